@@ -1,0 +1,1 @@
+"""Estimators: one statistic a file, each a generator of needs and draws."""

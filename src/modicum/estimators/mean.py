@@ -1,0 +1,231 @@
+"""The adaptive mean: one absurdly wide public range, noise scaled to the data's own spread.
+
+Five steps, one budget (docs/proofs/mean.md has the proofs; the labels are the same):
+
+[M1] count    a noisy count drives the schedule;
+[M2] centre   a private median on a floating-point grid, from a secret subsample;
+[M3] radii    on each side, the least width with few records outside;
+[M4] rough    a rough mean of the data clipped to those bounds, and a second count;
+[M5] final    the sum of clipped deviations from the rough mean, with most of the budget.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar
+
+from modicum.estimators.mean_evidence import MeanEvidence, NoisyTerm
+from modicum.estimators.purse import Purse, open_purse
+from modicum.estimators.schedule import (
+    CELL_LIMIT,
+    Clusters,
+    Schedule,
+    count_share,
+    kept_records,
+    mean_schedule,
+    octaves,
+    subsample_level,
+)
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.grid import FloatGrid
+from modicum.mechanisms.radius import RadiusGrid
+from modicum.privacy.event import Event
+from modicum.release import Answer
+from modicum.steps import Ask, Steps, draw, need, need_both
+from modicum.summaries.base import Reduction
+from modicum.summaries.cells import Cells, CellSummary
+from modicum.summaries.clipped import ClippedSum
+from modicum.summaries.count import Count
+from modicum.summaries.records import Records, RecordSummary
+from modicum.summaries.tails import Tails, TailSummary
+
+__all__ = ["adaptive_mean"]
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """What every step of one run refers to."""
+
+    column: str | None
+    lattice: Lattice
+    purse: Purse
+    clusters: Clusters
+
+    def ask(self, reduction: Reduction[S]) -> Ask[S]:
+        return Ask(self.column, self.lattice, reduction)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """Released clipping bounds around a centre, in lattice steps."""
+
+    lo: int
+    hi: int
+    tail_points: Fraction  # expected records outside times the tail index: power / eta
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """A count estimate, at least 1, and its noise."""
+
+    value: Fraction
+    noise: tuple[NoisyTerm, ...]
+
+
+def adaptive_mean(
+    column: str | None, lattice: Lattice, event: Event, *, clusters: Clusters
+) -> Steps[Answer]:
+    """Estimate a mean.
+
+    Parameters
+    ----------
+    column : str or None
+    lattice : Lattice
+    event : Event
+        Total cost for one row; the draws add up to exactly this.
+    clusters : {"clip", "keep"}
+        Whether a small distant cluster may be clipped away.
+    """
+    purse = open_purse(event)
+    here = _Setting(column, lattice, purse, clusters)
+    keep = kept_records(lattice, purse, clusters)
+    reduction: Tails | Count = Tails(keep) if keep <= CELL_LIMIT else Count()
+    summary, records = yield from need_both(here.ask(reduction), here.ask(Records()))
+    tails = summary if isinstance(summary, TailSummary) else None
+
+    counting = purse.noisy((summary.count,), sensitivity=1, share=count_share(purse))  # [M1]
+    (n0,) = yield from draw("count", counting)
+    first_count = _Counted(Fraction(max(n0, 1)), (NoisyTerm(counting.noise[0], 1.0),))
+    schedule = mean_schedule(lattice, purse, n0, clusters)
+
+    centre = yield from _centre(here, records, schedule, n0)  # [M2]
+    bounds = yield from _bounds(here, tails, schedule, centre)  # [M3]
+    if bounds.lo == bounds.hi:
+        return (yield from _single_value(here, bounds, schedule, summary.count))
+    rough, counted = yield from _rough(here, bounds, schedule, first_count)  # [M4]
+
+    reach = max(bounds.hi - rough, rough - bounds.lo)
+    lo, hi = bounds.lo, bounds.hi
+    if tails is not None:
+        # The short side may reach as far as the long one: the noise is scaled to `reach`.
+        lo, hi = max(rough - reach, lattice.first), min(rough + reach, lattice.last)
+    clipped = yield from need(here.ask(ClippedSum(lo, hi)))
+    deviation = clipped.total - rough * clipped.count
+    final = purse.noisy((deviation,), sensitivity=reach, share=None)  # [M5]
+    (noisy,) = yield from draw("deviations from the rough mean", final)
+    evidence = MeanEvidence(
+        lattice=lattice,
+        lo=lo,
+        hi=hi,
+        rough=rough,
+        deviation=noisy,
+        count=counted.value,
+        noise=NoisyTerm(final.noise[0], 1.0),
+        count_noise=counted.noise,
+        tail_points=bounds.tail_points,
+    )
+    return Answer(evidence.value, evidence, _status(schedule))
+
+
+def _centre(here: _Setting, records: RecordSummary, schedule: Schedule, n0: int) -> Steps[int]:
+    """[M2] A median; 0, or the end of the range nearest to it, if the data are too few."""
+    if not schedule.has_centre:
+        return min(max(0, here.lattice.first), here.lattice.last)
+    law = here.purse.centre(
+        records,
+        here.lattice,
+        bits=schedule.bits,
+        level=subsample_level(n0),
+        share=schedule.centre,
+    )
+    number = yield from draw("centre", law)
+    point = FloatGrid(schedule.bits).point(number)
+    return min(max(point, here.lattice.first), here.lattice.last)
+
+
+def _bounds(
+    here: _Setting, tails: TailSummary | None, schedule: Schedule, centre: int
+) -> Steps[_Bounds]:
+    """[M3] The radii on both sides of the centre: disjoint records, one event."""
+    lattice = here.lattice
+    grid = RadiusGrid.between(
+        max(1, abs(centre) >> schedule.bits), max(lattice.last - centre, centre - lattice.first)
+    )
+    upper = tuple(centre + r for r in grid.radii)
+    lower = tuple(centre - r for r in grid.radii)
+    source: TailSummary | CellSummary
+    source = tails if tails is not None else (yield from need(here.ask(Cells(centre, grid.radii))))
+    outside = (tuple(source.below_many(lower)), tuple(source.above_many(upper)))
+    law = here.purse.radii(outside, grid, tilt=schedule.tilt, share=schedule.radii)
+    left, right = yield from draw("radii", law)
+    return _Bounds(
+        max(lower[left], lattice.first),
+        min(upper[right], lattice.last),
+        schedule.power / law.epsilon,
+    )
+
+
+def _rough(
+    here: _Setting, bounds: _Bounds, schedule: Schedule, first: _Counted
+) -> Steps[tuple[int, _Counted]]:
+    """[M4] Transformed noise (Kulesza et al. 2023, Algorithm 3): a mean and a second count."""
+    width = bounds.hi - bounds.lo
+    clipped = yield from need(here.ask(ClippedSum(bounds.lo, bounds.hi)))
+    left = clipped.total - bounds.lo * clipped.count
+    pair = (left, clipped.count * width - left)
+    law = here.purse.noisy(pair, sensitivity=width, share=schedule.rough)
+    s1, s2 = yield from draw("rough mean", law)
+    both = max(s1 + s2, 1)
+    rough = bounds.lo + min(max(round(Fraction(s1 * width, both)), 0), width)
+    second = (NoisyTerm(law.noise[0], 1 / width),) * 2
+    return rough, _combined(first, _Counted(Fraction(s1 + s2, width), second))
+
+
+def _combined(first: _Counted, second: _Counted) -> _Counted:
+    """Mean of two counts weighted by their inverse variances, at least 1."""
+    spread = [sum(term.variance for term in c.noise) for c in (first, second)]
+    weight = Fraction(round(1024 * spread[1] / (spread[0] + spread[1])), 1024)
+    noise = tuple(
+        NoisyTerm(term.noise, term.factor * float(share))
+        for counted, share in ((first, weight), (second, 1 - weight))
+        for term in counted.noise
+    )
+    return _Counted(max(Fraction(1), weight * first.value + (1 - weight) * second.value), noise)
+
+
+def _single_value(here: _Setting, bounds: _Bounds, schedule: Schedule, count: int) -> Steps[Answer]:
+    """Both radii are 0: answer the centre; the rest of the budget buys a better count."""
+    law = here.purse.noisy((count,), sensitivity=1, share=None)
+    (again,) = yield from draw("count again", law)
+    evidence = MeanEvidence(
+        lattice=here.lattice,
+        lo=bounds.lo,
+        hi=bounds.hi,
+        rough=bounds.lo,
+        deviation=0,
+        count=Fraction(max(again, 1)),
+        noise=None,
+        count_noise=(NoisyTerm(law.noise[0], 1.0),),
+        tail_points=bounds.tail_points,
+    )
+    most = math.ceil(float(bounds.tail_points) * octaves(here.lattice))
+    status = (
+        "nearly all records equal the answer (to the centre's precision); up to about "
+        f"{most} records elsewhere may have been clipped away"
+    )
+    if not schedule.has_centre:
+        status = f"{_status(schedule)}; {status}"
+    return Answer(evidence.value, evidence, status)
+
+
+def _status(schedule: Schedule) -> str:
+    if schedule.has_centre:
+        return "ok"
+    return (
+        "too little data for this range and budget: no private centre was possible, so values "
+        "far from 0 cost noise on their own scale; narrow `within` or spend more"
+    )

@@ -1,0 +1,157 @@
+"""The subset-optimal mean: Dick, Kulesza, Sun and Suresh 2023, Algorithm 3, corrected.
+
+[A1] low      a private threshold near rank t from below;
+[A2] high     the same from above;
+[A3] mean     the mean of the data clipped to the two thresholds, by transformed noise.
+
+Differs from the paper's text, which is not private: the lattice is public (the text's window
+depends on |D|), t is a public integer (the text's depends on |D|), records are clipped to the
+thresholds (the text adds noise to the unclipped sum), and thresholds that cross are sorted. The
+inner mean is Algorithm 3 of Kulesza, Suresh and Wang 2023. docs/proofs/subset_mean.md has the
+proof and the theorem. Optimality needs n > 2t.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from modicum.errors import InvalidArgument
+from modicum.estimators.mean_evidence import NoisyTerm
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.bounded_mean import transformed, transformed_mean
+from modicum.mechanisms.threshold import RankThreshold
+from modicum.privacy.event import Event, Pure
+from modicum.release import Answer, Interval
+from modicum.steps import Ask, Steps, draw, need
+from modicum.summaries.clipped import ClippedSum
+from modicum.summaries.tails import Tails
+
+__all__ = ["SubsetEvidence", "SubsetPlan", "subset_mean"]
+
+ZETA = Fraction(1, 10**6)  # failure probability of a threshold in the utility theorem
+THRESHOLD_SHARE = Fraction(1, 4)
+MOST_KEPT = 1 << 22  # records at each end: 64 MB
+
+
+@dataclass(frozen=True, slots=True)
+class SubsetPlan:
+    """Public constants of one run: the rank target, the loss cap, the records to keep."""
+
+    target: int
+    cap: int
+
+    @property
+    def keep(self) -> int:
+        """Records at each end from which both laws follow."""
+        return self.target + self.cap
+
+    @classmethod
+    def of(cls, lattice: Lattice, epsilon: Fraction) -> SubsetPlan:
+        """Compute t = ceil(1/ε + (2/ε_q) ln((N + 1)/ζ)), and a cap of no effect above e^-60.
+
+        Raises
+        ------
+        InvalidArgument
+            If ε is so small that more than 4 million records a side would be kept.
+        """
+        rate = float(epsilon * THRESHOLD_SHARE) / 2
+        log_points = math.log(lattice.last - lattice.first + 1)
+        target = math.ceil(1 / float(epsilon) + (log_points - math.log(ZETA)) / rate)
+        plan = cls(target, max(target, math.ceil((log_points + 60) / rate)))
+        if plan.keep > MOST_KEPT:
+            raise InvalidArgument(
+                f"method='subset' with epsilon={float(epsilon):g} a row would keep {plan.keep:,} "
+                "records a side; use method='adaptive' or a larger epsilon"
+            )
+        return plan
+
+
+@dataclass(frozen=True, slots=True)
+class SubsetEvidence:
+    """The transformed pair between two thresholds (lattice steps)."""
+
+    lattice: Lattice
+    lo: int
+    hi: int
+    left: int
+    right: int
+    noise: NoisyTerm
+    target: int
+
+    @property
+    def value(self) -> Fraction:
+        """The estimate, exactly, in the data's unit."""
+        mean = transformed_mean((self.left, self.right), lo=self.lo, hi=self.hi)
+        return mean * Fraction(self.lattice.step)
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """Return the ratio's extremes over the noise's box; a tail adds about t clipped records."""
+        z = self.noise.bound((1 - level) / 2)
+        width = self.hi - self.lo
+        ends = []
+        for sign in (-1, 1):
+            left, right = max(0.0, self.left + sign * z), max(0.0, self.right - sign * z)
+            share = left / (left + right) if left + right > 0 else float(sign > 0)
+            ends.append(self.lo + width * share)
+        slack = 0.5
+        least = (self.left + self.right - 2 * z) / width if width else math.inf
+        if tail is not None and width:
+            if least <= 0:
+                ends = [float(self.lattice.first), float(self.lattice.last)]
+            else:
+                slack += self.target * width / (tail - 1) / least
+        return Interval(
+            max(ends[0] - slack, self.lattice.first) * self.lattice.step,
+            min(ends[1] + slack, self.lattice.last) * self.lattice.step,
+        )
+
+    def assumption(self, tail: float | None) -> str:
+        """Say in words what the interval covers."""
+        if tail is None:
+            lo, hi = self.lattice.value(self.lo), self.lattice.value(self.hi)
+            return (
+                "interval(tail=None) is for the mean of the data clipped to "
+                f"[{lo:,.6g}, {hi:,.6g}]; it covers all noise."
+            )
+        return (
+            f"interval(tail={tail:g}) also allows for about {self.target} clipped records a side, "
+            f"assuming tails of index {tail:g} or lighter."
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Numbers as JSON types."""
+        return {
+            "clip": [self.lattice.value(self.lo), self.lattice.value(self.hi)],
+            "rank_target": self.target,
+            "noise_sd": self.noise.variance**0.5 * self.lattice.step,
+        }
+
+
+def subset_mean(column: str | None, lattice: Lattice, event: Event) -> Steps[Answer]:
+    """Estimate a mean with the guarantee of Dick et al. 2023, Theorem 3.1.
+
+    Raises
+    ------
+    InvalidArgument
+        If the budget is not pure: the theorem is about pure ε.
+    """
+    if not isinstance(event, Pure):
+        raise InvalidArgument("method='subset' is for a pure budget: use epsilon=")
+    plan = SubsetPlan.of(lattice, event.epsilon)
+    tails = yield from need(Ask(column, lattice, Tails(plan.keep)))
+    share = event.epsilon * THRESHOLD_SHARE
+    low = RankThreshold(tails.lowest(), lattice.first, lattice.last, plan.target, plan.cap, share)
+    lo = yield from draw("low threshold", low)  # [A1]
+    mirrored = -tails.highest()[::-1]
+    high = RankThreshold(mirrored, -lattice.last, -lattice.first, plan.target, plan.cap, share)
+    hi = -(yield from draw("high threshold, negated", high))  # [A2]
+    lo, hi = min(lo, hi), max(lo, hi)
+    clipped = yield from need(Ask(column, lattice, ClippedSum(lo, hi)))
+    rest = event.epsilon - 2 * share
+    law = transformed(clipped.total, clipped.count, lo=lo, hi=hi, epsilon=rest)
+    left, right = yield from draw("transformed sums", law)  # [A3]
+    noise = NoisyTerm(law.noise[0], 1.0)
+    evidence = SubsetEvidence(lattice, lo, hi, left, right, noise, plan.target)
+    return Answer(evidence.value, evidence, "ok")

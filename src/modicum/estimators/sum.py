@@ -1,0 +1,145 @@
+"""The adaptive sum: clip at a private radius around zero, add noise on that scale.
+
+[S1] count    a noisy count drives the schedule;
+[S2] radius   the least C with few records larger than C in size;
+[S3] final    the sum of values clipped to [-C, C], with most of the budget.
+
+A sum moves by the size of one record, so zero is the only useful centre. The mean is not this
+sum over a count: far from zero the sum needs noise on the scale of the values, the mean does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from modicum.estimators.mean_evidence import NoisyTerm
+from modicum.estimators.purse import open_purse
+from modicum.estimators.schedule import (
+    CELL_LIMIT,
+    Clusters,
+    count_share,
+    kept_records,
+    sum_schedule,
+)
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.radius import RadiusGrid
+from modicum.privacy.event import Event
+from modicum.release import Answer, Interval
+from modicum.steps import Ask, Steps, draw, need
+from modicum.summaries.cells import Cells
+from modicum.summaries.clipped import ClippedSum
+from modicum.summaries.count import Count
+from modicum.summaries.tails import Tails, TailSummary
+
+__all__ = ["SumEvidence", "adaptive_sum"]
+
+
+@dataclass(frozen=True, slots=True)
+class SumEvidence:
+    """A noisy clipped sum (all in lattice steps).
+
+    Attributes
+    ----------
+    lattice : Lattice
+    lo, hi : int
+        The clipping bounds.
+    noisy : int
+        The released sum.
+    noise : NoisyTerm or None
+        ``None`` if both bounds are 0.
+    count : int
+        The noisy count, for the rounding of the records to the lattice.
+    count_noise : NoisyTerm
+    tail_points : Fraction
+        As for the mean: expected clipped records times the tail index.
+    """
+
+    lattice: Lattice
+    lo: int
+    hi: int
+    noisy: int
+    noise: NoisyTerm | None
+    count: int
+    count_noise: NoisyTerm
+    tail_points: Fraction
+
+    @property
+    def value(self) -> Fraction:
+        """The released sum in the data's unit."""
+        return self.noisy * Fraction(self.lattice.step)
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """Noise, rounding, and under a tail assumption the clipping bias."""
+        alpha = 1 - level
+        half = 0.0 if self.noise is None else self.noise.bound(0.9 * alpha)
+        half += 0.5 * max(0.0, self.count + self.count_noise.bound(0.1 * alpha))
+        if tail is not None:
+            reach = max(abs(self.lo), abs(self.hi))
+            half += float(self.tail_points) / (tail * (tail - 1)) * reach
+        return Interval(
+            (self.noisy - half) * self.lattice.step, (self.noisy + half) * self.lattice.step
+        )
+
+    def assumption(self, tail: float | None) -> str:
+        """Say in words what the interval covers."""
+        if tail is None:
+            lo, hi = self.lattice.value(self.lo), self.lattice.value(self.hi)
+            return (
+                "interval(tail=None) is for the sum of the data clipped to "
+                f"[{lo:,.6g}, {hi:,.6g}]; it covers the noise."
+            )
+        return (
+            f"interval(tail={tail:g}) also allows for clipping, assuming that beyond the "
+            f"clipping bounds the data fall off like a power of index {tail:g} or faster."
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Numbers as JSON types."""
+        return {
+            "clip": [self.lattice.value(self.lo), self.lattice.value(self.hi)],
+            "noise_sd": 0.0 if self.noise is None else self.noise.variance**0.5 * self.lattice.step,
+            "tail_points": float(self.tail_points),
+        }
+
+
+def adaptive_sum(
+    column: str | None, lattice: Lattice, event: Event, *, clusters: Clusters
+) -> Steps[Answer]:
+    """Estimate a sum; parameters as :func:`modicum.estimators.mean.adaptive_mean`."""
+    purse = open_purse(event)
+    keep = kept_records(lattice, purse, clusters)
+    reduction: Tails | Count = Tails(keep) if keep <= CELL_LIMIT else Count()
+    summary = yield from need(Ask(column, lattice, reduction))
+
+    counting = purse.noisy((summary.count,), sensitivity=1, share=count_share(purse))  # [S1]
+    (n0,) = yield from draw("count", counting)
+    schedule = sum_schedule(lattice, purse, n0, clusters)
+
+    grid = RadiusGrid.between(1, max(abs(lattice.first), abs(lattice.last)))
+    cells = summary
+    if not isinstance(cells, TailSummary):
+        cells = yield from need(Ask(column, lattice, Cells(0, grid.radii)))
+    outside = tuple(cells.magnitude_above_many(grid.radii))
+    law = purse.radii((outside,), grid, tilt=schedule.tilt, share=schedule.radii)  # [S2]
+    (chosen,) = yield from draw("radius", law)
+    radius = grid.radii[chosen]
+
+    # A range on one side of zero cuts the other bound at its end nearest to zero.
+    lo = min(max(-radius, lattice.first), lattice.last)
+    hi = max(min(radius, lattice.last), lattice.first)
+    clipped = yield from need(Ask(column, lattice, ClippedSum(lo, hi)))
+    reach = max(abs(lo), abs(hi))
+    final = purse.noisy((clipped.total,), sensitivity=max(reach, 1), share=None)  # [S3]
+    (noisy,) = yield from draw("clipped sum", final)
+    evidence = SumEvidence(
+        lattice=lattice,
+        lo=lo,
+        hi=hi,
+        noisy=noisy,
+        noise=NoisyTerm(final.noise[0], 1.0),
+        count=n0,
+        count_noise=NoisyTerm(counting.noise[0], 1.0),
+        tail_points=schedule.power / law.epsilon,
+    )
+    return Answer(evidence.value, evidence, "ok")

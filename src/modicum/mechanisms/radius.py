@@ -1,0 +1,155 @@
+"""A private radius: the least width outside of which only a handful of records lie."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from typing import Literal
+
+import numpy as np
+
+from modicum.exact.entropy import Entropy
+from modicum.exact.flip import permute_and_flip
+from modicum.exact.levels import draw_level
+from modicum.mechanisms.law import SECRET, Law
+from modicum.privacy.event import BoundedRange, Event, Pure
+
+__all__ = ["RadiusDraw", "RadiusGrid"]
+
+Selection = Literal["flip", "exponential"]
+
+
+@dataclass(frozen=True, slots=True)
+class RadiusGrid:
+    """Candidate radii in lattice steps: 0 and the distinct round(2^(j/2)) of a public range.
+
+    Attributes
+    ----------
+    radii : tuple of int
+        Increasing, starting with 0.
+    halves : tuple of int
+        The half-octave index j of each radius; radius 0 counts as one index below the first.
+    """
+
+    radii: tuple[int, ...]
+    halves: tuple[int, ...]
+
+    @classmethod
+    def between(cls, smallest: int, largest: int) -> RadiusGrid:
+        """Build the grid from just above ``smallest - 1`` to the first radius >= ``largest``.
+
+        Examples
+        --------
+        >>> RadiusGrid.between(1, 10).radii
+        (0, 1, 2, 3, 4, 6, 8, 11)
+        """
+        radii: list[int] = []
+        halves: list[int] = []
+        j = max(0, 2 * smallest.bit_length() - 2)
+        while not radii or radii[-1] < largest:
+            # round(2^(j/2)) = floor(sqrt(2^j) + 1/2) = floor((isqrt(4 2^j) + 1) / 2), exactly.
+            radius = (math.isqrt(4 << j) + 1) // 2
+            if radius >= smallest and (not radii or radius > radii[-1]):
+                radii.append(radius)
+                halves.append(j)
+            j += 1
+        return cls((0, *radii), (halves[0] - 1, *halves))
+
+    @property
+    def log_width(self) -> float:
+        """ln(largest / smallest positive radius)."""
+        return math.log(self.radii[-1] / self.radii[1])
+
+
+@dataclass(frozen=True, slots=True)
+class RadiusDraw(Law[tuple[int, ...]]):
+    """One radius a side, few records outside, wide radii less likely a priori.
+
+    A radius r has score -epsilon #{records outside r} - tilt j(r), with j(r) about 2 log2 r.
+    The side's radius is drawn by permute-and-flip (McKenna and Sheldon 2020) or by the
+    exponential mechanism.
+
+    Sensitivity contract: a record is outside on at most one side, and there it lowers every
+    score by 0 or ``epsilon``. Both selections depend on score differences only, so after a
+    common shift of epsilon/2 each score moves by at most epsilon/2: one side is pure
+    ``epsilon`` (flip), or a bounded range of ``epsilon`` (exponential). The sides touch
+    disjoint records and are drawn independently: together still one event of that size
+    (parallel composition). The tilt does not depend on the data.
+
+    Why a tilt and not a rank target: with the prior r^-p the expected overshoot is a geometric
+    series, bounded whatever the public range is. A rank target would have to grow with the
+    logarithm of the range, and its bias with it.
+
+    Parameters
+    ----------
+    outside : tuple of tuples of int
+        For each side and radius, the number of records outside (secret); nonincreasing. It
+        may be capped at any public number.
+    grid : RadiusGrid
+    epsilon : Fraction
+    tilt : Fraction
+        Prior cost of one half octave.
+    selection : {"flip", "exponential"}
+
+    Notes
+    -----
+    The outcome is the tuple of the chosen positions in ``grid.radii``, one a side.
+    """
+
+    outside: tuple[tuple[int, ...], ...] = field(repr=False, metadata=SECRET)
+    grid: RadiusGrid
+    epsilon: Fraction
+    tilt: Fraction
+    selection: Selection
+
+    @property
+    def event(self) -> Event:
+        """One event for all sides."""
+        return Pure(self.epsilon) if self.selection == "flip" else BoundedRange(self.epsilon)
+
+    def sample(self, entropy: Entropy) -> tuple[int, ...]:
+        """Draw a position for each side."""
+        return tuple(self._sample_side(counts, entropy) for counts in self.outside)
+
+    def _sample_side(self, counts: Sequence[int], entropy: Entropy) -> int:
+        gaps, unit = self._gaps(counts)
+        if self.selection == "flip":
+            return permute_and_flip(gaps, unit, entropy)
+        return draw_level([1] * len(gaps), gaps, Fraction(1, unit), entropy)
+
+    def _gaps(self, counts: Sequence[int]) -> tuple[list[int], int]:
+        """Score gaps to the best candidate as integers over one common denominator."""
+        unit = math.lcm(self.epsilon.denominator, self.tilt.denominator)
+        a, b = int(self.epsilon * unit), int(self.tilt * unit)
+        costs = [a * f + b * j for f, j in zip(counts, self.grid.halves, strict=True)]
+        least = min(costs)
+        return [cost - least for cost in costs], unit
+
+    def log_density(self, outcome: tuple[int, ...]) -> float:
+        """Sum over the sides of the log probability of the chosen position."""
+        return sum(
+            self._log_side(counts, i) for counts, i in zip(self.outside, outcome, strict=True)
+        )
+
+    def _log_side(self, counts: Sequence[int], chosen: int) -> float:
+        gaps, unit = self._gaps(counts)
+        exponents = np.array([gap / unit for gap in gaps])
+        weights = np.exp(-exponents)
+        if self.selection == "exponential":
+            return -float(exponents[chosen]) - math.log(float(weights.sum()))
+        # Permute-and-flip: candidate i arrives at a uniform time t and is accepted with w_i;
+        # every other j has arrived and been accepted before with probability t w_j. Hence
+        # P(i) = w_i ∫_0^1 prod_{j != i} (1 - t w_j) dt, a polynomial of degree m - 1, on which
+        # Gauss-Legendre with ceil(m / 2) nodes is exact.
+        nodes, node_weights = np.polynomial.legendre.leggauss((len(gaps) + 1) // 2)
+        times = (nodes + 1) / 2
+        others = np.delete(weights, chosen)
+        integral = float(node_weights @ np.prod(1 - times[:, None] * others, axis=1)) / 2
+        return -float(exponents[chosen]) + math.log(integral)
+
+    def probes(self) -> Iterable[tuple[int, ...]]:
+        """Return every pair of positions on a small grid."""
+        return product(range(len(self.grid.radii)), repeat=len(self.outside))

@@ -1,0 +1,185 @@
+"""Exact privacy budgets: pure ε, zero-concentrated ρ, and approximate (ε, δ)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from modicum.errors import InvalidArgument
+from modicum.exact.rational import as_fraction
+
+__all__ = ["Budget", "Kind", "Number", "approx", "chosen_budget", "decimal_text", "pure", "zcdp"]
+
+Kind = Literal["pure", "zcdp", "approx"]
+Number = int | float | str | Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """An exact amount of privacy loss in one currency.
+
+    Build one with :func:`pure`, :func:`zcdp` or :func:`approx`. Budgets of one kind add and
+    subtract (basic composition) and compare coordinate by coordinate, so ``<=`` is only a
+    partial order for (ε, δ).
+
+    Attributes
+    ----------
+    kind : {"pure", "zcdp", "approx"}
+        The currency.
+    amount : Fraction
+        ε for ``"pure"`` and ``"approx"``, ρ for ``"zcdp"``.
+    delta : Fraction
+        δ, zero unless the kind is ``"approx"``.
+
+    Examples
+    --------
+    >>> pure("0.1") + pure("0.2") == pure("0.3")
+    True
+    >>> str(approx(1, "1e-6"))
+    '(ε, δ) = (1, 0.000001)'
+    """
+
+    kind: Kind
+    amount: Fraction
+    delta: Fraction = Fraction(0)
+
+    def __add__(self, other: Budget) -> Budget:
+        self._same_kind(other)
+        return Budget(self.kind, self.amount + other.amount, self.delta + other.delta)
+
+    def __sub__(self, other: Budget) -> Budget:
+        self._same_kind(other)
+        return Budget(self.kind, self.amount - other.amount, self.delta - other.delta)
+
+    def __le__(self, other: Budget) -> bool:
+        self._same_kind(other)
+        return self.amount <= other.amount and self.delta <= other.delta
+
+    def _same_kind(self, other: Budget) -> None:
+        if self.kind != other.kind:
+            raise InvalidArgument(
+                f"budgets of kind {self.kind!r} and {other.kind!r} cannot be combined; "
+                "convert one of them first (modicum.privacy.compose)"
+            )
+
+    def __str__(self) -> str:
+        amount = decimal_text(self.amount)
+        if self.kind == "approx":
+            return f"(ε, δ) = ({amount}, {decimal_text(self.delta)})"
+        return f"{'ε' if self.kind == 'pure' else 'ρ'} = {amount}"
+
+    def __repr__(self) -> str:
+        if self.kind == "approx":
+            return f"approx({decimal_text(self.amount)!r}, {decimal_text(self.delta)!r})"
+        return f"{self.kind}({decimal_text(self.amount)!r})"
+
+
+def decimal_text(x: Fraction) -> str:
+    """Write an exact rational as a decimal if it has a short one, else as ``p/q``.
+
+    Examples
+    --------
+    >>> decimal_text(Fraction(1, 10)), decimal_text(Fraction(1, 3))
+    ('0.1', '1/3')
+    """
+    denominator, twos, fives = x.denominator, 0, 0
+    while denominator % 2 == 0:
+        denominator, twos = denominator // 2, twos + 1
+    while denominator % 5 == 0:
+        denominator, fives = denominator // 5, fives + 1
+    places = max(twos, fives)
+    if denominator != 1 or places > 30:
+        return str(x)
+    digits = str(abs(x.numerator) * 10**places // x.denominator).rjust(places + 1, "0")
+    whole, part = digits[: len(digits) - places], digits[len(digits) - places :]
+    return ("-" if x < 0 else "") + whole + ("." + part if part else "")
+
+
+def _positive(x: Number, name: str) -> Fraction:
+    value = as_fraction(x, name)
+    if value <= 0:
+        raise InvalidArgument(f"{name} must be positive, got {x!r}")
+    return value
+
+
+def pure(epsilon: Number) -> Budget:
+    """Pure ε-differential privacy.
+
+    Parameters
+    ----------
+    epsilon : int, Fraction, decimal string or float
+        Positive. A float is read as its shortest decimal: ``0.1`` is one tenth.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``epsilon`` is not a finite positive number.
+
+    Examples
+    --------
+    >>> pure("0.5")
+    pure('0.5')
+    """
+    return Budget("pure", _positive(epsilon, "epsilon"))
+
+
+def zcdp(rho: Number) -> Budget:
+    """ρ-zero-concentrated differential privacy (Bun and Steinke 2016).
+
+    Raises
+    ------
+    InvalidArgument
+        If ``rho`` is not a finite positive number.
+
+    Examples
+    --------
+    >>> str(zcdp("0.125"))
+    'ρ = 0.125'
+    """
+    return Budget("zcdp", _positive(rho, "rho"))
+
+
+def approx(epsilon: Number, delta: Number) -> Budget:
+    """Approximate (ε, δ)-differential privacy.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``epsilon`` is not positive or ``delta`` is not in (0, 1).
+
+    Examples
+    --------
+    >>> approx(1, "1e-6").delta
+    Fraction(1, 1000000)
+    """
+    small = _positive(delta, "delta")
+    if small >= 1:
+        raise InvalidArgument(f"delta must be below 1, got {delta!r}")
+    return Budget("approx", _positive(epsilon, "epsilon"), small)
+
+
+def chosen_budget(epsilon: Number | None, rho: Number | None, budget: Budget | None) -> Budget:
+    """Read the one of ``epsilon=``, ``rho=`` and ``budget=`` that a caller gave.
+
+    Raises
+    ------
+    InvalidArgument
+        If none or more than one is given, or ``budget`` is not a :class:`Budget`.
+    """
+    if sum(x is not None for x in (epsilon, rho, budget)) != 1:
+        raise InvalidArgument(
+            "give exactly one of epsilon= (pure), rho= (zCDP) and budget= "
+            "(for example modicum.approx(1, '1e-6'))"
+        )
+    if epsilon is not None:
+        return pure(epsilon)
+    if rho is not None:
+        return zcdp(rho)
+    if not isinstance(budget, Budget):
+        raise InvalidArgument(
+            f"budget must come from modicum.pure, zcdp or approx, got {type(budget).__name__}"
+        )
+    if budget.amount <= 0 or budget.delta < 0:
+        raise InvalidArgument(f"budget must be positive, got {budget}")
+    return budget

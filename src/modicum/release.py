@@ -1,0 +1,249 @@
+"""The frozen record of a release: the only object that shows numbers from the data."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from html import escape
+from typing import NamedTuple, Protocol
+
+from modicum.errors import InvalidArgument
+from modicum.exact.lattice import Lattice
+from modicum.privacy.event import Event
+from modicum.privacy.unit import NEIGHBOURS, Unit, swap_event
+
+__all__ = ["Answer", "Entry", "Evidence", "Interval", "Release"]
+
+SCHEMA = "modicum.release/1"
+
+
+class Interval(NamedTuple):
+    """Ends of an interval."""
+
+    lower: float
+    upper: float
+
+
+class Evidence(Protocol):
+    """Released quantities from which intervals follow; one class a statistic."""
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """Interval at a confidence level under a tail assumption."""
+
+    def assumption(self, tail: float | None) -> str:
+        """Say in words what the interval covers and what it assumes."""
+
+    def to_dict(self) -> dict[str, object]:
+        """Every number as JSON types."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an estimator returns: a value, its evidence, and a status in words."""
+
+    value: Fraction
+    evidence: Evidence
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One draw in the journal: what was drawn, from which public law, at what cost."""
+
+    label: str
+    law: str
+    parameters: Mapping[str, object]
+    outcome: object
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A differentially private answer and everything that was released with it.
+
+    Every number on it has been paid for: the whole cost was charged before the first draw.
+
+    Attributes
+    ----------
+    statistic : str
+        ``"mean"``, ``"sum"``, ...
+    column : str or None
+        The column, ``None`` for an array or for rows.
+    value : float
+        The answer. ``float(release)`` is the same.
+    event : Event
+        What the release cost the privacy unit, journal included.
+    unit : Unit
+        Who is protected.
+    lattice : Lattice or None
+        The public range and step; ``None`` for counts.
+    method : str
+        Which algorithm answered.
+    status : str
+        ``"ok"``, or a warning in words that follows from released quantities.
+    journal : tuple of Entry
+        Every intermediate draw; their costs add up to ``event`` (for a unit of one row).
+    evidence : Evidence
+        What :meth:`interval` computes from.
+    engine : str
+        Which engine read the data.
+    account : str
+        Which budget was charged.
+    private : bool
+        False if the randomness was a test's: such a release protects nobody.
+    version : str
+        Version of modicum.
+    """
+
+    statistic: str
+    column: str | None
+    value: float
+    event: Event
+    unit: Unit
+    lattice: Lattice | None
+    method: str
+    status: str
+    journal: tuple[Entry, ...]
+    evidence: Evidence
+    engine: str
+    account: str
+    private: bool
+    version: str
+
+    @property
+    def neighbours(self) -> str:
+        """The neighbouring relation of the guarantee, ``"add-remove"``."""
+        return NEIGHBOURS
+
+    @property
+    def within(self) -> tuple[float, float] | None:
+        """The public range, ``None`` for counts."""
+        return None if self.lattice is None else (self.lattice.lo, self.lattice.hi)
+
+    def __float__(self) -> float:
+        return self.value
+
+    def interval(self, level: float = 0.95, tail: float | None = 3) -> Interval:
+        """Interval for the statistic of the data at hand, from released quantities only.
+
+        It covers the noise, the noisy count and, under a stated assumption, the clipping bias.
+        It costs nothing: it is post-processing.
+
+        Parameters
+        ----------
+        level : float
+            Confidence over the mechanism's randomness, in (0, 1).
+        tail : float or None
+            Assumed tail index a > 1 of the values beyond the clipping bounds: the share beyond
+            t times the bound falls like t^-a or faster. 3 holds for all but very heavy tails.
+            ``None``: no assumption; the interval is then for the statistic of the *clipped*
+            data.
+
+        Raises
+        ------
+        InvalidArgument
+            If ``level`` is not in (0, 1) or ``tail`` is not above 1.
+        """
+        if not 0 < level < 1:
+            raise InvalidArgument(f"level must lie strictly between 0 and 1, got {level!r}")
+        if tail is not None and not (math.isfinite(tail) and tail > 1):
+            raise InvalidArgument(f"tail must be above 1 or None, got {tail!r}")
+        return self.evidence.interval(level, tail)
+
+    def explain(self) -> str:
+        """Tell step by step what was drawn, what it cost, and what the interval assumes."""
+        lines = [str(self), "", "Every draw, in order:"]
+        for entry in self.journal:
+            shown = ", ".join(f"{k}={_short(v)}" for k, v in entry.parameters.items())
+            lines.append(f"  {entry.label}: {_short(entry.outcome)}  [{entry.event}]")
+            lines.append(f"    {entry.law}({shown})")
+        lines += ["", self.evidence.assumption(3), self.evidence.assumption(None)]
+        return "\n".join(lines)
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Write everything as one JSON object (``schema: modicum.release/1``).
+
+        Exact rationals are strings such as ``"1/50"``.
+        """
+        lower, upper = self.interval()
+        record = {
+            "schema": SCHEMA,
+            "version": self.version,
+            "statistic": self.statistic,
+            "column": self.column,
+            "value": self.value,
+            "interval": [lower, upper],
+            "interval_level": 0.95,
+            "interval_assumption": self.evidence.assumption(3),
+            **_event_fields(self.event),
+            "neighbours": self.neighbours,
+            "unit_rows": self.unit.rows,
+            "within": None if self.within is None else list(self.within),
+            "step": None if self.lattice is None else self.lattice.step,
+            "method": self.method,
+            "status": self.status,
+            "engine": self.engine,
+            "account": self.account,
+            "private": self.private,
+            "evidence": self.evidence.to_dict(),
+            "journal": [
+                {
+                    "label": entry.label,
+                    "law": entry.law,
+                    "parameters": {k: _plain(v) for k, v in entry.parameters.items()},
+                    "outcome": _plain(entry.outcome),
+                    **_event_fields(entry.event),
+                }
+                for entry in self.journal
+            ],
+        }
+        return json.dumps(record, indent=indent, allow_nan=False)
+
+    def __str__(self) -> str:
+        lower, upper = self.interval()
+        of = "rows" if self.column is None and self.lattice is None else self.column or "array"
+        where = "" if self.lattice is None else f", values within {_range(self.lattice)}"
+        lines = [
+            f"{self.statistic} of {of}: {self.value:,.6g}",
+            f"  95 % interval  [{lower:,.6g}, {upper:,.6g}]",
+            f"  cost           {self.event} for {self.unit} ({self.neighbours}; "
+            f"swap: {swap_event(self.event)})",
+            f"  method         {self.method}{where}",
+            f"  account        {self.account}",
+        ]
+        if self.status != "ok":
+            lines.append(f"  note           {self.status}")
+        if not self.private:
+            lines.append("  WARNING        test entropy, not private")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def _event_fields(event: Event) -> dict[str, object]:
+    """Exact amount by its usual name, as a float for reading and as a string for exactness."""
+    ((name, amount),) = ((f, getattr(event, f)) for f in event.__dataclass_fields__)
+    return {name: float(amount), f"{name}_exact": str(amount)}
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, bool | int | float | str) or value is None:
+        return value
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, tuple | list):
+        return [_plain(v) for v in value]
+    return str(value)
+
+
+def _short(value: object, limit: int = 120) -> str:
+    text = str(_plain(value))
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def _range(lattice: Lattice) -> str:
+    return f"[{lattice.lo:g}, {lattice.hi:g}]"

@@ -1,0 +1,65 @@
+"""One estimator on its way through its steps: draws, journal, allowance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from modicum.mechanisms.law import Law
+from modicum.privacy.compose import total
+from modicum.privacy.event import Event, cost, own_kind
+from modicum.release import Answer, Entry
+from modicum.steps import Ask, Draw, Need, Step, Steps
+
+__all__ = ["Walk"]
+
+
+@dataclass(slots=True)
+class Walk:
+    """An estimator that has been started and waits at a step, or has its answer.
+
+    Its draws are paid from ``allowance``, the event that was charged for the whole run; a draw
+    that would exceed it is refused before it happens.
+    """
+
+    steps: Steps[Answer]
+    allowance: Event
+    step: Step | None = None
+    answer: Answer | None = None
+    journal: list[Entry] = field(default_factory=list)
+
+    def start(self) -> None:
+        """Run to the first step."""
+        self._resume(None)
+
+    @property
+    def asks(self) -> tuple[Ask[Any], ...]:
+        """What it waits for; nothing if it waits at a draw or is done."""
+        return self.step.asks if isinstance(self.step, Need) else ()
+
+    def supply(self, summaries: tuple[Any, ...]) -> None:
+        """Answer the need it waits at."""
+        self._resume(summaries)
+
+    def draw_all(self, sample: Callable[[Law[Any]], Any]) -> None:
+        """Answer draws until it needs data or is done."""
+        while isinstance(self.step, Draw):
+            label, law = self.step.label, self.step.law
+            self._check_allowance(law.event)
+            outcome = sample(law)
+            entry = Entry(label, type(law).__name__, law.public(), outcome, law.event)
+            self.journal.append(entry)
+            self._resume(outcome)
+
+    def _check_allowance(self, event: Event) -> None:
+        kind = own_kind(self.allowance)
+        drawn = total([*(entry.event for entry in self.journal), event], kind)
+        if not drawn <= cost(self.allowance, kind):
+            raise AssertionError("a draw would cost more than was charged for its run")
+
+    def _resume(self, reply: Any) -> None:
+        try:
+            self.step = self.steps.send(reply)
+        except StopIteration as stop:
+            self.step, self.answer = None, stop.value

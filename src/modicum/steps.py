@@ -1,0 +1,68 @@
+"""The two steps an estimator can take: ask for a reduction of the data, and draw from a law.
+
+An estimator is a generator. It yields :class:`Need` and :class:`Draw` and nothing else, receives
+summaries and outcomes, and returns its answer. It never sees rows or randomness. A runner
+decides how a step is carried out: on real data, on a given list of outcomes, or on a synthetic
+table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.law import Law
+from modicum.summaries.base import Reduction
+
+__all__ = ["Ask", "Draw", "Need", "Step", "Steps", "draw", "need"]
+
+T = TypeVar("T")
+S = TypeVar("S")
+
+
+@dataclass(frozen=True, slots=True)
+class Ask(Generic[S]):
+    """One reduction of one column (``None``: the rows themselves) on a public lattice."""
+
+    column: str | None
+    lattice: Lattice | None
+    reduction: Reduction[S]
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Reductions wanted before the estimator can go on; a runner may share their pass."""
+
+    asks: tuple[Ask[Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """A law to sample once, and the name its outcome gets in the journal."""
+
+    label: str
+    law: Law[Any]
+
+
+Step = Need | Draw
+Steps = Generator[Step, Any, T]
+
+
+def need(ask: Ask[S]) -> Steps[S]:
+    """Ask for one reduction and return its summary."""
+    (summary,) = yield Need((ask,))
+    return summary  # type: ignore[no-any-return]
+
+
+def need_both(first: Ask[S], second: Ask[T]) -> Steps[tuple[S, T]]:
+    """Ask for two reductions in the same pass."""
+    answer = yield Need((first, second))
+    return answer  # type: ignore[no-any-return]
+
+
+def draw(label: str, law: Law[T]) -> Steps[T]:
+    """Draw from a law and return the outcome; the runner charges before the first draw."""
+    outcome = yield Draw(label, law)
+    return outcome  # type: ignore[no-any-return]
