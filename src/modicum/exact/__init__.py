@@ -1,0 +1,1 @@
+"""Exact numbers: lattices, secret randomness, and samplers whose laws hold without rounding."""

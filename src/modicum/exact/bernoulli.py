@@ -1,0 +1,224 @@
+"""Coins with exact probabilities: p, exp(-x), and the number of exp(-1) successes in a row."""
+
+from __future__ import annotations
+
+import functools
+import math
+from bisect import bisect_right
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.errors import InvalidArgument
+from modicum.exact.decay import decay
+from modicum.exact.enclosure import exp_bounds
+from modicum.exact.entropy import Entropy
+
+__all__ = [
+    "bernoulli",
+    "bernoulli_exp",
+    "exp_coin",
+    "exp_coins",
+    "point_below",
+    "small_exp_bounds",
+    "unit_geometric",
+    "unit_geometrics",
+]
+
+_WORD = 64
+_LONGEST = 40  # the table of unit_geometric ends here; e^-40 2^64 is still 78
+
+
+def bernoulli(p: Fraction, entropy: Entropy) -> bool:
+    """Return True with probability exactly p.
+
+    Parameters
+    ----------
+    p
+        A rational number in [0, 1].
+    entropy
+        Source of randomness.
+
+    Notes
+    -----
+    An integer uniform below the denominator is compared with the numerator: fewer than two words
+    of entropy on average for denominators up to 2^64.
+
+    Examples
+    --------
+    >>> from modicum.exact.entropy import SeededEntropy
+    >>> bernoulli(Fraction(1), SeededEntropy(0)), bernoulli(Fraction(0), SeededEntropy(0))
+    (True, False)
+    """
+    if not 0 <= p <= 1:
+        raise InvalidArgument(f"p must lie in [0, 1], got {p}")
+    return entropy.below(p.denominator) < p.numerator
+
+
+def bernoulli_exp(x: Fraction, entropy: Entropy) -> bool:
+    """Return True with probability exactly exp(-x).
+
+    Parameters
+    ----------
+    x
+        A rational number >= 0 of any size.
+    entropy
+        Source of randomness.
+
+    Notes
+    -----
+    About three words of entropy, however large x is; only integers are compared. The law is that
+    of Canonne, Kamath and Steinke (2020), Algorithm 1.
+
+    Examples
+    --------
+    >>> from modicum.exact.entropy import SeededEntropy
+    >>> bernoulli_exp(Fraction(0), SeededEntropy(0)), bernoulli_exp(Fraction(99), SeededEntropy(0))
+    (True, False)
+    """
+    if x < 0:
+        raise InvalidArgument(f"x must be at least 0, got {x}")
+    return exp_coin(x.numerator, x.denominator, entropy)
+
+
+def exp_coin(numerator: int, denominator: int, entropy: Entropy) -> bool:
+    """Return True with probability exp(-numerator/denominator), 0 <= numerator, unchecked."""
+    if numerator >= denominator:
+        # [E3] exp(-x) = exp(-whole) exp(-rest): two independent coins.
+        whole, numerator = divmod(numerator, denominator)
+        if unit_geometric(entropy) < whole:
+            return False
+    # [E2] Coins of probability x/k, k = 1, 2, ..., are tossed until one fails, at k = K. Then
+    # P(K > k) = x^k/k! and P(K odd) = 1 - x + x²/2 - x³/6 + ... = exp(-x), for 0 <= x <= 1.
+    below, reach, odd = entropy.below, denominator, True
+    while below(reach) < numerator:
+        reach += denominator
+        odd = not odd
+    return odd
+
+
+def unit_geometric(entropy: Entropy) -> int:
+    """Return V >= 0 with P(V >= v) = exp(-v) exactly, for every v.
+
+    Notes
+    -----
+    [E4] V = #{v >= 1: U < exp(-v)} for one uniform U whose first 64 bits are compared with the
+    table; the undecided case, at most 40 words of 2^64, draws more bits of the same U.
+
+    Examples
+    --------
+    >>> from modicum.exact.entropy import SeededEntropy
+    >>> entropy = SeededEntropy(0)
+    >>> [unit_geometric(entropy) for _ in range(10)]
+    """
+    word = entropy.word()
+    return _finish(word, bisect_right(_thresholds(), word), entropy)
+
+
+def unit_geometrics(count: int, entropy: Entropy) -> NDArray[np.int64]:
+    """Return ``count`` independent draws of :func:`unit_geometric`, shape (count,)."""
+    words = entropy.words(count)
+    table = np.array(_thresholds(), np.uint64)
+    place = np.searchsorted(table, words, side="right")
+    v = _LONGEST - place.astype(np.int64)
+    rare = (v == _LONGEST) | (table[place - (place > 0)] == words)
+    for i in np.flatnonzero(rare).tolist():
+        v[i] = _finish(int(words[i]), int(place[i]), entropy)
+    return v
+
+
+@functools.cache
+def _thresholds() -> list[int]:
+    """Floors of 2^64 exp(-v), ascending, v = 40, ..., 1."""
+    table = []
+    for v in range(_LONGEST, 0, -1):
+        lower, upper = exp_bounds(Fraction(-v))
+        assert math.floor(lower * 2**_WORD) == math.floor(upper * 2**_WORD)
+        table.append(math.floor(lower * 2**_WORD))
+    return table
+
+
+def _finish(word: int, place: int, entropy: Entropy) -> int:
+    """Complete :func:`unit_geometric`: ``place`` table entries are <= word."""
+    v = _LONGEST - place
+    if place and _thresholds()[place - 1] == word:
+        # U lies in the same 2^-64 as exp(-(v + 1)); every other threshold is decided.
+        theta = Fraction(-v - 1)
+        v += point_below(word, _WORD, lambda digits: exp_bounds(theta, digits), entropy)
+    # Beyond the table the law starts afresh: P(V >= 40 + v | V >= 40) = exp(-v).
+    return v if v < _LONGEST else v + unit_geometric(entropy)
+
+
+def point_below(
+    word: int,
+    bits: int,
+    bounds: Callable[[int], tuple[Fraction, Fraction]],
+    entropy: Entropy,
+) -> bool:
+    """Decide U < theta for a uniform U known to lie in [word, word + 1) 2^-bits.
+
+    Parameters
+    ----------
+    word, bits
+        What is known of U; within its interval it is uniform.
+    bounds
+        Encloses theta, ever closer as its argument, the number of digits, grows.
+    entropy
+        Source of the further bits of U.
+
+    Notes
+    -----
+    [E1] U is a real number drawn lazily. Both it and theta are refined until the enclosures are
+    disjoint, so the answer is that of the exact comparison. Each round more divides the chance of
+    being undecided by about 2^64.
+    """
+    digits = 40
+    while True:
+        lower, upper = bounds(digits)
+        if word + 1 <= lower * 2**bits:
+            return True
+        if word >= upper * 2**bits:
+            return False
+        word = word << _WORD | entropy.word()
+        bits += _WORD
+        digits += 20
+
+
+def small_exp_bounds(x: Fraction, digits: int) -> tuple[Fraction, Fraction]:
+    """Enclose exp(-x), x >= 0, to 10^-digits; zero is a lower bound when x is large."""
+    cut = 3 * digits  # exp(-3 digits) < 10^-digits
+    if x <= cut:
+        return exp_bounds(-x, digits)
+    return Fraction(0), exp_bounds(Fraction(-cut), digits)[1]
+
+
+def exp_coins(
+    x: NDArray[np.float64], exact: Callable[[int], Fraction], entropy: Entropy
+) -> NDArray[np.bool_]:
+    """Toss one coin per element, coin i with probability exactly exp(-exact(i)).
+
+    Parameters
+    ----------
+    x
+        Approximations, shape (n,), each >= 0 and |x[i] - exact(i)| <= 2^-42 (1 + exact(i)).
+    exact
+        The exact exponents; called for about one coin in 2^38.
+    entropy
+        Source of randomness.
+
+    Notes
+    -----
+    [E5] exp(-x[i]) in float64 is within 2^-40 of the probability, and the top 53 bits of a word
+    tell U to 2^-53. Outside ±2^-39 the comparison is decided; inside, :func:`point_below` decides
+    on the same U.
+    """
+    words = entropy.words(len(x))
+    u = (words >> np.uint64(11)).astype(np.float64)
+    u *= 2.0**-53
+    u -= decay(x)
+    for i in np.flatnonzero(np.abs(u) <= 2.0**-39).tolist():
+        bounds = functools.partial(small_exp_bounds, exact(i))
+        u[i] = -1.0 if point_below(int(words[i]), _WORD, bounds, entropy) else 1.0
+    return u < 0

@@ -1,0 +1,75 @@
+"""Numbers given by a caller, read exactly."""
+
+from __future__ import annotations
+
+import numbers
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+
+import numpy as np
+
+from modicum.errors import InvalidArgument
+
+__all__ = ["as_fraction"]
+
+# Beyond this exponent a decimal is a slip, and its Fraction would need huge integers.
+_LARGEST_EXPONENT = 1000
+
+
+def as_fraction(x: float | str | Decimal | Fraction, name: str) -> Fraction:
+    """Read a number exactly; a float stands for its shortest decimal, so 0.1 is 1/10.
+
+    Parameters
+    ----------
+    x
+        An integer, a float, a ``Fraction``, a ``Decimal``, a NumPy scalar, or text such as
+        ``"0.1"``, ``"1e-6"`` or ``"1/3"``.
+    name
+        Name of the argument, for the error message.
+
+    Returns
+    -------
+    Fraction
+        The number, without rounding.
+
+    Raises
+    ------
+    InvalidArgument
+        For NaN, infinities, booleans, text that is no number, exponents beyond ±1000, and
+        anything else that is no real number.
+
+    Examples
+    --------
+    >>> as_fraction(0.1, "epsilon"), as_fraction("1/3", "epsilon"), as_fraction("1e-3", "delta")
+    (Fraction(1, 10), Fraction(1, 3), Fraction(1, 1000))
+    >>> as_fraction("a lot", "epsilon")
+    Traceback (most recent call last):
+    modicum.errors.InvalidArgument: epsilon must be a finite number, got 'a lot'
+    """
+    if isinstance(x, Fraction):
+        return x
+    if isinstance(x, numbers.Integral) and not isinstance(x, bool):
+        return Fraction(int(x))
+    if isinstance(x, str) and x.count("/") == 1:
+        top, bottom = (_decimal(part) for part in x.split("/"))
+        if top is not None and bottom:
+            return Fraction(top) / Fraction(bottom)
+    # str() of a float or of a NumPy scalar is the shortest decimal that reads back as it.
+    elif isinstance(x, str | float | np.floating | Decimal):
+        value = _decimal(str(x))
+        if value is not None:
+            return Fraction(value)
+    raise InvalidArgument(f"{name} must be a finite number, got {x!r}")
+
+
+def _decimal(text: str) -> Decimal | None:
+    """Read a decimal numeral; None unless it is finite and of moderate size."""
+    try:
+        value = Decimal(text.strip())
+    except InvalidOperation:
+        return None
+    exponent = value.as_tuple().exponent
+    if not isinstance(exponent, int):  # 'n', 'N' and 'F' mark NaN and infinities
+        return None
+    moderate = abs(exponent) <= _LARGEST_EXPONENT and abs(value.adjusted()) <= _LARGEST_EXPONENT
+    return value if moderate else None
