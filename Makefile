@@ -1,0 +1,88 @@
+# Every target runs in virtual environments made from the hash-pinned files of requirements/.
+# They are made once and brought up to date when those files or pyproject.toml change.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+WORKERS ?= 2
+BIN := .venv/bin
+PYTEST := python -m pytest -n $(WORKERS)
+
+# $(call install,environment,requirements file)
+define install
+$(1)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/$(2).txt
+$(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+touch $(1)/.$(2)
+endef
+
+.PHONY: help
+help:  ## list the targets
+	@sed -nE 's/^([a-z-]+):.*  ## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+.PHONY: demo
+demo: .venv/.demo  ## show the library on a small data set
+	$(BIN)/python examples/demo.py
+
+.PHONY: test
+test: lint  ## lint, check types and layers, run the quick tests
+	$(BIN)/$(PYTEST) -m "not slow"
+
+.PHONY: test-all
+test-all: lint lowest wheel  ## the same with the slow tests, the lowest versions and the built wheel
+	$(BIN)/$(PYTEST) -m "slow or not slow"
+
+.PHONY: lowest
+lowest: .venv-lowest/.lowest
+	.venv-lowest/bin/$(PYTEST) -m "not slow"
+
+.PHONY: wheel
+wheel: .venv/.dev
+	rm -rf dist .venv-wheel
+	$(BIN)/python -m build --no-isolation
+	$(PYTHON) -m venv .venv-wheel
+	.venv-wheel/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/dev.txt
+	.venv-wheel/bin/python -m pip install --quiet --disable-pip-version-check --no-deps dist/*.whl
+	.venv-wheel/bin/$(PYTEST) -m "not slow" tests
+
+.PHONY: lint
+lint: .venv/.dev  ## ruff, mypy, the import contracts and the changelog fragments
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/towncrier build --draft > /dev/null
+
+.PHONY: bench
+bench: .venv/.dev .venv-peers/.peers  ## speed and accuracy side by side with other libraries
+	MODICUM_PEERS=.venv-peers/bin/python $(BIN)/python -m benchmarks
+
+.PHONY: reproduce
+reproduce: .venv/.dev  ## figures and tables of the papers
+	$(BIN)/python -m reproduce
+
+.PHONY: docs
+docs: .venv/.docs  ## the documentation, in docs/_build/index.html
+	$(BIN)/python -m sphinx --jobs auto docs docs/_build
+
+.venv/.dev: requirements/dev.txt pyproject.toml | .venv/.made
+	$(call install,.venv,dev)
+
+.venv/.demo: requirements/demo.txt pyproject.toml | .venv/.made
+	$(call install,.venv,demo)
+
+.venv/.docs: requirements/docs.txt pyproject.toml | .venv/.made
+	$(call install,.venv,docs)
+
+.venv-lowest/.lowest: requirements/lowest.txt pyproject.toml | .venv-lowest/.made
+	$(call install,.venv-lowest,lowest)
+
+.venv-peers/.peers: requirements/peers.txt pyproject.toml | .venv-peers/.made
+	$(call install,.venv-peers,peers)
+
+.venv/.made .venv-lowest/.made .venv-peers/.made:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(@D)
+	touch $@

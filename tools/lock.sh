@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Pin the dependency groups of pyproject.toml, with hashes, in requirements/*.txt.
+# Run it on purpose, after a change of a dependency or to move to newer versions.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+"${PYTHON:-python3}" -m venv .venv-lock
+.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check uv
+
+lock() { # lock <file> <further arguments>
+  local file="requirements/$1.txt"
+  shift
+  .venv-lock/bin/uv pip compile pyproject.toml --output-file "$file" --quiet --upgrade \
+    --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
+    --no-emit-index-url --no-emit-find-links "$@"
+}
+
+lock dev --group dev
+lock demo --group demo --constraints requirements/dev.txt
+lock docs --group docs --constraints requirements/dev.txt
+lock peers --group peers
+lock lowest --group test --resolution lowest-direct
+
+if grep -nE '://|file:' requirements/*.txt; then
+  echo "requirements/ must name no host" >&2
+  exit 1
+fi
