@@ -1,0 +1,157 @@
+"""Kulesza, Suresh and Wang 2023: the exact privacy and the mean squared errors of their laws."""
+
+import itertools
+import math
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from modicum.exact.entropy import SeededEntropy
+from modicum.exact.laplace import discrete_laplace_many
+from modicum.mechanisms import bounded_mean
+from modicum.mechanisms.noise import LaplaceNoise
+from modicum.privacy.event import Pure
+
+BUILD = {
+    "independent": (bounded_mean.independent, bounded_mean.independent_mean),
+    "shifted": (bounded_mean.shifted, bounded_mean.shifted_mean),
+    "transformed": (bounded_mean.transformed, bounded_mean.transformed_mean),
+}
+RANGES = [(0, 4), (-3, 2), (2, 5), (-5, -1), (3, 3)]
+
+
+def law_of(algorithm, data, lo, hi, epsilon):
+    return BUILD[algorithm][0](sum(data), len(data), lo=lo, hi=hi, epsilon=epsilon)
+
+
+@pytest.mark.parametrize("algorithm", BUILD)
+@pytest.mark.parametrize(("lo", "hi"), RANGES)
+@pytest.mark.parametrize("epsilon", [Fraction(1, 3), Fraction(2)])
+def test_the_privacy_loss_by_enumeration(algorithm, lo, hi, epsilon) -> None:
+    """Every data set of up to three records, one more record of every value, every outcome near."""
+    losses = {}
+    for n in range(4):
+        for data in itertools.combinations_with_replacement(range(lo, hi + 1), n):
+            law = law_of(algorithm, data, lo, hi, epsilon)
+            assert law.event == Pure(epsilon)
+            for x in range(lo, hi + 1):
+                other = law_of(algorithm, (*data, x), lo, hi, epsilon)
+                moves = tuple(b - a for a, b in zip(law.values, other.values, strict=True))
+                if moves in losses:
+                    continue
+                # The log ratio is a sum over coordinates, each extreme outside the move.
+                outcomes = itertools.product(
+                    *[
+                        range(min(a, b) - 2, max(a, b) + 3)
+                        for a, b in zip(law.values, other.values, strict=True)
+                    ]
+                )
+                losses[moves] = max(
+                    abs(law.log_density(k) - other.log_density(k)) for k in outcomes
+                )
+    assert max(losses.values()) <= float(epsilon) * (1 + 1e-12)
+    if lo < hi:  # nothing is wasted: some record costs the whole of ε
+        assert max(losses.values()) == pytest.approx(float(epsilon), rel=1e-12)
+    if algorithm == "transformed" and lo < hi:  # and with Algorithm 3 every record does
+        assert min(losses.values()) == pytest.approx(float(epsilon), rel=1e-12)
+
+
+@pytest.mark.parametrize("algorithm", BUILD)
+@pytest.mark.parametrize(("lo", "hi"), RANGES)
+def test_without_noise_the_outcome_is_the_mean(algorithm, lo, hi) -> None:
+    build, mean_of = BUILD[algorithm]
+    for data in itertools.combinations_with_replacement(range(lo, hi + 1), 3):
+        law = build(sum(data), len(data), lo=lo, hi=hi, epsilon=Fraction(1))
+        assert mean_of(law.values, lo=lo, hi=hi) == Fraction(sum(data), len(data))
+
+
+@pytest.mark.parametrize("algorithm", BUILD)
+@pytest.mark.parametrize(("lo", "hi"), RANGES)
+def test_every_outcome_gives_a_mean_inside_the_range(algorithm, lo, hi) -> None:
+    mean_of = BUILD[algorithm][1]
+    for outcome in itertools.product((-(10**30), -1, 0, 1, 7, 10**30), repeat=2):
+        assert lo <= mean_of(outcome, lo=lo, hi=hi) <= hi
+
+
+def pooled(samples, probabilities) -> float:
+    observed = Counter(samples)
+    expected = {k: len(samples) * p for k, p in probabilities.items()}
+    cells = [(observed[k], e) for k, e in expected.items() if e >= 8]
+    rest = (len(samples) - sum(o for o, _ in cells), len(samples) - sum(e for _, e in cells))
+    return float(stats.chisquare(*np.array([*cells, rest]).T).pvalue)
+
+
+@pytest.mark.parametrize("algorithm", BUILD)
+def test_the_sampler_follows_the_law_and_the_test_has_power(algorithm) -> None:
+    lo, hi, epsilon = -1, 2, Fraction(3)
+    law = law_of(algorithm, (0, 2, 1), lo, hi, epsilon)
+    entropy = SeededEntropy(5)
+    samples = [law.sample(entropy) for _ in range(8000)]
+
+    def probabilities(epsilon):
+        shape = law_of(algorithm, (0, 2, 1), lo, hi, epsilon)
+        near = [range(v - 40, v + 41) for v in shape.values]
+        return {k: math.exp(shape.log_density(k)) for k in itertools.product(*near)}
+
+    exact = probabilities(epsilon)
+    assert sum(exact.values()) == pytest.approx(1, abs=1e-6)
+    assert pooled(samples, exact) > 1e-3
+    for factor in (Fraction(7, 10), Fraction(13, 10)):
+        assert pooled(samples, probabilities(epsilon * factor)) < 1e-6
+
+
+# ---- Mean squared errors. l = 0 and u = 1 as in section 6 of the paper, n = 1000.
+
+WIDTH, N, DRAWS = 1 << 20, 1000, 20_000
+THEORY = {  # leading terms of n² E error²: Lemma 2 and Theorem 1
+    "shifted": lambda mu, epsilon: (2 + 8 * (mu - 0.5) ** 2) / epsilon**2,
+    "transformed": lambda mu, epsilon: (1 + 4 * (mu - 0.5) ** 2) / epsilon**2,
+}
+
+
+def squared_errors(algorithm, mu, epsilon, seed):
+    build, mean_of = BUILD[algorithm]
+    total = round(mu * N) * WIDTH
+    law = build(total, N, lo=0, hi=WIDTH, epsilon=epsilon)
+    entropy = SeededEntropy(seed)
+    columns = []
+    for value, noise in zip(law.values, law.noise, strict=True):
+        assert isinstance(noise, LaplaceNoise)
+        columns.append(value + discrete_laplace_many(noise.scale, DRAWS, entropy))
+    means = [mean_of((int(a), int(b)), lo=0, hi=WIDTH) for a, b in zip(*columns, strict=True)]
+    return (np.array([float(m / WIDTH) for m in means]) - mu) ** 2 * N**2
+
+
+@pytest.mark.parametrize("algorithm", THEORY)
+@pytest.mark.parametrize("mu", [0.1, 0.3, 0.5, 0.9])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(1)])
+def test_the_mean_squared_error_inside_the_range(algorithm, mu, epsilon) -> None:
+    """Away from the ends the bound is attained, to Monte-Carlo error and o(1)."""
+    errors = squared_errors(algorithm, mu, epsilon, seed=f"{algorithm} {mu} {epsilon}")
+    theory = THEORY[algorithm](mu, float(epsilon))
+    margin = 4 * errors.std() / math.sqrt(DRAWS) + 0.02 * theory
+    assert errors.mean() == pytest.approx(theory, abs=margin)
+    # The same margin would notice a scale that is 30 % off: its square is 40 % to 70 % off.
+    assert margin < 0.3 * theory
+
+
+@pytest.mark.parametrize("algorithm", THEORY)
+@pytest.mark.parametrize("mu", [0.0, 0.001, 1.0])
+def test_the_mean_squared_error_at_the_ends_is_below_the_bound(algorithm, mu) -> None:
+    """Clipping removes what would leave the range: half of the error at the ends."""
+    errors = squared_errors(algorithm, mu, Fraction(1, 2), seed=f"{algorithm} {mu}")
+    theory = THEORY[algorithm](mu, 0.5)
+    margin = 4 * errors.std() / math.sqrt(DRAWS) + 0.02 * theory
+    assert errors.mean() <= theory
+    if mu in {0.0, 1.0}:
+        assert errors.mean() == pytest.approx(theory / 2, abs=margin)
+
+
+def test_transformed_noise_halves_the_error_of_shifted_noise() -> None:
+    for mu in (0.1, 0.5):
+        two = squared_errors("shifted", mu, Fraction(1, 2), seed=1).mean()
+        three = squared_errors("transformed", mu, Fraction(1, 2), seed=2).mean()
+        assert two / three == pytest.approx(2, rel=0.12)

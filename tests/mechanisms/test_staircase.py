@@ -1,0 +1,181 @@
+"""The staircase of the L1 norm: its law, its sampler, its price, and the false variant's price."""
+
+import itertools
+import math
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from modicum.exact.entropy import SeededEntropy
+from modicum.mechanisms.additive import laplace
+from modicum.mechanisms.noise import LaplaceNoise
+from modicum.mechanisms.staircase import Staircase, best_width, staircase
+from modicum.privacy.event import Pure
+
+SHAPES = [(l1, width) for l1 in (1, 2, 4) for width in {1, (l1 + 1) // 2, l1}]
+
+
+def weight(norm: int, l1: int, width: int, epsilon: float) -> float:
+    """The definition, step by step."""
+    k = 0
+    while norm >= width + k * l1:
+        k += 1
+    return math.exp(-epsilon * k)
+
+
+def points(dimension: int, reach: int) -> list[tuple[int, ...]]:
+    return list(itertools.product(range(-reach, reach + 1), repeat=dimension))
+
+
+@pytest.mark.parametrize("dimension", [1, 2])
+@pytest.mark.parametrize(("l1", "width"), SHAPES)
+def test_the_density_is_the_definition_and_sums_to_one(dimension, l1, width) -> None:
+    law = Staircase((3, -2)[:dimension], l1, width, Fraction(2))
+    space = points(dimension, 18 * l1)
+    weights = [weight(sum(map(abs, z)), l1, width, 2.0) for z in space]
+    total, stride = sum(weights), len(space) // 97 + 1
+    for z, w in zip(space[::stride], weights[::stride], strict=True):
+        outcome = tuple(v + c for v, c in zip(law.values, z, strict=True))
+        assert law.log_density(outcome) == pytest.approx(math.log(w / total), abs=1e-9)
+
+
+@pytest.mark.parametrize("dimension", [1, 2])
+@pytest.mark.parametrize(("l1", "width"), SHAPES)
+@pytest.mark.parametrize("epsilon", [Fraction(1, 3), Fraction(5)])
+def test_the_privacy_loss_is_epsilon_and_no_more(dimension, l1, width, epsilon) -> None:
+    """Exact enumeration: every move of L1 norm up to l1, every outcome within several steps."""
+    origin = Staircase((0,) * dimension, l1, width, epsilon)
+    space = points(dimension, 3 * l1)
+    here = {k: origin.log_density(k) for k in space}
+    moves = [z for z in points(dimension, l1) if 0 < sum(map(abs, z)) <= l1 and z[-1] >= 0]
+    for move in moves:
+        other = Staircase(move, l1, width, epsilon)
+        worst = max(abs(here[k] - other.log_density(k)) for k in space)
+        assert worst == pytest.approx(float(epsilon), rel=1e-12)
+        # The probes find the worst case without enumeration.
+        probes = {*origin.probes(), *other.probes()}
+        found = max(abs(origin.log_density(k) - other.log_density(k)) for k in probes)
+        assert found == pytest.approx(float(epsilon), rel=1e-12)
+
+
+@pytest.mark.parametrize("share", [Fraction(1, 1000), Fraction(1, 4), Fraction(1, 2)])
+def test_independent_staircases_cost_twice_as_much(share) -> None:
+    """Kulesza et al. 2023, section 2: substitution per coordinate is not ε-private."""
+    l1, epsilon = 1000, Fraction(1)
+    one = Staircase((0,), l1, best_width(1, l1, epsilon), epsilon)
+    x = int(share * l1)
+
+    def loss(move: int) -> float:
+        moved = Staircase((move,), l1, one.width, epsilon)
+        outcomes = range(-3 * l1, 3 * l1)
+        return max(one.log_density((k,)) - moved.log_density((k,)) for k in outcomes)
+
+    assert loss(x) + loss(l1 - x) == pytest.approx(2.0)
+    pair = staircase((0, 0), l1=l1, epsilon=epsilon)
+    moved = Staircase((x, l1 - x), l1, pair.width, epsilon)
+    outcomes = {*pair.probes(), *moved.probes()}
+    assert max(abs(pair.log_density(k) - moved.log_density(k)) for k in outcomes) <= 1.0 + 1e-12
+
+
+def p_value(samples, law) -> float:
+    """Chi-squared test of outcomes against the law, rare ones pooled."""
+    observed = Counter(samples)
+    space = [
+        tuple(v + c for v, c in zip(law.values, z, strict=True))
+        for z in points(len(law.values), 8 * law.l1)
+    ]
+    expected = {k: len(samples) * math.exp(law.log_density(k)) for k in space}
+    cells = [(observed[k], e) for k, e in expected.items() if e >= 8]
+    rest = (len(samples) - sum(o for o, _ in cells), len(samples) - sum(e for _, e in cells))
+    table = np.array([*cells, rest] if rest[1] > 1 else cells)
+    return float(
+        stats.chisquare(table[:, 0], table[:, 1] * table[:, 0].sum() / table[:, 1].sum())[1]
+    )
+
+
+@pytest.mark.parametrize("values", [(4,), (4, -1)])
+@pytest.mark.parametrize(("l1", "width", "epsilon"), [(1, 1, "1"), (3, 2, "2/3"), (4, 1, "3")])
+def test_the_sampler_follows_the_law_and_the_test_has_power(values, l1, width, epsilon) -> None:
+    law = Staircase(values, l1, width, Fraction(epsilon))
+    entropy = SeededEntropy(7)
+    samples = [law.sample(entropy) for _ in range(12_000)]
+    assert p_value(samples, law) > 1e-3
+    for factor in (Fraction(7, 10), Fraction(13, 10)):
+        wrong = Staircase(values, l1, width, law.epsilon * factor)
+        assert p_value(samples, wrong) < 1e-6
+
+
+def test_every_step_is_uniform_for_large_parameters() -> None:
+    """Wide steps, where no outcome repeats: the norm's distribution, and the four directions."""
+    law = staircase((0, 0), l1=10**12, epsilon=Fraction(1, 2))
+    entropy = SeededEntropy(11)
+    samples = np.array([law.sample(entropy) for _ in range(8000)])
+    norms = np.abs(samples).sum(axis=1)
+    steps = np.floor((norms + law.l1 - law.width) / law.l1).astype(int)
+    inner = np.maximum(law.width + (steps - 1.0) * law.l1, 0) * (steps > 0)
+    outer = law.width + steps * float(law.l1)
+    # Within a step the points are uniform, so the area enclosed is.
+    uniform = (norms**2.0 - inner**2) / (outer**2 - inner**2)
+    assert stats.kstest(uniform, "uniform").pvalue > 1e-3
+    quadrants = Counter(map(tuple, np.sign(samples).tolist()))
+    assert stats.chisquare(list(quadrants.values())).pvalue > 1e-3
+    assert stats.kstest(np.abs(samples[:, 0]) / norms, "uniform").pvalue > 1e-3
+
+
+def mean_square(law: Staircase) -> float:
+    """E ||z||² / d, summed over norms."""
+    far = int(40 * law.l1 / float(law.epsilon)) + 4 * law.l1
+    r = np.arange(far, dtype=np.float64)
+    weights = np.exp(-float(law.epsilon) * ((r + law.l1 - law.width) // law.l1))
+    if len(law.values) == 1:
+        counts, squares = np.where(r == 0, 1, 2), r**2
+    else:  # the mean of x² over the points of norm r is (2 r² + 1) / 6
+        counts, squares = np.where(r == 0, 1, 4 * r), np.where(r == 0, 0, (2 * r**2 + 1) / 6)
+    return float((weights * counts * squares).sum() / (weights * counts).sum())
+
+
+@pytest.mark.parametrize("dimension", [1, 2])
+@pytest.mark.parametrize("epsilon", ["1/2", "1", "2", "4", "8"])
+def test_the_best_width_is_best(dimension, epsilon) -> None:
+    l1, e = 300, Fraction(epsilon)
+    least = min(mean_square(Staircase((0,) * dimension, l1, w, e)) for w in range(1, l1 + 1, 3))
+    chosen = Staircase((0,) * dimension, l1, best_width(dimension, l1, e), e)
+    assert mean_square(chosen) <= 1.002 * least
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "gain"), [("0.1", 0.0), ("1", 0.007), ("2", 0.05), ("4", 0.27)]
+)
+def test_the_gain_over_laplace(epsilon, gain) -> None:
+    law = staircase((0, 0), l1=300, epsilon=Fraction(epsilon))
+    noise = laplace((0, 0), l1=300, epsilon=Fraction(epsilon)).noise[0]
+    assert isinstance(noise, LaplaceNoise)
+    assert 1 - mean_square(law) / noise.variance == pytest.approx(gain, abs=0.006)
+
+
+def test_a_scalar_staircase_is_the_published_one() -> None:
+    """Geng and Viswanath 2014: least variance at the width of their closed form."""
+    epsilon = 3.0
+    b = math.exp(-epsilon)
+    bracket = b - 2 * b**2 + 2 * b**4 - b**5
+    published = -b / (1 - b) + bracket ** (1 / 3) / (2 ** (1 / 3) * (1 - b) ** 2)
+    assert best_width(1, 10**6, Fraction(3)) / 10**6 == pytest.approx(published, abs=1 / 256)
+
+
+def test_event_public_parameters_and_refusals() -> None:
+    law = staircase((10, 20), l1=5, epsilon=Fraction(1, 2))
+    assert law.event == Pure(Fraction(1, 2))
+    assert "10" not in repr(law)
+    assert set(law.public()) == {"l1", "width", "epsilon"}
+    for bad in [
+        ((), 5, 1, 1),
+        ((1, 2, 3), 5, 1, 1),
+        ((1,), 5, 0, 1),
+        ((1,), 5, 6, 1),
+        ((1,), 5, 1, 0),
+    ]:
+        with pytest.raises(ValueError, match=r"staircase|need"):
+            Staircase(*bad[:3], Fraction(bad[3]))
