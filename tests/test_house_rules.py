@@ -1,0 +1,37 @@
+"""Rules of CONTRIBUTING.md that a machine can keep."""
+
+import ast
+from pathlib import Path
+
+import modicum
+from modicum.estimators.registry import REGISTRY
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted(Path(modicum.__file__).parent.rglob("*.py"))
+
+
+def test_modules_are_short() -> None:
+    lengths = {path.name: len(path.read_text().splitlines()) for path in SOURCES}
+    assert {name: length for name, length in lengths.items() if length >= 400} == {}
+
+
+def test_functions_are_short() -> None:
+    long = {
+        f"{path.name}:{node.name}": length
+        for path in SOURCES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (length := (node.end_lineno or 0) - node.lineno + 1) >= 60
+    }
+    assert long == {}
+
+
+def test_every_estimator_has_its_page() -> None:
+    missing = {row.proof for row in REGISTRY if not (ROOT / f"docs/proofs/{row.proof}.md").exists()}
+    assert missing == set()
+
+
+def test_every_statistic_is_in_the_changelog() -> None:
+    fragments = [path for path in (ROOT / "changes").glob("*.md") if path.name != "README.md"]
+    notes = "".join(path.read_text() for path in (ROOT / "CHANGELOG.md", *fragments))
+    assert {row.statistic for row in REGISTRY if f"`{row.statistic}`" not in notes} == set()

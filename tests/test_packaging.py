@@ -1,0 +1,71 @@
+"""The pinned requirements and what an import costs."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.dependency_groups import resolve_dependency_groups
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[1]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+LOCKED = {"demo": "demo", "dev": "dev", "docs": "docs", "lowest": "test", "peers": "peers"}
+
+
+def pins(name: str) -> dict[str, set[str]]:
+    text = (ROOT / "requirements" / f"{name}.txt").read_text()
+    found: dict[str, set[str]] = {}
+    for project, version in re.findall(r"^([a-z0-9-]+)==([^ ]+)", text, re.MULTILINE):
+        found.setdefault(project, set()).add(version)
+    return found
+
+
+def wanted(group: str) -> list[Requirement]:
+    named = resolve_dependency_groups(PYPROJECT["dependency-groups"], group)
+    return [Requirement(text) for text in (*named, *PYPROJECT["project"]["dependencies"])]
+
+
+def test_every_requirements_file_belongs_to_a_group() -> None:
+    assert {path.stem for path in (ROOT / "requirements").glob("*.txt")} == set(LOCKED)
+
+
+@pytest.mark.parametrize("name", LOCKED)
+def test_the_pins_follow_pyproject(name: str) -> None:
+    pinned = pins(name)
+    for requirement in wanted(LOCKED[name]):
+        versions = pinned.get(requirement.name, set())
+        assert versions, f"{requirement.name} is not in requirements/{name}.txt: run tools/lock.sh"
+        assert all(requirement.specifier.contains(version) for version in versions), requirement
+
+
+@pytest.mark.parametrize("name", LOCKED)
+def test_the_pins_carry_hashes_and_name_no_host(name: str) -> None:
+    text = (ROOT / "requirements" / f"{name}.txt").read_text()
+    assert not re.search(r"://|file:|^-", text, re.MULTILINE)
+    for block in re.split(r"\n(?=\S)", text):
+        assert "--hash=sha256:" in block, block.splitlines()[0]
+
+
+def test_the_demo_and_the_docs_share_the_pins_of_development() -> None:
+    dev = pins("dev")
+    for name in ("demo", "docs"):
+        for project, versions in pins(name).items():
+            assert dev.get(project, versions) == versions, project
+
+
+def test_the_lowest_pins_are_the_declared_floors() -> None:
+    lowest = pins("lowest")
+    for requirement in wanted("test"):
+        for floor in requirement.specifier:
+            (version,) = lowest[requirement.name]
+            assert (version + ".0").startswith(floor.version), requirement
+
+
+def test_an_import_loads_no_engine() -> None:
+    engines = ("pandas", "polars", "duckdb", "pyarrow", "matplotlib", "scipy")
+    code = f"import sys, modicum; print(*[name for name in {engines} if name in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == []
