@@ -19,5 +19,5 @@ numpydoc_show_class_members = False
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"modicum {__version__}"
-html_show_sourcelink = False
+html_copy_source = False
 html_theme_options = {"show_prev_next": False, "navigation_with_keys": False}
