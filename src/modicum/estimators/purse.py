@@ -18,41 +18,52 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive, gaussian, laplace
 from modicum.mechanisms.centre import MedianCentre
 from modicum.mechanisms.grid import FloatGrid
-from modicum.mechanisms.radius import RadiusDraw, RadiusGrid
+from modicum.mechanisms.radius import RadiusDraw, RadiusGrid, Selection
 from modicum.mechanisms.subsampled import Members, Subsampled, amplified
 from modicum.privacy.budget import Kind
 from modicum.privacy.event import Concentrated, Event, Pure, cost
 
 __all__ = ["ConcentratedPurse", "PurePurse", "Purse", "open_purse"]
 
-_BITS = 40  # binary places kept where a zCDP share becomes an ε
+_BITS = 40  # binary places kept where a share of ρ becomes an ε
 
 
 @dataclass(slots=True)
 class Purse(ABC):
-    """Allowance ``total`` (ε or ρ), of which ``left`` has not been promised to a law."""
+    """Allowance ``total`` (ε or ρ), of which ``left`` has not been promised to a law.
+
+    A share is a fraction of the total; ``None`` means all that is left.
+    """
 
     total: Fraction
     left: Fraction
     kind: ClassVar[Kind]
+    selection: ClassVar[Selection]
 
     @property
     @abstractmethod
     def scale(self) -> Fraction:
-        """The ε that sets the scale of the noise: ε itself, or about sqrt(2 ρ)."""
+        """The ε that sets the scale of the noise: ε itself, or sqrt(2 ρ) rounded down."""
 
     @abstractmethod
     def range_for(self, share: Fraction) -> Fraction:
-        """Size η of the bounded-range event which a share of the total buys."""
+        """Size η of the bounded-range event which a share buys."""
 
     @abstractmethod
+    def _subsampled(self, share: Fraction) -> Fraction:
+        """Size ε of the pure event which a share buys for a law on a subsample."""
+
+    @abstractmethod
+    def _additive(self, values: Iterable[int], sensitivity: int, amount: Fraction) -> Additive:
+        """Integers plus noise, for an amount of the currency."""
+
     def noisy(self, values: Iterable[int], *, sensitivity: int, share: Fraction | None) -> Additive:
-        """Integers plus noise, for a share of the total (``None``: all that is left).
+        """Integers plus noise; ``sensitivity`` must bound their L1 and their L2 change."""
+        amount = self.left if share is None else self.total * share
+        law = self._additive(values, sensitivity, amount)
+        self._pay(law.event)
+        return law
 
-        ``sensitivity`` must bound both the L1 and the L2 change of the values.
-        """
-
-    @abstractmethod
     def radii(
         self,
         outside: tuple[tuple[int, ...], ...],
@@ -61,17 +72,16 @@ class Purse(ABC):
         tilt: Fraction,
         share: Fraction,
     ) -> RadiusDraw:
-        """One radius a side for a share of the total."""
-
-    @abstractmethod
-    def subsampled_epsilon(self, share: Fraction, level: int) -> Fraction:
-        """Size of the event that a share buys for a subsampled exponential mechanism."""
+        """One radius a side."""
+        law = RadiusDraw(outside, grid, self.range_for(share), tilt, self.selection)
+        self._pay(law.event)
+        return law
 
     def centre(
         self, records: Members, lattice: Lattice, *, bits: int, level: int, share: Fraction
     ) -> Subsampled[int]:
         """Median on a floating-point grid, on a subsample of rate 2^-level."""
-        target = self.subsampled_epsilon(share, level)
+        target = self.range_for(share) if level == 0 else self._subsampled(share)
         template = MedianCentre.template(
             FloatGrid(bits), lattice.first, lattice.last, amplified(target, level)
         )
@@ -91,6 +101,7 @@ class PurePurse(Purse):
 
     __slots__ = ()
     kind = "pure"
+    selection = "flip"
 
     @property
     def scale(self) -> Fraction:
@@ -98,32 +109,14 @@ class PurePurse(Purse):
         return self.total
 
     def range_for(self, share: Fraction) -> Fraction:
-        """Return the share itself: η-bounded range is pure η."""
+        """Return ε times the share: a bounded range of η is pure η."""
         return self.total * share
 
-    def noisy(self, values: Iterable[int], *, sensitivity: int, share: Fraction | None) -> Additive:
-        """Discrete Laplace."""
-        amount = self.left if share is None else self.total * share
-        law = laplace(values, l1=sensitivity, epsilon=amount)
-        self._pay(law.event)
-        return law
-
-    def radii(
-        self,
-        outside: tuple[tuple[int, ...], ...],
-        grid: RadiusGrid,
-        *,
-        tilt: Fraction,
-        share: Fraction,
-    ) -> RadiusDraw:
-        """Permute-and-flip."""
-        law = RadiusDraw(outside, grid, self.range_for(share), tilt, "flip")
-        self._pay(law.event)
-        return law
-
-    def subsampled_epsilon(self, share: Fraction, level: int) -> Fraction:
-        """Return the share itself."""
+    def _subsampled(self, share: Fraction) -> Fraction:
         return self.total * share
+
+    def _additive(self, values: Iterable[int], sensitivity: int, amount: Fraction) -> Additive:
+        return laplace(values, l1=sensitivity, epsilon=amount)
 
 
 class ConcentratedPurse(Purse):
@@ -131,39 +124,22 @@ class ConcentratedPurse(Purse):
 
     __slots__ = ()
     kind = "zcdp"
+    selection = "exponential"
 
     @property
     def scale(self) -> Fraction:
-        """The pure ε with the same zCDP cost, sqrt(2 ρ), rounded down."""
+        """The pure ε with the same zCDP cost."""
         return sqrt_below(2 * self.total, _BITS)
 
     def range_for(self, share: Fraction) -> Fraction:
-        """Return η = sqrt(8 ρ share), rounded down."""
+        """Return η = sqrt(8 ρ share), rounded down: a bounded range of η costs η²/8."""
         return sqrt_below(8 * self.total * share, _BITS)
 
-    def noisy(self, values: Iterable[int], *, sensitivity: int, share: Fraction | None) -> Additive:
-        """Discrete Gaussian."""
-        amount = self.left if share is None else self.total * share
-        law = gaussian(values, l2=sensitivity, rho=amount)
-        self._pay(law.event)
-        return law
+    def _subsampled(self, share: Fraction) -> Fraction:
+        return sqrt_below(2 * self.total * share, _BITS)
 
-    def radii(
-        self,
-        outside: tuple[tuple[int, ...], ...],
-        grid: RadiusGrid,
-        *,
-        tilt: Fraction,
-        share: Fraction,
-    ) -> RadiusDraw:
-        """Exponential mechanism."""
-        law = RadiusDraw(outside, grid, self.range_for(share), tilt, "exponential")
-        self._pay(law.event)
-        return law
-
-    def subsampled_epsilon(self, share: Fraction, level: int) -> Fraction:
-        """Bounded range on all records; on a subsample, pure ε, which costs ε²/2."""
-        return sqrt_below((8 if level == 0 else 2) * self.total * share, _BITS)
+    def _additive(self, values: Iterable[int], sensitivity: int, amount: Fraction) -> Additive:
+        return gaussian(values, l2=sensitivity, rho=amount)
 
 
 def open_purse(event: Event) -> Purse:

@@ -27,7 +27,7 @@ __all__ = [
 Clusters = Literal["clip", "keep"]
 
 HALF_LN2 = Fraction(355, 1024)  # ln(2)/2, the prior cost of a half octave for a tilt of 1
-SUBSAMPLE = 17  # a centre is computed from about 2^17 records or all of them
+SUBSAMPLE = 13  # a centre is computed from 2^13 to 2^14 records, or all of them if fewer
 CELL_LIMIT = 1 << 18  # more kept records than this: a cell table is smaller
 
 
@@ -93,7 +93,7 @@ def kept_records(lattice: Lattice, purse: Purse, clusters: Clusters) -> int:
 
 
 def subsample_level(noisy_count: int) -> int:
-    """Level k of the centre's subsample rate 2^-k: all records up to 2^18, then about 2^17."""
+    """Level k of the centre's subsample rate 2^-k: all records up to 2^14, then at least 2^13."""
     return max(0, (max(noisy_count, 1) >> SUBSAMPLE).bit_length() - 1)
 
 
