@@ -11,11 +11,14 @@ WORKERS ?= 2
 BIN := .venv/bin
 PYTEST := python -m pytest -n $(WORKERS)
 
+PIP := -m pip --quiet --disable-pip-version-check install --no-deps
+
 # $(call install,environment,requirements file)
 define install
-$(1)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/$(2).txt
-$(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-touch $(1)/.$(2)
+@echo "Installing requirements/$(2).txt in $(1)"
+@$(1)/bin/python $(PIP) --require-hashes --requirement requirements/$(2).txt
+@$(1)/bin/python $(PIP) --no-build-isolation --editable .
+@touch $(1)/.$(2)
 endef
 
 .PHONY: help
@@ -24,7 +27,7 @@ help:  ## list the targets
 
 .PHONY: demo
 demo: .venv/.demo  ## show the library on a small data set
-	$(BIN)/python examples/demo.py
+	@$(BIN)/python examples/demo.py
 
 .PHONY: test
 test: lint  ## lint, check types and layers, run the quick tests
@@ -43,8 +46,8 @@ wheel: .venv/.dev
 	rm -rf dist .venv-wheel
 	$(BIN)/python -m build --no-isolation
 	$(PYTHON) -m venv .venv-wheel
-	.venv-wheel/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/dev.txt
-	.venv-wheel/bin/python -m pip install --quiet --disable-pip-version-check --no-deps dist/*.whl
+	.venv-wheel/bin/python $(PIP) --require-hashes --requirement requirements/dev.txt
+	.venv-wheel/bin/python $(PIP) dist/*.whl
 	.venv-wheel/bin/$(PYTEST) -m "not slow" tests
 
 .PHONY: lint
@@ -83,6 +86,7 @@ docs: .venv/.docs  ## the documentation, in docs/_build/index.html
 	$(call install,.venv-peers,peers)
 
 .venv/.made .venv-lowest/.made .venv-peers/.made:
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12")'
-	$(PYTHON) -m venv $(@D)
-	touch $@
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12")'
+	@echo "Making $(@D)"
+	@$(PYTHON) -m venv $(@D)
+	@touch $@
