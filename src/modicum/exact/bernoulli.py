@@ -22,6 +22,7 @@ __all__ = [
     "exp_coin",
     "exp_coins",
     "point_below",
+    "ratio_coin",
     "small_exp_bounds",
     "unit_geometric",
     "unit_geometrics",
@@ -43,8 +44,7 @@ def bernoulli(p: Fraction, entropy: Entropy) -> bool:
 
     Notes
     -----
-    An integer uniform below the denominator is compared with the numerator: fewer than two words
-    of entropy on average for denominators up to 2^64.
+    One word of entropy, but for one coin in 2^64.
 
     Examples
     --------
@@ -54,7 +54,20 @@ def bernoulli(p: Fraction, entropy: Entropy) -> bool:
     """
     if not 0 <= p <= 1:
         raise InvalidArgument(f"p must lie in [0, 1], got {p}")
-    return entropy.below(p.denominator) < p.numerator
+    return ratio_coin(p.numerator, p.denominator, entropy)
+
+
+def ratio_coin(numerator: int, denominator: int, entropy: Entropy) -> bool:
+    """Return True with probability numerator/denominator, a number in [0, 1], unchecked.
+
+    [E2] U < p for a lazy uniform U: both are compared digit by digit in base 2^64, so that huge
+    integers need one word of entropy and one division.
+    """
+    while True:
+        digit, numerator = divmod(numerator << _WORD, denominator)
+        word = entropy.word()
+        if word != digit:
+            return word < digit
 
 
 def bernoulli_exp(x: Fraction, entropy: Entropy) -> bool:
@@ -86,11 +99,11 @@ def bernoulli_exp(x: Fraction, entropy: Entropy) -> bool:
 def exp_coin(numerator: int, denominator: int, entropy: Entropy) -> bool:
     """Return True with probability exp(-numerator/denominator), 0 <= numerator, unchecked."""
     if numerator >= denominator:
-        # [E3] exp(-x) = exp(-whole) exp(-rest): two independent coins.
+        # [E4] exp(-x) = exp(-whole) exp(-rest): two independent coins.
         whole, numerator = divmod(numerator, denominator)
         if unit_geometric(entropy) < whole:
             return False
-    # [E2] Coins of probability x/k, k = 1, 2, ..., are tossed until one fails, at k = K. Then
+    # [E3] Coins of probability x/k, k = 1, 2, ..., are tossed until one fails, at k = K. Then
     # P(K > k) = x^k/k! and P(K odd) = 1 - x + x²/2 - x³/6 + ... = exp(-x), for 0 <= x <= 1.
     below, reach, odd = entropy.below, denominator, True
     while below(reach) < numerator:
@@ -104,7 +117,7 @@ def unit_geometric(entropy: Entropy) -> int:
 
     Notes
     -----
-    [E4] V = #{v >= 1: U < exp(-v)} for one uniform U whose first 64 bits are compared with the
+    [E5] V = #{v >= 1: U < exp(-v)} for one uniform U whose first 64 bits are compared with the
     table; the undecided case, at most 40 words of 2^64, draws more bits of the same U.
 
     Examples
@@ -210,7 +223,7 @@ def exp_coins(
 
     Notes
     -----
-    [E5] exp(-x[i]) in float64 is within 2^-40 of the probability, and the top 53 bits of a word
+    [E6] exp(-x[i]) in float64 is within 2^-40 of the probability, and the top 53 bits of a word
     tell U to 2^-53. Outside ±2^-39 the comparison is decided; inside, :func:`point_below` decides
     on the same U.
     """

@@ -11,6 +11,7 @@ from modicum.errors import InvalidArgument
 from modicum.exact.bernoulli import exp_coin, exp_coins
 from modicum.exact.entropy import Entropy
 from modicum.exact.laplace import (
+    CHUNK,
     Integers,
     as_integers,
     discrete_laplace,
@@ -85,7 +86,7 @@ def discrete_gaussian_many(sigma2: Fraction, count: int, entropy: Entropy) -> In
     kept: list[Integers] = []
     missing = count
     while missing:
-        y = discrete_laplace_many(Fraction(t), 3 * missing // 2 + 16, entropy)
+        y = discrete_laplace_many(Fraction(t), min(3 * missing // 2 + 16, CHUNK), entropy)
         a = np.abs(y)
         # [G2] off by at most 2^-48 (1 + x), although |y| and the centre cancel.
         x = (a.astype(np.float64) - float(centre)) ** 2 / float(2 * sigma2)

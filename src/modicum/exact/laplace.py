@@ -12,10 +12,13 @@ from modicum.errors import InvalidArgument
 from modicum.exact.bernoulli import exp_coin, exp_coins, unit_geometric, unit_geometrics
 from modicum.exact.entropy import Entropy
 
-__all__ = ["Integers", "as_integers", "discrete_laplace", "discrete_laplace_many"]
+__all__ = ["CHUNK", "Integers", "as_integers", "discrete_laplace", "discrete_laplace_many"]
 
 Integers: TypeAlias = NDArray[np.int64] | NDArray[np.object_]
 """Exact integers: int64, or Python integers if one of them does not fit."""
+
+CHUNK = 1 << 14
+"""Candidates treated at a time: few enough for the intermediate arrays to stay in the cache."""
 
 _INT64 = 1 << 63
 
@@ -49,12 +52,12 @@ def discrete_laplace(scale: Fraction, entropy: Entropy) -> int:
     t, s = _ratio(scale)
     below = entropy.below
     while True:
-        # [E6] X = U + t V has P(X = x) proportional to exp(-x/t): U is uniform below t, kept with
+        # [E7] X = U + t V has P(X = x) proportional to exp(-x/t): U is uniform below t, kept with
         # probability exp(-U/t), and V is geometric. Hence P(X // s >= y) = exp(-y s/t).
         u = below(t)
         if exp_coin(u, t, entropy):
             y = (u + t * unit_geometric(entropy)) // s
-            # [E7] A random sign, with -0 refused lest zero be drawn twice as often.
+            # [E8] A random sign, with -0 refused lest zero be drawn twice as often.
             if not entropy.bits(1):
                 return y
             if y:
@@ -95,7 +98,7 @@ def discrete_laplace_many(scale: Fraction, count: int, entropy: Entropy) -> Inte
     kept: list[Integers] = []
     missing = count
     while missing:
-        drawn = _candidates(t, s, 2 * missing + 16, entropy)[:missing]
+        drawn = _candidates(t, s, min(2 * missing + 16, CHUNK), entropy)[:missing]
         kept.append(drawn)
         missing -= len(drawn)
     return as_integers(np.concatenate(kept)) if kept else np.zeros(0, np.int64)
@@ -112,7 +115,7 @@ def as_integers(values: list[int] | NDArray[Any]) -> Integers:
 def _candidates(t: int, s: int, tries: int, entropy: Entropy) -> Integers:
     """Return what is left of ``tries`` rounds of the rejection in :func:`discrete_laplace`."""
     u = entropy.below_many(t, tries)
-    # [E8] Two conversions and one division: x is off by at most 2^-51 of itself.
+    # [E9] Two conversions and one division: x is off by at most 2^-51 of itself.
     x = u.astype(np.float64) / float(t)
     u = u[exp_coins(x, lambda i: Fraction(int(u[i]), t), entropy)]
     v = unit_geometrics(len(u), entropy)
