@@ -35,7 +35,9 @@ def _method(question: Callable[P, Request]) -> Callable[Concatenate[Curator, P],
     def method(self: Curator, *args: P.args, **kwargs: P.kwargs) -> Release:
         return self.run(question(*args, **kwargs))
 
-    return _dressed(method, question, "self", example="")
+    dressed: Callable[Concatenate[Curator, P], Release]
+    dressed = _dressed(method, question, "self", example="")
+    return dressed
 
 
 def _dressed(
@@ -52,9 +54,9 @@ def _dressed(
     function.__name__ = name
     function.__qualname__ = f"Curator.{name}" if first == "self" else name
     function.__doc__ = documentation + (f"Examples\n--------\n{example}\n" if example else "")
-    function.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[leading, *signature.parameters.values()], return_annotation=Release
-    )
+    parameters = [leading, *signature.parameters.values()]
+    visible = signature.replace(parameters=parameters, return_annotation=Release)
+    function.__signature__ = visible  # type: ignore[attr-defined]
     return function
 
 
@@ -267,7 +269,9 @@ def _one_shot(
         account = "not counted against any budget"
         return _release(request, walks["answer"], source, Unit(), account, SYSTEM)
 
-    return _dressed(function, question, "table", example)
+    dressed: Callable[Concatenate[Table, P], Release]
+    dressed = _dressed(function, question, "table", example)
+    return dressed
 
 
 _EXAMPLE = """>>> import numpy as np, modicum

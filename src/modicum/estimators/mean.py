@@ -11,12 +11,12 @@ Five steps, one budget (docs/proofs/mean.md has the proofs; the labels are the s
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeVar
 
-from modicum.estimators.mean_evidence import MeanEvidence, NoisyTerm
+from modicum.estimators.mean_evidence import Counted, MeanEvidence, NoisyTerm, SingleValueEvidence
+from modicum.estimators.outside import Outside
 from modicum.estimators.purse import Purse, open_purse
 from modicum.estimators.schedule import (
     CELL_LIMIT,
@@ -25,7 +25,6 @@ from modicum.estimators.schedule import (
     count_share,
     kept_records,
     mean_schedule,
-    octaves,
     subsample_level,
 )
 from modicum.exact.lattice import Lattice
@@ -61,19 +60,12 @@ class _Setting:
 
 @dataclass(frozen=True, slots=True)
 class _Bounds:
-    """Released clipping bounds around a centre, in lattice steps."""
+    """Clipping bounds around a centre, in lattice steps: released, but for ``elsewhere``."""
 
     lo: int
     hi: int
-    tail_points: Fraction  # expected records outside times the tail index: power / eta
-
-
-@dataclass(frozen=True, slots=True)
-class _Counted:
-    """A count estimate, at least 1, and its noise."""
-
-    value: Fraction
-    noise: tuple[NoisyTerm, ...]
+    outside: Outside
+    elsewhere: int  # records that differ from the centre: not released
 
 
 def adaptive_mean(
@@ -99,13 +91,13 @@ def adaptive_mean(
 
     counting = purse.noisy((summary.count,), sensitivity=1, share=count_share(purse))  # [M1]
     (n0,) = yield from draw("count", counting)
-    first_count = _Counted(Fraction(max(n0, 1)), (NoisyTerm(counting.noise[0], 1.0),))
+    first_count = Counted(Fraction(max(n0, 1)), (NoisyTerm(counting.noise[0], 1.0),))
     schedule = mean_schedule(lattice, purse, n0, clusters)
 
     centre = yield from _centre(here, records, schedule, n0)  # [M2]
     bounds = yield from _bounds(here, tails, schedule, centre)  # [M3]
     if bounds.lo == bounds.hi:
-        return (yield from _single_value(here, bounds, schedule, summary.count))
+        return (yield from _single_value(here, bounds, schedule, first_count))
     rough, counted = yield from _rough(here, bounds, schedule, first_count)  # [M4]
 
     reach = max(bounds.hi - rough, rough - bounds.lo)
@@ -123,10 +115,9 @@ def adaptive_mean(
         hi=hi,
         rough=rough,
         deviation=noisy,
-        count=counted.value,
+        counted=counted,
         noise=NoisyTerm(final.noise[0], 1.0),
-        count_noise=counted.noise,
-        tail_points=bounds.tail_points,
+        outside=bounds.outside,
     )
     return Answer(evidence.value, evidence, _status(schedule))
 
@@ -165,13 +156,20 @@ def _bounds(
     return _Bounds(
         max(lower[left], lattice.first),
         min(upper[right], lattice.last),
-        schedule.power / law.epsilon,
+        Outside(
+            radii=(grid.radii[left], grid.radii[right]),
+            widest=grid.radii[-1],
+            candidates=len(grid.radii),
+            eta=float(law.epsilon),
+            power=float(schedule.power),
+        ),
+        outside[0][0] + outside[1][0],
     )
 
 
 def _rough(
-    here: _Setting, bounds: _Bounds, schedule: Schedule, first: _Counted
-) -> Steps[tuple[int, _Counted]]:
+    here: _Setting, bounds: _Bounds, schedule: Schedule, first: Counted
+) -> Steps[tuple[int, Counted]]:
     """[M4] Transformed noise (Kulesza et al. 2023, Algorithm 3): a mean and a second count."""
     width = bounds.hi - bounds.lo
     clipped = yield from need(here.ask(ClippedSum(bounds.lo, bounds.hi)))
@@ -182,10 +180,10 @@ def _rough(
     both = max(s1 + s2, 1)
     rough = bounds.lo + min(max(round(Fraction(s1 * width, both)), 0), width)
     second = (NoisyTerm(law.noise[0], 1 / width),) * 2
-    return rough, _combined(first, _Counted(Fraction(s1 + s2, width), second))
+    return rough, _combined(first, Counted(Fraction(s1 + s2, width), second))
 
 
-def _combined(first: _Counted, second: _Counted) -> _Counted:
+def _combined(first: Counted, second: Counted) -> Counted:
     """Mean of two counts weighted by their inverse variances, at least 1."""
     spread = [sum(term.variance for term in c.noise) for c in (first, second)]
     weight = Fraction(round(1024 * spread[1] / (spread[0] + spread[1])), 1024)
@@ -194,28 +192,28 @@ def _combined(first: _Counted, second: _Counted) -> _Counted:
         for counted, share in ((first, weight), (second, 1 - weight))
         for term in counted.noise
     )
-    return _Counted(max(Fraction(1), weight * first.value + (1 - weight) * second.value), noise)
+    return Counted(max(Fraction(1), weight * first.value + (1 - weight) * second.value), noise)
 
 
-def _single_value(here: _Setting, bounds: _Bounds, schedule: Schedule, count: int) -> Steps[Answer]:
-    """Both radii are 0: answer the centre; the rest of the budget buys a better count."""
-    law = here.purse.noisy((count,), sensitivity=1, share=None)
-    (again,) = yield from draw("count again", law)
-    evidence = MeanEvidence(
+def _single_value(
+    here: _Setting, bounds: _Bounds, schedule: Schedule, counted: Counted
+) -> Steps[Answer]:
+    """Both radii are 0: answer the centre, and count the records that differ from it.
+
+    A record is above, below or at the centre, so the number of others has sensitivity 1.
+    """
+    law = here.purse.noisy((bounds.elsewhere,), sensitivity=1, share=None)
+    (elsewhere,) = yield from draw("records elsewhere", law)
+    evidence = SingleValueEvidence(
         lattice=here.lattice,
-        lo=bounds.lo,
-        hi=bounds.hi,
-        rough=bounds.lo,
-        deviation=0,
-        count=Fraction(max(again, 1)),
-        noise=None,
-        count_noise=(NoisyTerm(law.noise[0], 1.0),),
-        tail_points=bounds.tail_points,
+        point=bounds.lo,
+        counted=counted,
+        elsewhere=elsewhere,
+        noise=NoisyTerm(law.noise[0], 1.0),
     )
-    most = math.ceil(float(bounds.tail_points) * octaves(here.lattice))
     status = (
-        "nearly all records equal the answer (to the centre's precision); up to about "
-        f"{most} records elsewhere may have been clipped away"
+        "the clipping bounds coincide: most records equal the answer, or they are too few; "
+        f"about {max(elsewhere, 0)} differ from it and were clipped away"
     )
     if not schedule.has_centre:
         status = f"{_status(schedule)}; {status}"

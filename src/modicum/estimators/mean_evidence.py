@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from modicum.estimators.outside import Outside
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.noise import Noise
 from modicum.release import Interval
 
-__all__ = ["MeanEvidence", "NoisyTerm"]
+__all__ = ["Counted", "MeanEvidence", "NoisyTerm", "SingleValueEvidence"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,18 @@ class NoisyTerm:
 
 
 @dataclass(frozen=True, slots=True)
+class Counted:
+    """A count estimate, at least 1, and the independent terms its error is the sum of."""
+
+    value: Fraction
+    noise: tuple[NoisyTerm, ...]
+
+    def bound(self, alpha: float) -> float:
+        """Return a t with P(|error| > t) <= alpha."""
+        return sum(term.bound(alpha / len(self.noise)) for term in self.noise)
+
+
+@dataclass(frozen=True, slots=True)
 class MeanEvidence:
     """A mean around a rough mean, from clipped deviations (all in lattice steps).
 
@@ -42,14 +55,12 @@ class MeanEvidence:
         The released rough mean m; the final sum is of clipped values minus m.
     deviation : int
         The released noisy sum of deviations.
-    count : Fraction
-        The released count estimate, at least 1.
-    noise : NoisyTerm or None
-        Noise of the deviation; ``None`` if the bounds coincide, when it is exactly zero.
-    count_noise : tuple of NoisyTerm
-        Independent terms whose sum is the error of the count.
-    tail_points : Fraction
-        Expected number of clipped records times the tail index, see Notes.
+    counted : Counted
+        The released count estimate.
+    noise : NoisyTerm
+        Noise of the deviation.
+    outside : Outside
+        What the radius draws imply about clipped records.
 
     Notes
     -----
@@ -58,9 +69,10 @@ class MeanEvidence:
     and |n̂ - n| <= t. Then |s / n̂ - S / n| <= z / n̂ + |S / n| t / n̂, with
     |S / n| <= min(r, (|s| + z) / (n̂ - t)).
 
-    Beyond the bounds a tail of index a leaves, in expectation, tail_points / a records, each
-    with a mean excess of r / (a - 1): the radius draw trades F clipped records, each worth
-    eta in score, against power ln(r) of prior, so power = eta a F. Both sides can have a tail.
+    Beyond the bounds a tail of index a leaves about F = power / (eta a) records, each with a mean
+    excess of r / (a - 1), so the clipped mean is off by about F r / ((a - 1) n).
+
+    If the bounds may hold less than half of the data, only the public range is left to say.
     """
 
     lattice: Lattice
@@ -68,10 +80,9 @@ class MeanEvidence:
     hi: int
     rough: int
     deviation: int
-    count: Fraction
-    noise: NoisyTerm | None
-    count_noise: tuple[NoisyTerm, ...]
-    tail_points: Fraction
+    counted: Counted
+    noise: NoisyTerm
+    outside: Outside
 
     @property
     def reach(self) -> int:
@@ -81,35 +92,33 @@ class MeanEvidence:
     @property
     def value(self) -> Fraction:
         """The estimate, exactly, in the data's unit."""
-        shift = min(max(self.deviation / self.count, Fraction(-self.reach)), Fraction(self.reach))
+        shift = min(
+            max(self.deviation / self.counted.value, Fraction(-self.reach)), Fraction(self.reach)
+        )
         return (self.rough + shift) * Fraction(self.lattice.step)
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """Interval for the mean (of the clipped data if ``tail`` is None)."""
         half = self.half_width(1 - level, tail)
         centre = float(self.value / Fraction(self.lattice.step))
-        ends = (
-            max(centre - half, float(self.lattice.first)),
-            min(centre + half, float(self.lattice.last)),
-        )
-        return Interval(*(end * self.lattice.step for end in ends))
+        lower = max(centre - half, float(self.lattice.first))
+        upper = min(centre + half, float(self.lattice.last))
+        return Interval(lower * self.lattice.step, upper * self.lattice.step)
 
     def half_width(self, alpha: float, tail: float | None) -> float:
         """Half of the interval's width before it is cut to the public range, in steps."""
-        rounding = 0.5
-        if self.noise is None:
-            return rounding
-        count = float(self.count)
-        z = self.noise.bound(0.9 * alpha)
-        t = sum(term.bound(0.1 * alpha / len(self.count_noise)) for term in self.count_noise)
+        count, t = float(self.counted.value), self.counted.bound(0.1 * alpha)
         least = count - t
+        if tail is not None and 2 * self.outside.at_most(alpha) > least:
+            return float(self.lattice.width)
         if least <= 0:  # the count may be anything: only the clipping bounds are known
-            return float(self.hi - self.lo) + rounding
+            return float(self.hi - self.lo) + 0.5
+        z = self.noise.bound(0.9 * alpha)
         deviation = min(float(self.reach), (abs(self.deviation) + z) / least)
-        half = (z + deviation * t) / count + rounding
+        half = 0.5 + (z + deviation * t) / count
         if tail is not None:
-            half += float(self.tail_points) / (tail * (tail - 1)) * self.reach / least
-        return min(half, float(self.hi - self.lo) if tail is None else half)
+            half += self.outside.expected(tail) * self.reach / (tail - 1) / least
+        return half
 
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers."""
@@ -131,7 +140,68 @@ class MeanEvidence:
             "clip": [self.lattice.value(self.lo), self.lattice.value(self.hi)],
             "rough_mean": self.lattice.value(self.rough),
             "noisy_deviation": self.lattice.value(self.deviation),
-            "count": float(self.count),
-            "noise_sd": 0.0 if self.noise is None else self.noise.variance**0.5 * self.lattice.step,
-            "tail_points": float(self.tail_points),
+            "count": float(self.counted.value),
+            "noise_sd": self.noise.variance**0.5 * self.lattice.step,
+            "clipped_at_most": self.outside.at_most(0.05),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SingleValueEvidence:
+    """A mean whose clipping bounds coincide: most records equal the answer, or they are too few.
+
+    Attributes
+    ----------
+    lattice : Lattice
+    point : int
+        The answer.
+    counted : Counted
+        The released count estimate.
+    elsewhere : int
+        The noisy number of records that differ from the answer.
+    noise : NoisyTerm
+        Its noise.
+    """
+
+    lattice: Lattice
+    point: int
+    counted: Counted
+    elsewhere: int
+    noise: NoisyTerm
+
+    @property
+    def value(self) -> Fraction:
+        """The answer in the data's unit."""
+        return self.point * Fraction(self.lattice.step)
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """Allow the records elsewhere to be anywhere in the range: no tail fits a single value."""
+        share = 0.0
+        if tail is not None:
+            alpha = 1 - level
+            most = max(0.0, self.elsewhere + self.noise.bound(0.9 * alpha))
+            least = float(self.counted.value) - self.counted.bound(0.1 * alpha)
+            share = 1.0 if most >= least else most / least
+        lower = self.point - 0.5 - share * (self.point - self.lattice.first)
+        upper = self.point + 0.5 + share * (self.lattice.last - self.point)
+        return Interval(
+            max(lower, self.lattice.first) * self.lattice.step,
+            min(upper, self.lattice.last) * self.lattice.step,
+        )
+
+    def assumption(self, tail: float | None) -> str:
+        """Say in words what the interval covers."""
+        if tail is None:
+            return "interval(tail=None) is for the data clipped to the answer itself: no width."
+        return (
+            "interval() allows the records that differ from the answer, about "
+            f"{max(self.elsewhere, 0)}, to be anywhere in the public range; it assumes no tail."
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Numbers as JSON types."""
+        return {
+            "count": float(self.counted.value),
+            "elsewhere": self.elsewhere,
+            "elsewhere_noise_sd": self.noise.variance**0.5,
         }

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from modicum.estimators.mean_evidence import NoisyTerm
+from modicum.estimators.outside import Outside
 from modicum.estimators.purse import open_purse
 from modicum.estimators.schedule import (
     CELL_LIMIT,
@@ -51,8 +52,8 @@ class SumEvidence:
     count : int
         The noisy count, for the rounding of the records to the lattice.
     count_noise : NoisyTerm
-    tail_points : Fraction
-        As for the mean: expected clipped records times the tail index.
+    outside : Outside
+        What the radius draw implies about clipped records.
     """
 
     lattice: Lattice
@@ -62,7 +63,7 @@ class SumEvidence:
     noise: NoisyTerm | None
     count: int
     count_noise: NoisyTerm
-    tail_points: Fraction
+    outside: Outside
 
     @property
     def value(self) -> Fraction:
@@ -76,7 +77,7 @@ class SumEvidence:
         half += 0.5 * max(0.0, self.count + self.count_noise.bound(0.1 * alpha))
         if tail is not None:
             reach = max(abs(self.lo), abs(self.hi))
-            half += float(self.tail_points) / (tail * (tail - 1)) * reach
+            half += self.outside.expected(tail) * reach / (tail - 1)
         return Interval(
             (self.noisy - half) * self.lattice.step, (self.noisy + half) * self.lattice.step
         )
@@ -99,7 +100,7 @@ class SumEvidence:
         return {
             "clip": [self.lattice.value(self.lo), self.lattice.value(self.hi)],
             "noise_sd": 0.0 if self.noise is None else self.noise.variance**0.5 * self.lattice.step,
-            "tail_points": float(self.tail_points),
+            "clipped_at_most": self.outside.at_most(0.05),
         }
 
 
@@ -140,6 +141,12 @@ def adaptive_sum(
         noise=NoisyTerm(final.noise[0], 1.0),
         count=n0,
         count_noise=NoisyTerm(counting.noise[0], 1.0),
-        tail_points=schedule.power / law.epsilon,
+        outside=Outside(
+            radii=(radius,),
+            widest=grid.radii[-1],
+            candidates=len(grid.radii),
+            eta=float(law.epsilon),
+            power=float(schedule.power),
+        ),
     )
     return Answer(evidence.value, evidence, "ok")
