@@ -24,22 +24,23 @@ SMALL_MEANS = np.geomspace(1e-4, 0.5, 38)  # for 2 b, which needs a logarithmic 
 FIXED = Fraction(1, 2)  # the ε of 2 b, stated
 
 NOTES = f"""
-Kulesza, Suresh and Wang (2023), *Mean estimation in the add-remove model of differential privacy*,
-Figure 2. Made by `python -m reproduce kulesza2023/figure2`.
+Kulesza, Suresh and Wang (2023), *Mean estimation in the add-remove model of differential
+privacy*, Figure 2. Made by `python -m reproduce kulesza2023/figure2`.
 
-Stated in the paper and used here: l = 0, u = 1, n = {N:,}, {REPETITIONS:,} repetitions a point, ε = 0.5
-in figure 2 b. Not stated, our choice: ε in {{0.1, 0.2, 0.5, 1, 2}} in figures 2 a and 2 c, and the means
-on the horizontal axes. The paper does not say which data it used; both algorithms see the sum and the
-count only, so any data of that mean give the same law.
+Stated in the paper and used here: l = 0, u = 1, n = {N:,}, {REPETITIONS:,} repetitions a point, ε
+= 0.5 in figure 2 b. Not stated, our choice: ε in {{0.1, 0.2, 0.5, 1, 2}} in figures 2 a and 2 c,
+and the means on the horizontal axes. The paper does not say which data it used; both algorithms
+see the sum and the count only, so any data of that mean give the same law.
 
-The noise is the library's exact discrete Laplace law on a lattice of 2^20 steps between 0 and 1. The
-randomness is a seeded SHAKE-256 stream, so that a rerun gives these files bit for bit; each point of
-each figure has its own seed. A mean squared error from {REPETITIONS:,} repetitions has a standard
-error of about 2 %, which the criteria allow for.
+The noise is the library's exact discrete Laplace law on a lattice of 2^20 steps between 0 and 1.
+The randomness is a seeded SHAKE-256 stream, so that a rerun gives these files bit for bit; each
+point of each figure has its own seed. A mean squared error from {REPETITIONS:,} repetitions has a
+standard error of about 2 %, which the criteria allow for.
 
-On figure 2 b: to first order the ratio is (1 - (1 + a) exp(-a)/2) (1 - 2μ + 2μ²) with a = μ n ε, because
-clipping at 0 removes one tail of the noise. Its maximum solves a exp(-a) = 4/(nε) nearly: a = 6.9 for
-nε = 500. So a grows like ln(nε), and "Θ(1/(nε))" in the paper holds up to that logarithm.
+On figure 2 b: to first order the ratio is (1 - (1 + a) exp(-a)/2) (1 - 2μ + 2μ²) with a = μ n ε,
+because clipping at 0 removes one tail of the noise. Its maximum solves a exp(-a) = 4/(nε) nearly:
+a = 6.9 for nε = 500. So a grows like ln(nε), and "Θ(1/(nε))" in the paper holds up to that
+logarithm.
 """
 
 

@@ -1,0 +1,224 @@
+"""Speed as ratios to a reference that runs in turns with the candidate, and extra memory."""
+
+import secrets
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.random import default_rng
+from numpy.typing import NDArray
+
+import modicum
+from benchmarks.clock import fastest
+from benchmarks.methods import WITHIN, CachedReader
+from benchmarks.targets import Target, table
+from modicum.estimators.purse import open_purse
+from modicum.estimators.schedule import kept_records
+from modicum.exact.entropy import SYSTEM
+from modicum.exact.lattice import Lattice
+from modicum.exact.laplace import discrete_laplace
+from modicum.frames.reader import read
+from modicum.frames.source import open_source
+from modicum.privacy.event import Pure
+from modicum.privacy.unit import Unit
+from modicum.runners.live import run
+from modicum.steps import Ask
+from modicum.summaries.tails import Tails
+
+__all__ = ["FULL", "QUICK", "Sizes", "speed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Rows in memory, for the row orders and in a file; repetitions."""
+
+    rows: int
+    orders: int
+    file: int
+    repeats: int
+
+
+FULL = Sizes(rows=100_000_000, orders=30_000_000, file=100_000_000, repeats=5)
+QUICK = Sizes(rows=10_000_000, orders=10_000_000, file=10_000_000, repeats=3)
+
+
+def release(table: object, column: str | None = None) -> float:
+    """One release, as a user makes it."""
+    return modicum.mean(table, column, within=WITHIN, epsilon=1).value
+
+
+def speed(sizes: Sizes) -> tuple[str, list[Target]]:
+    """Run all parts."""
+    targets = [
+        *_in_memory(sizes),
+        *_orders(sizes),
+        *_parquet(sizes),
+        *_memory(sizes),
+        *_small(sizes),
+        *_imports(sizes),
+    ]
+    header = ["what", "measured", "note"]
+    rows = [[t.name, t.row()[2], t.note] for t in targets]
+    text = f"""## Speed: ratios of CPU times
+
+The fastest of {sizes.repeats} rounds or more, candidate and reference in turns in one process. A
+release is `modicum.mean(x, within=(-1e9, 1e9), epsilon=1)`, everything included.
+
+{table(header, rows)}"""
+    return text, targets
+
+
+def _in_memory(sizes: Sizes) -> Iterator[Target]:
+    x = default_rng(1).normal(size=sizes.rows)
+    lattice = Lattice.within(WITHIN)
+    keep = kept_records(lattice, open_purse(Pure(Fraction(1))), "clip")
+    tails = Ask(None, lattice, Tails(keep))
+    source, question = open_source(x), modicum.request.mean(within=WITHIN, epsilon=1)
+    cached = CachedReader(x)
+
+    def draws() -> None:
+        run({"mean": question}, cached, unit=Unit(), charge=lambda: None, entropy=SYSTEM)
+
+    draws()
+    times = fastest(
+        {
+            "sum": lambda: np.sum(x),
+            "release": lambda: release(x),
+            "pass": lambda: read(source, [tails], SYSTEM),
+            "draws": draws,
+        },
+        sizes.repeats,
+    )
+    parts = f"the pass {times['pass'] / times['sum']:.2f}x, centre and draws "
+    parts += f"{times['draws'] / times['sum']:.2f}x; {keep:,} records kept a side"
+    yield Target(
+        f"release of {sizes.rows:,} float64 in memory / numpy.sum",
+        5,
+        times["release"] / times["sum"],
+        goal=4,
+        note=parts,
+    )
+
+
+def _orders(sizes: Sizes) -> Iterator[Target]:
+    x = default_rng(2).normal(size=sizes.orders)
+    ordered = np.sort(x)
+    orders: dict[str, NDArray[np.float64]] = {
+        "random": x,
+        "ascending": ordered,
+        "descending": ordered[::-1].copy(),
+        # Every record is a new extreme when it comes: by increasing size.
+        "outward": x[np.argsort(np.abs(x))],
+        "constant": np.full(sizes.orders, 5.0),
+    }
+    tasks = {name: lambda a=a: release(a) for name, a in orders.items()}
+    times = fastest({"sum": lambda: np.sum(x), **tasks}, sizes.repeats)
+    ratios = {name: times[name] / times["sum"] for name in orders}
+    yield Target(
+        f"slowest / fastest of five row orders, {sizes.orders:,} rows",
+        1.4,
+        max(ratios.values()) / min(ratios.values()),
+        note="over numpy.sum: " + ", ".join(f"{k} {v:.2f}x" for k, v in ratios.items()),
+    )
+
+
+def _write_file(path: Path, rows: int) -> None:
+    schema = pa.schema([("x", pa.float64())])
+    rng = default_rng(3)
+    with pq.ParquetWriter(path, schema) as writer:
+        for start in range(0, rows, 1_000_000):
+            part = rng.normal(size=min(1_000_000, rows - start))
+            writer.write_table(pa.table({"x": part}, schema=schema), row_group_size=1_000_000)
+
+
+def _parquet(sizes: Sizes) -> Iterator[Target]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.parquet"
+        _write_file(path, sizes.file)
+
+        def scan() -> None:
+            for _ in open_source(path).chunks(["x"]):
+                pass
+
+        def batches() -> None:
+            for _ in pq.ParquetFile(path).iter_batches():
+                pass
+
+        times = fastest(
+            {"scan": scan, "arrow": batches, "release": lambda: release(path, "x")}, sizes.repeats
+        )
+        yield Target(
+            f"release of a Parquet file of {sizes.file:,} rows / the reader's bare scan",
+            1.6,
+            times["release"] / times["scan"],
+            note=f"{times['release'] / times['arrow']:.2f}x PyArrow's own batches",
+        )
+        yield _peak("Parquet file", f"t = {str(path)!r}", "'x'", sizes.file)
+
+
+_PEAK = """
+import resource, sys, numpy as np, modicum
+def mean(t, c=None): return modicum.mean(t, c, within=(-1e9, 1e9), epsilon=1)
+{make}
+{warm}
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+mean(t, {column})
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def _peak(what: str, make: str, column: str, rows: int) -> Target:
+    """Growth of the largest resident size during one release in a fresh process."""
+    warm = "mean(np.arange(1000.0))" if column == "None" else "import pyarrow.parquet"
+    script = _PEAK.format(make=make, warm=warm, column=column)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    unit = 1 << (20 if sys.platform == "darwin" else 10)
+    measured = int(done.stdout) / unit
+    return Target(f"extra memory, {what} of {rows:,} rows", 64, measured, unit="MB")
+
+
+def _memory(sizes: Sizes) -> Iterator[Target]:
+    make = f"t = np.empty({sizes.rows}); np.random.default_rng(1).standard_normal(out=t)"
+    yield _peak("array", make, "None", sizes.rows)
+
+
+def _small(sizes: Sizes) -> Iterator[Target]:
+    x = default_rng(4).normal(size=100_000)
+    times = fastest({"sort": lambda: np.sort(x), "release": lambda: release(x)}, 40)
+    yield Target("release of 100,000 rows / numpy.sort", 25, times["release"] / times["sort"])
+    scale = Fraction(12_345)
+    times = fastest(
+        {
+            "bits": lambda: [secrets.randbits(64) for _ in range(2000)],
+            "laplace": lambda: [discrete_laplace(scale, SYSTEM) for _ in range(2000)],
+        },
+        20,
+    )
+    yield Target(
+        "one exact discrete Laplace draw / secrets.randbits(64)",
+        10,
+        times["laplace"] / times["bits"],
+    )
+
+
+def _imports(sizes: Sizes) -> Iterator[Target]:
+    def seconds(module: str) -> float:
+        script = f"import time; t = time.process_time(); import {module}; "
+        script += "print(time.process_time() - t)"
+        done = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=True
+        )
+        return float(done.stdout)
+
+    rounds = [(seconds("numpy"), seconds("modicum")) for _ in range(4 * sizes.repeats)]
+    numpy, ours = (min(column) for column in zip(*rounds, strict=True))
+    yield Target("import modicum / import numpy", 1.5, ours / numpy)
