@@ -33,8 +33,8 @@ class Effort:
 
 
 FULL = Effort(
-    datasets=10,
-    releases=40,
+    datasets=20,
+    releases=50,
     cells=(
         ("1", 10_000),
         ("1", 100_000),
@@ -49,7 +49,7 @@ FULL = Effort(
         ("1", 100),
         ("1", 30),
     ),
-    income_releases=400,
+    income_releases=1000,
 )
 QUICK = Effort(
     datasets=4,
@@ -174,7 +174,7 @@ def _targets(cells: list[Cell], effort: Effort) -> Iterator[Target]:
         worst = max(mine, key=lambda c: c.mean)
         listed = ", ".join(f"{c.mean:.2f}" for c in mine)
         yield Target(
-            f"mean |error| / hindsight, {name}",
+            f"mean error over hindsight, {name}",
             1.5,
             worst.mean,
             note=f"worst at ε = {worst.epsilon}, n = {worst.n:,}, ± {worst.margin:.2f}; "
