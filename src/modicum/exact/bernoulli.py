@@ -125,6 +125,7 @@ def unit_geometric(entropy: Entropy) -> int:
     >>> from modicum.exact.entropy import SeededEntropy
     >>> entropy = SeededEntropy(0)
     >>> [unit_geometric(entropy) for _ in range(10)]
+    [1, 1, 0, 1, 1, 0, 0, 0, 0, 0]
     """
     word = entropy.word()
     return _finish(word, bisect_right(_thresholds(), word), entropy)

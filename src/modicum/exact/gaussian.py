@@ -43,6 +43,7 @@ def discrete_gaussian(sigma2: Fraction, entropy: Entropy) -> int:
     >>> from modicum.exact.entropy import SeededEntropy
     >>> entropy = SeededEntropy(0)
     >>> [discrete_gaussian(Fraction(25), entropy) for _ in range(8)]
+    [-2, 5, 1, 12, -5, -5, 3, 0]
     """
     _check(sigma2)
     n, d = sigma2.numerator, sigma2.denominator
@@ -77,6 +78,7 @@ def discrete_gaussian_many(sigma2: Fraction, count: int, entropy: Entropy) -> In
     --------
     >>> from modicum.exact.entropy import SeededEntropy
     >>> discrete_gaussian_many(Fraction(25), 8, SeededEntropy(0))
+    array([ 5,  8, -4,  5, -3,  4,  6,  3])
     """
     _check(sigma2)
     if not _NARROWEST <= sigma2 <= _WIDEST:

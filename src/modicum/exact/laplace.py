@@ -48,6 +48,7 @@ def discrete_laplace(scale: Fraction, entropy: Entropy) -> int:
     >>> from modicum.exact.entropy import SeededEntropy
     >>> entropy = SeededEntropy(0)
     >>> [discrete_laplace(Fraction(5), entropy) for _ in range(8)]
+    [-2, -5, 6, -5, 0, 10, -1, -4]
     """
     t, s = _ratio(scale)
     below = entropy.below
@@ -91,6 +92,7 @@ def discrete_laplace_many(scale: Fraction, count: int, entropy: Entropy) -> Inte
     --------
     >>> from modicum.exact.entropy import SeededEntropy
     >>> discrete_laplace_many(Fraction(5), 8, SeededEntropy(0))
+    array([17,  2,  7,  2, -3, -4,  0,  6])
     """
     t, s = _ratio(scale)
     if t > 1 << 64:

@@ -63,6 +63,7 @@ def draw_level(counts: Whole, exponents: Whole, unit: Fraction, entropy: Entropy
     >>> from modicum.exact.entropy import SeededEntropy
     >>> entropy = SeededEntropy(0)
     >>> [draw_level([1, 5, 10**18], [0, 1, 40], Fraction(1), entropy) for _ in range(8)]
+    [1, 1, 2, 1, 1, 2, 2, 2]
     """
     if not Fraction(1, 1 << _UNIT_BITS) <= unit <= 1 << _UNIT_BITS:
         raise InvalidArgument(f"unit must lie between 2^-900 and 2^900, got {unit}")

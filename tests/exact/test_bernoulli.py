@@ -1,0 +1,178 @@
+"""Coins: their laws, their power, and the undecided cases decided exactly."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from modicum.errors import InvalidArgument
+from modicum.exact.bernoulli import (
+    bernoulli,
+    bernoulli_exp,
+    exp_coins,
+    point_below,
+    small_exp_bounds,
+    unit_geometric,
+    unit_geometrics,
+)
+from modicum.exact.enclosure import exp_below
+from modicum.exact.entropy import SeededEntropy
+from tests.exact.goodness import ACCEPT, REJECT, p_value
+from tests.exact.stub import Listed
+
+DRAWS = 20_000
+
+
+def coin_law(p: float) -> dict[int, float]:
+    return {0: 1 - p, 1: p}
+
+
+@pytest.mark.parametrize("p", [Fraction(1, 3), Fraction(99, 100), Fraction(2**80 + 1, 3**51)])
+def test_bernoulli(p) -> None:
+    entropy = SeededEntropy("bernoulli")
+    tosses = [bernoulli(p, entropy) for _ in range(DRAWS)]
+    assert p_value(tosses, coin_law(float(p))) > ACCEPT
+    assert p_value(tosses, coin_law(float(p) * 0.7)) < REJECT
+
+
+def test_bernoulli_compares_digit_by_digit() -> None:
+    third = (2**64 - 1) // 3  # every base-2^64 digit of 1/3
+    for words, outcome in [
+        ([third - 1], True),
+        ([third + 1], False),
+        ([third, third, third - 1], True),
+        ([third, third, third + 1], False),
+    ]:
+        entropy = Listed(*words)
+        assert bernoulli(Fraction(1, 3), entropy) is outcome
+        assert entropy.left == []
+    assert bernoulli(Fraction(1), Listed(2**64 - 1))
+    assert not bernoulli(Fraction(0), Listed(0, 1))
+
+
+@pytest.mark.parametrize("x", [Fraction(0), Fraction(1, 7), Fraction(1), Fraction(5, 2)])
+def test_bernoulli_exp(x) -> None:
+    entropy = SeededEntropy("exp")
+    tosses = [bernoulli_exp(x, entropy) for _ in range(DRAWS)]
+    assert p_value(tosses, coin_law(math.exp(-x))) > ACCEPT
+    if x:
+        assert p_value(tosses, coin_law(math.exp(-1.3 * x))) < REJECT
+
+
+def test_a_large_exponent_costs_no_more_than_a_small_one() -> None:
+    # Enough words for one look at the table; the whole part decides.
+    assert not bernoulli_exp(Fraction(10**30, 7), Listed(2**63))
+    assert bernoulli_exp(Fraction(0), Listed(0))
+
+
+@pytest.mark.parametrize("p", [Fraction(-1, 9), Fraction(10, 9)])
+def test_probabilities_out_of_range(p) -> None:
+    with pytest.raises(InvalidArgument, match="p must lie in"):
+        bernoulli(p, SeededEntropy(0))
+
+
+def test_negative_exponents() -> None:
+    with pytest.raises(InvalidArgument, match="x must be at least 0"):
+        bernoulli_exp(Fraction(-1), SeededEntropy(0))
+
+
+def geometric_law(rate: float) -> dict[int, float]:
+    return {v: math.exp(-v * rate) * -math.expm1(-rate) for v in range(60)}
+
+
+@pytest.mark.parametrize("vectorised", [False, True])
+def test_unit_geometric(vectorised) -> None:
+    entropy = SeededEntropy("geometric")
+    if vectorised:
+        draws = unit_geometrics(10 * DRAWS, entropy).tolist()
+    else:
+        draws = [unit_geometric(entropy) for _ in range(DRAWS)]
+    assert p_value(draws, geometric_law(1)) > ACCEPT
+    assert p_value(draws, geometric_law(1.3)) < REJECT
+
+
+def word_of(v: int) -> int:
+    """The word that holds exp(-v)."""
+    return math.floor(exp_below(Fraction(-v), 60) * 2**64)
+
+
+@pytest.mark.parametrize("v", [1, 2, 17, 39])
+def test_unit_geometric_at_a_threshold(v) -> None:
+    # U agrees with exp(-v) to 128 bits and then lies just below or above it.
+    digits = math.floor(exp_below(Fraction(-v), 120) * 2**192)
+    words = [digits >> 128, digits >> 64 & (2**64 - 1), digits & (2**64 - 1)]
+    assert words[0] == word_of(v)
+    for last, expected in [(words[2] - 1, v), (words[2] + 1, v - 1)]:
+        for draw in (unit_geometric, lambda entropy: int(unit_geometrics(1, entropy)[0])):
+            entropy = Listed(*words[:2], last)
+            assert draw(entropy) == expected
+            assert entropy.left == []
+
+
+def test_unit_geometric_beyond_its_table_starts_afresh() -> None:
+    low = word_of(41)
+    assert unit_geometric(Listed(low, 2**64 - 1)) == 40
+    assert unit_geometric(Listed(low, low, word_of(2) - 1)) == 82
+    assert unit_geometrics(2, Listed(2**64 - 1, 0, 2**62)).tolist() == [0, 41]
+    # Just below the last threshold, undecided at first.
+    assert unit_geometric(Listed(word_of(40), 0, 2**64 - 1)) == 40
+    assert unit_geometric(Listed(word_of(40), 2**64 - 1)) == 39
+
+
+@pytest.mark.parametrize("x", [Fraction(0), Fraction(1, 10**6), Fraction(1, 3), Fraction(7, 2)])
+def test_exp_coins(x) -> None:
+    tosses = exp_coins(np.full(DRAWS, float(x)), lambda _: x, SeededEntropy("many")).tolist()
+    assert p_value(tosses, coin_law(math.exp(-x))) > ACCEPT
+    if x > 1e-3:
+        assert p_value(tosses, coin_law(math.exp(-1.3 * x))) < REJECT
+
+
+@pytest.mark.parametrize("x", [Fraction(1, 3), Fraction(20), Fraction(0)])
+def test_exp_coins_near_their_threshold_are_decided_exactly(x) -> None:
+    true = min(exp_below(-x, 60), Fraction(1))
+    digits = math.floor(true * 2**128)
+    first, second = digits >> 64, digits & (2**64 - 1)
+    offsets = [-(2**20), -1, 1, 2**20]
+    cases = [(first + k, [], k < 0) for k in offsets if first + k < 2**64]
+    cases += [(first, [second - 1], True), (first, [second + 1], False)] if x else []
+    asked: list[int] = []
+
+    def exact(i: int) -> Fraction:
+        asked.append(i)
+        return x
+
+    for word, more, expected in cases:
+        entropy = Listed(word, *more)
+        # The approximation is as wrong as it may be.
+        for wrong in (2.0**-43, -(2.0**-43)):
+            entropy.left = [word, *more]
+            approximation = np.array([max(0.0, float(x) + wrong)])
+            assert exp_coins(approximation, exact, entropy).tolist() == [expected]
+            assert entropy.left == []
+    assert len(asked) == 2 * len(cases)
+
+
+def test_exp_coins_of_huge_exponents() -> None:
+    x = np.array([1e7, 1e300, np.inf])
+    assert not exp_coins(x, lambda _: Fraction(10**7), Listed(0, 1, 2, *[2**63] * 9)).any()
+
+
+def test_small_exp_bounds_enclose_without_underflow() -> None:
+    lower, upper = small_exp_bounds(Fraction(10**7), 40)
+    assert lower == 0 < upper < Fraction(1, 10**40)
+    lower, upper = small_exp_bounds(Fraction(100), 40)
+    assert 0 < lower < upper
+
+
+def test_point_below_refines_both_sides() -> None:
+    asked: list[int] = []
+
+    def bounds(digits: int) -> tuple[Fraction, Fraction]:
+        asked.append(digits)
+        return Fraction(1, 2) - Fraction(1, 10**digits), Fraction(1, 2) + Fraction(1, 10**digits)
+
+    half = 2**63
+    assert point_below(half - 1, 64, bounds, Listed(2**64 - 1, 2**64 - 1, 2**64 - 2**20))
+    assert asked == [40, 60, 80, 100]
+    assert not point_below(half, 64, bounds, Listed(0, 0, 2**20))
