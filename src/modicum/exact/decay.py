@@ -66,9 +66,9 @@ def _decay(x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @functools.cache
 def _tables() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """exp(-i) for i = 0..700 and exp(-j/256) for j = 0..255, nearest floats but for 10^-30.
+    """Return exp(-i) for i = 0..700 and exp(-j/256) for j = 0..255, as the nearest floats.
 
-    Each product rounds to 40 digits, so after 700 of them the relative error is below 10^-36.
+    Each product is rounded to 40 digits: what is rounded to a float is right to 10^-36 of itself.
     """
     context = Context(prec=40, rounding=ROUND_HALF_EVEN, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
 

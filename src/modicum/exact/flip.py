@@ -47,7 +47,7 @@ def permute_and_flip(gaps: Sequence[int], denominator: int, entropy: Entropy) ->
         raise InvalidArgument("the gaps must be at least 0, and at least one of them 0")
     waiting = list(range(len(gaps)))
     while True:
-        # Taking a uniform element out and putting the last into its place is a random order.
+        # [F1] Taking a uniform one of those left, again and again, is a uniform random order.
         at = entropy.below(len(waiting))
         waiting[at], waiting[-1] = waiting[-1], waiting[at]
         candidate = waiting.pop()
