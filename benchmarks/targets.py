@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-__all__ = ["Target", "table"]
+__all__ = ["HEADER", "Target", "table"]
 
 
 @dataclass(frozen=True, slots=True)
