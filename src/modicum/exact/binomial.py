@@ -34,7 +34,7 @@ def binomial_pow2(n: int, k: int, entropy: Entropy) -> int:
     most f(m)/2, log-concavity gives f(m ± b w) <= 2^-b f(m) for every b. So a side, a block b with
     probability 2^-(b+1) and a place in the block are proposed, and accepted with probability
     2^b f(j)/f(m), a ratio of integers. Fewer than five proposals on average; each multiplies about
-    sqrt(n 2^-k) factors: half a millisecond at a mean of 2^18, seconds at a mean of 10^12.
+    sqrt(n 2^-k) factors: a millisecond or two at a mean of 2^18, a second at a mean of 5 · 10^8.
 
     Examples
     --------
