@@ -55,7 +55,7 @@ lint: .venv/.dev  ## ruff, mypy, the import contracts and the changelog fragment
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/towncrier build --draft > /dev/null
 
 .PHONY: bench
