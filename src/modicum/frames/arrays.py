@@ -1,0 +1,98 @@
+"""One-dimensional NumPy arrays, and lists of numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.errors import UnsupportedData
+from modicum.frames.base import CHUNK, Floats, MemorySource
+
+__all__ = ["ArrayColumn", "open_array", "open_list"]
+
+
+class ArrayColumn:
+    """A one-dimensional array of numbers; float64 is not copied."""
+
+    def __init__(self, values: NDArray[Any]) -> None:
+        self._values = values
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def floats(self, start: int, stop: int) -> Floats:
+        """Rows [start, stop); a view that cannot be written to, or a copy."""
+        part: Floats = self._values[start:stop].astype(np.float64, copy=False).view()
+        part.flags.writeable = False
+        return part
+
+    def take(self, positions: NDArray[np.int64]) -> Floats:
+        """Rows at some positions."""
+        part: Floats = self._values[positions].astype(np.float64, copy=False)
+        return part
+
+
+def open_array(array: NDArray[Any]) -> MemorySource:
+    """Open a NumPy array."""
+    if isinstance(array, np.ma.MaskedArray):
+        raise UnsupportedData("a masked array hides values: pass x.astype(float).filled(numpy.nan)")
+    if array.ndim != 1:
+        raise UnsupportedData(
+            f"an array must have one dimension, got {array.ndim}: pass one column of it, such as "
+            "x[:, 0]"
+        )
+    # Longer floats than 64 bits would be rounded twice, on some machines only.
+    if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+        raise UnsupportedData(f"an array of {array.dtype} holds no numbers{_advice(array.dtype)}")
+    return _source("numpy", np.asarray(array))
+
+
+def open_list(items: Sequence[Any]) -> MemorySource:
+    """Open a list, tuple or range, by copying it; an item that is no number is missing.
+
+    A list declares no type, so refusing an item would tell something about it.
+    """
+    parts = [_converted(items[i : i + CHUNK]) for i in range(0, len(items), CHUNK)]
+    return _source("list", np.concatenate([*parts, np.empty(0)]))
+
+
+def _source(engine: str, values: NDArray[Any]) -> MemorySource:
+    column = ArrayColumn(values)
+    return MemorySource(engine, len(values), lambda _: column)
+
+
+def _advice(dtype: np.dtype[Any]) -> str:
+    lines = {
+        "c": ": pass x.real",
+        "f": " of 64 bits: pass x.astype(numpy.float64)",
+        "M": ': pass (x - numpy.datetime64("1970-01-01")) / numpy.timedelta64(1, "D")',
+        "m": ': pass x / numpy.timedelta64(1, "s")',
+        "V": ": pass one of its fields, such as x[name]",
+    }
+    return lines.get(dtype.kind, ': pass pandas.to_numeric(x, errors="coerce")')
+
+
+def _converted(items: Sequence[Any]) -> Floats:
+    if {type(item) for item in items} <= {int, float, bool}:
+        try:
+            return np.array(items, dtype=np.float64)
+        except OverflowError:
+            pass  # an integer beyond 1.8e308
+    return np.array([_number(item) for item in items], dtype=np.float64)
+
+
+def _number(item: Any) -> float:
+    # Decimals are registered as numbers, but not as real ones.
+    if not isinstance(item, Real | np.bool_) and type(item).__name__ != "Decimal":
+        return math.nan
+    try:
+        return float(item)
+    except OverflowError:
+        return math.inf if item > 0 else -math.inf
+    except (TypeError, ValueError):
+        return math.nan

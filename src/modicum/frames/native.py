@@ -1,0 +1,111 @@
+"""Tables and series of pandas and Polars in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.errors import UnsupportedData
+from modicum.frames.arrays import ArrayColumn
+from modicum.frames.arrow import ArrowColumn
+from modicum.frames.base import Column, Floats, MemorySource
+from modicum.frames.lazy import polars_floats
+from modicum.frames.types import refusal
+
+__all__ = ["open_pandas", "open_pandas_series", "open_polars", "open_polars_series"]
+
+
+def open_pandas(frame: Any) -> MemorySource:
+    """Open a pandas DataFrame."""
+    names = [name for name in frame.columns if isinstance(name, str)]
+    return MemorySource(
+        "pandas",
+        len(frame),
+        lambda name: _pandas_column(frame[name]),
+        names,
+        lambda name: _declared(frame[name]),
+    )
+
+
+def open_pandas_series(series: Any) -> MemorySource:
+    """Open a pandas Series."""
+    return _opened("pandas", series, _pandas_column)
+
+
+def open_polars(frame: Any) -> MemorySource:
+    """Open a Polars DataFrame."""
+    return MemorySource(
+        "polars",
+        frame.height,
+        lambda name: _PolarsColumn(frame.get_column(name)),
+        frame.columns,
+        lambda name: _declared(frame.get_column(name)),
+    )
+
+
+def open_polars_series(series: Any) -> MemorySource:
+    """Open a Polars Series."""
+    return _opened("polars", series, _PolarsColumn)
+
+
+def _opened(engine: str, series: Any, column: Callable[[Any], Column]) -> MemorySource:
+    problem = refusal(str(series.name), _declared(series))
+    if problem is not None:
+        raise UnsupportedData(problem)
+    return MemorySource(engine, len(series), lambda _: column(series))
+
+
+def _declared(series: Any) -> nw.dtypes.DType:
+    # Narwhals looks at values to tell text from other objects.
+    if series.dtype == object:
+        return nw.Object()
+    return nw.from_native(series[:0], series_only=True).dtype
+
+
+def _pandas_column(series: Any) -> Column:
+    if isinstance(series.dtype, np.dtype):
+        return ArrayColumn(series.to_numpy())
+    if hasattr(series.dtype, "pyarrow_dtype"):
+        return ArrowColumn(series.array.__arrow_array__())
+    return _NullableColumn(series)
+
+
+class _NullableColumn:
+    """A pandas Series with a mask."""
+
+    def __init__(self, series: Any) -> None:
+        self._series = series
+
+    def __len__(self) -> int:
+        return len(self._series)
+
+    def floats(self, start: int, stop: int) -> Floats:
+        return _unmasked(self._series.iloc[start:stop])
+
+    def take(self, positions: NDArray[np.int64]) -> Floats:
+        return _unmasked(self._series.iloc[positions])
+
+
+def _unmasked(series: Any) -> Floats:
+    return np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+class _PolarsColumn:
+    def __init__(self, series: Any) -> None:
+        self._series = series
+
+    def __len__(self) -> int:
+        return len(self._series)
+
+    def floats(self, start: int, stop: int) -> Floats:
+        return self._converted(self._series.slice(start, stop - start))
+
+    def take(self, positions: NDArray[np.int64]) -> Floats:
+        return self._converted(self._series.gather(positions))
+
+    def _converted(self, part: Any) -> Floats:
+        return np.asarray(polars_floats(part, part.dtype).to_numpy())

@@ -1,0 +1,116 @@
+"""Opening tables, arrays and files of any kind; engines are never imported for it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from narwhals.stable.v2 import dependencies as known
+
+from modicum.errors import UnsupportedData
+from modicum.frames import arrow, native
+from modicum.frames.arrays import open_array, open_list
+from modicum.frames.base import Source
+from modicum.frames.duck import open_duckdb
+from modicum.frames.files import open_path
+from modicum.frames.lazy import open_lazy
+
+__all__ = ["Source", "open_source"]
+
+
+def open_source(table: Any) -> Source:
+    """Open a table, array or file for reading. No value is looked at.
+
+    Parameters
+    ----------
+    table : array, table or path
+        - a one-dimensional NumPy array of bool, int or float, or a list or tuple of numbers;
+        - a pandas or Polars Series or DataFrame, a Polars LazyFrame, or a Narwhals wrapper of one;
+        - a PyArrow Array, ChunkedArray, RecordBatch, Table or Dataset;
+        - a DuckDB relation of any connection;
+        - any object that exports an Arrow stream (``__arrow_c_stream__``) again and again;
+        - the path of a .parquet or .csv file, or a folder or pattern of Parquet files.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    UnsupportedData
+        For anything else, with what to pass instead.
+    SourceError
+        If a file is missing, or no installed engine reads it.
+
+    Examples
+    --------
+    >>> open_source(np.arange(3.0))
+    Source(engine='numpy', columns=None)
+    """
+    if isinstance(table, Source):
+        return table
+    if isinstance(table, str | os.PathLike):
+        return open_path(table)
+    if isinstance(table, np.ndarray):
+        return open_array(table)
+    if isinstance(table, list | tuple | range):
+        return open_list(table)
+    source = _open_known(table) or _open_arrow(table)
+    if source is not None:
+        return source
+    raise UnsupportedData(f"cannot read a {type(table).__name__}: {_advice(table)}")
+
+
+def _open_known(table: Any) -> Source | None:
+    if known.is_narwhals_dataframe(table) or known.is_narwhals_lazyframe(table):
+        return open_source(table.to_native())
+    if known.is_narwhals_series(table):
+        return open_source(table.to_native())
+    openers = (
+        (known.is_pandas_dataframe, native.open_pandas),
+        (known.is_pandas_series, native.open_pandas_series),
+        (known.is_polars_dataframe, native.open_polars),
+        (known.is_polars_series, native.open_polars_series),
+        (known.is_polars_lazyframe, open_lazy),
+        (known.is_pyarrow_table, arrow.open_arrow_table),
+        (known.is_pyarrow_chunked_array, arrow.open_arrow_array),
+        (known.is_duckdb_relation, open_duckdb),
+    )
+    return next((opener(table) for matches, opener in openers if matches(table)), None)
+
+
+def _open_arrow(table: Any) -> Source | None:
+    pa, datasets = sys.modules.get("pyarrow"), sys.modules.get("pyarrow.dataset")
+    if pa is not None:
+        if isinstance(table, pa.Array):
+            return arrow.open_arrow_array(pa.chunked_array([table]))
+        if isinstance(table, pa.RecordBatch):
+            return arrow.open_arrow_table(pa.Table.from_batches([table]))
+        if isinstance(table, pa.RecordBatchReader):
+            raise UnsupportedData(
+                "a RecordBatchReader can be read only once: pass reader.read_all(), or what it "
+                "was made from"
+            )
+    if datasets is not None and isinstance(table, datasets.Dataset):
+        return arrow.open_dataset(table)
+    if hasattr(table, "__arrow_c_stream__"):
+        return arrow.open_arrow_stream(table)
+    return None
+
+
+def _advice(table: object) -> str:
+    if isinstance(table, Mapping):
+        return "pass pandas.DataFrame(...) or polars.DataFrame(...) of it, or one of its arrays"
+    if hasattr(table, "compute"):
+        return "pass table.compute(), or write it to Parquet and pass the path"
+    if hasattr(table, "__array__"):
+        return "pass numpy.asarray(...) of it"
+    if hasattr(table, "__iter__"):
+        return "pass a list or a NumPy array"
+    return (
+        "pass a one-dimensional NumPy array, a pandas, Polars, PyArrow or DuckDB table, or the "
+        "path of a Parquet or CSV file"
+    )
