@@ -1,0 +1,196 @@
+"""Counts and exact sums by distance from a centre: a few hundred rows, whatever the data."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.errors import InvalidArgument
+from modicum.exact.lattice import Lattice
+from modicum.summaries.base import Fields, Integers, Rows, Sensitive, pack
+from modicum.summaries.kernel import CHUNK, LIMB, Quantiser
+
+__all__ = ["CellSummary", "Cells"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Ask for the count and exact sum of each cell around a centre.
+
+    The records at a distance d from the centre with edge[i-1] < d <= edge[i] form cell i of
+    their side; those with d <= edge[0] form one cell, and those beyond the last edge another
+    one on each side.
+
+    Attributes
+    ----------
+    centre : int
+    edges : tuple of int
+        Increasing distances, the first at least 0.
+    """
+
+    centre: int
+    edges: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        steps = zip(self.edges, self.edges[1:], strict=False)
+        if not self.edges or self.edges[0] < 0 or any(a >= b for a, b in steps):
+            raise InvalidArgument(f"edges must increase from at least 0, got {self.edges!r}")
+
+    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> _CellsPass:
+        return _CellsPass(self, Quantiser(lattice))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CellSummary(Sensitive):
+    """A table of cells, from the far left over the centre to the far right.
+
+    Attributes
+    ----------
+    centre : int
+    edges : tuple of int
+    first, last : int
+        Public: every record lies in [first, last].
+    counts, sums : tuple of int
+        Sensitive. Of each of the 2 len(edges) + 1 cells.
+    """
+
+    public: ClassVar[tuple[str, ...]] = ("centre", "edges", "first", "last")
+
+    centre: int
+    edges: tuple[int, ...]
+    first: int
+    last: int
+    counts: tuple[int, ...]
+    sums: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        """Number of records."""
+        return sum(self.counts)
+
+    def above(self, t: int) -> int:
+        """Return the number of records > t, an edge on the right of the centre (or the centre)."""
+        return sum(self.counts[self._upper_edge(t) :])
+
+    def below(self, t: int) -> int:
+        """Return the number of records < t, an edge on the left of the centre (or the centre)."""
+        return sum(self.counts[: self._lower_edge(t)])
+
+    def above_many(self, t: Sequence[int] | Integers) -> list[int]:
+        """Return :meth:`above` of many edges."""
+        return [self.above(int(each)) for each in t]
+
+    def below_many(self, t: Sequence[int] | Integers) -> list[int]:
+        """Return :meth:`below` of many edges."""
+        return [self.below(int(each)) for each in t]
+
+    def magnitude_above_many(self, t: Sequence[int] | Integers) -> list[int]:
+        """Return the number of records of size > t for many edges; the centre must be 0."""
+        if self.centre != 0:
+            raise InvalidArgument(f"sizes are distances from 0, but the centre is {self.centre}")
+        return [self.above(int(each)) + self.below(-int(each)) for each in t]
+
+    def total(self) -> int:
+        """Return the exact sum of all records."""
+        return sum(self.sums)
+
+    def covers(self, lo: int, hi: int) -> bool:
+        """Whether each bound is an edge of its side or beyond the range."""
+        return lo <= hi and self._lower(lo) is not None and self._upper(hi) is not None
+
+    def clipped_sum(self, lo: int, hi: int) -> int:
+        """Return the exact sum of the records clipped to bounds that are covered."""
+        left, right = self._lower(lo), self._upper(hi)
+        if lo > hi or left is None or right is None:
+            raise InvalidArgument("these bounds are no edges of the cells: make a second pass")
+        outside = lo * sum(self.counts[:left]) + hi * sum(self.counts[right:])
+        return outside + sum(self.sums[left:right])
+
+    def merge(self, other: Self) -> CellSummary:
+        self._check_same(other)
+        counts = tuple(a + b for a, b in zip(self.counts, other.counts, strict=True))
+        sums = tuple(a + b for a, b in zip(self.sums, other.sums, strict=True))
+        return CellSummary(self.centre, self.edges, self.first, self.last, counts, sums)
+
+    def to_bytes(self) -> bytes:
+        ends = (self.centre, self.first, self.last, len(self.edges))
+        return pack("cells", *ends, *self.edges, *self.counts, *self.sums)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> CellSummary:
+        fields = Fields("cells", data)
+        centre, first, last, length = (fields.integer() for _ in range(4))
+        edges = tuple(fields.integer() for _ in range(length))
+        counts = tuple(fields.integer() for _ in range(2 * length + 1))
+        sums = tuple(fields.integer() for _ in range(2 * length + 1))
+        fields.end()
+        return cls(centre, edges, first, last, counts, sums)
+
+    def _lower(self, lo: int) -> int | None:
+        """Number of cells wholly below ``lo``; ``None`` if ``lo`` cuts a cell."""
+        place = self._place(self.centre - lo)
+        if place is not None:
+            return len(self.edges) - place
+        return 0 if lo <= self.first else None
+
+    def _upper(self, hi: int) -> int | None:
+        """Number of cells not wholly above ``hi``; ``None`` if ``hi`` cuts a cell."""
+        place = self._place(hi - self.centre)
+        if place is not None:
+            return len(self.edges) + 1 + place
+        return len(self.counts) if hi >= self.last else None
+
+    def _lower_edge(self, t: int) -> int:
+        return self._known(self._lower(t), t)
+
+    def _upper_edge(self, t: int) -> int:
+        return self._known(self._upper(t), t)
+
+    def _known(self, cells: int | None, t: int) -> int:
+        if cells is None:
+            raise InvalidArgument(f"{t} is no edge of the cells on that side")
+        return cells
+
+    def _place(self, distance: int) -> int | None:
+        place = bisect_left(self.edges, distance)
+        found = place < len(self.edges) and self.edges[place] == distance
+        return place if found else None
+
+
+class _CellsPass:
+    reads = True
+
+    def __init__(self, asked: Cells, quantiser: Quantiser) -> None:
+        self._asked = asked
+        self._quantiser = quantiser
+        least, most = quantiser.first, quantiser.last + 1
+        left = [asked.centre - edge for edge in reversed(asked.edges)]
+        right = [asked.centre + edge + 1 for edge in asked.edges]
+        # Cell i holds the q with cuts[i-1] <= q < cuts[i]; cuts beyond the range are moved to its
+        # ends, which moves no record.
+        cuts = [min(max(cut, least), most) for cut in left + right]
+        self._cuts = np.array(cuts, dtype=np.int64)
+        # Counts, and sums in two limbs: each grows by at most 2^26 a record.
+        self._tallies = np.zeros((3, len(cuts) + 1), dtype=np.int64)
+
+    def update(self, x: NDArray[np.float64], /) -> None:
+        for start in range(0, len(x), CHUNK):
+            q = self._quantiser.integers(self._quantiser.bits(x[start : start + CHUNK]))
+            q.sort()
+            ends = np.array([0, *np.searchsorted(q, self._cuts), len(q)])
+            running = np.zeros((2, len(q) + 1), dtype=np.int64)
+            np.cumsum(q >> LIMB, out=running[0, 1:])
+            np.cumsum(q & ((1 << LIMB) - 1), out=running[1, 1:])
+            self._tallies[0] += np.diff(ends)
+            self._tallies[1:] += np.diff(running[:, ends], axis=1)
+
+    def finish(self) -> CellSummary:
+        counts, high, low = self._tallies.tolist()
+        sums = tuple((a << LIMB) + b for a, b in zip(high, low, strict=True))
+        asked, ends = self._asked, (self._quantiser.first, self._quantiser.last)
+        return CellSummary(asked.centre, asked.edges, *ends, tuple(counts), sums)

@@ -1,0 +1,142 @@
+"""A secret random subsample of the records, gathered without a coin per row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.errors import InvalidArgument
+from modicum.exact.entropy import Entropy
+from modicum.exact.lattice import Lattice
+from modicum.summaries.base import Accumulator, Integers, Rows, Sensitive
+from modicum.summaries.pools import FetchedPool, HeldPool, Pool, TaggedPass
+
+__all__ = ["RecordSummary", "Records"]
+
+_DEEPEST = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Ask for a handle from which one secret Poisson subsample can be drawn.
+
+    Where any row can be fetched by its position, nothing is read until the subsample is drawn.
+    Otherwise rows are chosen while they pass, with randomness from ``rows.entropy``. Without
+    ``rows`` (a chunk-by-chunk reduction in memory) every record is kept.
+    """
+
+    def begin(
+        self, lattice: Lattice | None, rows: Rows | None = None, /
+    ) -> Accumulator[RecordSummary]:
+        if lattice is None:
+            raise InvalidArgument("records need a range: lattice must not be None")
+        if rows is None:
+            return _Collecting(lattice)
+        if rows.size is not None:
+            return _Ready(RecordSummary((FetchedPool(rows, lattice),)))
+        return _Tagging(TaggedPass(rows, lattice))
+
+
+class RecordSummary(Sensitive):
+    """The records of a column, as a secret Poisson subsample of them or all.
+
+    Notes
+    -----
+    ``thin(k)`` keeps each record with probability exactly 2^-k, independently of the others:
+
+    - [R1] *Fetched rows.* The size is drawn as Binomial(rows, 2^-k), then that many distinct
+      positions, all sets of that size being equally likely. A set S of s rows then has
+      probability C(n, s) 2^-ks (1 - 2^-k)^(n-s) / C(n, s): the product law. Missing values are
+      dropped afterwards, which leaves the product law on the others.
+    - [R2] *Passing rows.* Each row has a level G with P(G >= j) = 2^-j, independent of all else.
+      The rows with G >= k are the subsample. They are found without drawing all levels: in a
+      chunk, the rows with G >= L by [R1]; given that, the excess G - L again has
+      P(G - L >= j) = 2^-j, the number of trailing zeros of a uniform word. The level L below
+      which rows are forgotten depends on the number of records passed, not on the levels, so it
+      does not change the law of the rest. To forget rows below L + 1 is to keep those whose
+      level says so.
+    - [R3] A subsample is handed out once; another one is drawn afresh, from fetched rows or in
+      one more pass. So is one for a k below the kept level.
+    """
+
+    __slots__ = ("_pools",)
+
+    def __init__(self, pools: tuple[Pool, ...]) -> None:
+        self._pools = pools
+
+    def thin(self, k: int, entropy: Entropy) -> Integers:
+        """Return each record with probability exactly 2^-k, independently.
+
+        Parameters
+        ----------
+        k : int
+            0 keeps all.
+        entropy : Entropy
+
+        Returns
+        -------
+        int64 array
+            Lattice integers in no particular order.
+        """
+        if not 0 <= k <= _DEEPEST:
+            raise InvalidArgument(f"k must be between 0 and {_DEEPEST}, got {k}")
+        return np.concatenate([pool.thin(k, entropy) for pool in self._pools])
+
+    def all(self) -> Integers:
+        """Return every record."""
+        return np.concatenate([pool.all() for pool in self._pools])
+
+    def merge(self, other: Self) -> RecordSummary:
+        """Return the records of both."""
+        self._check_same(other)
+        return RecordSummary(self._pools + other._pools)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = Sensitive.__hash__
+
+
+class _Ready:
+    """Nothing to read: rows are fetched when they are wanted."""
+
+    reads = False
+
+    def __init__(self, summary: RecordSummary) -> None:
+        self._summary = summary
+
+    def update(self, x: NDArray[np.float64], /) -> None:
+        pass
+
+    def finish(self) -> RecordSummary:
+        return self._summary
+
+
+class _Collecting:
+    reads = True
+
+    def __init__(self, lattice: Lattice) -> None:
+        self._lattice = lattice
+        self._kept: list[Integers] = [np.empty(0, dtype=np.int64)]
+
+    def update(self, x: NDArray[np.float64], /) -> None:
+        self._kept.append(self._lattice.quantise(x))
+
+    def finish(self) -> RecordSummary:
+        return RecordSummary((HeldPool(np.concatenate(self._kept)),))
+
+
+class _Tagging:
+    reads = True
+
+    def __init__(self, tagged: TaggedPass) -> None:
+        self._tagged = tagged
+
+    def update(self, x: NDArray[np.float64], /) -> None:
+        self._tagged.update(x)
+
+    def finish(self) -> RecordSummary:
+        return RecordSummary((self._tagged.finish(),))

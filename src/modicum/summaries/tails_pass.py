@@ -1,0 +1,182 @@
+"""The pass that finds both tails: four cheap sweeps per chunk, and a closer look where needed.
+
+A chunk is rounded to the lattice, summed, and compared with the thresholds by row; the sweeps run
+in cache. Only rows with a record beyond a threshold (or missing) are looked at again. Thresholds
+are always certified by records already held, so the result is exact whatever the order of the
+data; the order only decides how many records are looked at twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.summaries.base import Integers
+from modicum.summaries.kernel import CHUNK, ROW, Quantiser, exact_sum
+
+__all__ = ["Ends", "TailsPass"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Sorted records divided: the lowest, the highest of the others, and what is left."""
+
+    low: Integers
+    high: Integers
+    rest: Integers
+
+    @classmethod
+    def of_sorted(cls, kept: Integers, keep: int, count: int) -> Self:
+        """Divide ``kept``, the known ones of ``count`` records."""
+        lowest = min(count, keep)
+        highest = min(count - lowest, keep)
+        return cls(kept[:lowest], kept[len(kept) - highest :], kept[lowest : len(kept) - highest])
+
+
+class _End:
+    """The ``keep`` lowest of the integers it is given, in a buffer of bounded length."""
+
+    __slots__ = ("_buffer", "_fill", "_full", "_keep", "bound")
+
+    def __init__(self, lowest: Integers) -> None:
+        self._keep = len(lowest)
+        self._full = self._keep + max(self._keep, ROW)
+        self._buffer = np.empty(self._full + CHUNK + ROW, dtype=np.int64)
+        self._buffer[: self._keep] = lowest
+        self._fill = self._keep
+        self.bound = int(lowest.max())
+        """At least ``keep`` records held are <= bound, so others >= bound need no place."""
+
+    def add(self, values: Integers) -> Integers:
+        """Take in records below the bound; return those that are no longer needed."""
+        self._buffer[self._fill : self._fill + len(values)] = values
+        self._fill += len(values)
+        return self.shrink() if self._fill >= self._full else values[:0]
+
+    def shrink(self) -> Integers:
+        """Keep the lowest ones only; return the others."""
+        held = self._buffer[: self._fill]
+        held.partition(self._keep - 1)
+        self.bound = int(held[self._keep - 1])
+        self._fill = self._keep
+        return held[self._keep :]
+
+    def lowest(self) -> Integers:
+        """Return the kept ones, sorted; call :meth:`shrink` first."""
+        return np.sort(self._buffer[: self._keep])
+
+
+class TailsPass:
+    """Both ends and the middle of a column, from its chunks in any order."""
+
+    def __init__(self, keep: int, quantiser: Quantiser) -> None:
+        self._keep = keep
+        self._quantiser = quantiser
+        self._pending: list[Integers] = []  # all records at first; later, those beyond a bound
+        self._waiting = 0
+        self._ends: tuple[_End, _End] | None = None  # the high end holds negated integers
+        self._middle_sum = 0
+        self._middle_count = 0
+        self._scratch = np.empty(CHUNK, np.int64), np.empty(CHUNK, bool), np.empty(CHUNK, bool)
+
+    def update(self, x: NDArray[np.float64]) -> None:
+        """Take in a chunk of any length."""
+        for start in range(0, len(x), CHUNK):
+            bits = self._quantiser.bits(x[start : start + CHUNK])
+            if self._ends is None:
+                self._wait(self._quantiser.integers(bits))
+                if self._waiting > max(CHUNK, 4 * self._keep):
+                    self._divide()
+            else:
+                whole = len(bits) // ROW * ROW
+                self._sweep(bits[:whole].reshape(-1, ROW), *self._ends)
+                self._sweep(bits[whole:].reshape(1, -1), *self._ends)
+
+    def finish(self) -> tuple[Integers, Integers, int, int]:
+        """Return low, high, and the sum and count of the middle."""
+        if self._ends is None:
+            ends = self._divided()
+            return ends.low, ends.high, self._middle_sum, self._middle_count
+        low, high = self._ends
+        self._place(low, high)
+        self._to_middle(low.shrink())
+        self._to_middle(-high.shrink())
+        return low.lowest(), -high.lowest()[::-1], self._middle_sum, self._middle_count
+
+    def _divide(self) -> None:
+        """Choose the first bounds, from all records so far."""
+        ends = self._divided()
+        self._ends = _End(ends.low), _End(-ends.high)
+
+    def _divided(self) -> Ends:
+        waiting = np.sort(self._waited())
+        ends = Ends.of_sorted(waiting, self._keep, len(waiting))
+        self._to_middle(ends.rest)
+        return ends
+
+    def _sweep(self, rows: Integers, low: _End, high: _End) -> None:
+        """Add rows of bits to the middle, less the records beyond the bounds."""
+        if not rows.size:
+            return
+        zero = self._quantiser.zero
+        # A row sums to `width * zero` plus the sum of its integers, modulo 2^64. That sum is at
+        # most 2^62 in size once foreign bits are out, so the difference is exact ([K4] of
+        # docs/proofs/summaries.md).
+        sums = rows.sum(axis=1)
+        sums -= np.array(rows.shape[1] * zero % 2**64, dtype=np.uint64).view(np.int64)
+        dirty = rows.min(axis=1) < zero + low.bound
+        dirty |= rows.max(axis=1) > zero - high.bound
+        self._middle_count += rows.size
+        if dirty.any():
+            self._sift(rows, np.flatnonzero(dirty), sums, low, high)
+        self._middle_sum += sum(sums.tolist())
+
+    def _sift(
+        self, rows: Integers, dirty: NDArray[np.intp], sums: Integers, low: _End, high: _End
+    ) -> None:
+        """Take the records beyond the bounds, and the missing ones, out of the dirty rows."""
+        size = len(dirty) * rows.shape[1]
+        suspects, outside, scratch = (each[:size] for each in self._scratch)
+        np.take(rows, dirty, axis=0, out=suspects.reshape(-1, rows.shape[1]), mode="clip")
+        # Floats are in order like their bits, and faster to compare; NaN is on neither side.
+        y = suspects.view(np.float64)
+        np.greater_equal(y, self._quantiser.lifted(low.bound), out=outside)
+        np.less_equal(y, self._quantiser.lifted(-high.bound), out=scratch)
+        outside &= scratch
+        np.logical_not(outside, out=outside)
+        positions = outside.nonzero()[0]
+        foreign = suspects[positions]
+        # Sums of foreign integers by row, modulo 2^64: differences of their running sum.
+        running = np.zeros(len(foreign) + 1, dtype=np.int64)
+        np.cumsum(foreign - self._quantiser.zero, out=running[1:])
+        ends = np.searchsorted(positions, np.arange(len(dirty) + 1) * rows.shape[1])
+        sums[dirty] -= np.diff(running[ends])
+        self._middle_count -= len(positions)
+        self._wait(foreign)
+        if self._waiting >= ROW:
+            self._place(low, high)
+
+    def _place(self, low: _End, high: _End) -> None:
+        """Give the records that wait to their end; those no longer needed to the middle."""
+        q = self._quantiser.integers(self._waited())
+        lower, upper = q < low.bound, q > -high.bound
+        self._to_middle(q[~(lower | upper)])  # the bounds have moved, or clamping brought it back
+        self._to_middle(low.add(q[lower]))
+        self._to_middle(-high.add(-q[upper]))
+
+    def _wait(self, values: Integers) -> None:
+        self._pending.append(values)
+        self._waiting += len(values)
+
+    def _waited(self) -> Integers:
+        waited = np.concatenate([*self._pending, np.empty(0, dtype=np.int64)])
+        self._pending, self._waiting = [], 0
+        return waited
+
+    def _to_middle(self, q: Integers) -> None:
+        if len(q):
+            self._middle_sum += exact_sum(q)
+            self._middle_count += len(q)
