@@ -1,59 +1,58 @@
 """Accuracy and speed side by side: ``python -m benchmarks [accuracy|speed|peers|all] [--quick]``.
 
-Prints tables, and every promise of the library with whether it was reached. A full run of all
-parts writes docs/comparison.md; so does any run with ``--write``.
+Prints tables, and every promise of the library with whether it was reached. A run that is not
+quick writes its parts into docs/comparison.md and leaves the others there.
 """
 
 import argparse
+import re
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import accuracy, peers, speed
 from benchmarks.targets import HEADER, Target, table
 
 PAGE = Path(__file__).parent.parent / "docs" / "comparison.md"
-PARTS = ("accuracy", "speed", "peers")
+TITLE = """# Comparison with other methods and libraries
+
+Times are ratios to a reference in the same process; errors are ratios to the best clipping in
+hindsight. Accuracy figures come from seeded randomness and repeat exactly for the same NumPy; times
+vary by about 10 %. `make bench` makes everything, the environment of the other libraries included.
+"""
+
+PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
+    "accuracy": lambda quick: accuracy.accuracy(accuracy.QUICK if quick else accuracy.FULL),
+    "speed": lambda quick: speed.speed(speed.QUICK if quick else speed.FULL),
+    "peers": lambda quick: (peers.peers(quick=quick), []),
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("part", nargs="?", default="all", choices=[*PARTS, "all"])
-    parser.add_argument("--quick", action="store_true", help="small sizes, few releases")
-    parser.add_argument("--write", action="store_true", help="write docs/comparison.md")
+    parser.add_argument("--quick", action="store_true", help="small sizes, few releases, no page")
     args = parser.parse_args()
-    chosen = PARTS if args.part == "all" else (args.part,)
-    sections: list[str] = []
-    targets: list[Target] = []
-
-    if "accuracy" in chosen:
-        found, reached = accuracy.accuracy(accuracy.QUICK if args.quick else accuracy.FULL)
-        sections += found
-        targets += reached
-        print("\n\n".join(found), flush=True)
-    if "speed" in chosen:
-        text, reached = speed.speed(speed.QUICK if args.quick else speed.FULL)
-        sections.append(text)
-        targets += reached
-        print(f"\n{text}", flush=True)
-    if "peers" in chosen:
-        text = peers.peers(quick=args.quick)
-        sections.append(text)
-        print(f"\n{text}", flush=True)
-
-    promises = f"## Targets\n\n{table(HEADER, [t.row() for t in targets])}" if targets else ""
-    print(f"\n{promises}")
-    if args.write or (args.part == "all" and not args.quick):
-        PAGE.write_text(_page(args, [promises, *sections]), encoding="utf-8")
-        print(f"\nwrote {PAGE}")
+    for name in PARTS if args.part == "all" else (args.part,):
+        start = time.monotonic()
+        text, targets = PARTS[name](args.quick)
+        if targets:
+            text += f"\n\n### Targets: {name}\n\n{table(HEADER, [t.row() for t in targets])}"
+        print(f"{text}\n\n({name}: {time.monotonic() - start:.0f} s)\n", flush=True)
+        if not args.quick:
+            _write(name, text)
 
 
-def _page(args: argparse.Namespace, sections: list[str]) -> str:
-    command = " ".join(["python -m benchmarks", args.part, *(["--quick"] if args.quick else [])])
-    header = f"""# Comparison with other methods and libraries
-
-Made by `{command}` (`make bench` also makes the environment of the other libraries). Times are
-ratios to a reference in the same process; errors are ratios to the best clipping in hindsight.
-Accuracy figures come from seeded randomness and repeat exactly; times vary by about 10 %."""
-    return "\n\n".join([header, *filter(None, sections)]) + "\n"
+def _write(name: str, text: str) -> None:
+    """Put a part into its place on the page."""
+    page = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+    found = dict(re.findall(r"<!-- part (\w+) -->\n(.*?)<!-- end -->\n", page, flags=re.DOTALL))
+    found[name] = f"\n{text}\n\nMade by `python -m benchmarks {name}`.\n\n"
+    parts = [
+        f"<!-- part {part} -->\n{found[part]}<!-- end -->\n" for part in PARTS if part in found
+    ]
+    PAGE.write_text("\n".join([TITLE, *parts]), encoding="utf-8")
+    print(f"wrote the part {name} of {PAGE}\n", flush=True)
 
 
 if __name__ == "__main__":

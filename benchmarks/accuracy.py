@@ -119,14 +119,14 @@ def income_errors(n: int, releases: int) -> NDArray[np.float64]:
     return np.array([abs(answer(i) / x.mean() - 1) for i in range(releases)])
 
 
-def accuracy(effort: Effort) -> tuple[list[str], list[Target]]:
-    """Run, and return sections of text and the targets."""
+def accuracy(effort: Effort) -> tuple[str, list[Target]]:
+    """Run, and return the tables and the targets."""
     cells = measure_all(effort)
     sections = [_header(effort)]
     for epsilon, n in effort.cells:
         here = [c for c in cells if (c.epsilon, c.n) == (epsilon, n)]
         sections.append(f"### ε = {epsilon}, n = {n:,}\n\n{_cell_table(here)}")
-    return sections, [*_targets(cells, effort), *_income_targets(effort)]
+    return "\n\n".join(sections), [*_targets(cells, effort), *_income_targets(effort)]
 
 
 def _header(effort: Effort) -> str:
@@ -171,7 +171,13 @@ def _targets(cells: list[Cell], effort: Effort) -> Iterator[Target]:
         each = {e: Cell(shape.name, "modicum", e, 0, ratios) for e, ratios in pooled.items()}
         worst = max(each.values(), key=lambda c: c.mean)
         listed = ", ".join(f"{c.mean:.2f} ± {c.margin:.2f} at ε = {e}" for e, c in each.items())
-        yield Target(f"mean error over hindsight, {shape.name}", 1.5, worst.mean, note=listed)
+        yield Target(
+            f"mean error over hindsight, {shape.name}",
+            1.5,
+            worst.mean,
+            note=listed,
+            margin=worst.margin,
+        )
     for epsilon, n in serious:
         logs = [np.log(ours[shape.name, epsilon, n].mean) for shape in NINE]
         name = f"geometric mean of nine, ε = {epsilon}, n = {n:,}"

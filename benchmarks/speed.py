@@ -1,5 +1,6 @@
 """Speed as ratios to a reference that runs in turns with the candidate, and extra memory."""
 
+import resource
 import secrets
 import subprocess
 import sys
@@ -22,8 +23,8 @@ from benchmarks.targets import Target, table
 from modicum.estimators.purse import open_purse
 from modicum.estimators.schedule import kept_records
 from modicum.exact.entropy import SYSTEM
-from modicum.exact.lattice import Lattice
 from modicum.exact.laplace import discrete_laplace
+from modicum.exact.lattice import Lattice
 from modicum.frames.reader import read
 from modicum.frames.source import open_source
 from modicum.privacy.event import Pure
@@ -160,34 +161,46 @@ def _parquet(sizes: Sizes) -> Iterator[Target]:
             times["release"] / times["scan"],
             note=f"{times['release'] / times['arrow']:.2f}x PyArrow's own batches",
         )
-        yield _peak("Parquet file", f"t = {str(path)!r}", "'x'", sizes.file)
+        small = path.with_name("small.parquet")  # read first, so that imports are not counted
+        _write_file(small, 1000)
+        yield _peak("Parquet file", f"t, small = {str(path)!r}, {str(small)!r}", "'x'", sizes.file)
 
 
 _PEAK = """
-import resource, sys, numpy as np, modicum
+import numpy as np, modicum
+from benchmarks.speed import high_water
 def mean(t, c=None): return modicum.mean(t, c, within=(-1e9, 1e9), epsilon=1)
 {make}
-{warm}
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+mean(small, {column})
+before = high_water()
 mean(t, {column})
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+print(high_water() - before)
 """
+
+
+def high_water() -> float:
+    """Largest resident size of this process so far, in MB."""
+    status = Path("/proc/self/status")
+    if status.exists():  # getrusage would count the parent of a forked process too
+        (line,) = [text for text in status.read_text().splitlines() if text.startswith("VmHWM")]
+        return int(line.split()[1]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
 def _peak(what: str, make: str, column: str, rows: int) -> Target:
     """Growth of the largest resident size during one release in a fresh process."""
-    warm = "mean(np.arange(1000.0))" if column == "None" else "import pyarrow.parquet"
-    script = _PEAK.format(make=make, warm=warm, column=column)
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    unit = 1 << (20 if sys.platform == "darwin" else 10)
-    measured = int(done.stdout) / unit
+    measured = float(_python(_PEAK.format(make=make, column=column)))
     return Target(f"extra memory, {what} of {rows:,} rows", 64, measured, unit="MB")
 
 
+def _python(script: str) -> str:
+    command = [sys.executable, "-c", script]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
 def _memory(sizes: Sizes) -> Iterator[Target]:
-    make = f"t = np.empty({sizes.rows}); np.random.default_rng(1).standard_normal(out=t)"
+    make = f"t, small = np.empty({sizes.rows}), np.arange(1000.0); "
+    make += "np.random.default_rng(1).standard_normal(out=t)"
     yield _peak("array", make, "None", sizes.rows)
 
 
@@ -214,10 +227,7 @@ def _imports(sizes: Sizes) -> Iterator[Target]:
     def seconds(module: str) -> float:
         script = f"import time; t = time.process_time(); import {module}; "
         script += "print(time.process_time() - t)"
-        done = subprocess.run(
-            [sys.executable, "-c", script], capture_output=True, text=True, check=True
-        )
-        return float(done.stdout)
+        return float(_python(script))
 
     rounds = [(seconds("numpy"), seconds("modicum")) for _ in range(4 * sizes.repeats)]
     numpy, ours = (min(column) for column in zip(*rounds, strict=True))

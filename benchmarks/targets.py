@@ -7,7 +7,10 @@ __all__ = ["HEADER", "Target", "table"]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One promise and what was measured; smaller is better. ``goal`` is an aim beyond it."""
+    """One promise and what was measured; smaller is better.
+
+    ``goal`` is an aim beyond it, ``margin`` half of the measurement's 95 % interval.
+    """
 
     name: str
     limit: float
@@ -15,13 +18,16 @@ class Target:
     unit: str = "x"
     goal: float | None = None
     note: str = ""
+    margin: float = 0.0
 
     @property
     def state(self) -> str:
-        """reached, missed, or not measured."""
+        """Whether the limit is kept; a miss within the measurement's error is not called one."""
         if self.measured is None:
             return "not measured"
-        return "reached" if self.measured <= self.limit else "MISSED"
+        if self.measured <= self.limit:
+            return "reached"
+        return "MISSED" if self.measured - self.margin > self.limit else "above, within error"
 
     def row(self) -> list[str]:
         """Cells for :func:`table`."""
