@@ -215,7 +215,7 @@ class Curator:
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Curator cannot be pickled or copied: it guards data and a budget")
 
-    __copy__ = __deepcopy__ = None  # type: ignore[assignment]
+    __copy__ = __deepcopy__ = None
 
 
 class _SourceReader:

@@ -19,11 +19,10 @@ from modicum.estimators.mean_evidence import Counted, MeanEvidence, NoisyTerm, S
 from modicum.estimators.outside import Outside
 from modicum.estimators.purse import Purse, open_purse
 from modicum.estimators.schedule import (
-    CELL_LIMIT,
     Clusters,
     Schedule,
     count_share,
-    kept_records,
+    first_reduction,
     mean_schedule,
     subsample_level,
 )
@@ -36,9 +35,8 @@ from modicum.steps import Ask, Steps, draw, need, need_both
 from modicum.summaries.base import Reduction
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.clipped import ClippedSum
-from modicum.summaries.count import Count
 from modicum.summaries.records import Records, RecordSummary
-from modicum.summaries.tails import Tails, TailSummary
+from modicum.summaries.tails import TailSummary
 
 __all__ = ["adaptive_mean"]
 
@@ -84,9 +82,8 @@ def adaptive_mean(
     """
     purse = open_purse(event)
     here = _Setting(column, lattice, purse, clusters)
-    keep = kept_records(lattice, purse, clusters)
-    reduction: Tails | Count = Tails(keep) if keep <= CELL_LIMIT else Count()
-    summary, records = yield from need_both(here.ask(reduction), here.ask(Records()))
+    first = first_reduction(lattice, purse, clusters)
+    summary, records = yield from need_both(here.ask(first), here.ask(Records()))
     tails = summary if isinstance(summary, TailSummary) else None
 
     counting = purse.noisy((summary.count,), sensitivity=1, share=count_share(purse))  # [M1]

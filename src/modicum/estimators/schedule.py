@@ -13,12 +13,15 @@ from typing import Literal
 
 from modicum.estimators.purse import ConcentratedPurse, Purse
 from modicum.exact.lattice import Lattice
+from modicum.summaries.base import Reduction
+from modicum.summaries.count import Count, CountSummary
+from modicum.summaries.tails import Tails, TailSummary
 
 __all__ = [
     "Clusters",
     "Schedule",
     "count_share",
-    "kept_records",
+    "first_reduction",
     "mean_schedule",
     "subsample_level",
     "sum_schedule",
@@ -79,17 +82,22 @@ def octaves(lattice: Lattice) -> float:
     return math.log(2 * max(abs(lattice.first), abs(lattice.last), 1))
 
 
-def kept_records(lattice: Lattice, purse: Purse, clusters: Clusters) -> int:
-    """Records to keep at each end, fixed before anything is released.
+def first_reduction(
+    lattice: Lattice, purse: Purse, clusters: Clusters
+) -> Reduction[TailSummary | CountSummary]:
+    """Choose what the first pass gathers: both ends of the data, or only the count.
 
-    A radius with F records outside is less likely than one with none by
-    exp(-eta F + power ln(ratio)), with power <= 4 and eta at least the range that the smallest
-    radii share buys: counts beyond the kept ones matter with probability below e^-60.
+    The ends hold so many records that what lies beyond them has no weight: a radius with F
+    records outside is less likely than one with none by exp(-eta F + power ln(ratio)), with
+    power <= 4 and eta at least the range that the smallest radii share buys, so counts beyond
+    the kept ones matter with probability below e^-60. For small budgets that would be too many
+    records; then a second pass makes a cell table.
     """
     many = mean_schedule(lattice, purse, 1 << 60, clusters)
     eta = float(purse.range_for(many.radii))
     log_width = octaves(lattice)
-    return max(64, math.ceil((math.log(3 * log_width + 3) + 60 + 4 * log_width) / eta))
+    keep = max(64, math.ceil((math.log(3 * log_width + 3) + 60 + 4 * log_width) / eta))
+    return Tails(keep) if keep <= CELL_LIMIT else Count()
 
 
 def subsample_level(noisy_count: int) -> int:

@@ -17,10 +17,9 @@ from modicum.estimators.mean_evidence import NoisyTerm
 from modicum.estimators.outside import Outside
 from modicum.estimators.purse import open_purse
 from modicum.estimators.schedule import (
-    CELL_LIMIT,
     Clusters,
     count_share,
-    kept_records,
+    first_reduction,
     sum_schedule,
 )
 from modicum.exact.lattice import Lattice
@@ -30,8 +29,7 @@ from modicum.release import Answer, Interval
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.cells import Cells
 from modicum.summaries.clipped import ClippedSum
-from modicum.summaries.count import Count
-from modicum.summaries.tails import Tails, TailSummary
+from modicum.summaries.tails import TailSummary
 
 __all__ = ["SumEvidence", "adaptive_sum"]
 
@@ -109,9 +107,8 @@ def adaptive_sum(
 ) -> Steps[Answer]:
     """Estimate a sum; parameters as :func:`modicum.estimators.mean.adaptive_mean`."""
     purse = open_purse(event)
-    keep = kept_records(lattice, purse, clusters)
-    reduction: Tails | Count = Tails(keep) if keep <= CELL_LIMIT else Count()
-    summary = yield from need(Ask(column, lattice, reduction))
+    first = first_reduction(lattice, purse, clusters)
+    summary = yield from need(Ask(column, lattice, first))
 
     counting = purse.noisy((summary.count,), sensitivity=1, share=count_share(purse))  # [S1]
     (n0,) = yield from draw("count", counting)

@@ -96,15 +96,17 @@ def runs_between(
         For each stretch its first integer, its length, the number of points below it and the
         number of points on it (zero for a gap).
     """
-    values, counts = np.unique(points, return_counts=True)
-    before = np.concatenate(([0], np.cumsum(counts)))
+    # np.unique would sort again; the points are sorted.
+    heads = np.flatnonzero(np.diff(points, prepend=first - 1))
+    values = points[heads]
+    before = np.append(heads, len(points))
     starts = np.empty(2 * len(values) + 1, dtype=np.int64)
     starts[0], starts[1::2], starts[2::2] = first, values, values + 1
     stops = np.append(starts[1:], last + 1)
     below = np.empty_like(starts)
     below[0::2], below[1::2] = before, before[:-1]
     equal = np.zeros_like(starts)
-    equal[1::2] = counts
+    equal[1::2] = np.diff(before)
     lengths = stops - starts
     real = lengths > 0
     return starts[real], lengths[real], below[real], equal[real]

@@ -16,7 +16,7 @@ from modicum.summaries.base import Integers, Rows
 __all__ = ["FetchedPool", "HeldPool", "Pool", "TaggedPass", "distinct_positions", "kept_level"]
 
 _BLOCK = 1 << 18  # rows fetched at a time
-_FEW = 17  # at least 2^17 records are kept, or all
+_FEW = 13  # at least 2^13 records are kept, or all
 
 
 class Pool(Protocol):
@@ -30,12 +30,12 @@ class Pool(Protocol):
 
 
 def kept_level(records: int) -> int:
-    """Level below which rows are forgotten after so many records: 2^17 to 2^19 are kept.
+    """Level below which rows are forgotten after so many records: 2^13 to 2^15 are kept.
 
     Examples
     --------
-    >>> [kept_level(n) for n in (0, 2**19 - 1, 2**19, 10**9)]
-    [0, 0, 1, 11]
+    >>> [kept_level(n) for n in (0, 2**15 - 1, 2**15, 10**9)]
+    [0, 0, 1, 15]
     """
     return max(0, records.bit_length() - _FEW - 2)
 
@@ -53,7 +53,8 @@ def distinct_positions(size: int, count: int, entropy: Entropy) -> Integers:
     chosen = np.empty(0, dtype=np.int64)
     while len(chosen) < count:
         drawn = entropy.below_many(size, count - len(chosen)).astype(np.int64)
-        chosen = np.unique(np.concatenate([chosen, drawn]))
+        chosen = np.sort(np.concatenate([chosen, drawn]))
+        chosen = chosen[np.diff(chosen, prepend=-1) > 0]
     return chosen
 
 
