@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.errors import UnsupportedData
-from modicum.frames.base import CHUNK, Floats, MemorySource
+from modicum.frames.base import CHUNK, Floats
+from modicum.frames.memory import MemorySource
+from modicum.frames.types import check_number
 
 __all__ = ["ArrayColumn", "open_array", "open_list"]
 
@@ -21,9 +23,6 @@ class ArrayColumn:
 
     def __init__(self, values: NDArray[Any]) -> None:
         self._values = values
-
-    def __len__(self) -> int:
-        return len(self._values)
 
     def floats(self, start: int, stop: int) -> Floats:
         """Rows [start, stop); a view that cannot be written to, or a copy."""
@@ -46,9 +45,7 @@ def open_array(array: NDArray[Any]) -> MemorySource:
             f"an array must have one dimension, got {array.ndim}: pass one column of it, such as "
             "x[:, 0]"
         )
-    # Longer floats than 64 bits would be rounded twice, on some machines only.
-    if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
-        raise UnsupportedData(f"an array of {array.dtype} holds no numbers{_advice(array.dtype)}")
+    check_number("numpy", str(array.dtype), None)
     return _source("numpy", np.asarray(array))
 
 
@@ -64,17 +61,6 @@ def open_list(items: Sequence[Any]) -> MemorySource:
 def _source(engine: str, values: NDArray[Any]) -> MemorySource:
     column = ArrayColumn(values)
     return MemorySource(engine, len(values), lambda _: column)
-
-
-def _advice(dtype: np.dtype[Any]) -> str:
-    lines = {
-        "c": ": pass x.real",
-        "f": " of 64 bits: pass x.astype(numpy.float64)",
-        "M": ': pass (x - numpy.datetime64("1970-01-01")) / numpy.timedelta64(1, "D")',
-        "m": ': pass x / numpy.timedelta64(1, "s")',
-        "V": ": pass one of its fields, such as x[name]",
-    }
-    return lines.get(dtype.kind, ': pass pandas.to_numeric(x, errors="coerce")')
 
 
 def _converted(items: Sequence[Any]) -> Floats:

@@ -1,62 +1,52 @@
-"""PyArrow tables, arrays and data sets, and everything that exports an Arrow stream."""
+"""PyArrow tables, arrays and data sets."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.errors import UnsupportedData
-from modicum.frames.base import Floats, MemorySource, Source, StreamSource
-from modicum.frames.types import refusal
+from modicum.frames.base import Floats, StreamSource
+from modicum.frames.memory import MemorySource
+from modicum.frames.types import check_number
 
-__all__ = [
-    "ArrowColumn",
-    "ArrowStream",
-    "open_arrow_array",
-    "open_arrow_stream",
-    "open_arrow_table",
-    "open_dataset",
-]
+__all__ = ["ArrowColumn", "ArrowDataset", "arrow_floats", "open_arrow_array", "open_arrow_table"]
 
-_BATCH = 1 << 17
+_BATCH = 1 << 16
 
 
 class ArrowColumn:
     """A ChunkedArray."""
 
     def __init__(self, chunked: Any) -> None:
-        self._chunked = chunked
-        lengths = [len(chunk) for chunk in chunked.chunks]
-        self._starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-
-    def __len__(self) -> int:
-        return len(self._chunked)
+        self._parts = chunked.chunks
+        self._starts = np.cumsum([0, *map(len, self._parts)], dtype=np.int64)
 
     def floats(self, start: int, stop: int) -> Floats:
         """Rows [start, stop); no copy if they are float64 in one piece and none is null."""
-        return _joined(map(arrow_floats, self._chunked.slice(start, stop - start).chunks))
+        first = int(np.searchsorted(self._starts, start, side="right")) - 1
+        last = int(np.searchsorted(self._starts, stop, side="left"))
+        pieces = zip(self._parts[first:last], self._starts[first:last].tolist(), strict=True)
+        return _joined(arrow_floats(part[max(start - at, 0) : stop - at]) for part, at in pieces)
 
     def take(self, positions: NDArray[np.int64]) -> Floats:
         """Rows at increasing positions."""
-        # ChunkedArray.take may join all chunks first, so each one is asked for its own rows.
-        ends = np.searchsorted(positions, self._starts)
+        # ChunkedArray.take may join all parts first, so each one is asked for its own rows.
+        cuts = np.searchsorted(positions, self._starts).tolist()
+        array = import_module("pyarrow").array
         return _joined(
-            arrow_floats(chunk.take(_arrow().array(positions[a:b] - start)))
-            for chunk, start, a, b in zip(
-                self._chunked.chunks, self._starts, ends, ends[1:], strict=False
-            )
+            arrow_floats(part.take(array(positions[a:b] - at)))
+            for part, at, a, b in zip(self._parts, self._starts, cuts, cuts[1:], strict=False)
             if a < b
         )
 
 
 def arrow_floats(array: Any) -> Floats:
     """Convert an Arrow array; a null becomes NaN, and no value can make it fail."""
-    pa = _arrow()
+    pa = import_module("pyarrow")
     if pa.types.is_decimal(array.type):
         # By their text, which is rounded once; the direct cast divides rounded numbers.
         array = array.cast(pa.string())
@@ -70,95 +60,40 @@ def arrow_floats(array: Any) -> Floats:
 
 def open_arrow_table(table: Any) -> MemorySource:
     """Open a Table."""
-    declared = _declared(table.schema)
     return MemorySource(
         "pyarrow",
         table.num_rows,
         lambda name: ArrowColumn(table.column(name)),
         table.column_names,
-        declared,
+        lambda name: str(table.schema.field(name).type),
     )
 
 
 def open_arrow_array(chunked: Any) -> MemorySource:
     """Open a ChunkedArray."""
-    field = _arrow().schema([("values", chunked.type)])
-    problem = refusal("values", _declared(field)("values"))
-    if problem is not None:
-        raise UnsupportedData(problem)
-    return MemorySource("pyarrow", len(chunked), lambda _: ArrowColumn(chunked))
+    check_number("pyarrow", str(chunked.type), None)
+    column = ArrowColumn(chunked)
+    return MemorySource("pyarrow", len(chunked), lambda _: column)
 
 
-class ArrowStream(StreamSource):
-    """Record batches, made anew for every pass by ``open_batches(columns)``."""
+class ArrowDataset(StreamSource):
+    """A pyarrow.dataset.Dataset, scanned anew for every pass."""
 
-    def __init__(
-        self,
-        engine: str,
-        schema: Any,
-        open_batches: Callable[[Sequence[str]], Iterable[Any]],
-        count: Callable[[], int],
-        *,
-        label: str | None = None,
-    ) -> None:
-        super().__init__(engine, schema.names, _declared(schema), label=label)
-        self._open_batches = open_batches
-        self._rows = count
+    def __init__(self, dataset: Any, engine: str = "pyarrow", *, label: str | None = None) -> None:
+        schema = dataset.schema
+        super().__init__(
+            engine, schema.names, lambda name: str(schema.field(name).type), label=label
+        )
+        self._dataset = dataset
 
-    def _batches(self, columns: Sequence[str]) -> Iterator[Mapping[str, Floats]]:
-        for batch in self._open_batches(columns):
-            yield {name: arrow_floats(batch.column(name)) for name in columns}
+    def _batches(self, columns: Sequence[str]) -> Iterator[Sequence[Floats]]:
+        for batch in self._dataset.to_batches(columns=list(columns), batch_size=_BATCH):
+            yield [arrow_floats(batch.column(name)) for name in columns]
 
     def _count(self) -> int:
-        return self._rows()
-
-
-def open_dataset(dataset: Any, engine: str = "pyarrow", *, label: str | None = None) -> Source:
-    """Open a pyarrow.dataset.Dataset."""
-    return ArrowStream(
-        engine,
-        dataset.schema,
-        lambda columns: dataset.to_batches(columns=list(columns), batch_size=_BATCH),
-        dataset.count_rows,
-        label=label,
-    )
-
-
-def open_arrow_stream(table: Any) -> Source:
-    """Open any object with ``__arrow_c_stream__``, each call of which starts a new stream."""
-    engine = type(table).__module__.partition(".")[0]
-    try:
-        pa = _arrow()
-    except ImportError:
-        raise UnsupportedData(
-            f"reading {engine} tables needs PyArrow: pip install 'modicum[arrow]'"
-        ) from None
-
-    def stream() -> Any:
-        return pa.RecordBatchReader.from_stream(table)
-
-    return ArrowStream(
-        engine, stream().schema, lambda _: stream(), lambda: sum(len(batch) for batch in stream())
-    )
-
-
-def _declared(schema: Any) -> Callable[[str], nw.dtypes.DType]:
-    def declared(name: str) -> nw.dtypes.DType:
-        field = schema.field(name)
-        if _arrow().types.is_decimal(field.type):  # of any width; Narwhals knows one
-            return nw.Decimal()
-        empty = _arrow().schema([field]).empty_table()
-        return nw.from_native(empty, eager_only=True).schema[name]
-
-    return declared
+        return int(self._dataset.count_rows())
 
 
 def _joined(parts: Iterable[Floats]) -> Floats:
     arrays = list(parts)
-    if len(arrays) == 1:
-        return arrays[0]
-    return np.concatenate([np.empty(0), *arrays])
-
-
-def _arrow() -> Any:
-    return import_module("pyarrow")
+    return arrays[0] if len(arrays) == 1 else np.concatenate([np.empty(0), *arrays])

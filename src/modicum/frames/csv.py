@@ -1,13 +1,13 @@
 """CSV files, cell by cell: what is no number is missing.
 
 A number is what is left of a cell without spaces and tabs around it, if that is a decimal number
-in ASCII such as ``12``, ``-.5``, ``+1.``, ``1e3``, or ``inf``, ``infinity`` or ``nan`` in any
-case, with or without a sign. Numbers are rounded to the nearest float64; ``1e400`` is infinite, and
-``nan`` is missing like any other text. Rows that are too short lack their last cells, cells beyond
-the header are ignored, and a blank line is a row without values.
+in ASCII such as ``12``, ``-.5``, ``+1.``, ``1e3``, or ``inf`` or ``infinity`` in any case, with or
+without a sign. Numbers are rounded to the nearest float64; ``1e400`` is infinite. Rows that are too
+short lack their last cells, cells beyond the header are ignored, and a blank line is a row without
+values.
 
-Polars reads files several times faster than the standard library, but refuses some that are not
-well formed, such as a cell ``1"2``. A failure must not depend on a value, so those are left to the
+Polars reads files many times faster than the standard library, but refuses some that are not well
+formed, such as a cell ``1"2``. A failure must not depend on a value, so those are left to the
 standard library, which reads anything.
 """
 
@@ -16,128 +16,94 @@ from __future__ import annotations
 import csv
 import itertools
 import re
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from modicum.errors import SourceError
-from modicum.frames.base import CHUNK, Floats, Source, StreamSource
-from modicum.frames.lazy import PolarsQuery
+from modicum.frames.base import CHUNK, Floats, StreamSource
+from modicum.frames.lazy import query_batches, query_count
 
-__all__ = ["CsvRows", "open_csv"]
+__all__ = ["CsvFile", "is_well_formed"]
 
 _BLANKS = " \t"
 _NUMBER = re.compile(
-    r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity|nan)", re.ASCII | re.IGNORECASE
+    r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity)", re.ASCII | re.IGNORECASE
 )
+_BLOCK = 1 << 20
+_QUOTE, _COMMA, _LF, _CR = b'",\n\r'
 
 
-def open_csv(path: str, name: str) -> Source:
-    """Open one CSV file in UTF-8 with a header."""
-    plain = CsvRows(path, _header(path, name), label=repr(name))
-    return plain if find_spec("polars") is None else _PolarsCsv(path, plain)
+class CsvFile(StreamSource):
+    """A CSV file in UTF-8 with a header; every column may hold numbers."""
 
+    def __init__(self, path: str, name: str) -> None:
+        header = next((row for row in _rows(path) if row), None)
+        if header is None:
+            raise SourceError(f"{name!r} is empty: a CSV file needs a header")
+        super().__init__("csv", header, label=repr(name))
+        self._path = path
+        self._header = header
+        self._agreed: bool | None = None
 
-def _header(path: str, name: str) -> list[str]:
-    with _lines(path) as rows:
-        header = next((row for row in rows if row), None)
-    if header is None:
-        raise SourceError(f"{name!r} is empty: a CSV file needs a header")
-    return header
-
-
-class _lines:  # noqa: N801 - used like a function
-    """Rows of cells of a file, decoded so that nothing can fail."""
-
-    def __init__(self, path: str) -> None:
-        self._file = open(path, encoding="utf-8-sig", errors="replace", newline="")  # noqa: PTH123, SIM115
-
-    def __enter__(self) -> Iterator[list[str]]:
-        # A quote that is never closed makes one cell of the rest of the file.
-        self._limit = csv.field_size_limit(sys.maxsize)
-        return csv.reader(self._file)
-
-    def __exit__(self, *_: object) -> None:
-        csv.field_size_limit(self._limit)
-        self._file.close()
-
-
-class CsvRows(StreamSource):
-    """A CSV file read by the standard library."""
-
-    def __init__(self, path: str, header: Sequence[str], *, label: str) -> None:
-        super().__init__("csv", header, label=label)
-        self.path = path
-        self.header = list(header)
-
-    def _batches(self, columns: Sequence[str]) -> Iterator[Mapping[str, Floats]]:
-        places = [(name, self.header.index(name)) for name in columns]
-        with _lines(self.path) as rows:
-            next(row for row in rows if row)
-            while batch := list(itertools.islice(rows, CHUNK)):
-                yield {name: np.array([_cell(row, i) for row in batch]) for name, i in places}
+    def _batches(self, columns: Sequence[str]) -> Iterator[Sequence[Floats]]:
+        places = [self._header.index(name) for name in columns]
+        if self._polars_agrees():
+            return query_batches(_scan(self._path), [_expression(place) for place in places])
+        return _plain_batches(self._path, places)
 
     def _count(self) -> int:
-        with _lines(self.path) as rows:
-            next(row for row in rows if row)
-            return sum(1 for _ in rows)
+        if self._polars_agrees():
+            return query_count(_scan(self._path))
+        return sum(1 for _ in _body(self._path))
+
+    def _polars_agrees(self) -> bool:
+        """Whether Polars is there, and reads this file as the standard library does."""
+        if self._agreed is None:
+            self._agreed = (
+                find_spec("polars") is not None
+                and is_well_formed(self._path)
+                and len(_scan(self._path).collect_schema()) == len(self._header)
+            )
+        return self._agreed
+
+
+def _rows(path: str) -> Iterator[list[str]]:
+    """Rows of cells, decoded so that nothing can fail; a blank line is an empty row."""
+    with Path(path).open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        rows = csv.reader(file)
+        while True:
+            try:
+                yield next(rows)
+            except StopIteration:
+                return
+            except csv.Error:  # a cell longer than the library's limit
+                yield []
+
+
+def _body(path: str) -> Iterator[list[str]]:
+    rows = _rows(path)
+    next(row for row in rows if row)
+    return rows
+
+
+def _plain_batches(path: str, places: Sequence[int]) -> Iterator[list[Floats]]:
+    rows = _body(path)
+    while batch := list(itertools.islice(rows, CHUNK)):
+        yield [np.array([_cell(row, place) for row in batch]) for place in places]
 
 
 def _cell(row: Sequence[str], place: int) -> float:
-    if place >= len(row):
-        return np.nan
-    text = row[place].strip(_BLANKS)
+    text = row[place].strip(_BLANKS) if place < len(row) else ""
     return float(text) if _NUMBER.fullmatch(text) else np.nan
 
 
-class _PolarsCsv(StreamSource):
-    """A CSV file read by Polars if it can read it from end to end."""
-
-    def __init__(self, path: str, plain: CsvRows) -> None:
-        super().__init__("csv (polars)", plain.header, label=plain._label)  # noqa: SLF001
-        self._plain = plain
-        self._query = _query(path, plain)
-        self._sound: dict[tuple[str, ...], bool] = {}
-
-    def _batches(self, columns: Sequence[str]) -> Iterator[Mapping[str, Floats]]:
-        return self._reader(tuple(columns))._batches(columns)  # noqa: SLF001
-
-    def _count(self) -> int:
-        return self._reader(())._count()  # noqa: SLF001
-
-    def _reader(self, columns: tuple[str, ...]) -> StreamSource:
-        """Choose the reader by reading everything once; a pass must not break off."""
-        if columns not in self._sound:
-            self._sound[columns] = self._try(columns)
-        return self._query if self._sound[columns] else self._plain
-
-    def _try(self, columns: tuple[str, ...]) -> bool:
-        try:
-            if self._query.width() != len(self._plain.header):
-                return False
-            if columns:
-                for _ in self._query._batches(columns):  # noqa: SLF001
-                    pass
-            else:
-                self._query._count()  # noqa: SLF001
-        except Exception:  # noqa: BLE001 - whatever it is, the other reader takes over
-            return False
-        return True
-
-
-class _Query(PolarsQuery):
-    def width(self) -> int:
-        """Number of columns that Polars sees."""
-        return len(self._frame.collect_schema())
-
-
-def _query(path: str, plain: CsvRows) -> _Query:
-    pl = import_module("polars")
-    frame = pl.scan_csv(
+def _scan(path: str) -> Any:
+    return import_module("polars").scan_csv(
         path,
         infer_schema=False,
         encoding="utf8-lossy",
@@ -146,8 +112,49 @@ def _query(path: str, plain: CsvRows) -> _Query:
         with_column_names=lambda names: [f"c{i}" for i in range(len(names))],
     )
 
-    def convert(name: str) -> Any:
-        text = pl.col(f"c{plain.header.index(name)}").str.strip_chars(_BLANKS)
-        return text.cast(pl.Float64, strict=False)
 
-    return _Query("csv (polars)", frame, plain.header, None, convert)
+def _expression(place: int) -> Any:
+    pl = import_module("polars")
+    text = pl.col(f"c{place}").str.strip_chars(_BLANKS)
+    return text.cast(pl.Float64, strict=False)
+
+
+def is_well_formed(path: str) -> bool:
+    """Whether quotes stand around whole cells only, and lines end alike.
+
+    Every quote that opens follows a comma, the start of a line or, within a cell, the quote that
+    it doubles; every quote that closes comes before a comma, the end of a line or its double. All
+    carriage returns belong to line ends, and the first line is not blank.
+    """
+    with Path(path).open("rb") as file:
+        start = file.read(3).removeprefix(b"\xef\xbb\xbf")
+        if start[:1] in {b"\n", b"\r"}:
+            return False
+        # Bytes 1 to -2 of each window are looked at; the windows overlap by two bytes.
+        window, open_quotes, more = b"\n" + start, 0, True
+        while more:
+            block = file.read(_BLOCK)
+            more = bool(block)
+            window += block if more else b"\n"
+            if b'"' in window or b"\r" in window:
+                found = _quotes(window, open_quotes)
+                if found is None:
+                    return False
+                open_quotes = found
+            window = window[-2:]
+    return open_quotes == 0
+
+
+def _quotes(window: bytes, before: int) -> int | None:
+    """Return whether a quote is open after a window (0 or 1), or None if one is misplaced."""
+    text = np.frombuffer(window, np.uint8)
+    inner = text[1:-1]
+    returns = np.flatnonzero(inner == _CR)
+    quotes = np.flatnonzero(inner == _QUOTE)
+    opening, closing = quotes[before::2], quotes[1 - before :: 2]
+    sound = (
+        np.all(text[returns + 2] == _LF)
+        and np.isin(text[opening], (_COMMA, _LF, _QUOTE)).all()
+        and np.isin(text[closing + 2], (_COMMA, _LF, _CR, _QUOTE)).all()
+    )
+    return (before + len(quotes)) % 2 if sound else None

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import glob
 import os
-from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
-from modicum.errors import InvalidArgument, ModicumError, SourceError
-from modicum.frames.arrow import open_dataset
-from modicum.frames.base import Source
-from modicum.frames.csv import open_csv
+from modicum.errors import InvalidArgument, SourceError
+from modicum.frames.arrow import ArrowDataset
+from modicum.frames.base import Source, guarded
+from modicum.frames.csv import CsvFile
 from modicum.frames.duck import DuckRelation
-from modicum.frames.lazy import open_lazy
+from modicum.frames.lazy import open_lazy, streams
 
 __all__ = ["open_path"]
 
@@ -33,9 +30,9 @@ def open_path(path: str | os.PathLike[str]) -> Source:
         raise SourceError(f"no such file, and no Parquet file in such a folder: {name!r}")
     suffixes = {Path(file).suffix.lower() for file in files}
     if suffixes == {".parquet"}:
-        return _opened(name, lambda: _open_parquet(files, name))
+        return guarded(repr(name), lambda: _open_parquet(files, name))
     if suffixes == {".csv"} and len(files) == 1:
-        return _opened(name, lambda: open_csv(files[0], name))
+        return guarded(repr(name), lambda: CsvFile(files[0], name))
     raise InvalidArgument(
         f"{name!r} must name one .csv file, or Parquet files that end in .parquet"
     )
@@ -43,37 +40,35 @@ def open_path(path: str | os.PathLike[str]) -> Source:
 
 def _found(text: str) -> list[str]:
     path = Path(text)
-    if path.is_dir():
-        return sorted(str(file) for file in path.rglob("*.parquet") if file.is_file())
     if path.is_file():
         return [text]
-    return sorted(file for file in glob.glob(text, recursive=True) if Path(file).is_file())  # noqa: PTH207
+    if path.is_dir():
+        found = [file for file in path.rglob("*.parquet") if not _is_hidden(file, path)]
+    else:
+        root = Path(path.anchor)
+        found = list(root.glob(str(path.relative_to(root))))
+    return sorted(str(file) for file in found if file.is_file())
 
 
-def _opened(name: str, opening: Callable[[], Source]) -> Source:
-    """Turn an engine's failure into a message that names the file and nothing else."""
-    try:
-        return opening()
-    except (ModicumError, MemoryError):
-        raise
-    except Exception:  # noqa: BLE001, S110 - its text may quote data, so it is dropped
-        pass
-    raise SourceError(f"{name!r} could not be read")
+def _is_hidden(file: Path, folder: Path) -> bool:
+    """Whether other programs left it there for themselves, by their convention for names."""
+    return any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
 
 
 def _open_parquet(files: list[str], name: str) -> Source:
-    """Read with the fastest engine at hand."""
-    if find_spec("polars") is not None:
+    """Read with the fastest engine at hand that does so in batches."""
+    label = repr(name)
+    has = {engine: find_spec(engine) is not None for engine in ("polars", "pyarrow", "duckdb")}
+    if has["polars"] and (streams() or not (has["pyarrow"] or has["duckdb"])):
         frame = import_module("polars").scan_parquet(files, glob=False, hive_partitioning=False)
-        return open_lazy(frame, "parquet (polars)", label=repr(name))
-    if find_spec("pyarrow") is not None:
+        return open_lazy(frame, "parquet", label=label)
+    if has["pyarrow"]:
         dataset = import_module("pyarrow.dataset").dataset(files, format="parquet")
-        return open_dataset(dataset, "parquet (pyarrow)", label=repr(name))
-    if find_spec("duckdb") is not None:
-        relation: Any = (
-            import_module("duckdb").connect().read_parquet(files, hive_partitioning=False)
-        )
-        return DuckRelation(relation, "parquet (duckdb)", label=repr(name))
+        return ArrowDataset(dataset, "parquet", label=label)
+    if has["duckdb"]:
+        connection = import_module("duckdb").connect()
+        relation = connection.read_parquet(files, hive_partitioning=False)
+        return DuckRelation(relation, "parquet", label=label)
     raise SourceError(
-        f"reading {name!r} needs Polars, PyArrow or DuckDB: pip install 'modicum[polars]'"
+        f"reading {label} needs Polars, PyArrow or DuckDB: pip install 'modicum[polars]'"
     )

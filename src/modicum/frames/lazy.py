@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
-import narwhals.stable.v2 as nw
+from modicum.frames.base import Floats, StreamSource
 
-from modicum.frames.base import Declared, Floats, StreamSource
-
-__all__ = ["PolarsQuery", "open_lazy", "polars_floats"]
+__all__ = ["PolarsQuery", "open_lazy", "polars_floats", "query_batches", "query_count", "streams"]
 
 
 def polars_floats(values: Any, dtype: Any) -> Any:
@@ -29,6 +27,8 @@ class PolarsQuery(StreamSource):
 
     Parameters
     ----------
+    engine, names, declared, label
+        See :class:`~modicum.frames.base.Source`.
     frame : polars.LazyFrame
     convert : callable
         Column name to the expression of its floats.
@@ -39,7 +39,7 @@ class PolarsQuery(StreamSource):
         engine: str,
         frame: Any,
         names: Sequence[str],
-        declared: Declared | None,
+        declared: Callable[[str], str] | None,
         convert: Callable[[str], Any],
         *,
         label: str | None = None,
@@ -48,33 +48,43 @@ class PolarsQuery(StreamSource):
         self._frame = frame
         self._convert = convert
 
-    def _batches(self, columns: Sequence[str]) -> Iterator[Mapping[str, Floats]]:
-        query = self._frame.select(**{f"c{i}": self._convert(c) for i, c in enumerate(columns)})
-        for batch in _collect(query):
-            yield {c: batch.get_column(f"c{i}").to_numpy() for i, c in enumerate(columns)}
+    def _batches(self, columns: Sequence[str]) -> Iterator[Sequence[Floats]]:
+        return query_batches(self._frame, [self._convert(name) for name in columns])
 
     def _count(self) -> int:
-        pl = import_module("polars")
-        return int(self._frame.select(pl.len()).collect().item())
+        return query_count(self._frame)
 
 
 def open_lazy(frame: Any, engine: str = "polars", *, label: str | None = None) -> PolarsQuery:
     """Open a LazyFrame whose columns are typed."""
     pl = import_module("polars")
-    types = frame.collect_schema()
-    schema = nw.from_native(frame).collect_schema()
+    types = dict(frame.collect_schema())
     return PolarsQuery(
         engine,
         frame,
         list(types),
-        schema.__getitem__,
+        lambda name: str(types[name]),
         lambda name: polars_floats(pl.col(name), types[name]),
         label=label,
     )
 
 
-def _collect(query: Any) -> Iterator[Any]:
-    """Batches of the streaming engine where Polars offers them, else the whole result."""
-    if hasattr(query, "collect_batches"):
-        return iter(query.collect_batches(maintain_order=False, engine="streaming"))
-    return iter([query.collect()])
+def streams() -> bool:
+    """Whether the installed Polars gives out the result of a query in batches."""
+    return hasattr(import_module("polars").LazyFrame, "collect_batches")
+
+
+def query_batches(frame: Any, expressions: Sequence[Any]) -> Iterator[list[Floats]]:
+    """Run a query for some expressions of floats."""
+    query = frame.select(**{f"c{i}": each for i, each in enumerate(expressions)})
+    if streams():
+        batches = query.collect_batches(maintain_order=False, engine="streaming")
+    else:
+        batches = [query.collect()]
+    for batch in batches:
+        yield [column.to_numpy() for column in batch.get_columns()]
+
+
+def query_count(frame: Any) -> int:
+    """Count the rows of a query."""
+    return int(frame.select(import_module("polars").len()).collect().item())

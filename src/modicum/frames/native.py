@@ -5,29 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.errors import UnsupportedData
 from modicum.frames.arrays import ArrayColumn
 from modicum.frames.arrow import ArrowColumn
-from modicum.frames.base import Column, Floats, MemorySource
+from modicum.frames.base import Floats
 from modicum.frames.lazy import polars_floats
-from modicum.frames.types import refusal
+from modicum.frames.memory import Column, MemorySource
+from modicum.frames.types import check_number
 
 __all__ = ["open_pandas", "open_pandas_series", "open_polars", "open_polars_series"]
 
 
 def open_pandas(frame: Any) -> MemorySource:
-    """Open a pandas DataFrame."""
-    names = [name for name in frame.columns if isinstance(name, str)]
+    """Open a pandas DataFrame; columns whose name is no text cannot be asked for."""
     return MemorySource(
         "pandas",
         len(frame),
         lambda name: _pandas_column(frame[name]),
-        names,
-        lambda name: _declared(frame[name]),
+        [name for name in frame.columns if isinstance(name, str)],
+        lambda name: str(frame[name].dtype),
     )
 
 
@@ -43,7 +41,7 @@ def open_polars(frame: Any) -> MemorySource:
         frame.height,
         lambda name: _PolarsColumn(frame.get_column(name)),
         frame.columns,
-        lambda name: _declared(frame.get_column(name)),
+        lambda name: str(frame.schema[name]),
     )
 
 
@@ -53,17 +51,9 @@ def open_polars_series(series: Any) -> MemorySource:
 
 
 def _opened(engine: str, series: Any, column: Callable[[Any], Column]) -> MemorySource:
-    problem = refusal(str(series.name), _declared(series))
-    if problem is not None:
-        raise UnsupportedData(problem)
-    return MemorySource(engine, len(series), lambda _: column(series))
-
-
-def _declared(series: Any) -> nw.dtypes.DType:
-    # Narwhals looks at values to tell text from other objects.
-    if series.dtype == object:
-        return nw.Object()
-    return nw.from_native(series[:0], series_only=True).dtype
+    check_number(engine, str(series.dtype), None)
+    opened = column(series)
+    return MemorySource(engine, len(series), lambda _: opened, alias=series.name)
 
 
 def _pandas_column(series: Any) -> Column:
@@ -80,9 +70,6 @@ class _NullableColumn:
     def __init__(self, series: Any) -> None:
         self._series = series
 
-    def __len__(self) -> int:
-        return len(self._series)
-
     def floats(self, start: int, stop: int) -> Floats:
         return _unmasked(self._series.iloc[start:stop])
 
@@ -97,9 +84,6 @@ def _unmasked(series: Any) -> Floats:
 class _PolarsColumn:
     def __init__(self, series: Any) -> None:
         self._series = series
-
-    def __len__(self) -> int:
-        return len(self._series)
 
     def floats(self, start: int, stop: int) -> Floats:
         return self._converted(self._series.slice(start, stop - start))

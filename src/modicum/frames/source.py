@@ -5,20 +5,22 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-from narwhals.stable.v2 import dependencies as known
 
 from modicum.errors import UnsupportedData
 from modicum.frames import arrow, native
 from modicum.frames.arrays import open_array, open_list
 from modicum.frames.base import Source
-from modicum.frames.duck import open_duckdb
+from modicum.frames.duck import DuckRelation
 from modicum.frames.files import open_path
 from modicum.frames.lazy import open_lazy
 
 __all__ = ["Source", "open_source"]
+
+_WRAPPED = ("dataframe", "lazyframe", "series")
 
 
 def open_source(table: Any) -> Source:
@@ -27,11 +29,10 @@ def open_source(table: Any) -> Source:
     Parameters
     ----------
     table : array, table or path
-        - a one-dimensional NumPy array of bool, int or float, or a list or tuple of numbers;
+        - a one-dimensional NumPy array of bool, int or float, or a list, tuple or range of numbers;
         - a pandas or Polars Series or DataFrame, a Polars LazyFrame, or a Narwhals wrapper of one;
         - a PyArrow Array, ChunkedArray, RecordBatch, Table or Dataset;
         - a DuckDB relation of any connection;
-        - any object that exports an Arrow stream (``__arrow_c_stream__``) again and again;
         - the path of a .parquet or .csv file, or a folder or pattern of Parquet files.
 
     Returns
@@ -48,7 +49,7 @@ def open_source(table: Any) -> Source:
     Examples
     --------
     >>> open_source(np.arange(3.0))
-    Source(engine='numpy', columns=None)
+    Source(engine='numpy')
     """
     if isinstance(table, Source):
         return table
@@ -65,9 +66,8 @@ def open_source(table: Any) -> Source:
 
 
 def _open_known(table: Any) -> Source | None:
-    if known.is_narwhals_dataframe(table) or known.is_narwhals_lazyframe(table):
-        return open_source(table.to_native())
-    if known.is_narwhals_series(table):
+    known = import_module("narwhals.stable.v2.dependencies")  # looks at modules already imported
+    if any(getattr(known, f"is_narwhals_{kind}")(table) for kind in _WRAPPED):
         return open_source(table.to_native())
     openers = (
         (known.is_pandas_dataframe, native.open_pandas),
@@ -77,40 +77,35 @@ def _open_known(table: Any) -> Source | None:
         (known.is_polars_lazyframe, open_lazy),
         (known.is_pyarrow_table, arrow.open_arrow_table),
         (known.is_pyarrow_chunked_array, arrow.open_arrow_array),
-        (known.is_duckdb_relation, open_duckdb),
+        (known.is_duckdb_relation, DuckRelation),
     )
     return next((opener(table) for matches, opener in openers if matches(table)), None)
 
 
 def _open_arrow(table: Any) -> Source | None:
     pa, datasets = sys.modules.get("pyarrow"), sys.modules.get("pyarrow.dataset")
-    if pa is not None:
-        if isinstance(table, pa.Array):
-            return arrow.open_arrow_array(pa.chunked_array([table]))
-        if isinstance(table, pa.RecordBatch):
-            return arrow.open_arrow_table(pa.Table.from_batches([table]))
-        if isinstance(table, pa.RecordBatchReader):
-            raise UnsupportedData(
-                "a RecordBatchReader can be read only once: pass reader.read_all(), or what it "
-                "was made from"
-            )
+    if pa is not None and isinstance(table, pa.Array):
+        return arrow.open_arrow_array(pa.chunked_array([table]))
+    if pa is not None and isinstance(table, pa.RecordBatch):
+        return arrow.open_arrow_table(pa.Table.from_batches([table]))
     if datasets is not None and isinstance(table, datasets.Dataset):
-        return arrow.open_dataset(table)
-    if hasattr(table, "__arrow_c_stream__"):
-        return arrow.open_arrow_stream(table)
+        return arrow.ArrowDataset(table)
     return None
 
 
 def _advice(table: object) -> str:
     if isinstance(table, Mapping):
         return "pass pandas.DataFrame(...) or polars.DataFrame(...) of it, or one of its arrays"
-    if hasattr(table, "compute"):
-        return "pass table.compute(), or write it to Parquet and pass the path"
-    if hasattr(table, "__array__"):
-        return "pass numpy.asarray(...) of it"
-    if hasattr(table, "__iter__"):
-        return "pass a list or a NumPy array"
-    return (
-        "pass a one-dimensional NumPy array, a pandas, Polars, PyArrow or DuckDB table, or the "
-        "path of a Parquet or CSV file"
+    advice = (
+        ("read_all", "it can be read only once; pass its read_all()"),
+        ("__arrow_c_stream__", "pass pyarrow.table(...) of it"),
+        ("compute", "pass its compute(), or write it to Parquet and pass the path"),
+        ("__array__", "pass numpy.asarray(...) of it"),
+        ("__iter__", "pass a list or a NumPy array"),
+        (
+            "__class__",
+            "pass a one-dimensional NumPy array, a pandas, Polars, PyArrow or DuckDB table, or the "
+            "path of a Parquet or CSV file",
+        ),
     )
+    return next(line for attribute, line in advice if hasattr(table, attribute))

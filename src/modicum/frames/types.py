@@ -1,39 +1,99 @@
-"""Which declared types are numbers, and what to write where they are not."""
+"""Which declared types are numbers, and what to write where they are not.
+
+Types go by the names that NumPy, pandas, Polars, Arrow and DuckDB print. They are public.
+"""
 
 from __future__ import annotations
 
-import narwhals.stable.v2 as nw
+import re
 
-__all__ = ["refusal"]
+__all__ = ["check_number", "is_number"]
 
-_TIMES = (nw.Date, nw.Datetime, nw.Duration, nw.Time)
-_LABELS = (nw.Categorical, nw.Enum)
+from modicum.errors import UnsupportedData
+
+_NUMBER = re.compile(
+    r"(u?int(8|16|32|64|128)?|u?(tiny|small|big|huge)int|u?integer|float(16|32|64)?|halffloat"
+    r"|double|bool(ean)?|decimal\d*\(.*\))(\[pyarrow\])?"
+)
+_KINDS = {
+    "date": re.compile(r"date|timestamp|period"),
+    "duration": re.compile(r"duration|timedelta|interval$"),
+    "text": re.compile(r"str|large_string|varchar|utf8|[<>]u"),
+    "labels": re.compile(r"categor|enum|dictionary"),
+    "sparse": re.compile(r"sparse"),
+    "complex": re.compile(r"complex"),
+    "object": re.compile(r"object"),
+}
+_LINES = {
+    "numpy": {
+        "date": '(x - numpy.datetime64("1970-01-01")) / numpy.timedelta64(1, "D")',
+        "duration": 'x / numpy.timedelta64(1, "s")',
+        "text": 'pandas.to_numeric(x, errors="coerce")',
+        "object": 'pandas.to_numeric(x, errors="coerce")',
+        "complex": "x.real",
+    },
+    "pandas": {
+        "date": '({0} - pandas.Timestamp("1970-01-01")) / pandas.Timedelta(days=1)',
+        "duration": "{0}.dt.total_seconds()",
+        "text": 'pandas.to_numeric({0}, errors="coerce")',
+        "labels": 'pandas.to_numeric({0}.astype(str), errors="coerce")',
+        "sparse": "{0}.sparse.to_dense()",
+        "object": 'pandas.to_numeric({0}, errors="coerce")',
+    },
+    "polars": {
+        "date": '{0}.cast(polars.Datetime("us")).dt.timestamp("us")',
+        "duration": "{0}.dt.total_microseconds()",
+        "text": "{0}.cast(polars.Float64, strict=False)",
+        "labels": "{0}.cast(polars.String).cast(polars.Float64, strict=False)",
+    },
+    "pyarrow": {
+        "date": '{0}.cast(pyarrow.timestamp("us")).cast(pyarrow.int64())',
+        "duration": "{0}.cast(pyarrow.int64())",
+        "text": 'pandas.to_numeric({0}.to_pandas(), errors="coerce")',
+        "labels": "{0}.cast({0}.type.value_type)",
+    },
+    "duckdb": {
+        "date": "epoch({0})",
+        "duration": "epoch({0})",
+        "text": "try_cast({0} as double)",
+        "labels": "try_cast({0}::varchar as double)",
+    },
+}
+_COLUMNS = {"pandas": "t[{0!r}]", "polars": "polars.col({0!r})", "pyarrow": "t[{0!r}]"}
 
 
-def refusal(column: str, dtype: nw.dtypes.DType) -> str | None:
-    """Say why a column of this declared type cannot be used; ``None`` if it can.
+def is_number(declared: str) -> bool:
+    """Whether columns of a declared type can be read.
 
-    Accepted are integers and floats of any width, booleans (0 and 1) and decimals (each rounded
-    to the nearest float64).
+    Accepted are integers, floats of up to 64 bits, booleans (0 and 1) and decimals.
+
+    Examples
+    --------
+    >>> [is_number(each) for each in ("Int64", "decimal128(10, 2)", "UHUGEINT", "float128")]
+    [True, True, True, False]
     """
-    if dtype.is_numeric() or dtype == nw.Boolean:
-        return None
-    return f"column {column!r} is declared as {dtype}, not as numbers: {_advice(column, dtype)}"
+    return _NUMBER.fullmatch(declared.lower()) is not None
 
 
-def _advice(column: str, dtype: nw.dtypes.DType) -> str:
-    if isinstance(dtype, _TIMES):
-        return (
-            "convert it first, for example to days, by subtracting a public date and dividing by "
-            "one day"
-        )
-    if isinstance(dtype, nw.String):
-        return (
-            f"convert it first: pandas.to_numeric(df[{column!r}], errors='coerce') or, in Polars, "
-            f"pl.col({column!r}).cast(pl.Float64, strict=False)"
-        )
-    if isinstance(dtype, nw.Object):
-        return f"convert it first: df[{column!r}].astype('float64')"
-    if isinstance(dtype, _LABELS):
-        return "give each category a number first"
-    return "convert it to float64 first"
+def check_number(engine: str, declared: str, column: str | None) -> None:
+    """Refuse a declared type that is no number, with the conversion to write."""
+    if is_number(declared):
+        return
+    lower = declared.lower()
+    kind = next((kind for kind, names in _KINDS.items() if names.match(lower)), "other")
+    line = _LINES.get(engine, {}).get(kind)
+    if line is None:
+        advice = "pass numbers: integers, floats of up to 64 bits, decimals or booleans"
+    else:
+        advice = f"convert it first, for example with {line.format(_reference(engine, column))}"
+    what = "the data are" if column is None else f"column {column!r} is"
+    raise UnsupportedData(f"{what} declared as {declared}, not as numbers; {advice}")
+
+
+def _reference(engine: str, column: str | None) -> str:
+    """Write a column as in the user's code."""
+    if column is None:
+        return "x"
+    if engine == "duckdb":
+        return '"' + column.replace('"', '""') + '"'
+    return _COLUMNS[engine].format(column)

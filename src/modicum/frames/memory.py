@@ -1,0 +1,101 @@
+"""Columns in memory, whose rows can be fetched in any order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.frames.base import CHUNK, Chunk, Floats, Source, rows_of
+
+__all__ = ["Column", "MemorySource", "scrambled"]
+
+
+class Column(Protocol):
+    """A column in memory."""
+
+    def floats(self, start: int, stop: int) -> Floats:
+        """Rows [start, stop) as float64, missing values as NaN."""
+
+    def take(self, positions: NDArray[np.int64]) -> Floats:
+        """Rows at increasing positions."""
+
+
+class MemorySource(Source):
+    """Columns in memory, visited in scrambled order.
+
+    In a sorted column every new chunk would hold new extremes; chunks taken from all over it make
+    the cost of a pass nearly independent of the order of the rows.
+
+    Parameters
+    ----------
+    engine : str
+    rows : int
+    column : callable
+        Opens a column by its name.
+    names, declared, alias
+        See :class:`~modicum.frames.base.Source`.
+    """
+
+    def __init__(
+        self,
+        engine: str,
+        rows: int,
+        column: Callable[[str], Column],
+        names: Sequence[str] | None = None,
+        declared: Callable[[str], str] | None = None,
+        *,
+        alias: str | None = None,
+    ) -> None:
+        super().__init__(engine, names, declared, alias=alias)
+        self._rows = rows
+        self._column = column
+
+    @property
+    def size(self) -> int:
+        """Number of rows; sensitive."""
+        return self._rows
+
+    def _chunks(self, columns: Sequence[str | None]) -> Iterator[Chunk]:
+        opened = {each: self._open(each) for each in columns}
+        for number in scrambled(-(-self._rows // CHUNK)):
+            start = number * CHUNK
+            stop = min(start + CHUNK, self._rows)
+            yield {name: column.floats(start, stop) for name, column in opened.items()}
+
+    def _take(self, column: str | None, positions: NDArray[np.int64]) -> Floats:
+        return self._open(column).take(positions)
+
+    def _open(self, column: str | None) -> Column:
+        if self._names is None:
+            return self._column("")
+        return _Rows() if column is None else self._column(column)
+
+
+class _Rows:
+    """The rows of a table, where no column is asked for."""
+
+    def floats(self, start: int, stop: int) -> Floats:
+        return rows_of(stop - start)
+
+    def take(self, positions: NDArray[np.int64]) -> Floats:
+        return rows_of(len(positions))
+
+
+def scrambled(count: int) -> Iterator[int]:
+    """Yield 0..count-1 so that every stretch of the sequence is spread over the whole.
+
+    Steps of the golden ratio of ``count``, made prime to it.
+
+    Examples
+    --------
+    >>> list(scrambled(8))
+    [0, 5, 2, 7, 4, 1, 6, 3]
+    """
+    stride = round(count * (math.sqrt(5) - 1) / 2)
+    while count and math.gcd(stride, count) > 1:
+        stride += 1
+    return (i * stride % count for i in range(count))
