@@ -1,0 +1,17 @@
+"""Predict the error of a release, or the ε or the number of rows it needs, without any data.
+
+A plan runs the estimator itself on synthetic tables of a stated shape and size. It reads no data
+and costs nothing; it is the same for the same arguments.
+
+>>> from modicum import plan
+>>> found = plan.mean(within=(-1e9, 1e9), epsilon=1, n=100_000, sd=5e4)
+>>> found.error < found.sampling_error
+True
+"""
+
+from __future__ import annotations
+
+from modicum.plan.card import CountPlan, MeanPlan, Plan, SumPlan
+from modicum.plan.question import count, mean, sum
+
+__all__ = ["CountPlan", "MeanPlan", "Plan", "SumPlan", "count", "mean", "sum"]

@@ -1,0 +1,172 @@
+"""The frozen record of a plan."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+
+from modicum.exact.lattice import Lattice
+from modicum.plan.shapes import Shape
+from modicum.privacy.budget import Budget, decimal_text
+from modicum.privacy.event import Event
+from modicum.privacy.unit import NEIGHBOURS, Unit
+
+__all__ = ["CountPlan", "MeanPlan", "Plan", "SumPlan"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a release would cost and how far it would be off.
+
+    Attributes
+    ----------
+    statistic, method : str
+        As on a release.
+    budget : Budget
+        The price, given or found.
+    unit : Unit
+        Who would be protected.
+    n : int
+        Number of rows, given or found.
+    error : float
+        Expected absolute error of the release against the same statistic without privacy.
+    wanted : float or None
+        The error that was asked for; ``error`` is at most that, but for simulation noise.
+    interval_width : float
+        Median width of the 95 % interval.
+    passes : int
+        Most passes over the data in any run.
+    events : tuple of (str, Event)
+        The draws of one run and what each costs a row.
+    status : str
+        ``"ok"``, or the warning that releases of this kind would carry.
+    """
+
+    statistic: str
+    method: str
+    budget: Budget
+    unit: Unit
+    n: int
+    error: float
+    wanted: float | None
+    interval_width: float
+    passes: int
+    events: tuple[tuple[str, Event], ...]
+    status: str
+
+    @property
+    def epsilon(self) -> float | None:
+        """ε of the price; ``None`` if it is counted in ρ."""
+        return None if self.budget.kind == "zcdp" else float(self.budget.amount)
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Write everything as one JSON object (``schema: modicum.plan/1``)."""
+        record = {
+            "schema": "modicum.plan/1",
+            "statistic": self.statistic,
+            "method": self.method,
+            "budget_kind": self.budget.kind,
+            "epsilon": self.epsilon,
+            "budget_exact": decimal_text(self.budget.amount),
+            "neighbours": NEIGHBOURS,
+            "unit_rows": self.unit.rows,
+            "n": self.n,
+            "error": self.error,
+            "wanted_error": self.wanted,
+            "interval_width": self.interval_width,
+            "passes": self.passes,
+            "events": [{"label": label, "cost": str(event)} for label, event in self.events],
+            "status": self.status,
+            **self._data(),
+        }
+        return json.dumps(record, indent=indent, allow_nan=False)
+
+    def _data(self) -> dict[str, object]:
+        return {}
+
+    def _data_words(self) -> str:
+        return ""
+
+    def _comparison(self) -> str | None:
+        return None
+
+    def __str__(self) -> str:
+        draws = ", ".join(f"{label} {_amount(event)}" for label, event in self.events)
+        lines = [
+            f"plan for a {self.statistic} of {self.n:,} rows{self._data_words()}",
+            f"  expected error  {_short(self.error)}{self._target()}",
+            f"  95 % interval   {_short(self.interval_width)} wide",
+            self._comparison(),
+            f"  cost            {self.budget} for {self.unit} ({NEIGHBOURS})",
+            f"  spent on        {draws}",
+            f"  passes          {self.passes}",
+            f"  method          {self.method}",
+        ]
+        if self.status != "ok":
+            lines.append(f"  note            {self.status}")
+        return "\n".join(line for line in lines if line is not None)
+
+    def _target(self) -> str:
+        return "" if self.wanted is None else f"  ({_short(self.wanted)} wanted)"
+
+
+@dataclass(frozen=True, slots=True)
+class CountPlan(Plan):
+    """Plan for a count."""
+
+
+@dataclass(frozen=True, slots=True)
+class SumPlan(Plan):
+    """Plan for a sum of a column.
+
+    Attributes
+    ----------
+    shape : Shape
+        The assumed distribution.
+    lattice : Lattice
+        The public range and step.
+    """
+
+    shape: Shape
+    lattice: Lattice
+
+    def _data(self) -> dict[str, object]:
+        return {
+            "shape": self.shape.name,
+            "mean": self.shape.mean,
+            "sd": self.shape.sd,
+            "within": [self.lattice.lo, self.lattice.hi],
+            "step": self.lattice.step,
+        }
+
+    def _data_words(self) -> str:
+        mean, sd = _short(self.shape.mean), _short(self.shape.sd)
+        return (
+            f", {self.shape.name} with mean {mean} and sd {sd}, "
+            f"within [{self.lattice.lo:g}, {self.lattice.hi:g}]"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MeanPlan(SumPlan):
+    """Plan for the mean of a column."""
+
+    @property
+    def sampling_error(self) -> float:
+        """Standard error sd / sqrt(n) which the data have as a sample, privacy or not."""
+        return self.shape.sd / math.sqrt(self.n)
+
+    def _comparison(self) -> str:
+        return f"  for comparison  {_short(self.sampling_error)} standard error as a sample"
+
+
+def _short(x: float) -> str:
+    """Three significant digits, without an exponent where it reads better."""
+    rounded = float(f"{x:.3g}")
+    return f"{rounded:,.10g}" if 1e-4 <= abs(rounded) < 1e15 or rounded == 0 else f"{rounded:.3g}"
+
+
+def _amount(event: Event) -> str:
+    (amount,) = (getattr(event, name) for name in event.__dataclass_fields__)
+    return f"{float(amount):.3g}"

@@ -1,0 +1,167 @@
+"""The questions a plan answers: of budget, rows and error, two are given and one is found."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from modicum import request as ask
+from modicum.estimators.schedule import Clusters
+from modicum.exact.lattice import Lattice
+from modicum.plan.card import CountPlan, MeanPlan, SumPlan
+from modicum.plan.shapes import Shape, ShapeName, shape_of
+from modicum.plan.task import Task
+from modicum.privacy.budget import Budget, Number, chosen_budget
+from modicum.privacy.unit import Unit
+from modicum.runners.request import Request
+
+__all__ = ["count", "mean", "sum"]
+
+_ANY_SHAPE = Shape("uniform", 0.0, 1.0)  # a count does not look at values
+_ANY_LATTICE = Lattice.within((-2, 2))
+
+
+def mean(
+    *,
+    within: tuple[float, float],
+    sd: float,
+    n: int | None = None,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    error: float | None = None,
+    shape: ShapeName = "lognormal",
+    mean: float | None = None,
+    step: float | None = None,
+    method: Literal["adaptive", "subset"] = "adaptive",
+    clusters: Clusters = "clip",
+    unit: Unit | None = None,
+) -> MeanPlan:
+    """Plan a mean: its error, or the ε or the number of rows that an error needs.
+
+    Give two of the price, ``n`` and ``error``; the third is found.
+
+    Parameters
+    ----------
+    within : (float, float)
+        The public range, as for :func:`modicum.mean`.
+    sd : float
+        Guess of the standard deviation. Use public knowledge, not the data.
+    n : int, optional
+        Number of rows.
+    epsilon, rho, budget : number, number, Budget, optional
+        The price. If it is left out, the pure ε is found.
+    error : float, optional
+        Wanted mean absolute error against the mean without privacy.
+    shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
+        Guess of the shape. What matters is how far the largest values reach; ``"pareto"``
+        (index 2.5) is a cautious choice.
+    mean : float, optional
+        Guess of the mean. By default as usual for the shape: 0 for the symmetric ones, ``sd``
+        for lognormal and exponential. Another mean makes a lognormal more or less skewed, and
+        moves every other shape.
+    step, method, clusters
+        As for :func:`modicum.mean`.
+    unit : Unit, optional
+        As for :class:`modicum.Curator`.
+
+    Returns
+    -------
+    MeanPlan
+        ``error`` is usually within 20 % of what releases of such data have on average. The
+        sampling error of the data comes on top of it.
+
+    Raises
+    ------
+    InvalidArgument
+        If not two of price, ``n`` and ``error`` are given, if the shape does not fit into the
+        range, or if no ε up to 100 or n up to 10^12 gives the wanted error.
+
+    Examples
+    --------
+    >>> found = mean(within=(-1e9, 1e9), sd=5e4, n=20_000, error=500)
+    >>> 0.01 < found.epsilon < 10 and found.error <= 500
+    True
+    """
+    lattice = Lattice.within(within, step)
+    data = shape_of(shape, sd=sd, mean=mean, lattice=lattice)
+
+    def question(price: Budget) -> Request:
+        return ask.mean(within=within, budget=price, step=step, method=method, clusters=clusters)
+
+    task = Task(question, data, lattice, unit if unit is not None else Unit())
+    found = task.solve(_price(epsilon, rho, budget), n, error)
+    return MeanPlan(**found.fields("mean", method, task.unit, error), shape=data, lattice=lattice)
+
+
+def sum(
+    *,
+    within: tuple[float, float],
+    sd: float,
+    n: int,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    error: float | None = None,
+    shape: ShapeName = "lognormal",
+    mean: float | None = None,
+    step: float | None = None,
+    clusters: Clusters = "clip",
+    unit: Unit | None = None,
+) -> SumPlan:
+    """Plan a sum: its error, or the ε that an error needs.
+
+    Parameters are as for :func:`mean`, but ``n`` is always needed: more rows do not make the
+    noise of a sum smaller. Give the price or ``error``.
+
+    Examples
+    --------
+    >>> found = sum(within=(0, 1e9), sd=5e4, n=20_000, epsilon=1)
+    >>> 1e5 < found.error < 5e6
+    True
+    """
+    lattice = Lattice.within(within, step)
+    data = shape_of(shape, sd=sd, mean=mean, lattice=lattice)
+
+    def question(price: Budget) -> Request:
+        return ask.sum(within=within, budget=price, step=step, clusters=clusters)
+
+    task = Task(question, data, lattice, unit if unit is not None else Unit())
+    found = task.solve(_price(epsilon, rho, budget), n, error)
+    return SumPlan(**found.fields("sum", "adaptive", task.unit, error), shape=data, lattice=lattice)
+
+
+def count(
+    *,
+    n: int = 10_000,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    error: float | None = None,
+    unit: Unit | None = None,
+) -> CountPlan:
+    """Plan a count: its error, or the ε that an error needs.
+
+    Parameters are as for :func:`mean`. ``n`` matters only if it is about as small as the noise,
+    because a count is never negative. Give the price or ``error``.
+
+    Examples
+    --------
+    >>> round(count(epsilon="0.1").error)
+    10
+    >>> 0.09 < count(error=10).epsilon < 0.11
+    True
+    """
+    task = Task(
+        lambda price: ask.count(budget=price),
+        _ANY_SHAPE,
+        _ANY_LATTICE,
+        unit if unit is not None else Unit(),
+    )
+    found = task.solve(_price(epsilon, rho, budget), n, error)
+    return CountPlan(**found.fields("count", "noisy", task.unit, error))
+
+
+def _price(epsilon: Number | None, rho: Number | None, budget: Budget | None) -> Budget | None:
+    if epsilon is None and rho is None and budget is None:
+        return None
+    return chosen_budget(epsilon, rho, budget)

@@ -1,0 +1,67 @@
+"""A reader of synthetic tables: the estimators ask it what they ask of data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.exact.entropy import Entropy
+from modicum.plan.table import Table
+from modicum.steps import Ask
+from modicum.summaries.cells import Cells, CellSummary
+from modicum.summaries.clipped import ClippedSum, ClippedSummary
+from modicum.summaries.count import Count, CountSummary
+from modicum.summaries.records import Records
+from modicum.summaries.tails import Tails, TailSummary
+
+__all__ = ["SyntheticReader"]
+
+
+class SyntheticReader:
+    """Answers reductions from a :class:`~modicum.plan.table.Table`, and counts the passes."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self.passes = 0
+
+    def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
+        """Summaries in the order of the asks."""
+        self.passes += 1
+        return [self._answer(ask) for ask in asks]
+
+    def _answer(self, ask: Ask[Any]) -> object:
+        table = self._table
+        match ask.reduction:
+            case Count():
+                return CountSummary(table.rows)
+            case ClippedSum(lo, hi):
+                return ClippedSummary(table.rows, table.clipped_sum(lo, hi))
+            case Tails(keep):
+                low, rest = table.lowest(keep)
+                high, middle = rest.highest(keep)
+                return TailSummary(table.rows, low, high, middle.total(), middle.rows, keep)
+            case Cells(centre, edges):
+                assert ask.lattice is not None
+                ends = (ask.lattice.first, ask.lattice.last)
+                return CellSummary(centre, edges, *ends, *table.cells(centre, edges))
+            case Records():
+                return _Subsample(table)
+        raise AssertionError(f"no synthetic answer to {ask.reduction!r}")
+
+
+class _Subsample:
+    """Stands in for the handle of a secret subsample."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def thin(self, level: int, entropy: Entropy) -> NDArray[np.int64]:
+        """Every 2^level-th record."""
+        return self._table.thin(level, entropy)
+
+    def all(self) -> NDArray[np.int64]:
+        """Every record."""
+        return np.repeat(self._table.q, self._table.weights)

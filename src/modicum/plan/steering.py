@@ -1,0 +1,137 @@
+"""Importance sampling of the radii: rare wide ones matter for the mean error.
+
+A radius far too wide has a probability like r^-p, and an error like r. Plain sampling needs many
+hundreds of runs to see them in proportion. Here half of the runs draw one side's radius with
+its probability times r, and each run carries the weight P / Q that corrects for it (the balance
+heuristic of Veach and Guibas 1995). Among runs of one kind the draws are stratified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.exact.entropy import Entropy
+from modicum.mechanisms.law import Law
+from modicum.mechanisms.radius import RadiusDraw
+from modicum.privacy.event import Event
+from modicum.release import Answer
+from modicum.runners.request import Request
+from modicum.steps import Draw, Steps
+
+__all__ = ["Part", "chances", "steered"]
+
+_KINDS = 4  # two kinds are plain, and two have a tilted side
+_STRIDES = (1, 5)  # the strata of the second side are taken in another order
+
+Array = NDArray[np.float64]
+
+
+@dataclass(slots=True)
+class Part:
+    """One of several runs.
+
+    Attributes
+    ----------
+    number, runs : int
+        Which one, and of how many.
+    weight : float
+        How much it counts, once its radii are drawn.
+    """
+
+    number: int
+    runs: int
+    weight: float = 1.0
+
+
+def steered(request: Request, part: Part) -> Request:
+    """Return the same request, with its radii drawn for one of several runs."""
+
+    def begin(event: Event) -> Steps[Answer]:
+        return _steps(request.begin(event), part)
+
+    return replace(request, begin=begin)
+
+
+def _steps(steps: Steps[Answer], part: Part) -> Steps[Answer]:
+    reply = None
+    while True:
+        try:
+            step = steps.send(reply)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
+        if isinstance(step, Draw) and isinstance(step.law, RadiusDraw):
+            step = Draw(step.label, _Steered(step.law, part))
+        reply = yield step
+
+
+@dataclass(frozen=True, slots=True)
+class _Steered(Law[tuple[int, ...]]):
+    """The radii's law with another sampler; its event and density are the original's."""
+
+    law: RadiusDraw
+    part: Part
+
+    @property
+    def event(self) -> Event:
+        """The original's."""
+        return self.law.event
+
+    def sample(self, entropy: Entropy) -> tuple[int, ...]:
+        """Take every side's next point, one side perhaps tilted, and note the weight."""
+        stratum, kind = divmod(self.part.number, _KINDS)
+        strata = -(-self.part.runs // _KINDS)
+        sides = len(self.law.outside)
+        tilted = kind // 2 % sides if kind % 2 else None
+        radii = np.array(self.law.grid.radii, dtype=np.float64)
+        outcome, share = [], 0.5
+        for side in range(sides):
+            plain = chances(self.law, side)
+            expected = float(plain @ radii)
+            proposal = plain * radii / expected if side == tilted else plain
+            upto = np.cumsum(proposal)
+            u = (stratum * _STRIDES[side] % strata + entropy.bits(53) * 2.0**-53) / strata
+            u *= float(upto[-1])
+            i = min(int(np.searchsorted(upto, u, side="right")), len(radii) - 1)
+            outcome.append(i)
+            share += float(radii[i]) / expected / (2 * sides)
+        self.part.weight = 1 / share
+        return tuple(outcome)
+
+    def log_density(self, outcome: tuple[int, ...]) -> float:
+        """The original's."""
+        return self.law.log_density(outcome)
+
+    def probes(self) -> Iterable[tuple[int, ...]]:
+        """The original's."""
+        return self.law.probes()
+
+
+def chances(law: RadiusDraw, side: int) -> Array:
+    """Probability of every position on one side, in floating point.
+
+    For permute-and-flip see :class:`~modicum.mechanisms.radius.RadiusDraw`: the integral of
+    w_i prod_{j != i} (1 - t w_j), by Gauss-Legendre, for all i at once.
+    """
+    costs = float(law.epsilon) * np.array(law.outside[side], dtype=np.float64)
+    costs += float(law.tilt) * np.array(law.grid.indices, dtype=np.float64)
+    weights = np.exp(costs.min() - costs)
+    result: Array
+    if law.selection == "exponential":
+        result = weights / weights.sum()
+    else:
+        nodes, node_weights = _legendre((len(weights) + 1) // 2)
+        stays = 1 - np.outer((nodes + 1) / 2, weights)
+        all_stay = np.prod(stays, axis=1)
+        result = weights * ((node_weights / 2) @ (all_stay[:, None] / stays))
+    return result
+
+
+@cache
+def _legendre(nodes: int) -> tuple[Array, Array]:
+    places, weights = np.polynomial.legendre.leggauss(nodes)
+    return places, weights

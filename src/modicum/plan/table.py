@@ -1,0 +1,160 @@
+"""A synthetic table of any number of rows: it stands in for data that no plan may touch.
+
+Only a few thousand distinct values are held, each with the number of rows that have it:
+- the TAIL lowest and TAIL highest records are drawn at random, as order statistics of a sample:
+  they decide where a release clips, and a typical maximum is not the maximum's mean;
+- the records between stand at stratified quantiles. A stratum has at most 1/64 of the rank of
+  its records, counted from the nearer end, and at most 1/4096 of all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.exact.entropy import Entropy
+from modicum.exact.lattice import Lattice
+from modicum.plan.shapes import Array, Shape
+
+__all__ = ["Population", "Table"]
+
+TAIL = 512
+_FINENESS = 64
+_STRATA = 4096
+_LIMB = 20
+_LIMB_MASK = (1 << _LIMB) - 1
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Lattice integers in increasing order, and how many rows have each."""
+
+    q: Integers
+    weights: Integers
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return int(self.weights.sum())
+
+    def clipped_sum(self, lo: int, hi: int) -> int:
+        """Exact sum of all rows, clipped to [lo, hi]."""
+        return _dot(np.clip(self.q, lo, hi), self.weights)
+
+    def total(self) -> int:
+        """Exact sum of all rows."""
+        return _dot(self.q, self.weights)
+
+    def mean(self) -> Fraction:
+        """Exact mean, in lattice steps."""
+        return Fraction(self.total(), self.rows)
+
+    def lowest(self, count: int) -> tuple[Integers, Table]:
+        """Return the ``count`` lowest records (or all), and the table of the others."""
+        upto = np.cumsum(self.weights)
+        taken = np.clip(count - (upto - self.weights), 0, self.weights)
+        return np.repeat(self.q, taken), Table(self.q, self.weights - taken)
+
+    def highest(self, count: int) -> tuple[Integers, Table]:
+        """Return the ``count`` highest records (or all), increasing, and the others' table."""
+        mirrored, rest = Table(-self.q[::-1], self.weights[::-1]).lowest(count)
+        return -mirrored[::-1], Table(self.q, rest.weights[::-1])
+
+    def cells(self, centre: int, edges: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Rows and exact sums by distance from a centre, from the far left to the far right."""
+        left = [centre - edge for edge in reversed(edges)]
+        right = [centre + edge for edge in edges]
+        cuts = [
+            0,
+            *np.searchsorted(self.q, left, side="left").tolist(),
+            *np.searchsorted(self.q, right, side="right").tolist(),
+            len(self.q),
+        ]
+        parts = [(self.q[a:b], self.weights[a:b]) for a, b in pairwise(cuts)]
+        rows = tuple(int(weights.sum()) for _, weights in parts)
+        return rows, tuple(_dot(q, weights) for q, weights in parts)
+
+    def thin(self, level: int, entropy: Entropy) -> Integers:
+        """Every 2^level-th record from a random start: the size of a Poisson subsample."""
+        upto = np.cumsum(self.weights) + entropy.bits(level)
+        return np.repeat(self.q, (upto >> level) - ((upto - self.weights) >> level))
+
+
+def _dot(q: Integers, weights: Integers) -> int:
+    """Sum of q * weights; a limb of 20 bits times 2^40 rows cannot overflow."""
+    limbs = (q & _LIMB_MASK, q >> _LIMB & _LIMB_MASK, q >> 2 * _LIMB)
+    return sum(int(limb @ weights) << i * _LIMB for i, limb in enumerate(limbs))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Population:
+    """Tables of one shape and size; each has tails of its own, and all have the same middle."""
+
+    shape: Shape
+    lattice: Lattice
+    rows: int
+    middle: Array
+    weights: Integers
+
+    @classmethod
+    def of(cls, shape: Shape, lattice: Lattice, rows: int) -> Population:
+        """Compute the middle."""
+        if rows <= 2 * TAIL:
+            return cls(shape, lattice, rows, np.empty(0), np.empty(0, dtype=np.int64))
+        halves = [_strata(rows, rows // 2), _strata(rows, rows - rows // 2)]
+        (low, low_weights), (high, high_weights) = halves
+        return cls(
+            shape,
+            lattice,
+            rows,
+            np.concatenate([shape.below(low), shape.above(high)[::-1]]),
+            np.concatenate([low_weights, high_weights[::-1]]),
+        )
+
+    def table(self, entropy: Entropy) -> Table:
+        """Draw a table."""
+        if self.rows <= 2 * TAIL:
+            x = self.shape.below(_uniform(self.rows, entropy))
+            weights = np.ones(self.rows, dtype=np.int64)
+        else:
+            ends = [
+                self.shape.below(self._extremes(entropy)),
+                self.shape.above(self._extremes(entropy)),
+            ]
+            x = np.concatenate([*ends, self.middle])
+            weights = np.concatenate([np.ones(2 * TAIL, dtype=np.int64), self.weights])
+        q = self.lattice.quantise(x)
+        order = np.argsort(q, kind="stable")
+        return Table(q[order], weights[order])
+
+    def _extremes(self, entropy: Entropy) -> Array:
+        """Probabilities beyond the most extreme records of one side, the least first.
+
+        The i-th of n sorted uniforms is the sum of i exponentials over that of n + 1, which is
+        n but for a share of 1/sqrt(n); the two ends are independent to the same order.
+        """
+        upto = np.cumsum(-np.log(_uniform(TAIL, entropy)))
+        smallest: Array = np.minimum(upto / self.rows, 0.5)
+        return smallest
+
+
+def _strata(rows: int, half: int) -> tuple[Array, Integers]:
+    """Probabilities in the middle of the strata of ranks [TAIL, half), and their rows."""
+    largest = max(1, rows // _STRATA)
+    starts = [TAIL]
+    while starts[-1] < half:
+        starts.append(min(half, starts[-1] + max(1, min(starts[-1] // _FINENESS, largest))))
+    edges = np.array(starts, dtype=np.int64)
+    return (edges[:-1] + edges[1:]) / (2.0 * rows), np.diff(edges)
+
+
+def _uniform(count: int, entropy: Entropy) -> Array:
+    """Uniform numbers in (0, 1)."""
+    return ((entropy.words(count) >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
