@@ -1,0 +1,93 @@
+"""The command ``modicum``: one file a verb."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import re
+import sys
+from collections.abc import Sequence
+
+from modicum.cli import count, mean, plan, sum
+from modicum.cli.options import Parser
+from modicum.errors import InvalidArgument, ModicumError
+from modicum.version import VERSION
+
+__all__ = ["main"]
+
+_DESCRIPTION = """\
+Differentially private statistics of a Parquet or CSV file, with no bounds to guess.
+
+Give a range that surely holds every value, as wide as you like: the noise follows
+the spread of the data, not the range.
+"""
+
+_EXAMPLES = """\
+examples:
+  modicum mean people.parquet income --within=-1e9,1e9 --epsilon 1
+  modicum sum people.csv income --within=0,1e9 --epsilon 0.5 --json
+  modicum count people.csv --epsilon 0.1
+  modicum plan mean --within=-1e9,1e9 --n 100000 --sd 5e4 --error 500
+
+Every call is a release of its own: nothing adds up the prices of several calls.
+Use modicum.Curator in Python to keep a budget.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments without the program's name; by default those of the process.
+
+    Returns
+    -------
+    int
+        0; 2 for bad input, after one line on standard error; 130 if it was interrupted.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a console that lacks a letter shows "?"
+            stream.reconfigure(errors="replace")
+    try:
+        arguments = _parser().parse_args(_words(sys.argv[1:] if argv is None else argv))
+        print(arguments.answer(arguments))
+    except SystemExit as stop:  # --help and --version
+        return stop.code if isinstance(stop.code, int) else 0
+    except (ModicumError, OSError) as error:
+        print("modicum: error:", " ".join(str(error).split()), file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="modicum",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"modicum {VERSION}")
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    for verb in (mean, sum, count, plan):
+        verb.add_to(verbs)
+    return parser
+
+
+def _words(argv: Sequence[str]) -> list[str]:
+    """Write ``--within -1e9,1e9`` as one word, or argparse takes the value for an option."""
+    words: list[str] = []
+    for word in argv:
+        if word.startswith("--bounds"):
+            raise InvalidArgument(
+                "there is no --bounds: give --within=LO,HI, a public range that surely holds every "
+                "value, as wide as you like"
+            )
+        if re.match(r"-[\d.]", word) and words and re.fullmatch(r"--[a-z-]+", words[-1]):
+            words[-1] += f"={word}"
+        else:
+            words.append(word)
+    return words

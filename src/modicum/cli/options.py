@@ -1,0 +1,242 @@
+"""Options that several verbs share."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, NoReturn, TypeVar
+
+from modicum.curator import Curator
+from modicum.errors import InvalidArgument, ModicumError
+from modicum.estimators.registry import REGISTRY
+from modicum.privacy.budget import Budget, approx, pure, zcdp
+from modicum.privacy.unit import Unit, unit_of
+from modicum.release import Release
+from modicum.runners.request import Request
+
+__all__ = [
+    "Parser",
+    "add_algorithm",
+    "add_data",
+    "add_output",
+    "add_price",
+    "add_range",
+    "chosen_price",
+    "chosen_unit",
+    "number",
+    "released",
+    "shown",
+]
+
+T = TypeVar("T")
+
+
+def _checked(parse: Callable[[str], T]) -> Callable[[str], T]:
+    """Turn the errors of a parser into argparse's, which name the option."""
+
+    def convert(text: str) -> T:
+        try:
+            return parse(text)
+        except ModicumError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return convert
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are :class:`~modicum.errors.InvalidArgument`."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of printing the usage and leaving."""
+        raise InvalidArgument(f"{message} (see {self.prog} --help)")
+
+
+def add_data(parser: argparse.ArgumentParser, *, column: str | None) -> None:
+    """Add FILE and COLUMN; ``column`` is ``"?"`` if it may be left out."""
+    parser.add_argument("file", metavar="FILE", help="a Parquet or CSV file")
+    parser.add_argument("column", metavar="COLUMN", nargs=column, help="name of the column")
+
+
+def add_range(parser: argparse.ArgumentParser) -> None:
+    """Add --within and --step."""
+    parser.add_argument(
+        "--within",
+        metavar="LO,HI",
+        type=_checked(_range),
+        required=True,
+        help="a public range that surely holds every value, as wide as you like",
+    )
+    parser.add_argument(
+        "--step",
+        type=_checked(_step),
+        help="round values to multiples of this power of two, such as 0.25 or 2^-10",
+    )
+
+
+def add_algorithm(parser: argparse.ArgumentParser, statistic: str) -> None:
+    """Add --method, if there is a choice, and --clusters."""
+    rows = [row for row in REGISTRY if row.statistic == statistic]
+    if len(rows) > 1:
+        parser.add_argument(
+            "--method",
+            choices=[row.method for row in rows],
+            default=rows[0].method,
+            help="; ".join(f"{row.method}: {row.summary}" for row in rows),
+        )
+    parser.add_argument(
+        "--clusters",
+        choices=rows[0].clusters,
+        default=rows[0].clusters[0],
+        help="keep: also keep a small distant cluster of values, at some cost in accuracy",
+    )
+
+
+def add_price(parser: argparse.ArgumentParser) -> None:
+    """Add --epsilon, --rho, --delta and --rows-per-person."""
+    group = parser.add_argument_group("price")
+    group.add_argument("--epsilon", metavar="E", help="total ε, such as 1, 0.1 or 1/3")
+    group.add_argument("--rho", metavar="R", help="total ρ of zCDP, instead of ε")
+    group.add_argument("--delta", metavar="D", help="with --epsilon: an (ε, δ) price")
+    group.add_argument(
+        "--rows-per-person",
+        metavar="M",
+        type=_checked(_rows),
+        default=1,
+        help="protect a person who has at most M rows (default 1)",
+    )
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """Add --json, --explain, --level and --tail."""
+    group = parser.add_argument_group("output")
+    form = group.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one JSON object")
+    form.add_argument("--explain", action="store_true", help="also tell every draw and its cost")
+    group.add_argument(
+        "--level",
+        type=_checked(_level),
+        default=0.95,
+        help="confidence of the interval (default 0.95)",
+    )
+    group.add_argument(
+        "--tail",
+        type=_checked(_tail),
+        default=3.0,
+        help="assumed tail index of clipped values, or none to cover the clipped data only "
+        "(default 3)",
+    )
+
+
+def chosen_price(arguments: argparse.Namespace) -> Budget | None:
+    """Read the price; None if there is none."""
+    epsilon, rho, delta = arguments.epsilon, arguments.rho, arguments.delta
+    if epsilon is not None and rho is not None:
+        raise InvalidArgument("give --epsilon or --rho, not both")
+    if delta is not None:
+        if epsilon is None:
+            raise InvalidArgument("--delta needs --epsilon")
+        return approx(epsilon, delta)
+    if rho is not None:
+        return zcdp(rho)
+    return None if epsilon is None else pure(epsilon)
+
+
+def chosen_unit(arguments: argparse.Namespace) -> Unit:
+    """Read who is protected."""
+    return unit_of(rows=arguments.rows_per_person)
+
+
+def released(arguments: argparse.Namespace, question: Callable[[Budget], Request]) -> Release:
+    """Answer a question from the file. Every argument is checked before it is read."""
+    price = chosen_price(arguments)
+    if price is None:
+        raise InvalidArgument("a price is needed: --epsilon or --rho, for example --epsilon 1")
+    request = question(price)
+    curator = Curator(arguments.file, unit=chosen_unit(arguments), budget=price)
+    # The curator's budget is this one release's: nothing counts several calls together.
+    return replace(curator.run(request), account="not counted against any budget")
+
+
+def shown(release: Release, arguments: argparse.Namespace) -> str:
+    """Write a release as the options ask."""
+    level, tail = arguments.level, arguments.tail
+    usual = (level, tail) == (0.95, 3.0)
+    interval = release.interval(level, tail)
+    if arguments.json:
+        record = json.loads(release.to_json())
+        if not usual:
+            record |= {
+                "interval": list(interval),
+                "interval_level": level,
+                "interval_assumption": release.evidence.assumption(tail),
+            }
+        return json.dumps(record)
+    text = release.explain() if arguments.explain else str(release)
+    if not usual:
+        text += (
+            f"\n  {100 * level:g} % interval  [{interval.lower:,.6g}, {interval.upper:,.6g}]"
+            f"\n  {release.evidence.assumption(tail)}"
+        )
+    return text
+
+
+@_checked
+def number(text: str) -> float:
+    """Read one number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidArgument(f"must be a number, got {text!r}") from None
+
+
+def _range(text: str) -> tuple[float, float]:
+    ends = text.split(",")
+    try:
+        lo, hi = (float(end) for end in ends)
+    except ValueError:
+        raise InvalidArgument(
+            f"must be two numbers and a comma, such as -1e9,1e9, got {text!r}"
+        ) from None
+    return lo, hi
+
+
+def _step(text: str) -> float:
+    base, _, exponent = text.partition("^")
+    try:
+        return float(Fraction(base) ** int(exponent)) if exponent else float(text)
+    except (ValueError, ArithmeticError):
+        raise InvalidArgument(f"must be a number such as 0.25 or 2^-10, got {text!r}") from None
+
+
+def _rows(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise InvalidArgument(f"must be a whole number of at least 1, got {text!r}")
+    return int(text)
+
+
+def _level(text: str) -> float:
+    try:
+        level = float(text)
+    except ValueError:
+        level = 0.0
+    if not 0 < level < 1:
+        raise InvalidArgument(f"must lie strictly between 0 and 1, got {text!r}")
+    return level
+
+
+def _tail(text: str) -> float | None:
+    if text == "none":
+        return None
+    try:
+        tail = float(text)
+    except ValueError:
+        tail = 0.0
+    if not 1 < tail < float("inf"):
+        raise InvalidArgument(f"must be a number above 1 or none, got {text!r}")
+    return tail
