@@ -1,0 +1,12 @@
+import numpy as np
+import pandas as pd
+
+import modicum as mo
+
+rng = np.random.default_rng(1)
+people = pd.DataFrame({"income": rng.lognormal(10.8, 0.9, 100_000)})
+
+curator = mo.Curator(people, budget=mo.pure(2))
+print(curator.mean("income", within=(-1e9, 1e9), epsilon=1))
+print("left to spend:", curator.remaining)
+print(f"without privacy: {people.income.mean():,.6g}")
