@@ -42,39 +42,32 @@ def mean(
 
     Parameters
     ----------
-    within : (float, float)
-        The public range, as for :func:`modicum.mean`.
-    sd : float
-        Guess of the standard deviation. Use public knowledge, not the data.
+    sd, mean : float
+        Guesses from public knowledge, not from the data. By default the mean is usual for the
+        shape: 0 if that is symmetric, ``sd`` if it is lognormal or exponential. Another mean makes
+        a lognormal more or less skewed, and moves every other shape.
+    shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
+        What matters is how far the largest values reach; ``"pareto"`` (index 2.5) is cautious.
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
         The price. If it is left out, the pure ε is found.
     error : float, optional
         Wanted mean absolute error against the mean without privacy.
-    shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
-        Guess of the shape. What matters is how far the largest values reach; ``"pareto"``
-        (index 2.5) is a cautious choice.
-    mean : float, optional
-        Guess of the mean. By default as usual for the shape: 0 for the symmetric ones, ``sd``
-        for lognormal and exponential. Another mean makes a lognormal more or less skewed, and
-        moves every other shape.
-    step, method, clusters
-        As for :func:`modicum.mean`.
-    unit : Unit, optional
-        As for :class:`modicum.Curator`.
+    within, step, method, clusters, unit
+        As for :func:`modicum.mean` and :class:`modicum.Curator`.
 
     Returns
     -------
     MeanPlan
-        ``error`` is usually within 20 % of what releases of such data have on average. The
-        sampling error of the data comes on top of it.
+        ``error`` is usually within 20 % of the average error of releases of such data. Their
+        sampling error comes on top of it.
 
     Raises
     ------
     InvalidArgument
-        If not two of price, ``n`` and ``error`` are given, if the shape does not fit into the
-        range, or if no ε up to 100 or n up to 10^12 gives the wanted error.
+        If not two of the three are given, if the shape does not fit into the range, or if no
+        ε up to 100 or n up to 10^12 gives the wanted error.
 
     Examples
     --------
