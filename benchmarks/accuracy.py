@@ -1,6 +1,5 @@
 """Mean absolute error over that of the best clipping in hindsight, for every shape and method."""
 
-import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -34,7 +33,7 @@ class Effort:
 
 FULL = Effort(
     datasets=20,
-    releases=25,
+    releases=20,
     cells=(
         ("1", 10_000),
         ("1", 100_000),
@@ -99,7 +98,6 @@ def measure(shape: DataSet, epsilon: str, n: int, effort: Effort) -> list[Cell]:
 
 
 def _measure(task: tuple[int, str, int, Effort]) -> list[Cell]:
-    os.nice(5)
     index, epsilon, n, effort = task
     return measure(SHAPES[index], epsilon, n, effort)
 

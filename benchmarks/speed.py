@@ -20,18 +20,15 @@ import modicum
 from benchmarks.clock import fastest
 from benchmarks.methods import WITHIN, CachedReader
 from benchmarks.targets import Target, table
-from modicum.estimators.purse import open_purse
-from modicum.estimators.schedule import kept_records
 from modicum.exact.entropy import SYSTEM
 from modicum.exact.laplace import discrete_laplace
-from modicum.exact.lattice import Lattice
 from modicum.frames.reader import read
 from modicum.frames.source import open_source
 from modicum.privacy.event import Pure
 from modicum.privacy.unit import Unit
 from modicum.runners.live import run
-from modicum.steps import Ask
-from modicum.summaries.tails import Tails
+from modicum.steps import Need
+from modicum.summaries.records import Records
 
 __all__ = ["FULL", "QUICK", "Sizes", "speed"]
 
@@ -78,10 +75,10 @@ release is `modicum.mean(x, within=(-1e9, 1e9), epsilon=1)`, everything included
 
 def _in_memory(sizes: Sizes) -> Iterator[Target]:
     x = default_rng(1).normal(size=sizes.rows)
-    lattice = Lattice.within(WITHIN)
-    keep = kept_records(lattice, open_purse(Pure(Fraction(1))), "clip")
-    tails = Ask(None, lattice, Tails(keep))
     source, question = open_source(x), modicum.request.mean(within=WITHIN, epsilon=1)
+    first_step = next(question.begin(Pure(Fraction(1))))
+    assert isinstance(first_step, Need)
+    asks = [ask for ask in first_step.asks if not isinstance(ask.reduction, Records)]
     cached = CachedReader(x)
 
     def draws() -> None:
@@ -92,13 +89,13 @@ def _in_memory(sizes: Sizes) -> Iterator[Target]:
         {
             "sum": lambda: np.sum(x),
             "release": lambda: release(x),
-            "pass": lambda: read(source, [tails], SYSTEM),
+            "pass": lambda: read(source, asks, SYSTEM),
             "draws": draws,
         },
         sizes.repeats,
     )
     parts = f"the pass {times['pass'] / times['sum']:.2f}x, centre and draws "
-    parts += f"{times['draws'] / times['sum']:.2f}x; {keep:,} records kept a side"
+    parts += f"{times['draws'] / times['sum']:.2f}x"
     yield Target(
         f"release of {sizes.rows:,} float64 in memory / numpy.sum",
         5,
