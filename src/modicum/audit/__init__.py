@@ -1,0 +1,31 @@
+"""Exact privacy checks: losses by replay, leaks, and samplers against their laws.
+
+:func:`check` computes the worst privacy loss of a release over neighbouring data sets and the
+branches of its outcome tree; :func:`check_row` does so for a row of the registry and
+:func:`joint_loss` for two given data sets. :func:`leaks` compares what an observer of the steps
+sees. :func:`fit` and :func:`power` test samplers. All of them take estimators and laws of your
+own: any :class:`~modicum.runners.request.Request` around a generator of steps, and any
+:class:`~modicum.mechanisms.law.Law`.
+"""
+
+from modicum.audit.checking import COUNTS, check, check_row, joint_loss, scenarios
+from modicum.audit.goodness import fit, power
+from modicum.audit.pairs import neighbours
+from modicum.audit.report import AuditReport, Leak, Path, StepReport
+from modicum.audit.trail import leaks
+
+__all__ = [
+    "COUNTS",
+    "AuditReport",
+    "Leak",
+    "Path",
+    "StepReport",
+    "check",
+    "check_row",
+    "fit",
+    "joint_loss",
+    "leaks",
+    "neighbours",
+    "power",
+    "scenarios",
+]

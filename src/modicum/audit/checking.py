@@ -1,0 +1,143 @@
+"""The exact privacy check of a request or of a row of the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from modicum.audit.pairs import Pair, neighbours
+from modicum.audit.report import AuditReport
+from modicum.audit.trail import Family
+from modicum.audit.tree import Search, explore
+from modicum.errors import InvalidArgument
+from modicum.estimators.registry import Row
+from modicum.exact.lattice import Lattice
+from modicum.privacy.budget import Budget, Kind, approx, pure, zcdp
+from modicum.runners.request import Request
+
+__all__ = ["COUNTS", "check", "check_row", "joint_loss", "scenarios"]
+
+COUNTS = ((0,), (1,), (600,), (10_000,), (20_000,), (10**9,))
+"""Noisy counts that lead an estimator into every branch of its schedule, on any data."""
+
+_VALUES: Mapping[str, Sequence[Any]] = {"count": COUNTS}
+_WIDTHS = (2, 4, 3, 2, 1)
+_PRICES: Mapping[Kind, Budget] = {"pure": pure(1), "zcdp": zcdp("0.5"), "approx": approx(1, "1e-6")}
+
+
+def check(
+    request: Request,
+    pairs: Iterable[Pair] | None = None,
+    *,
+    values: Mapping[str, Sequence[Any]] = _VALUES,
+    widths: Sequence[int] = _WIDTHS,
+) -> AuditReport:
+    """Compute the privacy loss of a release on neighbouring data, and look for leaks.
+
+    Prefer it over tests by sampling: nothing is drawn. The joint law of all draws of the
+    release is evaluated at outcomes, draw by draw, on every data set.
+
+    Parameters
+    ----------
+    request : Request
+        Made with :mod:`modicum.request`, or your own around a generator of steps.
+    pairs : iterable of pairs, optional
+        Neighbouring data sets: tuples of numbers, or anything :func:`modicum.mean` reads. By
+        default all multisets of up to three records at three points of the range.
+    values : mapping of str to sequence
+        Outcomes, by the label of their draw, that are followed in any case. By default noisy
+        counts up to 1e9 for a draw called ``"count"``, so that the branches for large data are
+        checked on small data.
+    widths : sequence of int
+        How many more outcomes are followed at the first draw, the second, ...
+
+    Returns
+    -------
+    AuditReport
+        ``report.passed`` is the verdict. Each draw is compared at all outcomes that matter,
+        after each prefix of outcomes that is followed.
+
+    Raises
+    ------
+    InvalidArgument
+        If there are no pairs or no widths, or the outcomes of a law cannot be listed.
+
+    Examples
+    --------
+    >>> from modicum import audit, request
+    >>> report = audit.check(request.count(epsilon="0.5"))
+    >>> report.passed, round(report.worst, 9)
+    (True, 0.5)
+    """
+    compared = tuple(pairs) if pairs is not None else _default_pairs(request.lattice)
+    if not compared or not widths:
+        raise InvalidArgument("an audit needs at least one pair of neighbours and one width")
+    data: list[Any] = []
+    places: dict[object, int] = {}
+    positions = []
+    for pair in compared:
+        for table in pair:
+            # Equal tuples are one data set; a table is itself only.
+            key: object = repr(table) if isinstance(table, tuple) else id(table)
+            if key not in places:
+                places[key] = len(data)
+                data.append(table)
+            positions.append(places[key])
+    family = Family.of(request, data)
+    found = list(zip(positions[0::2], positions[1::2], strict=True))
+    return explore(family, found, Search(values, widths))
+
+
+def joint_loss(
+    request: Request,
+    data: Any,
+    neighbour: Any,
+    *,
+    values: Mapping[str, Sequence[Any]] = _VALUES,
+    widths: Sequence[int] = _WIDTHS,
+) -> AuditReport:
+    """Compute the privacy loss of a release on two given data sets.
+
+    Parameters are those of :func:`check`, with one pair of data sets.
+
+    Examples
+    --------
+    >>> from modicum import audit, request
+    >>> loss = audit.joint_loss(request.sum(within=(-8, 8), step=1, epsilon=1), (), (8.0,))
+    >>> 0.5 < loss.worst <= 1
+    True
+    """
+    return check(request, [(data, neighbour)], values=values, widths=widths)
+
+
+def check_row(row: Row, *, widths: Sequence[int] = _WIDTHS) -> tuple[AuditReport, ...]:
+    """Check a row of the registry with every budget and option that it accepts.
+
+    Examples
+    --------
+    >>> from modicum import audit
+    >>> from modicum.estimators.registry import find_row
+    >>> [report.passed for report in audit.check_row(find_row("count", "noisy"))]
+    [True, True, True]
+    """
+    return tuple(check(request, widths=widths) for request in scenarios(row))
+
+
+def scenarios(row: Row) -> Iterator[Request]:
+    """Yield small requests of a row: each kind of budget, each option, each kind of range.
+
+    The ranges are one about zero and one that is far from it.
+    """
+    ranges = (Lattice(-8.0, 8.0, 1.0), Lattice(4.0, 12.0, 1.0)) if row.needs_range else (None,)
+    for kind in row.kinds:
+        for clusters in row.clusters:
+            for lattice in ranges:
+                yield row.request(None, lattice, _PRICES[kind], clusters)
+
+
+def _default_pairs(lattice: Lattice | None) -> tuple[Pair, ...]:
+    """Neighbours at both ends of the range and at a third of it; without a range, at 0."""
+    if lattice is None:
+        return neighbours((0.0,), 3)
+    third = lattice.value(lattice.first + lattice.width // 3)
+    return neighbours((lattice.lo, third, lattice.hi), 3)

@@ -1,0 +1,94 @@
+"""Small data sets and their neighbours, and the reader that serves them to a replay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+
+from modicum.errors import InvalidArgument
+from modicum.exact.entropy import Entropy
+from modicum.frames.reader import read
+from modicum.frames.source import Source, open_source
+from modicum.steps import Ask
+
+__all__ = ["Data", "Pair", "Remembered", "neighbours"]
+
+Data = tuple[float, ...]
+"""Records of a small data set, in order."""
+
+Pair = tuple[Any, Any]
+"""Two neighbouring data sets: tuples of numbers, or anything :func:`modicum.mean` reads."""
+
+
+def neighbours(points: Iterable[float], max_records: int) -> tuple[tuple[Data, Data], ...]:
+    """Return every pair of data sets that differ by one record.
+
+    Parameters
+    ----------
+    points : iterable of float
+        Values a record may have; a NaN is a missing value.
+    max_records : int
+        Size of the larger data set of the largest pairs.
+
+    Returns
+    -------
+    tuple of pairs
+        (data, the same with one record more), for all multisets of points of up to
+        ``max_records - 1`` records, the empty one included. An audit takes both directions of
+        a pair, so these are all the add and all the remove neighbours.
+
+    Raises
+    ------
+    InvalidArgument
+        If there are no points or ``max_records`` is not positive.
+
+    Examples
+    --------
+    >>> neighbours((0.0, 5.0), 1)
+    (((), (0.0,)), ((), (5.0,)))
+    >>> len(neighbours(range(3), 3)), len(neighbours(range(3), 4))
+    (30, 60)
+    """
+    values = tuple(float(x) for x in points)
+    if not values or max_records < 1:
+        raise InvalidArgument(
+            "neighbours need at least one point and max_records >= 1, "
+            f"got {len(values)} points and max_records={max_records}"
+        )
+    return tuple(
+        (data, tuple(sorted((*data, x))))
+        for records in range(max_records)
+        for data in combinations_with_replacement(values, records)
+        for x in values
+    )
+
+
+class Remembered:
+    """A reader of one small data set that keeps every summary it has computed.
+
+    A replay asks for the same few summaries thousands of times; a reduction's answer is a
+    function of the data, so it is computed once.
+
+    Parameters
+    ----------
+    data : tuple of float, table or array
+    """
+
+    def __init__(self, data: Any) -> None:
+        table = np.array(data, dtype=np.float64) if isinstance(data, tuple) else data
+        self._source: Source = open_source(table)
+        self._kept: dict[Ask[Any], Any] = {}
+
+    def check(self, column: str | None) -> None:
+        """Refuse a column that the data do not have."""
+        self._source.check(column)
+
+    def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
+        """Summaries in the order of the asks."""
+        missing = [ask for ask in dict.fromkeys(asks) if ask not in self._kept]
+        if missing:
+            self._kept.update(zip(missing, read(self._source, missing, entropy), strict=True))
+        return [self._kept[ask] for ask in asks]

@@ -1,0 +1,153 @@
+"""What an audit found, as frozen records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from modicum.privacy.budget import Kind
+from modicum.privacy.event import Event
+
+__all__ = ["AuditReport", "Leak", "Path", "StepReport"]
+
+SLACK = 1e-9
+"""Relative slack of a verdict, for the roundings that are left in sums of losses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """Where a loss was found: two neighbours and the draws' labels and outcomes, in order."""
+
+    data: object
+    neighbour: object
+    draws: tuple[tuple[str, object], ...]
+
+    def __str__(self) -> str:
+        draws = ", ".join(f"{label} = {outcome}" for label, outcome in self.draws)
+        return f"{self.data} against {self.neighbour} at {draws or 'the start'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """The first difference that an observer of the steps sees between two data sets.
+
+    Attributes
+    ----------
+    kind : {"need", "draw", "answer", "error"}
+        What differs.
+    path : Path
+        The data sets and the fixed outcomes before the difference.
+    seen, instead : str
+        What the data set shows, and what the neighbour shows at the same place.
+    """
+
+    kind: str
+    path: Path
+    seen: str
+    instead: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} depends on data: {self.seen} but {self.instead} ({self.path})"
+
+
+@dataclass(frozen=True, slots=True)
+class StepReport:
+    """The draw of one label at which most of its own claim was used.
+
+    Attributes
+    ----------
+    label : str
+    event : Event
+        Its claim there.
+    loss : float
+        Largest loss found, in the unit of the event: ε, range or ρ.
+    path : Path
+        Where.
+    """
+
+    label: str
+    event: Event
+    loss: float
+    path: Path
+
+    @property
+    def used(self) -> float:
+        """Loss over claim."""
+        ((_, amount),) = ((f, getattr(self.event, f)) for f in self.event.__dataclass_fields__)
+        return self.loss / float(amount)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditReport:
+    """Losses of a request over pairs of neighbours and branches of its outcome tree.
+
+    Attributes
+    ----------
+    statistic, method : str
+        What was audited.
+    kind : {"pure", "zcdp", "approx"}
+        Currency of the claim.
+    claimed : Fraction
+        ε or ρ that the request is charged.
+    worst : float
+        Largest loss of the whole release on a branch: |sum of signed log ratios|, or in zCDP
+        the sum of Rényi divergences over α.
+    bound : float
+        Largest sum over a branch of the steps' worst losses, whatever their outcomes and
+        signs; at least ``worst``.
+    where : Path
+        Where ``worst`` was found.
+    steps : tuple of StepReport
+        One a label.
+    drawn : Fraction
+        Largest sum of the draws' stated costs on a branch.
+    pairs, branches : int
+        Pairs of neighbours; prefixes of outcomes at which all of them were compared.
+    leak : Leak or None
+        The first step or answer that depends on data.
+    """
+
+    statistic: str
+    method: str
+    kind: Kind
+    claimed: Fraction
+    worst: float
+    bound: float
+    where: Path
+    steps: tuple[StepReport, ...]
+    drawn: Fraction
+    pairs: int
+    branches: int
+    leak: Leak | None
+
+    @property
+    def used(self) -> float:
+        """Worst loss over claim: above 1 the claim is false, far below 1 budget is wasted."""
+        return self.worst / float(self.claimed)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every loss keeps its claim, the costs add up, and nothing leaks."""
+        return (
+            self.leak is None
+            and self.drawn <= self.claimed
+            and max(self.worst, self.bound) <= float(self.claimed) * (1 + SLACK)
+            and all(step.used <= 1 + SLACK for step in self.steps)
+        )
+
+    def __str__(self) -> str:
+        unit = "ρ" if self.kind == "zcdp" else "ε"
+        lines = [
+            f"{self.statistic} ({self.method}): {'passed' if self.passed else 'FAILED'}",
+            f"  claimed {unit} = {float(self.claimed):.6g}, worst loss {self.worst:.6g} "
+            f"({self.used:.2%}), bound {self.bound:.6g}",
+            f"  over {self.pairs} pairs of neighbours and {self.branches} branches",
+            f"  worst: {self.where}",
+        ]
+        lines += [
+            f"  {step.label}: {step.loss:.6g} of {step.event} ({step.used:.2%})"
+            for step in self.steps
+        ]
+        if self.leak is not None:
+            lines.append(f"  LEAK {self.leak}")
+        return "\n".join(lines)

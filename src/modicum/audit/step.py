@@ -1,0 +1,226 @@
+"""One draw under many data sets: its worst loss for every pair, and outcomes to go on with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.audit.divergence import ALPHAS, log_ratio, rho_of
+from modicum.audit.product import factors
+from modicum.audit.support import log_densities, telling
+from modicum.mechanisms.law import Law
+from modicum.privacy.event import BoundedRange, Concentrated, Event, Pure
+
+__all__ = ["Child", "Measured", "measure", "sum_of"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Child:
+    """An outcome to explore and its log ratio for every pair of data sets."""
+
+    outcome: Any
+    ratios: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """What one draw tells about each pair of data sets, all outcomes considered.
+
+    Attributes
+    ----------
+    event : Event
+        What the draw claims to be.
+    high, low : (pairs,) float arrays
+        Largest and smallest log ratio.
+    rho : (pairs, 2, len(ALPHAS)) float array or None
+        Rényi divergences over α in both directions, if asked for or claimed.
+    extremes : tuple of two lists
+        For each pair an outcome where ``high``, and one where ``low`` is attained.
+    children : tuple of Child
+    """
+
+    event: Event
+    high: NDArray[np.float64]
+    low: NDArray[np.float64]
+    rho: NDArray[np.float64] | None
+    extremes: tuple[list[Any], list[Any]]
+    children: tuple[Child, ...]
+
+    @property
+    def loss(self) -> NDArray[np.float64]:
+        """Loss of every pair in the unit of the event: ε, η or ρ."""
+        match self.event:
+            case Pure():
+                return self.size
+            case BoundedRange():
+                return self.high - self.low
+            case Concentrated():
+                assert self.rho is not None
+                return np.array(self.rho.max(axis=(1, 2)))
+
+    @property
+    def size(self) -> NDArray[np.float64]:
+        """Largest absolute log ratio of every pair."""
+        size: NDArray[np.float64] = np.maximum(self.high, -self.low)
+        return size
+
+
+def measure(
+    laws: Sequence[Law[Any]],
+    pairs: NDArray[np.intp],
+    *,
+    renyi: bool,
+    forced: Sequence[Any],
+    width: int,
+) -> Measured:
+    """Compare the laws that wait for an outcome.
+
+    Parameters
+    ----------
+    laws : sequence of Law
+        One for each data set, all with the same public parameters.
+    pairs : (m, 2) int array
+        Positions of neighbours in ``laws``.
+    renyi : bool
+        Whether Rényi divergences are wanted whatever the event.
+    forced : sequence
+        Outcomes to explore in any case.
+    width : int
+        How many more outcomes to explore.
+
+    Notes
+    -----
+    The outcomes considered are the joined probes of all the laws: more than a pair's own, and
+    the same for every pair, so a branch is walked once for all of them. A product law is
+    measured factor by factor: extreme log ratios and Rényi divergences of independent factors
+    add up.
+    """
+    event = laws[0].event
+    split = [factors(law) for law in laws]
+    joined = bool(split[0])
+    columns = [
+        _Column(
+            [parts[k] for parts in split] if joined else laws,
+            pairs,
+            [(outcome[k],) if joined else outcome for outcome in forced],
+        )
+        for k in range(max(1, len(split[0])))
+    ]
+
+    def outcome_at(positions: Sequence[int]) -> Any:
+        parts = [column.outcomes[i] for column, i in zip(columns, positions, strict=True)]
+        return tuple(chain.from_iterable(parts)) if joined else parts[0]
+
+    def extremes(sign: float) -> list[Any]:
+        best = [(sign * column.ratios).argmax(axis=1) for column in columns]
+        return [outcome_at([int(b[i]) for b in best]) for i in range(len(pairs))]
+
+    wanted = renyi or isinstance(event, Concentrated)
+    chosen = [*_forced(columns, forced, joined=joined), *_spread(columns, width)]
+    return Measured(
+        event=event,
+        high=sum_of([column.ratios.max(axis=1) for column in columns]),
+        low=sum_of([column.ratios.min(axis=1) for column in columns]),
+        rho=sum_of([column.rho() for column in columns]) if wanted else None,
+        extremes=(extremes(1.0), extremes(-1.0)),
+        children=tuple(
+            Child(
+                outcome_at(positions),
+                sum_of([c.ratios[:, i] for c, i in zip(columns, positions, strict=True)]),
+            )
+            for positions in dict.fromkeys(chosen)
+        ),
+    )
+
+
+def sum_of(arrays: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Add log ratios or divergences; of opposite infinities the positive one counts."""
+    total = arrays[0]
+    with np.errstate(invalid="ignore"):
+        for array in arrays[1:]:
+            total = total + array
+    return np.where(np.isnan(total), np.inf, total)
+
+
+class _Column:
+    """One factor of the draw: log densities of its distinct laws, log ratios of the pairs."""
+
+    def __init__(
+        self, laws: Sequence[Law[Any]], pairs: NDArray[np.intp], forced: Sequence[Any]
+    ) -> None:
+        self._laws, which = _distinct(laws)
+        self._pairs = which[pairs]
+        self.outcomes: list[Any] = sorted({*telling(self._laws), *forced})
+        densities = np.array([log_densities(law, self.outcomes) for law in self._laws])
+        self.ratios = log_ratio(densities[self._pairs[:, 0]], densities[self._pairs[:, 1]])
+
+    def rho(self) -> NDArray[np.float64]:
+        """Rényi divergences over α of every pair."""
+        known: dict[tuple[int, int], NDArray[np.float64]] = {}
+        result = np.zeros((len(self._pairs), 2, len(ALPHAS)))
+        for row, (a, b) in enumerate(self._pairs.tolist()):
+            if a != b:
+                if (a, b) not in known:
+                    known[a, b] = rho_of(self._laws[a], self._laws[b])
+                result[row] = known[a, b]
+        return result
+
+    def telling(self) -> Iterator[int]:
+        """Yield positions of outcomes, the most telling first, then evenly spread ones."""
+        last = len(self.outcomes) - 1
+        yield from (0, int(self.ratios.max(axis=0).argmax()), int(self.ratios.min(axis=0).argmin()))
+        yield last
+        parts = 2
+        while parts <= last:
+            yield from (last * i // parts for i in range(1, parts, 2))
+            parts *= 2
+
+
+def _distinct(laws: Sequence[Law[Any]]) -> tuple[list[Law[Any]], NDArray[np.intp]]:
+    """Return the different laws, and for every data set which of them it has."""
+    known: dict[object, int] = {}
+    kept: list[Law[Any]] = []
+    which = []
+    for law in laws:
+        key = _key(law)
+        if key not in known:
+            known[key] = len(kept)
+            kept.append(law)
+        which.append(known[key])
+    return kept, np.array(which, dtype=np.intp)
+
+
+def _key(law: Law[Any]) -> object:
+    try:
+        hash(law)
+    except TypeError:
+        return id(law)
+    return law
+
+
+def _forced(
+    columns: Sequence[_Column], forced: Sequence[Any], *, joined: bool
+) -> Iterator[tuple[int, ...]]:
+    for outcome in forced:
+        parts = [(x,) for x in outcome] if joined else [outcome]
+        yield tuple(c.outcomes.index(part) for c, part in zip(columns, parts, strict=True))
+
+
+def _spread(columns: Sequence[_Column], width: int) -> Iterator[tuple[int, ...]]:
+    """Yield up to ``width`` joint positions: equal ranks of the factors, then shifted ranks."""
+    ranked = [list(dict.fromkeys(column.telling())) for column in columns]
+    longest = max(len(ranks) for ranks in ranked)
+    seen: dict[tuple[int, ...], None] = {}
+    for shift in range(longest if len(columns) > 1 else 1):
+        for rank in range(longest):
+            if len(seen) == width:
+                break
+            seen[
+                tuple(ranks[(rank + shift * k) % len(ranks)] for k, ranks in enumerate(ranked))
+            ] = None
+    yield from seen

@@ -1,0 +1,161 @@
+"""The outcomes of a law, listed: every probability that it gives, and how often."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.errors import InvalidArgument
+from modicum.mechanisms.additive import Additive
+from modicum.mechanisms.law import Law
+from modicum.mechanisms.noise import GaussianNoise, LaplaceNoise
+from modicum.mechanisms.piecewise import PiecewiseLaw
+from modicum.mechanisms.staircase import Staircase
+from modicum.mechanisms.subsampled import Subsampled
+
+__all__ = ["Support", "log_densities", "support", "telling"]
+
+_MOST = 1 << 21  # outcomes that are listed one by one
+_TAIL = 1e-15  # probability beyond the listed outcomes of a law with infinitely many
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Support:
+    """Outcomes in increasing order; each stands for ``sizes[i]`` consecutive ones.
+
+    Attributes
+    ----------
+    outcomes : tuple
+        The first of each stretch of outcomes that have equal probability under every law.
+    sizes : (m,) float array
+        Outcomes in the stretch.
+    """
+
+    outcomes: tuple[Any, ...]
+    sizes: NDArray[np.float64]
+
+
+def support(laws: Sequence[Law[Any]]) -> Support:
+    """List the outcomes of laws of one kind, but for a probability of about 1e-15.
+
+    Parameters
+    ----------
+    laws : sequence of Law
+        Of one type with the same public parameters. A law of a type unknown here must have a
+        finite number of outcomes, all of them among its ``probes()``.
+
+    Raises
+    ------
+    InvalidArgument
+        If the outcomes cannot be listed.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> import numpy as np
+    >>> from modicum.mechanisms.threshold import RankThreshold
+    >>> law = RankThreshold(np.array([4]), 0, 10**6, 1, 5, Fraction(1))
+    >>> listed = support([law])
+    >>> listed.outcomes, listed.sizes.tolist()
+    ((0, 4, 5), [4.0, 1.0, 999996.0])
+    """
+    first = laws[0]
+    if isinstance(first, Additive) and len(first.values) == 1:
+        return _integers(laws)
+    if isinstance(first, Staircase):
+        return _points(laws)
+    pieces = [_pieces(law) for law in laws]
+    if all(piece is not None for piece in pieces):
+        return _stretches([piece for piece in pieces if piece is not None])
+    outcomes = tuple(telling(laws))
+    listed = Support(outcomes, np.ones(len(outcomes)))
+    for law in laws:
+        mass = float(np.exp(log_densities(law, outcomes)).sum())
+        if abs(mass - 1) > 1e-9:
+            raise InvalidArgument(
+                f"the probes of a {type(law).__name__} have probability {mass:.12g}, not 1: "
+                "either they are not all of its outcomes, or its log_density is no density"
+            )
+    return listed
+
+
+def telling(laws: Sequence[Law[Any]]) -> list[Any]:
+    """Return outcomes, in order, among which any two of the laws differ most.
+
+    These are the probes of all of them. The probes of integer noise are right for the Laplace
+    law (and its zCDP is not measured by ratios); for a noise of another kind every outcome is
+    listed.
+    """
+    first = laws[0]
+    if isinstance(first, Additive) and not isinstance(first.noise[0], LaplaceNoise | GaussianNoise):
+        return list(support(laws).outcomes)
+    return sorted({outcome for law in laws for outcome in law.probes()})
+
+
+def log_densities(law: Law[Any], outcomes: Sequence[Any]) -> NDArray[np.float64]:
+    """Log density at each outcome, shape (m,)."""
+    return np.array([law.log_density(outcome) for outcome in outcomes], dtype=np.float64)
+
+
+def _pieces(law: Law[Any]) -> PiecewiseLaw | None:
+    if isinstance(law, PiecewiseLaw):
+        return law
+    if isinstance(law, Subsampled):  # every subsample cuts at a subset of the records
+        return _pieces(law.law.over(law.records.all()))
+    return None
+
+
+def _stretches(laws: Sequence[PiecewiseLaw]) -> Support:
+    """Cut the interval wherever one of the laws has a new stretch."""
+    runs = [law.runs() for law in laws]
+    starts = sorted({int(start) for run in runs for start in run.starts})
+    stop = int(runs[0].starts[-1]) + int(runs[0].lengths[-1])
+    sizes = [after - start for start, after in zip(starts, [*starts[1:], stop], strict=True)]
+    return Support(tuple(starts), np.array(sizes, dtype=np.float64))
+
+
+def _integers(laws: Sequence[Law[Any]]) -> Support:
+    ends = [
+        law.values[0] + sign * math.ceil(law.noise[0].tail_bound(_TAIL))
+        for law in laws
+        if isinstance(law, Additive)
+        for sign in (-1, 1)
+    ]
+    _check_size(max(ends) - min(ends) + 1)
+    outcomes = tuple((k,) for k in range(min(ends), max(ends) + 1))
+    return Support(outcomes, np.ones(len(outcomes)))
+
+
+def _points(laws: Sequence[Law[Any]]) -> Support:
+    """Return the points whose weight, for one of the laws, is at least exp(-40) of the top."""
+    stairs = [law for law in laws if isinstance(law, Staircase)]
+    reach = max(law.width + law.l1 * math.ceil(40 / float(law.epsilon)) for law in stairs)
+    axes = [
+        range(min(values) - reach, max(values) + reach + 1)
+        for values in zip(*(law.values for law in stairs), strict=True)
+    ]
+    _check_size(math.prod(len(axis) for axis in axes))
+    centres = {law.values for law in stairs}
+    outcomes = tuple(
+        point
+        for point in product(*axes)
+        if any(
+            sum(abs(x - v) for x, v in zip(point, centre, strict=True)) <= reach
+            for centre in centres
+        )
+    )
+    return Support(outcomes, np.ones(len(outcomes)))
+
+
+def _check_size(outcomes: int) -> None:
+    if outcomes > _MOST:
+        raise InvalidArgument(
+            f"the law has {outcomes:,} outcomes to list, more than {_MOST:,}: "
+            "audit the same law at a smaller noise scale"
+        )

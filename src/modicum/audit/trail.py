@@ -1,0 +1,206 @@
+"""Runs on several data sets with the same outcomes, and the leak detector.
+
+For fixed outcomes, what an observer sees of a run must not depend on the data: its needs, the
+draws' labels, laws, events and public parameters, the answer, and whether it fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from modicum.audit.pairs import Remembered
+from modicum.audit.report import Leak, Path
+from modicum.errors import InvalidArgument
+from modicum.exact.entropy import SYSTEM
+from modicum.mechanisms.law import Law
+from modicum.privacy.event import Event, event_of
+from modicum.release import Answer
+from modicum.runners.live import Reader
+from modicum.runners.replay import Replayed, replay
+from modicum.runners.request import Request
+from modicum.steps import Draw
+
+__all__ = ["Draws", "Family", "Run", "leaks"]
+
+Draws = tuple[tuple[str, Any], ...]
+"""Labels and outcomes of the draws so far."""
+
+
+class _Shown(Protocol):
+    """What an observer sees of a run so far."""
+
+    @property
+    def trail(self) -> Sequence[object]: ...
+    @property
+    def answer(self) -> Answer | None: ...
+
+
+class Run:
+    """One run of an estimator, halted at every draw.
+
+    It leaves the trail of a replay, can be continued, and evaluates no densities: the search
+    of an outcome tree takes thousands of such steps.
+    """
+
+    def __init__(self, request: Request, event: Event, reader: Reader) -> None:
+        self._steps = request.begin(event)
+        self._reader = reader
+        self.trail: list[object] = []
+        self.waiting: Law[Any] | None = None
+        self.answer: Answer | None = None
+        self.give(None)
+
+    def give(self, outcome: Any) -> None:
+        """Answer the draw that waits and go on to the next one (``None``: to the first)."""
+        reply = outcome
+        while True:
+            try:
+                step = self._steps.send(reply)
+            except StopIteration as stop:
+                self.waiting, self.answer = None, stop.value
+                return
+            if isinstance(step, Draw):
+                public = {name: repr(value) for name, value in step.law.public().items()}
+                self.trail.append((step.label, type(step.law).__name__, step.law.event, public))
+                self.waiting = step.law
+                return
+            self.trail.append(step.asks)
+            # Subsamples are only summed over in an audit, never drawn: no entropy is used.
+            reply = tuple(self._reader.read(step.asks, SYSTEM))
+
+
+S = TypeVar("S", bound=_Shown)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Family:
+    """Data sets on which one request runs with the same outcomes."""
+
+    request: Request
+    event: Event
+    data: tuple[Any, ...]
+    readers: tuple[Reader, ...]
+
+    @classmethod
+    def of(cls, request: Request, data: Sequence[Any]) -> Family:
+        """Open data sets for a request; columns are checked as in a real run."""
+        if not data:
+            raise InvalidArgument("an audit needs at least one data set")
+        readers = tuple(Remembered(table) for table in data)
+        for reader in readers:
+            reader.check(request.column)
+        return cls(request, event_of(request.budget), tuple(data), readers)
+
+    def start(self, draws: Draws) -> tuple[list[Run], Leak | None]:
+        """Start every data set's run, with these outcomes, and compare what they show."""
+
+        def begin(reader: Reader) -> Run:
+            run = Run(self.request, self.event, reader)
+            for _, outcome in draws:
+                run.give(outcome)
+            return run
+
+        return self._shown(begin, self.readers, draws)
+
+    def advance(self, runs: list[Run], draws: Draws) -> tuple[list[Run], Leak | None]:
+        """Give the last outcome of ``draws`` to every run, and compare what they show."""
+
+        def resume(run: Run) -> Run:
+            run.give(draws[-1][1])
+            return run
+
+        return self._shown(resume, runs, draws)
+
+    def replayed(self, draws: Draws) -> Leak | None:
+        """Compare what the replays of all data sets show."""
+        outcomes = [outcome for _, outcome in draws]
+
+        def again(reader: Reader) -> Replayed:
+            return replay(self.request, self.event, reader, outcomes)
+
+        return self._shown(again, self.readers, draws)[1]
+
+    def _shown(
+        self, act: Callable[[T], S], inputs: Sequence[T], draws: Draws
+    ) -> tuple[list[S], Leak | None]:
+        """Act for every data set, and find the first difference between what they show.
+
+        An error that all of them raise alike follows from public arguments and is raised; one
+        that only some of them raise is a leak.
+        """
+        shown: list[S] = []
+        failures: list[Exception | None] = []
+        for one in inputs:
+            try:
+                shown.append(act(one))
+                failures.append(None)
+            except Exception as error:  # noqa: BLE001 (whatever it is, the caller sees it)
+                failures.append(error)
+        first = failures[0]
+        for i, failure in enumerate(failures):
+            if repr(failure) != repr(first):
+                return [], self._leak("error", i, draws, _named(first), _named(failure))
+        if first is not None:
+            raise first
+        for i, run in enumerate(shown):
+            difference = _difference(shown[0], run)
+            if difference is not None:
+                kind, *sides = difference
+                return shown, self._leak(kind, i, draws, *sides)
+        return shown, None
+
+    def _leak(self, kind: str, i: int, draws: Draws, seen: str, instead: str) -> Leak:
+        return Leak(kind, Path(self.data[0], self.data[i], draws), seen, instead)
+
+
+def _difference(one: _Shown, other: _Shown) -> tuple[str, str, str] | None:
+    if one.trail != other.trail:
+        pairs = zip([*one.trail, None], [*other.trail, None], strict=False)
+        mine, theirs = next((a, b) for a, b in pairs if a != b)
+        return _kind(mine, theirs), _named(mine), _named(theirs)
+    if one.answer != other.answer:
+        return "answer", str(one.answer), str(other.answer)
+    return None
+
+
+def _kind(mine: object, theirs: object) -> str:
+    """A need if either of them is one: draws are recorded label first, needs as their asks."""
+    draws = [isinstance(x, tuple) and x != () and isinstance(x[0], str) for x in (mine, theirs)]
+    ended = [x is None for x in (mine, theirs)]
+    return "draw" if all(d or e for d, e in zip(draws, ended, strict=True)) else "need"
+
+
+def _named(entry: object) -> str:
+    return "nothing" if entry is None else repr(entry)
+
+
+def leaks(request: Request, data: Sequence[Any], outcomes: Sequence[Any]) -> Leak | None:
+    """Find the first thing that shows which data set is behind a run with these outcomes.
+
+    Parameters
+    ----------
+    request : Request
+        Made with :mod:`modicum.request`, or your own around a generator of steps.
+    data : sequence of data sets
+        Tuples of numbers, or anything :func:`modicum.mean` reads. They need not be neighbours.
+    outcomes : sequence
+        One outcome a draw, in order; it may stop early.
+
+    Returns
+    -------
+    Leak or None
+        ``None`` if for all data sets the needs, the draws' labels, law types, events and
+        public parameters, and the returned answer are equal, and no error is raised by some
+        of them only.
+
+    Examples
+    --------
+    >>> from modicum import audit, request
+    >>> audit.leaks(request.count(epsilon=1), [(), (1.0, 2.0)], [(7,)]) is None
+    True
+    """
+    draws = tuple((f"draw {i}", outcome) for i, outcome in enumerate(outcomes, start=1))
+    return Family.of(request, data).replayed(draws)

@@ -1,0 +1,101 @@
+"""Every law of the library as a function of the records and of one price."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.exact.entropy import Entropy
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.additive import gaussian, laplace
+from modicum.mechanisms.bounded_mean import independent, shifted, transformed
+from modicum.mechanisms.centre import MedianCentre
+from modicum.mechanisms.grid import FloatGrid
+from modicum.mechanisms.law import Law
+from modicum.mechanisms.radius import RadiusDraw, RadiusGrid, Selection
+from modicum.mechanisms.staircase import staircase
+from modicum.mechanisms.subsampled import Subsampled, amplified
+from modicum.mechanisms.threshold import RankThreshold
+from modicum.privacy.event import Event, Pure
+
+LATTICE = Lattice(-8.0, 8.0, 1.0)
+TILT = Fraction(1, 4)
+
+Records = NDArray[np.int64]
+LawOf = Callable[[Records, Fraction], Law]
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """Records for a subsampled law, in a test."""
+
+    records: Records
+
+    def all(self) -> Records:
+        return self.records
+
+    def thin(self, level: int, entropy: Entropy) -> Records:
+        kept = [entropy.bits(level) == 0 for _ in self.records]
+        return self.records[np.array(kept, dtype=bool)]
+
+
+def _radii(selection: Selection) -> LawOf:
+    def law(q: Records, e: Fraction) -> Law:
+        grid = RadiusGrid.between(1, 16)
+        outside = tuple(tuple(int((s * q > r).sum()) for r in grid.radii) for s in (-1, 1))
+        return RadiusDraw(outside, grid, e, TILT, selection)
+
+    return law
+
+
+def _centre(q: Records, e: Fraction) -> Law:
+    return MedianCentre.template(FloatGrid(2), -8, 8, e).over(q)
+
+
+@dataclass(frozen=True, slots=True)
+class CountLaw:
+    """A noisy count of any records: the law whose amplification is tight."""
+
+    epsilon: Fraction
+
+    @property
+    def event(self) -> Event:
+        return Pure(self.epsilon)
+
+    def over(self, q: Records) -> Law:
+        return laplace((len(q),), l1=1, epsilon=self.epsilon)
+
+    def public(self) -> dict[str, object]:
+        return {"epsilon": self.epsilon}
+
+
+def _subsampled_count(q: Records, e: Fraction) -> Law:
+    return Subsampled(Members(q), CountLaw(amplified(e, 2)), 2, Pure(e))
+
+
+def _subsampled_centre(q: Records, e: Fraction) -> Law:
+    template = MedianCentre.template(FloatGrid(2), -8, 8, amplified(e, 2))
+    return Subsampled(Members(q), template, 2, Pure(e))
+
+
+LAWS: dict[str, LawOf] = {
+    "laplace": lambda q, e: laplace((int(q.sum()),), l1=8, epsilon=e),
+    "gaussian": lambda q, e: gaussian((int(q.sum()),), l2=8, rho=e**2 / 2),
+    "independent": lambda q, e: independent(int(q.sum()), len(q), lo=-8, hi=8, epsilon=e),
+    "shifted": lambda q, e: shifted(int(q.sum()), len(q), lo=-8, hi=8, epsilon=e),
+    "transformed": lambda q, e: transformed(int(q.sum()), len(q), lo=-8, hi=8, epsilon=e),
+    "staircase": lambda q, e: staircase((int(q.sum()),), l1=8, epsilon=e),
+    "staircase of a pair": lambda q, e: staircase(
+        (int((q + 8).sum()), int((8 - q).sum())), l1=16, epsilon=e
+    ),
+    "centre": _centre,
+    "threshold": lambda q, e: RankThreshold(np.sort(q), -8, 8, 1, 3, e),
+    "radii by flip": _radii("flip"),
+    "radii by exponential": _radii("exponential"),
+    "subsampled count": _subsampled_count,
+    "subsampled centre": _subsampled_centre,
+}

@@ -1,0 +1,97 @@
+"""The fit test accepts every sampler, and notices noise 30 % too small or too large."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from modicum import audit
+from modicum.audit import goodness
+from modicum.errors import InvalidArgument
+from modicum.exact.entropy import SeededEntropy
+from modicum.mechanisms.additive import laplace
+from modicum.mechanisms.centre import MedianCentre
+from modicum.mechanisms.grid import FloatGrid
+from modicum.mechanisms.radius import RadiusDraw, RadiusGrid
+from modicum.mechanisms.staircase import staircase
+from modicum.mechanisms.subsampled import Subsampled
+from modicum.mechanisms.threshold import RankThreshold
+from modicum.privacy.event import Pure
+from tests.audit.cases import LAWS, Members
+
+DATA = np.array([-8, -7, -3, 0, 1, 1, 2, 5, 8])
+DRAWS = 4000
+GRID = RadiusGrid.between(1, 100)
+OUTSIDE = tuple(max(0, 12 - 2 * i) for i in range(len(GRID.radii)))
+
+
+def radii(e: Fraction, selection: str) -> RadiusDraw:
+    return RadiusDraw((OUTSIDE, (*OUTSIDE[1:], 0)), GRID, e, e / 4, selection)
+
+
+# The price at which the outcomes are spread enough to show a change of scale.
+SPREAD = {
+    "laplace": lambda e: laplace((3,), l1=4, epsilon=e),
+    "gaussian": lambda e: LAWS["gaussian"](DATA, e),
+    "transformed": lambda e: LAWS["transformed"](DATA, 2 * e),
+    "staircase": lambda e: staircase((3,), l1=5, epsilon=e),
+    "staircase of a pair": lambda e: staircase((3, -4), l1=2, epsilon=e),
+    "centre": lambda e: LAWS["centre"](DATA, e),
+    "threshold": lambda e: RankThreshold(np.arange(0, 90, 9), -100, 100, 5, 9, e),
+    "radii by flip": lambda e: radii(e, "flip"),
+    "radii by exponential": lambda e: radii(e, "exponential"),
+    "subsampled centre": lambda e: Subsampled(
+        Members(np.full(6, 3)),
+        MedianCentre.template(FloatGrid(4), -100, 100, 2 * e),
+        1,
+        Pure(2 * e),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SPREAD)
+def test_a_sampler_follows_its_law(name) -> None:
+    assert audit.fit(SPREAD[name](Fraction(1)), DRAWS, SeededEntropy(name)) > 1e-3
+
+
+@pytest.mark.parametrize("name", SPREAD)
+@pytest.mark.parametrize("scale", ["0.7", "1.3"])
+def test_a_scale_30_percent_wrong_is_noticed(name, scale) -> None:
+    right, wrong = (SPREAD[name](1 / Fraction(s)) for s in ("1", scale))
+    entropy = SeededEntropy(name + scale)
+    assert audit.power(right, wrong, draws=DRAWS, entropy=entropy, trials=1) == 1
+
+
+def test_dependent_coordinates_are_noticed() -> None:
+    law = laplace((0, 0), l1=4, epsilon=Fraction(1))
+    entropy = SeededEntropy("pairs")
+    sample = [law.sample(entropy) for _ in range(2000)]
+    assert goodness._p_value(law, sample) > 1e-3
+    assert goodness._p_value(law, [(x, x) for x, _ in sample]) < 1e-12
+
+
+def test_an_uneven_choice_inside_a_stretch_is_noticed() -> None:
+    law = RankThreshold(np.array([500]), 0, 1000, 1, 1, Fraction(1))
+    entropy = SeededEntropy("stretch")
+    sample = [law.sample(entropy) for _ in range(2000)]
+    assert goodness._p_value(law, sample) > 1e-3
+    assert goodness._p_value(law, [x - x % 250 if x < 500 else x for x in sample]) < 1e-12
+
+
+def test_an_impossible_outcome_is_certain_proof() -> None:
+    law = LAWS["centre"](DATA, Fraction(1))
+    assert goodness._p_value(law, [law.sample(SeededEntropy(1)), 10**6]) == 0
+
+
+def test_the_p_value_is_one_at_least_that_often() -> None:
+    law = laplace((0,), l1=1, epsilon=Fraction(1))
+    entropy = SeededEntropy("level")
+    small = sum(audit.fit(law, 50, entropy) < 0.1 for _ in range(200))
+    assert small <= 20
+
+
+def test_bad_arguments() -> None:
+    with pytest.raises(InvalidArgument, match="draws"):
+        audit.fit(LAWS["laplace"](DATA, Fraction(1)), 0, SeededEntropy(1))
+    with pytest.raises(InvalidArgument, match="smaller noise scale"):
+        audit.fit(laplace((0,), l1=10**9, epsilon=Fraction(1)), 10, SeededEntropy(1))

@@ -1,0 +1,88 @@
+"""Every law keeps its claim on all small neighbours, uses it, and breaks a smaller one."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from modicum import audit
+from modicum.audit.divergence import log_ratio
+from modicum.audit.product import factors
+from modicum.audit.support import log_densities, support, telling
+from modicum.mechanisms.additive import Additive
+from modicum.mechanisms.law import Law
+from modicum.mechanisms.staircase import staircase
+from modicum.privacy.budget import Budget, pure, zcdp
+from tests.audit.cases import LATTICE, LAWS
+from tests.audit.literal import Understated, one_draw
+
+PAIRS = audit.neighbours((-8, 1, 8), 3)
+NEIGHBOURS = [(np.array(a, dtype=int), np.array(b, dtype=int)) for a, b in PAIRS]
+LOOSE = {"subsampled centre"}  # the median of so few records uses a third of what it may
+
+
+def price(name: str) -> Budget:
+    return zcdp("0.5") if name == "gaussian" else pure(1)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_a_law_keeps_its_claim_and_uses_all_of_it(name: str) -> None:
+    request = one_draw(lambda q: LAWS[name](q, Fraction(1)), LATTICE, price(name))
+    report = audit.check(request, PAIRS, widths=(1,))
+    assert report.passed, report
+    assert report.steps[0].used > (0.3 if name in LOOSE else 1 - 1e-6)
+
+
+@pytest.mark.parametrize("name", LAWS.keys() - LOOSE)
+def test_noise_30_percent_too_small_breaks_the_claim(name: str) -> None:
+    def law(q: np.ndarray) -> Law:
+        louder, stated = LAWS[name](q, Fraction(10, 7)), LAWS[name](q, Fraction(1)).event
+        if isinstance(louder, Additive):
+            return replace(louder, stated=stated)
+        return Understated(louder, stated)
+
+    report = audit.check(one_draw(law, LATTICE, price(name)), PAIRS, widths=(1,))
+    assert report.leak is None
+    assert not report.passed
+    # ε and the range grow as the scale shrinks, ρ as its square does.
+    assert report.steps[0].used == pytest.approx(10 / 7 if name != "gaussian" else 100 / 49)
+
+
+def small(name: str, q: np.ndarray) -> Law:
+    """The law with so little noise that its outcomes can be listed quickly."""
+    if name == "staircase of a pair":
+        return staircase((len(q), int((q > 0).sum())), l1=2, epsilon=Fraction(4))
+    return LAWS[name](q, Fraction(4))
+
+
+@pytest.mark.parametrize("name", LAWS.keys() - {"gaussian", "subsampled count"})
+def test_the_probes_of_two_laws_attain_their_largest_log_ratio(name: str) -> None:
+    for data, neighbour in NEIGHBOURS[::4]:
+        laws = [small(name, q) for q in (data, neighbour)]
+        parts = [factors(law) or (law,) for law in laws]
+        for pair in zip(*parts, strict=True):
+            on_probes, on_all = (
+                log_ratio(*(log_densities(law, outcomes) for law in pair))
+                for outcomes in (telling(pair), support(pair).outcomes)
+            )
+            assert on_probes.max() == pytest.approx(on_all.max(), abs=1e-12)
+            assert on_probes.min() == pytest.approx(on_all.min(), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", LAWS.keys() - {"subsampled count"})
+def test_log_densities_add_up_to_one(name: str) -> None:
+    law = small(name, np.array([-3, 1, 8]))
+    for part in factors(law) or (law,):
+        listed = support([part])
+        mass = np.exp(log_densities(part, listed.outcomes)) @ listed.sizes
+        assert mass == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["independent", "transformed", "gaussian", "radii by flip"])
+def test_factors_multiply_to_the_law(name: str) -> None:
+    law = LAWS[name](np.array([-3, 1, 8]), Fraction(1))
+    parts = factors(law)
+    for outcome in law.probes():
+        apart = [part.log_density((x,)) for part, x in zip(parts, outcome, strict=True)]
+        assert law.log_density(outcome) == pytest.approx(sum(apart), rel=1e-12)

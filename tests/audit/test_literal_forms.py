@@ -1,0 +1,132 @@
+"""The audit catches the papers' printed forms that are not private, and passes the right ones."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from modicum import audit
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.additive import Additive, laplace
+from modicum.mechanisms.bounded_mean import transformed
+from modicum.mechanisms.staircase import staircase
+from modicum.mechanisms.threshold import RankThreshold
+from modicum.privacy.budget import pure
+from modicum.privacy.event import Pure
+from tests.audit.cases import LATTICE
+from tests.audit.literal import InverseSensitivity, LiteralThreshold, StaircaseNoise, one_draw
+
+
+@pytest.mark.parametrize(
+    ("n", "epsilon", "R", "gamma", "nats"),
+    [
+        (200, 1.0, 1e2, 0.1, 69.58),
+        (1000, 1.0, 1e6, 1.0, 450.95),
+        (1000, 0.5, 1e6, 1.0, 201.39),
+        (10_000, 0.1, 1e9, 1.0, 432.08),
+    ],
+)
+def test_a_window_that_shrinks_with_the_data(n, epsilon, R, gamma, nats) -> None:
+    """Dick et al. 2023, Algorithm 3: alpha = gamma / |D|; n zeros against n + 1."""
+    request = one_draw(
+        lambda q: LiteralThreshold(q.astype(float), R, gamma, epsilon), LATTICE, pure(epsilon)
+    )
+    report = audit.joint_loss(request, np.zeros(n), np.zeros(n + 1))
+    assert not report.passed
+    assert report.worst == pytest.approx(nats, abs=0.01)
+    # The ring between the two windows is that likely.
+    law = LiteralThreshold(np.zeros(n), R, gamma, epsilon)
+    ring = 2 * (law.alpha - replace(law, data=np.zeros(n + 1)).alpha)
+    inside = math.exp(law.log_density(law.alpha * (1 - 1e-9)))
+    assert ring * inside == pytest.approx(1 / (n + 1), rel=0.01)
+
+
+def test_the_same_on_a_public_grid() -> None:
+    """A public lattice in place of the window, and a public rank: at most epsilon."""
+    request = one_draw(
+        lambda q: RankThreshold(np.sort(q), -8, 8, 61, 200, Fraction(1)), LATTICE, pure(1)
+    )
+    assert audit.joint_loss(request, np.zeros(200), np.zeros(201)).passed
+
+
+@pytest.mark.parametrize("R", [8, 100])
+def test_a_sum_that_is_not_clipped(R) -> None:
+    """Algorithm 1 inside Algorithm 3: noise on the scale of [l, u] = [-1, 1], data up to R."""
+    lattice = Lattice(-float(R), float(R), 1.0)
+
+    def literal(q: np.ndarray) -> Additive:
+        return laplace((int(q.sum()),), l1=2, epsilon=Fraction(1))
+
+    def clipped(q: np.ndarray) -> Additive:
+        c = q.clip(-1, 1)
+        return transformed(int(c.sum()), len(c), lo=-1, hi=1, epsilon=Fraction(1))
+
+    pairs = audit.neighbours((-R, 0, R), 2)
+    report = audit.check(one_draw(literal, lattice, pure(1)), pairs)
+    assert report.worst == pytest.approx(R / 2)
+    assert not report.passed
+    assert audit.check(one_draw(clipped, lattice, pure(1)), pairs).passed
+
+
+@pytest.mark.parametrize(("statistic", "nats"), [("mean", 1.885), ("median", 1.672)])
+@pytest.mark.parametrize("epsilon", ["0.1", "1"])
+def test_an_inverse_sensitivity_without_epsilon(statistic, nats, epsilon) -> None:
+    """Algorithm 5 prints exp(-len): nearly 2 nats, whatever epsilon is claimed."""
+    pairs = audit.neighbours((0, 1, 2, 3), 5)
+    lattice = Lattice(0.0, 3.0, 1.0)
+    price = pure(epsilon)
+
+    def law(weight: Fraction):
+        return lambda q: InverseSensitivity(q, 0, 3, weight, statistic, Pure(price.amount))
+
+    literal = audit.check(one_draw(law(Fraction(1)), lattice, price), pairs)
+    assert literal.worst == pytest.approx(nats, abs=1e-3)
+    assert not literal.passed
+    assert audit.check(one_draw(law(price.amount / 2), lattice, price), pairs).passed
+
+
+def test_half_of_epsilon_is_the_right_weight_of_the_length() -> None:
+    """exp(-epsilon len / 2) is tight: the mean of up to five records reaches 0.998 epsilon."""
+    request = one_draw(
+        lambda q: InverseSensitivity(q, 0, 2, Fraction(5, 2), "mean", Pure(Fraction(5))),
+        Lattice(0.0, 2.0, 1.0),
+        pure(5),
+    )
+    report = audit.check(request, audit.neighbours((0, 1, 2), 5))
+    assert report.passed
+    assert report.used > 0.998
+
+
+@pytest.mark.parametrize("x", [1, 4, 8])
+def test_independent_staircases(x) -> None:
+    """Kulesza et al. 2023 remark that staircase noise can be substituted: it costs 2 epsilon."""
+    w = 16
+    lattice = Lattice(0.0, float(w), 1.0)
+
+    def literal(q: np.ndarray) -> Additive:
+        noise = StaircaseNoise(w, 6, Fraction(2))
+        return Additive((int(q.sum()), int((w - q).sum())), (noise, noise), Pure(Fraction(2)))
+
+    def radial(q: np.ndarray):
+        return staircase((int(q.sum()), int((w - q).sum())), l1=w, epsilon=Fraction(2))
+
+    report = audit.joint_loss(one_draw(literal, lattice, pure(2)), (), (float(x),))
+    assert report.used == pytest.approx(2)
+    assert not report.passed
+    report = audit.joint_loss(one_draw(radial, lattice, pure(2)), (), (float(x),))
+    assert report.passed
+    assert report.used == pytest.approx(1)
+
+
+@pytest.mark.parametrize("x", [0, 16])
+def test_independent_staircases_at_the_ends_of_the_range(x) -> None:
+    """There only one coordinate moves, and the remark holds."""
+    noise = StaircaseNoise(16, 6, Fraction(2))
+    request = one_draw(
+        lambda q: Additive((int(q.sum()), int((16 - q).sum())), (noise, noise), Pure(Fraction(2))),
+        Lattice(0.0, 16.0, 1.0),
+        pure(2),
+    )
+    assert audit.joint_loss(request, (), (float(x),)).used == pytest.approx(1)
