@@ -22,12 +22,16 @@ def draw_of(selection, counts=COUNTS) -> RadiusDraw:
 
 def test_radii_are_the_distinct_rounded_half_octaves() -> None:
     grid = RadiusGrid.between(1, 2**51)
-    assert list(grid.radii[1:]) == sorted({round(math.sqrt(2) ** j) for j in range(60)} | set(
-        grid.radii[1:]))[: len(grid.radii) - 1]
-    for radius, j in zip(grid.radii[1:], grid.halves[1:], strict=True):
+    assert (
+        list(grid.radii[1:])
+        == sorted({round(math.sqrt(2) ** j) for j in range(60)} | set(grid.radii[1:]))[
+            : len(grid.radii) - 1
+        ]
+    )
+    for radius, j in zip(grid.radii[1:], grid.indices[1:], strict=True):
         assert abs(radius - math.sqrt(2) ** j) <= max(0.5, radius * 1e-12)
     assert grid.radii[-1] >= 2**51 > grid.radii[-2]
-    assert grid.halves[0] == grid.halves[1] - 1
+    assert grid.indices[0] == grid.indices[1] - 1
 
 
 @pytest.mark.parametrize("smallest", [1, 2, 3, 5, 1000, 2**30 + 1])
@@ -41,7 +45,7 @@ def test_the_flip_law_by_enumeration_of_arrival_orders() -> None:
     grid = RadiusGrid.between(1, 4)
     counts = (3, 2, 1, 0, 0)
     law = RadiusDraw((counts,), grid, Fraction(1, 2), Fraction(1, 3), "flip")
-    costs = [0.5 * f + j / 3 for f, j in zip(counts, grid.halves, strict=True)]
+    costs = [0.5 * f + j / 3 for f, j in zip(counts, grid.indices, strict=True)]
     weights = [math.exp(min(costs) - c) for c in costs]
     exact = Counter()
     orders = list(itertools.permutations(range(len(counts))))

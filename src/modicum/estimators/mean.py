@@ -4,7 +4,8 @@ Five steps, one budget (docs/proofs/mean.md has the proofs; the labels are the s
 
 [M1] count    a noisy count drives the schedule;
 [M2] centre   a private median on a floating-point grid, from a secret subsample;
-[M3] radii    on each side, the least width with few records outside;
+[M3] shape    two radii with a public share of the data outside: how heavy is the tail?
+     radii    on each side, the least width with few records outside;
 [M4] rough    a rough mean of the data clipped to those bounds, and a second count;
 [M5] final    the sum of clipped deviations from the rough mean, with most of the budget.
 """
@@ -19,19 +20,23 @@ from modicum.estimators.mean_evidence import Counted, MeanEvidence, NoisyTerm, S
 from modicum.estimators.outside import Outside
 from modicum.estimators.purse import Purse, open_purse
 from modicum.estimators.schedule import (
+    INNER_TILT,
+    OUTER_TILT,
     Clusters,
+    Ranks,
     Schedule,
     count_share,
     first_reduction,
     mean_schedule,
     subsample_level,
+    tail_weight,
 )
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grid import FloatGrid
 from modicum.mechanisms.radius import RadiusGrid
 from modicum.privacy.event import Event
 from modicum.release import Answer
-from modicum.steps import Ask, Steps, draw, need, need_both
+from modicum.steps import Ask, Steps, draw, need, need_with
 from modicum.summaries.base import Reduction
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.clipped import ClippedSum
@@ -41,6 +46,10 @@ from modicum.summaries.tails import TailSummary
 __all__ = ["adaptive_mean"]
 
 S = TypeVar("S")
+HEAVY = (
+    "the tail looks heavy: more may have been clipped than the default interval allows for; "
+    "interval(tail=2) assumes less"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +92,9 @@ def adaptive_mean(
     purse = open_purse(event)
     here = _Setting(column, lattice, purse, clusters)
     first = first_reduction(lattice, purse, clusters)
-    summary, records = yield from need_both(here.ask(first), here.ask(Records()))
+    # Two secret subsamples, each for one law only.
+    some = here.ask(Records())
+    summary, (for_centre, for_shape) = yield from need_with(here.ask(first), some, some)
     tails = summary if isinstance(summary, TailSummary) else None
 
     counting = purse.noisy((summary.count,), sensitivity=1, share=count_share(purse))  # [M1]
@@ -91,7 +102,9 @@ def adaptive_mean(
     first_count = Counted(Fraction(max(n0, 1)), (NoisyTerm(counting.noise[0], 1.0),))
     schedule = mean_schedule(lattice, purse, n0, clusters)
 
-    centre = yield from _centre(here, records, schedule, n0)  # [M2]
+    centre = yield from _centre(here, for_centre, schedule, n0)  # [M2]
+    if schedule.shape:
+        schedule = yield from _shape(here, for_shape, schedule, centre, n0)
     bounds = yield from _bounds(here, tails, schedule, centre)  # [M3]
     if bounds.lo == bounds.hi:
         return (yield from _single_value(here, bounds, schedule, first_count))
@@ -135,14 +148,40 @@ def _centre(here: _Setting, records: RecordSummary, schedule: Schedule, n0: int)
     return min(max(point, here.lattice.first), here.lattice.last)
 
 
+def _shape(
+    here: _Setting, records: RecordSummary, schedule: Schedule, centre: int, n0: int
+) -> Steps[Schedule]:
+    """[M3] Adapt the schedule to the tail, seen through a fresh subsample."""
+    level = subsample_level(n0)
+    ranks = Ranks.of(n0 * float(here.purse.scale))
+    grid = RadiusGrid.between(
+        max(1, abs(centre) >> schedule.bits), _reach(here.lattice, centre), per_octave=4
+    )
+    law = here.purse.ranks(
+        records,
+        centre,
+        grid,
+        targets=(round(ranks.inner * n0) >> level, round(ranks.outer * n0) >> level),
+        tilts=(INNER_TILT, OUTER_TILT),
+        level=level,
+        share=schedule.shape,
+    )
+    inner, outer = yield from draw("shape", law)
+    return schedule.for_tail(tail_weight(grid.radii[inner], grid.radii[outer], ranks))
+
+
+def _reach(lattice: Lattice, centre: int) -> int:
+    """Widest radius of use around a centre."""
+    return max(lattice.last - centre, centre - lattice.first)
+
+
 def _bounds(
     here: _Setting, tails: TailSummary | None, schedule: Schedule, centre: int
 ) -> Steps[_Bounds]:
     """[M3] The radii on both sides of the centre: disjoint records, one event."""
     lattice = here.lattice
-    grid = RadiusGrid.between(
-        max(1, abs(centre) >> schedule.bits), max(lattice.last - centre, centre - lattice.first)
-    )
+    smallest = max(1, abs(centre) >> schedule.bits)
+    grid = RadiusGrid.between(smallest, _reach(lattice, centre))
     upper = tuple(centre + r for r in grid.radii)
     lower = tuple(centre - r for r in grid.radii)
     source: TailSummary | CellSummary
@@ -150,15 +189,18 @@ def _bounds(
     outside = (tuple(source.below_many(lower)), tuple(source.above_many(upper)))
     law = here.purse.radii(outside, grid, tilt=schedule.tilt, share=schedule.radii)
     left, right = yield from draw("radii", law)
+    widest = len(grid.radii) - 1
+    wide_left, wide_right = (min(i + schedule.widening, widest) if i else 0 for i in (left, right))
     return _Bounds(
-        max(lower[left], lattice.first),
-        min(upper[right], lattice.last),
+        max(lower[wide_left], lattice.first),
+        min(upper[wide_right], lattice.last),
         Outside(
             radii=(grid.radii[left], grid.radii[right]),
             widest=grid.radii[-1],
             candidates=len(grid.radii),
             eta=float(law.epsilon),
             power=float(schedule.power),
+            widening=2 ** (schedule.widening / 2),
         ),
         outside[0][0] + outside[1][0],
     )
@@ -219,7 +261,7 @@ def _single_value(
 
 def _status(schedule: Schedule) -> str:
     if schedule.has_centre:
-        return "ok"
+        return HEAVY if schedule.widening else "ok"
     return (
         "too little data for this range and budget: no private centre was possible, so values "
         "far from 0 cost noise on their own scale; narrow `within` or spend more"

@@ -24,6 +24,8 @@ class Outside:
         Score of one record outside.
     power : float
         The prior of a radius r is r^-power.
+    widening : float
+        Factor by which the drawn radii were widened afterwards.
 
     Notes
     -----
@@ -38,6 +40,7 @@ class Outside:
     candidates: int
     eta: float
     power: float
+    widening: float = 1.0
 
     def at_most(self, alpha: float) -> float:
         """Bound on the records outside all sides together, with probability 1 - alpha."""
@@ -49,6 +52,7 @@ class Outside:
     def expected(self, tail: float) -> float:
         """Typical number of records outside the heavier side, for a tail of index ``tail``.
 
-        Where F(r) ~ r^-tail the score is stationary at eta tail F = power.
+        Where F(r) ~ r^-tail the score is stationary at eta tail F = power; widening r by a
+        factor g leaves g^-tail of them.
         """
-        return self.power / (self.eta * tail)
+        return self.power / (self.eta * tail) * math.pow(self.widening, -tail)

@@ -13,12 +13,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+import numpy as np
+
 from modicum.exact.enclosure import sqrt_below
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive, gaussian, laplace
 from modicum.mechanisms.centre import MedianCentre
 from modicum.mechanisms.grid import FloatGrid
 from modicum.mechanisms.radius import RadiusDraw, RadiusGrid, Selection
+from modicum.mechanisms.ranks import RadiusRanks
 from modicum.mechanisms.subsampled import Members, Subsampled, amplified
 from modicum.privacy.budget import Kind
 from modicum.privacy.event import Concentrated, Event, Pure, cost
@@ -74,6 +77,27 @@ class Purse(ABC):
     ) -> RadiusDraw:
         """One radius a side."""
         law = RadiusDraw(outside, grid, self.range_for(share), tilt, self.selection)
+        self._pay(law.event)
+        return law
+
+    def ranks(
+        self,
+        records: Members,
+        centre: int,
+        grid: RadiusGrid,
+        *,
+        targets: tuple[int, ...],
+        tilts: tuple[Fraction, ...],
+        level: int,
+        share: Fraction,
+    ) -> Subsampled[tuple[int, ...]]:
+        """Radii with about the targeted numbers of records of a subsample outside."""
+        target = self._subsampled(share)
+        each = amplified(target, level) / len(targets)
+        nobody = np.empty(0, dtype=np.int64)
+        law = Subsampled(
+            records, RadiusRanks(nobody, centre, grid, targets, tilts, each), level, Pure(target)
+        )
         self._pay(law.event)
         return law
 

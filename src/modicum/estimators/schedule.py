@@ -7,7 +7,7 @@ chosen by measurement (docs/proofs/mean.md says how); none of them affects priva
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
@@ -19,18 +19,24 @@ from modicum.summaries.tails import Tails, TailSummary
 
 __all__ = [
     "Clusters",
+    "Ranks",
     "Schedule",
     "count_share",
     "first_reduction",
     "mean_schedule",
     "subsample_level",
     "sum_schedule",
+    "tail_weight",
 ]
 
 Clusters = Literal["clip", "keep"]
 
 HALF_LN2 = Fraction(355, 1024)  # ln(2)/2, the prior cost of a half octave for a tilt of 1
+# Prior costs of a quarter octave in the shape step: r^-0.7 inside, r^-2 outside.
+INNER_TILT = Fraction(7, 10) * HALF_LN2 / 2
+OUTER_TILT = HALF_LN2
 SUBSAMPLE = 13  # a centre is computed from 2^13 to 2^14 records, or all of them if fewer
+SHAPE_FROM = 8000  # records per unit of noise from which the shape of the tail is looked at
 CELL_LIMIT = 1 << 18  # more kept records than this: a cell table is smaller
 
 
@@ -40,21 +46,23 @@ class Schedule:
 
     Attributes
     ----------
-    centre, radii, rough : Fraction
-        Shares; what the count and these leave goes to the final sum.
+    centre, shape, radii, rough : Fraction
+        Shares; what the count and these leave goes to the final sum. 0: the step is left out.
     bits : int
         Fraction bits of the centre's grid.
     power : Fraction
         The radius prior is r^-power.
-    has_centre : bool
-        False if the noisy count is too small for a private centre.
+    widening : int
+        Half octaves by which the drawn radii are widened.
     """
 
     centre: Fraction
+    shape: Fraction
     radii: Fraction
     rough: Fraction
     bits: int
     power: Fraction
+    widening: int = 0
 
     @property
     def has_centre(self) -> bool:
@@ -65,6 +73,42 @@ class Schedule:
     def tilt(self) -> Fraction:
         """Prior cost of one half octave of radius."""
         return self.power * HALF_LN2
+
+    def for_tail(self, weight: float) -> Schedule:
+        """Adapt the radius draw to a released tail weight (see :func:`tail_weight`).
+
+        Light tails afford a steep prior and a small share; for heavy ones fewer records should
+        be clipped, and the radius is widened, which trades bias for noise at no cost.
+        """
+        heavy = min(1.0, max(0.0, 2 * (weight - 1)))
+        widening = 2 * math.log2(min(2.0, max(1.0, 1 + 0.7 * (weight - 1.1))))
+        return replace(
+            self,
+            radii=_grid(0.16 + 0.06 * heavy),
+            power=_grid(5 - heavy),
+            widening=round(widening),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """Targets of the shape step: fractions of the data outside an outer and an inner radius.
+
+    Attributes
+    ----------
+    inner, outer : float
+        Fractions; inner is larger.
+    """
+
+    inner: float
+    outer: float
+
+    @classmethod
+    def of(cls, expected: float) -> Ranks:
+        """600 records per unit of noise outside, or 0.3 %; and 16 times as many, at most 40 %."""
+        outer = max(600 / expected, 0.003)
+        inner = min(16 * outer, 0.4)
+        return cls(inner, min(outer, inner / 4))
 
 
 def _grid(x: float) -> Fraction:
@@ -89,15 +133,43 @@ def first_reduction(
 
     The ends hold so many records that what lies beyond them has no weight: a radius with F
     records outside is less likely than one with none by exp(-eta F + power ln(ratio)), with
-    power <= 4 and eta at least the range that the smallest radii share buys, so counts beyond
+    power <= 5 and eta at least the range that the smallest radii share buys, so counts beyond
     the kept ones matter with probability below e^-60. For small budgets that would be too many
     records; then a second pass makes a cell table.
     """
-    many = mean_schedule(lattice, purse, 1 << 60, clusters)
-    eta = float(purse.range_for(many.radii))
+    schedule = mean_schedule(lattice, purse, 1 << 60, clusters)
+    if schedule.shape:
+        schedule = schedule.for_tail(0.0)
+    eta = float(purse.range_for(schedule.radii))
     log_width = octaves(lattice)
-    keep = max(64, math.ceil((math.log(3 * log_width + 3) + 60 + 4 * log_width) / eta))
+    keep = max(64, math.ceil((math.log(3 * log_width + 3) + 60 + 5 * log_width) / eta))
     return Tails(keep) if keep <= CELL_LIMIT else Count()
+
+
+def tail_weight(inner_radius: int, outer_radius: int, ranks: Ranks) -> float:
+    """How heavy the tail is, from two released radii: 1 for an exponential distribution.
+
+    The logarithm of the ratio of the radii, in units of what it is for exponential data about
+    their median. Unknown, and so 1, if the inner radius is 0: more than half of the data may
+    then be a single value.
+    """
+    if inner_radius == 0 or outer_radius == 0:
+        return 1.0
+    reference = _exponential_radius(ranks.outer) / _exponential_radius(ranks.inner)
+    return math.log(outer_radius / inner_radius) / math.log(reference)
+
+
+def _exponential_radius(fraction: float) -> float:
+    """Radius r with P(|X - ln 2| > r) = fraction for X exponential with mean 1, median ln 2.
+
+    Above ln 2 only the upper tail counts: exp(-r)/2. Below, also 1 - 2^-1 exp(r), a quadratic
+    equation in exp(r).
+    """
+    one_sided = -math.log(2 * fraction)
+    if one_sided >= math.log(2):
+        return one_sided
+    rest = 1 - fraction
+    return math.log(rest + math.sqrt(rest**2 + 1))
 
 
 def subsample_level(noisy_count: int) -> int:
@@ -133,10 +205,11 @@ def mean_schedule(lattice: Lattice, purse: Purse, noisy_count: int, clusters: Cl
         eta = radii
     bits = 24 + min(16, max(0, math.floor(spare / math.log(2))))
     power = min(4.0, max(1.25, eta * expected / (2 * (log_width + 6))))
+    shape = 0.0 if concentrated or clusters == "keep" or expected < SHAPE_FROM else 0.03
     if clusters == "keep":
         power = min(power, 2.5)
         radii = radii if concentrated else max(radii, 0.25)
-    return Schedule(_grid(centre), _grid(radii), _grid(rough), bits, _grid(power))
+    return Schedule(_grid(centre), _grid(shape), _grid(radii), _grid(rough), bits, _grid(power))
 
 
 def sum_schedule(lattice: Lattice, purse: Purse, noisy_count: int, clusters: Clusters) -> Schedule:
@@ -150,4 +223,5 @@ def sum_schedule(lattice: Lattice, purse: Purse, noisy_count: int, clusters: Clu
     if clusters == "keep":
         power = min(power, 2.5)
         radii = radii if concentrated else 0.25
-    return Schedule(Fraction(0), _grid(radii), Fraction(0), 0, _grid(power))
+    nothing = Fraction(0)
+    return Schedule(nothing, nothing, _grid(radii), nothing, 0, _grid(power))

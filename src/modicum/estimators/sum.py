@@ -27,7 +27,7 @@ from modicum.mechanisms.radius import RadiusGrid
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
 from modicum.steps import Ask, Steps, draw, need
-from modicum.summaries.cells import Cells
+from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.clipped import ClippedSum
 from modicum.summaries.tails import TailSummary
 
@@ -115,10 +115,12 @@ def adaptive_sum(
     schedule = sum_schedule(lattice, purse, n0, clusters)
 
     grid = RadiusGrid.between(1, max(abs(lattice.first), abs(lattice.last)))
-    cells = summary
-    if not isinstance(cells, TailSummary):
-        cells = yield from need(Ask(column, lattice, Cells(0, grid.radii)))
-    outside = tuple(cells.magnitude_above_many(grid.radii))
+    sizes: TailSummary | CellSummary
+    if isinstance(summary, TailSummary):
+        sizes = summary
+    else:
+        sizes = yield from need(Ask(column, lattice, Cells(0, grid.radii)))
+    outside = tuple(sizes.magnitude_above_many(grid.radii))
     law = purse.radii((outside,), grid, tilt=schedule.tilt, share=schedule.radii)  # [S2]
     (chosen,) = yield from draw("radius", law)
     radius = grid.radii[chosen]

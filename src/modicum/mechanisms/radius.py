@@ -24,21 +24,21 @@ Selection = Literal["flip", "exponential"]
 
 @dataclass(frozen=True, slots=True)
 class RadiusGrid:
-    """Candidate radii in lattice steps: 0 and the distinct round(2^(j/2)) of a public range.
+    """Candidate radii in lattice steps: 0 and the distinct round(2^(j/m)) of a public range.
 
     Attributes
     ----------
     radii : tuple of int
         Increasing, starting with 0.
-    halves : tuple of int
-        The half-octave index j of each radius; radius 0 counts as one index below the first.
+    indices : tuple of int
+        The index j of each radius; radius 0 counts as one index below the first.
     """
 
     radii: tuple[int, ...]
-    halves: tuple[int, ...]
+    indices: tuple[int, ...]
 
     @classmethod
-    def between(cls, smallest: int, largest: int) -> RadiusGrid:
+    def between(cls, smallest: int, largest: int, per_octave: Literal[2, 4] = 2) -> RadiusGrid:
         """Build the grid from just above ``smallest - 1`` to the first radius >= ``largest``.
 
         Examples
@@ -47,16 +47,18 @@ class RadiusGrid:
         (0, 1, 2, 3, 4, 6, 8, 11)
         """
         radii: list[int] = []
-        halves: list[int] = []
-        j = max(0, 2 * smallest.bit_length() - 2)
+        indices: list[int] = []
+        j = max(0, per_octave * (smallest.bit_length() - 1))
         while not radii or radii[-1] < largest:
-            # round(2^(j/2)) = floor(sqrt(2^j) + 1/2) = floor((isqrt(4 2^j) + 1) / 2), exactly.
-            radius = (math.isqrt(4 << j) + 1) // 2
+            # round(x) = floor((floor(2 x) + 1) / 2) for x = 2^(j/m); floor(2 x) is the integer
+            # m-th root of 2^(m + j), here one or two integer square roots.
+            root = math.isqrt(1 << (per_octave + j))
+            radius = ((root if per_octave == 2 else math.isqrt(root)) + 1) // 2
             if radius >= smallest and (not radii or radius > radii[-1]):
                 radii.append(radius)
-                halves.append(j)
+                indices.append(j)
             j += 1
-        return cls((0, *radii), (halves[0] - 1, *halves))
+        return cls((0, *radii), (indices[0] - 1, *indices))
 
     @property
     def log_width(self) -> float:
@@ -68,7 +70,7 @@ class RadiusGrid:
 class RadiusDraw(Law[tuple[int, ...]]):
     """One radius a side, few records outside, wide radii less likely a priori.
 
-    A radius r has score -epsilon #{records outside r} - tilt j(r), with j(r) about 2 log2 r.
+    A radius r has score -epsilon #{records outside r} - tilt j(r), with j(r) about m log2 r.
     The side's radius is drawn by permute-and-flip (McKenna and Sheldon 2020) or by the
     exponential mechanism.
 
@@ -91,7 +93,7 @@ class RadiusDraw(Law[tuple[int, ...]]):
     grid : RadiusGrid
     epsilon : Fraction
     tilt : Fraction
-        Prior cost of one half octave.
+        Prior cost of one index of the grid.
     selection : {"flip", "exponential"}
 
     Notes
@@ -124,7 +126,7 @@ class RadiusDraw(Law[tuple[int, ...]]):
         """Score gaps to the best candidate as integers over one common denominator."""
         unit = math.lcm(self.epsilon.denominator, self.tilt.denominator)
         a, b = int(self.epsilon * unit), int(self.tilt * unit)
-        costs = [a * f + b * j for f, j in zip(counts, self.grid.halves, strict=True)]
+        costs = [a * f + b * j for f, j in zip(counts, self.grid.indices, strict=True)]
         least = min(costs)
         return [cost - least for cost in costs], unit
 
