@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal
 
 from modicum import request as ask
@@ -12,7 +13,6 @@ from modicum.plan.shapes import Shape, ShapeName, shape_of
 from modicum.plan.task import Task
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.unit import Unit
-from modicum.runners.request import Request
 
 __all__ = ["count", "mean", "sum"]
 
@@ -38,20 +38,20 @@ def mean(
 ) -> MeanPlan:
     """Plan a mean: its error, or the ε or the number of rows that an error needs.
 
-    Give two of the price, ``n`` and ``error``; the third is found.
+    Give two of the price, ``n`` and ``error``: the third is found.
 
     Parameters
     ----------
     sd, mean : float
         Guesses from public knowledge, not from the data. By default the mean is usual for the
-        shape: 0 if that is symmetric, ``sd`` if it is lognormal or exponential. Another mean makes
-        a lognormal more or less skewed, and moves every other shape.
+        shape: 0 if that is symmetric, else about ``sd``. Another mean changes the skewness of a
+        lognormal, and moves every other shape.
     shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
         What matters is how far the largest values reach; ``"pareto"`` (index 2.5) is cautious.
     n : int, optional
         Number of rows.
     epsilon, rho, budget : number, number, Budget, optional
-        The price. If it is left out, the pure ε is found.
+        At most one: the price. If none is given, the pure ε is found.
     error : float, optional
         Wanted mean absolute error against the mean without privacy.
     within, step, method, clusters, unit
@@ -60,14 +60,12 @@ def mean(
     Returns
     -------
     MeanPlan
-        ``error`` is usually within 20 % of the average error of releases of such data. Their
-        sampling error comes on top of it.
+        ``error`` is usually within 20 % of the average of releases; sampling error comes on top.
 
     Raises
     ------
     InvalidArgument
-        If not two of the three are given, if the shape does not fit into the range, or if no
-        ε up to 100 or n up to 10^12 gives the wanted error.
+        If not two of the three are given, or no ε up to 100 or n up to 10^12 is enough.
 
     Examples
     --------
@@ -77,10 +75,7 @@ def mean(
     """
     lattice = Lattice.within(within, step)
     data = shape_of(shape, sd=sd, mean=mean, lattice=lattice)
-
-    def question(price: Budget) -> Request:
-        return ask.mean(within=within, budget=price, step=step, method=method, clusters=clusters)
-
+    question = partial(ask.mean, within=within, step=step, method=method, clusters=clusters)
     task = Task(question, data, lattice, unit if unit is not None else Unit())
     found = task.solve(_price(epsilon, rho, budget), n, error)
     return MeanPlan(**found.fields("mean", method, task.unit, error), shape=data, lattice=lattice)
@@ -114,10 +109,7 @@ def sum(
     """
     lattice = Lattice.within(within, step)
     data = shape_of(shape, sd=sd, mean=mean, lattice=lattice)
-
-    def question(price: Budget) -> Request:
-        return ask.sum(within=within, budget=price, step=step, clusters=clusters)
-
+    question = partial(ask.sum, within=within, step=step, clusters=clusters)
     task = Task(question, data, lattice, unit if unit is not None else Unit())
     found = task.solve(_price(epsilon, rho, budget), n, error)
     return SumPlan(**found.fields("sum", "adaptive", task.unit, error), shape=data, lattice=lattice)
@@ -144,12 +136,7 @@ def count(
     >>> 0.09 < count(error=10).epsilon < 0.11
     True
     """
-    task = Task(
-        lambda price: ask.count(budget=price),
-        _ANY_SHAPE,
-        _ANY_LATTICE,
-        unit if unit is not None else Unit(),
-    )
+    task = Task(ask.count, _ANY_SHAPE, _ANY_LATTICE, unit if unit is not None else Unit())
     found = task.solve(_price(epsilon, rho, budget), n, error)
     return CountPlan(**found.fields("count", "noisy", task.unit, error))
 

@@ -73,9 +73,9 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A question whose price is open, and the kind of data it would be asked of."""
+    """A question whose ``budget=`` is open, and the kind of data it would be asked of."""
 
-    question: Callable[[Budget], Request]
+    question: Callable[..., Request]
     shape: Shape
     lattice: Lattice
     unit: Unit
@@ -91,7 +91,9 @@ class Task:
         """
         rows = None if n is None else _checked_rows(n)
         wanted = None if error is None else _checked_error(error)
-        self.question(price if price is not None else pure(1))  # refuses bad arguments at once
+        self.question(
+            budget=price if price is not None else pure(1)
+        )  # refuses bad arguments at once
         if price is not None and rows is not None and wanted is None:
             return self._simulated(price, rows, RUNS)
         if price is None and rows is not None and wanted is not None:
@@ -132,7 +134,7 @@ class Task:
         )
 
     def _simulated(self, price: Budget, rows: int, runs: int) -> Found:
-        request = self.question(price)
+        request = self.question(budget=price)
         population = Population.of(self.shape, self.lattice, rows)
         trials = tuple(
             trial(
