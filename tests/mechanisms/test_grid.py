@@ -20,7 +20,7 @@ def test_numbers_and_points_are_inverse(bits: int, number: int) -> None:
 @given(BITS, LATTICE)
 def test_rounding_is_towards_zero_and_relative(bits: int, q: int) -> None:
     point = FloatGrid(bits).point(FloatGrid(bits).number(q))
-    assert 0 <= (q - point) * (1 if q >= 0 else -1)
+    assert (q - point) * (1 if q >= 0 else -1) >= 0
     assert abs(q - point) * 2**bits <= max(abs(q) - 1, 0)
 
 
