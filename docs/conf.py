@@ -8,7 +8,6 @@ release = version = __version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
 exclude_patterns = ["_build"]
-suppress_warnings = ["toc.empty_glob"]
 
 myst_heading_anchors = 3
 
