@@ -1,0 +1,91 @@
+"""A release shows what was paid for, and nothing else."""
+
+import json
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import modicum as mo
+from modicum.exact.entropy import SeededEntropy
+
+WITHIN = (-1e9, 1e9)
+DATA = np.random.default_rng(1).lognormal(10, 1, 30_000)
+
+
+def release_of(name: str, **arguments) -> mo.Release:
+    curator = mo.Curator(DATA, budget=mo.zcdp(100), entropy=SeededEntropy("r"))
+    return getattr(curator, name)(**arguments)
+
+
+RELEASES = {
+    "mean": release_of("mean", within=WITHIN, epsilon=1),
+    "subset": release_of("mean", within=WITHIN, epsilon=2, method="subset"),
+    "zcdp": release_of("mean", within=WITHIN, rho="0.5"),
+    "cells": release_of("mean", within=WITHIN, epsilon="0.004"),
+    "sum": release_of("sum", within=WITHIN, epsilon=1),
+    "count": release_of("count", epsilon=1),
+}
+
+
+@pytest.fixture(params=RELEASES, ids=list(RELEASES))
+def release(request) -> mo.Release:
+    return RELEASES[request.param]
+
+
+def test_it_is_a_number(release) -> None:
+    assert float(release) == release.value
+
+
+def test_json_holds_everything_and_only_json(release) -> None:
+    record = json.loads(release.to_json())
+    assert record["schema"] == "modicum.release/1"
+    assert record["value"] == release.value
+    assert record["interval"] == list(release.interval())
+    assert record["neighbours"] == "add-remove"
+    exact = record.get("epsilon_exact") or record["rho_exact"]
+    key = "epsilon_exact" if "epsilon_exact" in record else "rho_exact"
+    if key == "epsilon_exact":
+        spent = sum(Fraction(e.get(key) or e["eta_exact"]) for e in record["journal"])
+        assert spent == Fraction(exact)
+    assert len(record["journal"]) == len(release.journal)
+
+
+def test_pickle_keeps_it(release) -> None:
+    again = pickle.loads(pickle.dumps(release))
+    assert again.to_json() == release.to_json()
+    assert str(again) == str(release)
+
+
+def test_the_card_and_the_explanation_are_text(release) -> None:
+    card, story = str(release), release.explain()
+    assert "95 % interval" in card
+    assert "test entropy, not private" in card
+    assert card in story
+    for entry in release.journal:
+        assert entry.label in story
+    assert card.splitlines()[0] in release._repr_html_()
+
+
+def test_intervals_grow_with_the_level_and_the_tail(release) -> None:
+    def width(**arguments) -> float:
+        lower, upper = release.interval(**arguments)
+        return upper - lower
+
+    assert width(level=0.5) <= width(level=0.95) <= width(level=0.999)
+    assert width(tail=None) <= width(tail=10) <= width(tail=3) <= width(tail=1.5)
+    lower, upper = release.interval()
+    assert lower <= release.value <= upper
+
+
+@pytest.mark.parametrize("level", [0, 1, -1, 2, float("nan")])
+def test_bad_levels(release, level) -> None:
+    with pytest.raises(mo.InvalidArgument, match="level"):
+        release.interval(level)
+
+
+@pytest.mark.parametrize("tail", [1, 0, -3, float("nan"), float("inf")])
+def test_bad_tails(release, tail) -> None:
+    with pytest.raises(mo.InvalidArgument, match="tail"):
+        release.interval(tail=tail)
