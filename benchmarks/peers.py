@@ -63,11 +63,11 @@ def peers(*, quick: bool) -> str:
         path = Path(folder) / "income.npy"
         np.save(path, x)
         rows += [_row(peer, path, float(x.mean()), quick=quick) for peer in PEERS]
-    header = ["library", "median error", "95 % below", "time / numpy.sum", "releases", "note"]
+    header = ["library", "median error", "95 % below", "CPU time / numpy.sum", "releases", "note"]
     return f"""## Peers: the mean of {N:,} incomes, ε = 1
 
 Incomes are lognormal(10.8, 0.9), their range is given as ±1e9 or not at all. Relative error of the
-mean. Times are of one release, the fastest of all, over numpy.sum of the same array in the same
+mean. CPU time of one release, the fastest of all, over numpy.sum of the same array in the same
 process.
 
 {table(header, rows)}"""
