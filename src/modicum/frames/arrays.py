@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 from numbers import Real
 from typing import Any
 
@@ -16,6 +17,8 @@ from modicum.frames.memory import MemorySource
 from modicum.frames.types import check_number
 
 __all__ = ["ArrayColumn", "open_array", "open_list"]
+
+_NUMBERS: tuple[type, ...] = (Real, Decimal, np.bool_, type(None))
 
 
 class ArrayColumn:
@@ -64,21 +67,19 @@ def _source(engine: str, values: NDArray[Any]) -> MemorySource:
 
 
 def _converted(items: Sequence[Any]) -> Floats:
-    if {type(item) for item in items} <= {int, float, bool}:
+    if all(issubclass(kind, _NUMBERS) for kind in {type(item) for item in items}):
         try:
             return np.array(items, dtype=np.float64)
-        except OverflowError:
-            pass  # an integer beyond 1.8e308
+        except (OverflowError, TypeError, ValueError):
+            pass  # such as an integer beyond 1.8e308
     return np.array([_number(item) for item in items], dtype=np.float64)
 
 
 def _number(item: Any) -> float:
-    # Decimals are registered as numbers, but not as real ones.
-    if not isinstance(item, Real | np.bool_) and type(item).__name__ != "Decimal":
-        return math.nan
+    number: Any = item if isinstance(item, _NUMBERS) and item is not None else math.nan
     try:
-        return float(item)
+        return float(number)
     except OverflowError:
-        return math.inf if item > 0 else -math.inf
-    except (TypeError, ValueError):
+        return math.inf if number > 0 else -math.inf
+    except (TypeError, ValueError):  # such as a signalling NaN of the decimal module
         return math.nan

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 from modicum.errors import InvalidArgument, SourceError
-from modicum.frames.arrow import ArrowDataset
 from modicum.frames.base import Source, guarded
 from modicum.frames.csv import CsvFile
-from modicum.frames.duck import DuckRelation
-from modicum.frames.lazy import open_lazy, streams
+from modicum.frames.parquet import open_parquet
 
 __all__ = ["open_path"]
 
@@ -24,13 +20,15 @@ def open_path(path: str | os.PathLike[str]) -> Source:
     make no columns.
     """
     text = os.fspath(path)
-    name = Path(text).name
-    files = _found(text)
+    if not text:
+        raise InvalidArgument("the path is empty")
+    name = Path(text).name or text
+    files = guarded(repr(name), lambda: _found(text))
     if not files:
-        raise SourceError(f"no such file, and no Parquet file in such a folder: {name!r}")
+        raise SourceError(f"there is no file {name!r}, and no Parquet file in such a folder")
     suffixes = {Path(file).suffix.lower() for file in files}
     if suffixes == {".parquet"}:
-        return guarded(repr(name), lambda: _open_parquet(files, name))
+        return guarded(repr(name), lambda: open_parquet(files, repr(name)))
     if suffixes == {".csv"} and len(files) == 1:
         return guarded(repr(name), lambda: CsvFile(files[0], name))
     raise InvalidArgument(
@@ -53,22 +51,3 @@ def _found(text: str) -> list[str]:
 def _is_hidden(file: Path, folder: Path) -> bool:
     """Whether other programs left it there for themselves, by their convention for names."""
     return any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
-
-
-def _open_parquet(files: list[str], name: str) -> Source:
-    """Read with the fastest engine at hand that does so in batches."""
-    label = repr(name)
-    has = {engine: find_spec(engine) is not None for engine in ("polars", "pyarrow", "duckdb")}
-    if has["polars"] and (streams() or not (has["pyarrow"] or has["duckdb"])):
-        frame = import_module("polars").scan_parquet(files, glob=False, hive_partitioning=False)
-        return open_lazy(frame, "parquet", label=label)
-    if has["pyarrow"]:
-        dataset = import_module("pyarrow.dataset").dataset(files, format="parquet")
-        return ArrowDataset(dataset, "parquet", label=label)
-    if has["duckdb"]:
-        connection = import_module("duckdb").connect()
-        relation = connection.read_parquet(files, hive_partitioning=False)
-        return DuckRelation(relation, "parquet", label=label)
-    raise SourceError(
-        f"reading {label} needs Polars, PyArrow or DuckDB: pip install 'modicum[polars]'"
-    )

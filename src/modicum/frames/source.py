@@ -16,7 +16,7 @@ from modicum.frames.arrays import open_array, open_list
 from modicum.frames.base import Source
 from modicum.frames.duck import DuckRelation
 from modicum.frames.files import open_path
-from modicum.frames.lazy import open_lazy
+from modicum.frames.lazy import LazyQuery
 
 __all__ = ["Source", "open_source"]
 
@@ -74,7 +74,7 @@ def _open_known(table: Any) -> Source | None:
         (known.is_pandas_series, native.open_pandas_series),
         (known.is_polars_dataframe, native.open_polars),
         (known.is_polars_series, native.open_polars_series),
-        (known.is_polars_lazyframe, open_lazy),
+        (known.is_polars_lazyframe, LazyQuery),
         (known.is_pyarrow_table, arrow.open_arrow_table),
         (known.is_pyarrow_chunked_array, arrow.open_arrow_array),
         (known.is_duckdb_relation, DuckRelation),
