@@ -182,12 +182,14 @@ class _CellsPass:
         for start in range(0, len(x), CHUNK):
             q = self._quantiser.integers(self._quantiser.bits(x[start : start + CHUNK]))
             q.sort()
-            ends = np.array([0, *np.searchsorted(q, self._cuts), len(q)])
-            running = np.zeros((2, len(q) + 1), dtype=np.int64)
-            np.cumsum(q >> LIMB, out=running[0, 1:])
-            np.cumsum(q & ((1 << LIMB) - 1), out=running[1, 1:])
-            self._tallies[0] += np.diff(ends)
-            self._tallies[1:] += np.diff(running[:, ends], axis=1)
+            starts = np.array([0, *q.searchsorted(self._cuts)])
+            counts = np.diff(starts, append=len(q))
+            filled = counts > 0
+            self._tallies[0] += counts
+            if filled.any():
+                firsts = starts[filled]
+                self._tallies[1, filled] += np.add.reduceat(q >> LIMB, firsts)
+                self._tallies[2, filled] += np.add.reduceat(q & ((1 << LIMB) - 1), firsts)
 
     def finish(self) -> CellSummary:
         counts, high, low = self._tallies.tolist()

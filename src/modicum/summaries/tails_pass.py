@@ -80,7 +80,8 @@ class TailsPass:
         self._ends: tuple[_End, _End] | None = None  # the high end holds negated integers
         self._middle_sum = 0
         self._middle_count = 0
-        self._scratch = np.empty(CHUNK, np.int64), np.empty(CHUNK, bool), np.empty(CHUNK, bool)
+        self._inside, self._scratch = np.empty(CHUNK, dtype=bool), np.empty(CHUNK, dtype=bool)
+        self._row_ends = np.arange(CHUNK // ROW + 1)
 
     def update(self, x: NDArray[np.float64]) -> None:
         """Take in a chunk of any length."""
@@ -92,8 +93,10 @@ class TailsPass:
                     self._divide()
             else:
                 whole = len(bits) // ROW * ROW
-                self._sweep(bits[:whole].reshape(-1, ROW), *self._ends)
-                self._sweep(bits[whole:].reshape(1, -1), *self._ends)
+                if whole:
+                    self._sweep(bits[:whole].reshape(-1, ROW), *self._ends)
+                if whole < len(bits):
+                    self._sweep(bits[whole:].reshape(1, -1), *self._ends)
 
     def finish(self) -> tuple[Integers, Integers, int, int]:
         """Return low, high, and the sum and count of the middle."""
@@ -118,46 +121,39 @@ class TailsPass:
         return ends
 
     def _sweep(self, rows: Integers, low: _End, high: _End) -> None:
-        """Add rows of bits to the middle, less the records beyond the bounds."""
-        if not rows.size:
-            return
-        zero = self._quantiser.zero
-        # A row sums to `width * zero` plus the sum of its integers, modulo 2^64. That sum is at
-        # most 2^62 in size once foreign bits are out, so the difference is exact ([K4] of
-        # docs/proofs/summaries.md).
-        sums = rows.sum(axis=1)
-        sums -= np.array(rows.shape[1] * zero % 2**64, dtype=np.uint64).view(np.int64)
-        dirty = rows.min(axis=1) < zero + low.bound
-        dirty |= rows.max(axis=1) > zero - high.bound
-        self._middle_count += rows.size
-        if dirty.any():
-            self._sift(rows, np.flatnonzero(dirty), sums, low, high)
-        self._middle_sum += sum(sums.tolist())
-
-    def _sift(
-        self, rows: Integers, dirty: NDArray[np.intp], sums: Integers, low: _End, high: _End
-    ) -> None:
-        """Take the records beyond the bounds, and the missing ones, out of the dirty rows."""
-        size = len(dirty) * rows.shape[1]
-        suspects, outside, scratch = (each[:size] for each in self._scratch)
-        np.take(rows, dirty, axis=0, out=suspects.reshape(-1, rows.shape[1]), mode="clip")
+        """Add rows of bits to the middle, and set aside the records beyond the bounds."""
+        width, size = rows.shape[1], rows.size
+        bits = rows.reshape(-1)
+        inside, scratch = self._inside[:size], self._scratch[:size]
         # Floats are in order like their bits, and faster to compare; NaN is on neither side.
-        y = suspects.view(np.float64)
-        np.greater_equal(y, self._quantiser.lifted(low.bound), out=outside)
+        y = bits.view(np.float64)
+        np.greater_equal(y, self._quantiser.lifted(low.bound), out=inside)
         np.less_equal(y, self._quantiser.lifted(-high.bound), out=scratch)
-        outside &= scratch
-        np.logical_not(outside, out=outside)
-        positions = outside.nonzero()[0]
-        foreign = suspects[positions]
-        # Sums of foreign integers by row, modulo 2^64: differences of their running sum.
-        running = np.zeros(len(foreign) + 1, dtype=np.int64)
-        np.cumsum(foreign - self._quantiser.zero, out=running[1:])
-        ends = np.searchsorted(positions, np.arange(len(dirty) + 1) * rows.shape[1])
-        sums[dirty] -= np.diff(running[ends])
-        self._middle_count -= len(positions)
-        self._wait(foreign)
+        inside &= scratch
+        middle = int(np.count_nonzero(inside))
+        if 2 * middle < size:  # a sorted stream: set all aside, which is cheaper than to pick
+            self._wait(bits.copy())
+        else:
+            # A row sums to `width * zero` plus the sum of its integers, modulo 2^64. That sum is
+            # at most 2^62 in size once foreign bits are out, so the difference is exact ([K4] of
+            # docs/proofs/summaries.md).
+            sums = rows.sum(axis=1)
+            sums -= _wrapped(width * self._quantiser.zero)
+            if middle < size:
+                np.logical_not(inside, out=scratch)
+                self._set_aside(rows, scratch.nonzero()[0], sums)
+            self._middle_count += middle
+            self._middle_sum += sum(sums.tolist())
         if self._waiting >= ROW:
             self._place(low, high)
+
+    def _set_aside(self, rows: Integers, positions: NDArray[np.intp], sums: Integers) -> None:
+        """Take foreign bits out of the sums of their rows."""
+        foreign = rows.reshape(-1)[positions]
+        ends = positions.searchsorted(self._row_ends[: len(rows) + 1] * rows.shape[1])
+        touched = ends[1:] > ends[:-1]
+        sums[touched] -= np.add.reduceat(foreign - self._quantiser.zero, ends[:-1][touched])
+        self._wait(foreign)
 
     def _place(self, low: _End, high: _End) -> None:
         """Give the records that wait to their end; those no longer needed to the middle."""
@@ -180,3 +176,8 @@ class TailsPass:
         if len(q):
             self._middle_sum += exact_sum(q)
             self._middle_count += len(q)
+
+
+def _wrapped(value: int) -> np.int64:
+    """Return an integer modulo 2^64, as int64 arithmetic has it."""
+    return np.uint64(value % 2**64).view(np.int64)
