@@ -56,8 +56,9 @@ def test_the_precision_attack_finds_no_bit_to_tell_zero_from_one() -> None:
     """Outputs near zero under data 0 must not be finer than under data 1."""
 
     def finest(value: float) -> int:
+        """Largest denominator of an output in steps: 1 means that no output is finer."""
         outputs = [released([value], QUESTIONS["sum"], f"p{seed}").value for seed in range(200)]
-        return max(math.frexp(abs(x))[1] and (x / STEP).as_integer_ratio()[1] for x in outputs if x)
+        return max((x / STEP).as_integer_ratio()[1] for x in outputs)
 
     assert finest(0.0) == finest(1.0) == 1
 

@@ -170,6 +170,16 @@ class SingleValueEvidence:
     noise: NoisyTerm
 
     @property
+    def lo(self) -> int:
+        """Both clipping bounds are the answer."""
+        return self.point
+
+    @property
+    def hi(self) -> int:
+        """Both clipping bounds are the answer."""
+        return self.point
+
+    @property
     def value(self) -> Fraction:
         """The answer in the data's unit."""
         return self.point * Fraction(self.lattice.step)
@@ -201,6 +211,7 @@ class SingleValueEvidence:
     def to_dict(self) -> dict[str, object]:
         """Numbers as JSON types."""
         return {
+            "clip": [self.lattice.value(self.point)] * 2,
             "count": float(self.counted.value),
             "elsewhere": self.elsewhere,
             "elsewhere_noise_sd": self.noise.variance**0.5,
