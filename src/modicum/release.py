@@ -33,6 +33,10 @@ class Evidence(Protocol):
     def interval(self, level: float, tail: float | None) -> Interval:
         """Interval at a confidence level under a tail assumption."""
 
+    @property
+    def condition(self) -> str:
+        """The default interval's assumption in a few words; empty if it has none."""
+
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers and what it assumes."""
 
@@ -204,11 +208,12 @@ class Release:
 
     def __str__(self) -> str:
         lower, upper = self.interval()
+        condition = f"  ({self.evidence.condition})" if self.evidence.condition else ""
         of = "rows" if self.column is None and self.lattice is None else self.column or "array"
         where = "" if self.lattice is None else f", values within {_range(self.lattice)}"
         lines = [
             f"{self.statistic} of {of}: {self.value:,.6g}",
-            f"  95 % interval  [{lower:,.6g}, {upper:,.6g}]",
+            f"  95 % interval  [{lower:,.6g}, {upper:,.6g}]{condition}",
             f"  cost           {self.event} for {self.unit} ({self.neighbours}; "
             f"swap: {swap_event(self.event)})",
             f"  method         {self.method}{where}",

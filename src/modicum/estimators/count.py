@@ -27,6 +27,11 @@ class CountEvidence:
         reach = self.noise.tail_bound(1 - level)
         return Interval(max(0.0, self.noisy - reach), max(0.0, self.noisy + reach))
 
+    @property
+    def condition(self) -> str:
+        """What the default interval assumes."""
+        return ""
+
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers."""
         return "the interval of a count covers its noise, its only error; it assumes nothing."

@@ -120,6 +120,11 @@ class MeanEvidence:
             half += self.outside.expected(tail) * self.reach / (tail - 1) / least
         return half
 
+    @property
+    def condition(self) -> str:
+        """What the default interval assumes."""
+        return "for tails of index 3 or lighter"
+
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers."""
         if tail is None:
@@ -198,6 +203,11 @@ class SingleValueEvidence:
             max(lower, self.lattice.first) * self.lattice.step,
             min(upper, self.lattice.last) * self.lattice.step,
         )
+
+    @property
+    def condition(self) -> str:
+        """What the default interval assumes."""
+        return ""
 
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers."""

@@ -107,6 +107,11 @@ class SubsetEvidence:
             min(ends[1] + slack, self.lattice.last) * self.lattice.step,
         )
 
+    @property
+    def condition(self) -> str:
+        """What the default interval assumes."""
+        return "for tails of index 3 or lighter"
+
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers."""
         if tail is None:

@@ -80,6 +80,11 @@ class SumEvidence:
             (self.noisy - half) * self.lattice.step, (self.noisy + half) * self.lattice.step
         )
 
+    @property
+    def condition(self) -> str:
+        """What the default interval assumes."""
+        return "for tails of index 3 or lighter"
+
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers."""
         if tail is None:
