@@ -59,7 +59,7 @@ class _Subsample:
         self._table = table
 
     def thin(self, level: int, entropy: Entropy) -> NDArray[np.int64]:
-        """Every 2^level-th record."""
+        """Keep each record with probability 2^-level."""
         return self._table.thin(level, entropy)
 
     def all(self) -> NDArray[np.int64]:

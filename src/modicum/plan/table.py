@@ -82,9 +82,11 @@ class Table:
         return rows, tuple(_dot(q, weights) for q, weights in parts)
 
     def thin(self, level: int, entropy: Entropy) -> Integers:
-        """Every 2^level-th record from a random start: the size of a Poisson subsample."""
-        upto = np.cumsum(self.weights) + entropy.bits(level)
-        return np.repeat(self.q, (upto >> level) - ((upto - self.weights) >> level))
+        """Keep each record with probability 2^-level; of equal ones nearly the expected number."""
+        if level == 0:
+            return np.repeat(self.q, self.weights)
+        expected = self.weights * 2.0**-level
+        return np.repeat(self.q, np.floor(expected + _uniform(len(self.q), entropy)).astype(int))
 
 
 def _dot(q: Integers, weights: Integers) -> int:
