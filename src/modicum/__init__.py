@@ -7,7 +7,10 @@
 True
 """
 
-from modicum import audit, plan, request
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from modicum import request
 from modicum.curator import Curator, count, mean, sum
 from modicum.errors import (
     BudgetExceeded,
@@ -23,6 +26,9 @@ from modicum.privacy.unit import Unit, unit_of
 from modicum.release import Interval, Release
 from modicum.request import Request
 from modicum.version import VERSION as __version__
+
+if TYPE_CHECKING:
+    from modicum import audit, plan
 
 __all__ = [
     "Budget",
@@ -50,3 +56,10 @@ __all__ = [
     "unit_of",
     "zcdp",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Import the parts that a release does not need when they are first asked for."""
+    if name in {"audit", "plan"}:
+        return import_module(f"modicum.{name}")
+    raise AttributeError(f"module 'modicum' has no attribute {name!r}")
