@@ -1,0 +1,326 @@
+"""Plans: their tables, their sampling of radii, their predictions, their arguments."""
+
+import json
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import modicum as mo
+from modicum import plan
+from modicum import request as ask
+from modicum.exact.entropy import SeededEntropy
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.radius import RadiusDraw, RadiusGrid
+from modicum.plan.reader import SyntheticReader
+from modicum.plan.search import least_enough, round_up
+from modicum.plan.shapes import Shape, shape_of
+from modicum.plan.steering import Part, chances, steered
+from modicum.plan.table import Population, Table
+from modicum.plan.task import RUNS
+from modicum.plan.trial import trial
+from modicum.privacy.event import cost
+from modicum.privacy.unit import Unit
+from modicum.runners.live import run
+from modicum.steps import Ask
+from modicum.summaries.base import Reduction
+from modicum.summaries.cells import Cells
+from modicum.summaries.clipped import ClippedSum
+from modicum.summaries.count import Count
+from modicum.summaries.records import Records
+from modicum.summaries.tails import Tails
+
+WITHIN = (-1e9, 1e9)
+LATTICE = Lattice.within(WITHIN)
+SHAPES = ("normal", "lognormal", "uniform", "exponential", "pareto")
+SD = 5e4
+
+
+def population(shape: str, rows: int, lattice: Lattice = LATTICE) -> Population:
+    return Population.of(shape_of(shape, sd=SD, mean=None, lattice=lattice), lattice, rows)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_shape_has_its_mean_and_sd(shape: str) -> None:
+    law = Shape(shape, mean=3.0, sd=2.0)
+    p = (np.arange(200_000) + 0.5) / 400_000
+    x = np.concatenate([law.below(p), law.above(p)])
+    assert x.mean() == pytest.approx(3, rel=2e-3)
+    assert x.std() == pytest.approx(2, rel=0.08 if shape == "pareto" else 2e-3)
+    assert law.below(np.array([0.3])) == pytest.approx(law.above(np.array([0.7])))
+    assert np.isfinite(law.above(np.array([1e-15]))).all()
+
+
+@pytest.mark.parametrize("rows", [1, 2, 1000, 1025, 5000, 100_000, 10**7, 10**12])
+@pytest.mark.parametrize("shape", ["normal", "pareto"])
+def test_a_table_has_all_its_rows_in_order(shape: str, rows: int) -> None:
+    table = population(shape, rows).table(SeededEntropy(1))
+    assert table.rows == rows
+    assert (np.diff(table.q) >= 0).all()
+    assert (table.weights > 0).all()
+    assert len(table.q) < 12_000
+    if rows >= 5000:
+        mean = float(table.mean()) * LATTICE.step
+        usual = shape_of(shape, sd=SD, mean=None, lattice=LATTICE).mean
+        assert mean == pytest.approx(usual, abs=5 * SD / math.sqrt(min(rows, 10**5)))
+
+
+@pytest.mark.parametrize(
+    "reduction",
+    [
+        Count(),
+        Tails(64),
+        Tails(2000),
+        Tails(10_000),
+        ClippedSum(-(2**36), 2**35),
+        Cells(12_345, (0, 2**30, 2**33, 2**36, 2**52)),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("rows", [7, 2500, 6000])
+def test_synthetic_answers_equal_those_of_the_same_rows(
+    reduction: Reduction[object], rows: int
+) -> None:
+    lattice = Lattice.within((-1e6, 1e6), step=2**-16)
+    table = population("normal", rows, lattice).table(SeededEntropy(2))
+    accumulator = reduction.begin(lattice)
+    accumulator.update(np.repeat(table.q, table.weights) * lattice.step)
+    (answer,) = SyntheticReader(table).read([Ask(None, lattice, reduction)], SeededEntropy(3))
+    assert answer == accumulator.finish()
+
+
+def test_sums_of_huge_tables_are_exact() -> None:
+    table = Table(np.array([-(2**51), 5, 2**51]), np.array([2**39 + 1, 3, 2**39]))
+    assert table.total() == 15 - 2**51
+    assert table.clipped_sum(0, 7) == 15 + 7 * 2**39
+
+
+def test_a_subsample_has_the_right_size_and_shape() -> None:
+    table = population("uniform", 10**6).table(SeededEntropy(4))
+    (records,) = SyntheticReader(table).read([Ask(None, LATTICE, Records())], SeededEntropy(5))
+    thinned = records.thin(7, SeededEntropy(6))
+    assert len(thinned) == pytest.approx(10**6 / 2**7, rel=0.05)
+    assert np.median(thinned) * LATTICE.step == pytest.approx(0, abs=SD / 20)
+    assert len(records.thin(0, SeededEntropy(6))) == 10**6
+
+
+@pytest.mark.parametrize("selection", ["flip", "exponential"])
+def test_chances_are_those_of_the_law(selection: str) -> None:
+    grid = RadiusGrid.between(1, 300)
+    positions = range(len(grid.radii))
+    outside = tuple(tuple(max(0, 40 - 3 * i - 5 * s) for i in positions) for s in (0, 1))
+    law = RadiusDraw(outside, grid, Fraction(1, 5), Fraction(7, 10), selection)
+    first, second = chances(law, 0), chances(law, 1)
+    for i in positions:
+        for j in positions:
+            exact = math.exp(law.log_density((i, j)))
+            assert first[i] * second[j] == pytest.approx(exact, rel=1e-9)
+
+
+def test_weights_average_to_one() -> None:
+    request = ask.mean(within=WITHIN, epsilon=1)
+    table = population("normal", 20_000).table(SeededEntropy(7))
+    weights = []
+    for number in range(RUNS):
+        part = Part(number, RUNS)
+        run(
+            {"plan": steered(request, part)},
+            SyntheticReader(table),
+            unit=Unit(),
+            charge=lambda: None,
+            entropy=SeededEntropy(number),
+        )
+        weights.append(part.weight)
+    assert np.mean(weights) == pytest.approx(1, abs=0.06)
+    assert max(weights) <= 2
+
+
+def real_error(shape: str, n: int, epsilon: str, releases: int) -> float:
+    """Mean absolute error of releases, each of a fresh sample."""
+    rng = np.random.default_rng(20)
+    sigma = math.sqrt(math.log(2))
+    samples = {
+        "normal": lambda: rng.normal(0, SD, n),
+        "lognormal": lambda: SD * np.exp(sigma * rng.normal(size=n) - sigma**2 / 2),
+        "uniform": lambda: rng.uniform(-SD * math.sqrt(3), SD * math.sqrt(3), n),
+        "exponential": lambda: rng.exponential(SD, n),
+    }
+    errors = []
+    for number in range(releases):
+        x = samples[shape]()
+        entropy = SeededEntropy(f"real {number}")
+        curator = mo.Curator(x, budget=mo.pure(epsilon), entropy=entropy)
+        errors.append(abs(curator.mean(within=WITHIN, epsilon=epsilon).value - x.mean()))
+    return float(np.mean(errors))
+
+
+@pytest.mark.parametrize("shape", ["normal", "lognormal", "uniform", "exponential"])
+@pytest.mark.parametrize(
+    ("n", "epsilon", "releases"),
+    [
+        (10_000, "1", 300),
+        pytest.param(100_000, "1", 300, marks=pytest.mark.slow),
+        pytest.param(100_000, "0.1", 300, marks=pytest.mark.slow),
+    ],
+)
+def test_the_predicted_error_is_the_real_one(
+    shape: str, n: int, epsilon: str, releases: int
+) -> None:
+    predicted = plan.mean(within=WITHIN, sd=SD, n=n, epsilon=epsilon, shape=shape).error
+    assert predicted == pytest.approx(real_error(shape, n, epsilon, releases), rel=0.2)
+
+
+def test_a_sum_is_predicted_too() -> None:
+    predicted = plan.sum(within=(0, 1e9), sd=SD, n=10_000, epsilon=1, shape="exponential").error
+    rng = np.random.default_rng(21)
+    errors = []
+    for number in range(300):
+        x = rng.exponential(SD, 10_000)
+        curator = mo.Curator(x, budget=mo.pure(1), entropy=SeededEntropy(f"sum {number}"))
+        errors.append(abs(curator.sum(within=(0, 1e9), epsilon=1).value - x.sum()))
+    assert predicted == pytest.approx(float(np.mean(errors)), rel=0.2)
+
+
+def test_the_count_is_predicted_exactly() -> None:
+    epsilon = 0.5
+    a = math.exp(-epsilon)
+    assert plan.count(epsilon=epsilon).error == pytest.approx(2 * a / (1 - a * a), rel=0.03)
+    assert plan.count(rho="0.02").error == pytest.approx(5 * math.sqrt(2 / math.pi), rel=0.05)
+
+
+def test_the_same_question_has_the_same_plan() -> None:
+    first, second = (plan.mean(within=WITHIN, sd=SD, n=5000, epsilon=1) for _ in range(2))
+    assert first == second
+
+
+def test_events_add_up_to_the_price() -> None:
+    for found in (
+        plan.mean(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
+        plan.mean(within=WITHIN, sd=SD, n=20_000, epsilon="0.7", method="subset"),
+        plan.sum(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
+        plan.count(epsilon="0.7"),
+    ):
+        assert sum(cost(event, "pure").amount for _, event in found.events) == Fraction(7, 10)
+        assert found.passes == 1
+
+
+def test_an_error_buys_an_epsilon() -> None:
+    found = plan.mean(within=WITHIN, sd=SD, n=20_000, error=500)
+    assert found.wanted == 500
+    assert 350 < found.error <= 500
+    again = plan.mean(within=WITHIN, sd=SD, n=20_000, budget=found.budget)
+    assert again.error == found.error
+
+
+def test_an_error_asks_for_rows() -> None:
+    found = plan.mean(within=WITHIN, sd=SD, epsilon=1, error=50)
+    assert 35 < found.error <= 50
+    again = plan.mean(within=WITHIN, sd=SD, n=found.n, epsilon=1)
+    assert again.error == found.error
+    assert plan.mean(within=WITHIN, sd=SD, n=found.n // 2, epsilon=1).error > 50
+
+
+def test_an_unreachable_error_is_refused() -> None:
+    with pytest.raises(mo.InvalidArgument, match=r"error=1e-12 cannot be reached by any ε"):
+        plan.mean(within=WITHIN, sd=SD, n=1000, error=1e-12)
+
+
+def test_a_trillion_rows_cost_no_memory() -> None:
+    found = plan.mean(within=WITHIN, sd=SD, n=10**12, epsilon="0.01")
+    assert 0 < found.error < found.sampling_error
+
+
+def test_small_budgets_take_the_cell_table() -> None:
+    found = plan.mean(within=WITHIN, sd=SD, n=10**8, epsilon="1e-4")
+    assert found.passes == 2
+    assert found.status == "ok"
+
+
+def test_too_little_data_is_said() -> None:
+    found = plan.mean(within=WITHIN, sd=SD, n=100, epsilon=1)
+    assert "too little data" in found.status
+    assert "too little data" in str(found)
+
+
+def test_a_person_with_many_rows_costs_more() -> None:
+    one = plan.mean(within=WITHIN, sd=SD, n=20_000, epsilon=1)
+    five = plan.mean(within=WITHIN, sd=SD, n=20_000, epsilon=1, unit=mo.unit_of(rows=5))
+    fifth = plan.mean(within=WITHIN, sd=SD, n=20_000, epsilon="0.2")
+    assert five.error == fifth.error > 3 * one.error
+
+
+def test_the_card_and_the_json_tell_the_same() -> None:
+    found = plan.mean(within=WITHIN, sd=SD, n=20_000, rho="0.1", shape="normal")
+    record = json.loads(found.to_json())
+    assert record["error"] == found.error
+    assert record["epsilon"] is None is found.epsilon
+    assert record["shape"] == "normal"
+    assert "ρ = 0.1" in str(found)
+    assert "20,000 rows, normal with mean 0 and sd 50,000" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "word"),
+    [
+        ({"n": None}, "exactly two"),
+        ({"epsilon": None}, "exactly two"),
+        ({"error": 5.0}, "exactly two"),
+        ({"rho": 1}, "exactly one"),
+        ({"n": 0}, "n must"),
+        ({"n": 1.5}, "n must"),
+        ({"n": math.nan}, "n must"),
+        ({"n": math.inf}, "n must"),
+        ({"n": True}, "n must"),
+        ({"n": 10**13}, "n must"),
+        ({"epsilon": None, "error": -1.0}, "error must"),
+        ({"epsilon": None, "error": math.nan}, "error must"),
+        ({"sd": 0.0}, "sd must"),
+        ({"sd": math.inf}, "sd must"),
+        ({"sd": True}, "sd must"),
+        ({"mean": math.nan}, "mean must"),
+        ({"mean": 1e10}, "mean="),
+        ({"mean": -1.0, "shape": "lognormal"}, "mean must be positive"),
+        ({"shape": "square"}, "shape must"),
+        ({"within": (1, -1)}, "within"),
+        ({"step": 0.3}, "step"),
+        ({"method": "other"}, "method"),
+        ({"clusters": "other"}, "clusters"),
+        ({"epsilon": 0}, "epsilon"),
+    ],
+    ids=repr,
+)
+def test_bad_arguments_are_named(wrong: dict[str, object], word: str) -> None:
+    arguments = {"within": WITHIN, "sd": SD, "n": 1000, "epsilon": 1, "shape": "normal"} | wrong
+    with pytest.raises(mo.InvalidArgument, match=word):
+        plan.mean(**arguments)
+
+
+def test_the_usual_place_of_a_shape_is_within_the_range() -> None:
+    lattice = Lattice.within((0, 1e9))
+    assert shape_of("normal", sd=SD, mean=None, lattice=lattice).mean == 6 * SD
+    assert shape_of("uniform", sd=1e9, mean=None, lattice=lattice).mean == 5e8
+    with pytest.raises(mo.InvalidArgument, match="outside of within"):
+        shape_of("exponential", sd=SD, mean=None, lattice=Lattice.within((-1e9, 0)))
+
+
+def test_a_search_finds_the_end_of_a_jump() -> None:
+    found = least_enough(lambda x: 1 / x if x > 37 else 1e9, 1, start=1, low=1e-3, high=1e6)
+    assert found is not None
+    assert 37 < found < 38
+    assert least_enough(lambda _: 2.0, 1, start=1, low=1e-3, high=1e3) is None
+    assert least_enough(lambda _: 0.0, 1, start=1, low=1e-3, high=1e3) == 1e-3
+
+
+def test_rounding_up_never_rounds_down() -> None:
+    for x in (0.1, 0.10000001, 1.0, 9.999, 9.9949, 123456.0, 2e-7):
+        assert x <= round_up(x) <= x * 1.011
+
+
+def test_a_trial_is_a_release_of_the_table() -> None:
+    request = ask.mean(within=WITHIN, epsilon=1)
+    table = population("normal", 20_000).table(SeededEntropy(8))
+    one = trial(request, table, unit=Unit(), number=0, runs=4)
+    assert one.passes == 1
+    assert one.status == "ok"
+    assert 0 < one.error < one.interval_width < 1e5
