@@ -48,7 +48,7 @@ def open_array(array: NDArray[Any]) -> MemorySource:
             f"an array must have one dimension, got {array.ndim}: pass one column of it, such as "
             "x[:, 0]"
         )
-    check_number("numpy", str(array.dtype), None)
+    check_number("numpy", array.dtype.name, None)
     return _source("numpy", np.asarray(array))
 
 

@@ -34,7 +34,7 @@ class LazyQuery(StreamSource):
         self._types = types
 
     def _batches(self, columns: Sequence[str]) -> Iterator[Sequence[Floats]]:
-        column = import_module("polars").col
+        column = import_module("polars.selectors").by_name  # col("*") would be all of them
         floats = [polars_floats(column(name), self._types[name]) for name in columns]
         return query_batches(self._frame, floats)
 

@@ -25,13 +25,13 @@ def open_pandas(frame: Any) -> MemorySource:
         len(frame),
         lambda name: _pandas_column(frame[name]),
         [name for name in frame.columns if isinstance(name, str)],
-        lambda name: str(frame[name].dtype),
+        lambda name: frame[name].dtype.name,
     )
 
 
 def open_pandas_series(series: Any) -> MemorySource:
     """Open a pandas Series."""
-    return _opened("pandas", series, _pandas_column)
+    return _opened("pandas", series, series.dtype.name, _pandas_column)
 
 
 def open_polars(frame: Any) -> MemorySource:
@@ -47,11 +47,13 @@ def open_polars(frame: Any) -> MemorySource:
 
 def open_polars_series(series: Any) -> MemorySource:
     """Open a Polars Series."""
-    return _opened("polars", series, _PolarsColumn)
+    return _opened("polars", series, str(series.dtype), _PolarsColumn)
 
 
-def _opened(engine: str, series: Any, column: Callable[[Any], Column]) -> MemorySource:
-    check_number(engine, str(series.dtype), None)
+def _opened(
+    engine: str, series: Any, declared: str, column: Callable[[Any], Column]
+) -> MemorySource:
+    check_number(engine, declared, None)
     opened = column(series)
     return MemorySource(engine, len(series), lambda _: opened, alias=series.name)
 

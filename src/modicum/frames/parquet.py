@@ -63,9 +63,18 @@ def open_parquet(files: Sequence[str], label: str) -> Source:
         frame = import_module("polars").scan_parquet(files, glob=False, hive_partitioning=False)
         return LazyQuery(frame, "parquet", label=label)
     if find_spec("duckdb") is not None:
-        connection = import_module("duckdb").connect()
-        relation = connection.read_parquet(list(files), hive_partitioning=False)
-        return DuckRelation(relation, "parquet", label=label)
+        return _open_with_duckdb(list(files), label)
     raise SourceError(
         f"reading {label} needs PyArrow, Polars or DuckDB: pip install 'modicum[arrow]'"
     )
+
+
+def _open_with_duckdb(files: list[str], label: str) -> Source:
+    connection = import_module("duckdb").connect()
+    # DuckDB would cast text in one file to the numbers of another, and fail by its values.
+    singles = [connection.read_parquet([path], hive_partitioning=False) for path in files]
+    schemas = {(*each.columns, *map(str, each.dtypes)) for each in singles}
+    if len(schemas) > 1:
+        raise SourceError(f"not all files of {label} declare the same columns")
+    relation = connection.read_parquet(files, hive_partitioning=False)
+    return DuckRelation(relation, "parquet", label=label)
