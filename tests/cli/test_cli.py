@@ -1,0 +1,229 @@
+"""The command line, called as a function and as a process."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import modicum
+from modicum.cli import main, mean
+
+RANGE = "--within=-1e9,1e9"
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> str:
+    rng = np.random.default_rng(0)
+    path = tmp_path / "people.csv"
+    rows = [f"{x:.2f},person" for x in rng.normal(5e4, 1e4, 20_000)]
+    path.write_text("\n".join(["income,name", *rows]) + "\n")
+    return str(path)
+
+
+def answer(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
+    assert main(argv) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    return out
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
+    assert main(argv) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("modicum: error: ")
+    assert err.count("\n") == 1
+    return err
+
+
+def test_the_text_is_the_card(people: str, capsys: pytest.CaptureFixture[str]) -> None:
+    out = answer(capsys, "mean", people, "income", RANGE, "--epsilon", "1")
+    lines = out.splitlines()
+    assert lines[0].startswith("mean of income: ")
+    assert 4e4 < float(lines[0].rpartition(" ")[2].replace(",", "")) < 6e4
+    assert lines[1].startswith("  95 % interval  [")
+    assert "ε = 1 for one row (add-remove; swap: ε = 2)" in out
+    assert "not counted against any budget" in out
+
+
+@pytest.mark.parametrize("statistic", ["mean", "sum", "count"])
+def test_json_is_one_object(
+    statistic: str, people: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ranged = [RANGE] if statistic != "count" else []
+    out = answer(capsys, statistic, people, "income", *ranged, "--epsilon", "1", "--json")
+    assert out.count("\n") == 1
+    record = json.loads(out)
+    assert {"value", "interval", "epsilon", "neighbours", "within"} <= set(record)
+    assert record["statistic"] == statistic
+    assert record["interval"][0] <= record["value"] <= record["interval"][1]
+    assert (record["epsilon"], record["neighbours"]) == (1, "add-remove")
+    assert record["within"] == ([-1e9, 1e9] if ranged else None)
+    assert record["private"] is True
+
+
+def test_rows_are_counted_without_a_column(people: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer(capsys, "count", people, "--epsilon", "5").startswith("count of rows: ")
+
+
+@pytest.mark.parametrize("words", [["--within", "-1e9,1e9"], ["--within", "-1e9,+1e9"]])
+def test_a_range_may_be_a_word_of_its_own(
+    words: list[str], people: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "mean of income" in answer(capsys, "mean", people, "income", *words, "--epsilon", "1")
+
+
+@pytest.mark.parametrize(
+    ("price", "shown"),
+    [
+        (["--epsilon", "1/3"], "ε = 1/3"),
+        (["--rho", "0.1"], "ρ = 0.1"),
+        (["--epsilon", "0.5", "--delta", "1e-6"], "ε = 0.5"),
+        (["--epsilon", "1", "--rows-per-person", "4"], "one person with at most 4 rows"),
+    ],
+)
+def test_prices(
+    price: list[str], shown: str, people: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert shown in answer(capsys, "mean", people, "income", RANGE, *price)
+
+
+def test_options_reach_the_release(people: str, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--method", "subset", "--step", "2^-10", "--epsilon", "1", "--json"]
+    record = json.loads(answer(capsys, "mean", people, "income", RANGE, *options))
+    assert (record["method"], record["step"]) == ("subset", 2**-10)
+    options = ["--clusters", "keep", "--epsilon", "1", "--json"]
+    record = json.loads(answer(capsys, "mean", people, "income", RANGE, *options))
+    assert record["method"] == "adaptive"
+
+
+def test_the_interval_follows_level_and_tail(
+    people: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["mean", people, "income", RANGE, "--epsilon", "1"]
+    record = json.loads(answer(capsys, *words, "--level", "0.8", "--tail", "none", "--json"))
+    assert record["interval_level"] == 0.8
+    assert "clipped" in record["interval_assumption"]
+    out = answer(capsys, *words, "--level", "0.8", "--tail", "2")
+    assert "80 % interval" in out
+    assert "index 2" in out
+
+
+def test_explain_tells_every_draw(people: str, capsys: pytest.CaptureFixture[str]) -> None:
+    out = answer(capsys, "mean", people, "income", RANGE, "--epsilon", "1", "--explain")
+    for label in ("count", "centre", "radii", "rough mean", "deviations"):
+        assert f"  {label}" in out
+
+
+def test_plans(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["plan", "mean", RANGE, "--sd", "5e4", "--shape", "normal"]
+    record = json.loads(answer(capsys, *words, "--n", "2e4", "--epsilon", "1", "--json"))
+    assert record["n"] == 20_000
+    expected = modicum.plan.mean(within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1, shape="normal")
+    assert record["error"] == expected.error
+    assert answer(capsys, *words, "--n", "2e4", "--epsilon", "1") == f"{expected}\n"
+    wanted = answer(capsys, "plan", "count", "--error", "10")
+    assert "plan for a count" in wanted
+    assert "(10 wanted)" in wanted
+    out = answer(capsys, "plan", "sum", "--within=0,1e9", "--n", "1e4", "--sd", "1", "--rho", "1")
+    assert "plan for a sum of 10,000 rows" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], "VERB"),
+        (["median"], "invalid choice: 'median'"),
+        (["mean"], "FILE, COLUMN, --within"),
+        (["plan"], "STATISTIC"),
+        (["mean", "{}", "income", "--epsilon", "1"], "--within"),
+        (["mean", "{}", "income", RANGE], "--epsilon"),
+        (["mean", "{}", "income", RANGE, "--epsilon", "0"], "epsilon must be positive"),
+        (["mean", "{}", "income", RANGE, "--epsilon", "nan"], "epsilon"),
+        (["mean", "{}", "income", RANGE, "--epsilon", "-1"], "epsilon must be positive"),
+        (["mean", "{}", "income", RANGE, "--epsilon", "1", "--rho", "1"], "--rho"),
+        (["mean", "{}", "income", RANGE, "--rho", "1", "--delta", "1e-6"], "--delta needs"),
+        (["mean", "{}", "income", RANGE, "--epsilon", "1", "--delta", "2"], "delta"),
+        (["mean", "{}", "income", "--within=1e9,-1e9", "--epsilon", "1"], "within"),
+        (["mean", "{}", "income", "--within=1e9", "--epsilon", "1"], "argument --within"),
+        (["mean", "{}", "income", "--bounds=0,1", "--epsilon", "1"], "--within=LO,HI"),
+        (["mean", "{}", "income", RANGE, "--epsilon", "1", "--step", "2^-60"], "step"),
+        (["mean", "{}", "income", RANGE, "--epsilon", "1", "--step", "fine"], "argument --step"),
+        (["mean", "{}", "income", RANGE, "--epsilon", "1", "--method", "x"], "--method"),
+        (["mean", "{}", "income", RANGE, "--epsilon", "1", "--level", "95"], "--level"),
+        (["mean", "{}", "income", RANGE, "--epsilon", "1", "--tail", "0.5"], "--tail"),
+        (["mean", "{}", "income", RANGE, "--epsilon", "1", "--rows-per-person", "0"], "--rows"),
+        (["mean", "{}", "incme", RANGE, "--epsilon", "1"], "no column 'incme'"),
+        (["mean", "{}.gone", "income", RANGE, "--epsilon", "1"], "people.csv.gone"),
+        (["plan", "mean", RANGE, "--sd", "1", "--n", "10"], "exactly two"),
+        (["plan", "mean", RANGE, "--sd", "wide", "--n", "10"], "argument --sd"),
+        (["plan", "mean", RANGE, "--sd", "1", "--n", "ten", "--epsilon", "1"], "argument --n"),
+        (["plan", "sum", RANGE, "--sd", "1", "--epsilon", "1"], "--n"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(
+    words: list[str], told: str, people: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert told in refusal(capsys, *[word.replace("{}", people) for word in words])
+
+
+@pytest.mark.parametrize("words", [[], ["mean"], ["sum"], ["count"], ["plan"], ["plan", "mean"]])
+def test_help(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    out = answer(capsys, *words, "--help")
+    assert out.startswith("usage: modicum")
+    assert len(out.splitlines()) > 8
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer(capsys, "--version") == f"modicum {modicum.__version__}\n"
+
+
+def test_an_interrupt_is_status_130(
+    people: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(mean, "released", interrupted)
+    assert main(["mean", people, "income", RANGE, "--epsilon", "1"]) == 130
+    assert capsys.readouterr() == ("", "")
+
+
+def test_an_unreadable_file_is_one_line(
+    people: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreadable(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(mean, "released", unreadable)
+    assert "Permission denied" in refusal(capsys, "mean", people, "income", RANGE, "--epsilon", "1")
+
+
+def test_the_module_is_a_command_and_imports_no_engine(people: str) -> None:
+    words = ["-m", "modicum", "count", people, "--epsilon", "1"]
+    done = subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, check=True, encoding="utf-8"
+    )
+    assert done.stdout.startswith("count of rows: ")
+    listed = (
+        "import sys, modicum.cli\n"
+        "print([m for m in ('pandas', 'polars', 'pyarrow', 'duckdb', 'scipy', 'matplotlib')"
+        " if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", listed], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_a_console_without_greek_letters_is_served(people: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "modicum", "count", people, "--epsilon", "1"],
+        capture_output=True,
+        check=True,
+        env={"PYTHONIOENCODING": "ascii", "PATH": ""},
+    )
+    assert b"? = 1 for one row" in done.stdout
