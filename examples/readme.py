@@ -4,7 +4,7 @@ import pandas as pd
 import modicum as mo
 
 rng = np.random.default_rng(1)
-people = pd.DataFrame({"income": rng.lognormal(10.8, 0.9, 100_000)})
+people = pd.DataFrame({"income": rng.lognormal(10.5, 0.5, 100_000)})
 
 curator = mo.Curator(people, budget=mo.pure(2))
 print(curator.mean("income", within=(-1e9, 1e9), epsilon=1))
