@@ -89,6 +89,7 @@ def weight_of(law, expected: float) -> float:
         (stats.lognorm(0.9), 1.4),
         (stats.pareto(2.5), 1.7),
         (stats.pareto(1.5), 2.2),
+        (stats.pareto(1.0), 3.0),
     ],
 )
 def test_the_tail_weight_of_well_known_shapes(law, weight) -> None:
@@ -109,3 +110,4 @@ def test_an_unknown_shape_is_taken_as_exponential() -> None:
     ranks = Ranks.of(1e5)
     assert tail_weight(0, 5, ranks) == 1.0
     assert tail_weight(5, 0, ranks) == 1.0
+    assert tail_weight(1, 2**21, ranks) == 1.0  # coins: the inner radius may be any below 1

@@ -36,6 +36,7 @@ HALF_LN2 = Fraction(355, 1024)  # ln(2)/2, the prior cost of a half octave for a
 INNER_TILT = Fraction(7, 10) * HALF_LN2 / 2
 OUTER_TILT = HALF_LN2
 SUBSAMPLE = 13  # a centre is computed from 2^13 to 2^14 records, or all of them if fewer
+HEAVIEST = 4.0  # tail weight; Pareto data of index 1 have about 3
 SHAPE_FROM = 8000  # records per unit of noise from which the shape of the tail is looked at
 CELL_LIMIT = 1 << 18  # more kept records than this: a cell table is smaller
 
@@ -150,13 +151,14 @@ def tail_weight(inner_radius: int, outer_radius: int, ranks: Ranks) -> float:
     """How heavy the tail is, from two released radii: 1 for an exponential distribution.
 
     The logarithm of the ratio of the radii, in units of what it is for exponential data about
-    their median. Unknown, and so 1, if the inner radius is 0: more than half of the data may
-    then be a single value.
+    their median. Unknown, and so 1, if the inner radius has collapsed (a weight above 4, more
+    than any mean that exists has): most of the data may then be a single value.
     """
     if inner_radius == 0 or outer_radius == 0:
         return 1.0
     reference = _exponential_radius(ranks.outer) / _exponential_radius(ranks.inner)
-    return math.log(outer_radius / inner_radius) / math.log(reference)
+    weight = math.log(outer_radius / inner_radius) / math.log(reference)
+    return weight if weight <= HEAVIEST else 1.0
 
 
 def _exponential_radius(fraction: float) -> float:
