@@ -17,6 +17,7 @@ from modicum.mechanisms.centre import MedianCentre
 from modicum.mechanisms.grid import FloatGrid
 from modicum.mechanisms.law import Law
 from modicum.mechanisms.radius import RadiusDraw, RadiusGrid, Selection
+from modicum.mechanisms.ranks import RadiusRanks
 from modicum.mechanisms.staircase import staircase
 from modicum.mechanisms.subsampled import Subsampled, amplified
 from modicum.mechanisms.threshold import RankThreshold
@@ -54,6 +55,18 @@ def _radii(selection: Selection) -> LawOf:
 
 def _centre(q: Records, e: Fraction) -> Law:
     return MedianCentre.template(FloatGrid(2), -8, 8, e).over(q)
+
+
+def _ranks(q: Records, e: Fraction) -> Law:
+    """Of records at 1, all radii but the widest have the wanted rank; one more at 8 gives it."""
+    grid = RadiusGrid.between(1, 13, per_octave=4)
+    tilts = (Fraction(1, 64), Fraction(1, 64))
+    return RadiusRanks(np.sort(q + 12), -12, grid, (1, 1), tilts, e / 2)
+
+
+def _subsampled_ranks(q: Records, e: Fraction) -> Law:
+    inner = amplified(e, 2)
+    return Subsampled(Members(q), _ranks(np.empty(0, dtype=np.int64), inner), 2, Pure(e))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +109,8 @@ LAWS: dict[str, LawOf] = {
     "threshold": lambda q, e: RankThreshold(np.sort(q), -8, 8, 1, 3, e),
     "radii by flip": _radii("flip"),
     "radii by exponential": _radii("exponential"),
+    "ranks": _ranks,
+    "subsampled ranks": _subsampled_ranks,
     "subsampled count": _subsampled_count,
     "subsampled centre": _subsampled_centre,
 }

@@ -13,6 +13,7 @@ from modicum.mechanisms.additive import laplace
 from modicum.mechanisms.centre import MedianCentre
 from modicum.mechanisms.grid import FloatGrid
 from modicum.mechanisms.radius import RadiusDraw, RadiusGrid
+from modicum.mechanisms.ranks import RadiusRanks
 from modicum.mechanisms.staircase import staircase
 from modicum.mechanisms.subsampled import Subsampled
 from modicum.mechanisms.threshold import RankThreshold
@@ -40,6 +41,9 @@ SPREAD = {
     "threshold": lambda e: RankThreshold(np.arange(0, 90, 9), -100, 100, 5, 9, e),
     "radii by flip": lambda e: radii(e, "flip"),
     "radii by exponential": lambda e: radii(e, "exponential"),
+    "ranks": lambda e: RadiusRanks(
+        np.arange(0, 100, 5), 0, RadiusGrid.between(1, 100, 4), (3, 12), (e / 8, e / 8), 2 * e
+    ),
     "subsampled centre": lambda e: Subsampled(
         Members(np.full(6, 3)),
         MedianCentre.template(FloatGrid(4), -100, 100, 2 * e),

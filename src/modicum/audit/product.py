@@ -9,6 +9,8 @@ from typing import Any
 from modicum.mechanisms.additive import Additive
 from modicum.mechanisms.law import Law
 from modicum.mechanisms.radius import RadiusDraw
+from modicum.mechanisms.ranks import RadiusRanks
+from modicum.mechanisms.subsampled import Subsampled
 
 __all__ = ["factors"]
 
@@ -40,6 +42,20 @@ def _(law: Additive) -> tuple[Law[Any], ...]:
         Additive((value,), (noise,), law.stated)
         for value, noise in zip(law.values, law.noise, strict=True)
     )
+
+
+@factors.register
+def _(law: RadiusRanks) -> tuple[Law[Any], ...]:
+    return tuple(
+        replace(law, targets=(target,), tilts=(tilt,))
+        for target, tilt in zip(law.targets, law.tilts, strict=True)
+    )
+
+
+@factors.register
+def _(law: Subsampled) -> tuple[Law[Any], ...]:  # type: ignore[type-arg]
+    # The members couple the factors, unless all records are members.
+    return () if law.level else factors(law.law.over(law.records.all()))
 
 
 @factors.register

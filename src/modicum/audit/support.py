@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.audit.product import factors
 from modicum.errors import InvalidArgument
 from modicum.mechanisms.additive import Additive
 from modicum.mechanisms.law import Law
@@ -99,8 +100,39 @@ def telling(laws: Sequence[Law[Any]]) -> list[Any]:
 
 
 def log_densities(law: Law[Any], outcomes: Sequence[Any]) -> NDArray[np.float64]:
-    """Log density at each outcome, shape (m,)."""
+    """Log density at each outcome, shape (m,).
+
+    The same as ``law.log_density`` one by one, but a factor of a product law is evaluated once
+    for every value of its coordinate, and a subsampled law's subsamples are run through once.
+    """
+    parts = factors(law)
+    if len(parts) > 1:
+        total = np.zeros(len(outcomes))
+        for k, part in enumerate(parts):
+            values = list(dict.fromkeys(outcome[k] for outcome in outcomes))
+            place = {value: i for i, value in enumerate(values)}
+            densities = log_densities(part, [(value,) for value in values])
+            total += densities[[place[outcome[k]] for outcome in outcomes]]
+        return total
+    if isinstance(law, Subsampled) and law.level > 0:
+        return _mixture(law, outcomes)
     return np.array([law.log_density(outcome) for outcome in outcomes], dtype=np.float64)
+
+
+def _mixture(law: Subsampled[Any], outcomes: Sequence[Any]) -> NDArray[np.float64]:
+    """Sum over all subsamples, equal ones together."""
+    records = law.records.all()
+    inside, outside = math.log(2.0**-law.level), math.log1p(-(2.0**-law.level))
+    weights: dict[tuple[int, ...], float] = {}
+    for size in range(len(records) + 1):
+        for chosen in combinations(sorted(records.tolist()), size):
+            weight = math.exp(size * inside + (len(records) - size) * outside)
+            weights[chosen] = weights.get(chosen, 0.0) + weight
+    total = np.full(len(outcomes), -np.inf)
+    for chosen, weight in weights.items():
+        inner = law.law.over(np.array(chosen, dtype=np.int64))
+        total = np.logaddexp(total, math.log(weight) + log_densities(inner, outcomes))
+    return total
 
 
 def _pieces(law: Law[Any]) -> PiecewiseLaw | None:

@@ -1,0 +1,187 @@
+"""Every row of the registry keeps its claim on every branch, uses it, and leaks nothing."""
+
+import math
+
+import numpy as np
+import pytest
+
+from modicum import audit
+from modicum import request as ask
+from modicum.audit.pairs import Remembered
+from modicum.estimators.registry import REGISTRY
+from modicum.privacy.budget import approx, pure
+from modicum.privacy.event import event_of
+from modicum.runners.replay import replay
+from modicum.summaries.cells import Cells
+
+NARROW = {"within": (-8, 8), "step": 1}
+ABOVE = {"within": (4, 12), "step": 1}
+WIDE = {"within": (-1e9, 1e9)}
+
+FEW = audit.neighbours((-8, 8), 2)
+MORE = audit.neighbours((-8, 1, 8), 2)
+HIGH = audit.neighbours((4, 12), 2)
+FAR = audit.neighbours((-1e9, 1234567.8), 2)
+
+QUICK = {
+    "mean, ε": (ask.mean(**NARROW, epsilon=1), MORE),
+    "mean, ρ": (ask.mean(**NARROW, rho="0.5"), MORE),
+    "mean, clusters kept": (ask.mean(**NARROW, epsilon=2, clusters="keep"), FEW),
+    "mean, range above zero": (ask.mean(**ABOVE, epsilon=1), HIGH),
+    "mean, cell table": (ask.mean(**NARROW, epsilon="0.0001"), FEW),
+    "mean, cell table, ρ": (ask.mean(**NARROW, rho="1e-7"), FEW),
+    "sum, ε": (ask.sum(**NARROW, epsilon=1), MORE),
+    "sum, ρ": (ask.sum(**NARROW, rho="0.5"), MORE),
+    "sum, clusters kept": (ask.sum(**NARROW, epsilon=2, clusters="keep"), FEW),
+    "sum, range above zero": (ask.sum(**ABOVE, epsilon=1), HIGH),
+    "sum, cell table": (ask.sum(**NARROW, epsilon="0.0001"), MORE),
+    "count, ε": (ask.count(epsilon=1), None),
+    "count, ρ": (ask.count(rho="0.5"), None),
+}
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_an_adaptive_estimator_keeps_its_claim_and_uses_it(name) -> None:
+    request, pairs = QUICK[name]
+    report = audit.check(request, pairs)
+    assert report.passed, report
+    assert report.used > 0.95
+    assert report.drawn == report.claimed
+
+
+@pytest.mark.parametrize("statistic", [ask.mean, ask.sum])
+def test_a_wide_range_on_its_default_lattice(statistic) -> None:
+    """Integers up to 2^51 and a hundred radii; counts without and with a centre."""
+    report = audit.check(
+        statistic(**WIDE, epsilon=1),
+        FAR[:3],
+        values={"count": ((1,), (10_000,))},
+        widths=(0, 2, 1, 1, 1, 1),
+    )
+    assert report.passed, report
+    assert report.bound > 0.95
+
+
+@pytest.mark.parametrize("epsilon", [1, 64])
+def test_the_subset_mean_keeps_its_claim(epsilon) -> None:
+    """At ε = 64 the rank target is below the number of records, and all branches are reached."""
+    report = audit.check(
+        ask.mean(**NARROW, epsilon=epsilon, method="subset"),
+        audit.neighbours((-8, 1, 8), 4),
+        widths=(6, 6, 1),
+        values={"low threshold": (1,), "high threshold, negated": (-1,)},
+    )
+    assert report.passed, report
+    # One record moves the thresholds in opposite directions, so they never lose both at once.
+    assert 0.6 < report.used < 0.8
+
+
+def test_a_threshold_of_the_subset_mean_can_lose_all_its_share() -> None:
+    """Dick et al. 2023, Theorem 3.7: ε/2 a unit of loss is tight.
+
+    Here t = 4: the fifth record lifts nearly all integers to loss 0 and those above the highest
+    record from it.
+    """
+    request = ask.mean(**WIDE, epsilon=100, method="subset")
+    data = (-1e9, -1e9, -1e9, 1e9 - 1)
+    report = audit.joint_loss(request, data, (-1e9, *data), widths=(4, 4, 1))
+    low, high, sums = report.steps
+    assert report.passed
+    assert report.worst == pytest.approx(75, abs=0.01)
+    assert (low.used, high.loss, sums.used) == pytest.approx((1, 0, 1))
+
+
+def test_missing_and_infinite_records() -> None:
+    nan, inf = math.nan, math.inf
+    pairs = [((), (nan,)), ((1.0,), (1.0, nan))]
+    report = audit.check(ask.mean(**NARROW, epsilon=1), pairs)
+    assert report.passed
+    assert report.worst == 0
+    outside = audit.check(ask.sum(**NARROW, epsilon=1), [((1.0,), (1.0, inf)), ((), (-1e300,))])
+    assert outside.passed
+    assert outside.used > 0.98
+
+
+def test_the_audit_reaches_every_branch_of_the_mean() -> None:
+    """No centre, all records, a subsample, one value, cells: on one record."""
+
+    def trail(request, *outcomes):
+        return replay(request, event_of(request.budget), Remembered((3.0,)), outcomes).trail
+
+    request = ask.mean(**NARROW, epsilon=1)
+    assert trail(request, (1,))[-1][0] == "radii"
+    levels = {
+        n: trail(request, (n,))[-1][3]["level"]
+        for ((n,),) in zip(audit.COUNTS, strict=True)
+        if n > 500
+    }
+    assert levels[600] == "0"
+    assert int(levels[10**9]) > int(levels[20_000]) > 0
+    assert trail(request, (1,), (0, 0))[-1][0] != trail(request, (1,), (3, 3))[-1][0]
+    small = ask.mean(**NARROW, epsilon="0.0001")
+    assert any(
+        isinstance(a.reduction, Cells)
+        for step in trail(small, (1,))
+        if not isinstance(step[0], str)
+        for a in step
+    )
+
+
+def test_an_approximate_budget_is_spent_as_a_pure_one() -> None:
+    assert event_of(approx("0.7", "1e-6")) == event_of(pure("0.7"))
+
+
+def test_scenarios_cover_every_budget_and_option() -> None:
+    for row in REGISTRY:
+        kinds = {request.budget.kind for request in audit.scenarios(row)}
+        assert kinds == set(row.kinds)
+        ranges = {request.lattice for request in audit.scenarios(row)}
+        assert len(ranges) == (2 if row.needs_range else 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", REGISTRY, ids=lambda row: f"{row.statistic} {row.method}")
+def test_every_scenario_on_three_records(row) -> None:
+    for report in audit.check_row(row):
+        assert report.passed, report
+        assert report.used > (0.6 if row.method == "subset" else 0.98)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "price", [{"epsilon": "0.1"}, {"epsilon": 8}, {"rho": "0.001"}, {"rho": 4}], ids=str
+)
+@pytest.mark.parametrize("statistic", [ask.mean, ask.sum])
+def test_many_branches_at_other_prices(statistic, price) -> None:
+    pairs = audit.neighbours((-8, -1, 3, 8), 3)
+    report = audit.check(statistic(**NARROW, **price), pairs, widths=(4, 6, 5, 4, 2))
+    assert report.passed, report
+    assert report.used > 0.98
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("price", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
+def test_a_wide_range_in_full(price) -> None:
+    points = (-1e9, 0.3, 1234567.8, 1e9)
+    report = audit.check(ask.mean(**WIDE, **price), audit.neighbours(points, 2))
+    assert report.passed, report
+    assert report.used > 0.98
+
+
+@pytest.mark.slow
+def test_random_larger_data_sets() -> None:
+    """Up to eight records at random places of a range of ±100."""
+    rng = np.random.default_rng(7)
+    pairs = []
+    for _ in range(20):
+        data = tuple(float(x) for x in np.sort(rng.integers(-100, 101, rng.integers(4, 8))))
+        pairs.append((data, tuple(sorted((*data, float(rng.integers(-100, 101)))))))
+    for request in (
+        ask.mean(within=(-100, 100), step=1, epsilon=1, clusters="keep"),
+        ask.mean(within=(-100, 100), step=1, rho="0.5"),
+        ask.sum(within=(-100, 100), step=1, epsilon=1),
+        ask.mean(within=(-100, 100), step=1, epsilon=30, method="subset"),
+    ):
+        values = {"count": ((0,), (600,), (10_000,))}  # no level of which 2^8 subsamples differ
+        report = audit.check(request, pairs, values=values, widths=(2, 3, 2, 2, 1))
+        assert report.passed, report

@@ -1,0 +1,152 @@
+"""The leak detector catches every kind of step or answer that depends on data."""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import polars as pl
+import pytest
+
+from modicum import audit
+from modicum import request as ask
+from modicum.audit.trail import Family
+from modicum.errors import InvalidArgument, MissingColumn
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.additive import laplace
+from modicum.privacy.budget import pure
+from modicum.privacy.event import Event
+from modicum.release import Answer
+from modicum.runners.request import Request
+from modicum.steps import Ask, Steps, draw, need
+from modicum.summaries.clipped import ClippedSum
+from modicum.summaries.count import Count
+
+LATTICE = Lattice(-8.0, 8.0, 1.0)
+DATA = [(), (1.0,), (1.0, 1.0)]
+ONE = Fraction(1)
+
+
+def request(begin: Callable[[Event], Steps[Answer]]) -> Request:
+    return Request("test", "leaky", None, LATTICE, pure(1), begin)
+
+
+def counted() -> Steps[int]:
+    summary = yield from need(Ask(None, None, Count()))
+    return summary.count
+
+
+def honest(event: Event) -> Steps[Answer]:
+    n = yield from counted()
+    (noisy,) = yield from draw("count", laplace([n], l1=1, epsilon=ONE))
+    return Answer(Fraction(noisy), None, "ok")
+
+
+def leaky_need(event: Event) -> Steps[Answer]:
+    n = yield from counted()
+    yield from need(Ask(None, LATTICE, ClippedSum(0, n)))
+    return (yield from honest(event))
+
+
+def leaky_number_of_needs(event: Event) -> Steps[Answer]:
+    n = yield from counted()
+    if n > 1:
+        yield from counted()
+    return (yield from honest(event))
+
+
+def leaky_label(event: Event) -> Steps[Answer]:
+    n = yield from counted()
+    yield from draw(f"count of {n}", laplace([n], l1=1, epsilon=ONE))
+    return Answer(Fraction(0), None, "ok")
+
+
+def leaky_scale(event: Event) -> Steps[Answer]:
+    n = yield from counted()
+    yield from draw("count", laplace([n], l1=n + 1, epsilon=ONE))
+    return Answer(Fraction(0), None, "ok")
+
+
+def leaky_price(event: Event) -> Steps[Answer]:
+    n = yield from counted()
+    yield from draw("count", laplace([n], l1=n + 1, epsilon=ONE / (n + 1)))
+    return Answer(Fraction(0), None, "ok")
+
+
+def leaky_number_of_draws(event: Event) -> Steps[Answer]:
+    n = yield from counted()
+    if n > 1:
+        yield from draw("large", laplace([n], l1=2, epsilon=ONE))
+    return Answer(Fraction(0), None, "ok")
+
+
+def leaky_answer(event: Event) -> Steps[Answer]:
+    n = yield from counted()
+    yield from draw("count", laplace([n], l1=1, epsilon=ONE))
+    return Answer(Fraction(n), None, "ok")
+
+
+def leaky_status(event: Event) -> Steps[Answer]:
+    n = yield from counted()
+    yield from draw("count", laplace([n], l1=1, epsilon=ONE))
+    return Answer(Fraction(0), None, "too few records" if n < 2 else "ok")
+
+
+def leaky_error(event: Event) -> Steps[Answer]:
+    n = yield from counted()
+    (noisy,) = yield from draw("count", laplace([n], l1=1, epsilon=ONE))
+    return Answer(Fraction(noisy, n), None, "ok")
+
+
+LEAKY = {
+    leaky_need: "need",
+    leaky_number_of_needs: "need",
+    leaky_label: "draw",
+    leaky_scale: "draw",
+    leaky_price: "draw",
+    leaky_number_of_draws: "draw",
+    leaky_answer: "answer",
+    leaky_status: "answer",
+    leaky_error: "error",
+}
+
+
+def test_an_honest_estimator_shows_nothing() -> None:
+    assert audit.leaks(request(honest), DATA, [(7,)]) is None
+    assert audit.check(request(honest)).passed
+
+
+@pytest.mark.parametrize("begin", LEAKY)
+def test_a_leak_is_found(begin) -> None:
+    leak = audit.leaks(request(begin), DATA, [(7,)])
+    assert leak is not None
+    assert leak.kind == LEAKY[begin]
+    assert leak.seen != leak.instead
+    assert leak.path.data == ()
+    assert f"{leak.kind} depends on data" in str(leak)
+
+
+@pytest.mark.parametrize("begin", LEAKY)
+def test_a_leak_fails_the_check(begin) -> None:
+    report = audit.check(request(begin))
+    assert not report.passed
+    assert report.leak is not None
+    assert report.leak.kind == LEAKY[begin]
+    assert "LEAK" in str(report)
+
+
+def test_an_error_of_public_arguments_is_raised() -> None:
+    def refused(event: Event) -> Steps[Answer]:
+        yield from counted()
+        raise InvalidArgument("never")
+
+    with pytest.raises(InvalidArgument, match="never"):
+        audit.check(request(refused))
+
+
+def test_columns_are_checked_first() -> None:
+    with pytest.raises(MissingColumn):
+        audit.leaks(ask.count("age", epsilon=1), [pl.DataFrame({"income": [1.0]})], [])
+
+
+def test_nothing_to_run() -> None:
+    with pytest.raises(InvalidArgument, match="at least one data set"):
+        Family.of(request(honest), [])

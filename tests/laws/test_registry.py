@@ -1,0 +1,161 @@
+"""Properties of every row of the registry with every kind of budget."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import modicum
+from modicum import audit
+from modicum.audit.pairs import Remembered
+from modicum.audit.trail import Run
+from modicum.estimators.registry import REGISTRY, Row
+from modicum.exact.entropy import SeededEntropy
+from modicum.exact.lattice import Lattice
+from modicum.privacy.budget import Budget, approx, pure, zcdp
+from modicum.privacy.compose import total
+from modicum.privacy.event import event_of
+from modicum.privacy.unit import Unit
+from modicum.runners.live import run
+from modicum.runners.request import Request
+from modicum.runners.walk import Walk
+
+PRICES = {"pure": pure("1.1"), "zcdp": zcdp("0.3"), "approx": approx("1.1", "1e-6")}
+CASES = [(row, kind, option) for row in REGISTRY for kind in row.kinds for option in row.clusters]
+NAMES = [f"{row.statistic}-{row.method}-{kind}-{option}" for row, kind, option in CASES]
+RANGED = [name for name, case in zip(NAMES, CASES, strict=True) if case[0].needs_range]
+every_case = pytest.mark.parametrize(("row", "kind", "option"), CASES, ids=NAMES)
+
+RNG = np.random.default_rng(5)
+MANY = np.round(RNG.normal(20, 6, 12_000), 3)  # enough for a centre and for a look at the shape
+DATA = {
+    "empty": np.empty(0),
+    "one row": np.array([3.0]),
+    "constant": np.full(1000, 3.0),
+    "huge": np.full(50, 1e308),
+    "tiny": np.full(50, 5e-324),
+    "missing": np.full(50, np.nan),
+    "infinite": np.array([np.inf, -np.inf, 1.0]),
+    "many": MANY,
+}
+
+
+def request_for(
+    row: Row, kind: str, option: str, lattice: Lattice | None = None, price: Budget | None = None
+) -> Request:
+    lattice = lattice or Lattice.within((-1000, 1000), 2.0**-10)
+    return row.request(None, lattice if row.needs_range else None, price or PRICES[kind], option)
+
+
+def walk(request: Request, data: Any, seed: object, unit: Unit | None = None) -> Walk:
+    return run(
+        {"answer": request},
+        Remembered(data),
+        unit=unit or Unit(),
+        charge=lambda: None,
+        entropy=SeededEntropy(repr(seed)),
+    )["answer"]
+
+
+@every_case
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("name", ["empty", "constant", "many"])
+def test_the_journal_adds_up_to_the_charge(row, kind, option, rows, name) -> None:
+    request = request_for(row, kind, option)
+    unit = Unit(rows)
+    journal = walk(request, DATA[name], (name, rows), unit).journal
+    currency = "zcdp" if kind == "zcdp" else "pure"
+    charged = total([unit.per_row(event_of(request.budget))], currency)
+    assert total([entry.event for entry in journal], currency) == charged
+
+
+@every_case
+def test_a_seed_determines_the_release(row, kind, option) -> None:
+    request = request_for(row, kind, option)
+    one, again, other = (walk(request, MANY, seed) for seed in (1, 1, 2))
+    outcomes = [[entry.outcome for entry in w.journal] for w in (one, again, other)]
+    assert one.answer == again.answer
+    assert outcomes[0] == outcomes[1]
+    assert outcomes[0] != outcomes[2]
+
+
+@every_case
+def test_any_data_release_with_the_same_steps(row, kind, option) -> None:
+    """The outcomes of a run on one data set lead every other one through the same steps."""
+    request = request_for(row, kind, option)
+    for name, data in DATA.items():
+        finished = walk(request, data, name)
+        assert finished.answer is not None
+        assert np.isfinite(float(finished.answer.value))
+        lower, upper = finished.answer.evidence.interval(0.95, 3)
+        assert lower <= upper
+    for name in ("empty", "many"):
+        outcomes = [entry.outcome for entry in walk(request, DATA[name], name).journal]
+        # The law of a subsample sums over all subsamples: only short data are replayed.
+        short = [data for data in DATA.values() if len(data) <= 3]
+        assert audit.leaks(request, short, outcomes) is None
+
+
+def scaled(lattice: Lattice, factor: float) -> Lattice:
+    return Lattice(lattice.lo * factor, lattice.hi * factor, lattice.step * factor)
+
+
+@pytest.mark.parametrize(
+    ("row", "kind", "option"), [case for case in CASES if case[0].needs_range], ids=RANGED
+)
+@pytest.mark.parametrize("power", [-20, 3, 40])
+def test_a_power_of_two_scales_the_answer_exactly(row, kind, option, power) -> None:
+    lattice = Lattice.within((-1000, 1000), 2.0**-10)
+    factor = 2.0**power
+    one = walk(request_for(row, kind, option, lattice), MANY, "scale")
+    other = walk(request_for(row, kind, option, scaled(lattice, factor)), MANY * factor, "scale")
+    assert [e.outcome for e in one.journal] == [e.outcome for e in other.journal]
+    assert other.answer.value == one.answer.value * Fraction(2) ** power
+    assert other.answer.status == one.answer.status
+
+
+@pytest.mark.parametrize("steps", [-64, 5, 4096])
+def test_the_subset_mean_follows_a_shift_exactly(steps) -> None:
+    """Its laws know ranks and differences only; the others measure sizes from zero."""
+    row = next(row for row in REGISTRY if row.method == "subset")
+    lattice = Lattice(-1000.0, 1000.0, 2.0**-10)
+    by = steps * lattice.step
+    moved = replace(lattice, lo=lattice.lo + by, hi=lattice.hi + by)
+    data = np.round(MANY / lattice.step) * lattice.step
+    one = walk(request_for(row, "pure", "clip", lattice), data, "shift")
+    other = walk(request_for(row, "pure", "clip", moved), data + by, "shift")
+    assert other.answer.value == one.answer.value + Fraction(by)
+
+
+@pytest.mark.parametrize("row", REGISTRY, ids=lambda row: f"{row.statistic}-{row.method}")
+def test_every_sampler_matches_its_law(row) -> None:
+    """Each draw of a run is repeated 1500 times and tested against its own log density."""
+    lattice = Lattice(-8.0, 8.0, 1.0)
+    for kind in row.kinds[:2]:
+        for records in ((1.0, 3.0, 3.0, -8.0), ()):
+            request = request_for(row, kind, row.clusters[0], lattice, pure_or_zcdp(kind))
+            halted = Run(request, event_of(request.budget), Remembered(records))
+            entropy = SeededEntropy(f"{row.statistic} {kind} {records}")
+            first = True
+            while halted.waiting is not None:
+                assert audit.fit(halted.waiting, 1500, entropy) > 1e-4
+                # A large count leads into the branches with a centre.
+                outcome = halted.waiting.sample(entropy)
+                halted.give(
+                    (20_000,) if first and row.needs_range and row.method != "subset" else outcome
+                )
+                first = False
+
+
+def pure_or_zcdp(kind: str) -> Budget:
+    return zcdp(2) if kind == "zcdp" else pure(4)
+
+
+@pytest.mark.parametrize("row", REGISTRY, ids=lambda row: f"{row.statistic}-{row.method}")
+def test_every_row_is_offered(row) -> None:
+    question = getattr(modicum.request, row.statistic)
+    extra = {"within": (0, 1)} if row.needs_range else {}
+    method = {"method": row.method} if row.statistic == "mean" else {}
+    assert question(epsilon=1, **extra, **method).method == row.method
