@@ -1,4 +1,4 @@
-"""Where a subsample comes from: rows that can be fetched, rows held, or rows tagged in passing."""
+"""Where a subsample comes from: rows that can be fetched, rows held, or rows that pass."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.summaries.base import Integers, Rows
 
-__all__ = ["FetchedPool", "HeldPool", "Pool", "TaggedPass", "distinct_positions", "kept_level"]
+__all__ = ["FetchedPool", "HeldPool", "PassingRows", "Pool", "distinct_positions", "kept_level"]
 
 _BLOCK = 1 << 18  # rows fetched at a time
-_FEW = 13  # at least 2^13 records are kept, or all
+_LOOK_AHEAD = 1 << 15  # positions drawn at a time for rows that pass
+_FEW = 14  # 2^14 to 2^15 records are kept on average, or all
+_COINS = 6  # largest k for which a row may be given k coins
+_AHEAD = 1 << 20  # rows for which members are drawn at a time
 
 
 class Pool(Protocol):
@@ -30,14 +33,14 @@ class Pool(Protocol):
 
 
 def kept_level(records: int) -> int:
-    """Level below which rows are forgotten after so many records: 2^13 to 2^15 are kept.
+    """Level of the subsample kept of so many records: 2^14 to 2^15 of them on average, or all.
 
     Examples
     --------
     >>> [kept_level(n) for n in (0, 2**15 - 1, 2**15, 10**9)]
     [0, 0, 1, 15]
     """
-    return max(0, records.bit_length() - _FEW - 2)
+    return max(0, records.bit_length() - _FEW - 1)
 
 
 def distinct_positions(size: int, count: int, entropy: Entropy) -> Integers:
@@ -59,10 +62,49 @@ def distinct_positions(size: int, count: int, entropy: Entropy) -> Integers:
 
 
 def _members(size: int, k: int, entropy: Entropy) -> Integers:
-    """Draw a Poisson subsample of the positions below ``size``."""
+    """Draw a Poisson subsample of the positions below ``size``, in increasing order.
+
+    In short ranges at large rates, k fair coins a row (the low bits of a byte) are faster than
+    drawing the size and a set of positions; the law is the same.
+    """
     if k == 0:
         return np.arange(size)
+    if k <= _COINS and size <= _AHEAD:
+        coins = entropy.words(-(-size // 8)).view(np.uint8)[:size]
+        positions: Integers = ((coins & ((1 << k) - 1)) == 0).nonzero()[0]
+        return positions
     return distinct_positions(size, binomial_pow2(size, k, entropy), entropy)
+
+
+class _Choice:
+    """Members among rows that pass: each with probability 2^-level, drawn some way ahead.
+
+    One draw for many chunks spreads its fixed cost.
+    """
+
+    def __init__(self, level: int, entropy: Entropy) -> None:
+        self.level = level
+        self._entropy = entropy
+        self._ahead = np.empty(0, dtype=np.int64)  # counted from the next row
+        self._drawn = 0  # rows for which members have been drawn
+
+    def among(self, rows: int) -> Integers:
+        """Return the members among the next rows, as positions from the first of them."""
+        if self.level == 0:
+            return np.arange(rows)
+        while self._drawn < rows:
+            more = _members(_AHEAD, self.level, self._entropy) + self._drawn
+            self._ahead = np.concatenate([self._ahead, more])
+            self._drawn += _AHEAD
+        members, later = np.split(self._ahead, [self._ahead.searchsorted(rows)])
+        self._ahead = later - rows
+        self._drawn -= rows
+        return members
+
+    def thin(self, deeper: int) -> None:
+        """Raise the level, for the rows ahead too."""
+        self.level += deeper
+        self._ahead = self._ahead[_members(len(self._ahead), deeper, self._entropy)]
 
 
 class HeldPool:
@@ -101,68 +143,54 @@ class FetchedPool:
         return np.concatenate([np.empty(0, dtype=np.int64), *blocks])
 
 
-class TaggedPass:
-    """A pass that chooses rows by their level, and forgets low levels as records mount up."""
+class PassingRows:
+    """A pass that keeps a Poisson subsample, and thins it as records mount up."""
 
     def __init__(self, rows: Rows, lattice: Lattice) -> None:
         self._rows = rows
         self._lattice = lattice
-        self._level = 0
+        self._choice = _Choice(0, rows.entropy)
         self._records = 0
         self._q = [np.empty(0, dtype=np.int64)]
-        self._levels = [np.empty(0, dtype=np.int64)]
 
     def update(self, x: NDArray[np.float64]) -> None:
         """Choose rows of a chunk."""
         self._records += len(x) - int(np.count_nonzero(np.isnan(x)))
-        if kept_level(self._records) > self._level:
-            self._forget_below(kept_level(self._records))
-        entropy = self._rows.entropy
-        q = self._lattice.quantise(x[_members(len(x), self._level, entropy)])
-        self._q.append(q)
-        self._levels.append(self._level + _trailing_zeros(entropy.words(len(q))))
+        deeper = kept_level(self._records) - self._choice.level
+        if deeper > 0:
+            kept = np.concatenate(self._q)
+            self._q = [kept[_members(len(kept), deeper, self._rows.entropy)]]
+            self._choice.thin(deeper)
+        self._q.append(self._lattice.quantise(x[self._choice.among(len(x))]))
 
     def finish(self) -> Pool:
         """Return the chosen rows."""
-        return _TaggedPool(self._rows, self._lattice, self._level, *self._chosen())
-
-    def _forget_below(self, level: int) -> None:
-        self._level = level
-        q, levels = self._chosen()
-        self._q, self._levels = [q[levels >= level]], [levels[levels >= level]]
-
-    def _chosen(self) -> tuple[Integers, Integers]:
-        return np.concatenate(self._q), np.concatenate(self._levels)
+        q = np.concatenate(self._q)
+        return _PassedPool(self._rows, self._lattice, self._choice.level, q)
 
 
-class _TaggedPool:
+class _PassedPool:
     """Rows chosen while they passed; good for one subsample, in the process that chose them."""
 
-    def __init__(
-        self, rows: Rows, lattice: Lattice, level: int, q: Integers, levels: Integers
-    ) -> None:
+    def __init__(self, rows: Rows, lattice: Lattice, level: int, q: Integers) -> None:
         self._rows = rows
         self._lattice = lattice
         self._level = level
-        self._chosen: tuple[Integers, Integers] | None = (q, levels)
+        self._chosen: Integers | None = q
         self._process = os.getpid()
 
     def thin(self, k: int, entropy: Entropy) -> Integers:
-        if self._chosen is None or k < self._level or self._process != os.getpid():
-            return self._again(k, entropy)
-        q, levels = self._chosen
+        chosen = self._chosen
+        if chosen is None or k < self._level or self._process != os.getpid():
+            once_more = _PoissonPass(self._lattice, k, entropy)
+            self._rows.feed(once_more)
+            return once_more.finish()
         if k:  # used up: a second subsample has to be a fresh one
             self._chosen = None
-        return q[levels >= k]
+        return chosen[_members(len(chosen), k - self._level, entropy)]
 
     def all(self) -> Integers:
         return self.thin(0, self._rows.entropy)
-
-    def _again(self, k: int, entropy: Entropy) -> Integers:
-        """Choose rows afresh, in one more pass."""
-        once_more = _PoissonPass(self._lattice, k, entropy)
-        self._rows.feed(once_more)
-        return once_more.finish()
 
 
 class _PoissonPass:
@@ -172,19 +200,11 @@ class _PoissonPass:
 
     def __init__(self, lattice: Lattice, k: int, entropy: Entropy) -> None:
         self._lattice = lattice
-        self._k = k
-        self._entropy = entropy
+        self._choice = _Choice(k, entropy)
         self._q = [np.empty(0, dtype=np.int64)]
 
     def update(self, x: NDArray[np.float64], /) -> None:
-        chosen = x[_members(len(x), self._k, self._entropy)]
-        self._q.append(self._lattice.quantise(chosen))
+        self._q.append(self._lattice.quantise(x[self._choice.among(len(x))]))
 
     def finish(self) -> Integers:
         return np.concatenate(self._q)
-
-
-def _trailing_zeros(words: NDArray[np.uint64]) -> Integers:
-    """Geometric levels: at least j with probability exactly 2^-j, for j <= 64."""
-    lowest = words & (~words + np.uint64(1))
-    return np.bitwise_count(lowest - np.uint64(1)).astype(np.int64)

@@ -12,11 +12,9 @@ from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.summaries.base import Accumulator, Integers, Rows, Sensitive
-from modicum.summaries.pools import FetchedPool, HeldPool, Pool, TaggedPass
+from modicum.summaries.pools import FetchedPool, HeldPool, PassingRows, Pool
 
 __all__ = ["RecordSummary", "Records"]
-
-_DEEPEST = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class Records:
             return _Collecting(lattice)
         if rows.size is not None:
             return _Ready(RecordSummary((FetchedPool(rows, lattice),)))
-        return _Tagging(TaggedPass(rows, lattice))
+        return _Passing(PassingRows(rows, lattice))
 
 
 class RecordSummary(Sensitive):
@@ -51,15 +49,13 @@ class RecordSummary(Sensitive):
       positions, all sets of that size being equally likely. A set S of s rows then has
       probability C(n, s) 2^-ks (1 - 2^-k)^(n-s) / C(n, s): the product law. Missing values are
       dropped afterwards, which leaves the product law on the others.
-    - [R2] *Passing rows.* Each row has a level G with P(G >= j) = 2^-j, independent of all else.
-      The rows with G >= k are the subsample. They are found without drawing all levels: in a
-      chunk, the rows with G >= L by [R1]; given that, the excess G - L again has
-      P(G - L >= j) = 2^-j, the number of trailing zeros of a uniform word. The level L below
-      which rows are forgotten depends on the number of records passed, not on the levels, so it
-      does not change the law of the rest. To forget rows below L + 1 is to keep those whose
-      level says so.
+    - [R2] *Passing rows.* A Poisson subsample of rate 2^-L is kept, chunk by chunk as in [R1]. A
+      Poisson subsample of rate 2^-d of it is one of rate 2^-(L+d) of the rows: both choices are
+      independent from row to row, and their probabilities multiply. So L can rise as records
+      mount up, and ``thin`` can choose any k >= L. L depends on the number of records passed, not
+      on who was chosen, so it does not change the law.
     - [R3] A subsample is handed out once; another one is drawn afresh, from fetched rows or in
-      one more pass. So is one for a k below the kept level.
+      one more pass. So is one for a k below the kept level, or in a forked process.
     """
 
     __slots__ = ("_pools",)
@@ -81,8 +77,8 @@ class RecordSummary(Sensitive):
         int64 array
             Lattice integers in no particular order.
         """
-        if not 0 <= k <= _DEEPEST:
-            raise InvalidArgument(f"k must be between 0 and {_DEEPEST}, got {k}")
+        if k < 0:
+            raise InvalidArgument(f"k must be at least 0, got {k}")
         return np.concatenate([pool.thin(k, entropy) for pool in self._pools])
 
     def all(self) -> Integers:
@@ -129,14 +125,14 @@ class _Collecting:
         return RecordSummary((HeldPool(np.concatenate(self._kept)),))
 
 
-class _Tagging:
+class _Passing:
     reads = True
 
-    def __init__(self, tagged: TaggedPass) -> None:
-        self._tagged = tagged
+    def __init__(self, choosing: PassingRows) -> None:
+        self._choosing = choosing
 
     def update(self, x: NDArray[np.float64], /) -> None:
-        self._tagged.update(x)
+        self._choosing.update(x)
 
     def finish(self) -> RecordSummary:
-        return RecordSummary((self._tagged.finish(),))
+        return RecordSummary((self._choosing.finish(),))

@@ -153,7 +153,7 @@ class TailsPass:
         ends = positions.searchsorted(self._row_ends[: len(rows) + 1] * rows.shape[1])
         touched = ends[1:] > ends[:-1]
         sums[touched] -= np.add.reduceat(foreign - self._quantiser.zero, ends[:-1][touched])
-        self._wait(foreign)
+        self._wait(foreign[~np.isnan(foreign.view(np.float64))])
 
     def _place(self, low: _End, high: _End) -> None:
         """Give the records that wait to their end; those no longer needed to the middle."""
