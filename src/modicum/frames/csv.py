@@ -26,7 +26,7 @@ import numpy as np
 
 from modicum.errors import SourceError
 from modicum.frames.base import CHUNK, Floats, StreamSource
-from modicum.frames.lazy import query_batches, query_count
+from modicum.frames.lazy import query_batches, query_count, streams
 
 __all__ = ["CsvFile", "is_well_formed"]
 
@@ -66,6 +66,7 @@ class CsvFile(StreamSource):
         if self._agreed is None:
             self._agreed = (
                 find_spec("polars") is not None
+                and streams()
                 and is_well_formed(self._path)
                 and len(_scan(self._path).collect_schema()) == len(self._header)
             )
@@ -108,6 +109,7 @@ def _scan(path: str) -> Any:
         infer_schema=False,
         encoding="utf8-lossy",
         truncate_ragged_lines=True,
+        raise_if_empty=False,
         glob=False,
         with_column_names=lambda names: [f"c{i}" for i in range(len(names))],
     )

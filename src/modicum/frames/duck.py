@@ -19,13 +19,30 @@ _DIRECT = re.compile("U?(TINYINT|SMALLINT|INTEGER|BIGINT)|BOOLEAN|FLOAT|DOUBLE")
 
 
 class DuckRelation(StreamSource):
-    """A relation: a query that runs anew for every pass."""
+    """A relation: a query that runs anew for every pass.
 
-    def __init__(self, relation: Any, engine: str = "duckdb", *, label: str | None = None) -> None:
+    Parameters
+    ----------
+    relation : DuckDBPyRelation
+    engine, label
+        See :class:`~modicum.frames.base.Source`.
+    connection : DuckDBPyConnection, optional
+        Kept open if it is ours: older relations do not keep theirs.
+    """
+
+    def __init__(
+        self,
+        relation: Any,
+        engine: str = "duckdb",
+        *,
+        label: str | None = None,
+        connection: Any = None,
+    ) -> None:
         types = dict(zip(relation.columns, map(str, relation.dtypes), strict=True))
         super().__init__(engine, relation.columns, types.__getitem__, label=label)
         self._relation = relation
         self._types = types
+        self._connection = connection
 
     def _batches(self, columns: Sequence[str]) -> Iterator[Sequence[Floats]]:
         fields = (f"{self._cast(name)} AS c{i}" for i, name in enumerate(columns))

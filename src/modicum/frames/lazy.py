@@ -8,7 +8,7 @@ from typing import Any
 
 from modicum.frames.base import Floats, StreamSource
 
-__all__ = ["LazyQuery", "polars_floats", "query_batches", "query_count"]
+__all__ = ["LazyQuery", "polars_floats", "query_batches", "query_count", "streams"]
 
 _BATCH = 1 << 18
 
@@ -34,18 +34,29 @@ class LazyQuery(StreamSource):
         self._types = types
 
     def _batches(self, columns: Sequence[str]) -> Iterator[Sequence[Floats]]:
-        column = import_module("polars.selectors").by_name  # col("*") would be all of them
-        floats = [polars_floats(column(name), self._types[name]) for name in columns]
+        nth = import_module("polars").nth  # col("*") would be all columns
+        places = {name: nth(place) for place, name in enumerate(self._types)}
+        floats = [polars_floats(places[name], self._types[name]) for name in columns]
         return query_batches(self._frame, floats)
 
     def _count(self) -> int:
         return query_count(self._frame)
 
 
+def streams() -> bool:
+    """Whether Polars gives out results in batches, and failures too.
+
+    Before 1.37 a query that failed on the way ended like one that was done; before 1.39 its
+    error, which may quote data, went to the terminal.
+    """
+    major, minor = import_module("polars").__version__.split(".")[:2]
+    return (int(major), int(minor)) >= (1, 39)
+
+
 def query_batches(frame: Any, expressions: Sequence[Any]) -> Iterator[list[Floats]]:
     """Run a query for some expressions of floats."""
     query = frame.select(**{f"c{i}": each for i, each in enumerate(expressions)})
-    if hasattr(query, "collect_batches"):
+    if streams():
         batches = query.collect_batches(chunk_size=_BATCH, maintain_order=True, engine="streaming")
     else:
         batches = [query.collect()]
