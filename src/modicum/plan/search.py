@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 __all__ = ["least_enough", "round_up"]
 
-_CLOSE = 1.02
+_CLOSE = 1.05  # finer than the simulation is certain
 _STEPS = 40
 _LARGEST_JUMP = 100.0
 

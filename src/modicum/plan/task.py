@@ -91,9 +91,8 @@ class Task:
         """
         rows = None if n is None else _checked_rows(n)
         wanted = None if error is None else _checked_error(error)
-        self.question(
-            budget=price if price is not None else pure(1)
-        )  # refuses bad arguments at once
+        # Bad arguments are refused at once, whatever is to be found.
+        self.question(budget=price if price is not None else pure(1))
         if price is not None and rows is not None and wanted is None:
             return self._simulated(price, rows, RUNS)
         if price is None and rows is not None and wanted is not None:
@@ -130,7 +129,7 @@ class Task:
         raise InvalidArgument(
             f"error={wanted:g} cannot be reached by any "
             + ("ε up to 100" if high == _LARGEST_EPSILON else "n up to 10^12")
-            + " for this shape: clipping or rounding alone costs more, or the error is too small"
+            + " for this shape"
         )
 
     def _simulated(self, price: Budget, rows: int, runs: int) -> Found:

@@ -25,6 +25,7 @@ from modicum.runners.request import Request
 
 __all__ = ["Trial", "trial"]
 
+_FEW = 256  # integer noise of at most this size is summed over, not sampled
 _STRIDE = 19  # 32 / golden ratio: pairs (i, 19 i mod 32) fill the square evenly
 
 
@@ -57,11 +58,11 @@ def trial(request: Request, table: Table, *, unit: Unit, number: int, runs: int)
     assert walk.answer is not None
     evidence = walk.answer.evidence
     truth = _truth(request, table)
-    errors = [abs(float(value - truth)) for value in _values(evidence, table)]
+    errors = [chance * abs(float(value - truth)) for value, chance in _values(evidence, table)]
     lower, upper = evidence.interval(0.95, 3)
     return Trial(
         weight=part.weight,
-        error=math.fsum(errors) / len(errors),
+        error=math.fsum(errors),
         interval_width=upper - lower,
         passes=reader.passes,
         journal=tuple(walk.journal),
@@ -76,35 +77,45 @@ def _truth(request: Request, table: Table) -> Fraction:
     return exact * Fraction(request.lattice.step)
 
 
-def _values(evidence: Evidence, table: Table) -> Iterator[Fraction]:
-    """Answers which other outcomes of the last draw would have given."""
+def _values(evidence: Evidence, table: Table) -> Iterator[tuple[Fraction, float]]:
+    """Answers which other outcomes of the last draw would have given, and their chances."""
     match evidence:
         case SingleValueEvidence() | SumEvidence(noise=None):
-            yield evidence.value
+            yield evidence.value, 1.0
         case MeanEvidence():
             clipped = table.clipped_sum(evidence.lo, evidence.hi)
             deviation = clipped - evidence.rough * table.rows
-            for z in _points(evidence.noise.noise):
-                yield replace(evidence, deviation=deviation + z).value
+            for z, chance in _points(evidence.noise.noise):
+                yield replace(evidence, deviation=deviation + z).value, chance
         case SumEvidence(noise=NoisyTerm(noise)):
             clipped = table.clipped_sum(evidence.lo, evidence.hi)
-            for z in _points(noise):
-                yield replace(evidence, noisy=clipped + z).value
+            for z, chance in _points(noise):
+                yield replace(evidence, noisy=clipped + z).value, chance
         case SubsetEvidence(lo=lo, hi=hi, noise=term):
             left = table.clipped_sum(lo, hi) - lo * table.rows
             right = (hi - lo) * table.rows - left
-            points = _points(term.noise)
-            for i, z in enumerate(points):
-                other = points[i * _STRIDE % len(points)]
-                yield replace(evidence, left=left + z, right=right + other).value
+            quantiles = _quantiles(term.noise)
+            for i, z in enumerate(quantiles):
+                other = quantiles[i * _STRIDE % len(quantiles)]
+                changed = replace(evidence, left=left + z, right=right + other)
+                yield changed.value, 1 / len(quantiles)
         case CountEvidence(noise=noise):
-            for z in _points(noise):
-                yield Fraction(max(table.rows + z, 0))
+            for z, chance in _points(noise):
+                yield Fraction(max(table.rows + z, 0)), chance
         case _:
             raise AssertionError(f"no expected error for {type(evidence).__name__}")
 
 
-def _points(noise: Noise) -> list[int]:
+def _points(noise: Noise) -> list[tuple[int, float]]:
+    """Integers that stand for a noise, and their chances: all of them if they are few."""
+    reach = noise.tail_bound(1e-9)
+    if reach <= _FEW:
+        return [(k, math.exp(noise.log_pmf(k))) for k in range(-int(reach), int(reach) + 1)]
+    quantiles = _quantiles(noise)
+    return [(z, 1 / len(quantiles)) for z in quantiles]
+
+
+def _quantiles(noise: Noise) -> list[int]:
     """Quantiles of integer noise, one for each of equal shares of its probability."""
     if isinstance(noise, LaplaceNoise):
         # P(K > k) = a^(k+1) / (1 + a) for k >= 0, a = exp(-1/scale): the least k with at most t.
