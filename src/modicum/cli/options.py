@@ -180,8 +180,8 @@ def shown(release: Release, arguments: argparse.Namespace) -> str:
     text = release.explain() if arguments.explain else str(release)
     if not usual:
         text += (
-            f"\n  {100 * level:g} % interval  [{interval.lower:,.6g}, {interval.upper:,.6g}]"
-            f"\n  {release.evidence.assumption(tail)}"
+            f"\n{100 * level:g} % interval  [{interval.lower:,.6g}, {interval.upper:,.6g}]: "
+            f"{release.evidence.assumption(tail)}"
         )
     return text
 
