@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["check_number", "is_number"]
-
 from modicum.errors import UnsupportedData
+
+__all__ = ["check_number", "is_number"]
 
 _NUMBER = re.compile(
     r"(u?int(8|16|32|64|128)?|u?(tiny|small|big|huge)int|u?integer|float(16|32|64)?|halffloat"
@@ -41,8 +41,8 @@ _LINES = {
         "object": 'pandas.to_numeric({0}, errors="coerce")',
     },
     "polars": {
-        "date": '{0}.cast(polars.Datetime("us")).dt.timestamp("us")',
-        "duration": "{0}.dt.total_microseconds()",
+        "date": '{0}.dt.epoch("s")',
+        "duration": "{0}.dt.total_seconds()",
         "text": "{0}.cast(polars.Float64, strict=False)",
         "labels": "{0}.cast(polars.String).cast(polars.Float64, strict=False)",
     },
