@@ -192,6 +192,17 @@ def test_an_interrupt_is_status_130(
     assert capsys.readouterr() == ("", "")
 
 
+def test_a_reader_that_leaves_is_no_error() -> None:
+    words = [sys.executable, "-m", "modicum", "plan", "count", "--epsilon", "1"]
+    done = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert done.stdout is not None
+    assert done.stderr is not None
+    done.stdout.close()
+    assert done.stderr.read() == b""
+    done.stderr.close()
+    assert done.wait() == 1
+
+
 def test_an_unreadable_file_is_one_line(
     people: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

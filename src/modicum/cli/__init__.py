@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -45,16 +46,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0; 2 for bad input, after one line on standard error; 130 if it was interrupted.
+        0; 2 for bad input, after one line on standard error; 130 if it was interrupted; 1 if
+        nobody reads the output.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a console that lacks a letter shows "?"
             stream.reconfigure(errors="replace")
     try:
         arguments = _parser().parse_args(_words(sys.argv[1:] if argv is None else argv))
-        print(arguments.answer(arguments))
+        print(arguments.answer(arguments), flush=True)
     except SystemExit as stop:  # --help and --version
         return stop.code if isinstance(stop.code, int) else 0
+    except BrokenPipeError:  # whoever read the output has left; nothing is to be flushed at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except (ModicumError, OSError) as error:
         print("modicum: error:", " ".join(str(error).split()), file=sys.stderr)
         return 2

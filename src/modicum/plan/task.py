@@ -125,7 +125,7 @@ class Task:
             found = self._simulated(*at(x), RUNS)
             if found.error <= wanted:
                 return found
-            x *= max(1.01, found.error / wanted)
+            x *= 1.02 * found.error / wanted
         raise InvalidArgument(
             f"error={wanted:g} cannot be reached by any "
             + ("ε up to 100" if high == _LARGEST_EPSILON else "n up to 10^12")
