@@ -8,11 +8,13 @@ import pytest
 from modicum import audit
 from modicum import request as ask
 from modicum.audit.pairs import Remembered
+from modicum.audit.trail import Run
 from modicum.estimators.registry import REGISTRY
 from modicum.privacy.budget import approx, pure
 from modicum.privacy.event import event_of
 from modicum.runners.replay import replay
 from modicum.summaries.cells import Cells
+from modicum.summaries.tails import Tails
 
 NARROW = {"within": (-8, 8), "step": 1}
 ABOVE = {"within": (4, 12), "step": 1}
@@ -89,6 +91,41 @@ def test_a_threshold_of_the_subset_mean_can_lose_all_its_share() -> None:
     assert report.passed
     assert report.worst == pytest.approx(75, abs=0.01)
     assert (low.used, high.loss, sums.used) == pytest.approx((1, 0, 1))
+
+
+def around(kept: int) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
+    """Neighbours of about once and twice as many records as are kept at each end."""
+    pairs = []
+    for n in (kept - 1, kept, kept + 1, 2 * kept - 1, 2 * kept, 2 * kept + 1):
+        third, half = n // 3, n // 2
+        for data in (
+            (-8.0,) * n,
+            (8.0,) * n,
+            (-8.0,) * half + (8.0,) * (n - half),
+            (-8.0,) * third + (1.0,) * (n - 2 * third) + (8.0,) * third,
+        ):
+            pairs += [(data, tuple(sorted((*data, x)))) for x in (-8.0, 1.0, 8.0)]
+    return pairs
+
+
+def test_more_records_than_are_kept() -> None:
+    """Counts outside are capped, the middle is known by its sum only."""
+    mean, sum_ = ask.mean(**NARROW, epsilon=8), ask.sum(**NARROW, rho=16)
+    reductions = [Run(r, event_of(r.budget), Remembered(())).trail[0] for r in (mean, sum_)]
+    assert [asks[0].reduction for asks in reductions] == [Tails(64), Tails(64)]
+    for request in (mean, sum_):
+        report = audit.check(
+            request, around(64), values={"count": ((0,), (600,))}, widths=(0, 3, 2, 1, 1, 1)
+        )
+        assert report.passed, report
+        assert report.used > 0.9
+
+
+def test_more_records_than_the_subset_mean_keeps() -> None:
+    request = ask.mean(**NARROW, epsilon=64, method="subset")
+    (asked,) = Run(request, event_of(request.budget), Remembered(())).trail[0]
+    report = audit.check(request, around(asked.reduction.keep)[::5], widths=(5, 5, 1))
+    assert report.passed, report
 
 
 def test_missing_and_infinite_records() -> None:

@@ -10,6 +10,7 @@ from modicum.privacy.event import Event
 
 __all__ = ["AuditReport", "Leak", "Path", "StepReport"]
 
+_SHOWN = 100  # characters of a data set in a text
 SLACK = 1e-9
 """Relative slack of a verdict, for the roundings that are left in sums of losses."""
 
@@ -24,7 +25,12 @@ class Path:
 
     def __str__(self) -> str:
         draws = ", ".join(f"{label} = {outcome}" for label, outcome in self.draws)
-        return f"{self.data} against {self.neighbour} at {draws or 'the start'}"
+        return f"{_short(self.data)} against {_short(self.neighbour)} at {draws or 'the start'}"
+
+
+def _short(data: object) -> str:
+    text = " ".join(str(data).split())
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
 
 
 @dataclass(frozen=True, slots=True)
