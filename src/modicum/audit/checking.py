@@ -8,7 +8,7 @@ from typing import Any
 from modicum.audit.pairs import Pair, neighbours
 from modicum.audit.report import AuditReport
 from modicum.audit.trail import Family
-from modicum.audit.tree import Search, explore
+from modicum.audit.tree import COUNTS, Search, explore
 from modicum.errors import InvalidArgument
 from modicum.estimators.registry import Row
 from modicum.exact.lattice import Lattice
@@ -17,10 +17,6 @@ from modicum.runners.request import Request
 
 __all__ = ["COUNTS", "check", "check_row", "joint_loss", "scenarios"]
 
-COUNTS = ((0,), (1,), (600,), (10_000,), (20_000,), (10**9,))
-"""Noisy counts that lead an estimator into every branch of its schedule, on any data."""
-
-_VALUES: Mapping[str, Sequence[Any]] = {"count": COUNTS}
 _WIDTHS = (2, 4, 3, 2, 1)
 _PRICES: Mapping[Kind, Budget] = {"pure": pure(1), "zcdp": zcdp("0.5"), "approx": approx(1, "1e-6")}
 
@@ -29,7 +25,7 @@ def check(
     request: Request,
     pairs: Iterable[Pair] | None = None,
     *,
-    values: Mapping[str, Sequence[Any]] = _VALUES,
+    values: Mapping[str, Sequence[Any]] | None = None,
     widths: Sequence[int] = _WIDTHS,
 ) -> AuditReport:
     """Compute the privacy loss of a release on neighbouring data, and look for leaks.
@@ -44,10 +40,10 @@ def check(
     pairs : iterable of pairs, optional
         Neighbouring data sets: tuples of numbers, or anything :func:`modicum.mean` reads. By
         default all multisets of up to three records at three points of the range.
-    values : mapping of str to sequence
-        Outcomes, by the label of their draw, that are followed in any case. By default noisy
-        counts up to 1e9 for a draw called ``"count"``, so that the branches for large data are
-        checked on small data.
+    values : mapping of str to sequence, optional
+        Outcomes, by the label of their draw, that are followed in any case. By default
+        :data:`COUNTS`, noisy counts up to 1e9, for a draw of integer noise called ``"count"``:
+        so the branches for large data are checked on small data.
     widths : sequence of int
         How many more outcomes are followed at the first draw, the second, ...
 
@@ -93,7 +89,7 @@ def joint_loss(
     data: Any,
     neighbour: Any,
     *,
-    values: Mapping[str, Sequence[Any]] = _VALUES,
+    values: Mapping[str, Sequence[Any]] | None = None,
     widths: Sequence[int] = _WIDTHS,
 ) -> AuditReport:
     """Compute the privacy loss of a release on two given data sets.
@@ -126,7 +122,14 @@ def check_row(row: Row, *, widths: Sequence[int] = _WIDTHS) -> tuple[AuditReport
 def scenarios(row: Row) -> Iterator[Request]:
     """Yield small requests of a row: each kind of budget, each option, each kind of range.
 
-    The ranges are one about zero and one that is far from it.
+    The ranges are one about zero and one on one side of it.
+
+    Examples
+    --------
+    >>> from modicum import audit
+    >>> from modicum.estimators.registry import find_row
+    >>> [str(request.budget) for request in audit.scenarios(find_row("count", "noisy"))]
+    ['ε = 1', 'ρ = 0.5', '(ε, δ) = (1, 0.000001)']
     """
     ranges = (Lattice(-8.0, 8.0, 1.0), Lattice(4.0, 12.0, 1.0)) if row.needs_range else (None,)
     for kind in row.kinds:

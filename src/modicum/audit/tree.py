@@ -14,9 +14,14 @@ from modicum.audit.divergence import ALPHAS
 from modicum.audit.report import AuditReport, Leak, Path, StepReport
 from modicum.audit.step import Child, Measured, measure, sum_of
 from modicum.audit.trail import Draws, Family, Run
+from modicum.mechanisms.additive import Additive
+from modicum.mechanisms.law import Law
 from modicum.privacy.event import Concentrated, cost
 
-__all__ = ["Search", "explore"]
+__all__ = ["COUNTS", "Search", "explore"]
+
+COUNTS = ((0,), (1,), (600,), (10_000,), (20_000,), (10**9,))
+"""Noisy counts that lead an estimator into every branch of its schedule, on any data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +30,23 @@ class Search:
 
     Attributes
     ----------
-    values : mapping of str to sequence
-        Outcomes by the label of their draw that are walked in any case.
+    values : mapping of str to sequence, or None
+        Outcomes by the label of their draw that are walked in any case; ``None`` stands for
+        :data:`COUNTS` at a draw of integer noise that is called "count".
     widths : sequence of int
         How many other outcomes are walked at the first draw, the second, ...; the last number
         holds for all later draws.
     """
 
-    values: Mapping[str, Sequence[Any]]
+    values: Mapping[str, Sequence[Any]] | None
     widths: Sequence[int]
+
+    def forced(self, label: str, law: Law[Any]) -> Sequence[Any]:
+        """Outcomes that are walked in any case."""
+        if self.values is not None:
+            return self.values.get(label, ())
+        counting = label == "count" and isinstance(law, Additive) and len(law.values) == 1
+        return COUNTS if counting else ()
 
     def width(self, depth: int) -> int:
         """Other outcomes at this depth."""
@@ -112,7 +125,7 @@ class _Walk:
             laws,
             self._pairs,
             renyi=self._concentrated,
-            forced=self._search.values.get(label, ()),
+            forced=self._search.forced(label, laws[0]),
             width=self._search.width(len(branch.draws)),
         )
         price = cost(step.event, "zcdp" if self._concentrated else "pure").amount
