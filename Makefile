@@ -68,7 +68,7 @@ reproduce: .venv/.dev  ## figures and tables of the papers
 
 .PHONY: docs
 docs: .venv/.docs  ## the documentation, in docs/_build/index.html
-	$(BIN)/python -m sphinx --jobs auto docs docs/_build
+	$(BIN)/python -m sphinx --jobs auto --fail-on-warning --keep-going docs docs/_build
 
 .venv/.dev: requirements/dev.txt pyproject.toml | .venv/.made
 	$(call install,.venv,dev)
