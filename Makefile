@@ -68,7 +68,8 @@ reproduce: .venv/.dev  ## figures and tables of the papers
 
 .PHONY: docs
 docs: .venv/.docs  ## the documentation, in docs/_build/index.html
-	$(BIN)/python -m sphinx --jobs auto --fail-on-warning --keep-going docs docs/_build
+	$(BIN)/python -m sphinx --quiet --jobs auto --fail-on-warning --keep-going docs docs/_build
+	@echo "docs/_build/index.html"
 
 .venv/.dev: requirements/dev.txt pyproject.toml | .venv/.made
 	$(call install,.venv,dev)
