@@ -33,11 +33,21 @@ def _method(question: Callable[P, Request]) -> Callable[Concatenate[Curator, P],
     """Turn a request builder into a method of the curator with the same arguments."""
 
     def method(self: Curator, *args: P.args, **kwargs: P.kwargs) -> Release:
+        _refuse_bounds(kwargs)
         return self.run(question(*args, **kwargs))
 
     dressed: Callable[Concatenate[Curator, P], Release]
     dressed = _dressed(method, question, "self", example="")
     return dressed
+
+
+def _refuse_bounds(arguments: Mapping[str, object]) -> None:
+    """Answer those who look for clipping bounds."""
+    if "bounds" in arguments:
+        raise InvalidArgument(
+            "bounds= is no argument here: give within=, any safe public range such as "
+            "(-1e9, 1e9); no tight bounds are needed"
+        )
 
 
 def _dressed(
@@ -256,6 +266,7 @@ def _one_shot(
     """Turn a request builder into a function of a table with the same arguments."""
 
     def function(table: Table, *args: P.args, **kwargs: P.kwargs) -> Release:
+        _refuse_bounds(kwargs)
         request = question(*args, **kwargs)
         source = open_source(table)
         source.check(request.column)

@@ -15,7 +15,7 @@ from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit, swap_event
 
-__all__ = ["Answer", "Entry", "Evidence", "Interval", "Release"]
+__all__ = ["Answer", "Entry", "Evidence", "Interval", "Release", "plain"]
 
 SCHEMA = "modicum.release/1"
 
@@ -197,8 +197,8 @@ class Release:
                 {
                     "label": entry.label,
                     "law": entry.law,
-                    "parameters": {k: _plain(v) for k, v in entry.parameters.items()},
-                    "outcome": _plain(entry.outcome),
+                    "parameters": dict(entry.parameters),
+                    "outcome": plain(entry.outcome),
                     **_event_fields(entry.event),
                 }
                 for entry in self.journal
@@ -235,18 +235,19 @@ def _event_fields(event: Event) -> dict[str, object]:
     return {name: float(amount), f"{name}_exact": str(amount)}
 
 
-def _plain(value: object) -> object:
+def plain(value: object) -> object:
+    """Turn a public parameter or outcome into numbers, text and lists of them."""
     if isinstance(value, bool | int | float | str) or value is None:
         return value
     if isinstance(value, Fraction):
         return str(value)
     if isinstance(value, tuple | list):
-        return [_plain(v) for v in value]
+        return [plain(v) for v in value]
     return str(value)
 
 
 def _short(value: object, limit: int = 120) -> str:
-    text = str(_plain(value))
+    text = str(plain(value))
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 

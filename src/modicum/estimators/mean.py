@@ -46,6 +46,15 @@ from modicum.summaries.tails import TailSummary
 __all__ = ["adaptive_mean"]
 
 S = TypeVar("S")
+SINGLE = 46  # bounds narrower than 2^-46 of the range hold a single value, for all we know
+NO_CENTRE = (
+    "too little data for this budget: no private centre was possible, so the noise follows the "
+    "size of the values, not their spread; a larger budget or a narrower `within` helps"
+)
+TOO_LITTLE = (
+    "too little data for this range and budget: more than half of it may have been clipped away; "
+    "narrow `within` or spend more"
+)
 HEAVY = (
     "the tail looks heavy: more may have been clipped than the default interval allows for; "
     "interval(tail=2) assumes less"
@@ -106,8 +115,8 @@ def adaptive_mean(
     if schedule.shape:
         schedule = yield from _shape(here, for_shape, schedule, centre, n0)
     bounds = yield from _bounds(here, tails, schedule, centre)  # [M3]
-    if bounds.lo == bounds.hi:
-        return (yield from _single_value(here, bounds, schedule, first_count))
+    if bounds.hi - bounds.lo <= lattice.width >> SINGLE:
+        return (yield from _single_value(here, centre, bounds.elsewhere, schedule, first_count))
     rough, counted = yield from _rough(here, bounds, schedule, first_count)  # [M4]
 
     reach = max(bounds.hi - rough, rough - bounds.lo)
@@ -129,7 +138,7 @@ def adaptive_mean(
         noise=NoisyTerm(final.noise[0], 1.0),
         outside=bounds.outside,
     )
-    return Answer(evidence.value, evidence, _status(schedule))
+    return Answer(evidence.value, evidence, _status(schedule, too_little=evidence.too_little(0.05)))
 
 
 def _centre(here: _Setting, records: RecordSummary, schedule: Schedule, n0: int) -> Steps[int]:
@@ -235,17 +244,17 @@ def _combined(first: Counted, second: Counted) -> Counted:
 
 
 def _single_value(
-    here: _Setting, bounds: _Bounds, schedule: Schedule, counted: Counted
+    here: _Setting, centre: int, differing: int, schedule: Schedule, counted: Counted
 ) -> Steps[Answer]:
-    """Both radii are 0: answer the centre, and count the records that differ from it.
+    """Both radii are nothing: answer the centre, and count the records that differ from it.
 
     A record is above, below or at the centre, so the number of others has sensitivity 1.
     """
-    law = here.purse.noisy((bounds.elsewhere,), sensitivity=1, share=None)
+    law = here.purse.noisy((differing,), sensitivity=1, share=None)
     (elsewhere,) = yield from draw("records elsewhere", law)
     evidence = SingleValueEvidence(
         lattice=here.lattice,
-        point=bounds.lo,
+        point=centre,
         counted=counted,
         elsewhere=elsewhere,
         noise=NoisyTerm(law.noise[0], 1.0),
@@ -255,14 +264,13 @@ def _single_value(
         f"about {max(elsewhere, 0)} differ from it and were clipped away"
     )
     if not schedule.has_centre:
-        status = f"{_status(schedule)}; {status}"
+        status = f"{_status(schedule, too_little=True)}; {status}"
     return Answer(evidence.value, evidence, status)
 
 
-def _status(schedule: Schedule) -> str:
-    if schedule.has_centre:
-        return HEAVY if schedule.widening else "ok"
-    return (
-        "too little data for this range and budget: no private centre was possible, so values "
-        "far from 0 cost noise on their own scale; narrow `within` or spend more"
-    )
+def _status(schedule: Schedule, *, too_little: bool) -> str:
+    if not schedule.has_centre:
+        return NO_CENTRE
+    if too_little:
+        return TOO_LITTLE
+    return HEAVY if schedule.widening else "ok"

@@ -105,11 +105,16 @@ class MeanEvidence:
         upper = min(centre + half, float(self.lattice.last))
         return Interval(lower * self.lattice.step, upper * self.lattice.step)
 
+    def too_little(self, alpha: float) -> bool:
+        """Whether more than half of the data may be outside of the bounds."""
+        least = float(self.counted.value) - self.counted.bound(0.1 * alpha)
+        return 2 * self.outside.at_most(alpha) > least
+
     def half_width(self, alpha: float, tail: float | None) -> float:
         """Half of the interval's width before it is cut to the public range, in steps."""
         count, t = float(self.counted.value), self.counted.bound(0.1 * alpha)
         least = count - t
-        if tail is not None and 2 * self.outside.at_most(alpha) > least:
+        if tail is not None and self.too_little(alpha):
             return float(self.lattice.width)
         if least <= 0:  # the count may be anything: only the clipping bounds are known
             return float(self.hi - self.lo) + 0.5

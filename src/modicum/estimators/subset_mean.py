@@ -32,6 +32,7 @@ __all__ = ["SubsetEvidence", "SubsetPlan", "subset_mean"]
 
 ZETA = Fraction(1, 10**6)  # failure probability of a threshold in the utility theorem
 THRESHOLD_SHARE = Fraction(1, 4)
+NEEDED = 5  # rank targets' worth of data from which the bounds surely hold most of it
 MOST_KEPT = 1 << 22  # records at each end: 64 MB
 
 
@@ -86,6 +87,12 @@ class SubsetEvidence:
         mean = transformed_mean((self.left, self.right), lo=self.lo, hi=self.hi)
         return mean * Fraction(self.lattice.step)
 
+    def least_count(self, alpha: float) -> float:
+        """Lower bound of the number of records, from the two sums; 0 if the bounds coincide."""
+        width = self.hi - self.lo
+        noise = 2 * self.noise.bound(alpha / 2)
+        return (self.left + self.right - noise) / width if width else 0.0
+
     def interval(self, level: float, tail: float | None) -> Interval:
         """Return the ratio's extremes over the noise's box; a tail adds about t clipped records."""
         z = self.noise.bound((1 - level) / 2)
@@ -96,9 +103,9 @@ class SubsetEvidence:
             share = left / (left + right) if left + right > 0 else float(sign > 0)
             ends.append(self.lo + width * share)
         slack = 0.5
-        least = (self.left + self.right - 2 * z) / width if width else math.inf
-        if tail is not None and width:
-            if least <= 0:
+        if tail is not None:
+            least = self.least_count(1 - level)
+            if least <= NEEDED * self.target:
                 ends = [float(self.lattice.first), float(self.lattice.last)]
             else:
                 slack += self.target * width / (tail - 1) / least
@@ -159,4 +166,12 @@ def subset_mean(column: str | None, lattice: Lattice, event: Event) -> Steps[Ans
     left, right = yield from draw("transformed sums", law)  # [A3]
     noise = NoisyTerm(law.noise[0], 1.0)
     evidence = SubsetEvidence(lattice, lo, hi, left, right, noise, plan.target)
-    return Answer(evidence.value, evidence, "ok")
+    enough = evidence.least_count(0.05) > NEEDED * plan.target
+    return Answer(evidence.value, evidence, "ok" if enough else _too_little(plan))
+
+
+def _too_little(plan: SubsetPlan) -> str:
+    return (
+        f"too little data: method='subset' clips about {plan.target} records on each side at this "
+        "budget and range; use method='adaptive', or spend more"
+    )

@@ -33,6 +33,11 @@ from modicum.summaries.tails import TailSummary
 
 __all__ = ["SumEvidence", "adaptive_sum"]
 
+TOO_LITTLE = (
+    "too little data for this range and budget: more than half of it may have been clipped away; "
+    "narrow `within` or spend more"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class SumEvidence:
@@ -68,9 +73,17 @@ class SumEvidence:
         """The released sum in the data's unit."""
         return self.noisy * Fraction(self.lattice.step)
 
+    def too_little(self, alpha: float) -> bool:
+        """Whether more than half of the data may be outside of the bounds."""
+        least = self.count - self.count_noise.bound(0.1 * alpha)
+        return 2 * self.outside.at_most(alpha) > least
+
     def interval(self, level: float, tail: float | None) -> Interval:
         """Noise, rounding, and under a tail assumption the clipping bias."""
         alpha = 1 - level
+        if tail is not None and self.too_little(alpha):
+            most = max(0.0, self.count + self.count_noise.bound(0.1 * alpha))
+            return Interval(most * min(self.lattice.lo, 0.0), most * max(self.lattice.hi, 0.0))
         half = 0.0 if self.noise is None else self.noise.bound(0.9 * alpha)
         half += 0.5 * max(0.0, self.count + self.count_noise.bound(0.1 * alpha))
         if tail is not None:
@@ -153,4 +166,4 @@ def adaptive_sum(
             power=float(schedule.power),
         ),
     )
-    return Answer(evidence.value, evidence, "ok")
+    return Answer(evidence.value, evidence, TOO_LITTLE if evidence.too_little(0.05) else "ok")

@@ -9,7 +9,17 @@ from typing import Literal
 from modicum.errors import InvalidArgument
 from modicum.exact.rational import as_fraction
 
-__all__ = ["Budget", "Kind", "Number", "approx", "chosen_budget", "decimal_text", "pure", "zcdp"]
+__all__ = [
+    "Budget",
+    "Kind",
+    "Number",
+    "approx",
+    "chosen_budget",
+    "decimal_text",
+    "pure",
+    "short_text",
+    "zcdp",
+]
 
 Kind = Literal["pure", "zcdp", "approx"]
 Number = int | float | str | Fraction
@@ -64,9 +74,9 @@ class Budget:
             )
 
     def __str__(self) -> str:
-        amount = decimal_text(self.amount)
+        amount = short_text(self.amount)
         if self.kind == "approx":
-            return f"(ε, δ) = ({amount}, {decimal_text(self.delta)})"
+            return f"(ε, δ) = ({amount}, {short_text(self.delta)})"
         return f"{'ε' if self.kind == 'pure' else 'ρ'} = {amount}"
 
     def __repr__(self) -> str:
@@ -94,6 +104,18 @@ def decimal_text(x: Fraction) -> str:
     digits = str(abs(x.numerator) * 10**places // x.denominator).rjust(places + 1, "0")
     whole, part = digits[: len(digits) - places], digits[len(digits) - places :]
     return ("-" if x < 0 else "") + whole + ("." + part if part else "")
+
+
+def short_text(x: Fraction) -> str:
+    """Write an amount for reading: exactly if that is short, else to ten digits.
+
+    Examples
+    --------
+    >>> short_text(Fraction(1, 8)), short_text(Fraction(1, 2**64))
+    ('0.125', '~5.421010862e-20')
+    """
+    exact = decimal_text(x)
+    return exact if len(exact) <= 14 else f"~{float(x):.10g}"
 
 
 def _positive(x: Number, name: str) -> Fraction:

@@ -11,7 +11,8 @@ from fractions import Fraction
 
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import ln_above, sqrt_above, sqrt_below
-from modicum.privacy.budget import Budget, Kind
+from modicum.exact.rational import as_fraction
+from modicum.privacy.budget import Budget, Kind, Number
 from modicum.privacy.event import Event, cost
 
 __all__ = ["approx_to_zcdp", "pure_to_zcdp", "total", "zcdp_to_approx"]
@@ -44,7 +45,7 @@ def pure_to_zcdp(budget: Budget) -> Budget:
     return Budget("zcdp", budget.amount**2 / 2)
 
 
-def zcdp_to_approx(budget: Budget, delta: Fraction) -> Budget:
+def zcdp_to_approx(budget: Budget, delta: Number) -> Budget:
     """(ε, δ) guarantee of ρ-zCDP: ε = ρ + 2 sqrt(ρ ln(1/δ)), rounded up.
 
     Raises
@@ -59,10 +60,11 @@ def zcdp_to_approx(budget: Budget, delta: Fraction) -> Budget:
     5.757
     """
     _expect(budget, "zcdp")
-    if not 0 < delta < 1:
+    small = as_fraction(delta, "delta")
+    if not 0 < small < 1:
         raise InvalidArgument(f"delta must lie strictly between 0 and 1, got {delta}")
-    root = sqrt_above(budget.amount * ln_above(1 / delta), _BITS)
-    return Budget("approx", budget.amount + 2 * root, delta)
+    root = sqrt_above(budget.amount * ln_above(1 / small), _BITS)
+    return Budget("approx", budget.amount + 2 * root, small)
 
 
 def approx_to_zcdp(budget: Budget) -> Budget:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from modicum.errors import InvalidArgument
-from modicum.privacy.budget import Budget, Kind, decimal_text
+from modicum.privacy.budget import Budget, Kind, short_text
 
 __all__ = ["BoundedRange", "Concentrated", "Event", "Pure", "cost", "event_of", "own_kind"]
 
@@ -22,7 +22,7 @@ class Pure:
     epsilon: Fraction
 
     def __str__(self) -> str:
-        return f"ε = {decimal_text(self.epsilon)}"
+        return f"ε = {short_text(self.epsilon)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class BoundedRange:
     eta: Fraction
 
     def __str__(self) -> str:
-        return f"range {decimal_text(self.eta)}"
+        return f"range {short_text(self.eta)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Concentrated:
     rho: Fraction
 
     def __str__(self) -> str:
-        return f"ρ = {decimal_text(self.rho)}"
+        return f"ρ = {short_text(self.rho)}"
 
 
 Event = Pure | BoundedRange | Concentrated

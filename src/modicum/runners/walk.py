@@ -9,7 +9,7 @@ from typing import Any
 from modicum.mechanisms.law import Law
 from modicum.privacy.compose import total
 from modicum.privacy.event import Event, cost, own_kind
-from modicum.release import Answer, Entry
+from modicum.release import Answer, Entry, plain
 from modicum.steps import Ask, Draw, Need, Step, Steps
 
 __all__ = ["Walk"]
@@ -48,7 +48,8 @@ class Walk:
             label, law = self.step.label, self.step.law
             self._check_allowance(law.event)
             outcome = sample(law)
-            entry = Entry(label, type(law).__name__, law.public(), outcome, law.event)
+            parameters = {name: plain(value) for name, value in law.public().items()}
+            entry = Entry(label, type(law).__name__, parameters, outcome, law.event)
             self.journal.append(entry)
             self._resume(outcome)
 

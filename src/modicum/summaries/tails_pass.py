@@ -75,13 +75,15 @@ class TailsPass:
     def __init__(self, keep: int, quantiser: Quantiser) -> None:
         self._keep = keep
         self._quantiser = quantiser
-        self._pending: list[Integers] = []  # all records at first; later, those beyond a bound
+        self._pending: list[Integers] = []  # integers at first; bits once there are bounds
         self._waiting = 0
         self._ends: tuple[_End, _End] | None = None  # the high end holds negated integers
+        self._window = (0.0, 0.0)  # what the bounds look like after M was added
         self._middle_sum = 0
         self._middle_count = 0
         self._inside, self._scratch = np.empty(CHUNK, dtype=bool), np.empty(CHUNK, dtype=bool)
-        self._row_ends = np.arange(CHUNK // ROW + 1)
+        self._row_starts = np.arange(CHUNK // ROW + 1) * ROW
+        self._row_of_zeros = np.array(ROW * quantiser.zero % 2**64, dtype=np.uint64).view(np.int64)
 
     def update(self, x: NDArray[np.float64]) -> None:
         """Take in a chunk of any length."""
@@ -89,14 +91,16 @@ class TailsPass:
             bits = self._quantiser.bits(x[start : start + CHUNK])
             if self._ends is None:
                 self._wait(self._quantiser.integers(bits))
-                if self._waiting > max(CHUNK, 4 * self._keep):
+                if self._waiting >= max(CHUNK, 4 * self._keep):
                     self._divide()
-            else:
-                whole = len(bits) // ROW * ROW
-                if whole:
-                    self._sweep(bits[:whole].reshape(-1, ROW), *self._ends)
-                if whole < len(bits):
-                    self._sweep(bits[whole:].reshape(1, -1), *self._ends)
+                continue
+            whole = len(bits) // ROW * ROW
+            if whole:
+                self._sweep(bits[:whole])
+            if whole < len(bits):
+                self._wait(bits[whole:].copy())
+            if self._waiting >= ROW:
+                self._place(*self._ends)
 
     def finish(self) -> tuple[Integers, Integers, int, int]:
         """Return low, high, and the sum and count of the middle."""
@@ -113,6 +117,7 @@ class TailsPass:
         """Choose the first bounds, from all records so far."""
         ends = self._divided()
         self._ends = _End(ends.low), _End(-ends.high)
+        self._look_through(*self._ends)
 
     def _divided(self) -> Ends:
         waiting = np.sort(self._waited())
@@ -120,39 +125,37 @@ class TailsPass:
         self._to_middle(ends.rest)
         return ends
 
-    def _sweep(self, rows: Integers, low: _End, high: _End) -> None:
-        """Add rows of bits to the middle, and set aside the records beyond the bounds."""
-        width, size = rows.shape[1], rows.size
-        bits = rows.reshape(-1)
+    def _sweep(self, bits: Integers) -> None:
+        """Add whole rows to the middle, and set aside the records beyond the bounds."""
+        size = len(bits)
         inside, scratch = self._inside[:size], self._scratch[:size]
         # Floats are in order like their bits, and faster to compare; NaN is on neither side.
         y = bits.view(np.float64)
-        np.greater_equal(y, self._quantiser.lifted(low.bound), out=inside)
-        np.less_equal(y, self._quantiser.lifted(-high.bound), out=scratch)
+        np.greater_equal(y, self._window[0], out=inside)
+        np.less_equal(y, self._window[1], out=scratch)
         inside &= scratch
-        middle = int(np.count_nonzero(inside))
-        if 2 * middle < size:  # a sorted stream: set all aside, which is cheaper than to pick
+        positions = _NONE
+        if not inside.all():
+            np.logical_not(inside, out=scratch)
+            positions = scratch.nonzero()[0]
+        if 2 * len(positions) > size:  # a sorted stream: to set all aside is less work
             self._wait(bits.copy())
-        else:
-            # A row sums to `width * zero` plus the sum of its integers, modulo 2^64. That sum is
-            # at most 2^62 in size once foreign bits are out, so the difference is exact ([K4] of
-            # docs/proofs/summaries.md).
-            sums = rows.sum(axis=1)
-            sums -= _wrapped(width * self._quantiser.zero)
-            if middle < size:
-                np.logical_not(inside, out=scratch)
-                self._set_aside(rows, scratch.nonzero()[0], sums)
-            self._middle_count += middle
-            self._middle_sum += sum(sums.tolist())
-        if self._waiting >= ROW:
-            self._place(low, high)
+            return
+        # A row sums to ROW * zero plus the sum of its integers, modulo 2^64. That sum is at most
+        # 2^62 in size once foreign bits are out, so the difference is exact ([K4] of
+        # docs/proofs/summaries.md).
+        sums = bits.reshape(-1, ROW).sum(axis=1)
+        sums -= self._row_of_zeros
+        if len(positions):
+            self._set_aside(bits[positions], positions, sums)
+        self._middle_count += size - len(positions)
+        self._middle_sum += sum(sums.tolist())
 
-    def _set_aside(self, rows: Integers, positions: NDArray[np.intp], sums: Integers) -> None:
+    def _set_aside(self, foreign: Integers, positions: NDArray[np.intp], sums: Integers) -> None:
         """Take foreign bits out of the sums of their rows."""
-        foreign = rows.reshape(-1)[positions]
-        ends = positions.searchsorted(self._row_ends[: len(rows) + 1] * rows.shape[1])
-        touched = ends[1:] > ends[:-1]
-        sums[touched] -= np.add.reduceat(foreign - self._quantiser.zero, ends[:-1][touched])
+        starts = positions.searchsorted(self._row_starts[: len(sums) + 1])
+        touched = (starts[1:] > starts[:-1]).nonzero()[0]
+        sums[touched] -= np.add.reduceat(foreign - self._quantiser.zero, starts[touched])
         self._wait(foreign[~np.isnan(foreign.view(np.float64))])
 
     def _place(self, low: _End, high: _End) -> None:
@@ -162,6 +165,10 @@ class TailsPass:
         self._to_middle(q[~(lower | upper)])  # the bounds have moved, or clamping brought it back
         self._to_middle(low.add(q[lower]))
         self._to_middle(-high.add(-q[upper]))
+        self._look_through(low, high)
+
+    def _look_through(self, low: _End, high: _End) -> None:
+        self._window = self._quantiser.lifted(low.bound), self._quantiser.lifted(-high.bound)
 
     def _wait(self, values: Integers) -> None:
         self._pending.append(values)
@@ -178,6 +185,4 @@ class TailsPass:
             self._middle_count += len(q)
 
 
-def _wrapped(value: int) -> np.int64:
-    """Return an integer modulo 2^64, as int64 arithmetic has it."""
-    return np.uint64(value % 2**64).view(np.int64)
+_NONE = np.empty(0, dtype=np.intp)
