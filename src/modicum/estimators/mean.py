@@ -52,7 +52,7 @@ NO_CENTRE = (
     "size of the values, not their spread; a larger budget or a narrower `within` helps"
 )
 TOO_LITTLE = (
-    "too little data for this range and budget: more than half of it may have been clipped away; "
+    "too little data for this range and budget: most of it may have been clipped away; "
     "narrow `within` or spend more"
 )
 HEAVY = (

@@ -72,7 +72,7 @@ class MeanEvidence:
     Beyond the bounds a tail of index a leaves about F = power / (eta a) records, each with a mean
     excess of r / (a - 1), so the clipped mean is off by about F r / ((a - 1) n).
 
-    If the bounds may hold less than half of the data, only the public range is left to say.
+    If the bounds may hold less than a quarter of the data, only the public range is left to say.
     """
 
     lattice: Lattice
@@ -106,9 +106,9 @@ class MeanEvidence:
         return Interval(lower * self.lattice.step, upper * self.lattice.step)
 
     def too_little(self, alpha: float) -> bool:
-        """Whether more than half of the data may be outside of the bounds."""
+        """Whether the bounds may hold less than a quarter of the data."""
         least = float(self.counted.value) - self.counted.bound(0.1 * alpha)
-        return 2 * self.outside.at_most(alpha) > least
+        return self.outside.too_many(least, alpha)
 
     def half_width(self, alpha: float, tail: float | None) -> float:
         """Half of the interval's width before it is cut to the public range, in steps."""

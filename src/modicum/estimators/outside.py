@@ -49,6 +49,10 @@ class Outside:
         spans = (math.log(self.widest / max(r, math.sqrt(0.5))) for r in self.radii)
         return sum((self.power * span + slack) / self.eta for span in spans)
 
+    def too_many(self, least_count: float, alpha: float) -> bool:
+        """Whether more than three quarters of the data may be outside: nothing can be said."""
+        return self.at_most(alpha) > 0.75 * least_count
+
     def expected(self, tail: float) -> float:
         """Typical number of records outside the heavier side, for a tail of index ``tail``.
 

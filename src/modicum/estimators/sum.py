@@ -34,7 +34,7 @@ from modicum.summaries.tails import TailSummary
 __all__ = ["SumEvidence", "adaptive_sum"]
 
 TOO_LITTLE = (
-    "too little data for this range and budget: more than half of it may have been clipped away; "
+    "too little data for this range and budget: most of it may have been clipped away; "
     "narrow `within` or spend more"
 )
 
@@ -74,9 +74,9 @@ class SumEvidence:
         return self.noisy * Fraction(self.lattice.step)
 
     def too_little(self, alpha: float) -> bool:
-        """Whether more than half of the data may be outside of the bounds."""
+        """Whether the bounds may hold less than a quarter of the data."""
         least = self.count - self.count_noise.bound(0.1 * alpha)
-        return 2 * self.outside.at_most(alpha) > least
+        return self.outside.too_many(least, alpha)
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """Noise, rounding, and under a tail assumption the clipping bias."""
