@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
+from textwrap import fill
 from typing import NamedTuple, Protocol
 
 from modicum.errors import InvalidArgument
@@ -220,7 +221,11 @@ class Release:
             f"  account        {self.account}",
         ]
         if self.status != "ok":
-            lines.append(f"  note           {self.status}")
+            lines.append(
+                fill(
+                    self.status, 96, initial_indent="  note           ", subsequent_indent=" " * 17
+                )
+            )
         if not self.private:
             lines.append("  WARNING        test entropy, not private")
         return "\n".join(lines)
