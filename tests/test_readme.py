@@ -32,7 +32,7 @@ def block(text: str, language: str = "") -> str:
 def structure(output: str) -> list[str]:
     """Lines with every number replaced; a note depends on the noise."""
     lines = [line for line in output.splitlines() if not line.startswith("  note ")]
-    return [re.sub(r"\d[\d,]*(\.\d+)?(e[+-]?\d+)?", "#", line) for line in lines]
+    return [re.sub(r"\d+(?:,\d{3})*(\.\d+)?(e[+-]?\d+)?", "#", line) for line in lines]
 
 
 def test_the_first_example_is_a_file() -> None:

@@ -76,10 +76,10 @@ def test_light_tails_are_covered(name, shape) -> None:
 
 
 @pytest.mark.parametrize("n", [200, 600, 1500])
-@pytest.mark.parametrize("shape", ["normal", "far", "income", "coins", "pareto 1.5"])
+@pytest.mark.parametrize("shape", ["normal", "far", "income", "coins"])
 def test_few_records_get_honest_intervals(shape, n) -> None:
     whole, _ = covered(QUESTIONS["mean"], shape, n, 3, sets=5, releases=8)
-    assert whole >= (0.80 if shape != "pareto 1.5" or n < 600 else 0.3)
+    assert whole >= 0.80  # 40 intervals: four standard errors below 0.95
 
 
 def test_heavy_tails_are_covered_under_their_own_assumption() -> None:
