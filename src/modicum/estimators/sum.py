@@ -50,8 +50,8 @@ class SumEvidence:
         The clipping bounds.
     noisy : int
         The released sum.
-    noise : NoisyTerm or None
-        ``None`` if both bounds are 0.
+    noise : NoisyTerm
+        Its noise.
     count : int
         The noisy count, for the rounding of the records to the lattice.
     count_noise : NoisyTerm
@@ -63,7 +63,7 @@ class SumEvidence:
     lo: int
     hi: int
     noisy: int
-    noise: NoisyTerm | None
+    noise: NoisyTerm
     count: int
     count_noise: NoisyTerm
     outside: Outside
@@ -84,7 +84,7 @@ class SumEvidence:
         if tail is not None and self.too_little(alpha):
             most = max(0.0, self.count + self.count_noise.bound(0.1 * alpha))
             return Interval(most * min(self.lattice.lo, 0.0), most * max(self.lattice.hi, 0.0))
-        half = 0.0 if self.noise is None else self.noise.bound(0.9 * alpha)
+        half = self.noise.bound(0.9 * alpha)
         half += 0.5 * max(0.0, self.count + self.count_noise.bound(0.1 * alpha))
         if tail is not None:
             reach = max(abs(self.lo), abs(self.hi))
@@ -115,7 +115,7 @@ class SumEvidence:
         """Numbers as JSON types."""
         return {
             "clip": [self.lattice.value(self.lo), self.lattice.value(self.hi)],
-            "noise_sd": 0.0 if self.noise is None else self.noise.variance**0.5 * self.lattice.step,
+            "noise_sd": self.noise.variance**0.5 * self.lattice.step,
             "clipped_at_most": self.outside.at_most(0.05),
         }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from itertools import product
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
 from modicum.exact.flip import permute_and_flip
@@ -146,7 +148,7 @@ class RadiusDraw(Law[tuple[int, ...]]):
         # every other j has arrived and been accepted before with probability t w_j. Hence
         # P(i) = w_i ∫_0^1 prod_{j != i} (1 - t w_j) dt, a polynomial of degree m - 1, on which
         # Gauss-Legendre with ceil(m / 2) nodes is exact.
-        nodes, node_weights = np.polynomial.legendre.leggauss((len(gaps) + 1) // 2)
+        nodes, node_weights = _quadrature((len(gaps) + 1) // 2)
         times = (nodes + 1) / 2
         others = np.delete(weights, chosen)
         integral = float(node_weights @ np.prod(1 - times[:, None] * others, axis=1)) / 2
@@ -155,3 +157,10 @@ class RadiusDraw(Law[tuple[int, ...]]):
     def probes(self) -> Iterable[tuple[int, ...]]:
         """Return every pair of positions on a small grid."""
         return product(range(len(self.grid.radii)), repeat=len(self.outside))
+
+
+@functools.cache
+def _quadrature(nodes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Gauss-Legendre nodes and weights on [-1, 1]."""
+    points, weights = np.polynomial.legendre.leggauss(nodes)
+    return points, weights

@@ -73,7 +73,7 @@ class RadiusRanks(Law[tuple[int, ...]]):
         chosen = []
         for target, tilt in zip(self.targets, self.tilts, strict=True):
             costs, unit = self._costs(target, tilt)
-            chosen.append(draw_level(ones, costs, unit, entropy))
+            chosen.append(draw_level(ones, costs, Fraction(1, unit), entropy))
         return tuple(chosen)
 
     def log_density(self, outcome: tuple[int, ...]) -> float:
@@ -81,13 +81,13 @@ class RadiusRanks(Law[tuple[int, ...]]):
         total = 0.0
         for chosen, target, tilt in zip(outcome, self.targets, self.tilts, strict=True):
             costs, unit = self._costs(target, tilt)
-            exponents = np.array([float((cost - costs[chosen]) * unit) for cost in costs])
+            exponents = np.array([(cost - costs[chosen]) / unit for cost in costs])
             least = float(exponents.min())
             total += least - math.log(float(np.exp(least - exponents).sum()))
         return total
 
-    def _costs(self, target: int, tilt: Fraction) -> tuple[list[int], Fraction]:
-        """Cost of every radius as an integer times one unit, the least being 0."""
+    def _costs(self, target: int, tilt: Fraction) -> tuple[list[int], int]:
+        """Cost of every radius as an integer over one denominator, the least being 0."""
         radii = np.array(self.grid.radii, dtype=np.int64)
         outside = len(self.distances) - np.searchsorted(self.distances, radii, side="right")
         denominator = math.lcm(2 * self.epsilon.denominator, tilt.denominator)
@@ -97,7 +97,7 @@ class RadiusRanks(Law[tuple[int, ...]]):
             for count, j in zip(outside.tolist(), self.grid.indices, strict=True)
         ]
         least = min(costs)
-        return [cost - least for cost in costs], Fraction(1, denominator)
+        return [cost - least for cost in costs], denominator
 
     def probes(self) -> Iterable[tuple[int, ...]]:
         """Return every combination of positions on a small grid."""
