@@ -1,6 +1,7 @@
 """The curator charges once, before any draw, and never more than it has."""
 
 import copy
+import dataclasses
 import inspect
 import json
 import multiprocessing
@@ -165,3 +166,27 @@ def test_the_signatures_and_documents_are_those_of_the_questions() -> None:
         names = list(inspect.signature(function).parameters)
         assert names == [first, *question.parameters]
         assert function.__doc__.startswith("Release the mean")
+
+
+def test_a_negative_price_is_no_refund(data) -> None:
+    curator = curator_of(data)
+    curator.count(epsilon=1)
+    crafted = dataclasses.replace(mo.request.count(epsilon=1), budget=mo.pure(1) - mo.pure(4))
+    with pytest.raises(mo.InvalidArgument, match="positive"):
+        curator.run(crafted)
+    assert curator.spent == mo.pure(1)
+    with pytest.raises(mo.InvalidArgument, match="positive"):
+        mo.Curator(data, budget=mo.pure(1) - mo.pure(4))
+
+
+def test_a_unit_made_by_hand_is_checked() -> None:
+    for rows in (0, -1, Fraction(1, 4)):
+        with pytest.raises(mo.InvalidArgument, match="rows"):
+            mo.Unit(rows)
+
+
+def test_bounds_get_the_hint(data) -> None:
+    with pytest.raises(mo.InvalidArgument, match="within="):
+        mo.mean(data, bounds=(0, 1), epsilon=1)
+    with pytest.raises(mo.InvalidArgument, match="within="):
+        curator_of(data).sum(bounds=(0, 1), epsilon=1)

@@ -10,10 +10,11 @@ from typing import Any, Concatenate, NoReturn, ParamSpec
 
 from modicum import request as ask
 from modicum.errors import BudgetExceeded, InvalidArgument
+from modicum.exact.enclosure import float_nearest
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.frames.reader import read
 from modicum.frames.source import Source, open_source
-from modicum.privacy.budget import Budget
+from modicum.privacy.budget import Budget, chosen_budget
 from modicum.privacy.event import cost, event_of
 from modicum.privacy.unit import Unit
 from modicum.release import Release
@@ -108,10 +109,7 @@ class Curator:
         budget: Budget,
         entropy: Entropy | None = None,
     ) -> None:
-        if not isinstance(budget, Budget):
-            raise InvalidArgument(
-                f"budget must come from modicum.pure, zcdp or approx, got {type(budget).__name__}"
-            )
+        chosen_budget(None, None, budget)
         if unit is not None and not isinstance(unit, Unit):
             raise InvalidArgument(f"unit must come from modicum.unit_of, got {type(unit).__name__}")
         self._source = open_source(table)
@@ -167,8 +165,8 @@ class Curator:
         """
         if not requests:
             raise InvalidArgument("together() needs at least one request")
+        self._check_process()  # before the lock: a fork may have copied it locked
         with self._lock:
-            self._check_process()
             price = self._price(requests.values())
             self._check_remaining(price)
             for request in requests.values():
@@ -200,7 +198,8 @@ class Curator:
                     "a request must be made with modicum.request, for example "
                     f"modicum.request.mean(...), got {type(request).__name__}"
                 )
-            total = total + cost(event_of(request.budget), self._budget.kind)
+            price = chosen_budget(None, None, request.budget)
+            total = total + cost(event_of(price), self._budget.kind)
         return total
 
     def _check_remaining(self, price: Budget) -> None:
@@ -245,7 +244,7 @@ def _release(
     return Release(
         statistic=request.statistic,
         column=request.column,
-        value=float(walk.answer.value),
+        value=float_nearest(walk.answer.value),
         event=event_of(request.budget),
         unit=unit,
         lattice=request.lattice,

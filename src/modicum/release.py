@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
+from sys import float_info
 from textwrap import fill
 from typing import NamedTuple, Protocol
 
@@ -156,7 +157,8 @@ class Release:
             raise InvalidArgument(f"level must lie strictly between 0 and 1, got {level!r}")
         if tail is not None and not (math.isfinite(tail) and tail > 1):
             raise InvalidArgument(f"tail must be above 1 or None, got {tail!r}")
-        return self.evidence.interval(level, tail)
+        lower, upper = self.evidence.interval(level, tail)
+        return Interval(max(lower, -float_info.max), min(upper, float_info.max))
 
     def explain(self) -> str:
         """Tell step by step what was drawn, what it cost, and what the interval assumes."""

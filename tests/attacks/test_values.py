@@ -131,3 +131,34 @@ def test_error_texts_do_not_depend_on_values(call) -> None:
         texts.add(str(caught.value))
     assert len(texts) == 1
     assert "123456" not in texts.pop()
+
+
+def in_pandas(x: np.ndarray) -> object:
+    return pytest.importorskip("pandas").Series(x)
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, list, in_pandas])
+def test_a_signalling_nan_makes_no_warning(wrap) -> None:
+    """A cast of such a value sets a floating-point flag; warnings are errors in these tests."""
+    data = np.arange(50_000, dtype=np.float32)
+    data.view(np.uint32)[5] = 0x7FA00000
+    assert math.isfinite(mo.mean(wrap(data), within=(-1e6, 1e6), epsilon=1).value)
+
+
+@pytest.mark.parametrize("within", [(-2e307, 2e307), (0, 1e-300), (1e9, 1e9 + 1), (-5, -3)])
+@pytest.mark.parametrize("price", ["1e-9", "0.001", "1", "100", "100000"])
+def test_extreme_ranges_and_prices_release_finite_numbers(within, price) -> None:
+    data = np.linspace(*within, 1000)
+    for name in ("mean", "sum", "count"):
+        arguments = {} if name == "count" else {"within": within}
+        release = getattr(mo, name)(data, epsilon=price, **arguments)
+        assert all(map(math.isfinite, (release.value, *release.interval())))
+        assert release.to_json()
+
+
+def test_prices_too_small_for_any_law_are_refused() -> None:
+    for price in ({"epsilon": "1e-320"}, {"rho": "1e-30"}, {"epsilon": "1e-10"}):
+        curator = mo.Curator([1.0, 2.0], budget=mo.zcdp(1))
+        with pytest.raises(mo.InvalidArgument, match="too small"):
+            curator.mean(within=WITHIN, **price)
+        assert curator.spent.amount == 0

@@ -81,7 +81,7 @@ class _Bounds:
     lo: int
     hi: int
     outside: Outside
-    elsewhere: int  # records that differ from the centre: not released
+    elsewhere: int  # records outside: not released
 
 
 def adaptive_mean(
@@ -116,7 +116,7 @@ def adaptive_mean(
         schedule = yield from _shape(here, for_shape, schedule, centre, n0)
     bounds = yield from _bounds(here, tails, schedule, centre)  # [M3]
     if bounds.hi - bounds.lo <= lattice.width >> SINGLE:
-        return (yield from _single_value(here, centre, bounds.elsewhere, schedule, first_count))
+        return (yield from _single_value(here, centre, bounds, schedule, first_count))
     rough, counted = yield from _rough(here, bounds, schedule, first_count)  # [M4]
 
     reach = max(bounds.hi - rough, rough - bounds.lo)
@@ -211,7 +211,7 @@ def _bounds(
             power=float(schedule.power),
             widening=2 ** (schedule.widening / 2),
         ),
-        outside[0][0] + outside[1][0],
+        outside[0][wide_left] + outside[1][wide_right],
     )
 
 
@@ -244,24 +244,26 @@ def _combined(first: Counted, second: Counted) -> Counted:
 
 
 def _single_value(
-    here: _Setting, centre: int, differing: int, schedule: Schedule, counted: Counted
+    here: _Setting, centre: int, bounds: _Bounds, schedule: Schedule, counted: Counted
 ) -> Steps[Answer]:
-    """Both radii are nothing: answer the centre, and count the records that differ from it.
+    """Both radii are next to nothing: answer the centre, and count the records outside.
 
-    A record is above, below or at the centre, so the number of others has sensitivity 1.
+    A record is outside on one side at most, so their number has sensitivity 1.
     """
-    law = here.purse.noisy((differing,), sensitivity=1, share=None)
+    law = here.purse.noisy((bounds.elsewhere,), sensitivity=1, share=None)
     (elsewhere,) = yield from draw("records elsewhere", law)
     evidence = SingleValueEvidence(
         lattice=here.lattice,
+        lo=bounds.lo,
+        hi=bounds.hi,
         point=centre,
         counted=counted,
         elsewhere=elsewhere,
         noise=NoisyTerm(law.noise[0], 1.0),
     )
     status = (
-        "the clipping bounds coincide: most records equal the answer, or they are too few; "
-        f"about {max(elsewhere, 0)} differ from it and were clipped away"
+        "the clipping bounds coincide: most records are as good as equal, or they are too few; "
+        f"about {max(elsewhere, 0)} others were clipped away"
     )
     if not schedule.has_centre:
         status = f"{_status(schedule, too_little=True)}; {status}"

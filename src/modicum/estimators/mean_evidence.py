@@ -158,36 +158,30 @@ class MeanEvidence:
 
 @dataclass(frozen=True, slots=True)
 class SingleValueEvidence:
-    """A mean whose clipping bounds coincide: most records equal the answer, or they are too few.
+    """A mean whose clipping bounds all but coincide: most records are there, or they are too few.
 
     Attributes
     ----------
     lattice : Lattice
+    lo, hi : int
+        The clipping bounds.
     point : int
-        The answer.
+        The answer, between them.
     counted : Counted
         The released count estimate.
     elsewhere : int
-        The noisy number of records that differ from the answer.
+        The noisy number of records outside of the bounds.
     noise : NoisyTerm
         Its noise.
     """
 
     lattice: Lattice
+    lo: int
+    hi: int
     point: int
     counted: Counted
     elsewhere: int
     noise: NoisyTerm
-
-    @property
-    def lo(self) -> int:
-        """Both clipping bounds are the answer."""
-        return self.point
-
-    @property
-    def hi(self) -> int:
-        """Both clipping bounds are the answer."""
-        return self.point
 
     @property
     def value(self) -> Fraction:
@@ -202,8 +196,8 @@ class SingleValueEvidence:
             most = max(0.0, self.elsewhere + self.noise.bound(0.9 * alpha))
             least = float(self.counted.value) - self.counted.bound(0.1 * alpha)
             share = 1.0 if most >= least else most / least
-        lower = self.point - 0.5 - share * (self.point - self.lattice.first)
-        upper = self.point + 0.5 + share * (self.lattice.last - self.point)
+        lower = self.lo - 0.5 - share * (self.lo - self.lattice.first)
+        upper = self.hi + 0.5 + share * (self.lattice.last - self.hi)
         return Interval(
             max(lower, self.lattice.first) * self.lattice.step,
             min(upper, self.lattice.last) * self.lattice.step,
@@ -217,16 +211,16 @@ class SingleValueEvidence:
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers."""
         if tail is None:
-            return "interval(tail=None) is for the data clipped to the answer itself: no width."
+            return "interval(tail=None) is for the data clipped to the bounds: all but no width."
         return (
-            "interval() allows the records that differ from the answer, about "
+            "interval() allows the records outside of the bounds, about "
             f"{max(self.elsewhere, 0)}, to be anywhere in the public range; it assumes no tail."
         )
 
     def to_dict(self) -> dict[str, object]:
         """Numbers as JSON types."""
         return {
-            "clip": [self.lattice.value(self.point)] * 2,
+            "clip": [self.lattice.value(self.lo), self.lattice.value(self.hi)],
             "count": float(self.counted.value),
             "elsewhere": self.elsewhere,
             "elsewhere_noise_sd": self.noise.variance**0.5,

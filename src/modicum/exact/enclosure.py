@@ -8,6 +8,7 @@ so does one step more at an argument that was itself rounded.
 from __future__ import annotations
 
 import math
+import sys
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 
@@ -19,6 +20,7 @@ __all__ = [
     "exp_bounds",
     "float_above",
     "float_below",
+    "float_nearest",
     "ln_above",
     "ln_below",
     "ln_bounds",
@@ -143,6 +145,17 @@ def float_below(x: Fraction) -> float:
 def float_above(x: Fraction) -> float:
     """Return the smallest float64 >= x (``inf`` above all of them)."""
     return -float_below(-x) + 0.0
+
+
+def float_nearest(x: Fraction) -> float:
+    """Return the nearest finite float64.
+
+    Examples
+    --------
+    >>> float_nearest(Fraction(1, 3)), float_nearest(Fraction(10) ** 400)
+    (0.3333333333333333, 1.7976931348623157e+308)
+    """
+    return min(max(_nearest(x), -sys.float_info.max), sys.float_info.max)
 
 
 def _nearest(x: Fraction) -> float:

@@ -57,7 +57,8 @@ def open_list(items: Sequence[Any]) -> MemorySource:
 
     A list declares no type, so refusing an item would tell something about it.
     """
-    parts = [_converted(items[i : i + CHUNK]) for i in range(0, len(items), CHUNK)]
+    with np.errstate(all="ignore"):  # a warning would tell of a value
+        parts = [_converted(items[i : i + CHUNK]) for i in range(0, len(items), CHUNK)]
     return _source("list", np.concatenate([*parts, np.empty(0)]))
 
 

@@ -56,10 +56,16 @@ def read(source: Source, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any
 
 
 def _feed(source: Source, readers: dict[str | None, list[Accumulator[Any]]]) -> None:
-    for chunk in source.chunks(list(readers)):
-        for column, accumulators in readers.items():
-            for accumulator in accumulators:
-                accumulator.update(chunk[column])
+    with _quiet():
+        for chunk in source.chunks(list(readers)):
+            for column, accumulators in readers.items():
+                for accumulator in accumulators:
+                    accumulator.update(chunk[column])
+
+
+def _quiet() -> np.errstate:
+    """No floating-point warning or error may tell of a value, a signalling NaN for one."""
+    return np.errstate(all="ignore")
 
 
 class _ColumnRows(Sensitive):
@@ -82,7 +88,8 @@ class _ColumnRows(Sensitive):
 
     def take(self, positions: Integers) -> NDArray[np.float64]:
         """Fetch rows by position."""
-        return self._source.take(self._column, positions)
+        with _quiet():
+            return self._source.take(self._column, positions)
 
     def feed(self, accumulator: Accumulator[object]) -> None:
         """Make one more pass over the column."""

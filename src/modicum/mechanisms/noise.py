@@ -38,8 +38,9 @@ class LaplaceNoise:
 
     @property
     def variance(self) -> float:
-        """Variance, 2a/(1-a)²."""
-        return 0.5 / math.sinh(float(1 / (2 * self.scale))) ** 2
+        """Variance, 2a/(1-a)², in a form that neither overflows nor cancels."""
+        rate = float(1 / self.scale)
+        return 2 * math.exp(-rate) / math.expm1(-rate) ** 2
 
 
 @dataclass(frozen=True, slots=True)

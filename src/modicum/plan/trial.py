@@ -80,7 +80,7 @@ def _truth(request: Request, table: Table) -> Fraction:
 def _values(evidence: Evidence, table: Table) -> Iterator[tuple[Fraction, float]]:
     """Answers which other outcomes of the last draw would have given, and their chances."""
     match evidence:
-        case SingleValueEvidence() | SumEvidence(noise=None):
+        case SingleValueEvidence():
             yield evidence.value, 1.0
         case MeanEvidence():
             clipped = table.clipped_sum(evidence.lo, evidence.hi)

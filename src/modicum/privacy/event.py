@@ -12,7 +12,16 @@ from fractions import Fraction
 from modicum.errors import InvalidArgument
 from modicum.privacy.budget import Budget, Kind, short_text
 
-__all__ = ["BoundedRange", "Concentrated", "Event", "Pure", "cost", "event_of", "own_kind"]
+__all__ = [
+    "BoundedRange",
+    "Concentrated",
+    "Event",
+    "Pure",
+    "check_size",
+    "cost",
+    "event_of",
+    "own_kind",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +102,24 @@ def cost(event: Event, kind: Kind) -> Budget:
 def own_kind(event: Event) -> Kind:
     """Currency in which a mechanism accounts for its own steps: zCDP or pure."""
     return "zcdp" if isinstance(event, Concentrated) else "pure"
+
+
+_LEAST = {"pure": Fraction(1, 10**9), "zcdp": Fraction(1, 10**18)}
+
+
+def check_size(event: Event) -> None:
+    """Refuse events so small that no estimator could be computed.
+
+    Raises
+    ------
+    InvalidArgument
+        Below ε = 1e-9, or ρ = 1e-18.
+    """
+    kind = own_kind(event)
+    if cost(event, kind).amount < _LEAST[kind]:
+        raise InvalidArgument(
+            f"{event} for one row is too small: at least {float(_LEAST[kind]):g} is needed"
+        )
 
 
 def event_of(budget: Budget) -> Event:

@@ -23,6 +23,11 @@ class Unit:
 
     rows: int = 1
 
+    def __post_init__(self) -> None:
+        """Refuse a bound that is no positive integer."""
+        if type(self.rows) is not int or self.rows < 1:
+            raise InvalidArgument(f"rows must be a positive integer, got {self.rows!r}")
+
     def per_row(self, event: Event) -> Event:
         """Return the event one row may cost so that the whole unit costs ``event``.
 
@@ -59,8 +64,6 @@ def unit_of(*, rows: int = 1) -> Unit:
     >>> unit_of(rows=5)
     Unit(rows=5)
     """
-    if type(rows) is not int or rows < 1:
-        raise InvalidArgument(f"rows must be a positive integer, got {rows!r}")
     return Unit(rows)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from modicum.exact.entropy import Entropy
-from modicum.privacy.event import event_of
+from modicum.privacy.event import check_size, event_of
 from modicum.privacy.unit import Unit
 from modicum.runners.request import Request
 from modicum.runners.walk import Walk
@@ -70,6 +70,7 @@ def run(
 
 def _walk(request: Request, unit: Unit) -> Walk:
     event = unit.per_row(event_of(request.budget))
+    check_size(event)
     return Walk(request.begin(event), event)
 
 
