@@ -1,5 +1,6 @@
 """Speed as ratios to a reference that runs in turns with the candidate, and extra memory."""
 
+import os
 import resource
 import secrets
 import subprocess
@@ -190,9 +191,12 @@ def _peak(what: str, make: str, column: str, rows: int) -> Target:
     return Target(f"extra memory, {what} of {rows:,} rows", 64, measured, unit="MB")
 
 
-def _python(script: str) -> str:
+def _python(script: str, **variables: str) -> str:
     command = [sys.executable, "-c", script]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    environment = {**os.environ, **variables}
+    return subprocess.run(
+        command, capture_output=True, text=True, check=True, env=environment
+    ).stdout
 
 
 def _memory(sizes: Sizes) -> Iterator[Target]:
@@ -221,11 +225,14 @@ def _small(sizes: Sizes) -> Iterator[Target]:
 
 
 def _imports(sizes: Sizes) -> Iterator[Target]:
-    def seconds(module: str) -> float:
-        script = f"import time; t = time.process_time(); import {module}; "
-        script += "print(time.process_time() - t)"
-        return float(_python(script))
+    with tempfile.TemporaryDirectory() as bytecode:  # both as installed: compiled once, then cached
 
-    rounds = [(seconds("numpy"), seconds("modicum")) for _ in range(4 * sizes.repeats)]
+        def seconds(module: str) -> float:
+            script = f"import time; t = time.process_time(); import {module}; "
+            script += "print(time.process_time() - t)"
+            cached = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": bytecode}
+            return float(_python(script, **cached))
+
+        rounds = [(seconds("numpy"), seconds("modicum")) for _ in range(4 * sizes.repeats)]
     numpy, ours = (min(column) for column in zip(*rounds, strict=True))
     yield Target("import modicum / import numpy", 1.5, ours / numpy)
