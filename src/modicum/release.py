@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib import import_module
 from sys import float_info
 from textwrap import fill
 from typing import NamedTuple, Protocol
@@ -207,7 +207,9 @@ class Release:
                 for entry in self.journal
             ],
         }
-        return json.dumps(record, indent=indent, allow_nan=False)
+        json = import_module("json")
+        text: str = json.dumps(record, indent=indent, allow_nan=False)
+        return text
 
     def __str__(self) -> str:
         lower, upper = self.interval()

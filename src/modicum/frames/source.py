@@ -15,7 +15,6 @@ from modicum.frames import arrow, native
 from modicum.frames.arrays import open_array, open_list
 from modicum.frames.base import Source
 from modicum.frames.duck import DuckRelation
-from modicum.frames.files import open_path
 from modicum.frames.lazy import LazyQuery
 
 __all__ = ["Source", "open_source"]
@@ -54,14 +53,16 @@ def open_source(table: Any) -> Source:
     if isinstance(table, Source):
         return table
     if isinstance(table, str | os.PathLike):
-        return open_path(table)
+        files = import_module("modicum.frames.files")  # with all it needs, only for paths
+        source: Source = files.open_path(table)
+        return source
     if isinstance(table, np.ndarray):
         return open_array(table)
     if isinstance(table, list | tuple | range):
         return open_list(table)
-    source = _open_known(table) or _open_arrow(table)
-    if source is not None:
-        return source
+    known = _open_known(table) or _open_arrow(table)
+    if known is not None:
+        return known
     raise UnsupportedData(f"cannot read a {type(table).__name__}: {_advice(table)}")
 
 
