@@ -36,6 +36,7 @@ HALF_LN2 = Fraction(355, 1024)  # ln(2)/2, the prior cost of a half octave for a
 INNER_TILT = Fraction(7, 10) * HALF_LN2 / 2
 OUTER_TILT = HALF_LN2
 SUBSAMPLE = 13  # a centre is computed from 2^13 to 2^14 records, or all of them if fewer
+WIDEN_FROM = (1.45, 1.8)  # tail weights from which the radii are widened by a half octave more
 HEAVIEST = 4.0  # tail weight; Pareto data of index 1 have about 3
 SHAPE_FROM = 8000  # records per unit of noise from which the shape of the tail is looked at
 CELL_LIMIT = 1 << 18  # more kept records than this: a cell table is smaller
@@ -82,12 +83,11 @@ class Schedule:
         be clipped, and the radius is widened, which trades bias for noise at no cost.
         """
         heavy = min(1.0, max(0.0, 2 * (weight - 1)))
-        widening = 2 * math.log2(min(2.0, max(1.0, 1 + 0.7 * (weight - 1.1))))
         return replace(
             self,
             radii=_grid(0.16 + 0.06 * heavy),
             power=_grid(5 - heavy),
-            widening=round(widening),
+            widening=sum(weight > threshold for threshold in WIDEN_FROM),
         )
 
 
