@@ -31,7 +31,8 @@ def block(text: str, language: str = "") -> str:
 
 def structure(output: str) -> list[str]:
     """Lines with every number replaced; a note depends on the noise."""
-    lines = [line for line in output.splitlines() if not line.startswith("  note ")]
+    note = ("  note ", " " * 17)  # and its further lines
+    lines = [line for line in output.splitlines() if not line.startswith(note)]
     return [re.sub(r"\d+(?:,\d{3})*(\.\d+)?(e[+-]?\d+)?", "#", line) for line in lines]
 
 
