@@ -35,7 +35,7 @@ test: lint  ## lint, check types and layers, run the quick tests
 
 .PHONY: test-all
 test-all: lint lowest wheel  ## the same with the slow tests, the lowest versions and the built wheel
-	$(BIN)/$(PYTEST) -m "slow or not slow"
+	$(BIN)/$(PYTEST) -m "slow or not slow" -o faulthandler_timeout=3600
 
 .PHONY: lowest
 lowest: .venv-lowest/.lowest
