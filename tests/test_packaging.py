@@ -10,6 +10,8 @@ import pytest
 from packaging.dependency_groups import resolve_dependency_groups
 from packaging.requirements import Requirement
 
+import modicum
+
 ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 LOCKED = {"demo": "demo", "dev": "dev", "docs": "docs", "lowest": "test", "peers": "peers"}
@@ -69,3 +71,18 @@ def test_an_import_loads_no_engine() -> None:
     code = f"import sys, modicum; print(*[name for name in {engines} if name in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == []
+
+
+def test_every_public_name_is_found_when_asked_for() -> None:
+    names = "names = [n for n in modicum.__all__ if n != '__version__']"
+    code = f"import sys, modicum; {names}; print('numpy' in sys.modules); "
+    code += (
+        "print(all(hasattr(modicum, name) for name in names)); from modicum import *; print(mean)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.startswith("False\nTrue\n<function mean"), run.stdout
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'median_of_means'"):
+        getattr(modicum, "median_of_means")  # noqa: B009

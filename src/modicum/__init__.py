@@ -10,25 +10,24 @@ True
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from modicum import request
-from modicum.curator import Curator, count, mean, sum
-from modicum.errors import (
-    BudgetExceeded,
-    InvalidArgument,
-    MissingColumn,
-    ModicumError,
-    ModicumWarning,
-    SourceError,
-    UnsupportedData,
-)
-from modicum.privacy.budget import Budget, approx, pure, zcdp
-from modicum.privacy.unit import Unit, unit_of
-from modicum.release import Interval, Release
-from modicum.request import Request
 from modicum.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from modicum import audit, plan
+    from modicum import audit, plan, request
+    from modicum.curator import Curator, count, mean, sum
+    from modicum.errors import (
+        BudgetExceeded,
+        InvalidArgument,
+        MissingColumn,
+        ModicumError,
+        ModicumWarning,
+        SourceError,
+        UnsupportedData,
+    )
+    from modicum.privacy.budget import Budget, approx, pure, zcdp
+    from modicum.privacy.unit import Unit, unit_of
+    from modicum.release import Interval, Release
+    from modicum.request import Request
 
 __all__ = [
     "Budget",
@@ -57,9 +56,35 @@ __all__ = [
     "zcdp",
 ]
 
+_SUBMODULES = {"audit", "plan", "request"}
+_HOMES = {
+    "modicum.curator": {"Curator", "count", "mean", "sum"},
+    "modicum.errors": {
+        "BudgetExceeded",
+        "InvalidArgument",
+        "MissingColumn",
+        "ModicumError",
+        "ModicumWarning",
+        "SourceError",
+        "UnsupportedData",
+    },
+    "modicum.privacy.budget": {"Budget", "approx", "pure", "zcdp"},
+    "modicum.privacy.unit": {"Unit", "unit_of"},
+    "modicum.release": {"Interval", "Release"},
+    "modicum.request": {"Request"},
+}
+
 
 def __getattr__(name: str) -> object:
-    """Import the parts that a release does not need when they are first asked for."""
-    if name in {"audit", "plan"}:
+    """Import a public name when it is first asked for, so that ``import modicum`` is free."""
+    if name in _SUBMODULES:
         return import_module(f"modicum.{name}")
+    for module, names in _HOMES.items():
+        if name in names:
+            value = globals()[name] = getattr(import_module(module), name)
+            return value
     raise AttributeError(f"module 'modicum' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -56,10 +56,10 @@ def need(ask: Ask[S]) -> Steps[S]:
     return summary  # type: ignore[no-any-return]
 
 
-def need_with(first: Ask[S], *others: Ask[T]) -> Steps[tuple[S, tuple[T, ...]]]:
-    """Ask for one reduction and some of another kind in the same pass."""
-    summary, *more = yield Need((first, *others))
-    return summary, tuple(more)
+def need_both(first: Ask[S], second: Ask[T]) -> Steps[tuple[S, T]]:
+    """Ask for two reductions in the same pass."""
+    summary, other = yield Need((first, second))
+    return summary, other
 
 
 def draw(label: str, law: Law[T]) -> Steps[T]:

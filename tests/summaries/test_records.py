@@ -42,8 +42,8 @@ class Column:
         for chunk in self.chunks:
             accumulator.update(chunk)
 
-    def read(self) -> RecordSummary:
-        accumulator = Records().begin(LATTICE, self)
+    def read(self, subsamples: int = 1) -> RecordSummary:
+        accumulator = Records(subsamples).begin(LATTICE, self)
         if accumulator.reads:
             self.feed(accumulator)
         return accumulator.finish()
@@ -71,6 +71,7 @@ def mask(q: NDArray[np.int64]) -> int:
 def early_levels(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows are forgotten after 3 and 5 records, not 2^15 and 2^16; 4 are drawn ahead."""
     monkeypatch.setattr(pools, "_AHEAD", 4)
+    monkeypatch.setattr(pools, "_FEW", 1)
     monkeypatch.setattr(pools, "kept_level", lambda records: int(records > 2) + int(records > 4))
 
 
@@ -120,16 +121,17 @@ def test_every_set_of_rows_has_its_probability(
     assert p_value(shared, subset_law(5, 2.0**-k)) < REJECT
 
 
+@pytest.mark.parametrize("kept", [1, 2])
 @pytest.mark.usefixtures("early_levels")
-def test_a_second_subsample_is_a_fresh_one() -> None:
-    entropy = SeededEntropy(3)
+def test_a_second_subsample_is_a_fresh_one(kept: int) -> None:
+    entropy = SeededEntropy(3 + kept)
     pairs = []
     for _ in range(2500):
         data = column([0.0, 1.0, 2.0, 3.0, 4.0], entropy, fetch=False)
-        records = data.read()
+        records = data.read(kept)
         assert data.passes == 1
         first, second = (mask(records.thin(2, entropy)) & 1 for _ in range(2))
-        assert data.passes == 2
+        assert data.passes == 3 - kept
         pairs.append(2 * first + second)
     law = {0: 9 / 16, 1: 3 / 16, 2: 3 / 16, 3: 1 / 16}
     assert p_value(pairs, law) > ACCEPT
@@ -168,7 +170,7 @@ def test_long_streams_keep_few_rows() -> None:
     data = Column(chunks, entropy, fetch=False)
     records = data.read()
     level = kept_level(rows - size)
-    kept = records._pools[0]._chosen
+    (kept,) = records._pools[0]._chosen
     mean = (rows - size) / 2**level
     assert abs(len(kept) - mean) < 6 * mean**0.5
     thinned = records.thin(level + 4, entropy)

@@ -36,7 +36,7 @@ from modicum.mechanisms.grid import FloatGrid
 from modicum.mechanisms.radius import RadiusGrid
 from modicum.privacy.event import Event
 from modicum.release import Answer
-from modicum.steps import Ask, Steps, draw, need, need_with
+from modicum.steps import Ask, Steps, draw, need, need_both
 from modicum.summaries.base import Reduction
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.clipped import ClippedSum
@@ -102,8 +102,8 @@ def adaptive_mean(
     here = _Setting(column, lattice, purse, clusters)
     first = first_reduction(lattice, purse, clusters)
     # Two secret subsamples, each for one law only.
-    some = here.ask(Records())
-    summary, (for_centre, for_shape) = yield from need_with(here.ask(first), some, some)
+    asks = here.ask(first), here.ask(Records(subsamples=2))
+    summary, records = yield from need_both(*asks)
     tails = summary if isinstance(summary, TailSummary) else None
 
     counting = purse.noisy((summary.count,), sensitivity=1, share=count_share(purse))  # [M1]
@@ -111,9 +111,9 @@ def adaptive_mean(
     first_count = Counted(Fraction(max(n0, 1)), (NoisyTerm(counting.noise[0], 1.0),))
     schedule = mean_schedule(lattice, purse, n0, clusters)
 
-    centre = yield from _centre(here, for_centre, schedule, n0)  # [M2]
+    centre = yield from _centre(here, records, schedule, n0)  # [M2]
     if schedule.shape:
-        schedule = yield from _shape(here, for_shape, schedule, centre, n0)
+        schedule = yield from _shape(here, records, schedule, centre, n0)
     bounds = yield from _bounds(here, tails, schedule, centre)  # [M3]
     if bounds.hi - bounds.lo <= lattice.width >> SINGLE:
         return (yield from _single_value(here, centre, bounds, schedule, first_count))

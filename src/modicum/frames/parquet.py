@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 
 from modicum.errors import SourceError
+from modicum.frames.ahead import read_ahead
 from modicum.frames.arrow import arrow_floats
 from modicum.frames.base import Floats, Source, StreamSource
 from modicum.frames.duck import DuckRelation
@@ -34,6 +35,9 @@ class ParquetFiles(StreamSource):
         self._open = parquet.ParquetFile
 
     def _batches(self, columns: Sequence[str]) -> Iterator[Sequence[Floats]]:
+        return read_ahead(self._decoded(columns))
+
+    def _decoded(self, columns: Sequence[str]) -> Generator[Sequence[Floats], None, None]:
         for path in self._files:
             with self._open(path, pre_buffer=False) as file:
                 for name in columns:

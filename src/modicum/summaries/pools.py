@@ -16,10 +16,10 @@ from modicum.summaries.base import Integers, Rows
 __all__ = ["FetchedPool", "HeldPool", "PassingRows", "Pool", "distinct_positions", "kept_level"]
 
 _BLOCK = 1 << 18  # rows fetched at a time
-_LOOK_AHEAD = 1 << 15  # positions drawn at a time for rows that pass
+_WAITING = 1 << 14  # chosen rows that are rounded at a time
 _FEW = 14  # 2^14 to 2^15 records are kept on average, or all
 _COINS = 6  # largest k for which a row may be given k coins
-_AHEAD = 1 << 20  # rows for which members are drawn at a time
+_AHEAD = 1 << 20  # fewest rows for which members are drawn at a time
 
 
 class Pool(Protocol):
@@ -76,35 +76,63 @@ def _members(size: int, k: int, entropy: Entropy) -> Integers:
     return distinct_positions(size, binomial_pow2(size, k, entropy), entropy)
 
 
-class _Choice:
-    """Members among rows that pass: each with probability 2^-level, drawn some way ahead.
+def _missing(x: NDArray[np.float64]) -> int:
+    """Count NaN; where there is none, the smallest value tells so for less."""
+    return int(np.count_nonzero(np.isnan(x))) if len(x) and np.isnan(x.min()) else 0
 
-    One draw for many chunks spreads its fixed cost.
+
+class _Passing:
+    """A Poisson subsample of rate 2^-level of the rows that pass.
+
+    Members are drawn some way ahead: one draw for many chunks spreads its fixed cost. For the
+    same reason the chosen rows wait as they came, and are rounded to the lattice many at a time.
     """
 
-    def __init__(self, level: int, entropy: Entropy) -> None:
+    def __init__(self, lattice: Lattice, level: int, entropy: Entropy) -> None:
         self.level = level
+        self._lattice = lattice
         self._entropy = entropy
-        self._ahead = np.empty(0, dtype=np.int64)  # counted from the next row
+        self._ahead = np.empty(0, dtype=np.int64)  # positions among all rows
+        self._passed = 0
         self._drawn = 0  # rows for which members have been drawn
+        self._q = np.empty(0, dtype=np.int64)
+        self._waiting: list[NDArray[np.float64]] = []
+        self._rows_waiting = 0
 
-    def among(self, rows: int) -> Integers:
-        """Return the members among the next rows, as positions from the first of them."""
-        if self.level == 0:
-            return np.arange(rows)
-        while self._drawn < rows:
-            more = _members(_AHEAD, self.level, self._entropy) + self._drawn
-            self._ahead = np.concatenate([self._ahead, more])
-            self._drawn += _AHEAD
-        members, later = np.split(self._ahead, [self._ahead.searchsorted(rows)])
-        self._ahead = later - rows
-        self._drawn -= rows
-        return members
+    def update(self, x: NDArray[np.float64]) -> None:
+        """Choose among the next rows."""
+        chosen = x[self._members(len(x))]
+        self._waiting.append(chosen)
+        self._rows_waiting += len(chosen)
+        if self._rows_waiting >= _WAITING:
+            self.finish()
 
     def thin(self, deeper: int) -> None:
         """Raise the level, for the rows ahead too."""
-        self.level += deeper
+        q = self.finish()
+        self._q = q[_members(len(q), deeper, self._entropy)]
         self._ahead = self._ahead[_members(len(self._ahead), deeper, self._entropy)]
+        self.level += deeper
+
+    def finish(self) -> Integers:
+        """Return the records chosen so far."""
+        waited = np.concatenate([np.empty(0), *self._waiting])
+        self._q = np.concatenate([self._q, self._lattice.quantise(waited)])
+        self._waiting, self._rows_waiting = [], 0
+        return self._q
+
+    def _members(self, rows: int) -> Integers:
+        """Return the members among the next rows, as positions from the first of them."""
+        start, stop = self._passed, self._passed + rows
+        ahead = max(_AHEAD, 1 << (self.level + _FEW))
+        while self._drawn < stop:
+            later = self._ahead[self._ahead.searchsorted(start) :]
+            more = _members(ahead, self.level, self._entropy) + self._drawn
+            self._ahead = np.concatenate([later, more])
+            self._drawn += ahead
+        self._passed = stop
+        first, last = self._ahead.searchsorted((start, stop))
+        return self._ahead[first:last] - start
 
 
 class HeldPool:
@@ -144,67 +172,57 @@ class FetchedPool:
 
 
 class PassingRows:
-    """A pass that keeps a Poisson subsample, and thins it as records mount up."""
+    """A pass that keeps independent Poisson subsamples, and thins them as records mount up."""
 
-    def __init__(self, rows: Rows, lattice: Lattice) -> None:
+    reads = True
+
+    def __init__(self, rows: Rows, lattice: Lattice, subsamples: int) -> None:
         self._rows = rows
         self._lattice = lattice
-        self._choice = _Choice(0, rows.entropy)
+        self._kept = [_Passing(lattice, 0, rows.entropy) for _ in range(subsamples)]
+        self._level = 0
         self._records = 0
-        self._q = [np.empty(0, dtype=np.int64)]
 
-    def update(self, x: NDArray[np.float64]) -> None:
+    def update(self, x: NDArray[np.float64], /) -> None:
         """Choose rows of a chunk."""
-        self._records += len(x) - int(np.count_nonzero(np.isnan(x)))
-        deeper = kept_level(self._records) - self._choice.level
-        if deeper > 0:
-            kept = np.concatenate(self._q)
-            self._q = [kept[_members(len(kept), deeper, self._rows.entropy)]]
-            self._choice.thin(deeper)
-        self._q.append(self._lattice.quantise(x[self._choice.among(len(x))]))
+        self._records += len(x) - _missing(x)
+        deeper = kept_level(self._records) - self._level
+        for kept in self._kept:
+            if deeper:
+                kept.thin(deeper)
+            kept.update(x)
+        self._level += deeper
 
     def finish(self) -> Pool:
         """Return the chosen rows."""
-        q = np.concatenate(self._q)
-        return _PassedPool(self._rows, self._lattice, self._choice.level, q)
+        chosen = [kept.finish() for kept in self._kept]
+        return _PassedPool(self._rows, self._lattice, self._level, chosen)
 
 
 class _PassedPool:
-    """Rows chosen while they passed; good for one subsample, in the process that chose them."""
+    """Subsamples chosen while rows passed; each good for once, in the process that chose them."""
 
-    def __init__(self, rows: Rows, lattice: Lattice, level: int, q: Integers) -> None:
+    def __init__(self, rows: Rows, lattice: Lattice, level: int, chosen: list[Integers]) -> None:
         self._rows = rows
         self._lattice = lattice
         self._level = level
-        self._chosen: Integers | None = q
+        self._chosen = chosen
         self._process = os.getpid()
 
     def thin(self, k: int, entropy: Entropy) -> Integers:
-        chosen = self._chosen
-        if chosen is None or k < self._level or self._process != os.getpid():
+        if not self._chosen or k < self._level or self._process != os.getpid():
             once_more = _PoissonPass(self._lattice, k, entropy)
             self._rows.feed(once_more)
             return once_more.finish()
-        if k:  # used up: a second subsample has to be a fresh one
-            self._chosen = None
+        # Used up, where there was a choice: the next subsample has to be a fresh one.
+        chosen = self._chosen.pop() if k else self._chosen[-1]
         return chosen[_members(len(chosen), k - self._level, entropy)]
 
     def all(self) -> Integers:
         return self.thin(0, self._rows.entropy)
 
 
-class _PoissonPass:
+class _PoissonPass(_Passing):
     """A pass that keeps each record with probability 2^-k."""
 
     reads = True
-
-    def __init__(self, lattice: Lattice, k: int, entropy: Entropy) -> None:
-        self._lattice = lattice
-        self._choice = _Choice(k, entropy)
-        self._q = [np.empty(0, dtype=np.int64)]
-
-    def update(self, x: NDArray[np.float64], /) -> None:
-        self._q.append(self._lattice.quantise(x[self._choice.among(len(x))]))
-
-    def finish(self) -> Integers:
-        return np.concatenate(self._q)

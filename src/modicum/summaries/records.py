@@ -19,12 +19,19 @@ __all__ = ["RecordSummary", "Records"]
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Ask for a handle from which one secret Poisson subsample can be drawn.
+    """Ask for a handle from which secret Poisson subsamples can be drawn.
 
     Where any row can be fetched by its position, nothing is read until the subsample is drawn.
     Otherwise rows are chosen while they pass, with randomness from ``rows.entropy``. Without
     ``rows`` (a chunk-by-chunk reduction in memory) every record is kept.
+
+    Parameters
+    ----------
+    subsamples : int
+        How many independent ones are wanted; a further one takes one more pass.
     """
+
+    subsamples: int = 1
 
     def begin(
         self, lattice: Lattice | None, rows: Rows | None = None, /
@@ -35,7 +42,7 @@ class Records:
             return _Collecting(lattice)
         if rows.size is not None:
             return _Ready(RecordSummary((FetchedPool(rows, lattice),)))
-        return _Passing(PassingRows(rows, lattice))
+        return _Passing(PassingRows(rows, lattice, self.subsamples))
 
 
 class RecordSummary(Sensitive):
@@ -54,8 +61,9 @@ class RecordSummary(Sensitive):
       independent from row to row, and their probabilities multiply. So L can rise as records
       mount up, and ``thin`` can choose any k >= L. L depends on the number of records passed, not
       on who was chosen, so it does not change the law.
-    - [R3] A subsample is handed out once; another one is drawn afresh, from fetched rows or in
-      one more pass. So is one for a k below the kept level, or in a forked process.
+    - [R3] A subsample is handed out once; the next one is another of those kept, which were
+      chosen independently, or is drawn afresh, from fetched rows or in one more pass. So is one
+      for a k below the kept level, or in a forked process.
     """
 
     __slots__ = ("_pools",)
