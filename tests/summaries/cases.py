@@ -28,7 +28,7 @@ numbers = st.one_of(
     st.sampled_from(NASTY),
     st.sampled_from([0.0, 3.0, -3.0, 100.25]),
 )
-columns = st.lists(numbers, max_size=60)
+columns = st.lists(numbers, max_size=120)
 lattices = st.sampled_from(LATTICES)
 
 
@@ -50,10 +50,10 @@ def reduce(reduction: Reduction, lattice: Lattice | None, chunks: Sequence[Seque
 
 @contextmanager
 def small_chunks() -> Iterator[None]:
-    """Chunks of 8 values and rows of 4, so that short columns take every path."""
+    """Chunks of 16 values and rows of 8, so that short columns take every path."""
     with pytest.MonkeyPatch.context() as patch:
         for module in (kernel, tails_pass, clipped, cells):
-            patch.setattr(module, "CHUNK", 8)
-        patch.setattr(kernel, "ROW", 4)
-        patch.setattr(tails_pass, "ROW", 4)
+            patch.setattr(module, "CHUNK", 16)
+        patch.setattr(kernel, "ROW", 8)
+        patch.setattr(tails_pass, "ROW", 8)
         yield

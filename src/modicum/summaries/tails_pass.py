@@ -133,8 +133,8 @@ class TailsPass:
         np.greater_equal(y, self._window[0], out=inside)
         np.less_equal(y, self._window[1], out=scratch)
         inside &= scratch
-        foreign = size - int(np.count_nonzero(inside))
-        if 2 * foreign > size:  # a sorted stream: to set all aside is less work
+        foreign = _false_positions(inside)
+        if 2 * len(foreign) > size:  # a sorted stream: to set all aside is less work
             self._wait(bits.copy())
             return
         # A row sums to ROW * zero plus the sum of its integers, modulo 2^64. That sum is at most
@@ -142,18 +142,13 @@ class TailsPass:
         # docs/proofs/summaries.md).
         sums = bits.reshape(-1, ROW).sum(axis=1)
         sums -= self._row_of_zeros
-        if foreign:
-            self._set_aside(bits, inside, sums)
-        self._middle_count += size - foreign
+        if len(foreign):
+            self._set_aside(bits[foreign], foreign, sums)
+        self._middle_count += size - len(foreign)
         self._middle_sum += sum(sums.tolist())
 
-    def _set_aside(self, bits: Integers, inside: NDArray[np.bool_], sums: Integers) -> None:
+    def _set_aside(self, foreign: Integers, positions: NDArray[np.intp], sums: Integers) -> None:
         """Take foreign bits out of the sums of their rows."""
-        # Most are inside: eight flags at a time, and singly only where one of them is false.
-        eights = (inside.view(np.uint64) != _ALL_TRUE).nonzero()[0]
-        near = (eights[:, np.newaxis] * 8 + np.arange(8)).ravel()
-        positions = near[~inside[near]]
-        foreign = bits[positions]
         np.subtract.at(sums, positions // ROW, foreign - self._quantiser.zero)
         self._wait(foreign[~np.isnan(foreign.view(np.float64))])
 
@@ -185,3 +180,13 @@ class TailsPass:
 
 
 _ALL_TRUE = np.ones(8, dtype=bool).view(np.uint64)[0]
+
+
+def _false_positions(flags: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Find the few flags that are false: eight at a time, then singly among those eight."""
+    eights = (flags.view(np.uint64) != _ALL_TRUE).nonzero()[0]
+    if 64 * len(eights) > len(flags):  # not few
+        return np.logical_not(flags).nonzero()[0]
+    near = (eights[:, np.newaxis] * 8 + np.arange(8)).ravel()
+    found: NDArray[np.intp] = near[~flags[near]]
+    return found
