@@ -118,7 +118,7 @@ def _orders(sizes: Sizes) -> Iterator[Target]:
         "constant": np.full(sizes.orders, 5.0),
     }
     tasks = {name: lambda a=a: release(a) for name, a in orders.items()}
-    times = fastest({"sum": lambda: np.sum(x), **tasks}, sizes.repeats)
+    times = fastest({"sum": lambda: np.sum(x), **tasks}, 4 * sizes.repeats)
     ratios = {name: times[name] / times["sum"] for name in orders}
     yield Target(
         f"slowest / fastest of five row orders, {sizes.orders:,} rows",
