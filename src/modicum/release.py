@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
+from numbers import Real
 from sys import float_info
 from textwrap import fill
 from typing import NamedTuple, Protocol
@@ -57,12 +58,16 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One draw in the journal: what was drawn, from which public law, at what cost."""
+    """One draw in the journal: what was drawn, from which public law, at what cost.
+
+    ``words`` is the outcome in the units of the data, where it has any.
+    """
 
     label: str
     law: str
     parameters: Mapping[str, object]
     outcome: object
+    words: str
     event: Event
 
 
@@ -153,10 +158,10 @@ class Release:
         InvalidArgument
             If ``level`` is not in (0, 1) or ``tail`` is not above 1.
         """
-        if not 0 < level < 1:
-            raise InvalidArgument(f"level must lie strictly between 0 and 1, got {level!r}")
-        if tail is not None and not (math.isfinite(tail) and tail > 1):
-            raise InvalidArgument(f"tail must be above 1 or None, got {tail!r}")
+        if not (_is_number(level) and 0 < level < 1):
+            raise InvalidArgument(f"level must be a number strictly between 0 and 1, got {level!r}")
+        if tail is not None and not (_is_number(tail) and tail > 1):
+            raise InvalidArgument(f"tail must be a number above 1 or None, got {tail!r}")
         lower, upper = self.evidence.interval(level, tail)
         return Interval(max(lower, -float_info.max), min(upper, float_info.max))
 
@@ -165,7 +170,8 @@ class Release:
         lines = [str(self), "", "Every draw, in order:"]
         for entry in self.journal:
             shown = ", ".join(f"{k}={_short(v)}" for k, v in entry.parameters.items())
-            lines.append(f"  {entry.label}: {_short(entry.outcome)}  [{entry.event}]")
+            said = entry.words or _short(entry.outcome)
+            lines.append(f"  {entry.label}: {said}  [{entry.event}]")
             lines.append(f"    {entry.law}({shown})")
         lines += ["", self.evidence.assumption(3), self.evidence.assumption(None)]
         return "\n".join(lines)
@@ -202,6 +208,7 @@ class Release:
                     "law": entry.law,
                     "parameters": dict(entry.parameters),
                     "outcome": plain(entry.outcome),
+                    "words": entry.words,
                     **_event_fields(entry.event),
                 }
                 for entry in self.journal
@@ -236,6 +243,12 @@ class Release:
 
     def _repr_html_(self) -> str:
         return f"<pre>{str(self).translate(_HTML)}</pre>"
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    return math.isfinite(value)
 
 
 def _event_fields(event: Event) -> dict[str, object]:

@@ -8,7 +8,7 @@ table.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -40,10 +40,14 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """A law to sample once, and the name its outcome gets in the journal."""
+    """A law to sample once, the name its outcome gets in the journal, and its words there.
+
+    ``words`` says an outcome in the units of the data, from public parameters and outcomes only.
+    """
 
     label: str
     law: Law[Any]
+    words: Callable[[Any], str] | None = None
 
 
 Step = Need | Draw
@@ -62,7 +66,7 @@ def need_both(first: Ask[S], second: Ask[T]) -> Steps[tuple[S, T]]:
     return summary, other
 
 
-def draw(label: str, law: Law[T]) -> Steps[T]:
+def draw(label: str, law: Law[T], words: Callable[[T], str] | None = None) -> Steps[T]:
     """Draw from a law and return the outcome; the runner charges before the first draw."""
-    outcome = yield Draw(label, law)
+    outcome = yield Draw(label, law, words)
     return outcome  # type: ignore[no-any-return]

@@ -10,7 +10,6 @@ import pytest
 import modicum
 from modicum import audit
 from modicum.audit.pairs import Remembered
-from modicum.audit.trail import Run
 from modicum.estimators.registry import REGISTRY, Row
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
@@ -19,6 +18,7 @@ from modicum.privacy.compose import total
 from modicum.privacy.event import event_of
 from modicum.privacy.unit import Unit
 from modicum.runners.live import run
+from modicum.runners.replay import Run
 from modicum.runners.request import Request
 from modicum.runners.walk import Walk
 

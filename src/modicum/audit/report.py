@@ -96,8 +96,8 @@ class AuditReport:
     claimed : Fraction
         ε or ρ that the request is charged.
     worst : float
-        Largest loss of the whole release on a branch: |sum of signed log ratios|, or in zCDP
-        the sum of Rényi divergences over α.
+        Largest loss of the whole release on a branch: the absolute value of the sum of signed
+        log ratios, or in zCDP the sum of Rényi divergences over α.
     bound : float
         Largest sum over a branch of the steps' worst losses, whatever their outcomes and
         signs; at least ``worst``.

@@ -13,16 +13,13 @@ from typing import Any, Protocol, TypeVar
 from modicum.audit.pairs import Remembered
 from modicum.audit.report import Leak, Path
 from modicum.errors import InvalidArgument
-from modicum.exact.entropy import SYSTEM
-from modicum.mechanisms.law import Law
 from modicum.privacy.event import Event, event_of
 from modicum.release import Answer
 from modicum.runners.live import Reader
-from modicum.runners.replay import Replayed, replay
+from modicum.runners.replay import Replayed, Run, replay
 from modicum.runners.request import Request
-from modicum.steps import Draw
 
-__all__ = ["Draws", "Family", "Run", "leaks"]
+__all__ = ["Draws", "Family", "leaks"]
 
 Draws = tuple[tuple[str, Any], ...]
 """Labels and outcomes of the draws so far."""
@@ -35,40 +32,6 @@ class _Shown(Protocol):
     def trail(self) -> Sequence[object]: ...
     @property
     def answer(self) -> Answer | None: ...
-
-
-class Run:
-    """One run of an estimator, halted at every draw.
-
-    It leaves the trail of a replay, can be continued, and evaluates no densities: the search
-    of an outcome tree takes thousands of such steps.
-    """
-
-    def __init__(self, request: Request, event: Event, reader: Reader) -> None:
-        self._steps = request.begin(event)
-        self._reader = reader
-        self.trail: list[object] = []
-        self.waiting: Law[Any] | None = None
-        self.answer: Answer | None = None
-        self.give(None)
-
-    def give(self, outcome: Any) -> None:
-        """Answer the draw that waits and go on to the next one (``None``: to the first)."""
-        reply = outcome
-        while True:
-            try:
-                step = self._steps.send(reply)
-            except StopIteration as stop:
-                self.waiting, self.answer = None, stop.value
-                return
-            if isinstance(step, Draw):
-                public = {name: repr(value) for name, value in step.law.public().items()}
-                self.trail.append((step.label, type(step.law).__name__, step.law.event, public))
-                self.waiting = step.law
-                return
-            self.trail.append(step.asks)
-            # Subsamples are only summed over in an audit, never drawn: no entropy is used.
-            reply = tuple(self._reader.read(step.asks, SYSTEM))
 
 
 S = TypeVar("S", bound=_Shown)

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from modicum.audit.divergence import ALPHAS
 from modicum.audit.report import AuditReport, Leak, Path, StepReport
 from modicum.audit.step import Child, Measured, measure, sum_of
-from modicum.audit.trail import Draws, Family, Run
+from modicum.audit.trail import Draws, Family
 from modicum.mechanisms.additive import Additive
 from modicum.mechanisms.law import Law
 from modicum.privacy.event import Concentrated, cost
+from modicum.runners.replay import Run
 
 __all__ = ["COUNTS", "Search", "explore"]
 

@@ -127,7 +127,9 @@ def adaptive_mean(
     clipped = yield from need(here.ask(ClippedSum(lo, hi)))
     deviation = clipped.total - rough * clipped.count
     final = purse.noisy((deviation,), sensitivity=reach, share=None)  # [M5]
-    (noisy,) = yield from draw("deviations from the rough mean", final)
+    (noisy,) = yield from draw(
+        "deviations from the rough mean", final, lambda drawn: lattice.words(drawn[0])
+    )
     evidence = MeanEvidence(
         lattice=lattice,
         lo=lo,
@@ -152,9 +154,13 @@ def _centre(here: _Setting, records: RecordSummary, schedule: Schedule, n0: int)
         level=subsample_level(n0),
         share=schedule.centre,
     )
-    number = yield from draw("centre", law)
-    point = FloatGrid(schedule.bits).point(number)
-    return min(max(point, here.lattice.first), here.lattice.last)
+    grid = FloatGrid(schedule.bits)
+
+    def point(number: int) -> int:
+        return min(max(grid.point(number), here.lattice.first), here.lattice.last)
+
+    number = yield from draw("centre", law, lambda number: here.lattice.words(point(number)))
+    return point(number)
 
 
 def _shape(
@@ -175,7 +181,12 @@ def _shape(
         level=level,
         share=schedule.shape,
     )
-    inner, outer = yield from draw("shape", law)
+
+    def words(drawn: tuple[int, ...]) -> str:
+        inner, outer = (here.lattice.words(grid.radii[each]) for each in drawn)
+        return f"some records lie {inner} from the centre, all but a few within {outer}"
+
+    inner, outer = yield from draw("shape", law, words)
     return schedule.for_tail(tail_weight(grid.radii[inner], grid.radii[outer], ranks))
 
 
@@ -197,7 +208,12 @@ def _bounds(
     source = tails if tails is not None else (yield from need(here.ask(Cells(centre, grid.radii))))
     outside = (tuple(source.below_many(lower)), tuple(source.above_many(upper)))
     law = here.purse.radii(outside, grid, tilt=schedule.tilt, share=schedule.radii)
-    left, right = yield from draw("radii", law)
+
+    def words(drawn: tuple[int, ...]) -> str:
+        left, right = (lattice.words(grid.radii[each]) for each in drawn)
+        return f"few records are more than {left} below the centre, or {right} above"
+
+    left, right = yield from draw("radii", law, words)
     widest = len(grid.radii) - 1
     wide_left, wide_right = (min(i + schedule.widening, widest) if i else 0 for i in (left, right))
     return _Bounds(
@@ -224,9 +240,13 @@ def _rough(
     left = clipped.total - bounds.lo * clipped.count
     pair = (left, clipped.count * width - left)
     law = here.purse.noisy(pair, sensitivity=width, share=schedule.rough)
-    s1, s2 = yield from draw("rough mean", law)
-    both = max(s1 + s2, 1)
-    rough = bounds.lo + min(max(round(Fraction(s1 * width, both)), 0), width)
+
+    def mean_of(sums: tuple[int, ...]) -> int:
+        share = Fraction(sums[0] * width, max(sums[0] + sums[1], 1))
+        return bounds.lo + min(max(round(share), 0), width)
+
+    s1, s2 = yield from draw("rough mean", law, lambda sums: here.lattice.words(mean_of(sums)))
+    rough = mean_of((s1, s2))
     second = (NoisyTerm(law.noise[0], 1 / width),) * 2
     return rough, _combined(first, Counted(Fraction(s1 + s2, width), second))
 

@@ -155,10 +155,10 @@ def subset_mean(column: str | None, lattice: Lattice, event: Event) -> Steps[Ans
     tails = yield from need(Ask(column, lattice, Tails(plan.keep)))
     share = event.epsilon * THRESHOLD_SHARE
     low = RankThreshold(tails.lowest(), lattice.first, lattice.last, plan.target, plan.cap, share)
-    lo = yield from draw("low threshold", low)  # [A1]
+    lo = yield from draw("low threshold", low, lattice.words)  # [A1]
     mirrored = -tails.highest()[::-1]
     high = RankThreshold(mirrored, -lattice.last, -lattice.first, plan.target, plan.cap, share)
-    hi = -(yield from draw("high threshold, negated", high))  # [A2]
+    hi = -(yield from draw("high threshold, negated", high, lambda q: lattice.words(-q)))  # [A2]
     lo, hi = min(lo, hi), max(lo, hi)
     clipped = yield from need(Ask(column, lattice, ClippedSum(lo, hi)))
     rest = event.epsilon - 2 * share

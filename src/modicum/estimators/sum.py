@@ -140,7 +140,9 @@ def adaptive_sum(
         sizes = yield from need(Ask(column, lattice, Cells(0, grid.radii)))
     outside = tuple(sizes.magnitude_above_many(grid.radii))
     law = purse.radii((outside,), grid, tilt=schedule.tilt, share=schedule.radii)  # [S2]
-    (chosen,) = yield from draw("radius", law)
+    (chosen,) = yield from draw(
+        "radius", law, lambda drawn: f"few records exceed {lattice.words(grid.radii[drawn[0]])}"
+    )
     radius = grid.radii[chosen]
 
     # A range on one side of zero cuts the other bound at its end nearest to zero.
@@ -149,7 +151,7 @@ def adaptive_sum(
     clipped = yield from need(Ask(column, lattice, ClippedSum(lo, hi)))
     reach = max(abs(lo), abs(hi))
     final = purse.noisy((clipped.total,), sensitivity=max(reach, 1), share=None)  # [S3]
-    (noisy,) = yield from draw("clipped sum", final)
+    (noisy,) = yield from draw("clipped sum", final, lambda drawn: lattice.words(drawn[0]))
     evidence = SumEvidence(
         lattice=lattice,
         lo=lo,

@@ -121,6 +121,16 @@ class Lattice:
         y /= self.step
         return y.astype(np.int64)
 
+    def words(self, q: int | Fraction) -> str:
+        """Return q * step as text to six digits.
+
+        Examples
+        --------
+        >>> Lattice.within((-8, 8), step=0.25).words(7)
+        '1.75'
+        """
+        return f"{self.value(q):,.6g}"
+
     def value(self, q: int | Fraction) -> float:
         """Return q * step, correctly rounded; never -0.0, and finite for every q.
 

@@ -7,7 +7,7 @@ privacy loss of the whole multi-step release at those outcomes, computed and not
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,9 +17,9 @@ from modicum.privacy.event import Event
 from modicum.release import Answer
 from modicum.runners.live import Reader
 from modicum.runners.request import Request
-from modicum.steps import Ask, Draw, Need
+from modicum.steps import Draw
 
-__all__ = ["Replayed", "replay"]
+__all__ = ["Replayed", "Run", "replay"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +50,42 @@ class Replayed:
         return sum(self.log_densities)
 
 
+class Run:
+    """One run of an estimator, halted at every draw; it evaluates no densities.
+
+    Attributes
+    ----------
+    trail, waiting, answer
+        As in :class:`Replayed`, so far.
+    """
+
+    def __init__(self, request: Request, event: Event, reader: Reader) -> None:
+        self._steps = request.begin(event)
+        self._reader = reader
+        self.trail: list[object] = []
+        self.waiting: Law[Any] | None = None
+        self.answer: Answer | None = None
+        self.give(None)
+
+    def give(self, outcome: Any) -> None:
+        """Answer the draw that waits and go on to the next one (``None``: to the first)."""
+        reply = outcome
+        while True:
+            try:
+                step = self._steps.send(reply)
+            except StopIteration as stop:
+                self.waiting, self.answer = None, stop.value
+                return
+            if isinstance(step, Draw):
+                public = {name: repr(value) for name, value in step.law.public().items()}
+                self.trail.append((step.label, type(step.law).__name__, step.law.event, public))
+                self.waiting = step.law
+                return
+            self.trail.append(step.asks)
+            # Subsamples are only summed over in a replay, never drawn: no entropy is used.
+            reply = tuple(self._reader.read(step.asks, SYSTEM))
+
+
 def replay(request: Request, event: Event, reader: Reader, outcomes: Sequence[Any]) -> Replayed:
     """Run an estimator on data with its draws answered from a list.
 
@@ -63,30 +99,11 @@ def replay(request: Request, event: Event, reader: Reader, outcomes: Sequence[An
     outcomes : sequence
         One outcome a draw, in order; may stop early.
     """
-    steps = request.begin(event)
-    given: Iterator[Any] = iter(outcomes)
+    run = Run(request, event, reader)
     densities: list[float] = []
-    trail: list[object] = []
-    reply: Any = None
-    while True:
-        try:
-            step = steps.send(reply)
-        except StopIteration as stop:
-            return Replayed(tuple(densities), tuple(trail), None, stop.value)
-        if isinstance(step, Need):
-            trail.append(step.asks)
-            reply = _read(reader, step.asks)
-            continue
-        assert isinstance(step, Draw)
-        public = {name: repr(value) for name, value in step.law.public().items()}
-        trail.append((step.label, type(step.law).__name__, step.law.event, public))
-        try:
-            reply = next(given)
-        except StopIteration:
-            return Replayed(tuple(densities), tuple(trail), step.law, None)
-        densities.append(step.law.log_density(reply))
-
-
-def _read(reader: Reader, asks: Sequence[Ask[Any]]) -> tuple[Any, ...]:
-    # Subsamples are only summed over in a replay, never drawn, so no entropy is used.
-    return tuple(reader.read(asks, SYSTEM))
+    for outcome in outcomes:
+        if run.waiting is None:
+            break
+        densities.append(run.waiting.log_density(outcome))
+        run.give(outcome)
+    return Replayed(tuple(densities), tuple(run.trail), run.waiting, run.answer)

@@ -45,12 +45,13 @@ class Walk:
     def draw_all(self, sample: Callable[[Law[Any]], Any]) -> None:
         """Answer draws until it needs data or is done."""
         while isinstance(self.step, Draw):
-            label, law = self.step.label, self.step.law
+            label, law, words = self.step.label, self.step.law, self.step.words
             self._check_allowance(law.event)
             outcome = sample(law)
             parameters = {name: plain(value) for name, value in law.public().items()}
-            entry = Entry(label, type(law).__name__, parameters, outcome, law.event)
-            self.journal.append(entry)
+            said = "" if words is None else words(outcome)
+            name = type(law).__name__
+            self.journal.append(Entry(label, name, parameters, outcome, said, law.event))
             self._resume(outcome)
 
     def _check_allowance(self, event: Event) -> None:
