@@ -13,7 +13,9 @@ from pathlib import Path
 from benchmarks import accuracy, peers, speed
 from benchmarks.targets import HEADER, Target, table
 
-PAGE = Path(__file__).parent.parent / "docs" / "comparison.md"
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "comparison.md"
 TITLE = """# Comparison with other methods and libraries
 
 Times are ratios to a reference in the same process; errors are ratios to the best clipping in
@@ -52,7 +54,18 @@ def _write(name: str, text: str) -> None:
         f"<!-- part {part} -->\n{found[part]}<!-- end -->\n" for part in PARTS if part in found
     ]
     PAGE.write_text("\n".join([TITLE, *parts]), encoding="utf-8")
+    if name == "peers":
+        _write_readme(found[name])
     print(f"wrote the part {name} of {PAGE}\n", flush=True)
+
+
+def _write_readme(part: str) -> None:
+    """Put the table of the part into the README too."""
+    rows = "\n".join(line for line in part.splitlines() if line.startswith("|"))
+    text = README.read_text(encoding="utf-8")
+    block = f"<!-- peers -->\n\n{rows}\n\n<!-- end -->"
+    text = re.sub(r"<!-- peers -->.*?<!-- end -->", lambda _: block, text, flags=re.DOTALL)
+    README.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

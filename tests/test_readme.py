@@ -110,3 +110,10 @@ def test_the_demo_runs(
     assert "the true mean is 19.07" in out
     assert max(map(len, out.splitlines())) <= 200
     assert len(out.splitlines()) <= 40
+
+
+def test_its_comparison_is_the_one_that_was_measured() -> None:
+    page = (ROOT / "docs/comparison.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^\|.*\|$", section("How it compares"), flags=re.MULTILINE)
+    assert len(shown) > 5
+    assert "\n".join(shown) in page

@@ -184,7 +184,7 @@ def _shape(
 
     def words(drawn: tuple[int, ...]) -> str:
         inner, outer = (here.lattice.words(grid.radii[each]) for each in drawn)
-        return f"some records lie {inner} from the centre, all but a few within {outer}"
+        return f"radii {inner} and {outer} around the centre, at two ranks"
 
     inner, outer = yield from draw("shape", law, words)
     return schedule.for_tail(tail_weight(grid.radii[inner], grid.radii[outer], ranks))
