@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
+from modicum.frames.progress import watched
 from modicum.frames.source import Source
 from modicum.steps import Ask
 from modicum.summaries.base import Accumulator, Integers, Sensitive
@@ -57,7 +58,9 @@ def read(source: Source, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any
 
 def _feed(source: Source, readers: dict[str | None, list[Accumulator[Any]]]) -> None:
     with _quiet():
-        for chunk in source.chunks(list(readers)):
+        chunks = source.chunks(list(readers))
+        sized = ((len(next(iter(chunk.values()))), chunk) for chunk in chunks)
+        for chunk in watched(sized, "reading", "rows"):
             for column, accumulators in readers.items():
                 for accumulator in accumulators:
                     accumulator.update(chunk[column])
