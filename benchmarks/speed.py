@@ -164,7 +164,10 @@ def _parquet(sizes: Sizes) -> Iterator[Target]:
         )
         small = path.with_name("small.parquet")  # read first, so that imports are not counted
         _write_file(small, 1000)
-        yield _peak("Parquet file", f"t, small = {str(path)!r}, {str(small)!r}", "'x'", sizes.file)
+        tenth = path.with_name("tenth.parquet")
+        _write_file(tenth, sizes.file // 10)
+        for file, rows in ((tenth, sizes.file // 10), (path, sizes.file)):
+            yield _peak("Parquet file", f"t, small = {str(file)!r}, {str(small)!r}", "'x'", rows)
 
 
 _PEAK = """
