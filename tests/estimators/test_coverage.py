@@ -101,5 +101,6 @@ def test_infinite_variance_is_where_the_default_interval_fails() -> None:
 @pytest.mark.parametrize("n", [5000, 100_000])
 def test_coverage_over_many_data_sets(name, shape, n) -> None:
     whole, clipped = covered(QUESTIONS[name], shape, n, 3, sets=20, releases=20)
-    assert whole >= 0.93
-    assert clipped >= 0.93
+    # 400 intervals: 0.91 is 3.7 standard errors below 0.95.
+    assert whole >= 0.91
+    assert clipped >= 0.91

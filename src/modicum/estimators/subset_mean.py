@@ -80,6 +80,7 @@ class SubsetEvidence:
     right: int
     noise: NoisyTerm
     target: int
+    rate: Fraction
 
     @property
     def value(self) -> Fraction:
@@ -93,9 +94,22 @@ class SubsetEvidence:
         noise = 2 * self.noise.bound(alpha / 2)
         return (self.left + self.right - noise) / width if width else 0.0
 
+    def most_clipped(self, alpha: float) -> float:
+        """Upper bound of the records beyond one threshold: t + (ln points + ln 1/α) / rate.
+
+        Some lattice point has loss 0, so those of loss s or more weigh at most
+        ``points * exp(-rate s)`` together.
+        """
+        points = self.lattice.last - self.lattice.first + 1
+        return self.target + (math.log(points) - math.log(alpha)) / float(self.rate)
+
     def interval(self, level: float, tail: float | None) -> Interval:
-        """Return the ratio's extremes over the noise's box; a tail adds about t clipped records."""
-        z = self.noise.bound((1 - level) / 2)
+        """Return the ratio's extremes over the noise's box; a tail adds the clipped records.
+
+        The noises have half of the error probability, or all of it if nothing is added.
+        """
+        alpha = 1 - level
+        z = self.noise.bound(alpha / 2 if tail is None else alpha / 4)
         width = self.hi - self.lo
         ends = []
         for sign in (-1, 1):
@@ -104,11 +118,11 @@ class SubsetEvidence:
             ends.append(self.lo + width * share)
         slack = 0.5
         if tail is not None:
-            least = self.least_count(1 - level)
+            least = self.least_count(alpha / 2)
             if least <= NEEDED * self.target:
                 ends = [float(self.lattice.first), float(self.lattice.last)]
             else:
-                slack += self.target * width / (tail - 1) / least
+                slack += self.most_clipped(alpha / 4) * width / (tail - 1) / least
         return Interval(
             max(ends[0] - slack, self.lattice.first) * self.lattice.step,
             min(ends[1] + slack, self.lattice.last) * self.lattice.step,
@@ -128,8 +142,9 @@ class SubsetEvidence:
                 f"[{lo:,.6g}, {hi:,.6g}]; it covers all noise."
             )
         return (
-            f"interval(tail={tail:g}) also allows for about {self.target} clipped records a side, "
-            f"assuming tails of index {tail:g} or lighter."
+            f"interval(tail={tail:g}) also allows for up to {self.most_clipped(0.0125):.0f} records "
+            f"clipped a side, assuming tails of index {tail:g} or lighter beyond the thresholds. "
+            "That deep in the data few tails are: look at interval(tail=2) too."
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -137,6 +152,7 @@ class SubsetEvidence:
         return {
             "clip": [self.lattice.value(self.lo), self.lattice.value(self.hi)],
             "rank_target": self.target,
+            "clipped_at_most": self.most_clipped(0.05),
             "noise_sd": self.noise.variance**0.5 * self.lattice.step,
         }
 
@@ -165,7 +181,7 @@ def subset_mean(column: str | None, lattice: Lattice, event: Event) -> Steps[Ans
     law = transformed(clipped.total, clipped.count, lo=lo, hi=hi, epsilon=rest)
     left, right = yield from draw("transformed sums", law)  # [A3]
     noise = NoisyTerm(law.noise[0], 1.0)
-    evidence = SubsetEvidence(lattice, lo, hi, left, right, noise, plan.target)
+    evidence = SubsetEvidence(lattice, lo, hi, left, right, noise, plan.target, low.rate)
     enough = evidence.least_count(0.05) > NEEDED * plan.target
     return Answer(evidence.value, evidence, "ok" if enough else _too_little(plan))
 
