@@ -141,9 +141,10 @@ class SubsetEvidence:
                 "interval(tail=None) is for the mean of the data clipped to "
                 f"[{lo:,.6g}, {hi:,.6g}]; it covers all noise."
             )
+        most = self.most_clipped(0.0125)
         return (
-            f"interval(tail={tail:g}) also allows for up to {self.most_clipped(0.0125):.0f} records "
-            f"clipped a side, assuming tails of index {tail:g} or lighter beyond the thresholds. "
+            f"interval(tail={tail:g}) also allows for up to {most:.0f} records clipped a side, "
+            f"assuming tails of index {tail:g} or lighter beyond the thresholds. "
             "That deep in the data few tails are: look at interval(tail=2) too."
         )
 
