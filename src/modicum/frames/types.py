@@ -6,10 +6,11 @@ Types go by the names that NumPy, pandas, Polars, Arrow and DuckDB print. They a
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from modicum.errors import UnsupportedData
 
-__all__ = ["check_label", "check_number", "is_number", "label_kind"]
+__all__ = ["check_label", "check_number", "check_order", "is_number", "label_kind"]
 
 _NUMBER = re.compile(
     r"(u?int(8|16|32|64|128)?|u?(tiny|small|big|huge)int|u?integer|float(16|32|64)?|halffloat"
@@ -123,6 +124,19 @@ def check_label(declared: str, column: str) -> None:
             f"column {column!r} is declared as {declared}, which cannot hold labels: pass "
             "integers, text, booleans, dates, moments or a categorical column"
         )
+
+
+def check_order(declared: str, column: str) -> Literal["number", "moment"]:
+    """Return what a declared type is ordered by; refuse what has no order."""
+    kind = label_kind(declared)
+    if kind == "number":
+        return "number"
+    if kind in {"date", "moment"}:
+        return "moment"
+    raise UnsupportedData(
+        f"column {column!r} is declared as {declared}, by which rows cannot be ordered: pass "
+        "numbers, dates or moments"
+    )
 
 
 def _reference(engine: str, column: str | None) -> str:
