@@ -5,14 +5,14 @@ from __future__ import annotations
 import inspect
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Concatenate, NoReturn, ParamSpec
+from collections.abc import Callable, Mapping
+from typing import Any, Concatenate, NoReturn, ParamSpec, Protocol, overload
 
 from modicum import request as ask
 from modicum.errors import BudgetExceeded, InvalidArgument
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.entropy import SYSTEM, Entropy
-from modicum.frames.reader import read
+from modicum.frames.people import check_unit, reader_of
 from modicum.frames.source import Source, open_source
 from modicum.privacy.budget import Budget, chosen_budget
 from modicum.privacy.event import cost, event_of
@@ -21,7 +21,6 @@ from modicum.release import Release
 from modicum.runners.live import run
 from modicum.runners.request import Request
 from modicum.runners.walk import Walk
-from modicum.steps import Ask
 from modicum.version import VERSION
 
 __all__ = ["Curator", "count", "mean", "sum"]
@@ -62,13 +61,29 @@ def _dressed(
         "Request\n    Guarantee when answered:", "Release\n    Guarantee:", 1
     )
     leading = inspect.Parameter(first, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = [leading, *signature.parameters.values()]
+    if first == "table":
+        unit = inspect.Parameter("unit", inspect.Parameter.KEYWORD_ONLY, default=None)
+        parameters.append(unit.replace(annotation="Unit | None"))
+        documentation = _with_unit(documentation)
     function.__name__ = name
     function.__qualname__ = f"Curator.{name}" if first == "self" else name
     function.__doc__ = documentation + (f"Examples\n--------\n{example}\n" if example else "")
-    parameters = [leading, *signature.parameters.values()]
     visible = signature.replace(parameters=parameters, return_annotation=Release)
     function.__signature__ = visible  # type: ignore[attr-defined]
     return function
+
+
+def _with_unit(documentation: str) -> str:
+    """Document the unit, after the other parameters or in a sentence of its own."""
+    described = (
+        "unit : Unit, optional\n    Who is protected, from :func:`modicum.unit_of`. Default: "
+        "whoever owns one row.\n"
+    )
+    before, returns, after = documentation.partition("\nReturns\n-------")
+    if returns:
+        return f"{before}{described}{returns}{after}"
+    return f"{documentation.rstrip()}\n\n``unit`` says who is protected, see `modicum.unit_of`.\n\n"
 
 
 class Curator:
@@ -110,10 +125,9 @@ class Curator:
         entropy: Entropy | None = None,
     ) -> None:
         chosen_budget(None, None, budget)
-        if unit is not None and not isinstance(unit, Unit):
-            raise InvalidArgument(f"unit must come from modicum.unit_of, got {type(unit).__name__}")
+        self._unit = _checked_unit(unit)
         self._source = open_source(table)
-        self._unit = unit if unit is not None else Unit()
+        check_unit(self._source, self._unit)
         self._budget = budget
         self._spent = Budget(budget.kind, budget.amount * 0)
         self._entropy = entropy if entropy is not None else SYSTEM
@@ -177,7 +191,7 @@ class Curator:
 
             walks = run(
                 requests,
-                _SourceReader(self._source),
+                reader_of(self._source, self._unit, [each.column for each in requests.values()]),
                 unit=self._unit,
                 charge=charge,
                 entropy=self._entropy,
@@ -227,14 +241,10 @@ class Curator:
     __copy__ = __deepcopy__ = None
 
 
-class _SourceReader:
-    """The runner's reader over an opened source."""
-
-    def __init__(self, source: Source) -> None:
-        self._source = source
-
-    def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
-        return read(self._source, asks, entropy)
+def _checked_unit(unit: Unit | None) -> Unit:
+    if unit is not None and not isinstance(unit, Unit):
+        raise InvalidArgument(f"unit must come from modicum.unit_of, got {type(unit).__name__}")
+    return Unit() if unit is None else unit
 
 
 def _release(
@@ -259,28 +269,35 @@ def _release(
     )
 
 
-def _one_shot(
-    question: Callable[P, Request], *, example: str
-) -> Callable[Concatenate[Table, P], Release]:
-    """Turn a request builder into a function of a table with the same arguments."""
+class OneShot(Protocol[P]):
+    """A function of a table, with a question's arguments and ``unit``."""
 
-    def function(table: Table, *args: P.args, **kwargs: P.kwargs) -> Release:
+    @overload
+    def __call__(self, table: Table, *args: P.args, **kwargs: P.kwargs) -> Release: ...
+    @overload
+    def __call__(self, table: Table, *args: Any, unit: Unit | None, **kwargs: Any) -> Release: ...
+
+
+def _one_shot(question: Callable[P, Request], *, example: str) -> OneShot[P]:
+    """Turn a request builder into a function of a table with the same arguments, and ``unit``."""
+
+    def function(table: Table, *args: Any, unit: Unit | None = None, **kwargs: Any) -> Release:
         _refuse_bounds(kwargs)
-        request = question(*args, **kwargs)
+        request, person = question(*args, **kwargs), _checked_unit(unit)
         source = open_source(table)
         source.check(request.column)
+        check_unit(source, person)
         walks = run(
             {"answer": request},
-            _SourceReader(source),
-            unit=Unit(),
+            reader_of(source, person, [request.column]),
+            unit=person,
             charge=lambda: None,
             entropy=SYSTEM,
         )
         account = "not counted against any budget"
-        return _release(request, walks["answer"], source, Unit(), account, SYSTEM)
+        return _release(request, walks["answer"], source, person, account, SYSTEM)
 
-    dressed: Callable[Concatenate[Table, P], Release]
-    dressed = _dressed(function, question, "table", example)
+    dressed: OneShot[P] = _dressed(function, question, "table", example)
     return dressed
 
 
