@@ -13,6 +13,7 @@ from modicum.errors import BudgetExceeded, InvalidArgument
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.frames.people import check_unit, reader_of
+from modicum.frames.reader import check_column
 from modicum.frames.source import Source, open_source
 from modicum.privacy.budget import Budget, chosen_budget
 from modicum.privacy.event import cost, event_of
@@ -184,7 +185,7 @@ class Curator:
             price = self._price(requests.values())
             self._check_remaining(price)
             for request in requests.values():
-                self._source.check(request.column)
+                check_column(self._source, request.column, request.lattice)
 
             def charge() -> None:
                 self._spent = self._spent + price
@@ -285,7 +286,7 @@ def _one_shot(question: Callable[P, Request], *, example: str) -> OneShot[P]:
         _refuse_bounds(kwargs)
         request, person = question(*args, **kwargs), _checked_unit(unit)
         source = open_source(table)
-        source.check(request.column)
+        check_column(source, request.column, request.lattice)
         check_unit(source, person)
         walks = run(
             {"answer": request},

@@ -120,7 +120,8 @@ def count(
     Parameters
     ----------
     column : str, optional
-        Without it, the rows of a table (the non-missing values of an array) are counted.
+        Without it, the rows of a table (the non-missing values of an array) are counted. With
+        it, the column's non-missing values, whatever their type (in a CSV file, numbers).
     epsilon, rho, budget : number, number, Budget
         Exactly one.
 

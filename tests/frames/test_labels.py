@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import modicum
 from modicum.errors import CopyRefused, InvalidArgument, MissingColumn, SourceError, UnsupportedData
 from modicum.frames.labels import Dictionary, Encoded, Label, texts
 from modicum.frames.source import open_source
@@ -322,3 +323,17 @@ def test_labels_do_not_change_the_numbers(engine, tmp_path) -> None:
     plain = [chunk["x"].tolist() for chunk in source.chunks(["x"])]
     along = [chunk["x"].tolist() for chunk in source.chunks(["x"], {"g": Dictionary()})]
     assert plain == along
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_values_of_any_type_can_be_counted(engine, tmp_path) -> None:
+    texts_of_two = pa.array(["b", None, "a", "b", None, ""])
+    days = pa.array([DAYS[0], None, None, DAYS[1], None, None])
+    table = ENGINES[engine](pa.table({"t": texts_of_two, "d": days}), tmp_path)
+    curator = modicum.Curator(table, budget=modicum.pure(10_000))
+    both = curator.together(
+        t=modicum.request.count("t", epsilon=1000), d=modicum.request.count("d", epsilon=1000)
+    )
+    assert [both["t"].value, both["d"].value] == [4, 2]
+    with pytest.raises(UnsupportedData, match="declared as"):
+        curator.mean("t", within=(0, 1), epsilon=1)

@@ -18,8 +18,8 @@ from modicum.errors import (
     SourceError,
     UnsupportedData,
 )
-from modicum.frames.labels import Coder, Label, LabelValues
-from modicum.frames.types import check_label, check_number, check_order
+from modicum.frames.labels import Coder, Label, LabelValues, Presence
+from modicum.frames.types import check_label, check_number, check_order, label_kind
 
 __all__ = [
     "CHUNK",
@@ -112,6 +112,23 @@ class Source(ABC):
         elif self._declared is not None:
             check_number(self.engine, self._declared(column), column)
 
+    def check_counted(self, column: str | None) -> None:
+        """Check that it can be told where a column has no value: numbers, labels, or rows.
+
+        Raises
+        ------
+        InvalidArgument, MissingColumn, UnsupportedData
+            As :meth:`check`.
+        """
+        if not self._holds_labels(column):
+            self.check(column)
+
+    def _holds_labels(self, column: str | None) -> bool:
+        """Whether a column can be read as labels only."""
+        if column is None or column not in (self._names or ()) or self._declared is None:
+            return False
+        return label_kind(self._declared(column)) not in {None, "number"}
+
     def check_values(self, column: str | None) -> None:
         """Check that a column has values to read: more than the rows of a table."""
         self.check(column)
@@ -164,7 +181,8 @@ class Source(ABC):
         Parameters
         ----------
         columns : sequence of str or None
-            Only these are read. ``None`` in a table yields zeros, one a row.
+            Only these are read. ``None`` in a table yields zeros, one a row; so does a column
+            that holds labels where it holds one, and NaN elsewhere.
         labels : mapping of str to Coder, optional
             Checked columns of labels to read along, each with the
             :class:`~modicum.frames.labels.Dictionary` that codes them.
@@ -181,9 +199,15 @@ class Source(ABC):
         SourceError
             If reading fails.
         """
-        batches = guarded(self._label, lambda: iter(self._chunks(columns, labels or {})))
+        counted = [name for name in columns if name is not None and self._holds_labels(name)]
+        numbers = [name for name in columns if name not in counted]
+        coders = {**{name: Presence() for name in counted}, **(labels or {})}
+        batches = guarded(self._label, lambda: iter(self._chunks(numbers, coders)))
         while (batch := guarded(self._label, lambda: next(batches, None))) is not None:
-            yield batch
+            whole: dict[Key, NDArray[Any]] = dict(batch)
+            for name in counted:
+                whole[name] = np.where(batch[Label(name)] < 0, np.nan, 0.0)
+            yield whole
 
     def take(self, column: str | None, positions: NDArray[np.int64]) -> Floats:
         """Fetch rows at increasing positions, where there is a ``size``."""

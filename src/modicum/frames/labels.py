@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument
 from modicum.summaries.base import Integers, Sensitive
 
-__all__ = ["Coder", "Dictionary", "Encoded", "Label", "LabelValues", "Moments", "texts"]
+__all__ = ["Coder", "Dictionary", "Encoded", "Label", "LabelValues", "Moments", "Presence", "texts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +127,26 @@ class Dictionary(Sensitive):
         int that the engine holds: days, or units of its clock, since 1970.
         """
         return [_whole(key) for key in self._codes if key is not None]
+
+
+class Presence(Sensitive):
+    """Tells whether there is a label: 0, or -1 for a missing one.
+
+    Examples
+    --------
+    >>> Presence().codes(["b", None, "a"])
+    array([ 0, -1,  0])
+    """
+
+    __slots__ = ()
+
+    def codes(self, values: LabelValues) -> Integers:
+        """Return 0 or -1 for each label."""
+        if isinstance(values, Encoded):
+            known = np.append(self.codes(values.labels), -1)
+            return known[np.maximum(values.places.astype(np.intp), -1)]
+        items = _items(values)
+        return np.fromiter((-(item is None) for item in items), np.int64, len(items))
 
 
 class Moments(Sensitive):

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
+from modicum.exact.lattice import Lattice
 from modicum.frames.progress import watched
 from modicum.frames.source import Source
 from modicum.steps import Ask
 from modicum.summaries.base import Accumulator, Integers, Sensitive
 
-__all__ = ["check_asks", "read"]
+__all__ = ["check_asks", "check_column", "read"]
 
 
 def read(source: Source, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
@@ -55,10 +56,15 @@ def read(source: Source, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any
 def check_asks(source: Source, asks: Sequence[Ask[Any]]) -> None:
     """Check by the schema that all columns can be read for their reductions."""
     for ask in asks:
-        if ask.lattice is None:
-            source.check(ask.column)
-        else:
-            source.check_values(ask.column)
+        check_column(source, ask.column, ask.lattice)
+
+
+def check_column(source: Source, column: str | None, lattice: Lattice | None) -> None:
+    """Check by the schema that a column has values, or where it has none (without a lattice)."""
+    if lattice is None:
+        source.check_counted(column)
+    else:
+        source.check_values(column)
 
 
 def _feed(source: Source, readers: dict[str | None, list[Accumulator[Any]]]) -> None:
