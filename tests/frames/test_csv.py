@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from modicum.errors import MissingColumn, SourceError, UnsupportedData
 from modicum.frames import csv as module
 from modicum.frames.csv import is_well_formed
+from modicum.frames.labels import Dictionary, Label
 from modicum.frames.lazy import streams
 from modicum.frames.source import open_source
 from tests.frames.engines import same, values, without
@@ -182,6 +183,12 @@ def path(tmp_path_factory):
     return tmp_path_factory.mktemp("csv") / "rows.csv"
 
 
+def labels(source, column: str) -> tuple[list, list]:
+    dictionary = Dictionary()
+    parts = [chunk[Label(column)].tolist() for chunk in source.chunks([], {column: dictionary})]
+    return sum(parts, []), dictionary.keys()
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=files, block=st.sampled_from([1, 2, 3, 1 << 20]))
 @example(text='x\n"""1""",2\n', block=1)
@@ -193,6 +200,7 @@ def test_both_readers_agree(path, text, block) -> None:
         assert not plain._polars_agrees()
     column = "x"
     np.testing.assert_array_equal(values(fast, column), values(plain, column))
+    assert labels(fast, column) == labels(plain, column)
     assert len(values(fast, None)) == len(values(plain, None)) == len(values(plain, column))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_BLOCK", block)

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from modicum.errors import UnsupportedData
 from modicum.frames.base import CHUNK, Floats
+from modicum.frames.labels import Dictionary
 from modicum.frames.memory import MemorySource
 from modicum.frames.types import check_number
+from modicum.summaries.base import Integers
 
 __all__ = ["ArrayColumn", "open_array", "open_list"]
 
@@ -37,6 +39,10 @@ class ArrayColumn:
         """Rows at some positions."""
         part: Floats = self._values[positions].astype(np.float64, copy=False)
         return part
+
+    def codes(self, start: int, stop: int, dictionary: Dictionary) -> Integers:
+        """Codes of rows [start, stop) as labels."""
+        return dictionary.codes(self._values[start:stop])
 
 
 def open_array(array: NDArray[Any]) -> MemorySource:

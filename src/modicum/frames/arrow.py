@@ -9,11 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.frames.base import Floats, StreamSource
+from modicum.frames.base import Batch, Floats, StreamSource
+from modicum.frames.labels import Dictionary, Encoded, LabelValues
 from modicum.frames.memory import MemorySource
 from modicum.frames.types import check_number
+from modicum.summaries.base import Integers
 
-__all__ = ["ArrowColumn", "ArrowDataset", "arrow_floats", "open_arrow_array", "open_arrow_table"]
+__all__ = [
+    "ArrowColumn",
+    "ArrowDataset",
+    "arrow_batch",
+    "arrow_floats",
+    "arrow_labels",
+    "open_arrow_array",
+    "open_arrow_table",
+]
 
 _BATCH = 1 << 16
 
@@ -27,10 +37,20 @@ class ArrowColumn:
 
     def floats(self, start: int, stop: int) -> Floats:
         """Rows [start, stop); no copy if they are float64 in one piece and none is null."""
+        return _joined(map(arrow_floats, self._pieces(start, stop)))
+
+    def codes(self, start: int, stop: int, dictionary: Dictionary) -> Integers:
+        """Codes of rows [start, stop) as labels."""
+        parts = [dictionary.codes(arrow_labels(each)) for each in self._pieces(start, stop)]
+        return np.concatenate(parts)
+
+    def _pieces(self, start: int, stop: int) -> Iterator[Any]:
         first = int(np.searchsorted(self._starts, start, side="right")) - 1
         last = int(np.searchsorted(self._starts, stop, side="left"))
-        pieces = zip(self._parts[first:last], self._starts[first:last].tolist(), strict=True)
-        return _joined(arrow_floats(part[max(start - at, 0) : stop - at]) for part, at in pieces)
+        for part, at in zip(
+            self._parts[first:last], self._starts[first:last].tolist(), strict=True
+        ):
+            yield part[max(start - at, 0) : stop - at]
 
     def take(self, positions: NDArray[np.int64]) -> Floats:
         """Rows at increasing positions."""
@@ -56,6 +76,29 @@ def arrow_floats(array: Any) -> Floats:
         array = array.fill_null(np.nan)
     floats: Floats = array.to_numpy(zero_copy_only=False)
     return floats
+
+
+def arrow_labels(array: Any) -> LabelValues:
+    """Convert an Arrow array of labels."""
+    pa = import_module("pyarrow")
+    kinds, kind = pa.types, array.type
+    if kinds.is_dictionary(kind):
+        places = array.indices.fill_null(-1) if array.indices.null_count else array.indices
+        return Encoded(places.to_numpy(zero_copy_only=False), arrow_labels(array.dictionary))
+    if kinds.is_floating(kind):
+        return arrow_floats(array)
+    if kinds.is_temporal(kind):
+        moments = array.to_numpy(zero_copy_only=False)
+        return np.asarray(moments.astype("M8[D]") if kinds.is_date(kind) else moments)
+    if kinds.is_integer(kind) or kinds.is_boolean(kind):
+        missing = array.is_null().to_numpy(zero_copy_only=False)
+        filled = array.fill_null(pa.scalar(0).cast(kind)) if array.null_count else array
+        return np.ma.array(filled.to_numpy(zero_copy_only=False), mask=missing)
+    if str(kind) == "string_view":
+        array = array.cast(pa.large_string())
+    encoded = array.dictionary_encode()  # text and decimals
+    places = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return Encoded(places, encoded.dictionary.to_pylist())
 
 
 def open_arrow_table(table: Any) -> MemorySource:
@@ -86,12 +129,21 @@ class ArrowDataset(StreamSource):
         )
         self._dataset = dataset
 
-    def _batches(self, columns: Sequence[str]) -> Iterator[Sequence[Floats]]:
-        for batch in self._dataset.to_batches(columns=list(columns), batch_size=_BATCH):
-            yield [arrow_floats(batch.column(name)) for name in columns]
+    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[Batch]:
+        names = list(dict.fromkeys([*columns, *labels]))
+        for batch in self._dataset.to_batches(columns=names, batch_size=_BATCH):
+            yield arrow_batch(batch, columns, labels)
 
     def _count(self) -> int:
         return int(self._dataset.count_rows())
+
+
+def arrow_batch(batch: Any, columns: Sequence[str], labels: Sequence[str]) -> Batch:
+    """Convert columns of a RecordBatch."""
+    return Batch(
+        [arrow_floats(batch.column(name)) for name in columns],
+        [arrow_labels(batch.column(name)) for name in labels],
+    )
 
 
 def _joined(parts: Iterable[Floats]) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +18,35 @@ from modicum.errors import (
     SourceError,
     UnsupportedData,
 )
-from modicum.frames.types import check_number
+from modicum.frames.labels import Dictionary, Label, LabelValues
+from modicum.frames.types import check_label, check_number
 
-__all__ = ["CHUNK", "Chunk", "Floats", "Source", "StreamSource", "guarded", "rows_of"]
+__all__ = [
+    "CHUNK",
+    "Batch",
+    "Chunk",
+    "Floats",
+    "Key",
+    "Source",
+    "StreamSource",
+    "guarded",
+    "rows_of",
+]
 
 CHUNK = 1 << 16
 """Most rows in a chunk."""
 
 T = TypeVar("T")
 Floats = NDArray[np.float64]
-Chunk = Mapping[str | None, Floats]
+Key = str | Label | None
+Chunk = Mapping[Key, NDArray[Any]]
+
+
+class Batch(NamedTuple):
+    """Columns of numbers and columns of labels, of one length."""
+
+    floats: Sequence[Floats]
+    labels: Sequence[LabelValues]
 
 
 class Source(ABC):
@@ -99,26 +118,49 @@ class Source(ABC):
         if column is None and self._names is not None:
             raise InvalidArgument(f"column is missing: a table needs one; {self._available()}")
 
-    def chunks(self, columns: Sequence[str | None]) -> Iterator[Chunk]:
+    def check_label(self, name: str) -> None:
+        """Check that a column is declared, as something that can be a label; looks at no value.
+
+        Raises
+        ------
+        InvalidArgument
+            If the data are an array: it has one column, of numbers.
+        MissingColumn, UnsupportedData
+        """
+        if self._names is None:
+            raise InvalidArgument(
+                f"there is no column {name!r}: the data are a single column; pass a table"
+            )
+        if name not in self._names:
+            raise MissingColumn(f"there is no column {name!r}; {self._available()}")
+        if self._declared is not None:
+            check_label(self._declared(name), name)
+
+    def chunks(
+        self, columns: Sequence[str | None], labels: Mapping[str, Dictionary] | None = None
+    ) -> Iterator[Chunk]:
         """Read checked columns once, in an order of the source's choice.
 
         Parameters
         ----------
         columns : sequence of str or None
             Only these are read. ``None`` in a table yields zeros, one a row.
+        labels : mapping of str to Dictionary, optional
+            Checked columns of labels to read along, each with the dictionary that codes them.
 
         Yields
         ------
         mapping
-            Column to at most ``CHUNK`` float64 values; missing values are NaN. The arrays must
-            not be written to.
+            Column to at most ``CHUNK`` float64 values, missing values being NaN; and
+            ``Label(name)`` to the int64 codes of the same rows, -1 for a missing label. The
+            arrays must not be written to.
 
         Raises
         ------
         SourceError
             If reading fails.
         """
-        batches = guarded(self._label, lambda: iter(self._chunks(columns)))
+        batches = guarded(self._label, lambda: iter(self._chunks(columns, labels or {})))
         while (batch := guarded(self._label, lambda: next(batches, None))) is not None:
             yield batch
 
@@ -127,7 +169,9 @@ class Source(ABC):
         return guarded(self._label, lambda: self._take(column, positions))
 
     @abstractmethod
-    def _chunks(self, columns: Sequence[str | None]) -> Iterable[Chunk]:
+    def _chunks(
+        self, columns: Sequence[str | None], labels: Mapping[str, Dictionary]
+    ) -> Iterable[Chunk]:
         """Read without guarding against failures."""
 
     def _take(self, column: str | None, positions: NDArray[np.int64]) -> Floats:
@@ -146,24 +190,28 @@ class Source(ABC):
 class StreamSource(Source):
     """Batches that an engine produces, anew for every pass."""
 
-    def _chunks(self, columns: Sequence[str | None]) -> Iterator[Chunk]:
+    def _chunks(
+        self, columns: Sequence[str | None], labels: Mapping[str, Dictionary]
+    ) -> Iterator[Chunk]:
         named = [each for each in columns if each is not None]
-        if not named:
+        if not named and not labels:
             rows = self._count()
             for start in range(0, rows, CHUNK):
                 yield {None: rows_of(min(CHUNK, rows - start))}
             return
-        for batch in self._batches(named):
-            length = len(batch[0])
-            arrays: dict[str | None, Floats] = dict(zip(named, batch, strict=True))
+        for batch in self._batches(named, list(labels)):
+            arrays: dict[Key, NDArray[Any]] = dict(zip(named, batch.floats, strict=True))
+            for (name, dictionary), values in zip(labels.items(), batch.labels, strict=True):
+                arrays[Label(name)] = dictionary.codes(values)
+            length = len(next(iter(arrays.values())))
             if None in columns:
                 arrays[None] = rows_of(length)
             for start in range(0, length, CHUNK):
                 yield {name: array[start : start + CHUNK] for name, array in arrays.items()}
 
     @abstractmethod
-    def _batches(self, columns: Sequence[str]) -> Iterator[Sequence[Floats]]:
-        """Columns in batches of any length."""
+    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[Batch]:
+        """Columns of numbers and of labels, at least one in all, in batches of any length."""
 
     @abstractmethod
     def _count(self) -> int:

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from modicum.errors import SourceError
-from modicum.frames.base import CHUNK, Floats, StreamSource
+from modicum.frames.base import CHUNK, Batch, StreamSource
 from modicum.frames.lazy import query_batches, query_count, streams
 
 __all__ = ["CsvFile", "is_well_formed"]
@@ -50,11 +50,13 @@ class CsvFile(StreamSource):
         self._header = header
         self._agreed: bool | None = None
 
-    def _batches(self, columns: Sequence[str]) -> Iterator[Sequence[Floats]]:
+    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[Batch]:
         places = [self._header.index(name) for name in columns]
+        texts = [self._header.index(name) for name in labels]
         if self._polars_agrees():
-            return query_batches(_scan(self._path), [_expression(place) for place in places])
-        return _plain_batches(self._path, places)
+            floats = [_expression(place) for place in places]
+            return query_batches(_scan(self._path), floats, [_text(place) for place in texts])
+        return _plain_batches(self._path, places, texts)
 
     def _count(self) -> int:
         if self._polars_agrees():
@@ -92,14 +94,21 @@ def _body(path: str) -> Iterator[list[str]]:
     return rows
 
 
-def _plain_batches(path: str, places: Sequence[int]) -> Iterator[list[Floats]]:
+def _plain_batches(path: str, places: Sequence[int], texts: Sequence[int]) -> Iterator[Batch]:
     rows = _body(path)
     while batch := list(itertools.islice(rows, CHUNK)):
-        yield [np.array([_cell(row, place) for row in batch]) for place in places]
+        yield Batch(
+            [np.array([_number(_cell(row, place)) for row in batch]) for place in places],
+            [[_cell(row, place) or None for row in batch] for place in texts],
+        )
 
 
-def _cell(row: Sequence[str], place: int) -> float:
-    text = row[place].strip(_BLANKS) if place < len(row) else ""
+def _cell(row: Sequence[str], place: int) -> str:
+    return row[place] if place < len(row) else ""
+
+
+def _number(cell: str) -> float:
+    text = cell.strip(_BLANKS)
     return float(text) if _NUMBER.fullmatch(text) else np.nan
 
 
@@ -119,6 +128,12 @@ def _expression(place: int) -> Any:
     pl = import_module("polars")
     text = pl.col(f"c{place}").str.strip_chars(_BLANKS)
     return text.cast(pl.Float64, strict=False)
+
+
+def _text(place: int) -> Any:
+    pl = import_module("polars")
+    text = pl.col(f"c{place}")
+    return pl.when(text != "").then(text)
 
 
 def is_well_formed(path: str) -> bool:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from modicum.frames.arrow import arrow_floats
-from modicum.frames.base import CHUNK, Floats, StreamSource
+from modicum.frames.arrow import arrow_floats, arrow_labels
+from modicum.frames.base import CHUNK, Batch, Floats, StreamSource
+from modicum.frames.labels import Encoded, LabelValues, texts
+from modicum.frames.types import label_kind
 
 __all__ = ["DuckRelation"]
 
@@ -44,24 +48,59 @@ class DuckRelation(StreamSource):
         self._types = types
         self._connection = connection
 
-    def _batches(self, columns: Sequence[str]) -> Iterator[Sequence[Floats]]:
-        fields = (f"{self._cast(name)} AS c{i}" for i, name in enumerate(columns))
-        query = self._relation.project(", ".join(fields))
+    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[Batch]:
+        casts = [*map(self._cast, columns), *map(self._label_cast, labels)]
+        query = self._relation.project(", ".join(f"{cast} AS c{i}" for i, cast in enumerate(casts)))
+        split, kinds = len(columns), [self._types[name] for name in labels]
         if find_spec("pyarrow") is None:
-            arrays = query.fetchnumpy()
-            yield [_filled(arrays[f"c{i}"]) for i in range(len(columns))]
+            arrays = list(query.fetchnumpy().values())
+            yield Batch(
+                [_filled(array) for array in arrays[:split]],
+                [_parsed(_unboxed(a, k), k) for a, k in zip(arrays[split:], kinds, strict=True)],
+            )
             return
         for batch in _reader(query):
-            yield [arrow_floats(column) for column in batch.columns]
+            parts = batch.columns
+            yield Batch(
+                [arrow_floats(part) for part in parts[:split]],
+                [_parsed(arrow_labels(p), k) for p, k in zip(parts[split:], kinds, strict=True)],
+            )
 
     def _count(self) -> int:
         return int(self._relation.aggregate("count(*)").fetchall()[0][0])
 
     def _cast(self, name: str) -> str:
-        quoted = '"' + name.replace('"', '""') + '"'
+        quoted = _quoted(name)
         if _DIRECT.fullmatch(self._types[name]):
             return f"CAST({quoted} AS DOUBLE)"
         return f"TRY_CAST(CAST({quoted} AS VARCHAR) AS DOUBLE)"
+
+    def _label_cast(self, name: str) -> str:
+        """Text, enums, wide integers and decimals go by their text."""
+        declared = self._types[name]
+        if _DIRECT.fullmatch(declared) or label_kind(declared) in {"date", "moment"}:
+            return _quoted(name)
+        return f"CAST({_quoted(name)} AS VARCHAR)"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _parsed(labels: LabelValues, declared: str) -> LabelValues:
+    """Turn the text of wide integers and decimals back into numbers."""
+    if label_kind(declared) != "number" or _DIRECT.fullmatch(declared):
+        return labels
+    if isinstance(labels, Encoded):
+        return Encoded(labels.places, _parsed(labels.labels, declared))
+    return [None if each is None else Decimal(str(each)) for each in labels]
+
+
+def _unboxed(array: NDArray[Any], declared: str) -> LabelValues:
+    """Convert a column that DuckDB made without Arrow."""
+    if array.dtype.kind == "O":
+        return texts(array.tolist())  # what is masked becomes None
+    return array.astype("M8[D]") if label_kind(declared) == "date" else array
 
 
 def _reader(query: Any) -> Any:

@@ -6,9 +6,19 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
-from modicum.frames.base import Floats, StreamSource
+import numpy as np
 
-__all__ = ["LazyQuery", "polars_floats", "query_batches", "query_count", "streams"]
+from modicum.frames.base import Batch, StreamSource
+from modicum.frames.labels import LabelValues
+
+__all__ = [
+    "LazyQuery",
+    "polars_floats",
+    "polars_labels",
+    "query_batches",
+    "query_count",
+    "streams",
+]
 
 _BATCH = 1 << 18
 
@@ -24,6 +34,18 @@ def polars_floats(values: Any, dtype: Any) -> Any:
     return values.cast(pl.Float64, strict=False)
 
 
+def polars_labels(series: Any) -> LabelValues:
+    """Convert a Series of labels."""
+    kind = series.dtype
+    if kind.is_temporal() or kind.is_float():
+        return np.asarray(series.to_numpy())
+    if kind == import_module("polars").Boolean or (kind.is_integer() and "128" not in str(kind)):
+        missing = series.is_null().to_numpy()
+        return np.ma.array(series.fill_null(strategy="zero").to_numpy(), mask=missing)
+    items: list[Any] = series.to_list()  # text, categories, decimals and wide integers
+    return items
+
+
 class LazyQuery(StreamSource):
     """A LazyFrame, run anew for every pass."""
 
@@ -33,11 +55,11 @@ class LazyQuery(StreamSource):
         self._frame = frame
         self._types = types
 
-    def _batches(self, columns: Sequence[str]) -> Iterator[Sequence[Floats]]:
+    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[Batch]:
         nth = import_module("polars").nth  # col("*") would be all columns
         places = {name: nth(place) for place, name in enumerate(self._types)}
         floats = [polars_floats(places[name], self._types[name]) for name in columns]
-        return query_batches(self._frame, floats)
+        return query_batches(self._frame, floats, [places[name] for name in labels])
 
     def _count(self) -> int:
         return query_count(self._frame)
@@ -53,15 +75,19 @@ def streams() -> bool:
     return (int(major), int(minor)) >= (1, 39)
 
 
-def query_batches(frame: Any, expressions: Sequence[Any]) -> Iterator[list[Floats]]:
-    """Run a query for some expressions of floats."""
-    query = frame.select(**{f"c{i}": each for i, each in enumerate(expressions)})
+def query_batches(frame: Any, floats: Sequence[Any], labels: Sequence[Any]) -> Iterator[Batch]:
+    """Run a query for some expressions of floats and of labels."""
+    query = frame.select(**{f"c{i}": each for i, each in enumerate([*floats, *labels])})
     if streams():
         batches = query.collect_batches(chunk_size=_BATCH, maintain_order=True, engine="streaming")
     else:
         batches = [query.collect()]
     for batch in batches:
-        yield [column.to_numpy() for column in batch.get_columns()]
+        columns = batch.get_columns()
+        yield Batch(
+            [column.to_numpy() for column in columns[: len(floats)]],
+            [polars_labels(column) for column in columns[len(floats) :]],
+        )
 
 
 def query_count(frame: Any) -> int:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.frames.base import CHUNK, Chunk, Floats, Source, rows_of
+from modicum.frames.base import CHUNK, Chunk, Floats, Key, Source, rows_of
+from modicum.frames.labels import Dictionary, Label
+from modicum.summaries.base import Integers
 
 __all__ = ["Column", "MemorySource", "scrambled"]
 
@@ -22,6 +24,9 @@ class Column(Protocol):
 
     def take(self, positions: NDArray[np.int64]) -> Floats:
         """Rows at increasing positions."""
+
+    def codes(self, start: int, stop: int, dictionary: Dictionary) -> Integers:
+        """Codes of rows [start, stop) as labels."""
 
 
 class MemorySource(Source):
@@ -59,12 +64,20 @@ class MemorySource(Source):
         """Number of rows; sensitive."""
         return self._rows
 
-    def _chunks(self, columns: Sequence[str | None]) -> Iterator[Chunk]:
+    def _chunks(
+        self, columns: Sequence[str | None], labels: Mapping[str, Dictionary]
+    ) -> Iterator[Chunk]:
         opened = {each: self._open(each) for each in columns}
+        coded = {Label(name): (self._open(name), codes) for name, codes in labels.items()}
         for number in scrambled(-(-self._rows // CHUNK)):
             start = number * CHUNK
             stop = min(start + CHUNK, self._rows)
-            yield {name: column.floats(start, stop) for name, column in opened.items()}
+            chunk: dict[Key, NDArray[Any]] = {
+                name: column.floats(start, stop) for name, column in opened.items()
+            }
+            for label, (column, dictionary) in coded.items():
+                chunk[label] = column.codes(start, stop, dictionary)
+            yield chunk
 
     def _take(self, column: str | None, positions: NDArray[np.int64]) -> Floats:
         return self._open(column).take(positions)
@@ -83,6 +96,9 @@ class _Rows:
 
     def take(self, positions: NDArray[np.int64]) -> Floats:
         return rows_of(len(positions))
+
+    def codes(self, start: int, stop: int, dictionary: Dictionary) -> Integers:
+        raise NotImplementedError
 
 
 def scrambled(count: int) -> Iterator[int]:

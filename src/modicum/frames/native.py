@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.frames.arrays import ArrayColumn
-from modicum.frames.arrow import ArrowColumn
+from modicum.frames.arrow import ArrowColumn, arrow_labels
 from modicum.frames.base import Floats
-from modicum.frames.lazy import polars_floats
+from modicum.frames.labels import Dictionary, Encoded, LabelValues, texts
+from modicum.frames.lazy import polars_floats, polars_labels
 from modicum.frames.memory import Column, MemorySource
-from modicum.frames.types import check_number
+from modicum.frames.types import check_number, label_kind
+from modicum.summaries.base import Integers
 
 __all__ = ["open_pandas", "open_pandas_series", "open_polars", "open_polars_series"]
 
@@ -59,15 +61,15 @@ def _opened(
 
 
 def _pandas_column(series: Any) -> Column:
-    if isinstance(series.dtype, np.dtype):
+    if isinstance(series.dtype, np.dtype) and series.dtype.kind in "biuf":
         return ArrayColumn(series.to_numpy())
     if hasattr(series.dtype, "pyarrow_dtype"):
         return ArrowColumn(series.array.__arrow_array__())
-    return _NullableColumn(series)
+    return _PandasColumn(series)
 
 
-class _NullableColumn:
-    """A pandas Series with a mask."""
+class _PandasColumn:
+    """A pandas Series of another type: numbers with a mask, or labels."""
 
     def __init__(self, series: Any) -> None:
         self._series = series
@@ -77,6 +79,27 @@ class _NullableColumn:
 
     def take(self, positions: NDArray[np.int64]) -> Floats:
         return _unmasked(self._series.iloc[positions])
+
+    def codes(self, start: int, stop: int, dictionary: Dictionary) -> Integers:
+        return dictionary.codes(_pandas_labels(self._series.iloc[start:stop]))
+
+
+def _pandas_labels(values: Any) -> LabelValues:
+    """Convert a Series or Index of labels."""
+    kind = values.dtype
+    if hasattr(kind, "categories"):
+        return Encoded(values.cat.codes.to_numpy(), _pandas_labels(kind.categories))
+    if hasattr(kind, "pyarrow_dtype"):
+        return arrow_labels(values.array.__arrow_array__())
+    if label_kind(kind.name) == "moment":
+        unit = kind.unit if hasattr(kind, "unit") else np.datetime_data(kind)[0]
+        return np.asarray(values.to_numpy(dtype=f"M8[{unit}]"))  # in UTC, if there is a zone
+    if isinstance(kind, np.dtype) and kind.kind in "biuf":
+        return np.asarray(values.to_numpy())
+    if hasattr(kind, "numpy_dtype") and kind.numpy_dtype.kind in "biuf":
+        filled = values.to_numpy(dtype=kind.numpy_dtype, na_value=0)
+        return np.ma.array(filled, mask=values.isna().to_numpy())
+    return texts(values.to_numpy(dtype=object))
 
 
 def _unmasked(series: Any) -> Floats:
@@ -92,6 +115,9 @@ class _PolarsColumn:
 
     def take(self, positions: NDArray[np.int64]) -> Floats:
         return self._converted(self._series.gather(positions))
+
+    def codes(self, start: int, stop: int, dictionary: Dictionary) -> Integers:
+        return dictionary.codes(polars_labels(self._series.slice(start, stop - start)))
 
     def _converted(self, part: Any) -> Floats:
         return np.asarray(polars_floats(part, part.dtype).to_numpy())

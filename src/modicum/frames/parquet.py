@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 from modicum.errors import SourceError
 from modicum.frames.ahead import read_ahead
-from modicum.frames.arrow import arrow_floats
-from modicum.frames.base import Floats, Source, StreamSource
+from modicum.frames.arrow import arrow_batch
+from modicum.frames.base import Batch, Source, StreamSource
 from modicum.frames.duck import DuckRelation
 from modicum.frames.lazy import LazyQuery
-from modicum.frames.types import is_number
+from modicum.frames.types import is_number, label_kind
 
 __all__ = ["ParquetFiles", "open_parquet"]
 
@@ -31,25 +32,35 @@ class ParquetFiles(StreamSource):
         super().__init__(
             "parquet", schema.names, lambda name: str(schema.field(name).type), label=label
         )
+        self._schema = schema
         self._files = files
         self._open = parquet.ParquetFile
 
-    def _batches(self, columns: Sequence[str]) -> Iterator[Sequence[Floats]]:
-        return read_ahead(self._decoded(columns))
+    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[Batch]:
+        return read_ahead(self._decoded(columns, labels))
 
-    def _decoded(self, columns: Sequence[str]) -> Generator[Sequence[Floats], None, None]:
+    def _decoded(
+        self, columns: Sequence[str], labels: Sequence[str]
+    ) -> Generator[Batch, None, None]:
+        names = list(dict.fromkeys([*columns, *labels]))
         for path in self._files:
             with self._open(path, pre_buffer=False) as file:
-                for name in columns:
-                    self._check_file(name, file.schema_arrow)
-                for batch in file.iter_batches(batch_size=_BATCH, columns=list(columns)):
-                    yield [arrow_floats(batch.column(name)) for name in columns]
+                self._check_file(columns, labels, file.schema_arrow)
+                for batch in file.iter_batches(batch_size=_BATCH, columns=names):
+                    yield arrow_batch(batch, columns, labels)
 
-    def _check_file(self, name: str, schema: object) -> None:
+    def _check_file(self, columns: Sequence[str], labels: Sequence[str], schema: Any) -> None:
         """Refuse by its schema a file that does not go with the first one."""
-        names, field = schema.names, schema.field  # type: ignore[attr-defined]
-        if names.count(name) != 1 or not is_number(str(field(name).type)):
-            raise SourceError(f"not all files of {self._label} declare {name!r} as numbers")
+        for name in (*columns, *labels):
+            if schema.names.count(name) != 1:
+                raise SourceError(f"not all files of {self._label} declare {name!r} once")
+        for name in columns:
+            if not is_number(str(schema.field(name).type)):
+                raise SourceError(f"not all files of {self._label} declare {name!r} as numbers")
+        for name in labels:
+            first = self._schema.field(name).type
+            if label_kind(str(schema.field(name).type)) != label_kind(str(first)):
+                raise SourceError(f"not all files of {self._label} declare {name!r} alike")
 
     def _count(self) -> int:
         total = 0

@@ -9,12 +9,20 @@ import re
 
 from modicum.errors import UnsupportedData
 
-__all__ = ["check_number", "is_number"]
+__all__ = ["check_label", "check_number", "is_number", "label_kind"]
 
 _NUMBER = re.compile(
     r"(u?int(8|16|32|64|128)?|u?(tiny|small|big|huge)int|u?integer|float(16|32|64)?|halffloat"
     r"|double|bool(ean)?|decimal\d*\(.*\))(\[pyarrow\])?"
 )
+_LABELS = {
+    "object": re.compile(r"object"),
+    "text": re.compile(r"str(ing)?|(large_)?string(_view)?|(large_)?utf8|varchar|uuid"),
+    "date": re.compile(r"date(32|64)?(\[(day|ms)\])?"),
+    "moment": re.compile(r"datetime(64)?([\[(].*[\])])?|timestamp(_s|_ms|_ns| with.*|\[.*\])?"),
+    "labels": re.compile(r"category|categorical(\(.*\))?|enum(\(.*\))?"),
+}
+_DICTIONARY = re.compile(r"dictionary<values=(.*), indices=\w+, ordered=\w+>")
 _KINDS = {
     "date": re.compile(r"date|timestamp|period"),
     "duration": re.compile(r"duration|timedelta|interval$"),
@@ -88,6 +96,33 @@ def check_number(engine: str, declared: str, column: str | None) -> None:
         advice = f"convert it first, for example with {line.format(_reference(engine, column))}"
     what = "the data are" if column is None else f"column {column!r} is"
     raise UnsupportedData(f"{what} declared as {declared}, not as numbers; {advice}")
+
+
+def label_kind(declared: str) -> str | None:
+    """Return the kind of labels that a declared type holds; ``None`` if it can hold none.
+
+    Examples
+    --------
+    >>> [label_kind(each) for each in ("Int64", "large_string", "BLOB", "timestamp[us, tz=UTC]")]
+    ['number', 'text', None, 'moment']
+    """
+    declared = declared.removesuffix("[pyarrow]")
+    encoded = _DICTIONARY.fullmatch(declared)
+    if encoded is not None:
+        return label_kind(encoded[1])
+    if is_number(declared):
+        return "number"
+    lower = declared.lower()
+    return next((kind for kind, names in _LABELS.items() if names.fullmatch(lower)), None)
+
+
+def check_label(declared: str, column: str) -> None:
+    """Refuse a declared type that can be no label."""
+    if label_kind(declared) is None:
+        raise UnsupportedData(
+            f"column {column!r} is declared as {declared}, which cannot hold labels: pass "
+            "integers, text, booleans, dates, moments or a categorical column"
+        )
 
 
 def _reference(engine: str, column: str | None) -> str:

@@ -1,0 +1,178 @@
+"""Columns of labels: ids of persons, keys of groups. Equal labels get equal codes.
+
+Labels are compared exactly, by one rule for each declared type:
+
+- integers, floats, decimals and booleans by their value: 5, 5.0 (as pandas makes of integers with
+  nulls) and Decimal("5.00") are one label;
+- text by its characters; a cell of a CSV file is its text as it stands, an empty one is missing;
+- dates by the day; moments to the microsecond, and in UTC if they have a time zone;
+- labels of a categorical column, a dictionary or an enum like a column of their type;
+- anything in an object column of pandas by its text, ``str(value)``.
+
+Null, NaN and NaT are missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.errors import InvalidArgument
+from modicum.summaries.base import Integers, Sensitive
+
+__all__ = ["Dictionary", "Encoded", "Label", "LabelValues", "texts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """The key of a label column's codes in a chunk."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Encoded:
+    """Labels by their place in a list; a negative place is a missing label."""
+
+    places: NDArray[Any]
+    labels: LabelValues
+
+
+LabelValues = NDArray[Any] | Sequence[Hashable] | Encoded
+"""What an engine gives for labels.
+
+An array of integers, floats, booleans or datetime64, masked where labels are missing; or hashable
+Python values with None for missing ones; or either, encoded.
+"""
+
+
+_MISSING = {"None", "nan", "NaN", "NaT", "<NA>"}
+"""Texts of the objects that pandas takes for missing, whatever their class."""
+
+
+class Dictionary(Sensitive):
+    """Codes 0, 1, ... for labels, in the order of their first appearance.
+
+    Which labels there are, and how many, depends on the data.
+
+    Examples
+    --------
+    >>> labels = Dictionary()
+    >>> labels.codes(["b", "a", None, "b"])
+    array([ 0,  1, -1,  0])
+    >>> labels.keys(), labels.find("a"), labels.find("z")
+    (['b', 'a'], 1, None)
+    """
+
+    __slots__ = ("_codes",)
+
+    def __init__(self) -> None:
+        self._codes = _Codes({None: -1})
+
+    def codes(self, values: LabelValues) -> Integers:
+        """Return the code of each label, -1 for a missing one; new labels get new codes."""
+        if isinstance(values, Encoded):
+            return self._of_encoded(values)
+        items = _items(values)
+        return np.fromiter(map(self._codes.__getitem__, items), np.int64, len(items))
+
+    def _of_encoded(self, values: Encoded) -> Integers:
+        items, rows = _items(values.labels), len(values.places)
+        places = np.where(values.places < 0, len(items), values.places).astype(np.intp)
+        first = np.full(len(items) + 1, rows)
+        first[places[::-1]] = np.arange(rows)[::-1]  # the last one written is the first in order
+        used = np.flatnonzero(first[:-1] < rows)
+        codes = np.full(len(items) + 1, -1)
+        for place in used[np.argsort(first[used])].tolist():
+            codes[place] = self._codes[items[place]]
+        return codes[places]
+
+    def __len__(self) -> int:
+        return len(self._codes) - 1
+
+    def find(self, key: object) -> int | None:
+        """Return the code of a label by its Python value, ``None`` if it has not appeared.
+
+        Labels that are text are also found by a value that has this text: ``find(5)`` finds the
+        cell 5 of a CSV file.
+
+        Raises
+        ------
+        InvalidArgument
+            If the key can be no label: a list, for example, or None.
+        """
+        key = _plain(key)
+        if key is None or not isinstance(key, Hashable):
+            raise InvalidArgument("a label must be a number, a text, a bool, a date or a moment")
+        code = self._codes.get(key)
+        return self._codes.get(str(key)) if code is None else code
+
+    def keys(self) -> list[Any]:
+        """Return all labels as Python values, in the order of their codes.
+
+        Numbers without a fraction are int. Dates and moments beyond the years 1 to 9999 are the
+        int that the engine holds: days, or units of its clock, since 1970.
+        """
+        return [_whole(key) for key in self._codes if key is not None]
+
+
+class _Codes(dict[Any, int]):
+    """Codes by label; one that is asked for and not there gets the next."""
+
+    __slots__ = ()
+
+    def __missing__(self, label: Hashable) -> int:
+        code = self[label] = len(self) - 1  # None is there from the start
+        return code
+
+
+def texts(values: Iterable[Any]) -> list[Hashable]:
+    """Return the texts of objects of any kind, None for missing ones; nothing can fail."""
+    return [each if type(each) is str else _text(each) for each in values]
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, str):
+        return str.__str__(value)
+    try:
+        text = str.__str__(str(value))
+    except Exception:  # noqa: BLE001 -- the user's class; its failure would tell of a value
+        return None
+    return None if text in _MISSING else text
+
+
+def _items(values: LabelValues) -> Sequence[Any]:
+    """Return labels as Python values, None for missing ones."""
+    if isinstance(values, Encoded):
+        known = [*_items(values.labels), None]
+        return [known[max(place, -1)] for place in values.places.tolist()]
+    if not isinstance(values, np.ndarray):
+        return values
+    if values.dtype == "M8[ns]":
+        values = values.astype("M8[us]")  # Python knows no nanoseconds
+    items: list[Any] = values.tolist()  # NaT becomes None, and so does what is masked
+    if values.dtype.kind == "f":
+        for place in np.flatnonzero(np.isnan(np.ma.filled(values, np.nan))).tolist():
+            items[place] = None
+    return items
+
+
+def _plain(key: object) -> object:
+    """Return the value by which a key is known."""
+    if isinstance(key, np.generic):
+        key = key.astype("M8[us]").item() if key.dtype == "M8[ns]" else key.item()
+    if isinstance(key, datetime) and key.tzinfo is not None:
+        return key.astimezone(UTC).replace(tzinfo=None)
+    return key
+
+
+def _whole(key: Any) -> Any:
+    if isinstance(key, Decimal):
+        return int(key) if key == key.to_integral_value() else key
+    return int(key) if isinstance(key, float) and key.is_integer() else key
