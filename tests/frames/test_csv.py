@@ -186,7 +186,7 @@ def path(tmp_path_factory):
 def labels(source, column: str) -> tuple[list, list]:
     dictionary = Dictionary()
     parts = [chunk[Label(column)].tolist() for chunk in source.chunks([], {column: dictionary})]
-    return sum(parts, []), dictionary.keys()
+    return [code for part in parts for code in part], dictionary.keys()
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
