@@ -48,10 +48,26 @@ def dressed(
     )
     first = "table" if owner is None else "self"
     leading = inspect.Parameter(first, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = [leading, *signature.parameters.values()]
+    if owner is None:
+        unit = inspect.Parameter("unit", inspect.Parameter.KEYWORD_ONLY, default=None)
+        parameters.append(unit.replace(annotation="Unit | None"))
+        documentation = _with_unit(documentation)
     function.__name__ = name
     function.__qualname__ = name if owner is None else f"{owner}.{name}"
     function.__doc__ = documentation + (f"Examples\n--------\n{example}\n" if example else "")
-    parameters = [leading, *signature.parameters.values()]
     visible = signature.replace(parameters=parameters, return_annotation=returns)
     function.__signature__ = visible  # type: ignore[attr-defined]
     return function
+
+
+def _with_unit(documentation: str) -> str:
+    """Document the unit, after the other parameters or in a sentence of its own."""
+    described = (
+        "unit : Unit, optional\n    Who is protected, from :func:`modicum.unit_of`. Default: "
+        "whoever owns one row.\n"
+    )
+    before, returns, after = documentation.partition("\nReturns\n-------")
+    if returns:
+        return f"{before}{described}{returns}{after}"
+    return f"{documentation.rstrip()}\n\n``unit`` says who is protected, see `modicum.unit_of`.\n\n"

@@ -1,5 +1,6 @@
 """Optimal partition selection: its probabilities, its sampler, its (ε, δ) in both directions."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -52,7 +53,7 @@ def test_no_larger_chance_would_keep_the_guarantee(epsilon, delta) -> None:
     """Optimal: from one n to the next, one of the two inequalities is an equality, or π is 1."""
     e, d = math.exp(epsilon), float(delta)
     chances = [KeepCurve(epsilon, delta).probability(n) for n in range(200)]
-    for p, after in zip(chances, chances[1:], strict=False):
+    for p, after in itertools.pairwise(chances):
         slack = min(e * p + d - after, e**-1 * (1 - p - d) * -1 + 1 - after)
         assert after == 1 or abs(slack) <= 1e-12
 
@@ -71,18 +72,17 @@ TABLES = [{}, {"a": 1}, {"a": 2, "b": 1}, {"a": 4, "b": 5, "c": 1}, {"a": 9, "b"
 @pytest.mark.parametrize(("epsilon", "delta"), PRICES[:4])
 def test_one_row_costs_epsilon_and_delta_in_both_directions(epsilon, delta) -> None:
     """All keys together; ``needed_delta`` takes the larger of adding and removing the row."""
-    used = []
-    for counts in TABLES:
-        for key in "abd":
-            used.append(needed(counts, grown(counts, key), epsilon, epsilon, delta))
+    used = [
+        needed(counts, grown(counts, key), epsilon, epsilon, delta)
+        for counts in TABLES
+        for key in "abd"
+    ]
     assert max(used) == pytest.approx(float(delta), rel=1e-9)
 
 
 def test_every_count_up_to_certainty() -> None:
     epsilon, delta = Fraction(1, 2), Fraction(1, 50)
-    used = [
-        needed({"a": n} if n else {}, {"a": n + 1}, epsilon, epsilon, delta) for n in range(30)
-    ]
+    used = [needed({"a": n} if n else {}, {"a": n + 1}, epsilon, epsilon, delta) for n in range(30)]
     assert max(used) <= float(delta) * (1 + 1e-9)
     assert used[0] == pytest.approx(float(delta))
 

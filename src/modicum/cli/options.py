@@ -7,13 +7,13 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, get_args
 
 from modicum.curator import Curator
 from modicum.errors import InvalidArgument, ModicumError
 from modicum.estimators.registry import REGISTRY
 from modicum.privacy.budget import Budget, approx, pure, zcdp
-from modicum.privacy.unit import Unit, unit_of
+from modicum.privacy.unit import Combine, Unit, unit_of
 from modicum.release import Release
 from modicum.runners.request import Request
 
@@ -98,7 +98,7 @@ def add_algorithm(parser: argparse.ArgumentParser, statistic: str) -> None:
 
 
 def add_price(parser: argparse.ArgumentParser) -> None:
-    """Add --epsilon, --rho, --delta and --rows-per-person."""
+    """Add the price, and the options that say who is protected."""
     group = parser.add_argument_group("price")
     group.add_argument("--epsilon", metavar="E", help="total ε, such as 1, 0.1 or 1/3")
     group.add_argument("--rho", metavar="R", help="total ρ of zCDP, instead of ε")
@@ -107,8 +107,25 @@ def add_price(parser: argparse.ArgumentParser) -> None:
         "--rows-per-person",
         metavar="M",
         type=_checked(_rows),
-        default=1,
-        help="protect a person who has at most M rows (default 1)",
+        help="protect a person who has at most M rows, as you declare (default 1)",
+    )
+    _add_person(parser)
+
+
+def _add_person(parser: argparse.ArgumentParser) -> None:
+    """Add --unit-column, --max-rows, --order-by and --combine."""
+    group = parser.add_argument_group("who is protected, if a column says whose a row is")
+    group.add_argument("--unit-column", metavar="ID", help="the column, such as person_id")
+    group.add_argument(
+        "--max-rows", metavar="M", type=_checked(_rows), help="keep at most M rows of each person"
+    )
+    group.add_argument(
+        "--order-by",
+        metavar="C",
+        help="with --max-rows: keep the rows with the lowest C (default: a random choice)",
+    )
+    group.add_argument(
+        "--combine", choices=get_args(Combine), help="make one record of each person's rows"
     )
 
 
@@ -149,7 +166,17 @@ def chosen_price(arguments: argparse.Namespace) -> Budget | None:
 
 def chosen_unit(arguments: argparse.Namespace) -> Unit:
     """Read who is protected."""
-    return unit_of(rows=arguments.rows_per_person)
+    rows = arguments.rows_per_person
+    person = (arguments.unit_column, arguments.max_rows, arguments.order_by, arguments.combine)
+    column, most, order, combine = person
+    if column is None:
+        if any(each is not None for each in person):
+            raise InvalidArgument("--max-rows, --order-by and --combine need --unit-column")
+    elif rows is not None:
+        raise InvalidArgument("give --rows-per-person or --unit-column, not both")
+    elif (most is None) == (combine is None):
+        raise InvalidArgument("--unit-column needs either --max-rows or --combine")
+    return unit_of(column, rows=rows, max_rows=most, order_by=order, combine=combine)
 
 
 def released(arguments: argparse.Namespace, question: Callable[[Budget], Request]) -> Release:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from modicum.errors import UnsupportedData
 from modicum.frames.base import CHUNK, Floats
-from modicum.frames.labels import Dictionary
+from modicum.frames.labels import Coder
 from modicum.frames.memory import MemorySource
 from modicum.frames.types import check_number
 from modicum.summaries.base import Integers
@@ -40,9 +40,9 @@ class ArrayColumn:
         part: Floats = self._values[positions].astype(np.float64, copy=False)
         return part
 
-    def codes(self, start: int, stop: int, dictionary: Dictionary) -> Integers:
+    def codes(self, start: int, stop: int, coder: Coder) -> Integers:
         """Codes of rows [start, stop) as labels."""
-        return dictionary.codes(self._values[start:stop])
+        return coder.codes(self._values[start:stop])
 
 
 def open_array(array: NDArray[Any]) -> MemorySource:

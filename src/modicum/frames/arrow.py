@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.frames.base import Batch, Floats, StreamSource
-from modicum.frames.labels import Dictionary, Encoded, LabelValues
+from modicum.frames.labels import Coder, Encoded, LabelValues
 from modicum.frames.memory import MemorySource
 from modicum.frames.types import check_number
 from modicum.summaries.base import Integers
@@ -39,9 +39,9 @@ class ArrowColumn:
         """Rows [start, stop); no copy if they are float64 in one piece and none is null."""
         return _joined(map(arrow_floats, self._pieces(start, stop)))
 
-    def codes(self, start: int, stop: int, dictionary: Dictionary) -> Integers:
+    def codes(self, start: int, stop: int, coder: Coder) -> Integers:
         """Codes of rows [start, stop) as labels."""
-        parts = [dictionary.codes(arrow_labels(each)) for each in self._pieces(start, stop)]
+        parts = [coder.codes(arrow_labels(each)) for each in self._pieces(start, stop)]
         return np.concatenate(parts)
 
     def _pieces(self, start: int, stop: int) -> Iterator[Any]:

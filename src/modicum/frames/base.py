@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, Literal, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,8 @@ from modicum.errors import (
     SourceError,
     UnsupportedData,
 )
-from modicum.frames.labels import Dictionary, Label, LabelValues
-from modicum.frames.types import check_label, check_number
+from modicum.frames.labels import Coder, Label, LabelValues
+from modicum.frames.types import check_label, check_number, check_order
 
 __all__ = [
     "CHUNK",
@@ -118,8 +118,14 @@ class Source(ABC):
         if column is None and self._names is not None:
             raise InvalidArgument(f"column is missing: a table needs one; {self._available()}")
 
-    def check_label(self, name: str) -> None:
+    def check_label(self, name: str) -> str | None:
         """Check that a column is declared, as something that can be a label; looks at no value.
+
+        Returns
+        -------
+        str or None
+            The kind of its labels, as :func:`~modicum.frames.types.label_kind` names it; ``None``
+            where no type is declared, as in a CSV file: they are text.
 
         Raises
         ------
@@ -127,17 +133,36 @@ class Source(ABC):
             If the data are an array: it has one column, of numbers.
         MissingColumn, UnsupportedData
         """
+        self._check_name(name)
+        return None if self._declared is None else check_label(self._declared(name), name)
+
+    def check_order(self, name: str) -> Literal["number", "moment"]:
+        """Check that rows can be ordered by a column; looks at no value.
+
+        Returns
+        -------
+        {"number", "moment"}
+            Whether to read it as numbers, as any column of a CSV file, or as labels that
+            :class:`~modicum.frames.labels.Moments` codes.
+
+        Raises
+        ------
+        InvalidArgument, MissingColumn, UnsupportedData
+            As :meth:`check_label`.
+        """
+        self._check_name(name)
+        return "number" if self._declared is None else check_order(self._declared(name), name)
+
+    def _check_name(self, name: str) -> None:
         if self._names is None:
             raise InvalidArgument(
                 f"there is no column {name!r}: the data are a single column; pass a table"
             )
         if name not in self._names:
             raise MissingColumn(f"there is no column {name!r}; {self._available()}")
-        if self._declared is not None:
-            check_label(self._declared(name), name)
 
     def chunks(
-        self, columns: Sequence[str | None], labels: Mapping[str, Dictionary] | None = None
+        self, columns: Sequence[str | None], labels: Mapping[str, Coder] | None = None
     ) -> Iterator[Chunk]:
         """Read checked columns once, in an order of the source's choice.
 
@@ -145,8 +170,9 @@ class Source(ABC):
         ----------
         columns : sequence of str or None
             Only these are read. ``None`` in a table yields zeros, one a row.
-        labels : mapping of str to Dictionary, optional
-            Checked columns of labels to read along, each with the dictionary that codes them.
+        labels : mapping of str to Coder, optional
+            Checked columns of labels to read along, each with the
+            :class:`~modicum.frames.labels.Dictionary` that codes them.
 
         Yields
         ------
@@ -170,7 +196,7 @@ class Source(ABC):
 
     @abstractmethod
     def _chunks(
-        self, columns: Sequence[str | None], labels: Mapping[str, Dictionary]
+        self, columns: Sequence[str | None], labels: Mapping[str, Coder]
     ) -> Iterable[Chunk]:
         """Read without guarding against failures."""
 
@@ -191,7 +217,7 @@ class StreamSource(Source):
     """Batches that an engine produces, anew for every pass."""
 
     def _chunks(
-        self, columns: Sequence[str | None], labels: Mapping[str, Dictionary]
+        self, columns: Sequence[str | None], labels: Mapping[str, Coder]
     ) -> Iterator[Chunk]:
         named = [each for each in columns if each is not None]
         if not named and not labels:
@@ -201,8 +227,8 @@ class StreamSource(Source):
             return
         for batch in self._batches(named, list(labels)):
             arrays: dict[Key, NDArray[Any]] = dict(zip(named, batch.floats, strict=True))
-            for (name, dictionary), values in zip(labels.items(), batch.labels, strict=True):
-                arrays[Label(name)] = dictionary.codes(values)
+            for (name, coder), values in zip(labels.items(), batch.labels, strict=True):
+                arrays[Label(name)] = coder.codes(values)
             length = len(next(iter(arrays.values())))
             if None in columns:
                 arrays[None] = rows_of(length)

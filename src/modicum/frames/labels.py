@@ -18,7 +18,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument
 from modicum.summaries.base import Integers, Sensitive
 
-__all__ = ["Dictionary", "Encoded", "Label", "LabelValues", "texts"]
+__all__ = ["Coder", "Dictionary", "Encoded", "Label", "LabelValues", "Moments", "texts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,13 @@ LabelValues = NDArray[Any] | Sequence[Hashable] | Encoded
 An array of integers, floats, booleans or datetime64, masked where labels are missing; or hashable
 Python values with None for missing ones; or either, encoded.
 """
+
+
+class Coder(Protocol):
+    """Makes integers of labels."""
+
+    def codes(self, values: LabelValues) -> Integers:
+        """Return an integer for each label."""
 
 
 _MISSING = {"None", "nan", "NaN", "NaT", "<NA>"}
@@ -120,6 +127,39 @@ class Dictionary(Sensitive):
         int that the engine holds: days, or units of its clock, since 1970.
         """
         return [_whole(key) for key in self._codes if key is not None]
+
+
+class Moments(Sensitive):
+    """Dates and moments as microseconds since 1970, missing ones as the last of all.
+
+    Those beyond the reach of int64, 290 000 years, come together at its ends.
+
+    Examples
+    --------
+    >>> Moments().codes(np.array(["1970-01-02", "NaT"], "M8[D]"))
+    array([        86400000000, 9223372036854775807])
+    """
+
+    __slots__ = ()
+
+    def codes(self, values: LabelValues) -> Integers:
+        """Return the time of each, in order."""
+        if isinstance(values, Encoded):
+            known = np.append(self.codes(values.labels), _LAST)
+            return known[np.maximum(values.places.astype(np.intp), -1)]
+        moments = np.asarray(values)
+        unit = np.datetime_data(moments.dtype)[0]
+        times = moments.view(np.int64)
+        if unit == "ns":
+            times = times // 1000
+        else:
+            scale = _MICROSECONDS[unit]
+            times = np.clip(times, -(_LAST - 1) // scale, (_LAST - 1) // scale) * scale
+        return np.where(np.isnat(moments), _LAST, times)
+
+
+_LAST = 2**63 - 1
+_MICROSECONDS = {"D": 86_400_000_000, "s": 1_000_000, "ms": 1000, "us": 1}
 
 
 class _Codes(dict[Any, int]):

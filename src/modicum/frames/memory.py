@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.frames.base import CHUNK, Chunk, Floats, Key, Source, rows_of
-from modicum.frames.labels import Dictionary, Label
+from modicum.frames.labels import Coder, Label
 from modicum.summaries.base import Integers
 
 __all__ = ["Column", "MemorySource", "scrambled"]
@@ -25,7 +25,7 @@ class Column(Protocol):
     def take(self, positions: NDArray[np.int64]) -> Floats:
         """Rows at increasing positions."""
 
-    def codes(self, start: int, stop: int, dictionary: Dictionary) -> Integers:
+    def codes(self, start: int, stop: int, coder: Coder) -> Integers:
         """Codes of rows [start, stop) as labels."""
 
 
@@ -65,18 +65,18 @@ class MemorySource(Source):
         return self._rows
 
     def _chunks(
-        self, columns: Sequence[str | None], labels: Mapping[str, Dictionary]
+        self, columns: Sequence[str | None], labels: Mapping[str, Coder]
     ) -> Iterator[Chunk]:
         opened = {each: self._open(each) for each in columns}
-        coded = {Label(name): (self._open(name), codes) for name, codes in labels.items()}
+        coded = {Label(name): (self._open(name), coder) for name, coder in labels.items()}
         for number in scrambled(-(-self._rows // CHUNK)):
             start = number * CHUNK
             stop = min(start + CHUNK, self._rows)
             chunk: dict[Key, NDArray[Any]] = {
                 name: column.floats(start, stop) for name, column in opened.items()
             }
-            for label, (column, dictionary) in coded.items():
-                chunk[label] = column.codes(start, stop, dictionary)
+            for label, (column, coder) in coded.items():
+                chunk[label] = column.codes(start, stop, coder)
             yield chunk
 
     def _take(self, column: str | None, positions: NDArray[np.int64]) -> Floats:
@@ -97,7 +97,7 @@ class _Rows:
     def take(self, positions: NDArray[np.int64]) -> Floats:
         return rows_of(len(positions))
 
-    def codes(self, start: int, stop: int, dictionary: Dictionary) -> Integers:
+    def codes(self, start: int, stop: int, coder: Coder) -> Integers:
         raise NotImplementedError
 
 

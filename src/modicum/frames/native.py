@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from modicum.frames.arrays import ArrayColumn
 from modicum.frames.arrow import ArrowColumn, arrow_labels
 from modicum.frames.base import Floats
-from modicum.frames.labels import Dictionary, Encoded, LabelValues, texts
+from modicum.frames.labels import Coder, Encoded, LabelValues, texts
 from modicum.frames.lazy import polars_floats, polars_labels
 from modicum.frames.memory import Column, MemorySource
 from modicum.frames.types import check_number, label_kind
@@ -80,8 +80,8 @@ class _PandasColumn:
     def take(self, positions: NDArray[np.int64]) -> Floats:
         return _unmasked(self._series.iloc[positions])
 
-    def codes(self, start: int, stop: int, dictionary: Dictionary) -> Integers:
-        return dictionary.codes(_pandas_labels(self._series.iloc[start:stop]))
+    def codes(self, start: int, stop: int, coder: Coder) -> Integers:
+        return coder.codes(_pandas_labels(self._series.iloc[start:stop]))
 
 
 def _pandas_labels(values: Any) -> LabelValues:
@@ -116,8 +116,8 @@ class _PolarsColumn:
     def take(self, positions: NDArray[np.int64]) -> Floats:
         return self._converted(self._series.gather(positions))
 
-    def codes(self, start: int, stop: int, dictionary: Dictionary) -> Integers:
-        return dictionary.codes(polars_labels(self._series.slice(start, stop - start)))
+    def codes(self, start: int, stop: int, coder: Coder) -> Integers:
+        return coder.codes(polars_labels(self._series.slice(start, stop - start)))
 
     def _converted(self, part: Any) -> Floats:
         return np.asarray(polars_floats(part, part.dtype).to_numpy())

@@ -13,7 +13,7 @@ from modicum.frames.source import Source
 from modicum.steps import Ask
 from modicum.summaries.base import Accumulator, Integers, Sensitive
 
-__all__ = ["read"]
+__all__ = ["check_asks", "read"]
 
 
 def read(source: Source, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
@@ -39,11 +39,7 @@ def read(source: Source, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any
     SourceError
         If the data cannot be read.
     """
-    for ask in asks:
-        if ask.lattice is None:
-            source.check(ask.column)
-        else:
-            source.check_values(ask.column)
+    check_asks(source, asks)
     rows = {ask.column: _ColumnRows(source, ask.column, entropy) for ask in asks}
     passes = [ask.reduction.begin(ask.lattice, rows[ask.column]) for ask in asks]
     readers: dict[str | None, list[Accumulator[Any]]] = {}
@@ -53,6 +49,15 @@ def read(source: Source, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any
     if readers:
         _feed(source, readers)
     return [accumulator.finish() for accumulator in passes]
+
+
+def check_asks(source: Source, asks: Sequence[Ask[Any]]) -> None:
+    """Check by the schema that all columns can be read for their reductions."""
+    for ask in asks:
+        if ask.lattice is None:
+            source.check(ask.column)
+        else:
+            source.check_values(ask.column)
 
 
 def _feed(source: Source, readers: dict[str | None, list[Accumulator[Any]]]) -> None:

@@ -6,10 +6,11 @@ Types go by the names that NumPy, pandas, Polars, Arrow and DuckDB print. They a
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from modicum.errors import UnsupportedData
 
-__all__ = ["check_label", "check_number", "is_number", "label_kind"]
+__all__ = ["check_label", "check_number", "check_order", "is_number", "label_kind"]
 
 _NUMBER = re.compile(
     r"(u?int(8|16|32|64|128)?|u?(tiny|small|big|huge)int|u?integer|float(16|32|64)?|halffloat"
@@ -116,13 +117,28 @@ def label_kind(declared: str) -> str | None:
     return next((kind for kind, names in _LABELS.items() if names.fullmatch(lower)), None)
 
 
-def check_label(declared: str, column: str) -> None:
-    """Refuse a declared type that can be no label."""
-    if label_kind(declared) is None:
+def check_label(declared: str, column: str) -> str:
+    """Return the kind of labels of a declared type; refuse one that can be no label."""
+    kind = label_kind(declared)
+    if kind is None:
         raise UnsupportedData(
             f"column {column!r} is declared as {declared}, which cannot hold labels: pass "
             "integers, text, booleans, dates, moments or a categorical column"
         )
+    return kind
+
+
+def check_order(declared: str, column: str) -> Literal["number", "moment"]:
+    """Return what a declared type is ordered by; refuse what has no order."""
+    kind = label_kind(declared)
+    if kind == "number":
+        return "number"
+    if kind in {"date", "moment"}:
+        return "moment"
+    raise UnsupportedData(
+        f"column {column!r} is declared as {declared}, by which rows cannot be ordered: pass "
+        "numbers, dates or moments"
+    )
 
 
 def _reference(engine: str, column: str | None) -> str:

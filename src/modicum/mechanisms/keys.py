@@ -11,8 +11,10 @@ import functools
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
+from numbers import Real
 from typing import Any
 
 from modicum.exact.bernoulli import point_below
@@ -21,11 +23,16 @@ from modicum.exact.entropy import Entropy
 from modicum.mechanisms.law import SECRET, Law
 from modicum.privacy.event import Approximate
 
-__all__ = ["KeepCurve", "KeySelection"]
+__all__ = ["KeepCurve", "KeySelection", "natural_order"]
 
 _MOST = 64  # a larger ε is used as this one: whoever has (64, δ) has (ε, δ)
 _WORD = 64
 _DIGITS = 40
+
+
+def natural_order(key: Any) -> tuple[bool, Any]:
+    """Sort keys of one column by this: numbers first, then in the order of their kind."""
+    return not isinstance(key, Real | Decimal), key
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +165,7 @@ class KeySelection(Law[tuple[Any, ...]]):
         """Toss every key's coin."""
         coin = _coins(self.curve, entropy)
         kept: list[Any] = [key for key, n in self.counts.items() if coin(n)]
-        return tuple(sorted(kept))
+        return tuple(sorted(kept, key=natural_order))
 
     def log_density(self, outcome: tuple[Any, ...]) -> float:
         """Sum of ln π(n) over the kept keys and of ln(1 - π(n)) over the others."""
@@ -174,7 +181,7 @@ class KeySelection(Law[tuple[Any, ...]]):
 
     def probes(self) -> Iterable[tuple[Any, ...]]:
         """Return all sets of keys."""
-        keys: list[Any] = sorted(self.counts)
+        keys: list[Any] = sorted(self.counts, key=natural_order)
         for size in range(len(keys) + 1):
             yield from combinations(keys, size)
 

@@ -70,6 +70,7 @@ class Plan:
             "epsilon": self.epsilon,
             "budget_exact": decimal_text(self.budget.amount),
             "neighbours": NEIGHBOURS,
+            "unit": str(self.unit),
             "unit_rows": self.unit.rows,
             "n": self.n,
             "error": self.error,

@@ -5,30 +5,61 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal, get_args
 
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import exp_above, exp_below
 from modicum.privacy.event import Approximate, BoundedRange, Concentrated, Event, Pure
 
-__all__ = ["NEIGHBOURS", "Unit", "swap_event", "unit_of"]
+__all__ = ["NEIGHBOURS", "Combine", "Unit", "swap_event", "unit_of"]
 
 NEIGHBOURS = "add-remove"
 """Neighbouring data sets differ by one unit's rows being present or absent."""
 
+Combine = Literal["mean", "sum"]
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Unit:
-    """One protected person, who owns at most ``rows`` rows of the table.
+    """One protected person, and how many records of theirs enter a statistic. See `unit_of`.
 
-    The bound is a declaration by the caller: rows are not matched to persons.
+    Attributes
+    ----------
+    rows : int
+        The most records of one person.
+    column : str or None
+        Says whose a row is. ``None``: rows are not matched to persons, and ``rows`` is a
+        declaration by the caller.
+    order_by : str or None
+        Which rows of a person are kept: the lowest of this column; ``None``: a random choice.
+    combine : {"mean", "sum"} or None
+        All rows of a person become one record: their mean or sum.
     """
 
     rows: int = 1
+    column: str | None = None
+    order_by: str | None = None
+    combine: Combine | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a bound that is no positive integer."""
+        """Refuse what is no rule."""
         if type(self.rows) is not int or self.rows < 1:
-            raise InvalidArgument(f"rows must be a positive integer, got {self.rows!r}")
+            raise InvalidArgument(
+                f"the most rows of a person must be a positive integer, got {self.rows!r}"
+            )
+        for name in (self.column, self.order_by):
+            if name is not None and not isinstance(name, str):
+                raise InvalidArgument(f"a unit goes by column names, got {type(name).__name__}")
+        if self.combine is not None and self.combine not in get_args(Combine):
+            raise InvalidArgument(f"combine must be 'mean' or 'sum', got {self.combine!r}")
+        if self.combine is not None and (self.rows > 1 or self.order_by is not None):
+            raise InvalidArgument("combine= makes one record of all rows of a person")
+        if self.column is not None and self.order_by == self.column:
+            raise InvalidArgument(
+                f"order_by={self.order_by!r} says whose a row is, not which come first"
+            )
+        if self.column is None and (self.combine is not None or self.order_by is not None):
+            raise InvalidArgument("name the column that says whose a row is")
 
     def per_row(self, event: Event) -> Event:
         """Return the event one row may cost so that the whole unit costs ``event``.
@@ -54,29 +85,91 @@ class Unit:
                 )
 
     def __str__(self) -> str:
-        return "one row" if self.rows == 1 else f"one person with at most {self.rows} rows"
+        if self.column is None:
+            return "one row" if self.rows == 1 else f"one person with at most {self.rows} rows"
+        person = f"one person ({self.column})"
+        if self.combine is not None:
+            return f"{person} with the {self.combine} of their rows"
+        rows = "row" if self.rows == 1 else "rows"
+        rule = "at random" if self.order_by is None else f"the first by {self.order_by}"
+        return f"{person} with at most {self.rows} {rows} each, {rule}"
+
+    def __repr__(self) -> str:
+        if self.column is None:
+            return f"unit_of(rows={self.rows})"
+        if self.combine is not None:
+            return f"unit_of({self.column!r}, combine={self.combine!r})"
+        order = "" if self.order_by is None else f", order_by={self.order_by!r}"
+        return f"unit_of({self.column!r}, max_rows={self.rows}{order})"
 
 
-def unit_of(*, rows: int = 1) -> Unit:
+def unit_of(
+    column: str | None = None,
+    *,
+    rows: int | None = None,
+    max_rows: int | None = None,
+    order_by: str | None = None,
+    combine: Combine | None = None,
+) -> Unit:
     """Declare the privacy unit.
+
+    Prefer ``unit_of(column, ...)`` where a column says whose a row is: then the bound on a
+    person's share is kept, whatever the table holds, and not only declared. Which rule is better
+    depends on the question: ``combine="mean"`` asks about persons, ``max_rows`` about rows.
 
     Parameters
     ----------
+    column : str, optional
+        Says whose a row is. Rows in which it is missing are dropped.
     rows : int
-        The most rows that one person can own in the table. The guarantee is then for the
-        person; each row is released with 1/rows of ε (1/rows² of ρ).
+        Without a column: the most rows that one person owns in the table, as you declare. Nothing
+        checks it. By default 1.
+    max_rows : int
+        With a column: at most so many rows of each person are kept. A person's share is then
+        ε/max_rows (ρ/max_rows²) a row, so many rows cost accuracy, and few drop data.
+    order_by : str, optional
+        With ``max_rows``: the rows with the lowest values of this column are kept, numbers, dates
+        or moments; rows without one come last, and ties go to the lowest values of the columns
+        that are read. Without it the rows are chosen uniformly at random, anew for every release.
+    combine : {"mean", "sum"}
+        With a column: each person's values become one record, their mean (rounded down to the
+        lattice of the release) or their sum (clamped to its range). A person without values is
+        missing. Each record has the whole ε.
+
+    Returns
+    -------
+    Unit
+        The guarantee is for the person: all of their rows, present or absent.
 
     Raises
     ------
     InvalidArgument
-        If ``rows`` is not a positive integer.
+        Unless exactly one rule is named: ``rows``, or a column with ``max_rows`` or ``combine``.
 
     Examples
     --------
-    >>> unit_of(rows=5)
-    Unit(rows=5)
+    >>> print(unit_of("person_id", max_rows=5, order_by="day"))
+    one person (person_id) with at most 5 rows each, the first by day
+    >>> print(unit_of("person_id", combine="mean"))
+    one person (person_id) with the mean of their rows
+    >>> print(unit_of(rows=5))
+    one person with at most 5 rows
     """
-    return Unit(rows)
+    if column is None:
+        if any(each is not None for each in (max_rows, order_by, combine)):
+            raise InvalidArgument(
+                "max_rows=, order_by= and combine= need the column that says whose a row is: "
+                "unit_of('person_id', max_rows=5)"
+            )
+        return Unit(1 if rows is None else rows)
+    if rows is not None:
+        raise InvalidArgument(
+            f"rows={rows!r} is a declaration, for tables that name no persons: with the column "
+            f"{column!r} give max_rows= or combine="
+        )
+    if (max_rows is None) == (combine is None):
+        raise InvalidArgument("with a column give either max_rows= or combine=")
+    return Unit(1 if max_rows is None else max_rows, column, order_by, combine)
 
 
 def swap_event(event: Event) -> Event:
@@ -102,9 +195,10 @@ def swap_event(event: Event) -> Event:
 
 
 _DIGITS = 40
-_BITS = 200
+_BITS = 64
 
 
 def _down(x: Fraction) -> Fraction:
-    """Round down to 2^-200, so that an irrational bound does not carry a long fraction on."""
-    return Fraction(math.floor(x * 2**_BITS), 2**_BITS)
+    """Round down to 64 significant bits: an irrational bound need not carry a long fraction on."""
+    places = _BITS + x.denominator.bit_length() - abs(x.numerator).bit_length()
+    return Fraction(math.floor(x * Fraction(2) ** places)) / Fraction(2) ** places

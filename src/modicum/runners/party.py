@@ -54,9 +54,7 @@ class Party:
         Two runs never share a secret subsample: each gets a handle of its own.
         """
         asked = [ask for walk in self._waiting() for ask in walk.asks]
-        shared = {
-            ask: None for ask in asked if not _secret(ask) and self._recall(ask) is None
-        }
+        shared = {ask: None for ask in asked if not _secret(ask) and self._recall(ask) is None}
         self._asked = [*shared, *(ask for ask in asked if _secret(ask))]
         return self._asked
 
@@ -67,9 +65,7 @@ class Party:
         subsamples = iter([summary for ask, summary in answers if _secret(ask)])
         for walk in self._waiting():
             walk.supply(
-                tuple(
-                    next(subsamples) if _secret(ask) else self._recall(ask) for ask in walk.asks
-                )
+                tuple(next(subsamples) if _secret(ask) else self._recall(ask) for ask in walk.asks)
             )
         if not self.waits:
             self._kept = {}

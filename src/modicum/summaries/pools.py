@@ -85,7 +85,8 @@ class _Passing:
     """A Poisson subsample of rate 2^-level of the rows that pass.
 
     Members are drawn some way ahead, 2^14 of them on average: one draw for many chunks spreads its
-    fixed cost, and many columns can be read at once. For the first reason the chosen rows wait as they came, and are rounded to the lattice many at a time.
+    fixed cost, and is small enough for many groups at once. For the same reason the chosen rows
+    wait as they came, and are rounded to the lattice many at a time.
     """
 
     def __init__(self, lattice: Lattice, level: int, entropy: Entropy) -> None:
