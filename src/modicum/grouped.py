@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
 from textwrap import fill
@@ -18,6 +18,7 @@ __all__ = ["GroupedRelease"]
 SCHEMA = "modicum.grouped/1"
 _SHOWN = 30  # groups on the card
 _NAMED = 8  # keys in a note
+_NOTES = 4
 _FRAMES = {"pandas": "pandas", "polars": "polars", "pyarrow": "pyarrow"}
 _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
@@ -78,6 +79,11 @@ class GroupedRelease(Mapping[Any, Release]):
     def __len__(self) -> int:
         return len(self.releases)
 
+    def under(self, account: str) -> GroupedRelease:
+        """Return the same releases with another note on which budget was charged."""
+        releases = {key: replace(each, account=account) for key, each in self.releases.items()}
+        return replace(self, releases=releases, account=account)
+
     def frame(self) -> Any:
         """Return a table with the columns key, value, lower and upper (the 95 % interval).
 
@@ -126,10 +132,12 @@ class GroupedRelease(Mapping[Any, Release]):
         for key, release in self.releases.items():
             if release.status != "ok":
                 notes.setdefault(release.status, []).append(str(key))
-        for status, keys_of in notes.items():
+        for status, keys_of in list(notes.items())[:_NOTES]:
             more = f" and {len(keys_of) - _NAMED} more" if len(keys_of) > _NAMED else ""
             text = f"{', '.join(keys_of[:_NAMED])}{more}: {status}"
             lines.append(fill(text, 96, initial_indent="  note     ", subsequent_indent=" " * 11))
+        if len(notes) > _NOTES:
+            lines.append(f"  and {len(notes) - _NOTES} other notes, each in its release's status")
         if not all(release.private for release in self.releases.values()):
             lines.append("  WARNING  test entropy, not private")
         return lines
