@@ -164,8 +164,19 @@ def test_the_signatures_and_documents_are_those_of_the_questions() -> None:
     question = inspect.signature(mo.request.mean)
     for function, first in ((mo.mean, "table"), (mo.Curator.mean, "self")):
         names = list(inspect.signature(function).parameters)
-        assert names == [first, *question.parameters]
+        assert names == [first, *question.parameters, *(["unit"] if first == "table" else [])]
         assert function.__doc__.startswith("Release the mean")
+
+
+def test_one_shots_say_who_is_protected(data) -> None:
+    release = mo.mean(data, within=WITHIN, epsilon=1, unit=mo.unit_of(rows=2))
+    assert release.unit == mo.unit_of(rows=2)
+    assert sum(entry.event.epsilon for entry in release.journal) == Fraction(1, 2)
+    for function in (mo.mean, mo.sum, mo.count):
+        assert "mo" in function.__module__
+        assert "unit" in function.__doc__
+    with pytest.raises(mo.InvalidArgument, match="unit_of"):
+        mo.count(data, epsilon=1, unit=3)
 
 
 def test_a_negative_price_is_no_refund(data) -> None:

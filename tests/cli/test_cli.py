@@ -83,12 +83,48 @@ def test_a_range_may_be_a_word_of_its_own(
         (["--rho", "0.1"], "ρ = 0.1"),
         (["--epsilon", "0.5", "--delta", "1e-6"], "ε = 0.5"),
         (["--epsilon", "1", "--rows-per-person", "4"], "one person with at most 4 rows"),
+        (
+            ["--epsilon", "1", "--unit-column", "name", "--combine", "mean"],
+            "one person (name) with the mean of their rows",
+        ),
+        (
+            ["--epsilon", "1", "--unit-column", "name", "--max-rows", "2"],
+            "one person (name) with at most 2 rows each, at random",
+        ),
+        (
+            ["--rho", "1", "--unit-column", "name", "--max-rows", "1", "--order-by", "income"],
+            "one person (name) with at most 1 row each, the first by income",
+        ),
     ],
 )
 def test_prices(
     price: list[str], shown: str, people: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert shown in answer(capsys, "mean", people, "income", RANGE, *price)
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--max-rows", "2"], "need --unit-column"),
+        (["--combine", "mean"], "need --unit-column"),
+        (["--unit-column", "name"], "either --max-rows or --combine"),
+        (["--unit-column", "name", "--rows-per-person", "2"], "not both"),
+        (["--unit-column", "name", "--combine", "mean", "--max-rows", "2"], "either --max-rows"),
+        (["--unit-column", "name", "--combine", "median"], "invalid choice"),
+        (["--unit-column", "who", "--combine", "mean"], "no column 'who'"),
+        (["--unit-column", "name", "--max-rows", "0"], "at least 1"),
+    ],
+)
+def test_one_rule_for_persons(
+    words: list[str], text: str, people: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert text in refusal(capsys, "count", people, "--epsilon", "1", *words)
+
+
+def test_a_plan_knows_persons(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--epsilon", "1", "--unit-column", "id", "--max-rows", "5"]
+    assert "one person (id) with at most 5 rows" in answer(capsys, "plan", "count", *words)
 
 
 def test_options_reach_the_release(people: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,7 @@
 """Events, their costs, conversions, units."""
 
 import math
+import pickle
 from fractions import Fraction
 
 import pytest
@@ -76,3 +77,62 @@ def test_group_privacy_and_swap() -> None:
 def test_bad_units(rows) -> None:
     with pytest.raises(InvalidArgument, match="rows"):
         unit_of(rows=rows)
+
+
+def test_units_say_who_is_protected() -> None:
+    units = {
+        "one row": unit_of(rows=1),
+        "one person (id) with at most 1 row each, at random": unit_of("id", max_rows=1),
+        "one person (id) with at most 5 rows each, the first by day": unit_of(
+            "id", max_rows=5, order_by="day"
+        ),
+        "one person (id) with the sum of their rows": unit_of("id", combine="sum"),
+    }
+    for text, unit in units.items():
+        assert str(unit) == text
+        assert eval(repr(unit), {"unit_of": unit_of}) == unit
+        assert pickle.loads(pickle.dumps(unit)) == unit
+
+
+def test_a_person_with_many_rows_shares_the_price() -> None:
+    bounded, combined = unit_of("id", max_rows=4, order_by="t"), unit_of("id", combine="mean")
+    for event, share in (
+        (Pure(ONE), Pure(ONE / 4)),
+        (BoundedRange(ONE), BoundedRange(ONE / 4)),
+        (Concentrated(ONE), Concentrated(ONE / 16)),
+    ):
+        assert bounded.per_row(event) == share
+        assert combined.per_row(event) == event
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({}, "name a rule"),
+        ({"max_rows": 3}, "need the column"),
+        ({"combine": "mean"}, "need the column"),
+        ({"rows": 1, "order_by": "t"}, "need the column"),
+        ({"column": "id"}, "either max_rows= or combine="),
+        ({"column": "id", "rows": 3}, "rows=3 is a declaration"),
+        ({"column": "id", "max_rows": 3, "combine": "mean"}, "either max_rows= or combine="),
+        ({"column": "id", "order_by": "t"}, "either max_rows= or combine="),
+        ({"column": "id", "combine": "mean", "order_by": "t"}, "one record of all rows"),
+        ({"column": "id", "combine": "median"}, "'mean' or 'sum', got 'median'"),
+        ({"column": "id", "max_rows": 0}, "positive integer, got 0"),
+        ({"column": "id", "max_rows": True}, "positive integer, got True"),
+        ({"column": 3, "max_rows": 1}, "column names, got int"),
+        ({"column": "id", "max_rows": 1, "order_by": 3}, "column names, got int"),
+        ({"column": "id", "max_rows": 1, "order_by": "id"}, "not which come first"),
+    ],
+)
+def test_one_rule_is_named(arguments, text) -> None:
+    with pytest.raises(InvalidArgument, match=text):
+        unit_of(**arguments)
+
+
+def test_units_made_by_hand_are_checked() -> None:
+    for arguments in ({"combine": "mean"}, {"order_by": "t"}):
+        with pytest.raises(InvalidArgument, match="name the column"):
+            Unit(**arguments)
+    with pytest.raises(InvalidArgument, match="one record"):
+        Unit(2, "id", combine="sum")

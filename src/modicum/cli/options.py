@@ -187,6 +187,7 @@ def chosen_unit(arguments: argparse.Namespace) -> Unit:
     person = (arguments.unit_column, arguments.max_rows, arguments.order_by, arguments.combine)
     column, most, order, combine = person
     if column is None:
+        rows = 1 if rows is None else rows
         if any(each is not None for each in person):
             raise InvalidArgument("--max-rows, --order-by and --combine need --unit-column")
     elif rows is not None:

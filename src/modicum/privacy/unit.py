@@ -123,7 +123,7 @@ def unit_of(
         Says whose a row is. Rows in which it is missing are dropped.
     rows : int
         Without a column: the most rows that one person owns in the table, as you declare. Nothing
-        checks it. By default 1.
+        checks it.
     max_rows : int
         With a column: at most so many rows of each person are kept. A person's share is then
         ε/max_rows (ρ/max_rows²) a row, so many rows cost accuracy, and few drop data.
@@ -161,7 +161,9 @@ def unit_of(
                 "max_rows=, order_by= and combine= need the column that says whose a row is: "
                 "unit_of('person_id', max_rows=5)"
             )
-        return Unit(1 if rows is None else rows)
+        if rows is None:
+            raise InvalidArgument("name a rule: rows=, or a column with max_rows= or combine=")
+        return Unit(rows)
     if rows is not None:
         raise InvalidArgument(
             f"rows={rows!r} is a declaration, for tables that name no persons: with the column "
