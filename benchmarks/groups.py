@@ -1,8 +1,8 @@
 """Records of many groups as ratios to numpy.sum: ``python -m benchmarks.groups [rows]``.
 
 Packed and sorted, after which the k lowest and highest records and the sum of every group are
-those of a slice, beside the same extremes, sums and counts by one query of DuckDB and of Polars. One thread
-each; all tasks run in turns in one process, and the fastest round counts.
+those of a slice, beside the same extremes, sums and counts by one query of DuckDB and of Polars.
+One thread each; all tasks run in turns in one process, and the fastest round counts.
 """
 
 import os

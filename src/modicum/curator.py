@@ -11,23 +11,22 @@ from typing import Any, Concatenate, NoReturn, ParamSpec, Protocol, overload
 from modicum import request as ask
 from modicum.derive import dressed, refuse_bounds
 from modicum.errors import BudgetExceeded, InvalidArgument
-from modicum.exact.enclosure import float_nearest
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.frames.groups import GroupReader, check_groups, count_keys
 from modicum.frames.people import check_unit, reader_of
-from modicum.frames.source import Source, open_source
+from modicum.frames.source import open_source
 from modicum.group_by import GroupBy, checked_keys, key_event
 from modicum.grouped import GroupedRelease
 from modicum.mechanisms.keys import KeySelection
 from modicum.privacy.budget import Budget, chosen_budget
 from modicum.privacy.event import Approximate, cost, event_of
 from modicum.privacy.unit import Unit
+from modicum.recording import recorded
 from modicum.release import Entry, Release, plain
 from modicum.runners.groups import run_groups
 from modicum.runners.live import run
 from modicum.runners.request import Request
 from modicum.runners.walk import Walk
-from modicum.version import VERSION
 
 __all__ = ["Curator", "count", "mean", "sum"]
 
@@ -293,7 +292,7 @@ class Curator:
             yield charge
 
     def _release(self, request: Request, walk: Walk) -> Release:
-        return _release(request, walk, self._source, self._unit, self._account(), self._entropy)
+        return recorded(request, walk, self._source, self._unit, self._account(), self._entropy)
 
     def _account(self) -> str:
         return f"{self._spent} of {self._budget} spent"
@@ -341,28 +340,6 @@ def _checked_unit(unit: Unit | None) -> Unit:
     return Unit() if unit is None else unit
 
 
-def _release(
-    request: Request, walk: Walk, source: Source, unit: Unit, account: str, entropy: Entropy
-) -> Release:
-    assert walk.answer is not None
-    return Release(
-        statistic=request.statistic,
-        column=request.column,
-        value=float_nearest(walk.answer.value),
-        event=event_of(request.budget),
-        unit=unit,
-        lattice=request.lattice,
-        method=request.method,
-        status=walk.answer.status,
-        journal=tuple(walk.journal),
-        evidence=walk.answer.evidence,
-        engine=source.engine,
-        account=account,
-        private=entropy.secret,
-        version=VERSION,
-    )
-
-
 class OneShot(Protocol[P]):
     """A function of a table, with a question's arguments and ``unit``."""
 
@@ -389,7 +366,7 @@ def _one_shot(question: Callable[P, Request], *, example: str) -> OneShot[P]:
             entropy=SYSTEM,
         )
         account = "not counted against any budget"
-        return _release(request, walks["answer"], source, person, account, SYSTEM)
+        return recorded(request, walks["answer"], source, person, account, SYSTEM)
 
     derived: OneShot[P] = dressed(function, question, owner=None, returns=Release, example=example)
     return derived
