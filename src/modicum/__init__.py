@@ -24,6 +24,8 @@ if TYPE_CHECKING:
         SourceError,
         UnsupportedData,
     )
+    from modicum.group_by import GroupBy
+    from modicum.grouped import GroupedRelease
     from modicum.privacy.budget import Budget, approx, pure, zcdp
     from modicum.privacy.unit import Unit, unit_of
     from modicum.release import Interval, Release
@@ -33,6 +35,8 @@ __all__ = [
     "Budget",
     "BudgetExceeded",
     "Curator",
+    "GroupBy",
+    "GroupedRelease",
     "Interval",
     "InvalidArgument",
     "MissingColumn",
@@ -68,6 +72,8 @@ _HOMES = {
         "SourceError",
         "UnsupportedData",
     },
+    "modicum.group_by": {"GroupBy"},
+    "modicum.grouped": {"GroupedRelease"},
     "modicum.privacy.budget": {"Budget", "approx", "pure", "zcdp"},
     "modicum.privacy.unit": {"Unit", "unit_of"},
     "modicum.release": {"Interval", "Release"},

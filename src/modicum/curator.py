@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Concatenate, NoReturn, ParamSpec, Protocol, overload
 
 from modicum import request as ask
+from modicum.derive import dressed, refuse_bounds
 from modicum.errors import BudgetExceeded, InvalidArgument
-from modicum.exact.enclosure import float_nearest
 from modicum.exact.entropy import SYSTEM, Entropy
+from modicum.frames.groups import GroupReader, check_groups, count_keys
 from modicum.frames.people import check_unit, reader_of
 from modicum.frames.reader import check_column
-from modicum.frames.source import Source, open_source
+from modicum.frames.source import open_source
+from modicum.group_by import GroupBy, checked_keys, key_event
+from modicum.grouped import GroupedRelease
+from modicum.mechanisms.keys import KeySelection
 from modicum.privacy.budget import Budget, chosen_budget
-from modicum.privacy.event import cost, event_of
+from modicum.privacy.event import Approximate, cost, event_of
 from modicum.privacy.unit import Unit
-from modicum.release import Release
+from modicum.recording import recorded
+from modicum.release import Entry, Release, plain
+from modicum.runners.groups import run_groups
 from modicum.runners.live import run
 from modicum.runners.request import Request
 from modicum.runners.walk import Walk
-from modicum.version import VERSION
 
 __all__ = ["Curator", "count", "mean", "sum"]
 
@@ -34,57 +39,12 @@ def _method(question: Callable[P, Request]) -> Callable[Concatenate[Curator, P],
     """Turn a request builder into a method of the curator with the same arguments."""
 
     def method(self: Curator, *args: P.args, **kwargs: P.kwargs) -> Release:
-        _refuse_bounds(kwargs)
+        refuse_bounds(kwargs)
         return self.run(question(*args, **kwargs))
 
-    dressed: Callable[Concatenate[Curator, P], Release]
-    dressed = _dressed(method, question, "self", example="")
-    return dressed
-
-
-def _refuse_bounds(arguments: Mapping[str, object]) -> None:
-    """Answer those who look for clipping bounds."""
-    if "bounds" in arguments:
-        raise InvalidArgument(
-            "bounds= is no argument here: give within=, any safe public range such as "
-            "(-1e9, 1e9); no tight bounds are needed"
-        )
-
-
-def _dressed(
-    function: Callable[..., Release], question: Callable[..., Request], first: str, example: str
-) -> Any:
-    """Give a derived function the question's signature and documentation."""
-    name, signature = question.__name__, inspect.signature(question)
-    documentation = inspect.cleandoc(question.__doc__ or "").partition("Examples\n--------")[0]
-    documentation = documentation.replace("Ask for the", "Release the", 1)
-    documentation = documentation.replace(
-        "Request\n    Guarantee when answered:", "Release\n    Guarantee:", 1
-    )
-    leading = inspect.Parameter(first, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    parameters = [leading, *signature.parameters.values()]
-    if first == "table":
-        unit = inspect.Parameter("unit", inspect.Parameter.KEYWORD_ONLY, default=None)
-        parameters.append(unit.replace(annotation="Unit | None"))
-        documentation = _with_unit(documentation)
-    function.__name__ = name
-    function.__qualname__ = f"Curator.{name}" if first == "self" else name
-    function.__doc__ = documentation + (f"Examples\n--------\n{example}\n" if example else "")
-    visible = signature.replace(parameters=parameters, return_annotation=Release)
-    function.__signature__ = visible  # type: ignore[attr-defined]
-    return function
-
-
-def _with_unit(documentation: str) -> str:
-    """Document the unit, after the other parameters or in a sentence of its own."""
-    described = (
-        "unit : Unit, optional\n    Who is protected, from :func:`modicum.unit_of`. Default: "
-        "whoever owns one row.\n"
-    )
-    before, returns, after = documentation.partition("\nReturns\n-------")
-    if returns:
-        return f"{before}{described}{returns}{after}"
-    return f"{documentation.rstrip()}\n\n``unit`` says who is protected, see `modicum.unit_of`.\n\n"
+    derived: Callable[Concatenate[Curator, P], Release]
+    derived = dressed(method, question, owner="Curator", returns=Release)
+    return derived
 
 
 class Curator:
@@ -178,6 +138,147 @@ class Curator:
         InvalidArgument, MissingColumn, UnsupportedData
             For bad arguments or columns; nothing is read or charged.
         """
+        with self._paying(requests) as charge:
+            walks = run(
+                requests,
+                reader_of(self._source, self._unit, [each.column for each in requests.values()]),
+                unit=self._unit,
+                charge=charge,
+                entropy=self._entropy,
+            )
+            return {name: self._release(requests[name], walk) for name, walk in walks.items()}
+
+    def group_by(
+        self,
+        by: str,
+        *,
+        keys: Iterable[Hashable] | None = None,
+        key_budget: Budget | None = None,
+    ) -> GroupBy:
+        """Ask questions of every group of rows that have the same key in a column.
+
+        A row is in one group at most, so a question costs what it costs of one group, however
+        many groups there are.
+
+        Parameters
+        ----------
+        by : str
+            The column of keys: text, integers, booleans, dates, moments or categories.
+        keys : list, optional
+            Public keys, from a code book and not from the data. Each gets a release, in this
+            order, even if no row has it; rows with other keys, or none, are left out.
+        key_budget : Budget, optional
+            In place of ``keys``: draw which keys are shown, for this (ε, δ),
+            :func:`modicum.approx`. It is charged at once and in addition to all questions. A key
+            is shown for sure only if it has many rows, about ln(1/δ) 2/ε of them; one with a
+            single row is shown with probability δ. It needs a curator with a budget of kind
+            ``"approx"``.
+
+        Returns
+        -------
+        GroupBy
+            It has the methods ``mean``, ``sum``, ``count`` and ``together`` of the curator, which
+            return a :class:`GroupedRelease` each.
+
+        Raises
+        ------
+        InvalidArgument
+            Unless exactly one of ``keys`` and ``key_budget`` is given; if keys are not different
+            or cannot be in the column; if ``key_budget`` is no (ε, δ) or cannot be charged here;
+            if the privacy unit combines rows over groups.
+        BudgetExceeded, MissingColumn, UnsupportedData
+            Nothing is read or charged.
+
+        Examples
+        --------
+        >>> import pandas as pd, modicum
+        >>> table = pd.DataFrame({"firm": ["a", "b", "b"] * 999, "wage": [10, 20, 30] * 999})
+        >>> curator = modicum.Curator(table, budget=modicum.approx(2, "1e-6"))
+        >>> given = curator.group_by("firm", keys=["a", "b", "c"])
+        >>> 900 < given.count(epsilon=1)["a"].value < 1100
+        True
+        >>> curator.group_by("firm", key_budget=modicum.approx(1, "1e-6")).keys
+        ('a', 'b')
+        """
+        if not isinstance(by, str):
+            raise InvalidArgument(f"by must be a column name, got {type(by).__name__}")
+        if (keys is None) == (key_budget is None):
+            raise InvalidArgument(
+                "give either keys=[...], known beforehand, or key_budget=modicum.approx(...), for "
+                "which they are drawn"
+            )
+        kind = check_groups(self._source, self._unit, by)
+        selection: Entry | None = None
+        if keys is not None:
+            chosen = checked_keys(keys, by, kind)
+        else:
+            selection = self._draw_keys(by, key_event(key_budget))
+            chosen = tuple(selection.outcome)  # type: ignore[arg-type]
+
+        def answer(requests: Mapping[str, Request]) -> Mapping[str, GroupedRelease]:
+            return self._answer_groups(by, chosen, selection, requests)
+
+        return GroupBy(by, chosen, selection, answer)
+
+    def _draw_keys(self, by: str, event: Approximate) -> Entry:
+        """Charge for the keys of a column, and draw them."""
+        self._check_process()
+        with self._lock:
+            price = cost(event, self._budget.kind)
+            self._check_remaining(price)
+            counts = count_keys(self._source, self._unit, by, self._entropy)
+            self._spent = self._spent + price
+            row = self._unit.per_row(event)
+            assert isinstance(row, Approximate)
+            law = KeySelection(counts, row.epsilon, row.delta)
+            parameters = {name: plain(value) for name, value in law.public().items()}
+            drawn = law.sample(self._entropy)
+            return Entry("keys", "KeySelection", parameters, drawn, "", event)
+
+    def _answer_groups(
+        self,
+        by: str,
+        keys: tuple[Hashable, ...],
+        selection: Entry | None,
+        requests: Mapping[str, Request],
+    ) -> Mapping[str, GroupedRelease]:
+        with self._paying(requests) as charge:
+            columns = [each.column for each in requests.values()]
+            groups = run_groups(
+                requests,
+                len(keys),
+                GroupReader(self._source, self._unit, by, keys, columns),
+                unit=self._unit,
+                charge=charge,
+                entropy=self._entropy,
+            )
+            return {
+                name: GroupedRelease(
+                    statistic=request.statistic,
+                    column=request.column,
+                    by=by,
+                    releases={
+                        key: self._release(request, walks[name])
+                        for key, walks in zip(keys, groups, strict=True)
+                    },
+                    event=event_of(request.budget),
+                    unit=self._unit,
+                    selection=selection,
+                    engine=self._source.engine,
+                    account=self._account(),
+                )
+                for name, request in requests.items()
+            }
+
+    @contextmanager
+    def _paying(self, requests: Mapping[str, Request]) -> Iterator[Callable[[], None]]:
+        """Check requests, and hold the lock while they are answered.
+
+        Yields
+        ------
+        callable
+            Charges them all.
+        """
         if not requests:
             raise InvalidArgument("together() needs at least one request")
         self._check_process()  # before the lock: a fork may have copied it locked
@@ -190,20 +291,13 @@ class Curator:
             def charge() -> None:
                 self._spent = self._spent + price
 
-            walks = run(
-                requests,
-                reader_of(self._source, self._unit, [each.column for each in requests.values()]),
-                unit=self._unit,
-                charge=charge,
-                entropy=self._entropy,
-            )
-            account = f"{self._spent} of {self._budget} spent"
-            return {
-                name: _release(
-                    requests[name], walk, self._source, self._unit, account, self._entropy
-                )
-                for name, walk in walks.items()
-            }
+            yield charge
+
+    def _release(self, request: Request, walk: Walk) -> Release:
+        return recorded(request, walk, self._source, self._unit, self._account(), self._entropy)
+
+    def _account(self) -> str:
+        return f"{self._spent} of {self._budget} spent"
 
     def _price(self, requests: Any) -> Budget:
         total = Budget(self._budget.kind, self._budget.amount * 0)
@@ -248,28 +342,6 @@ def _checked_unit(unit: Unit | None) -> Unit:
     return Unit() if unit is None else unit
 
 
-def _release(
-    request: Request, walk: Walk, source: Source, unit: Unit, account: str, entropy: Entropy
-) -> Release:
-    assert walk.answer is not None
-    return Release(
-        statistic=request.statistic,
-        column=request.column,
-        value=float_nearest(walk.answer.value),
-        event=event_of(request.budget),
-        unit=unit,
-        lattice=request.lattice,
-        method=request.method,
-        status=walk.answer.status,
-        journal=tuple(walk.journal),
-        evidence=walk.answer.evidence,
-        engine=source.engine,
-        account=account,
-        private=entropy.secret,
-        version=VERSION,
-    )
-
-
 class OneShot(Protocol[P]):
     """A function of a table, with a question's arguments and ``unit``."""
 
@@ -283,7 +355,7 @@ def _one_shot(question: Callable[P, Request], *, example: str) -> OneShot[P]:
     """Turn a request builder into a function of a table with the same arguments, and ``unit``."""
 
     def function(table: Table, *args: Any, unit: Unit | None = None, **kwargs: Any) -> Release:
-        _refuse_bounds(kwargs)
+        refuse_bounds(kwargs)
         request, person = question(*args, **kwargs), _checked_unit(unit)
         source = open_source(table)
         check_column(source, request.column, request.lattice)
@@ -296,10 +368,10 @@ def _one_shot(question: Callable[P, Request], *, example: str) -> OneShot[P]:
             entropy=SYSTEM,
         )
         account = "not counted against any budget"
-        return _release(request, walks["answer"], source, person, account, SYSTEM)
+        return recorded(request, walks["answer"], source, person, account, SYSTEM)
 
-    dressed: OneShot[P] = _dressed(function, question, "table", example)
-    return dressed
+    derived: OneShot[P] = dressed(function, question, owner=None, returns=Release, example=example)
+    return derived
 
 
 _EXAMPLE = """>>> import numpy as np, modicum

@@ -254,9 +254,12 @@ def _is_number(value: object) -> bool:
 
 
 def _event_fields(event: Event) -> dict[str, object]:
-    """Exact amount by its usual name, as a float for reading and as a string for exactness."""
-    ((name, amount),) = ((f, getattr(event, f)) for f in event.__dataclass_fields__)
-    return {name: float(amount), f"{name}_exact": str(amount)}
+    """Exact amounts by their usual names, as floats for reading and strings for exactness."""
+    fields: dict[str, object] = {}
+    for name in event.__dataclass_fields__:
+        amount = getattr(event, name)
+        fields |= {name: float(amount), f"{name}_exact": str(amount)}
+    return fields
 
 
 def plain(value: object) -> object:

@@ -274,3 +274,45 @@ def test_a_console_without_greek_letters_is_served(people: str) -> None:
         env={"PYTHONIOENCODING": "ascii", "PATH": ""},
     )
     assert b"? = 1 for one row" in done.stdout
+
+
+@pytest.fixture
+def firms(tmp_path: Path) -> str:
+    path = tmp_path / "firms.csv"
+    rows = [f"{10 + i % 7},{'ab'[i % 2]},{i % 3}" for i in range(20_000)]
+    path.write_text("\n".join(["wage,firm,size", *rows]) + "\n")
+    return str(path)
+
+
+def test_groups_of_a_file(firms: str, capsys: pytest.CaptureFixture[str]) -> None:
+    argv = ["mean", firms, "wage", RANGE, "--epsilon", "1", "--by", "firm", "--keys", "b,a"]
+    out = answer(capsys, *argv)
+    assert out.startswith("mean of wage by firm: 2 groups\n")
+    assert "not counted against any budget" in out
+    record = json.loads(answer(capsys, *argv, "--json", "--level", "0.9"))
+    assert [group["key"] for group in record["groups"]] == ["b", "a"]
+    assert all(12 < group["release"]["value"] < 14 for group in record["groups"])
+    assert record["groups"][0]["release"]["interval_level"] == 0.9
+    assert answer(capsys, *argv, "--explain").count("Every draw") == 2
+    counts = answer(capsys, "count", firms, "--epsilon", "1", "--by", "size", "--keys", "0,1,2")
+    assert counts.count("6,6") >= 3
+
+
+def test_keys_are_read_as_the_column_declares(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pd = pytest.importorskip("pandas")
+    days = pd.date_range("2024-01-01", periods=3).repeat(1000)
+    table = pd.DataFrame({"n": np.arange(3000) % 3, "t": days, "d": days.date})
+    path = str(tmp_path / "t.parquet")
+    table.to_parquet(path)
+    for by, keys in (("n", "0,2"), ("t", "2024-01-01T00:00,2024-01-03"), ("d", "2024-01-02")):
+        argv = ["count", path, "--epsilon", "2", "--by", by, "--keys", keys, "--json"]
+        for group in json.loads(answer(capsys, *argv))["groups"]:
+            assert abs(group["release"]["value"] - 1000) < 30
+        assert "--keys" in refusal(capsys, *argv[:-2], "x")
+
+
+def test_by_and_keys_go_together(firms: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for options in (["--by", "firm"], ["--keys", "a"]):
+        assert "go together" in refusal(capsys, "count", firms, "--epsilon", "1", *options)

@@ -273,7 +273,7 @@ def test_what_cannot_tell_persons_is_refused_by_the_schema(tmp_path) -> None:
         with pytest.raises(mo.InvalidArgument, match="a table needs one"):
             mo.mean(frame, within=(0, 1), epsilon=1, unit=unit)
         with pytest.raises(mo.UnsupportedData, match="not as numbers"):
-            mo.count(frame, "s", epsilon=1, unit=unit)
+            mo.sum(frame, "s", within=(0, 1), epsilon=1, unit=unit)
 
 
 def test_readers_show_and_give_away_nothing() -> None:

@@ -69,8 +69,7 @@ def mask(q: NDArray[np.int64]) -> int:
 
 @pytest.fixture
 def early_levels(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows are forgotten after 3 and 5 records, not 2^15 and 2^16; 4 are drawn ahead."""
-    monkeypatch.setattr(pools, "_AHEAD", 4)
+    """Rows are forgotten after 3 and 5 records, not 2^15 and 2^16; 4 or 8 are drawn ahead."""
     monkeypatch.setattr(pools, "_FEW", 1)
     monkeypatch.setattr(pools, "kept_level", lambda records: int(records > 2) + int(records > 4))
 

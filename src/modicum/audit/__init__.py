@@ -3,12 +3,14 @@
 :func:`check` computes the worst privacy loss of a release over neighbouring data sets and the
 branches of its outcome tree; :func:`check_row` does so for a row of the registry and
 :func:`joint_loss` for two given data sets. :func:`leaks` compares what an observer of the steps
-sees. :func:`fit` and :func:`power` test samplers. All of them take estimators and laws of your
-own: any :class:`~modicum.runners.request.Request` around a generator of steps, and any
+sees. :func:`needed_delta` is the δ of two laws at an ε. :func:`fit` and :func:`power` test
+samplers. All of them take estimators and laws of your own: any
+:class:`~modicum.runners.request.Request` around a generator of steps, and any
 :class:`~modicum.mechanisms.law.Law`.
 """
 
 from modicum.audit.checking import COUNTS, check, check_row, joint_loss, scenarios
+from modicum.audit.divergence import needed_delta
 from modicum.audit.goodness import fit, power
 from modicum.audit.pairs import neighbours
 from modicum.audit.report import AuditReport, Leak, Path, StepReport
@@ -25,6 +27,7 @@ __all__ = [
     "fit",
     "joint_loss",
     "leaks",
+    "needed_delta",
     "neighbours",
     "power",
     "scenarios",

@@ -20,7 +20,7 @@ from modicum.mechanisms.additive import Additive
 from modicum.mechanisms.law import Law
 from modicum.mechanisms.noise import GaussianNoise, Noise
 
-__all__ = ["ALPHAS", "log_ratio", "needed_rho", "rho_of"]
+__all__ = ["ALPHAS", "log_ratio", "needed_delta", "needed_rho", "rho_of"]
 
 ALPHAS = np.array([1.01, 1.25, 1.5, 2.0, 3.0, 5.0, 9.0, 17.0, 33.0, 65.0])
 """Orders of the Rényi divergences; near 1 the divergence is almost Kullback and Leibler's."""
@@ -82,6 +82,26 @@ def needed_rho(
     # An error e of the log ratios moves every D_α by at most e.
     error = _ROUNDING * (2 + float(mass @ (np.abs(log_p) + np.abs(log_q))))
     return np.array(np.maximum(divergence - error, 0.0) / ALPHAS)
+
+
+def needed_delta(one: Law[Any], other: Law[Any], epsilon: float) -> float:
+    """Return the least δ with which two laws are (ε, δ)-indistinguishable, in both directions.
+
+    It is the larger of sum_z max(0, P(z) - exp(ε) Q(z)) and the same with P and Q exchanged: the
+    excess of the worst set of outcomes. The outcomes of both laws must be few enough to list.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from modicum.mechanisms.additive import laplace
+    >>> one, other = (laplace([v], l1=1, epsilon=Fraction(1)) for v in (7, 8))
+    >>> round(needed_delta(one, other, 1), 12), round(needed_delta(one, other, 0), 3)
+    (0.0, 0.462)
+    """
+    both = support([one, other])
+    p, q = (np.exp(log_densities(law, both.outcomes)) * both.sizes for law in (one, other))
+    factor = math.exp(epsilon)
+    return max(float(np.maximum(a - factor * b, 0.0).sum()) for a, b in ((p, q), (q, p)))
 
 
 def rho_of(one: Law[Any], other: Law[Any]) -> NDArray[np.float64]:

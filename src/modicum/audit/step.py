@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from modicum.audit.divergence import ALPHAS, log_ratio, rho_of
 from modicum.audit.product import factors
 from modicum.audit.support import log_densities, telling
+from modicum.errors import InvalidArgument
 from modicum.mechanisms.law import Law
-from modicum.privacy.event import BoundedRange, Concentrated, Event, Pure
+from modicum.privacy.event import Approximate, BoundedRange, Concentrated, Event, Pure
 
 __all__ = ["Child", "Measured", "measure", "sum_of"]
 
@@ -62,6 +63,11 @@ class Measured:
             case Concentrated():
                 assert self.rho is not None
                 return np.array(self.rho.max(axis=(1, 2)))
+            case Approximate():
+                raise InvalidArgument(
+                    "an (ε, δ) draw has no worst outcome: measure its laws with "
+                    "modicum.audit.needed_delta"
+                )
 
     @property
     def size(self) -> NDArray[np.float64]:

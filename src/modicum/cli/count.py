@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from modicum import request as ask
-from modicum.cli.options import add_data, add_output, add_price, released, shown
+from modicum.cli.options import add_data, add_groups, add_output, add_price, released, shown
 
 __all__ = ["add_to"]
 
@@ -20,6 +20,7 @@ def add_to(verbs: Any) -> None:
         epilog="example: modicum count people.csv income --epsilon 0.1",
     )
     add_data(parser, column="?")
+    add_groups(parser)
     add_price(parser)
     add_output(parser)
     parser.set_defaults(answer=_answer)

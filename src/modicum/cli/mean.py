@@ -9,6 +9,7 @@ from modicum import request as ask
 from modicum.cli.options import (
     add_algorithm,
     add_data,
+    add_groups,
     add_output,
     add_price,
     add_range,
@@ -30,6 +31,7 @@ def add_to(verbs: Any) -> None:
     add_data(parser, column=None)
     add_range(parser)
     add_algorithm(parser, "mean")
+    add_groups(parser)
     add_price(parser)
     add_output(parser)
     parser.set_defaults(answer=_answer)

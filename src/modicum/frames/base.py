@@ -135,8 +135,14 @@ class Source(ABC):
         if column is None and self._names is not None:
             raise InvalidArgument(f"column is missing: a table needs one; {self._available()}")
 
-    def check_label(self, name: str) -> None:
+    def check_label(self, name: str) -> str | None:
         """Check that a column is declared, as something that can be a label; looks at no value.
+
+        Returns
+        -------
+        str or None
+            The kind of its labels, as :func:`~modicum.frames.types.label_kind` names it; ``None``
+            where no type is declared, as in a CSV file: they are text.
 
         Raises
         ------
@@ -145,8 +151,7 @@ class Source(ABC):
         MissingColumn, UnsupportedData
         """
         self._check_name(name)
-        if self._declared is not None:
-            check_label(self._declared(name), name)
+        return None if self._declared is None else check_label(self._declared(name), name)
 
     def check_order(self, name: str) -> Literal["number", "moment"]:
         """Check that rows can be ordered by a column; looks at no value.

@@ -6,7 +6,7 @@ rule, the privacy unit says; that it bounds a person's share is proved in docs/p
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from modicum.privacy.unit import Unit
 from modicum.steps import Ask
 from modicum.summaries.base import Sensitive
 
-__all__ = ["TableReader", "check_unit", "reader_of"]
+__all__ = ["TableReader", "check_unit", "kept_rows", "reader_of"]
 
 
 class TableReader(Sensitive):
@@ -90,26 +90,62 @@ class _FewRows(TableReader):
         return read(self._kept, asks, entropy)
 
     def _bounded(self, entropy: Entropy) -> Source:
-        rows = SmallestRows(self._unit.rows)
-        for codes, first, chunk in self._rows(entropy):
-            rows.add(codes, [first, *(chunk[name] for name in self._columns)])
-        kept = rows.kept() or [np.empty(0)] * (1 + len(self._columns))
-        values = dict(zip(self._columns, kept[1:], strict=True))
-        return _view(self._source, len(kept[0]), values)
+        kept = kept_rows(self._source, self._unit, self._columns, {}, entropy)
+        return _view(self._source, len(kept[0]), dict(zip(self._columns, kept[1:], strict=True)))
 
-    def _rows(self, entropy: Entropy) -> Iterator[tuple[NDArray[np.int64], NDArray[Any], Chunk]]:
-        """Read rows: the person of each, what decides first which are kept, and the values."""
-        person, order = self._unit.column, self._unit.order_by
-        assert person is not None
-        columns, labels = list(self._columns), dict[str, Coder]({person: Dictionary()})
-        key: str | Label | None = order
-        if order is not None and self._source.check_order(order) == "moment":
-            labels[order], key = Moments(), Label(order)
-        elif order is not None and order not in columns:
-            columns.append(order)
-        for chunk in self._source.chunks(columns, labels):
-            codes = chunk[Label(person)]
-            yield codes, entropy.words(len(codes)) if key is None else chunk[key], chunk
+
+def kept_rows(
+    source: Source,
+    unit: Unit,
+    columns: Sequence[str],
+    labels: Mapping[str, Coder],
+    entropy: Entropy,
+) -> list[NDArray[Any]]:
+    """Return at most ``unit.rows`` rows of each person, after one pass.
+
+    Parameters
+    ----------
+    source : Source
+    unit : Unit
+        With a column, and no ``combine``.
+    columns : sequence of str
+    labels : mapping of str to Coder
+        Columns of labels to be kept as integers. Ties go to the lowest of them first, so their
+        order must be one of the labels, whatever else is in the table.
+    entropy : Entropy
+
+    Returns
+    -------
+    list of arrays
+        What decided first which rows are kept, the labels' integers, and the columns.
+    """
+    rows = SmallestRows(unit.rows)
+    for codes, first, chunk in _rows(source, unit, columns, labels, entropy):
+        ranks = [chunk[Label(name)] for name in labels]
+        rows.add(codes, [first, *ranks, *(chunk[name] for name in columns)])
+    return rows.kept() or [np.empty(0)] * (1 + len(labels) + len(columns))
+
+
+def _rows(
+    source: Source,
+    unit: Unit,
+    columns: Sequence[str],
+    labels: Mapping[str, Coder],
+    entropy: Entropy,
+) -> Iterator[tuple[NDArray[np.int64], NDArray[Any], Chunk]]:
+    """Read rows: the person of each, what decides first which are kept, and the values."""
+    person, order = unit.column, unit.order_by
+    assert person is not None
+    read_columns, coders = list(columns), dict[str, Coder](labels)
+    coders[person] = Dictionary()
+    key: str | Label | None = order
+    if order is not None and source.check_order(order) == "moment":
+        coders[order], key = Moments(), Label(order)
+    elif order is not None and order not in columns:
+        read_columns.append(order)
+    for chunk in source.chunks(read_columns, coders):
+        codes = chunk[Label(person)]
+        yield codes, entropy.words(len(codes)) if key is None else chunk[key], chunk
 
 
 class _Combined(TableReader):

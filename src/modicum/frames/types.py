@@ -117,13 +117,15 @@ def label_kind(declared: str) -> str | None:
     return next((kind for kind, names in _LABELS.items() if names.fullmatch(lower)), None)
 
 
-def check_label(declared: str, column: str) -> None:
-    """Refuse a declared type that can be no label."""
-    if label_kind(declared) is None:
+def check_label(declared: str, column: str) -> str:
+    """Return the kind of labels of a declared type; refuse one that can be no label."""
+    kind = label_kind(declared)
+    if kind is None:
         raise UnsupportedData(
             f"column {column!r} is declared as {declared}, which cannot hold labels: pass "
             "integers, text, booleans, dates, moments or a categorical column"
         )
+    return kind
 
 
 def check_order(declared: str, column: str) -> Literal["number", "moment"]:

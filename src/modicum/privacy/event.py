@@ -13,6 +13,7 @@ from modicum.errors import InvalidArgument
 from modicum.privacy.budget import Budget, Kind, short_text
 
 __all__ = [
+    "Approximate",
     "BoundedRange",
     "Concentrated",
     "Event",
@@ -59,7 +60,18 @@ class Concentrated:
         return f"ρ = {short_text(self.rho)}"
 
 
-Event = Pure | BoundedRange | Concentrated
+@dataclass(frozen=True, slots=True)
+class Approximate:
+    """(ε, δ)-differential privacy: P(S) <= exp(epsilon) P'(S) + delta for every set S."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def __str__(self) -> str:
+        return f"(ε, δ) = ({short_text(self.epsilon)}, {short_text(self.delta)})"
+
+
+Event = Pure | BoundedRange | Concentrated | Approximate
 
 
 def cost(event: Event, kind: Kind) -> Budget:
@@ -71,6 +83,7 @@ def cost(event: Event, kind: Kind) -> Budget:
     Pure            ε           ε²/2           (ε, 0)
     BoundedRange    η           η²/8           (η, 0)
     Concentrated    impossible  ρ              refused
+    Approximate     impossible  impossible     (ε, δ)
     ==============  ==========  =============  ========
 
     Raises
@@ -78,7 +91,8 @@ def cost(event: Event, kind: Kind) -> Budget:
     InvalidArgument
         If the event has no finite cost in that currency. A ρ-zCDP event has none in pure ε;
         in (ε, δ) its price depends on the δ one is ready to pay, so it must be converted
-        explicitly (:func:`modicum.privacy.compose.zcdp_to_approx`).
+        explicitly (:func:`modicum.privacy.compose.zcdp_to_approx`). An (ε, δ) event has a
+        price in (ε, δ) only.
 
     Examples
     --------
@@ -97,6 +111,13 @@ def cost(event: Event, kind: Kind) -> Budget:
             return Budget(kind, epsilon**2 / 2 if kind == "zcdp" else epsilon)
         case BoundedRange(eta):
             return Budget(kind, eta**2 / 8 if kind == "zcdp" else eta)
+        case Approximate(epsilon, delta):
+            if kind != "approx":
+                raise InvalidArgument(
+                    f"a release that needs a δ cannot be paid from a budget of kind {kind!r}: "
+                    "give the curator a budget of kind 'approx', modicum.approx(epsilon, delta)"
+                )
+            return Budget("approx", epsilon, delta)
 
 
 def own_kind(event: Event) -> Kind:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, get_args
 
 from modicum.errors import InvalidArgument
-from modicum.privacy.event import BoundedRange, Concentrated, Event, Pure
+from modicum.exact.enclosure import exp_above, exp_below
+from modicum.privacy.event import Approximate, BoundedRange, Concentrated, Event, Pure
 
 __all__ = ["NEIGHBOURS", "Combine", "Unit", "swap_event", "unit_of"]
 
@@ -63,7 +65,8 @@ class Unit:
         """Return the event one row may cost so that the whole unit costs ``event``.
 
         Group privacy: a unit of m rows costs m ε, and m² ρ in zCDP, when each row costs ε or ρ.
-        There is no δ to be multiplied: an (ε, δ) price is spent as a pure ε.
+        When each row costs (ε, δ), a unit costs (m ε, δ (1 + e^ε + ... + e^((m-1) ε))); the δ of a
+        row is rounded down.
         """
         match event:
             case Pure(epsilon):
@@ -72,6 +75,14 @@ class Unit:
                 return BoundedRange(eta / self.rows)
             case Concentrated(rho):
                 return Concentrated(rho / Fraction(self.rows) ** 2)
+            case Approximate(epsilon, delta):
+                if self.rows == 1:
+                    return event
+                # 1 + e^x + ... + e^((m-1) x) = (e^(m x) - 1) / (e^x - 1), x = ε / m.
+                one = exp_below(epsilon / self.rows, _DIGITS) - 1
+                return Approximate(
+                    epsilon / self.rows, _down(delta * one / (exp_above(epsilon, _DIGITS) - 1))
+                )
 
     def __str__(self) -> str:
         if self.column is None:
@@ -167,7 +178,7 @@ def swap_event(event: Event) -> Event:
     """Price of the same release when neighbours replace one unit instead of adding one.
 
     A swap is one removal and one addition, so an add-remove event of size ε (ρ) costs at most
-    2 ε (4 ρ) under swap.
+    2 ε (4 ρ) under swap, and one of (ε, δ) at most (2 ε, (1 + e^ε) δ).
 
     Examples
     --------
@@ -181,3 +192,15 @@ def swap_event(event: Event) -> Event:
             return BoundedRange(2 * eta)
         case Concentrated(rho):
             return Concentrated(4 * rho)
+        case Approximate(epsilon, delta):
+            return Approximate(2 * epsilon, -_down(-delta * (1 + exp_above(epsilon))))
+
+
+_DIGITS = 40
+_BITS = 64
+
+
+def _down(x: Fraction) -> Fraction:
+    """Round down to 64 significant bits: an irrational bound need not carry a long fraction on."""
+    places = _BITS + x.denominator.bit_length() - abs(x.numerator).bit_length()
+    return Fraction(math.floor(x * Fraction(2) ** places)) / Fraction(2) ** places

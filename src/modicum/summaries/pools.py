@@ -19,7 +19,7 @@ _BLOCK = 1 << 18  # rows fetched at a time
 _WAITING = 1 << 14  # chosen rows that are rounded at a time
 _FEW = 14  # 2^14 to 2^15 records are kept on average, or all
 _COINS = 6  # largest k for which a row may be given k coins
-_AHEAD = 1 << 20  # fewest rows for which members are drawn at a time
+_SHORT = 1 << 20  # longest range of rows that may be given coins
 
 
 class Pool(Protocol):
@@ -69,7 +69,7 @@ def _members(size: int, k: int, entropy: Entropy) -> Integers:
     """
     if k == 0:
         return np.arange(size)
-    if k <= _COINS and size <= _AHEAD:
+    if k <= _COINS and size <= _SHORT:
         coins = entropy.words(-(-size // 8)).view(np.uint8)[:size]
         positions: Integers = ((coins & ((1 << k) - 1)) == 0).nonzero()[0]
         return positions
@@ -84,8 +84,9 @@ def _missing(x: NDArray[np.float64]) -> int:
 class _Passing:
     """A Poisson subsample of rate 2^-level of the rows that pass.
 
-    Members are drawn some way ahead: one draw for many chunks spreads its fixed cost. For the
-    same reason the chosen rows wait as they came, and are rounded to the lattice many at a time.
+    Members are drawn some way ahead, 2^14 of them on average: one draw for many chunks spreads its
+    fixed cost, and is small enough for many groups at once. For the same reason the chosen rows
+    wait as they came, and are rounded to the lattice many at a time.
     """
 
     def __init__(self, lattice: Lattice, level: int, entropy: Entropy) -> None:
@@ -124,7 +125,10 @@ class _Passing:
     def _members(self, rows: int) -> Integers:
         """Return the members among the next rows, as positions from the first of them."""
         start, stop = self._passed, self._passed + rows
-        ahead = max(_AHEAD, 1 << (self.level + _FEW))
+        if self.level == 0:
+            self._passed = self._drawn = stop
+            return np.arange(rows)
+        ahead = 1 << (self.level + _FEW)
         while self._drawn < stop:
             later = self._ahead[self._ahead.searchsorted(start) :]
             more = _members(ahead, self.level, self._entropy) + self._drawn

@@ -1,0 +1,292 @@
+"""Reading many groups of rows in one pass: what each group alone would give, for all of them.
+
+A few groups are read with one accumulator for each reduction of each group, in bounded memory. Of
+many groups the lattice integers are collected and sorted (:mod:`modicum.summaries.packed`), 8 bytes
+a record, and no group needs another pass.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.errors import InvalidArgument
+from modicum.exact.entropy import Entropy
+from modicum.exact.lattice import Lattice
+from modicum.frames.base import CHUNK, rows_of
+from modicum.frames.labels import Dictionary, Label, LabelValues
+from modicum.frames.people import kept_rows
+from modicum.frames.source import Source
+from modicum.mechanisms.keys import natural_order
+from modicum.privacy.unit import Unit
+from modicum.steps import Ask
+from modicum.summaries.base import Accumulator, Integers, Sensitive
+from modicum.summaries.count import CountSummary
+from modicum.summaries.held import summary_of_held
+from modicum.summaries.packed import PackedGroups, SortedGroups
+
+__all__ = ["GroupReader", "Places", "check_groups", "count_keys"]
+
+_FEW = 64  # most groups that are read with accumulators of their own
+_WAITING = 1 << 15  # rows of a group that are summarised at a time
+
+Floats = NDArray[np.float64]
+
+
+def check_groups(source: Source, unit: Unit, by: str) -> str | None:
+    """Check by the schema that rows can be grouped; return the kind of the labels.
+
+    Raises
+    ------
+    InvalidArgument
+        If the unit makes one record of rows in several groups, or needs the column itself.
+    MissingColumn, UnsupportedData
+    """
+    kind = source.check_label(by)
+    if unit.combine is not None:
+        raise InvalidArgument(
+            f"combine={unit.combine!r} makes one record of all rows of a person, and these may be "
+            f"in several groups; use unit_of({unit.column!r}, max_rows=...)"
+        )
+    if by in {unit.column, unit.order_by}:
+        raise InvalidArgument(
+            f"by={by!r} is a column of the privacy unit: pass a table with a copy of it"
+        )
+    return kind
+
+
+def count_keys(source: Source, unit: Unit, by: str, entropy: Entropy) -> dict[Any, int]:
+    """Count the rows of every label of a column, at most ``unit.rows`` of a person; sensitive."""
+    labels = Dictionary()
+    counts = np.zeros(1, dtype=np.int64)  # first of the rows without a label
+    for chunk in source.chunks([], {by: labels}):
+        more = np.bincount(chunk[Label(by)] + 1, minlength=len(labels) + 1)
+        more[: len(counts)] += counts
+        counts = more
+    keys = labels.keys()
+    if unit.column is not None:
+        # The order of ties must not depend on which label came first.
+        keys.sort(key=natural_order)
+        _, places = kept_rows(source, unit, [], {by: Places(keys)}, entropy)
+        counts = np.bincount(places.astype(np.int64) + 1, minlength=len(keys) + 1)
+    return {key: n for key, n in zip(keys, counts[1:].tolist(), strict=True) if n}
+
+
+class GroupReader(Sensitive):
+    """Reads the rows of a table by the keys of one column.
+
+    Parameters
+    ----------
+    source : Source
+        Its columns have been checked.
+    unit : Unit
+        Of a person who is named by a column, at most ``unit.rows`` rows are read, over all groups.
+    by : str
+        The column of keys.
+    keys : sequence
+        Different public keys; group i is made of the rows with ``keys[i]``. A key is also found by
+        its text. Rows with other keys, or none, are in no group.
+    columns : sequence of str or None
+        All columns that will be asked for.
+    """
+
+    __slots__ = ("_by", "_columns", "_kept", "_keys", "_sorted", "_source", "_unit")
+
+    def __init__(
+        self,
+        source: Source,
+        unit: Unit,
+        by: str,
+        keys: Sequence[Hashable],
+        columns: Sequence[str | None],
+    ) -> None:
+        self._source = source
+        self._unit = unit
+        self._by = by
+        self._keys = keys
+        self._columns = sorted({each for each in columns if each is not None})
+        self._kept: list[NDArray[Any]] | None = None  # the rows of persons
+        self._sorted: dict[tuple[str | None, Lattice], SortedGroups] = {}
+
+    def read(self, asks: Sequence[tuple[int, Ask[Any]]], entropy: Entropy) -> list[Any]:
+        """Answer reductions of groups in at most one pass.
+
+        Parameters
+        ----------
+        asks : sequence of (int, Ask)
+            Each for the group of that number.
+        entropy : Entropy
+            For reductions that choose rows in secret.
+
+        Returns
+        -------
+        list
+            Summaries in the order of the asks.
+        """
+        with np.errstate(all="ignore"):  # no warning may tell of a value
+            if self._unit.column is not None and self._kept is None:
+                kept = kept_rows(
+                    self._source, self._unit, self._columns, {self._by: self._places()}, entropy
+                )
+                self._kept = kept[1:]
+            if len(self._keys) <= _FEW:
+                return self._read_apart(asks, entropy)
+            return self._read_sorted(asks)
+
+    def rows(self, columns: Sequence[str | None]) -> Iterator[tuple[Integers, dict[Any, Floats]]]:
+        """Yield the groups of the rows of a chunk, -1 for none, and their columns."""
+        if self._kept is None:
+            for chunk in self._source.chunks(columns, {self._by: self._places()}):
+                yield chunk[Label(self._by)], {column: chunk[column] for column in columns}
+            return
+        groups, *values = self._kept
+        held = dict(zip(self._columns, values, strict=True))
+        for start in range(0, len(groups), CHUNK):
+            part = slice(start, start + CHUNK)
+            here = groups[part].astype(np.int64)
+            yield (
+                here,
+                {
+                    each: rows_of(len(here)) if each is None else held[each][part]
+                    for each in columns
+                },
+            )
+
+    def _places(self) -> Places:
+        return Places(self._keys)
+
+    def _read_apart(self, asks: Sequence[tuple[int, Ask[Any]]], entropy: Entropy) -> list[Any]:
+        routes: dict[tuple[int, str | None], _Route] = {}
+        passes = []
+        for group, ask in asks:
+            rows = _GroupRows(self, group, ask.column, entropy)
+            accumulator = ask.reduction.begin(ask.lattice, rows)
+            passes.append(accumulator)
+            routes.setdefault((group, ask.column), _Route()).accumulators.append(accumulator)
+        for groups, columns in self.rows(list(dict.fromkeys(ask.column for _, ask in asks))):
+            order = groups.astype(np.int8).argsort(kind="stable")  # by digits: linear in the rows
+            cuts = groups[order].searchsorted(np.arange(len(self._keys) + 1)).tolist()
+            for column, x in columns.items():
+                arranged = x.take(order)
+                for group, (start, stop) in enumerate(itertools.pairwise(cuts)):
+                    route = routes.get((group, column))
+                    if route is not None and start < stop:
+                        route.add(arranged[start:stop].copy())  # a view would keep the chunk
+        for route in routes.values():
+            route.flush()
+        return [accumulator.finish() for accumulator in passes]
+
+    def _read_sorted(self, asks: Sequence[tuple[int, Ask[Any]]]) -> list[Any]:
+        counted = {ask.column for _, ask in asks if ask.lattice is None}
+        wanted = {(ask.column, ask.lattice) for _, ask in asks if ask.lattice is not None}
+        counts = {column: np.zeros(len(self._keys), dtype=np.int64) for column in counted}
+        packed = {
+            (column, lattice): PackedGroups(len(self._keys), lattice)
+            for column, lattice in wanted
+            if (column, lattice) not in self._sorted
+        }
+        columns = list(dict.fromkeys([*counted, *(column for column, _ in packed)]))
+        for groups, chunk in self.rows(columns) if columns else ():
+            for column, tally in counts.items():
+                there = (groups >= 0) & ~np.isnan(chunk[column])
+                np.add(tally, np.bincount(groups[there], minlength=len(tally)), out=tally)
+            for (column, _), collected in packed.items():
+                collected.update(groups, chunk[column])
+        self._sorted |= {place: collected.finish() for place, collected in packed.items()}
+        return [
+            CountSummary(int(counts[ask.column][group]))
+            if ask.lattice is None
+            else summary_of_held(
+                ask.reduction,
+                ask.lattice,
+                self._sorted[ask.column, ask.lattice].records(group),
+            )
+            for group, ask in asks
+        ]
+
+
+class Places(Sensitive):
+    """Gives labels the place of their key in a public list: -1 if they are not in it, or missing.
+
+    Examples
+    --------
+    >>> Places(["b", 5]).codes(["a", "b", None, "5", 5])
+    array([-1,  0, -1,  1,  1])
+    """
+
+    __slots__ = ("_labels", "_table")
+
+    def __init__(self, keys: Sequence[Hashable]) -> None:
+        self._labels = Dictionary()
+        codes = self._labels.codes(keys)
+        texts = self._labels.codes([str(key) for key in keys])
+        self._table = np.full(len(self._labels) + 1, -1)  # the last one is for all other labels
+        self._table[texts] = np.arange(len(keys))
+        self._table[codes] = np.arange(len(keys))
+
+    def codes(self, values: LabelValues) -> Integers:
+        """Return the place of each label."""
+        # Whatever is no key gets a code of its own after those of the keys.
+        return self._table[np.minimum(self._labels.codes(values), len(self._table) - 1)]
+
+
+class _Route:
+    """The rows of one group on their way to its accumulators, many at a time."""
+
+    __slots__ = ("_rows", "_waiting", "accumulators")
+
+    def __init__(self) -> None:
+        self.accumulators: list[Accumulator[Any]] = []
+        self._waiting: list[Floats] = []
+        self._rows = 0
+
+    def add(self, x: Floats) -> None:
+        self._waiting.append(x)
+        self._rows += len(x)
+        if self._rows >= _WAITING:
+            self.flush()
+
+    def flush(self) -> None:
+        if self._rows:
+            x = self._waiting[0] if len(self._waiting) == 1 else np.concatenate(self._waiting)
+            for accumulator in self.accumulators:
+                accumulator.update(x)
+        self._waiting, self._rows = [], 0
+
+
+class _GroupRows(Sensitive):
+    """One column of one group, for reductions that come back to single rows."""
+
+    __slots__ = ("_column", "_entropy", "_group", "_reader")
+
+    def __init__(
+        self, reader: GroupReader, group: int, column: str | None, entropy: Entropy
+    ) -> None:
+        self._reader = reader
+        self._group = group
+        self._column = column
+        self._entropy = entropy
+
+    @property
+    def entropy(self) -> Entropy:
+        """Randomness for secret choices of rows."""
+        return self._entropy
+
+    @property
+    def size(self) -> None:
+        """None: a row of a group is not found by its position."""
+        return
+
+    def take(self, positions: Integers) -> Floats:
+        """Refuse: there are no positions."""
+        raise NotImplementedError
+
+    def feed(self, accumulator: Accumulator[object]) -> None:
+        """Make one more pass over the group."""
+        with np.errstate(all="ignore"):
+            for groups, columns in self._reader.rows([self._column]):
+                accumulator.update(columns[self._column][groups == self._group])

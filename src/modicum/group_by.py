@@ -1,0 +1,146 @@
+"""Questions that a curator answers for every group of rows with one key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from numbers import Real
+from typing import Any, Concatenate, ParamSpec
+
+import numpy as np
+
+from modicum import request as ask
+from modicum.derive import dressed, refuse_bounds
+from modicum.errors import InvalidArgument
+from modicum.grouped import GroupedRelease
+from modicum.privacy.budget import Budget, chosen_budget
+from modicum.privacy.event import Approximate
+from modicum.release import Entry
+from modicum.runners.request import Request
+
+__all__ = ["GroupBy", "checked_keys", "key_event"]
+
+P = ParamSpec("P")
+Answer = Callable[[Mapping[str, Request]], Mapping[str, GroupedRelease]]
+
+
+def _method(question: Callable[P, Request]) -> Callable[Concatenate[GroupBy, P], GroupedRelease]:
+    """Turn a request builder into a method with the same arguments."""
+
+    def method(self: GroupBy, *args: P.args, **kwargs: P.kwargs) -> GroupedRelease:
+        refuse_bounds(kwargs)
+        return self.run(question(*args, **kwargs))
+
+    derived: Callable[Concatenate[GroupBy, P], GroupedRelease]
+    derived = dressed(method, question, owner="GroupBy", returns=GroupedRelease)
+    return derived
+
+
+class GroupBy:
+    """Groups of the rows of a curator; made by :meth:`Curator.group_by`.
+
+    Every question is asked of each group. A row is in one group at most, so the price of a
+    question is that of one group, however many groups there are.
+
+    Attributes
+    ----------
+    by : str
+        The column of keys.
+    keys : tuple
+        The keys, given or drawn; a release has them in this order.
+    selection : Entry or None
+        The draw of the keys, ``None`` if they were given.
+    """
+
+    __slots__ = ("_answer", "by", "keys", "selection")
+
+    def __init__(
+        self, by: str, keys: tuple[Any, ...], selection: Entry | None, answer: Answer
+    ) -> None:
+        self.by = by
+        self.keys = keys
+        self.selection = selection
+        self._answer = answer
+
+    mean = _method(ask.mean)
+    sum = _method(ask.sum)
+    count = _method(ask.count)
+
+    def run(self, request: Request) -> GroupedRelease:
+        """Answer one request made with :mod:`modicum.request` for every group."""
+        return self.together(answer=request)["answer"]
+
+    def together(self, **requests: Request) -> Mapping[str, GroupedRelease]:
+        """Answer several requests for every group, in the passes of the slowest one.
+
+        Parameters, price and errors are those of :meth:`Curator.together`: the sum of the
+        requests' prices, once for all groups.
+        """
+        return self._answer(requests)
+
+    def __repr__(self) -> str:
+        return f"GroupBy({self.by!r}, {len(self.keys)} keys)"
+
+
+def key_event(budget: Budget | None) -> Approximate:
+    """Return the event of a draw of keys for a budget.
+
+    Raises
+    ------
+    InvalidArgument
+        If it is no (ε, δ) with a positive δ: no key that one row brings in could ever be shown.
+    """
+    if not isinstance(budget, Budget) or budget.kind != "approx" or not 0 < budget.delta < 1:
+        raise InvalidArgument(
+            "key_budget must be modicum.approx(epsilon, delta): without a δ, a key that is in the "
+            f"data with few rows could never be shown, got {budget!r}"
+        )
+    chosen_budget(None, None, budget)
+    return Approximate(budget.amount, budget.delta)
+
+
+_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "number": ((Real, Decimal), "numbers"),
+    "date": ((date,), "dates"),
+    "moment": ((date,), "moments"),
+}
+
+
+def checked_keys(keys: Iterable[Hashable], by: str, kind: str | None) -> tuple[Any, ...]:
+    """Read public keys; errors depend on them and on the declared kind of the column.
+
+    Raises
+    ------
+    InvalidArgument
+        If there are none, one is there twice, or one cannot be a label of the column.
+    """
+    if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
+        raise InvalidArgument(f"keys must be a list such as ['a', 'b'], got {keys!r}")
+    read = tuple(_plain(key) for key in keys)
+    if not read:
+        raise InvalidArgument("keys is empty: name the groups, or give key_budget= to draw them")
+    known = (str, Real, Decimal, date)
+    allowed, name = _KINDS.get(kind or "text", (known, "labels"))
+    for key in read:
+        if not isinstance(key, known) or key != key:  # noqa: PLR0124 -- NaN
+            raise InvalidArgument(
+                f"key {key!r} can be no label: pass text, numbers, bools, dates or moments"
+            )
+        if not isinstance(key, allowed):
+            raise InvalidArgument(f"the column {by!r} holds {name}, so no row has the key {key!r}")
+    # A label that is text is also found by a key of that text, so these are one.
+    same: list[Any] = list(read) if kind in _KINDS else [str(key) for key in read]
+    twice = sorted({str(key) for key in same if same.count(key) > 1}) if len(same) < 1000 else []
+    if twice or len(set(same)) < len(same):
+        raise InvalidArgument(f"keys must be different, but there are several {twice or 'alike'}")
+    return read
+
+
+def _plain(key: Any) -> Any:
+    """Return the Python value of a key, a moment in UTC."""
+    if isinstance(key, np.generic):
+        key = key.astype("M8[us]").item() if key.dtype == "M8[ns]" else key.item()
+    if isinstance(key, datetime) and key.tzinfo is not None:
+        key = key.astimezone(UTC).replace(tzinfo=None)
+    return key

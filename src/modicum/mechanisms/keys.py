@@ -1,0 +1,207 @@
+"""Which keys of a column may be shown: optimal partition selection, drawn exactly.
+
+A key with n rows is kept with a probability π(n) that is the largest possible for a given (ε, δ)
+(Desfontaines, Voss, Gipson and Mandayam 2022, Theorem 1). π involves exp(ε), which is no rational
+number; it is enclosed between rationals as closely as one uniform number makes it necessary.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from itertools import combinations
+from numbers import Real
+from typing import Any
+
+from modicum.exact.bernoulli import point_below
+from modicum.exact.enclosure import exp_bounds, ln_above, ln_bounds
+from modicum.exact.entropy import Entropy
+from modicum.mechanisms.law import SECRET, Law
+from modicum.privacy.event import Approximate
+
+__all__ = ["KeepCurve", "KeySelection", "natural_order"]
+
+_MOST = 64  # a larger ε is used as this one: whoever has (64, δ) has (ε, δ)
+_WORD = 64
+_DIGITS = 40
+
+
+def natural_order(key: Any) -> tuple[bool, Any]:
+    """Sort keys of one column by this: numbers first, then in the order of their kind."""
+    return not isinstance(key, Real | Decimal), key
+
+
+@dataclass(frozen=True, slots=True)
+class KeepCurve:
+    """π(n), the chance that a key with n rows is kept.
+
+    π(0) = 0 and π(n + 1) = min(e^ε π(n) + δ, 1 - e^-ε (1 - π(n) - δ), 1): the largest numbers
+    that are (ε, δ)-indistinguishable from one n to the next. The first rule holds up to the
+    ``turn``, the second one beyond it, until π reaches 1 (docs/proofs/groups.md, [K2]).
+
+    Parameters
+    ----------
+    epsilon, delta : Fraction
+        Of one row; 0 < epsilon, 0 < delta < 1.
+
+    Examples
+    --------
+    >>> curve = KeepCurve(Fraction(1), Fraction(1, 100))
+    >>> [round(curve.probability(n), 4) for n in (0, 1, 2, 5, 9, 10)]
+    [0.0, 0.01, 0.0372, 0.7506, 1.0, 1.0]
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+
+    @property
+    def turn(self) -> int:
+        """Rows up to which π(n) = δ (e^(n ε) - 1) / (e^ε - 1)."""
+        return _turn(self._rate, self.delta)
+
+    @property
+    def sure(self) -> int:
+        """Rows from which π(n) is 1, perhaps a few too many.
+
+        By [K4] it is where e^((n - turn) ε) >= 1 + (e^ε - 1) / δ, which is at most e^ε / δ.
+        """
+        return _sure(self._rate, self.delta)
+
+    def bounds(self, n: int, digits: int) -> tuple[Fraction, Fraction]:
+        """Enclose π(n), ever closer as ``digits`` grows."""
+        if n == 0:
+            return Fraction(0), Fraction(0)
+        if n >= self.sure:
+            return Fraction(1), Fraction(1)
+        least, most = (bound - 1 for bound in exp_bounds(self._rate, digits))
+        rising = min(n, self.turn)
+        low, high = exp_bounds(rising * self._rate, digits)
+        # [K3] δ (e^(n ε) - 1) / (e^ε - 1), its numerator and denominator enclosed.
+        low, high = self.delta * (low - 1) / most, self.delta * (high - 1) / least
+        if n > rising:
+            # [K4] 1 + c - e^(-j ε) (1 + c - π(turn)), c = δ / (e^ε - 1), j = n - turn.
+            shrunk, larger = exp_bounds(-(n - rising) * self._rate, digits)
+            small, large = self.delta / most, self.delta / least
+            low, high = (
+                1 + small - larger * (1 + large - low),
+                1 + large - shrunk * (1 + small - high),
+            )
+        return min(max(low, Fraction(0)), Fraction(1)), min(high, Fraction(1))
+
+    def probability(self, n: int) -> float:
+        """Return π(n) to float precision."""
+        return float(self.bounds(n, _DIGITS)[0])
+
+    def coin(self, n: int, entropy: Entropy) -> bool:
+        """Return True with probability exactly π(n)."""
+        return point_below(entropy.word(), _WORD, functools.partial(self.bounds, n), entropy)
+
+    @property
+    def _rate(self) -> Fraction:
+        return min(self.epsilon, Fraction(_MOST))
+
+
+@functools.lru_cache(maxsize=64)
+def _turn(epsilon: Fraction, delta: Fraction) -> int:
+    """1 + floor(ln((e^ε + 2δ - 1) / (δ (e^ε + 1))) / ε), whatever precision that takes.
+
+    The logarithm is no multiple of ε: e^ε would be a root of a polynomial, see [K2].
+    """
+    digits = _DIGITS
+    while True:
+        below, above = exp_bounds(epsilon, digits)
+        low = (below + 2 * delta - 1) / (delta * (above + 1))
+        high = (above + 2 * delta - 1) / (delta * (below + 1))
+        least = math.floor(ln_bounds(low, digits)[0] / epsilon)
+        if least == math.floor(ln_bounds(high, digits)[1] / epsilon):
+            return 1 + least
+        digits += 20
+
+
+@functools.lru_cache(maxsize=64)
+def _sure(epsilon: Fraction, delta: Fraction) -> int:
+    return _turn(epsilon, delta) + 1 + math.ceil(ln_above(1 / delta) / epsilon)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeySelection(Law[tuple[Any, ...]]):
+    """Each key is kept with probability π(its number of rows), independently.
+
+    Contract: one row more or less changes one count by 1. It then changes the law of one key
+    only, so the selection of all keys is (ε, δ)-DP for one row.
+
+    Parameters
+    ----------
+    counts : mapping
+        Rows of every key of the data, each at least 1 (secret, as are the keys).
+    epsilon, delta : Fraction
+        Of one row.
+
+    Notes
+    -----
+    An outcome is the tuple of kept keys in their natural order, which does not depend on the
+    order of the rows.
+    """
+
+    counts: Mapping[Hashable, int] = field(repr=False, metadata=SECRET)
+    epsilon: Fraction
+    delta: Fraction
+
+    @property
+    def event(self) -> Approximate:
+        """(ε, δ)."""
+        return Approximate(self.epsilon, self.delta)
+
+    @property
+    def curve(self) -> KeepCurve:
+        """The probabilities π(n)."""
+        return KeepCurve(self.epsilon, self.delta)
+
+    def sample(self, entropy: Entropy) -> tuple[Any, ...]:
+        """Toss every key's coin."""
+        coin = _coins(self.curve, entropy)
+        kept: list[Any] = [key for key, n in self.counts.items() if coin(n)]
+        return tuple(sorted(kept, key=natural_order))
+
+    def log_density(self, outcome: tuple[Any, ...]) -> float:
+        """Sum of ln π(n) over the kept keys and of ln(1 - π(n)) over the others."""
+        kept = set(outcome)
+        if not kept <= self.counts.keys():
+            return -math.inf
+        curve = self.curve
+        return sum(
+            _log(low if key in kept else 1 - low)
+            for key, n in self.counts.items()
+            for low, _ in [curve.bounds(n, _DIGITS)]
+        )
+
+    def probes(self) -> Iterable[tuple[Any, ...]]:
+        """Return all sets of keys."""
+        keys: list[Any] = sorted(self.counts, key=natural_order)
+        for size in range(len(keys) + 1):
+            yield from combinations(keys, size)
+
+
+def _coins(curve: KeepCurve, entropy: Entropy) -> Callable[[int], bool]:
+    """Coins of which nearly all are decided by one word and two comparisons of integers."""
+    decided: dict[int, tuple[int, int]] = {}
+
+    def coin(n: int) -> bool:
+        if n not in decided:
+            low, high = curve.bounds(n, _DIGITS)
+            decided[n] = math.floor(low * 2**_WORD), math.ceil(high * 2**_WORD)
+        word = entropy.word()
+        surely, never = decided[n]
+        if word < surely or word >= never:
+            return word < surely
+        return point_below(word, _WORD, functools.partial(curve.bounds, n), entropy)
+
+    return coin
+
+
+def _log(x: Fraction) -> float:
+    return math.log(x) if x > 0 else -math.inf

@@ -1,0 +1,150 @@
+"""All groups together cost one row what one group costs it, computed on tiny tables."""
+
+from itertools import combinations_with_replacement, product
+
+import pandas as pd
+import pytest
+
+from modicum import request as ask
+from modicum.exact.entropy import SYSTEM
+from modicum.frames import groups as module
+from modicum.frames.groups import GroupReader
+from modicum.frames.reader import read
+from modicum.frames.source import open_source
+from modicum.privacy.event import event_of
+from modicum.privacy.unit import Unit
+from modicum.runners.replay import replay
+
+KEYS = ["a", "b", "empty"]
+NARROW = {"within": (-4, 4), "step": 1}
+ROWS = [(key, x) for key in ("a", "b", "other", None) for x in (-4.0, 1.0, 4.0)]
+
+
+class OneGroup:
+    """One group of a grouped reader, for a replay; it remembers what was read."""
+
+    def __init__(self, reader, group: int) -> None:
+        self._reader, self._group, self._kept = reader, group, {}
+
+    def read(self, asks, entropy):
+        missing = [each for each in asks if each not in self._kept]
+        found = self._reader.read([(self._group, each) for each in missing], entropy)
+        self._kept.update(zip(missing, found, strict=True))
+        return [self._kept[each] for each in asks]
+
+
+class Overlapping:
+    """The mistake to catch: the last group holds all rows, so that others share theirs with it."""
+
+    def __init__(self, reader, source) -> None:
+        self._reader, self._source = reader, source
+
+    def read(self, asks, entropy):
+        return [
+            read(self._source, [each], entropy)[0]
+            if group == len(KEYS) - 1
+            else self._reader.read([(group, each)], entropy)[0]
+            for group, each in asks
+        ]
+
+
+def readers(rows, *, overlap: bool = False) -> list[OneGroup]:
+    frame = pd.DataFrame(rows, columns=["g", "x"]).astype({"g": object, "x": float})
+    source = open_source(frame)
+    reader = GroupReader(source, Unit(), "g", KEYS, ["x", None])
+    if overlap:
+        reader = Overlapping(reader, source)
+    return [OneGroup(reader, group) for group in range(len(KEYS))]
+
+
+def outcomes_of(statistic: str) -> list[tuple]:
+    """Paths through the draws: far below, near and far above, at counts of several sizes."""
+    if statistic == "count":
+        return [((n,),) for n in (-99, 0, 1, 2, 3, 99)]
+    counts, radii, sums = [(0,), (2,), (700,)], [(0,), (2,), (4,)], [(-300,), (300,)]
+    return list(product(counts, radii, sums))
+
+
+def densities(asked, event, group: OneGroup) -> list[float]:
+    return [replay(asked, event, group, path).log_density for path in outcomes_of(asked.statistic)]
+
+
+def joint_loss(asked, unit: Unit, rows, more, *, overlap: bool = False) -> float:
+    """Largest log ratio of all groups' draws together, in either direction.
+
+    Given the data, the groups' draws are independent, so the largest sum is the sum of each
+    group's largest one.
+    """
+    event = unit.per_row(event_of(asked.budget))
+    up = down = 0.0
+    for one, other in zip(
+        readers(rows, overlap=overlap), readers([*rows, *more], overlap=overlap), strict=True
+    ):
+        pairs = zip(densities(asked, event, one), densities(asked, event, other), strict=True)
+        ratios = [p - q for p, q in pairs]
+        up, down = up + max(*ratios, 0.0), down + min(*ratios, 0.0)
+    return max(up, -down)
+
+
+TABLES = [
+    list(rows) for size in range(3) for rows in combinations_with_replacement(ROWS[:8:3], size)
+]
+STATISTICS = {
+    "count": ask.count("x", epsilon=1),
+    "count of rows": ask.count(epsilon=1),
+    "sum": ask.sum("x", **NARROW, epsilon=1),
+}
+every_statistic = pytest.mark.parametrize("name", STATISTICS)
+
+
+@every_statistic
+@pytest.mark.parametrize("few", [64, 0], ids=["few", "many"])
+def test_one_row_more_in_any_group_costs_epsilon_over_all_groups(name, few, monkeypatch) -> None:
+    monkeypatch.setattr(module, "_FEW", few)
+    asked = STATISTICS[name]
+    worst = {
+        row: max(joint_loss(asked, Unit(), rows, [row]) for rows in TABLES[:: 2 if few else 5])
+        for row in [*ROWS[::2], ("empty", 4.0), ("empty", float("nan"))]
+    }
+    assert max(worst.values()) <= 1 + 1e-9
+    assert max(worst.values()) > 0.95
+    assert all(loss == 0 for (key, _), loss in worst.items() if key in {"other", None})
+
+
+@every_statistic
+def test_a_person_with_two_rows_anywhere(name) -> None:
+    asked, unit = STATISTICS[name], Unit(2)
+    moves = [[("a", 4.0), ("b", 4.0)], [("a", 4.0)] * 2, [("a", -4.0), ("other", 1.0)]]
+    losses = [joint_loss(asked, unit, rows, move) for rows in TABLES[::3] for move in moves]
+    assert max(losses) <= 1 + 1e-9
+    assert max(losses) > 0.95
+
+
+@every_statistic
+def test_overlapping_groups_at_the_price_of_one_are_caught(name) -> None:
+    """The control: each of two groups that share a row spends all of ε on it."""
+    loss = joint_loss(STATISTICS[name], Unit(), [("a", 1.0)], [("a", 4.0)], overlap=True)
+    assert loss > 1.9
+
+
+@every_statistic
+def test_two_rows_at_the_price_of_one_are_caught(name) -> None:
+    loss = joint_loss(STATISTICS[name], Unit(), [], [("a", 4.0), ("b", 4.0)])
+    assert loss > 1.9
+
+
+def test_needs_and_laws_do_not_depend_on_the_rows() -> None:
+    asked = STATISTICS["sum"]
+    for path in outcomes_of("sum"):
+        trails = {
+            repr(replay(asked, event_of(asked.budget), group, path).trail)
+            for rows in TABLES[:8]
+            for group in readers(rows)
+        }
+        assert len(trails) == 1
+
+
+def test_the_audit_reads_what_the_curator_reads() -> None:
+    (group, *_) = readers([("a", 4.0), ("b", 1.0)])
+    needs = replay(STATISTICS["count"], event_of(STATISTICS["count"].budget), group, ()).trail[0]
+    assert group.read(needs, SYSTEM)[0].count == 1

@@ -1,0 +1,141 @@
+"""Groups are answered together: one charge, no pass too many, each as if it were alone."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from modicum import request
+from modicum.exact.entropy import SeededEntropy
+from modicum.frames.reader import read
+from modicum.frames.source import open_source
+from modicum.privacy.unit import Unit
+from modicum.release import Answer
+from modicum.runners.groups import run_groups
+from modicum.runners.live import run
+from modicum.runners.request import Request
+from modicum.steps import Ask, need
+from modicum.summaries.count import Count
+
+WITHIN = (-1e9, 1e9)
+RNG = np.random.default_rng(0)
+GROUPS = [RNG.lognormal(10, 1, 3000), np.empty(0), RNG.normal(5, 1, 40), RNG.normal(0, 9, 700)]
+
+
+class Watched:
+    """A reader of some arrays that keeps a diary of its passes."""
+
+    def __init__(self, groups, diary: list) -> None:
+        self._sources = [open_source(x) for x in groups]
+        self.diary = diary
+
+    def read(self, asks, entropy):
+        self.diary.append({group for group, _ in asks})
+        return [read(self._sources[group], [ask], entropy)[0] for group, ask in asks]
+
+
+class Noted(SeededEntropy):
+    """Entropy that notes when it is first used."""
+
+    def __init__(self, diary: list) -> None:
+        super().__init__("groups")
+        self._diary = diary
+
+    def word(self) -> int:
+        if "draw" not in self._diary:
+            self._diary.append("draw")
+        return super().word()
+
+
+def run_all(requests, groups=GROUPS, unit=None, charge=None):
+    diary: list = []
+    walks = run_groups(
+        requests,
+        len(groups),
+        Watched(groups, diary),
+        unit=unit or Unit(),
+        charge=charge or (lambda: diary.append("charge")),
+        entropy=Noted(diary),
+    )
+    return walks, diary
+
+
+def test_one_charge_for_all_groups_after_the_first_pass_and_before_the_first_draw() -> None:
+    walks, diary = run_all({"n": request.count(epsilon=1)})
+    assert diary == [{0, 1, 2, 3}, "charge", "draw"]
+    assert [list(each) for each in walks] == [["n"]] * 4
+    assert all(len(each["n"].journal) == 1 for each in walks)
+
+
+def test_a_refused_charge_stops_before_any_draw() -> None:
+    seen = []
+
+    def refuse() -> None:
+        raise PermissionError
+
+    with pytest.raises(PermissionError):
+        run_all({"n": request.count(epsilon=1)}, charge=refuse)
+    assert seen == []
+
+
+def passes(requests, groups) -> int:
+    return sum(isinstance(entry, set) for entry in run_all(requests, groups)[1])
+
+
+def test_no_more_passes_than_the_slowest_group() -> None:
+    mean = request.mean(within=WITHIN, epsilon=1)
+    small = request.mean(within=WITHIN, epsilon="0.004")  # a cell table: two passes
+    assert passes({"a": mean}, GROUPS) == 1
+    assert passes({"a": mean, "b": request.count(epsilon=1)}, GROUPS) == 1
+    slowest = max(passes({"a": small}, [x]) for x in GROUPS)
+    assert passes({"a": small}, GROUPS) == passes({"a": small, "b": mean}, GROUPS) == slowest
+
+
+def test_a_pass_reads_only_the_groups_that_still_wait() -> None:
+    """The second need comes only in groups with a large noisy count."""
+
+    def steps(event):
+        first = yield from need(Ask(None, None, Count()))
+        if first.count > 100:  # no estimator may do this; it is a probe of the runner
+            yield from need(Ask(None, request.sum(within=WITHIN, epsilon=1).lattice, Count()))
+        return Answer(Fraction(first.count), None, "ok")
+
+    probe = Request("probe", "probe", None, None, request.count(epsilon=1).budget, steps)
+    walks, diary = run_all({"a": probe})
+    assert [entry for entry in diary if isinstance(entry, set)] == [{0, 1, 2, 3}, {0, 3}]
+    assert [each["a"].answer.value for each in walks] == [len(x) for x in GROUPS]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        request.count(epsilon=1),
+        request.sum(within=WITHIN, epsilon=1),
+        request.mean(within=WITHIN, epsilon=1),
+        request.mean(within=WITHIN, rho="0.5"),
+    ],
+    ids=lambda r: f"{r.statistic} {r.budget.kind}",
+)
+@pytest.mark.parametrize("x", GROUPS, ids=len)
+def test_a_single_group_is_released_as_the_column_alone(asked, x) -> None:
+    alone = run(
+        {"a": asked},
+        type("Reader", (), {"read": lambda self, asks, e: read(open_source(x), asks, e)})(),
+        unit=Unit(),
+        charge=lambda: None,
+        entropy=SeededEntropy("groups"),
+    )["a"]
+    (grouped,), _ = run_all({"a": asked}, [x])
+    assert grouped["a"].answer == alone.answer
+    assert grouped["a"].journal == alone.journal
+
+
+def test_a_unit_of_several_rows_shrinks_the_event_in_every_group() -> None:
+    walks, _ = run_all({"n": request.count(epsilon=1)}, unit=Unit(4))
+    events = {entry.event.epsilon for each in walks for entry in each["n"].journal}
+    assert events == {Fraction(1, 4)}
+
+
+def test_no_groups_at_all() -> None:
+    walks, diary = run_all({"n": request.count(epsilon=1)}, [])
+    assert (walks, diary) == ([], ["charge"])

@@ -1,0 +1,43 @@
+"""A summary of held records is that of a pass over them."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from modicum.exact.entropy import SeededEntropy
+from modicum.summaries.cells import Cells
+from modicum.summaries.clipped import ClippedSum
+from modicum.summaries.count import Count
+from modicum.summaries.held import summary_of_held
+from modicum.summaries.records import Records
+from modicum.summaries.tails import Tails
+from tests.summaries.cases import columns, lattices, reduce
+
+REDUCTIONS = [
+    Count(),
+    Tails(1),
+    Tails(7),
+    Tails(1000),
+    ClippedSum(-3, 4),
+    ClippedSum(0, 0),
+    ClippedSum(-(10**30), 5),
+    ClippedSum(10**20, 10**30),
+    Cells(0, (0, 1, 5, 2**40)),
+    Cells(-7, (3,)),
+]
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS, ids=repr)
+@given(columns, lattices)
+def test_held_records_give_the_same_summary(reduction, column, lattice) -> None:
+    q = np.sort(lattice.quantise(np.array(column, dtype=np.float64)))
+    assert summary_of_held(reduction, lattice, q) == reduce(reduction, lattice, [column])
+
+
+@given(columns, lattices, st.integers(1, 3))
+def test_held_records_are_all_there(column, lattice, subsamples) -> None:
+    q = np.sort(lattice.quantise(np.array(column, dtype=np.float64)))
+    records = summary_of_held(Records(subsamples), lattice, q)
+    assert np.array_equal(np.sort(records.all()), q)
+    assert set(records.thin(1, SeededEntropy(1)).tolist()) <= set(q.tolist())

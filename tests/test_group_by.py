@@ -1,0 +1,248 @@
+"""Questions for every group, as a user asks them."""
+
+import json
+import pickle
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import modicum as mo
+from modicum.exact.entropy import SeededEntropy
+from modicum.group_by import GroupBy
+from modicum.privacy.compose import total
+from modicum.privacy.event import Approximate
+
+WITHIN = (-1e9, 1e9)
+RNG = np.random.default_rng(1)
+SIZE = 12_000
+TABLE = pd.DataFrame(
+    {
+        "firm": pd.Series(RNG.choice(["a", "b", "c"], SIZE, p=[0.7, 0.2995, 0.0005]), dtype=object),
+        "wage": RNG.lognormal(10, 0.5, SIZE),
+        "size": RNG.integers(0, 4, SIZE),
+        "who": np.arange(SIZE) // 3,
+    }
+)
+TABLE.loc[5, "firm"] = None
+
+
+def curator(table=TABLE, budget=None, **more) -> mo.Curator:
+    return mo.Curator(
+        table, budget=budget or mo.approx(10, "1e-5"), entropy=SeededEntropy("by"), **more
+    )
+
+
+def test_all_groups_cost_what_one_costs() -> None:
+    guarded = curator(budget=mo.pure(3))
+    wages = guarded.group_by("firm", keys=["b", "never", "a"]).mean(
+        "wage", within=WITHIN, epsilon=1
+    )
+    assert guarded.spent == mo.pure(1)
+    assert list(wages) == ["b", "never", "a"]
+    assert len(wages) == 3
+    for key in "ab":
+        truth = TABLE.wage[TABLE.firm == key].mean()
+        assert wages[key].value == pytest.approx(truth, rel=0.1)
+        assert total([entry.event for entry in wages[key].journal], "pure") == mo.pure(1)
+    assert wages["never"].status != "ok"
+
+
+def test_together_is_charged_once_for_all_groups_and_questions() -> None:
+    guarded = curator(budget=mo.zcdp(2))
+    both = guarded.group_by("size", keys=range(4)).together(
+        n=mo.request.count(rho="0.5"), total=mo.request.sum("wage", within=(0, 1e9), rho=1)
+    )
+    assert guarded.spent == mo.zcdp("1.5")
+    assert list(both) == ["n", "total"]
+    assert [round(each.value, -3) for each in both["n"].values()] == [3000.0] * 4
+    truth = TABLE.wage[TABLE["size"] == 2].sum()
+    assert both["total"][2].value == pytest.approx(truth, rel=0.05)
+
+
+@pytest.mark.parametrize("statistic", ["count", "mean", "sum"])
+@pytest.mark.parametrize("key", ["a", "b", "c", "never"])
+def test_a_group_is_released_as_a_filtered_table(statistic, key) -> None:
+    """With the same entropy, of less than 2^13 rows, whose order does not matter then."""
+    options = {"epsilon": 1} if statistic == "count" else {"epsilon": 1, "within": WITHIN}
+    table = TABLE[:9000]
+    grouped = curator(table).group_by("firm", keys=[key])
+    alone = curator(table[table.firm == key])
+    one = getattr(grouped, statistic)("wage", **options)[key]
+    other = getattr(alone, statistic)("wage", **options)
+    assert (one.value, one.journal, one.status) == (other.value, other.journal, other.status)
+
+
+def test_keys_are_drawn_for_epsilon_and_delta() -> None:
+    guarded = curator()
+    groups = guarded.group_by("firm", key_budget=mo.approx("0.5", "1e-6"))
+    assert groups.keys == ("a", "b")  # 6 rows have the key c
+    assert guarded.spent == mo.approx("0.5", "1e-6")
+    assert groups.selection.event == Approximate(*_half())
+    counts = groups.count(epsilon=1)
+    assert guarded.spent == mo.approx("1.5", "1e-6")
+    assert counts.selection == groups.selection
+    assert "keys     drawn, for (ε, δ) = (0.5, 0.000001)" in str(counts)
+    assert "KeySelection" in counts.explain()
+
+
+def _half():
+    budget = mo.approx("0.5", "1e-6")
+    return budget.amount, budget.delta
+
+
+def test_no_key_may_be_kept() -> None:
+    table = pd.DataFrame({"k": [1, 2, 3], "x": [1.0, 2.0, 3.0]})
+    groups = curator(table).group_by("k", key_budget=mo.approx("0.1", "1e-9"))
+    assert groups.keys == ()
+    release = groups.mean("x", within=(0, 9), epsilon=1)
+    assert len(release) == 0
+    assert list(release.frame().columns) == ["key", "value", "lower", "upper"]
+    assert "0 groups" in str(release)
+    assert json.loads(release.to_json())["groups"] == []
+
+
+def test_a_person_with_several_rows() -> None:
+    for unit in (mo.unit_of(rows=3), mo.unit_of("who", max_rows=3)):
+        guarded = curator(unit=unit)
+        groups = guarded.group_by("firm", key_budget=mo.approx(1, "1e-6"))
+        assert guarded.spent == mo.approx(1, "1e-6")
+        parameters = groups.selection.parameters
+        assert parameters["epsilon"] == "1/3"
+        release = groups.count(epsilon=1)
+        assert guarded.spent == mo.approx(2, "1e-6")
+        assert {str(e.event) for e in release["a"].journal} == {"ε = 1/3"}
+
+
+REFUSED = {
+    "empty": ({"keys": []}, "keys is empty"),
+    "twice": ({"keys": ["a", "b", "a"]}, r"several \['a'\]"),
+    "a text": ({"keys": "ab"}, "must be a list"),
+    "no labels": ({"keys": [None]}, "can be no label"),
+    "a list": ({"keys": [["a"]]}, "can be no label"),
+    "nan": ({"keys": [float("nan")]}, "can be no label"),
+    "neither": ({}, "either keys"),
+    "both": ({"keys": ["a"], "key_budget": mo.approx(1, "1e-6")}, "either keys"),
+    "pure": ({"key_budget": mo.pure(1)}, "must be modicum.approx"),
+    "number": ({"key_budget": 1}, "must be modicum.approx"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_keys_that_are_refused_cost_nothing(name) -> None:
+    options, text = REFUSED[name]
+    guarded = curator()
+    with pytest.raises(mo.InvalidArgument, match=text):
+        guarded.group_by("firm", **options)
+    assert guarded.spent.amount == 0
+
+
+@pytest.mark.parametrize(
+    ("by", "keys", "text"),
+    [
+        ("size", ["a"], "holds numbers, so no row has the key 'a'"),
+        ("size", [1, True], "different"),
+        ("size", [1, 1.0], "different"),
+        ("firm", [5, "5"], "different"),
+        (3, ["a"], "must be a column name"),
+    ],
+)
+def test_keys_that_do_not_fit_the_column(by, keys, text) -> None:
+    with pytest.raises(mo.InvalidArgument, match=text):
+        curator().group_by(by, keys=keys)
+
+
+def test_columns_are_checked_before_anything_is_charged() -> None:
+    guarded = curator()
+    with pytest.raises(mo.MissingColumn, match="no column 'town'"):
+        guarded.group_by("town", keys=["a"])
+    groups = guarded.group_by("firm", keys=["a"])
+    with pytest.raises(mo.MissingColumn, match="no column 'pay'"):
+        groups.mean("pay", within=WITHIN, epsilon=1)
+    with pytest.raises(mo.UnsupportedData):
+        groups.mean("firm", within=WITHIN, epsilon=1)
+    with pytest.raises(mo.InvalidArgument, match="within="):
+        groups.mean("wage", bounds=(0, 1), epsilon=1)
+    with pytest.raises(mo.BudgetExceeded):
+        groups.count(epsilon=11)
+    with pytest.raises(mo.InvalidArgument, match="at least one"):
+        groups.together()
+    with pytest.raises(mo.BudgetExceeded):
+        guarded.group_by("firm", key_budget=mo.approx(1, "1e-4"))
+    assert guarded.spent.amount == 0
+
+
+@pytest.mark.parametrize("budget", [mo.pure(3), mo.zcdp(3)])
+def test_a_budget_without_a_delta_draws_no_keys(budget) -> None:
+    guarded = curator(budget=budget)
+    with pytest.raises(mo.InvalidArgument, match="needs a δ"):
+        guarded.group_by("firm", key_budget=mo.approx(1, "1e-6"))
+    assert guarded.spent.amount == 0
+
+
+def test_units_that_cannot_be_grouped() -> None:
+    for unit, text in (
+        (mo.unit_of("who", combine="mean"), "several groups"),
+        (mo.unit_of("firm", max_rows=3), "column of the privacy unit"),
+    ):
+        with pytest.raises(mo.InvalidArgument, match=text):
+            curator(unit=unit).group_by("firm", keys=["a"])
+
+
+FRAMES = {
+    pd.DataFrame: lambda: TABLE,
+    pl.DataFrame: lambda: pl.from_pandas(TABLE),
+    pa.Table: lambda: duckdb.sql("select * from TABLE"),
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_a_frame_of_the_users_own_library(kind) -> None:
+    table = pa.Table.from_pandas(TABLE) if kind is pa.Table else FRAMES[kind]()
+    frame = curator(table).group_by("firm", keys=["b", "a"]).count(epsilon=1).frame()
+    assert isinstance(frame, kind)
+    columns = frame.column_names if kind is pa.Table else list(frame.columns)
+    assert columns == ["key", "value", "lower", "upper"]
+
+
+def test_a_file_gives_a_list_of_rows(tmp_path) -> None:
+    TABLE.to_csv(tmp_path / "t.csv", index=False)
+    rows = curator(tmp_path / "t.csv").group_by("size", keys=[1, 2]).count(epsilon=1).frame()
+    assert [row["key"] for row in rows] == [1, 2]
+    assert all(row["lower"] <= row["value"] <= row["upper"] for row in rows)
+
+
+def test_the_card_the_json_and_the_repr() -> None:
+    release = curator().group_by("firm", keys=["a", "never"]).mean("wage", within=WITHIN, epsilon=1)
+    lines = str(release).splitlines()
+    assert lines[0] == "mean of wage by firm: 2 groups"
+    assert lines[1].split()[:2] == ["firm", "mean"]
+    assert "ε = 1 for one row, all groups together (add-remove; swap: ε = 2)" in str(release)
+    assert "never: too little data" in str(release)
+    assert "not private" in str(release)
+    assert "90 % interval" in release.card(level=0.9)
+    assert repr(release) == "GroupedRelease(mean of 'wage' by 'firm', 2 groups)"
+    assert release._repr_html_().startswith("<pre>mean of wage")
+    record = json.loads(release.to_json())
+    assert [group["key"] for group in record["groups"]] == ["a", "never"]
+    assert record["groups"][0]["release"]["value"] == release["a"].value
+    assert release.explain().count("Every draw, in order") == 2
+    assert pickle.loads(pickle.dumps(release)) == release
+
+
+def test_many_groups_are_cut_on_the_card() -> None:
+    table = pd.DataFrame({"k": np.arange(3000) % 100})
+    release = curator(table).group_by("k", keys=range(100)).count(epsilon=1)
+    assert "and 70 more: frame() has all" in str(release)
+    assert len(release.frame()) == 100
+    assert max(abs(each.value - 30) for each in release.values()) < 20
+
+
+def test_group_by_shows_no_data_and_names_its_methods() -> None:
+    groups = curator().group_by("firm", keys=["a"])
+    assert repr(groups) == "GroupBy('firm', 1 keys)"
+    assert GroupBy.mean.__qualname__ == "GroupBy.mean"
+    assert "GroupedRelease" in GroupBy.mean.__doc__
