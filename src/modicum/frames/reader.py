@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
+from modicum.frames.distributed import DistributedSource
 from modicum.frames.source import Source
 from modicum.steps import Ask
 from modicum.summaries.base import Accumulator, Integers, Sensitive
@@ -17,7 +18,7 @@ __all__ = ["read"]
 
 
 def read(source: Source, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
-    """Answer reductions in one pass over the columns that they need.
+    """Answer reductions in one pass over the columns that they need, or one job on a cluster.
 
     Parameters
     ----------
@@ -44,6 +45,8 @@ def read(source: Source, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any
             source.check(ask.column)
         else:
             source.check_values(ask.column)
+    if isinstance(source, DistributedSource):
+        return source.answer(asks, entropy)
     rows = {ask.column: _ColumnRows(source, ask.column, entropy) for ask in asks}
     passes = [ask.reduction.begin(ask.lattice, rows[ask.column]) for ask in asks]
     readers: dict[str | None, list[Accumulator[Any]]] = {}
