@@ -25,6 +25,7 @@ from modicum.summaries.count import Count
 from modicum.summaries.part_records import PartRecords
 from modicum.summaries.records import Records
 from modicum.summaries.tails import Tails
+from modicum.version import VERSION
 from tests.exact.goodness import ACCEPT, REJECT, p_value
 
 INF, NAN = float("inf"), float("nan")
@@ -174,7 +175,7 @@ def test_a_seed_travels_only_if_the_entropy_is_no_secret() -> None:
 
 def test_parts_draw_from_streams_of_their_own() -> None:
     rows = np.arange(64.0)
-    job = Job((Ask("x", LATTICE, PartRecords(2)),), seed="7")
+    job = Job((Ask("x", LATTICE, PartRecords(2)),), "7", VERSION)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(membership, "kept_level", lambda _: 1)
         known = [job.summarise([{"x": rows}], place) for place in ("a", "b", "a")]
@@ -185,7 +186,7 @@ def test_parts_draw_from_streams_of_their_own() -> None:
 
 
 def test_workers_of_another_version_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
-    job = Job((Ask("x", LATTICE, Count()),))
+    job = Job((Ask("x", LATTICE, Count()),), None, VERSION)
     monkeypatch.setattr(distributed, "VERSION", "99")
     for action in (lambda: job.summarise([], ""), lambda: job.merge([], "")):
         with pytest.raises(SourceError, match="workers run modicum 99"):

@@ -49,8 +49,8 @@ class Job:
     """
 
     asks: tuple[Ask[Any], ...]
-    seed: str | None = None
-    version: str = VERSION
+    seed: str | None
+    version: str
 
     @property
     def columns(self) -> tuple[str | None, ...]:
@@ -131,7 +131,7 @@ class DistributedSource(Source):
         """
         sent = tuple(map(_sent, asks))
         seeded = not entropy.secret and any(map(_chooses, sent))
-        job = Job(sent, f"{entropy.bits(128):032x}" if seeded else None)
+        job = Job(sent, f"{entropy.bits(128):032x}" if seeded else None, VERSION)
         merged = guarded(self._label, lambda: job.merged(self._run(job), entropy))
         return [self._opened(ask, each) for ask, each in zip(asks, merged, strict=True)]
 

@@ -39,6 +39,12 @@ class SparkTable(DistributedSource):
         self._places = {name: f"c{place}" for place, name in enumerate(types)}
 
     def _run(self, job: Job) -> Iterable[Parts]:
+        found: list[Parts] = []
+        if _works(lambda: found.extend(self._collected(job))):
+            return found
+        raise SourceError(f"{_LABEL} could not be read" + self._reason())
+
+    def _collected(self, job: Job) -> Iterator[Parts]:
         # By place: Spark would read dots and backticks, and take "x" for "X".
         frame = self._frame.toDF(*self._places.values())
         named = [self._places[name] for name in job.columns if name is not None]
@@ -46,10 +52,7 @@ class SparkTable(DistributedSource):
         schema = ", ".join(["part bigint", *(f"s{i} binary" for i in range(len(job.asks)))])
         known = frame.mapInArrow(partial(_summarise, job), schema)
         known = known.repartition(_MERGERS, "part").mapInArrow(partial(_merge, job), schema)
-        rows: list[Any] = []
-        if _works(lambda: rows.extend(known.collect())):
-            return [[bytes(each) for each in row[1:]] for row in rows]
-        raise SourceError(f"{_LABEL} could not be read" + self._reason())
+        return ([bytes(each) for each in row[1:]] for row in known.collect())
 
     def _reason(self) -> str:
         """Say why a job failed, if it was not for the data."""

@@ -19,7 +19,7 @@ _NUMBER = re.compile(
 _KINDS = {
     "date": re.compile(r"date|timestamp|period"),
     "duration": re.compile(r"duration|timedelta|interval($| day| hour| minute| second|\()"),
-    "text": re.compile(r"str|large_string|varchar|utf8|[<>]u"),
+    "text": re.compile(r"str(?!uct)|large_string|varchar|utf8|[<>]u"),
     "labels": re.compile(r"categor|enum|dictionary"),
     "sparse": re.compile(r"sparse"),
     "complex": re.compile(r"complex"),
