@@ -50,6 +50,21 @@ def test_one_round_is_one_job(session) -> None:
     assert summaries[-1].count == 1000
 
 
+def test_questions_together_share_a_job(session) -> None:
+    frame = session.range(20_000).selectExpr("cast(id as double) as x", "id % 150 as age")
+    curator = mo.Curator(frame, budget=mo.pure(2))
+    session.sparkContext.setJobGroup("together", "")
+    answers = curator.together(
+        x=mo.request.mean("x", within=(-1e9, 1e9), epsilon="0.5"),
+        age=mo.request.mean("age", within=(0, 150), epsilon="0.25"),
+        rows=mo.request.count(epsilon="0.05"),
+    )
+    assert len(session.sparkContext.statusTracker().getJobIdsForGroup("together")) <= 2
+    assert abs(answers["x"].value - 10_000) < 1000
+    assert abs(answers["age"].value - 74.5) < 20
+    assert curator.spent == mo.pure("0.8")
+
+
 def test_partitions_draw_independently(session) -> None:
     frame = session.range(0, 40_000, 1, 8).selectExpr("id % 5000 as x")
     (records,) = read(open_source(frame), [Ask("x", LATTICE, Records(2))], SYSTEM)
