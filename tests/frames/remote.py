@@ -17,15 +17,12 @@ from tests.frames.engines import NULLABLE, TABLES, Maker
 
 PARTS = 3
 
-# The tests need not log what they provoke, and a session must not outlive them by its web page.
 _SETTINGS = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "4"}
 
 
-def need(engine: str) -> None:
-    """Skip the test if an engine is missing, with what to install."""
-    if find_spec(engine) is None:
-        pytest.skip(f"{engine} is not installed: make test-engines")
-    if engine == "pyspark" and shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+def need_java() -> None:
+    """Skip the test if Spark could not start, with what to install."""
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("Spark needs Java 17 or newer: apt-get install openjdk-17-jre-headless")
 
 
@@ -46,7 +43,7 @@ def _session(*, connect: bool) -> Any:
 
 def spark(*, connect: bool = False) -> Any:
     """The Spark session of the tests."""
-    need("pyspark")
+    need_java()
     return _session(connect=connect)
 
 
@@ -70,7 +67,6 @@ def dask_frame(types_mapper: Any = None) -> Maker:
     """Make DataFrames of several partitions, with pandas's or Arrow's types."""
 
     def made(table: pa.Table, _: Path) -> Any:
-        need("dask")
         import dask.dataframe as dd  # noqa: PLC0415
 
         numbers = table["x"] if "x" in table.column_names else table[table.num_columns - 1]
@@ -86,7 +82,6 @@ def dask_frame(types_mapper: Any = None) -> Maker:
 
 def dask_arrow(table: pa.Table, folder: Path) -> Any:
     """A Dask DataFrame with Arrow's types."""
-    need("dask")
     import pandas as pd  # noqa: PLC0415
 
     return dask_frame(pd.ArrowDtype)(table, folder)
@@ -94,7 +89,6 @@ def dask_arrow(table: pa.Table, folder: Path) -> Any:
 
 def ibis_duckdb(table: pa.Table, _: Path) -> Any:
     """A table of Ibis in DuckDB."""
-    need("ibis")
     import ibis  # noqa: PLC0415
 
     backend = ibis.duckdb.connect()
@@ -106,7 +100,6 @@ def ibis_duckdb(table: pa.Table, _: Path) -> Any:
 
 def ibis_memory(table: pa.Table, _: Path) -> Any:
     """A table of Ibis in memory, through an expression."""
-    need("ibis")
     import ibis  # noqa: PLC0415
 
     return ibis.memtable(table).mutate(one=1)
@@ -114,21 +107,25 @@ def ibis_memory(table: pa.Table, _: Path) -> Any:
 
 def ibis_polars(table: pa.Table, _: Path) -> Any:
     """A table of Ibis in another engine, which gives Arrow batches."""
-    need("ibis")
     import ibis  # noqa: PLC0415
     import polars as pl  # noqa: PLC0415
 
     return ibis.polars.connect({"rows": pl.from_arrow(table)}).table("rows")
 
 
-REMOTE: dict[str, Maker] = {
-    "spark": spark_frame,
-    "spark file": spark_file,
-    "dask": dask_frame(),
-    "dask nullable": dask_frame(NULLABLE.get),
-    "dask arrow": dask_arrow,
-    "ibis": ibis_duckdb,
-    "ibis memory": ibis_memory,
-    "ibis polars": ibis_polars,
+_ALL: dict[str, dict[str, Maker]] = {
+    "pyspark": {"spark": spark_frame, "spark file": spark_file},
+    "dask": {
+        "dask": dask_frame(),
+        "dask nullable": dask_frame(NULLABLE.get),
+        "dask arrow": dask_arrow,
+    },
+    "ibis": {"ibis": ibis_duckdb, "ibis memory": ibis_memory, "ibis polars": ibis_polars},
 }
-EVERYWHERE = TABLES | REMOTE
+REMOTE = {
+    name: maker
+    for engine, makers in _ALL.items()
+    if find_spec(engine) is not None  # the test modules of the engines say what is missing
+    for name, maker in makers.items()
+}
+EVERYWHERE: dict[str, Maker] = TABLES | REMOTE

@@ -22,6 +22,8 @@ from modicum.summaries.records import Records
 from modicum.summaries.tails import Tails
 from tests.frames import remote
 
+pytest.importorskip("pyspark", reason="PySpark is not installed: make test-engines")
+
 LATTICE = Lattice.within((-1e9, 1e9))
 
 
@@ -210,7 +212,7 @@ session.stop()
 
 @pytest.mark.slow
 def test_spark_connect(tmp_path) -> None:
-    remote.need("pyspark")
+    remote.need_java()
     pytest.importorskip("grpc", reason="Spark Connect needs grpcio: make test-engines")
     run = subprocess.run(
         [sys.executable, "-c", CONNECT], capture_output=True, text=True, check=False, cwd=tmp_path
