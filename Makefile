@@ -34,12 +34,17 @@ test: lint  ## lint, check types and layers, run the quick tests
 	$(BIN)/$(PYTEST) -m "not slow"
 
 .PHONY: test-all
-test-all: lint lowest wheel  ## the same with the slow tests, the lowest versions and the built wheel
+test-all: lint lowest wheel test-engines  ## the same with the slow tests, the lowest versions, the built wheel, Spark, Dask and Ibis
 	$(BIN)/$(PYTEST) -m "slow or not slow" -o faulthandler_timeout=3600
 
 .PHONY: lowest
 lowest: .venv-lowest/.lowest
 	.venv-lowest/bin/$(PYTEST) -m "not slow"
+
+# One process: Spark makes its own. Without Java its tests are skipped, and say so.
+.PHONY: test-engines
+test-engines: .venv-engines/.engines  ## the readers of data with Spark (needs Java), Dask and Ibis too
+	.venv-engines/bin/python -m pytest -m "slow or not slow" tests/frames
 
 .PHONY: wheel
 wheel: .venv/.dev
@@ -83,10 +88,13 @@ docs: .venv/.docs  ## the documentation, in docs/_build/index.html
 .venv-lowest/.lowest: requirements/lowest.txt pyproject.toml | .venv-lowest/.made
 	$(call install,.venv-lowest,lowest)
 
+.venv-engines/.engines: requirements/engines.txt pyproject.toml | .venv-engines/.made
+	$(call install,.venv-engines,engines)
+
 .venv-peers/.peers: requirements/peers.txt pyproject.toml | .venv-peers/.made
 	$(call install,.venv-peers,peers)
 
-.venv/.made .venv-lowest/.made .venv-peers/.made:
+.venv/.made .venv-engines/.made .venv-lowest/.made .venv-peers/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12")'
 	@echo "Making $(@D)"
 	@$(PYTHON) -m venv $(@D)

@@ -1,16 +1,18 @@
-"""Accuracy and speed side by side: ``python -m benchmarks [accuracy|speed|peers|all] [--quick]``.
+"""Accuracy and speed side by side: ``python -m benchmarks [part|all] [--quick]``.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
-quick writes its parts into docs/comparison.md and leaves the others there.
+quick writes its parts into docs/comparison.md and leaves the others there. The part on Spark runs
+where PySpark is: ``.venv-engines/bin/python -m benchmarks spark``.
 """
 
 import argparse
 import re
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
-from benchmarks import accuracy, peers, speed
+from benchmarks import accuracy, peers, spark, speed
 from benchmarks.targets import HEADER, Target, table
 
 ROOT = Path(__file__).parents[1]
@@ -27,6 +29,7 @@ PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
     "accuracy": lambda quick: accuracy.accuracy(accuracy.QUICK if quick else accuracy.FULL),
     "speed": lambda quick: speed.speed(speed.QUICK if quick else speed.FULL),
     "peers": lambda quick: (peers.peers(quick=quick), []),
+    "spark": lambda quick: spark.spark(quick=quick),
 }
 
 
@@ -35,7 +38,9 @@ def main() -> None:
     parser.add_argument("part", nargs="?", default="all", choices=[*PARTS, "all"])
     parser.add_argument("--quick", action="store_true", help="small sizes, few releases, no page")
     args = parser.parse_args()
-    for name in PARTS if args.part == "all" else (args.part,):
+    skipped = () if find_spec("pyspark") else ("spark",)
+    everything = [name for name in PARTS if name not in skipped]
+    for name in everything if args.part == "all" else (args.part,):
         start = time.monotonic()
         text, targets = PARTS[name](args.quick)
         if targets:

@@ -14,7 +14,14 @@ import modicum
 
 ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-LOCKED = {"demo": "demo", "dev": "dev", "docs": "docs", "lowest": "test", "peers": "peers"}
+LOCKED = {
+    "demo": "demo",
+    "dev": "dev",
+    "docs": "docs",
+    "engines": "remote",
+    "lowest": "test",
+    "peers": "peers",
+}
 
 
 def pins(name: str) -> dict[str, set[str]]:
@@ -67,7 +74,17 @@ def test_the_lowest_pins_are_the_declared_floors() -> None:
 
 
 def test_an_import_loads_no_engine() -> None:
-    engines = ("pandas", "polars", "duckdb", "pyarrow", "matplotlib", "scipy")
+    engines = (
+        "pandas",
+        "polars",
+        "duckdb",
+        "pyarrow",
+        "pyspark",
+        "dask",
+        "ibis",
+        "matplotlib",
+        "scipy",
+    )
     code = f"import sys, modicum; print(*[name for name in {engines} if name in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == []

@@ -19,6 +19,7 @@ lock dev --group dev
 lock demo --group demo --constraints requirements/dev.txt
 lock docs --group docs --constraints requirements/dev.txt
 lock peers --group peers
+lock engines --group remote
 lock lowest --group test --resolution lowest-direct
 
 if grep -nE '://|file:' requirements/*.txt; then

@@ -53,8 +53,8 @@ class Curator:
     Parameters
     ----------
     table : table, array or path
-        A pandas, Polars, PyArrow or DuckDB table, a one-dimensional array or series, or the
-        path of a Parquet or CSV file. It is only read when a question is asked.
+        A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
+        series, or the path of a Parquet or CSV file. It is only read when a question is asked.
     unit : Unit
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     budget : Budget

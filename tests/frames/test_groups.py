@@ -17,7 +17,7 @@ from modicum.frames.reader import read
 from modicum.frames.source import open_source
 from modicum.privacy.unit import Unit, unit_of
 from modicum.steps import Ask
-from modicum.summaries import pools
+from modicum.summaries import membership
 from modicum.summaries.cells import Cells
 from modicum.summaries.clipped import ClippedSum
 from modicum.summaries.count import Count
@@ -80,7 +80,7 @@ def test_a_csv_file(tmp_path) -> None:
 
 @pytest.mark.usefixtures("ways")
 def test_records_of_a_group_and_subsamples_of_them(monkeypatch) -> None:
-    monkeypatch.setattr(pools, "_FEW", 4)  # thinned from 32 records on
+    monkeypatch.setattr(membership, "FEW", 4)  # thinned from 32 records on
     reader = GroupReader(open_source(TABLE), Unit(), "g", KEYS, ["x"])
     ask = Ask("x", LATTICE, Records(2))
     entropy = SeededEntropy(1)

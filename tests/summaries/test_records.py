@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from modicum.errors import CopyRefused, InvalidArgument
 from modicum.exact.entropy import Entropy, SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.summaries import pools
-from modicum.summaries.pools import distinct_positions, kept_level
+from modicum.summaries import membership, pools
+from modicum.summaries.membership import distinct_positions, kept_level
 from modicum.summaries.records import Records, RecordSummary
 from tests.exact.goodness import ACCEPT, REJECT, p_value
 from tests.summaries.cases import NAN, reduce
@@ -70,8 +70,10 @@ def mask(q: NDArray[np.int64]) -> int:
 @pytest.fixture
 def early_levels(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows are forgotten after 3 and 5 records, not 2^15 and 2^16; 4 or 8 are drawn ahead."""
-    monkeypatch.setattr(pools, "_FEW", 1)
-    monkeypatch.setattr(pools, "kept_level", lambda records: int(records > 2) + int(records > 4))
+    monkeypatch.setattr(membership, "FEW", 1)
+    monkeypatch.setattr(
+        membership, "kept_level", lambda records: int(records > 2) + int(records > 4)
+    )
 
 
 @pytest.mark.parametrize(("size", "count"), [(5, 0), (5, 1), (5, 2), (5, 3), (5, 5), (6, 3)])
@@ -101,7 +103,7 @@ def test_positions_are_distinct_and_increase(size: int, count: int) -> None:
 def test_every_set_of_rows_has_its_probability(
     kind: str, k: int, coins: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pools, "_COINS", coins)
+    monkeypatch.setattr(membership, "_COINS", coins)
     entropy = SeededEntropy(f"{kind} {k} {coins}")
     values = [0.0, 1.0, 2.0, NAN, 3.0, 4.0]
     draws = []

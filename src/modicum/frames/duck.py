@@ -30,8 +30,9 @@ class DuckRelation(StreamSource):
     relation : DuckDBPyRelation
     engine, label
         See :class:`~modicum.frames.base.Source`.
-    connection : DuckDBPyConnection, optional
-        Kept open if it is ours: older relations do not keep theirs.
+    keep : object, optional
+        Kept alive with the relation: a connection of ours (older relations do not keep theirs), or
+        what holds its tables.
     """
 
     def __init__(
@@ -40,13 +41,13 @@ class DuckRelation(StreamSource):
         engine: str = "duckdb",
         *,
         label: str | None = None,
-        connection: Any = None,
+        keep: object = None,
     ) -> None:
         types = dict(zip(relation.columns, map(str, relation.dtypes), strict=True))
         super().__init__(engine, relation.columns, types.__getitem__, label=label)
         self._relation = relation
         self._types = types
-        self._connection = connection
+        self._keep = keep
 
     def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[Batch]:
         casts = [*map(self._cast, columns), *map(self._label_cast, labels)]

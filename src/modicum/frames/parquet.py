@@ -92,4 +92,4 @@ def _open_with_duckdb(files: list[str], label: str) -> Source:
     if len(schemas) > 1:
         raise SourceError(f"not all files of {label} declare the same columns")
     relation = connection.read_parquet(files, hive_partitioning=False)
-    return DuckRelation(relation, "parquet", label=label, connection=connection)
+    return DuckRelation(relation, "parquet", label=label, keep=connection)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
+from modicum.frames.distributed import DistributedSource
 from modicum.frames.progress import watched
 from modicum.frames.source import Source
 from modicum.steps import Ask
@@ -19,7 +20,7 @@ __all__ = ["check_asks", "check_column", "read"]
 
 
 def read(source: Source, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
-    """Answer reductions in one pass over the columns that they need.
+    """Answer reductions in one pass over the columns that they need, or one job on a cluster.
 
     Parameters
     ----------
@@ -42,6 +43,8 @@ def read(source: Source, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any
         If the data cannot be read.
     """
     check_asks(source, asks)
+    if isinstance(source, DistributedSource):
+        return source.answer(asks, entropy)
     rows = {ask.column: _ColumnRows(source, ask.column, entropy) for ask in asks}
     passes = [ask.reduction.begin(ask.lattice, rows[ask.column]) for ask in asks]
     readers: dict[str | None, list[Accumulator[Any]]] = {}

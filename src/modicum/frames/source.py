@@ -32,6 +32,7 @@ def open_source(table: Any) -> Source:
         - a pandas or Polars Series or DataFrame, a Polars LazyFrame, or a Narwhals wrapper of one;
         - a PyArrow Array, ChunkedArray, RecordBatch, Table or Dataset;
         - a DuckDB relation of any connection;
+        - a Spark or Dask DataFrame, whose rows stay on the cluster, or an Ibis table;
         - the path of a .parquet or .csv file, or a folder or pattern of Parquet files.
 
     Returns
@@ -53,8 +54,7 @@ def open_source(table: Any) -> Source:
     if isinstance(table, Source):
         return table
     if isinstance(table, str | os.PathLike):
-        files = import_module("modicum.frames.files")  # with all it needs, only for paths
-        source: Source = files.open_path(table)
+        source: Source = _module("files").open_path(table)
         return source
     if isinstance(table, np.ndarray):
         return open_array(table)
@@ -79,8 +79,17 @@ def _open_known(table: Any) -> Source | None:
         (known.is_pyarrow_table, arrow.open_arrow_table),
         (known.is_pyarrow_chunked_array, arrow.open_arrow_array),
         (known.is_duckdb_relation, DuckRelation),
+        (known.is_pyspark_dataframe, lambda each: _module("spark").open_spark(each)),
+        (known.is_pyspark_connect_dataframe, lambda each: _module("spark").open_spark(each)),
+        (known.is_dask_dataframe, lambda each: _module("dask").DaskTable(each)),
+        (known.is_ibis_table, lambda each: _module("ibis").open_ibis(each)),
     )
     return next((opener(table) for matches, opener in openers if matches(table)), None)
+
+
+def _module(name: str) -> Any:
+    """Load what only a few kinds of tables need."""
+    return import_module(f"modicum.frames.{name}")
 
 
 def _open_arrow(table: Any) -> Source | None:

@@ -1,6 +1,7 @@
 """Which declared types are numbers, and what to write where they are not.
 
-Types go by the names that NumPy, pandas, Polars, Arrow and DuckDB print. They are public.
+Types go by the names that NumPy, pandas, Polars, Arrow, DuckDB, Spark and Ibis print. They are
+public.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ _LABELS = {
 _DICTIONARY = re.compile(r"dictionary<values=(.*), indices=\w+, ordered=\w+>")
 _KINDS = {
     "date": re.compile(r"date|timestamp|period"),
-    "duration": re.compile(r"duration|timedelta|interval$"),
-    "text": re.compile(r"str|large_string|varchar|utf8|[<>]u"),
+    "duration": re.compile(r"duration|timedelta|interval($| day| hour| minute| second|\()"),
+    "text": re.compile(r"str(?!uct)|large_string|varchar|utf8|[<>]u"),
     "labels": re.compile(r"categor|enum|dictionary"),
     "sparse": re.compile(r"sparse"),
     "complex": re.compile(r"complex"),
@@ -67,8 +68,23 @@ _LINES = {
         "text": "try_cast({0} as double)",
         "labels": "try_cast({0}::varchar as double)",
     },
+    "spark": {
+        "date": "unix_timestamp({0})",
+        "text": "try_cast({0} AS double)",
+    },
+    "dask": {
+        "date": '({0} - pandas.Timestamp("1970-01-01")) / pandas.Timedelta(days=1)',
+        "duration": "{0}.dt.total_seconds()",
+        "text": 'dask.dataframe.to_numeric({0}, errors="coerce")',
+        "labels": 'dask.dataframe.to_numeric({0}.astype(str), errors="coerce")',
+        "object": 'dask.dataframe.to_numeric({0}, errors="coerce")',
+    },
+    "ibis": {
+        "date": "{0}.epoch_seconds()",
+        "text": '{0}.try_cast("float64")',
+    },
 }
-_COLUMNS = {"pandas": "t[{0!r}]", "polars": "polars.col({0!r})", "pyarrow": "t[{0!r}]"}
+_COLUMNS = {"polars": "polars.col({0!r})"}
 
 
 def is_number(declared: str) -> bool:
@@ -147,4 +163,6 @@ def _reference(engine: str, column: str | None) -> str:
         return "x"
     if engine == "duckdb":
         return '"' + column.replace('"', '""') + '"'
-    return _COLUMNS[engine].format(column)
+    if engine == "spark":
+        return "`" + column.replace("`", "``") + "`"
+    return _COLUMNS.get(engine, "t[{0!r}]").format(column)

@@ -12,7 +12,14 @@ from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.summaries.base import Accumulator, Integers, Rows, Sensitive
-from modicum.summaries.pools import FetchedPool, HeldPool, PassingRows, Pool
+from modicum.summaries.pools import (
+    ChosenPool,
+    FetchedPool,
+    HeldPool,
+    PassingRows,
+    PoissonPass,
+    Pool,
+)
 
 __all__ = ["RecordSummary", "Records"]
 
@@ -42,7 +49,7 @@ class Records:
             return _Collecting(lattice)
         if rows.size is not None:
             return _Ready(RecordSummary((FetchedPool(rows, lattice),)))
-        return _Passing(PassingRows(rows, lattice, self.subsamples))
+        return _Passing(rows, lattice, self.subsamples)
 
 
 class RecordSummary(Sensitive):
@@ -64,6 +71,9 @@ class RecordSummary(Sensitive):
     - [R3] A subsample is handed out once; the next one is another of those kept, which were
       chosen independently, or is drawn afresh, from fetched rows or in one more pass. So is one
       for a k below the kept level, or in a forked process.
+
+    Where the data are in parts, each part chooses as in [R2], and what was chosen is merged, see
+    :class:`~modicum.summaries.chosen.ChosenRows` for [R4].
     """
 
     __slots__ = ("_pools",)
@@ -136,11 +146,18 @@ class _Collecting:
 class _Passing:
     reads = True
 
-    def __init__(self, choosing: PassingRows) -> None:
-        self._choosing = choosing
+    def __init__(self, rows: Rows, lattice: Lattice, subsamples: int) -> None:
+        self._rows = rows
+        self._lattice = lattice
+        self._choosing = PassingRows(lattice, subsamples, rows.entropy)
 
     def update(self, x: NDArray[np.float64], /) -> None:
         self._choosing.update(x)
 
     def finish(self) -> RecordSummary:
-        return RecordSummary((self._choosing.finish(),))
+        return RecordSummary((ChosenPool(self._choosing.finish(), self._again),))
+
+    def _again(self, k: int, entropy: Entropy) -> Integers:
+        once_more = PoissonPass(self._lattice, k, entropy)
+        self._rows.feed(once_more)
+        return once_more.finish()

@@ -1,0 +1,91 @@
+"""Dask DataFrames: what a part may be, schedulers, and fresh choices."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import modicum as mo
+from modicum.errors import MissingColumn, SourceError, UnsupportedData
+from modicum.exact.entropy import SYSTEM, SeededEntropy
+from modicum.exact.lattice import Lattice
+from modicum.frames.dask import _FAN_IN
+from modicum.frames.reader import read
+from modicum.frames.source import open_source
+from modicum.steps import Ask
+from modicum.summaries.clipped import ClippedSum
+from modicum.summaries.count import Count
+from modicum.summaries.records import Records
+
+dask = pytest.importorskip("dask", reason="Dask is not installed: make test-engines")
+dd = pytest.importorskip("dask.dataframe", reason="Dask is not installed: make test-engines")
+
+LATTICE = Lattice.within((0, 1e6), step=1)
+
+
+def frame(rows: int, parts: int) -> Any:
+    return dd.from_pandas(pd.DataFrame({"x": np.arange(float(rows))}), npartitions=parts)
+
+
+@pytest.mark.parametrize("parts", [1, 2, _FAN_IN, _FAN_IN + 1, _FAN_IN**2 + 1])
+def test_trees_of_any_height(parts: int) -> None:
+    source = open_source(frame(1000, parts))
+    asks = [Ask("x", LATTICE, ClippedSum(0, 10**6)), Ask(None, None, Count())]
+    total, rows = read(source, asks, SYSTEM)
+    assert (total.count, total.total, rows.count) == (1000, 499_500, 1000)
+
+
+@pytest.mark.parametrize("scheduler", ["sync", "threads", "processes"])
+def test_schedulers(scheduler: str) -> None:
+    with dask.config.set(scheduler=scheduler):
+        curator = mo.Curator(frame(20_000, 4), budget=mo.pure(1))
+        assert abs(curator.mean("x", within=(-1e9, 1e9), epsilon=1).value - 10_000) < 1000
+
+
+def test_choices_are_fresh_each_time() -> None:
+    source = open_source(frame(40_000, 4))
+
+    def drawn(entropy: Any) -> list[int]:
+        (records,) = read(source, [Ask("x", LATTICE, Records())], entropy)
+        q: list[int] = sorted(records.thin(4, entropy).tolist())
+        return q
+
+    assert drawn(SYSTEM) != drawn(SYSTEM)
+    assert drawn(SeededEntropy(1)) == drawn(SeededEntropy(1)) != drawn(SeededEntropy(2))
+    quarters = np.unique(np.array(drawn(SYSTEM)) % 10_000, return_counts=True)[1]
+    assert np.count_nonzero(quarters == 4) < 10  # parts have coins of their own
+
+
+def test_a_part_of_another_type_shows_nothing() -> None:
+    def second(place: int) -> pd.DataFrame:
+        return pd.DataFrame({"x": ["secret"] if place else [1.0]}, dtype=object if place else None)
+
+    mixed = dd.from_map(second, [0, 1], meta=pd.DataFrame({"x": [1.0]}))
+    curator = mo.Curator(mixed, budget=mo.pure(1))
+    with pytest.raises(SourceError) as caught:
+        curator.sum("x", within=(0, 1), epsilon=1)
+    assert str(caught.value) == "not all parts of the dask data declare the columns as numbers"
+    assert curator.spent.amount == 0
+
+
+def test_a_failing_part_shows_nothing_and_costs_nothing() -> None:
+    def fail(part: pd.DataFrame) -> pd.DataFrame:
+        raise ValueError("secret")
+
+    failing = frame(10, 2).map_partitions(fail, meta=pd.DataFrame({"x": [1.0]}))
+    curator = mo.Curator(failing, budget=mo.pure(1))
+    with pytest.raises(SourceError, match=r"^the dask data could not be read$") as caught:
+        curator.count("x", epsilon=1)
+    assert caught.value.__context__ is None
+    assert curator.spent.amount == 0
+
+
+def test_names_and_types() -> None:
+    table = pd.DataFrame({0: [1.0], "t": ["a"], "o": pd.Series([1], dtype="category")})
+    source = open_source(dd.from_pandas(table, npartitions=1))
+    with pytest.raises(MissingColumn, match="columns: 't', 'o'"):
+        source.check("0")
+    for name in "to":
+        with pytest.raises(UnsupportedData, match=r"dask\.dataframe\.to_numeric"):
+            source.check(name)

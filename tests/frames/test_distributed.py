@@ -1,0 +1,237 @@
+"""Tables in parts, without an engine: exact merges, secret choices, and what travels."""
+
+import pickle
+from collections.abc import Iterable
+from itertools import combinations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import modicum
+from modicum.errors import CopyRefused, InvalidArgument, SourceError, UnsupportedData
+from modicum.exact.entropy import SYSTEM, SeededEntropy
+from modicum.exact.lattice import Lattice
+from modicum.frames import distributed
+from modicum.frames.base import rows_of
+from modicum.frames.distributed import DistributedSource, Job, Parts
+from modicum.frames.reader import read
+from modicum.frames.source import open_source
+from modicum.steps import Ask
+from modicum.summaries import membership
+from modicum.summaries.cells import Cells
+from modicum.summaries.chosen import ChosenRows
+from modicum.summaries.clipped import ClippedSum
+from modicum.summaries.count import Count
+from modicum.summaries.part_records import PartRecords
+from modicum.summaries.records import Records
+from modicum.summaries.tails import Tails
+from modicum.version import VERSION
+from tests.exact.goodness import ACCEPT, REJECT, p_value
+
+INF, NAN = float("inf"), float("nan")
+LATTICE = Lattice.within((0.0, 1e9), step=1.0)
+
+
+class Cluster(DistributedSource):
+    """Parts of one column, in this process; jobs and summaries travel as bytes.
+
+    ``merges`` says how often what is known is merged in pairs before the driver gets it.
+    """
+
+    def __init__(self, parts: Iterable[NDArray[np.float64]], merges: int = 0) -> None:
+        super().__init__("cluster", ["x"], lambda _: "double")
+        self.parts = list(parts)
+        self.merges = merges
+        self.jobs: list[Job] = []
+
+    def _run(self, job: Job) -> list[Parts]:
+        self.jobs.append(job)
+        sent = pickle.loads(pickle.dumps(job))
+        chunks = [{"x": part, None: rows_of(len(part))} for part in self.parts]
+        known = [sent.summarise([each], f"part {i}") for i, each in enumerate(chunks)]
+        for height in range(self.merges):
+            pairs = [known[i : i + 2] for i in range(0, len(known), 2)]
+            known = [sent.merge(pair, f"{height} {i}") for i, pair in enumerate(pairs)]
+        return known
+
+
+@pytest.mark.parametrize("merges", [0, 1, 3])
+@pytest.mark.parametrize("parts", [0, 1, 2, 7])
+def test_parts_and_merges_make_no_difference(parts: int, merges: int) -> None:
+    rng = np.random.default_rng(parts)
+    cuts = [rng.lognormal(3, 3, size) for size in rng.integers(0, 3000, parts)]
+    if parts > 2:
+        cuts[1][:5] = [NAN, INF, -INF, -0.0, 5e-324]
+        cuts[2] = np.empty(0)
+    whole = np.concatenate([np.empty(0), *cuts])
+    reductions = [Count(), Tails(3), Tails(5000), ClippedSum(-5, 10**6), Cells(7, (0, 9, 1000))]
+    lattices = [Lattice.within((-1e9, 1e9)), LATTICE]
+    asks = [(lattice, each) for lattice in lattices for each in reductions]
+    source = Cluster(cuts, merges)
+    got = read(source, [Ask("x", *each) for each in asks] + [Ask(None, None, Count())], SYSTEM)
+    expected = read(open_source(whole), [Ask(None, *each) for each in asks], SYSTEM)
+    assert [each.to_bytes() for each in got[:-1]] == [each.to_bytes() for each in expected]
+    assert got[-1].count == len(whole)
+    assert len(source.jobs) == 1
+
+
+@pytest.fixture
+def early_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows are forgotten after 1 and 3 records, not 2^15 and 2^16; 4 or 8 are drawn ahead."""
+    monkeypatch.setattr(membership, "FEW", 1)
+    early = lambda records: int(records > 1) + int(records > 3)  # noqa: E731
+    monkeypatch.setattr(membership, "kept_level", early)
+
+
+def subset_law(rate: float) -> dict[int, float]:
+    """Probability of every set of five rows, as a bit mask."""
+    return {
+        sum(1 << i for i in chosen): rate**size * (1 - rate) ** (5 - size)
+        for size in range(6)
+        for chosen in combinations(range(5), size)
+    }
+
+
+def mask(q: NDArray[np.int64]) -> int:
+    assert len(set(q.tolist())) == len(q)
+    return sum(1 << int(each) for each in q)
+
+
+CUTS = [np.array([0.0]), np.array([1.0, NAN]), np.array([2.0, 3.0]), np.empty(0), np.array([4.0])]
+
+
+@pytest.mark.parametrize("merges", [0, 2])
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.usefixtures("early_levels")
+def test_every_set_of_rows_has_its_probability(k: int, merges: int) -> None:
+    entropy = SeededEntropy(f"{k} {merges}")
+    source = Cluster(CUTS, merges)
+    draws = []
+    for _ in range(1500):
+        (records,) = read(source, [Ask("x", LATTICE, Records())], entropy)
+        draws.append(mask(records.thin(k, entropy)))
+    # The five records are kept at level 2; only below it has the cluster to be asked again.
+    assert len(source.jobs) == 1500 * (1 + (k == 1))
+    assert p_value(draws, subset_law(2.0**-k)) > ACCEPT
+    assert p_value(draws, subset_law(0.7 * 2.0**-k)) < REJECT
+    shared = [each & 0b11100 | (each & 1) * 3 for each in draws]
+    assert p_value(shared, subset_law(2.0**-k)) < REJECT
+
+
+@pytest.mark.parametrize("kept", [1, 2])
+@pytest.mark.usefixtures("early_levels")
+def test_a_second_subsample_is_a_fresh_one(kept: int) -> None:
+    entropy = SeededEntropy(kept)
+    source = Cluster(CUTS, 2)
+    pairs = []
+    for _ in range(1500):
+        (records,) = read(source, [Ask("x", LATTICE, Records(kept))], entropy)
+        first, second = (mask(records.thin(2, entropy)) & 1 for _ in range(2))
+        pairs.append(2 * first + second)
+    assert len(source.jobs) == 1500 * (3 - kept)
+    law = {0: 9 / 16, 1: 3 / 16, 2: 3 / 16, 3: 1 / 16}
+    assert p_value(pairs, law) > ACCEPT
+    assert p_value([3 * (each >> 1) for each in pairs], law) < REJECT  # if it were the same one
+
+
+def test_many_parts_give_no_more_rows_than_one() -> None:
+    source = Cluster(np.split(np.arange(1e6), 20), 2)
+    (records,) = read(source, [Ask("x", LATTICE, Records(2))], SeededEntropy(1))
+    level = membership.kept_level(10**6)
+    one, other = (records.thin(level, SeededEntropy(2)) for _ in range(2))
+    mean = 10**6 / 2**level
+    for q in (one, other):
+        assert abs(len(q) - mean) < 6 * mean**0.5
+        assert len(np.unique(q)) == len(q)
+    assert len(np.intersect1d(one, other)) < 2 * mean / 2**level + 50
+    assert len(source.jobs) == 1
+
+
+def test_all_records() -> None:
+    source = Cluster(CUTS)
+    (records,) = read(source, [Ask("x", LATTICE, Records())], SYSTEM)
+    for _ in range(2):
+        assert sorted(records.all().tolist()) == [0, 1, 2, 3, 4]
+        assert sorted(records.thin(0, SYSTEM).tolist()) == [0, 1, 2, 3, 4]
+    (nothing,) = read(Cluster([]), [Ask("x", LATTICE, Records())], SYSTEM)
+    assert nothing.thin(0, SYSTEM).tolist() == []
+
+
+def test_a_seed_travels_only_if_the_entropy_is_no_secret() -> None:
+    class Hushed(SeededEntropy):
+        secret = True
+
+    source = Cluster(CUTS)
+    for entropy in (SYSTEM, Hushed(1), SeededEntropy(1), SeededEntropy(1)):
+        (records,) = read(source, [Ask("x", LATTICE, Records())], entropy)
+        records.thin(1, entropy)
+        read(source, [Ask("x", LATTICE, Tails(2))], entropy)
+    first = [job.seed for job in source.jobs[::2]]
+    assert first[:2] == [None, None]
+    assert first[2] == first[3] is not None
+    assert [job.seed for job in source.jobs[1::2]] == [None] * 4  # nothing is chosen in secret
+
+
+def test_parts_draw_from_streams_of_their_own() -> None:
+    rows = np.arange(64.0)
+    job = Job((Ask("x", LATTICE, PartRecords(2)),), "7", VERSION)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(membership, "kept_level", lambda _: 1)
+        known = [job.summarise([{"x": rows}], place) for place in ("a", "b", "a")]
+    drawn = [ChosenRows.from_bytes(part[0]) for part in known]
+    assert drawn[0] == drawn[2]
+    subsamples = [q.tolist() for each in drawn[:2] for q in each.subsamples]
+    assert len({tuple(q) for q in subsamples}) == 4
+
+
+def test_workers_of_another_version_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
+    job = Job((Ask("x", LATTICE, Count()),), None, VERSION)
+    monkeypatch.setattr(distributed, "VERSION", "99")
+    for action in (lambda: job.summarise([], ""), lambda: job.merge([], "")):
+        with pytest.raises(SourceError, match="workers run modicum 99"):
+            action()
+
+
+def test_rows_do_not_come_to_the_driver() -> None:
+    source = Cluster(CUTS)
+    assert source.size is None
+    with pytest.raises(UnsupportedData, match="stay where they are"):
+        next(iter(source.chunks(["x"])))
+    for reduction in (PartRecords(1),):
+        with pytest.raises(InvalidArgument, match="range"):
+            reduction.begin(None)
+
+
+class Dying(Cluster):
+    def _run(self, job: Job) -> list[Parts]:
+        raise ValueError("secret")
+
+
+def test_a_failure_shows_nothing() -> None:
+    with pytest.raises(SourceError, match=r"^the cluster data could not be read$") as caught:
+        read(Dying([]), [Ask("x", LATTICE, Count())], SYSTEM)
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+
+
+def test_chosen_rows_guard_their_rows() -> None:
+    chosen = ChosenRows(0, 1, (np.array([123]),))
+    assert "123" not in repr(chosen)
+    with pytest.raises(CopyRefused):
+        pickle.dumps(chosen)
+    assert ChosenRows.from_bytes(chosen.to_bytes()) == chosen
+    with pytest.raises(InvalidArgument):
+        chosen.merge(ChosenRows(0, 1, ()), SYSTEM)
+    with pytest.raises(InvalidArgument):
+        ChosenRows.from_bytes(b"123")
+
+
+def test_persons_and_groups_are_refused_before_anything_is_read() -> None:
+    source = Cluster(CUTS, 0)
+    with pytest.raises(UnsupportedData, match="cannot be told apart"):
+        modicum.Curator(source, unit=modicum.unit_of("x", max_rows=2), budget=modicum.pure(1))
+    curator = modicum.Curator(source, budget=modicum.pure(1))
+    with pytest.raises(UnsupportedData, match="cannot be told apart"):
+        curator.group_by("x", keys=[1])
+    assert source.jobs == []

@@ -1,0 +1,220 @@
+"""Spark DataFrames: what is refused, what fails, and that a job is all that runs."""
+
+import subprocess
+import sys
+import threading
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import modicum as mo
+from modicum.errors import MissingColumn, SourceError, UnsupportedData
+from modicum.exact.entropy import SYSTEM, SeededEntropy
+from modicum.exact.lattice import Lattice
+from modicum.frames.reader import read
+from modicum.frames.source import open_source
+from modicum.steps import Ask
+from modicum.summaries.clipped import ClippedSum
+from modicum.summaries.count import Count
+from modicum.summaries.records import Records
+from modicum.summaries.tails import Tails
+from tests.frames import remote
+
+pytest.importorskip("pyspark", reason="PySpark is not installed: make test-engines")
+
+LATTICE = Lattice.within((-1e9, 1e9))
+
+
+@pytest.fixture
+def session() -> Any:
+    return remote.spark()
+
+
+def released(frame: Any, **arguments: Any) -> tuple[mo.Curator, Any]:
+    curator = mo.Curator(frame, budget=mo.pure(1), **arguments)
+    return curator, lambda column="x": curator.sum(column, within=(0, 10), epsilon=1)
+
+
+def test_one_round_is_one_job(session) -> None:
+    frame = session.range(1000).selectExpr("cast(id as double) as x", "id as y")
+    tracker = session.sparkContext.statusTracker()
+    session.sparkContext.setJobGroup("round", "")
+    asks = [Ask(c, LATTICE, r) for c in "xy" for r in (Tails(5), ClippedSum(0, 5), Records(2))]
+    summaries = read(open_source(frame), [*asks, Ask(None, None, Count())], SYSTEM)
+    # With adaptive execution, the stage before the merge is a job of Spark's own count.
+    assert len(tracker.getJobIdsForGroup("round")) <= 2
+    session.sparkContext.setJobGroup("rest", "")
+    assert len(summaries[2].thin(0, SYSTEM)) == 1000
+    assert len(summaries[5].thin(3, SYSTEM)) < 1000
+    assert tracker.getJobIdsForGroup("rest") == []
+    assert summaries[-1].count == 1000
+
+
+def test_questions_together_share_a_job(session) -> None:
+    frame = session.range(20_000).selectExpr("cast(id as double) as x", "id % 150 as age")
+    curator = mo.Curator(frame, budget=mo.pure(2))
+    session.sparkContext.setJobGroup("together", "")
+    answers = curator.together(
+        x=mo.request.mean("x", within=(-1e9, 1e9), epsilon="0.5"),
+        age=mo.request.mean("age", within=(0, 150), epsilon="0.25"),
+        rows=mo.request.count(epsilon="0.05"),
+    )
+    assert len(session.sparkContext.statusTracker().getJobIdsForGroup("together")) <= 2
+    assert abs(answers["x"].value - 10_000) < 1000
+    assert abs(answers["age"].value - 74.5) < 20
+    assert curator.spent == mo.pure("0.8")
+
+
+def test_partitions_draw_independently(session) -> None:
+    frame = session.range(0, 40_000, 1, 8).selectExpr("id % 5000 as x")
+    (records,) = read(open_source(frame), [Ask("x", LATTICE, Records(2))], SYSTEM)
+    drawn = [np.unique(records.thin(3, SYSTEM) * LATTICE.step, return_counts=True) for _ in "ab"]
+    for _, times in drawn:
+        # Of eight equal partitions each keeps an eighth: were their coins the same, a value would
+        # be kept by all or by none.
+        assert abs(times.sum() - 5000) < 7 * 5000**0.5
+        assert np.count_nonzero(times == 8) < 5
+    assert not np.array_equal(drawn[0][0], drawn[1][0])
+
+
+def test_a_seed_repeats_itself_and_is_not_private(session) -> None:
+    frame = session.range(0, 50_000, 1, 5).selectExpr("cast(id as double) as x")
+
+    def drawn(entropy: Any) -> list[int]:
+        (records,) = read(open_source(frame), [Ask("x", LATTICE, Records())], entropy)
+        q: list[int] = records.thin(5, entropy).tolist()
+        return q
+
+    assert drawn(SeededEntropy(1)) == drawn(SeededEntropy(1)) != drawn(SeededEntropy(2))
+    assert drawn(SYSTEM) != drawn(SYSTEM)
+    _, ask = released(frame, entropy=SeededEntropy(3))
+    assert not ask().private
+
+
+def test_a_count_and_a_sum_are_those_of_numpy(session) -> None:
+    x = np.random.default_rng(4).normal(5, 1, 3000)
+    values = set()
+    for table, column in ((session.createDataFrame(pa.table({"x": x})), "x"), (x, None)):
+        curator = mo.Curator(table, budget=mo.pure(2), entropy=SeededEntropy(5))
+        count, total = (
+            curator.count(column, epsilon=1),
+            curator.sum(column, within=(0, 10), epsilon=1),
+        )
+        values.add((count.value, total.value))
+    assert len(values) == 1
+
+
+REFUSED = {
+    "date": "unix_timestamp(`a``b`)",
+    "timestamp": "unix_timestamp(`a``b`)",
+    "timestamp_ntz": "unix_timestamp(`a``b`)",
+    "string": "try_cast(`a``b` AS double)",
+    "binary": "pass numbers",
+    "array<double>": "pass numbers",
+    "struct<a:double>": "pass numbers",
+    "interval day to second": "pass numbers",
+    "void": "pass numbers",
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_types_that_are_no_numbers(session, kind) -> None:
+    cast = "null" if kind == "void" else f"cast(null as {kind})"
+    frame = session.range(1).selectExpr(f"{cast} as `a``b`")
+    with pytest.raises(UnsupportedData) as caught:
+        open_source(frame).check("a`b")
+    assert REFUSED[kind] in str(caught.value)
+    if REFUSED[kind] != "pass numbers":
+        frame.selectExpr(REFUSED[kind]).collect()
+
+
+def test_names_in_any_case(session) -> None:
+    with pytest.raises(UnsupportedData, match="several"):
+        open_source(session.range(1).selectExpr("1.0 as x", "2.0 as x"))
+    both = open_source(session.range(1).selectExpr("1.0 as x", "2.0 as X"))
+    sums = read(both, [Ask(name, LATTICE, ClippedSum(0, 2**40)) for name in "xX"], SYSTEM)
+    assert [each.total * LATTICE.step for each in sums] == [1, 2]
+    with pytest.raises(MissingColumn):
+        open_source(session.range(1).selectExpr("1.0 as x")).check("X")
+
+
+def test_a_stream_is_refused(session) -> None:
+    stream = session.readStream.format("rate").load()
+    with pytest.raises(UnsupportedData, match="a stream has no end"):
+        open_source(stream)
+
+
+def test_a_failing_query_shows_nothing_and_costs_nothing(session) -> None:
+    rows = session.createDataFrame([("secret",)], "t string")
+    frame = rows.selectExpr("cast(t as double) as x")
+    curator, ask = released(frame)
+    with pytest.raises(SourceError, match=r"^the spark data could not be read$") as caught:
+        ask()
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+    assert curator.spent.amount == 0
+
+
+def test_files_of_different_types(session, tmp_path) -> None:
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    pq.write_table(pa.table({"x": [1.0]}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"x": ["secret"]}), tmp_path / "b.parquet")
+    curator, ask = released(session.read.schema("x double").parquet(str(tmp_path)))
+    with pytest.raises(SourceError, match=r"^the spark data could not be read$"):
+        ask()
+    assert curator.spent.amount == 0
+
+
+def test_executors_without_this_version_are_named(session, monkeypatch) -> None:
+    curator, ask = released(session.range(3).selectExpr("id as x"))
+    for module in ("spark", "distributed"):
+        monkeypatch.setattr(f"modicum.frames.{module}.VERSION", "99")  # on the driver alone
+    with pytest.raises(SourceError, match="the executors cannot run modicum 99"):
+        ask()
+    assert curator.spent.amount == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [0, 5])
+def test_a_session_that_dies(seconds) -> None:
+    session = remote.spark()
+    curator, ask = released(session.range(0, 10**11, 1, 8).selectExpr("id as x"))
+    death = threading.Timer(seconds, session.stop)
+    death.start()
+    try:
+        if not seconds:
+            death.join()
+        with pytest.raises(SourceError, match="its Spark session does not answer"):
+            ask()
+        assert curator.spent.amount == 0
+    finally:
+        death.join()
+        remote._session.cache_clear()
+
+
+CONNECT = """
+import warnings
+import numpy as np, pyarrow as pa, modicum as mo
+from pyspark.sql import SparkSession
+session = SparkSession.builder.remote("local[2]").getOrCreate()
+x = np.random.default_rng(1).normal(40, 3, 20_000)
+curator = mo.Curator(session.createDataFrame(pa.table({"a.b": x})), budget=mo.pure(3))
+print(abs(curator.mean("a.b", within=(-1e9, 1e9), epsilon=1).value - 40) < 1)
+bad = session.sql("select cast(t as double) as x from values ('secret') as rows(t)")
+try: mo.count(bad, "x", epsilon=1)
+except mo.SourceError as error: print(error)
+session.stop()
+"""
+
+
+@pytest.mark.slow
+def test_spark_connect(tmp_path) -> None:
+    remote.need_java()
+    pytest.importorskip("grpc", reason="Spark Connect needs grpcio: make test-engines")
+    run = subprocess.run(
+        [sys.executable, "-c", CONNECT], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert run.stdout.splitlines() == ["True", "the spark data could not be read"], run.stderr
