@@ -21,11 +21,13 @@ __all__ = [
     "Parser",
     "add_algorithm",
     "add_data",
+    "add_ends",
     "add_output",
     "add_price",
     "add_range",
     "chosen_price",
     "chosen_unit",
+    "drawn_level",
     "number",
     "released",
     "shown",
@@ -89,11 +91,21 @@ def add_algorithm(parser: argparse.ArgumentParser, statistic: str) -> None:
             default=rows[0].method,
             help="; ".join(f"{row.method}: {row.summary}" for row in rows),
         )
+    clusters = [option.clusters for option in rows[0].options]
     parser.add_argument(
         "--clusters",
-        choices=rows[0].clusters,
-        default=rows[0].clusters[0],
+        choices=clusters,
+        default=clusters[0],
         help="keep: also keep a small distant cluster of values, at some cost in accuracy",
+    )
+
+
+def add_ends(parser: argparse.ArgumentParser) -> None:
+    """Add --no-interval."""
+    parser.add_argument(
+        "--no-interval",
+        action="store_true",
+        help="draw no ends of an interval: the answer is more accurate, its interval is the range",
     )
 
 
@@ -150,6 +162,11 @@ def chosen_price(arguments: argparse.Namespace) -> Budget | None:
 def chosen_unit(arguments: argparse.Namespace) -> Unit:
     """Read who is protected."""
     return unit_of(rows=arguments.rows_per_person)
+
+
+def drawn_level(arguments: argparse.Namespace) -> float | None:
+    """Level at which the ends of an interval are drawn: at least that of the card."""
+    return None if arguments.no_interval else max(0.95, arguments.level)
 
 
 def released(arguments: argparse.Namespace, question: Callable[[Budget], Request]) -> Release:

@@ -81,6 +81,20 @@ class Table:
         rows = tuple(int(weights.sum()) for _, weights in parts)
         return rows, tuple(_dot(q, weights) for q, weights in parts)
 
+    def at(self, start: int, stop: int, entropy: Entropy) -> Integers:
+        """Return the sorted records at positions from start to stop (exclusive).
+
+        Rows of a stratum are spread at random over the ranks that they stand for.
+        """
+        upto = np.cumsum(self.weights)
+        first, last = (
+            np.searchsorted(upto, (start, stop - 1), side="right") if stop > start else (0, -1)
+        )
+        if (self.weights[first : last + 1] == 1).all():
+            return self.q[first : last + 1]
+        places = start + (stop - start) * np.sort(_uniform(stop - start, entropy))
+        return np.round(np.interp(places, upto - self.weights / 2, self.q)).astype(np.int64)
+
     def thin(self, level: int, entropy: Entropy) -> Integers:
         """Keep each record with probability 2^-level; of equal ones nearly the expected number."""
         if level == 0:

@@ -108,13 +108,13 @@ class _Sift:
             self._on_hi += 0 if self.lo == self.hi else int(np.count_nonzero(q == self.hi))
         self._strictly += len(inner)
         if self._sampler is not None:
-            self._sampler.update(inner * self._lattice.step)
+            self._sampler.update(inner * np.float64(self._lattice.step))
             return
         self._held.append(inner)
         if self._rows is not None and self._strictly > self._most:
             self._sampler = PassingRows(self._rows, self._lattice, 1)
             for held in self._held:
-                self._sampler.update(held * self._lattice.step)
+                self._sampler.update(held * np.float64(self._lattice.step))
             self._held = []
 
     def finish(self) -> None:
