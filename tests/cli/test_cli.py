@@ -136,7 +136,7 @@ def test_plans(capsys: pytest.CaptureFixture[str]) -> None:
     ("words", "told"),
     [
         ([], "VERB"),
-        (["median"], "invalid choice: 'median'"),
+        (["mode"], "invalid choice: 'mode'"),
         (["mean"], "FILE, COLUMN, --within"),
         (["plan"], "STATISTIC"),
         (["mean", "{}", "income", "--epsilon", "1"], "--within"),

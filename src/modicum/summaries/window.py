@@ -20,8 +20,8 @@ __all__ = ["RankWindow", "WindowSummary"]
 class RankWindow:
     """Ask for the records whose rank is within ``reach`` of q n, and for the number n of all.
 
-    Where rows can be fetched by their position, one pass is enough, but for one time in a few
-    thousand; long streams of other rows take two, and beyond 10^8 rows three.
+    Up to 10^6 rows, and where rows can be fetched by their position, one pass is enough; long
+    streams take two. Beyond 10^8 rows, and once in a thousand times, it takes one more.
 
     Attributes
     ----------

@@ -23,7 +23,7 @@ __all__ = ["WindowPass"]
 
 _WHOLE = 1 << 20  # records of a whole column that are held: 8 MB
 _FEW = 1 << 17  # rows that are not worth a sample by position
-_INSIDE = 1 << 22  # records of a bracket that are held: 32 MB
+_INSIDE = 1 << 21  # records of a bracket that are held: 16 MB, twice as much in each further pass
 _FETCHED = 1 << 15  # rows of a sample by position
 _SURE = 3.5  # standard deviations of a sample's rank between it and an end of the bracket
 
@@ -202,7 +202,7 @@ class WindowPass:
     def finish(self) -> tuple[int, int, Integers]:
         """Return the number of records, that before the window, and the window."""
         sift = self._sift if self._sift is not None else self._start()
-        sure = _SURE
+        sure, most = _SURE, _INSIDE
         while True:
             start, stop = self._ranks(sift.count)
             if not sift.covers(start, stop):
@@ -214,5 +214,7 @@ class WindowPass:
             assert self._known is not None
             assert self._rows is not None
             bracket = self._known.bracket(start, stop, sure)
-            sift = _Sift(self._lattice, self._rows, bracket, _INSIDE)
+            # A bracket shrinks towards the window. Doubling ends this even if it does not.
+            most = max(2 * most, 2 * (stop - start))
+            sift = _Sift(self._lattice, self._rows, bracket, most)
             self._rows.feed(sift)
