@@ -84,16 +84,18 @@ class Table:
     def at(self, start: int, stop: int, entropy: Entropy) -> Integers:
         """Return the sorted records at positions from start to stop (exclusive).
 
-        Rows of a stratum are spread at random over the ranks that they stand for.
+        The tails are as they were drawn. The others, which stand at regular quantiles, are spread
+        at random over the ranks between them, as records of a sample are.
         """
-        upto = np.cumsum(self.weights)
-        first, last = (
-            np.searchsorted(upto, (start, stop - 1), side="right") if stop > start else (0, -1)
-        )
-        if (self.weights[first : last + 1] == 1).all():
-            return self.q[first : last + 1]
-        places = start + (stop - start) * np.sort(_uniform(stop - start, entropy))
-        return np.round(np.interp(places, upto - self.weights / 2, self.q)).astype(np.int64)
+        rows, upto = self.rows, np.cumsum(self.weights)
+        if rows <= 2 * TAIL:
+            return self.q[start:stop]
+        low, high = min(max(TAIL, start), stop), max(min(rows - TAIL, stop), start)
+        ranks = np.arange(start, stop) + 0.5
+        if low < high:
+            spread = low + (high - low) * np.sort(_uniform(high - low, entropy))
+            ranks[low - start : high - start] = spread
+        return np.round(np.interp(ranks, upto - self.weights / 2, self.q)).astype(np.int64)
 
     def thin(self, level: int, entropy: Entropy) -> Integers:
         """Keep each record with probability 2^-level; of equal ones nearly the expected number."""
