@@ -1,4 +1,6 @@
-"""Accuracy and speed side by side: ``python -m benchmarks [accuracy|speed|peers|all] [--quick]``.
+"""Accuracy and speed side by side: ``python -m benchmarks [PART] [--quick]``.
+
+Parts are accuracy, quantiles, speed, peers and all.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
 quick writes its parts into docs/comparison.md and leaves the others there.
@@ -10,7 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import accuracy, peers, speed
+from benchmarks import accuracy, peers, quantiles, speed
 from benchmarks.targets import HEADER, Target, table
 
 ROOT = Path(__file__).parents[1]
@@ -25,6 +27,7 @@ vary by about 10 %. `make bench` makes everything, the environment of the other 
 
 PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
     "accuracy": lambda quick: accuracy.accuracy(accuracy.QUICK if quick else accuracy.FULL),
+    "quantiles": lambda quick: quantiles.quantiles(quantiles.QUICK if quick else quantiles.FULL),
     "speed": lambda quick: speed.speed(speed.QUICK if quick else speed.FULL),
     "peers": lambda quick: (peers.peers(quick=quick), []),
 }

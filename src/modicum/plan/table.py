@@ -95,7 +95,8 @@ class Table:
         if low < high:
             spread = low + (high - low) * np.sort(_uniform(high - low, entropy))
             ranks[low - start : high - start] = spread
-        return np.round(np.interp(ranks, upto - self.weights / 2, self.q)).astype(np.int64)
+        records: Integers = np.rint(np.interp(ranks, upto - self.weights / 2, self.q)).astype(int)
+        return records
 
     def thin(self, level: int, entropy: Entropy) -> Integers:
         """Keep each record with probability 2^-level; of equal ones nearly the expected number."""
