@@ -93,8 +93,45 @@ def test_bad_budgets_of_other_statistics(
         getattr(mo, statistic)(table, "income", **arguments)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "word"),
+    [
+        ({"q": 0}, "q must lie"),
+        ({"q": 1}, "q must lie"),
+        ({"q": 1.5}, "q must lie"),
+        ({"q": -0.5}, "q must lie"),
+        ({"q": 1e-12}, "q must lie"),
+        ({"q": math.nan}, "q must be"),
+        ({"q": "half"}, "q must be"),
+        ({"q": True}, "q must be"),
+        ({"q": None}, "q must be"),
+        ({"q": [0.5]}, "q must be"),
+        ({"level": 0.5}, "level"),
+        ({"level": 1}, "level"),
+        ({"level": math.nan}, "level"),
+        ({"level": "0.95"}, "level"),
+        ({"level": True}, "level"),
+        ({"within": (1, 0)}, "within"),
+        ({"step": 0.3}, "step"),
+        ({"epsilon": 0}, "epsilon"),
+        ({"epsilon": None}, "exactly one of epsilon"),
+        ({"epsilon": "1e-8"}, "larger budget"),
+        ({"bounds": (0, 1)}, "within="),
+    ],
+    ids=repr,
+)
+def test_bad_arguments_of_a_quantile(table: pd.DataFrame, wrong: dict[str, Any], word: str) -> None:
+    curator = mo.Curator(table, budget=mo.pure(9))
+    with pytest.raises(mo.InvalidArgument, match=word):
+        curator.quantile("income", **({"q": 0.5} | MEAN | wrong))
+    assert curator.spent.amount == 0
+    if "q" not in wrong:
+        with pytest.raises(mo.InvalidArgument, match=word):
+            mo.median(table, "income", **(MEAN | wrong))
+
+
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
-@pytest.mark.parametrize("statistic", ["mean", "sum"])
+@pytest.mark.parametrize("statistic", ["mean", "sum", "median"])
 @pytest.mark.parametrize(
     ("column", "kind", "word"),
     [

@@ -30,6 +30,7 @@ from modicum.summaries.clipped import ClippedSum
 from modicum.summaries.count import Count
 from modicum.summaries.records import Records
 from modicum.summaries.tails import Tails
+from modicum.summaries.window import RankWindow
 
 WITHIN = (-1e9, 1e9)
 LATTICE = Lattice.within(WITHIN)
@@ -75,6 +76,7 @@ def test_a_table_has_all_its_rows_in_order(shape: str, rows: int) -> None:
         Tails(10_000),
         ClippedSum(-(2**36), 2**35),
         Cells(12_345, (0, 2**30, 2**33, 2**36, 2**52)),
+        RankWindow(Fraction(999, 1000), 2),
     ],
     ids=repr,
 )
@@ -171,6 +173,43 @@ def test_the_predicted_error_is_the_real_one(
     assert predicted == pytest.approx(real_error(shape, n, epsilon, releases), rel=0.2)
 
 
+@pytest.mark.parametrize("q", ["0.5", "0.9"])
+@pytest.mark.parametrize("shape", ["lognormal", "uniform"])
+def test_the_error_of_a_quantile_is_predicted(q: str, shape: str) -> None:
+    rng, sigma = np.random.default_rng(22), math.sqrt(math.log(2))
+    errors = []
+    for number in range(600):
+        x = (
+            rng.lognormal(-(sigma**2) / 2, sigma, 3000)
+            if shape == "lognormal"
+            else rng.random(3000)
+        )
+        curator = mo.Curator(x, budget=mo.pure(1), entropy=SeededEntropy(f"quantile {number}"))
+        ends = np.sort(x)[[math.ceil(float(q) * 3000) - 1, math.floor(float(q) * 3000)]]
+        found = curator.quantile(q=q, within=(-1e6, 1e6), epsilon=1, level=None)
+        errors.append(abs(found.value - ends.mean()))
+    sd, mean = (1, 1) if shape == "lognormal" else (12**-0.5, 0.5)
+    predicted = plan.quantile(
+        q=q, within=(-1e6, 1e6), sd=sd, mean=mean, n=3000, epsilon=1, shape=shape, level=None
+    )
+    assert predicted.error == pytest.approx(float(np.mean(errors)), rel=0.2)
+
+
+def test_a_quantile_of_few_rows_and_of_very_many() -> None:
+    few = plan.median(within=WITHIN, sd=SD, n=40, epsilon=1)
+    assert "too little data" in few.status
+    many = plan.quantile(q=0.99, within=WITHIN, sd=SD, n=10**12, epsilon=1)
+    assert 0 < many.error < 1e-3
+    assert many.q == Fraction(99, 100)
+    assert json.loads(many.to_json())["q"] == 0.99
+
+
+def test_a_median_buys_an_epsilon_and_rows() -> None:
+    found = plan.median(within=WITHIN, sd=SD, n=20_000, error=50)
+    assert found.error <= 50
+    assert plan.median(within=WITHIN, sd=SD, epsilon=1, error=50).n < 20_000
+
+
 def test_a_sum_is_predicted_too() -> None:
     predicted = plan.sum(within=(0, 1e9), sd=SD, n=10_000, epsilon=1, shape="exponential").error
     rng = np.random.default_rng(21)
@@ -200,6 +239,7 @@ def test_events_add_up_to_the_price() -> None:
         plan.mean(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
         plan.mean(within=WITHIN, sd=SD, n=20_000, epsilon="0.7", method="subset"),
         plan.sum(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
+        plan.quantile(q=0.9, within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
         plan.count(epsilon="0.7"),
     ):
         assert sum(cost(event, "pure").amount for _, event in found.events) == Fraction(7, 10)

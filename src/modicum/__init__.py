@@ -14,7 +14,7 @@ from modicum.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from modicum import audit, plan, request
-    from modicum.curator import Curator, count, mean, sum
+    from modicum.curator import Curator, count, mean, median, quantile, sum
     from modicum.errors import (
         BudgetExceeded,
         InvalidArgument,
@@ -52,8 +52,10 @@ __all__ = [
     "audit",
     "count",
     "mean",
+    "median",
     "plan",
     "pure",
+    "quantile",
     "request",
     "sum",
     "unit_of",
@@ -62,7 +64,7 @@ __all__ = [
 
 _SUBMODULES = {"audit", "plan", "request"}
 _HOMES = {
-    "modicum.curator": {"Curator", "count", "mean", "sum"},
+    "modicum.curator": {"Curator", "count", "mean", "median", "quantile", "sum"},
     "modicum.errors": {
         "BudgetExceeded",
         "InvalidArgument",

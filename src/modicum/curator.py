@@ -29,7 +29,7 @@ from modicum.runners.live import run
 from modicum.runners.request import Request
 from modicum.runners.walk import Walk
 
-__all__ = ["Curator", "count", "mean", "sum"]
+__all__ = ["Curator", "count", "mean", "median", "quantile", "sum"]
 
 P = ParamSpec("P")
 Table = Any  # anything open_source accepts; engines are never imported here
@@ -98,6 +98,8 @@ class Curator:
     mean = _method(ask.mean)
     sum = _method(ask.sum)
     count = _method(ask.count)
+    quantile = _method(ask.quantile)
+    median = _method(ask.median)
 
     @property
     def budget(self) -> Budget:
@@ -389,4 +391,14 @@ sum = _one_shot(
 )
 count = _one_shot(
     ask.count, example=_EXAMPLE.format(name="count", arguments="", low=19900, high=20100)
+)
+quantile = _one_shot(
+    ask.quantile,
+    example=_EXAMPLE.format(
+        name="quantile", arguments="q=0.9, within=(-1e9, 1e9), ", low=17_800, high=18_200
+    ),
+)
+median = _one_shot(
+    ask.median,
+    example=_EXAMPLE.format(name="median", arguments="within=(-1e9, 1e9), ", low=9800, high=10200),
 )

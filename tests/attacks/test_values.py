@@ -15,6 +15,8 @@ QUESTIONS = {
     "subset": mo.request.mean(within=WITHIN, epsilon=1, method="subset"),
     "zcdp": mo.request.mean(within=WITHIN, rho="0.1"),
     "sum": mo.request.sum(within=WITHIN, epsilon=1),
+    "quantile": mo.request.quantile(q=0.9, within=WITHIN, epsilon=1),
+    "median, zcdp": mo.request.median(within=WITHIN, rho="0.1"),
     "count": mo.request.count(epsilon=1),
 }
 

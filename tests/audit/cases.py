@@ -16,12 +16,13 @@ from modicum.mechanisms.bounded_mean import independent, shifted, transformed
 from modicum.mechanisms.centre import MedianCentre
 from modicum.mechanisms.grid import FloatGrid
 from modicum.mechanisms.law import Law
+from modicum.mechanisms.quantile import RankLaw
 from modicum.mechanisms.radius import RadiusDraw, RadiusGrid, Selection
 from modicum.mechanisms.ranks import RadiusRanks
 from modicum.mechanisms.staircase import staircase
 from modicum.mechanisms.subsampled import Subsampled, amplified
 from modicum.mechanisms.threshold import RankThreshold
-from modicum.privacy.event import Event, Pure
+from modicum.privacy.event import BoundedRange, Event, Pure
 
 LATTICE = Lattice(-8.0, 8.0, 1.0)
 TILT = Fraction(1, 4)
@@ -62,6 +63,13 @@ def _ranks(q: Records, e: Fraction) -> Law:
     grid = RadiusGrid.between(1, 13, per_octave=4)
     tilts = (Fraction(1, 64), Fraction(1, 64))
     return RadiusRanks(np.sort(q + 12), -12, grid, (1, 1), tilts, e / 2)
+
+
+def rank_law(
+    q: Records, e: Fraction, which: Fraction, shift: int = 0, edge: int | None = None
+) -> RankLaw:
+    """A quantile's law with all records at hand."""
+    return RankLaw(np.sort(q), 0, len(q), -8, 8, which, shift, 9, edge, e, BoundedRange(e))
 
 
 def _subsampled_ranks(q: Records, e: Fraction) -> Law:
@@ -107,6 +115,10 @@ LAWS: dict[str, LawOf] = {
     ),
     "centre": _centre,
     "threshold": lambda q, e: RankThreshold(np.sort(q), -8, 8, 1, 3, e),
+    "median": lambda q, e: rank_law(q, e, Fraction(1, 2)),
+    "quantile": lambda q, e: rank_law(q, e, Fraction(1, 3)),
+    "quantile with a shift": lambda q, e: rank_law(q, e, Fraction(2, 3), 1),
+    "quantile with an edge": lambda q, e: rank_law(q, e, Fraction(1, 3), 1, 1),
     "radii by flip": _radii("flip"),
     "radii by exponential": _radii("exponential"),
     "ranks": _ranks,

@@ -14,9 +14,15 @@ from modicum.mechanisms.bounded_mean import transformed
 from modicum.mechanisms.staircase import staircase
 from modicum.mechanisms.threshold import RankThreshold
 from modicum.privacy.budget import pure
-from modicum.privacy.event import Pure
-from tests.audit.cases import LATTICE
-from tests.audit.literal import InverseSensitivity, LiteralThreshold, StaircaseNoise, one_draw
+from modicum.privacy.event import BoundedRange, Pure
+from tests.audit.cases import LATTICE, rank_law
+from tests.audit.literal import (
+    InverseSensitivity,
+    LiteralThreshold,
+    StaircaseNoise,
+    Understated,
+    one_draw,
+)
 
 
 @pytest.mark.parametrize(
@@ -97,6 +103,32 @@ def test_half_of_epsilon_is_the_right_weight_of_the_length() -> None:
     report = audit.check(request, audit.neighbours((0, 1, 2), 5))
     assert report.passed
     assert report.used > 0.998
+
+
+@pytest.mark.parametrize("which", ["1/2", "1/3", "9/10"])
+def test_a_quantile_without_the_factor_of_two(which) -> None:
+    """exp(-epsilon loss / m): numerator and normaliser move by epsilon each."""
+    q, one = Fraction(which), Fraction(1)
+    lattice, pairs = Lattice(-8.0, 8.0, 1.0), audit.neighbours((-8, 1, 8), 4)
+
+    def literal(data: np.ndarray) -> Understated:
+        return Understated(rank_law(data, 2 * one, q), BoundedRange(one))
+
+    report = audit.check(one_draw(literal, lattice, pure(1)), pairs)
+    assert not report.passed
+    assert report.steps[0].used > 1.2
+    assert audit.check(one_draw(lambda d: rank_law(d, one, q), lattice, pure(1)), pairs).passed
+
+
+def test_a_quantile_by_a_sensitivity_of_one_half() -> None:
+    """m = max(q, 1 - q) is needed: what is right for the median is too little elsewhere."""
+    q, one = Fraction(9, 10), Fraction(1)
+    lattice, pairs = Lattice(-8.0, 8.0, 1.0), audit.neighbours((-8, 1, 8), 4)
+
+    def literal(data: np.ndarray) -> Understated:
+        return Understated(rank_law(data, 2 * q * one, q), BoundedRange(one))
+
+    assert not audit.check(one_draw(literal, lattice, pure(1)), pairs).passed
 
 
 @pytest.mark.parametrize("x", [1, 4, 8])

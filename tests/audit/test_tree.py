@@ -34,6 +34,7 @@ def densities(request: Request, data: tuple[float, ...], outcomes: list[object])
         ask.mean(within=(-8, 8), step=1, epsilon=1, clusters="keep"),
         ask.mean(within=(-8, 8), step=1, epsilon=1, method="subset"),
         ask.sum(within=(-8, 8), step=1, epsilon=3),
+        ask.quantile(q=0.3, within=(-8, 8), step=1, epsilon=1, level=None),
         ask.count(epsilon=1),
     ],
 )

@@ -49,7 +49,7 @@ def test_the_text_is_the_card(people: str, capsys: pytest.CaptureFixture[str]) -
     assert "not counted against any budget" in out
 
 
-@pytest.mark.parametrize("statistic", ["mean", "sum", "count"])
+@pytest.mark.parametrize("statistic", ["mean", "sum", "count", "median"])
 def test_json_is_one_object(
     statistic: str, people: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -148,6 +148,23 @@ def test_the_interval_follows_level_and_tail(
     assert "index 2" in out
 
 
+def test_quantiles(people: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["quantile", people, "income", RANGE, "--epsilon", "1", "--json"]
+    record = json.loads(answer(capsys, *words, "--q", "0.9"))
+    assert record["statistic"] == "quantile"
+    assert record["evidence"]["q"] == 0.9
+    assert record["value"] == pytest.approx(62_800, rel=0.02)
+    assert record["interval"][0] <= record["value"] <= record["interval"][1] < 1e5
+    sure = json.loads(answer(capsys, *words, "--q", "1/3", "--level", "0.999"))
+    assert (sure["evidence"]["drawn_level"], sure["interval_level"]) == (0.999, 0.999)
+    assert sure["interval"][1] < 1e5
+    point = json.loads(answer(capsys, *words, "--q", "0.9", "--no-interval"))
+    assert point["interval"] == [-1e9, 1e9]
+    out = answer(capsys, "median", people, "income", RANGE, "--rho", "0.1", "--explain")
+    for label in ("count", "quantile", "lower end", "upper end"):
+        assert f"  {label}" in out
+
+
 def test_explain_tells_every_draw(people: str, capsys: pytest.CaptureFixture[str]) -> None:
     out = answer(capsys, "mean", people, "income", RANGE, "--epsilon", "1", "--explain")
     for label in ("count", "centre", "radii", "rough mean", "deviations"):
@@ -164,6 +181,12 @@ def test_plans(capsys: pytest.CaptureFixture[str]) -> None:
     wanted = answer(capsys, "plan", "count", "--error", "10")
     assert "plan for a count" in wanted
     assert "(10 wanted)" in wanted
+    shape = ["--n", "1e4", "--sd", "1", "--epsilon", "1"]
+    out = answer(capsys, "plan", "quantile", "--q", "0.9", RANGE, *shape)
+    assert "plan for a quantile of 10,000 rows, q = 0.9" in out
+    median = answer(capsys, "plan", "median", RANGE, *shape, "--no-interval")
+    assert "plan for a median of 10,000 rows" in median
+    assert "lower end" not in median
     out = answer(capsys, "plan", "sum", "--within=0,1e9", "--n", "1e4", "--sd", "1", "--rho", "1")
     assert "plan for a sum of 10,000 rows" in out
 
@@ -172,8 +195,12 @@ def test_plans(capsys: pytest.CaptureFixture[str]) -> None:
     ("words", "told"),
     [
         ([], "VERB"),
-        (["median"], "invalid choice: 'median'"),
+        (["mode"], "invalid choice: 'mode'"),
         (["mean"], "FILE, COLUMN, --within"),
+        (["quantile", "{}", "income", RANGE, "--epsilon", "1"], "--q"),
+        (["quantile", "{}", "income", RANGE, "--epsilon", "1", "--q", "2"], "q must lie"),
+        (["quantile", "{}", "income", RANGE, "--epsilon", "1", "--q", "a"], "q must be"),
+        (["plan", "quantile", RANGE, "--n", "9", "--sd", "1", "--q", "0"], "q must lie"),
         (["plan"], "STATISTIC"),
         (["mean", "{}", "income", "--epsilon", "1"], "--within"),
         (["mean", "{}", "income", RANGE], "--epsilon"),

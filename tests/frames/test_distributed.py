@@ -234,4 +234,7 @@ def test_persons_and_groups_are_refused_before_anything_is_read() -> None:
     curator = modicum.Curator(source, budget=modicum.pure(1))
     with pytest.raises(UnsupportedData, match="cannot be told apart"):
         curator.group_by("x", keys=[1])
+    with pytest.raises(UnsupportedData, match="a quantile needs several passes"):
+        curator.median("x", within=(0, 1), epsilon=1)
+    assert curator.remaining == modicum.pure(1)
     assert source.jobs == []

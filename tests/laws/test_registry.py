@@ -10,6 +10,7 @@ import pytest
 import modicum
 from modicum import audit
 from modicum.audit.pairs import Remembered
+from modicum.estimators.options import Options
 from modicum.estimators.registry import REGISTRY, Row
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
@@ -23,7 +24,7 @@ from modicum.runners.request import Request
 from modicum.runners.walk import Walk
 
 PRICES = {"pure": pure("1.1"), "zcdp": zcdp("0.3"), "approx": approx("1.1", "1e-6")}
-CASES = [(row, kind, option) for row in REGISTRY for kind in row.kinds for option in row.clusters]
+CASES = [(row, kind, option) for row in REGISTRY for kind in row.kinds for option in row.options]
 NAMES = [f"{row.statistic}-{row.method}-{kind}-{option}" for row, kind, option in CASES]
 RANGED = [name for name, case in zip(NAMES, CASES, strict=True) if case[0].needs_range]
 every_case = pytest.mark.parametrize(("row", "kind", "option"), CASES, ids=NAMES)
@@ -43,7 +44,11 @@ DATA = {
 
 
 def request_for(
-    row: Row, kind: str, option: str, lattice: Lattice | None = None, price: Budget | None = None
+    row: Row,
+    kind: str,
+    option: Options,
+    lattice: Lattice | None = None,
+    price: Budget | None = None,
 ) -> Request:
     lattice = lattice or Lattice.within((-1000, 1000), 2.0**-10)
     return row.request(None, lattice if row.needs_range else None, price or PRICES[kind], option)
@@ -124,8 +129,8 @@ def test_the_subset_mean_follows_a_shift_exactly(steps) -> None:
     by = steps * lattice.step
     moved = replace(lattice, lo=lattice.lo + by, hi=lattice.hi + by)
     data = np.round(MANY / lattice.step) * lattice.step
-    one = walk(request_for(row, "pure", "clip", lattice), data, "shift")
-    other = walk(request_for(row, "pure", "clip", moved), data + by, "shift")
+    one = walk(request_for(row, "pure", row.options[0], lattice), data, "shift")
+    other = walk(request_for(row, "pure", row.options[0], moved), data + by, "shift")
     assert other.answer.value == one.answer.value + Fraction(by)
 
 
@@ -138,7 +143,7 @@ SAMPLED = [(row, kind) for row in REGISTRY for kind in ("pure", "zcdp") if kind 
 def test_every_sampler_matches_its_law(row, kind) -> None:
     """Each draw of a run is repeated a thousand times and tested against its log density."""
     price = zcdp(2) if kind == "zcdp" else pure(4)
-    request = request_for(row, kind, row.clusters[0], Lattice(-8.0, 8.0, 1.0), price)
+    request = request_for(row, kind, row.options[0], Lattice(-8.0, 8.0, 1.0), price)
     halted = Run(request, event_of(request.budget), Remembered((1.0, 3.0, 3.0, -8.0)))
     entropy = SeededEntropy(f"{row.statistic} {row.method} {kind}")
     while halted.waiting is not None:
@@ -152,5 +157,7 @@ def test_every_sampler_matches_its_law(row, kind) -> None:
 def test_every_row_is_offered(row) -> None:
     question = getattr(modicum.request, row.statistic)
     extra = {"within": (0, 1)} if row.needs_range else {}
+    if row.statistic == "quantile":
+        extra["q"] = 0.9
     method = {"method": row.method} if row.statistic == "mean" else {}
     assert question(epsilon=1, **extra, **method).method == row.method

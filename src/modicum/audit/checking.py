@@ -106,7 +106,7 @@ def joint_loss(
     return check(request, [(data, neighbour)], values=values, widths=widths)
 
 
-def check_row(row: Row, *, widths: Sequence[int] = _WIDTHS) -> tuple[AuditReport, ...]:
+def check_row(row: Row[Any], *, widths: Sequence[int] = _WIDTHS) -> tuple[AuditReport, ...]:
     """Check a row of the registry with every budget and option that it accepts.
 
     Examples
@@ -119,7 +119,7 @@ def check_row(row: Row, *, widths: Sequence[int] = _WIDTHS) -> tuple[AuditReport
     return tuple(check(request, widths=widths) for request in scenarios(row))
 
 
-def scenarios(row: Row) -> Iterator[Request]:
+def scenarios(row: Row[Any]) -> Iterator[Request]:
     """Yield small requests of a row: each kind of budget, each option, each kind of range.
 
     The ranges are one about zero and one on one side of it.
@@ -133,9 +133,9 @@ def scenarios(row: Row) -> Iterator[Request]:
     """
     ranges = (Lattice(-8.0, 8.0, 1.0), Lattice(4.0, 12.0, 1.0)) if row.needs_range else (None,)
     for kind in row.kinds:
-        for clusters in row.clusters:
+        for options in row.options:
             for lattice in ranges:
-                yield row.request(None, lattice, _PRICES[kind], clusters)
+                yield row.request(None, lattice, _PRICES[kind], options)
 
 
 def _default_pairs(lattice: Lattice | None) -> tuple[Pair, ...]:

@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Sequence
 
-from modicum.cli import count, mean, plan, sum
+from modicum.cli import count, mean, median, plan, quantile, sum
 from modicum.cli.options import Parser
 from modicum.errors import InvalidArgument, ModicumError
 from modicum.version import VERSION
@@ -28,6 +28,7 @@ examples:
   modicum mean people.parquet income --within=-1e9,1e9 --epsilon 1
   modicum sum people.csv income --within=0,1e9 --epsilon 0.5 --json
   modicum count people.csv --epsilon 0.1
+  modicum quantile flights.csv delay --q 0.9 --within=-1e9,1e9 --epsilon 1
   modicum plan mean --within=-1e9,1e9 --n 100000 --sd 5e4 --error 500
 
 Every call is a release of its own: nothing adds up the prices of several calls.
@@ -77,7 +78,7 @@ def _parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"modicum {VERSION}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for verb in (mean, sum, count, plan):
+    for verb in (mean, sum, count, quantile, median, plan):
         verb.add_to(verbs)
     return parser
 

@@ -24,12 +24,14 @@ __all__ = [
     "Parser",
     "add_algorithm",
     "add_data",
+    "add_ends",
     "add_groups",
     "add_output",
     "add_price",
     "add_range",
     "chosen_price",
     "chosen_unit",
+    "drawn_level",
     "number",
     "released",
     "shown",
@@ -93,10 +95,11 @@ def add_algorithm(parser: argparse.ArgumentParser, statistic: str) -> None:
             default=rows[0].method,
             help="; ".join(f"{row.method}: {row.summary}" for row in rows),
         )
+    clusters = [option.clusters for option in rows[0].options]
     parser.add_argument(
         "--clusters",
-        choices=rows[0].clusters,
-        default=rows[0].clusters[0],
+        choices=clusters,
+        default=clusters[0],
         help="keep: also keep a small distant cluster of values, at some cost in accuracy",
     )
 
@@ -111,6 +114,15 @@ def add_groups(parser: argparse.ArgumentParser) -> None:
         "--keys",
         metavar="A,B,...",
         help="the keys: known beforehand, not taken from the data; other rows are left out",
+    )
+
+
+def add_ends(parser: argparse.ArgumentParser) -> None:
+    """Add --no-interval."""
+    parser.add_argument(
+        "--no-interval",
+        action="store_true",
+        help="draw no ends of an interval: the answer is more accurate, its interval is the range",
     )
 
 
@@ -195,6 +207,11 @@ def chosen_unit(arguments: argparse.Namespace) -> Unit:
     elif (most is None) == (combine is None):
         raise InvalidArgument("--unit-column needs either --max-rows or --combine")
     return unit_of(column, rows=rows, max_rows=most, order_by=order, combine=combine)
+
+
+def drawn_level(arguments: argparse.Namespace) -> float | None:
+    """Level at which the ends of an interval are drawn: at least that of the card."""
+    return None if arguments.no_interval else max(0.95, arguments.level)
 
 
 def released(

@@ -9,6 +9,7 @@ from typing import Any, get_args
 from modicum import plan
 from modicum.cli.options import (
     add_algorithm,
+    add_ends,
     add_price,
     add_range,
     chosen_price,
@@ -63,15 +64,53 @@ def add_to(verbs: Any) -> None:
     _add_wishes(count, size=10_000, size_needed=False)
     count.set_defaults(answer=_count)
 
+    quantile = statistics.add_parser(
+        "quantile",
+        help="plan a quantile; give two of the price, --n and --error",
+        description="Plan a quantile. Give two of the price, --n and --error: the third is found.",
+        epilog="example: modicum plan quantile --q 0.9 --within=0,1e9 --n 1e5 --sd 5e4 --error 500",
+    )
+    quantile.add_argument("--q", required=True, help="which one, such as 0.9 or 1/3")
+    _add_ranks(quantile, plan.quantile, ("q",))
+
+    median = statistics.add_parser(
+        "median",
+        help="plan a median; give two of the price, --n and --error",
+        description="Plan a median. Give two of the price, --n and --error: the third is found.",
+        epilog="example: modicum plan median --within=0,1e9 --n 1e5 --sd 5e4 --error 500",
+    )
+    _add_ranks(median, plan.median, ())
+
 
 def _add_column(parser: argparse.ArgumentParser, statistic: str, *, size_needed: bool) -> None:
     add_range(parser)
     add_algorithm(parser, statistic)
+    _add_guess(parser)
+    _add_wishes(parser, size=None, size_needed=size_needed)
+
+
+def _add_ranks(
+    parser: argparse.ArgumentParser, make: Callable[..., Plan], more: tuple[str, ...]
+) -> None:
+    add_range(parser)
+    add_ends(parser)
+    _add_guess(parser)
+    _add_wishes(parser, size=None, size_needed=False)
+    names = ("within", "step", "sd", "mean", "shape", *more)
+
+    def answer(arguments: argparse.Namespace) -> str:
+        level = None if arguments.no_interval else 0.95
+        options = {name: getattr(arguments, name) for name in names}
+        return _shown(arguments, make, level=level, **options)
+
+    parser.set_defaults(answer=answer)
+
+
+def _add_guess(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("guess of the data (public knowledge, not the data)")
     group.add_argument("--sd", type=number, required=True, help="standard deviation")
     group.add_argument("--mean", type=number, help="mean (default: usual for the shape)")
     group.add_argument("--shape", choices=get_args(ShapeName), default="lognormal")
-    _add_wishes(parser, size=None, size_needed=size_needed)
 
 
 def _add_wishes(parser: argparse.ArgumentParser, *, size: int | None, size_needed: bool) -> None:

@@ -20,11 +20,13 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive, gaussian, laplace
 from modicum.mechanisms.centre import MedianCentre
 from modicum.mechanisms.grid import FloatGrid
+from modicum.mechanisms.quantile import RankLaw
 from modicum.mechanisms.radius import RadiusDraw, RadiusGrid, Selection
 from modicum.mechanisms.ranks import RadiusRanks
 from modicum.mechanisms.subsampled import Members, Subsampled, amplified
 from modicum.privacy.budget import Kind
-from modicum.privacy.event import Concentrated, Event, Pure, cost
+from modicum.privacy.event import BoundedRange, Concentrated, Event, Pure, cost
+from modicum.summaries.base import Integers
 
 __all__ = ["ConcentratedPurse", "PurePurse", "Purse", "open_purse"]
 
@@ -48,9 +50,17 @@ class Purse(ABC):
     def scale(self) -> Fraction:
         """The ε that sets the scale of the noise: ε itself, or sqrt(2 ρ) rounded down."""
 
-    @abstractmethod
     def range_for(self, share: Fraction) -> Fraction:
         """Size η of the bounded-range event which a share buys."""
+        return self._range_of(self.total * share)
+
+    @abstractmethod
+    def _range_of(self, amount: Fraction) -> Fraction:
+        """Size η of the bounded-range event which an amount of the currency buys."""
+
+    @abstractmethod
+    def _whole(self, amount: Fraction) -> Event:
+        """Event that costs an amount to the last crumb, for a bounded range it buys."""
 
     @abstractmethod
     def _subsampled(self, share: Fraction) -> Fraction:
@@ -114,6 +124,33 @@ class Purse(ABC):
         self._pay(law.event)
         return law
 
+    def rank(
+        self,
+        window: tuple[Integers, int, int],
+        ends: tuple[int, int],
+        *,
+        q: Fraction,
+        shift: int,
+        cap: int,
+        edge: int | None,
+        share: Fraction | None,
+    ) -> RankLaw:
+        """Integer between two ends near rank q n + shift.
+
+        ``window`` holds the records around it, the number of those before, and n.
+        """
+        epsilon, event = self._bounded_range(share)
+        law = RankLaw(*window, *ends, q, shift, cap, edge, epsilon, event)
+        self._pay(event)
+        return law
+
+    def _bounded_range(self, share: Fraction | None) -> tuple[Fraction, Event]:
+        """Size of the bounded range that a share buys, and what it is charged as."""
+        if share is None:
+            return self._range_of(self.left), self._whole(self.left)
+        size = self.range_for(share)
+        return size, BoundedRange(size)
+
     def _pay(self, event: Event) -> None:
         self.left -= cost(event, self.kind).amount
         if self.left < 0:
@@ -132,9 +169,12 @@ class PurePurse(Purse):
         """ε."""
         return self.total
 
-    def range_for(self, share: Fraction) -> Fraction:
-        """Return ε times the share: a bounded range of η is pure η."""
-        return self.total * share
+    def _range_of(self, amount: Fraction) -> Fraction:
+        """Return the ε: a bounded range of η is pure η."""
+        return amount
+
+    def _whole(self, amount: Fraction) -> Event:
+        return BoundedRange(amount)
 
     def _subsampled(self, share: Fraction) -> Fraction:
         return self.total * share
@@ -155,9 +195,12 @@ class ConcentratedPurse(Purse):
         """The pure ε with the same zCDP cost."""
         return sqrt_below(2 * self.total, _BITS)
 
-    def range_for(self, share: Fraction) -> Fraction:
-        """Return η = sqrt(8 ρ share), rounded down: a bounded range of η costs η²/8."""
-        return sqrt_below(8 * self.total * share, _BITS)
+    def _range_of(self, amount: Fraction) -> Fraction:
+        """Return η = sqrt(8 ρ), rounded down: a bounded range of η costs η²/8."""
+        return sqrt_below(8 * amount, _BITS)
+
+    def _whole(self, amount: Fraction) -> Event:
+        return Concentrated(amount)
 
     def _subsampled(self, share: Fraction) -> Fraction:
         return sqrt_below(2 * self.total * share, _BITS)

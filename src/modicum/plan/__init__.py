@@ -11,7 +11,18 @@ True
 
 from __future__ import annotations
 
-from modicum.plan.card import CountPlan, MeanPlan, Plan, SumPlan
-from modicum.plan.question import count, mean, sum
+from modicum.plan.card import CountPlan, MeanPlan, Plan, QuantilePlan, SumPlan
+from modicum.plan.question import count, mean, median, quantile, sum
 
-__all__ = ["CountPlan", "MeanPlan", "Plan", "SumPlan", "count", "mean", "sum"]
+__all__ = [
+    "CountPlan",
+    "MeanPlan",
+    "Plan",
+    "QuantilePlan",
+    "SumPlan",
+    "count",
+    "mean",
+    "median",
+    "quantile",
+    "sum",
+]

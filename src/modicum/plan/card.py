@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 from modicum.exact.lattice import Lattice
 from modicum.plan.shapes import Shape
-from modicum.privacy.budget import Budget, decimal_text
+from modicum.privacy.budget import Budget, decimal_text, short_text
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
 
-__all__ = ["CountPlan", "MeanPlan", "Plan", "SumPlan"]
+__all__ = ["CountPlan", "MeanPlan", "Plan", "QuantilePlan", "SumPlan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +161,25 @@ class MeanPlan(SumPlan):
 
     def _comparison(self) -> str:
         return f"  for comparison  {_short(self.sampling_error)} standard error as a sample"
+
+
+@dataclass(frozen=True, slots=True)
+class QuantilePlan(SumPlan):
+    """Plan for a quantile of a column.
+
+    Attributes
+    ----------
+    q : Fraction
+        Which quantile.
+    """
+
+    q: Fraction
+
+    def _data(self) -> dict[str, object]:
+        return {**super(QuantilePlan, self)._data(), "q": float(self.q)}
+
+    def _data_words(self) -> str:
+        return f", q = {short_text(self.q)}{super(QuantilePlan, self)._data_words()}"
 
 
 def _short(x: float) -> str:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from typing import Literal
 
 from modicum import request as ask
+from modicum.estimators.options import QuantileOption
 from modicum.estimators.schedule import Clusters
 from modicum.exact.lattice import Lattice
-from modicum.plan.card import CountPlan, MeanPlan, SumPlan
+from modicum.plan.card import CountPlan, MeanPlan, QuantilePlan, SumPlan
 from modicum.plan.shapes import Shape, ShapeName, shape_of
 from modicum.plan.task import Task
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.unit import Unit
 
-__all__ = ["count", "mean", "sum"]
+__all__ = ["count", "mean", "median", "quantile", "sum"]
 
 _ANY_SHAPE = Shape("uniform", 0.0, 1.0)  # a count does not look at values
 _ANY_LATTICE = Lattice.within((-2, 2))
@@ -139,6 +142,84 @@ def count(
     task = Task(ask.count, _ANY_SHAPE, _ANY_LATTICE, unit if unit is not None else Unit())
     found = task.solve(_price(epsilon, rho, budget), n, error)
     return CountPlan(**found.fields("count", "noisy", task.unit, error))
+
+
+def quantile(
+    *,
+    q: Number,
+    within: tuple[float, float],
+    sd: float,
+    n: int | None = None,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    error: float | None = None,
+    shape: ShapeName = "lognormal",
+    mean: float | None = None,
+    step: float | None = None,
+    level: float | None = 0.95,
+    unit: Unit | None = None,
+) -> QuantilePlan:
+    """Plan a quantile: its error, or the ε or the number of rows that an error needs.
+
+    Parameters are as for :func:`mean` and :func:`modicum.quantile`. The error depends on how
+    dense the records are at the quantile, so the shape and the mean matter.
+
+    Examples
+    --------
+    >>> found = quantile(q=0.9, within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1)
+    >>> 5 < found.error < 500
+    True
+    """
+    question = partial(ask.quantile, q=q, within=within, step=step, level=level)
+    lattice = Lattice.within(within, step)
+    data = shape_of(shape, sd=sd, mean=mean, lattice=lattice)
+    task = Task(question, data, lattice, unit if unit is not None else Unit())
+    found = task.solve(_price(epsilon, rho, budget), n, error)
+    fields = found.fields("quantile", "exponential", task.unit, error)
+    exact = QuantileOption.of(q, level).q
+    return QuantilePlan(**fields, shape=data, lattice=lattice, q=exact)
+
+
+def median(
+    *,
+    within: tuple[float, float],
+    sd: float,
+    n: int | None = None,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    error: float | None = None,
+    shape: ShapeName = "lognormal",
+    mean: float | None = None,
+    step: float | None = None,
+    level: float | None = 0.95,
+    unit: Unit | None = None,
+) -> QuantilePlan:
+    """Plan a median; as :func:`quantile` with q = 1/2.
+
+    Examples
+    --------
+    >>> found = median(within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1)
+    >>> found.error < quantile(q=0.9, within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1).error
+    True
+    """
+    found = quantile(
+        q=Fraction(1, 2),
+        within=within,
+        sd=sd,
+        n=n,
+        epsilon=epsilon,
+        rho=rho,
+        budget=budget,
+        error=error,
+        shape=shape,
+        mean=mean,
+        step=step,
+        level=level,
+        unit=unit,
+    )
+    return replace(found, statistic="median")
 
 
 def _price(epsilon: Number | None, rho: Number | None, budget: Budget | None) -> Budget | None:

@@ -16,6 +16,7 @@ from modicum.summaries.clipped import ClippedSum, ClippedSummary
 from modicum.summaries.count import Count, CountSummary
 from modicum.summaries.records import Records
 from modicum.summaries.tails import Tails, TailSummary
+from modicum.summaries.window import RankWindow, WindowSummary
 
 __all__ = ["SyntheticReader"]
 
@@ -30,9 +31,9 @@ class SyntheticReader:
     def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
         """Summaries in the order of the asks."""
         self.passes += 1
-        return [self._answer(ask) for ask in asks]
+        return [self._answer(ask, entropy) for ask in asks]
 
-    def _answer(self, ask: Ask[Any]) -> object:
+    def _answer(self, ask: Ask[Any], entropy: Entropy) -> object:
         table = self._table
         match ask.reduction:
             case Count():
@@ -47,6 +48,10 @@ class SyntheticReader:
                 assert ask.lattice is not None
                 ends = (ask.lattice.first, ask.lattice.last)
                 return CellSummary(centre, edges, *ends, *table.cells(centre, edges))
+            case RankWindow(q, reach):
+                start, stop = ask.reduction.ranks(table.rows)
+                values = table.at(start, stop, entropy)
+                return WindowSummary(table.rows, start, values, q, reach)
             case Records():
                 return _Subsample(table)
         raise AssertionError(f"no synthetic answer to {ask.reduction!r}")

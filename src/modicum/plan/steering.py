@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
 from modicum.mechanisms.law import Law
+from modicum.mechanisms.quantile import RankLaw
 from modicum.mechanisms.radius import RadiusDraw
 from modicum.privacy.event import Event
 from modicum.release import Answer
@@ -41,11 +42,14 @@ class Part:
         Which one, and of how many.
     weight : float
         How much it counts, once its radii are drawn.
+    quantile : RankLaw or None
+        The law of its quantile, once that is drawn.
     """
 
     number: int
     runs: int
     weight: float = 1.0
+    quantile: RankLaw | None = None
 
 
 def steered(request: Request, part: Part) -> Request:
@@ -66,6 +70,8 @@ def _steps(steps: Steps[Answer], part: Part) -> Steps[Answer]:
             return stop.value  # type: ignore[no-any-return]
         if isinstance(step, Draw) and isinstance(step.law, RadiusDraw):
             step = Draw(step.label, _Steered(step.law, part))
+        if isinstance(step, Draw) and isinstance(step.law, RankLaw) and part.quantile is None:
+            part.quantile = step.law
         reply = yield step
 
 

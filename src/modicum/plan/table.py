@@ -81,6 +81,23 @@ class Table:
         rows = tuple(int(weights.sum()) for _, weights in parts)
         return rows, tuple(_dot(q, weights) for q, weights in parts)
 
+    def at(self, start: int, stop: int, entropy: Entropy) -> Integers:
+        """Return the sorted records at positions from start to stop (exclusive).
+
+        The tails are as they were drawn. The others, which stand at regular quantiles, are spread
+        at random over the ranks between them, as records of a sample are.
+        """
+        rows, upto = self.rows, np.cumsum(self.weights)
+        if rows <= 2 * TAIL:
+            return self.q[start:stop]
+        low, high = min(max(TAIL, start), stop), max(min(rows - TAIL, stop), start)
+        ranks = np.arange(start, stop) + 0.5
+        if low < high:
+            spread = low + (high - low) * np.sort(_uniform(high - low, entropy))
+            ranks[low - start : high - start] = spread
+        records: Integers = np.rint(np.interp(ranks, upto - self.weights / 2, self.q)).astype(int)
+        return records
+
     def thin(self, level: int, entropy: Entropy) -> Integers:
         """Keep each record with probability 2^-level; of equal ones nearly the expected number."""
         if level == 0:

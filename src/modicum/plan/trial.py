@@ -9,12 +9,15 @@ from fractions import Fraction
 from itertools import pairwise
 from statistics import NormalDist
 
+import numpy as np
+
 from modicum.estimators.count import CountEvidence
 from modicum.estimators.mean_evidence import MeanEvidence, NoisyTerm, SingleValueEvidence
 from modicum.estimators.subset_mean import SubsetEvidence
 from modicum.estimators.sum import SumEvidence
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.noise import LaplaceNoise, Noise
+from modicum.mechanisms.quantile import RankLaw
 from modicum.plan.reader import SyntheticReader
 from modicum.plan.steering import Part, steered
 from modicum.plan.table import Table
@@ -57,17 +60,47 @@ def trial(request: Request, table: Table, *, unit: Unit, number: int, runs: int)
     )["plan"]
     assert walk.answer is not None
     evidence = walk.answer.evidence
-    truth = _truth(request, table)
-    errors = [chance * abs(float(value - truth)) for value, chance in _values(evidence, table)]
     lower, upper = evidence.interval(0.95, 3)
     return Trial(
         weight=part.weight,
-        error=math.fsum(errors),
+        error=_error(request, table, evidence, part.quantile),
         interval_width=upper - lower,
         passes=reader.passes,
         journal=tuple(walk.journal),
         status=walk.answer.status,
     )
+
+
+def _error(request: Request, table: Table, evidence: Evidence, quantile: RankLaw | None) -> float:
+    if quantile is not None:
+        assert request.lattice is not None
+        return _rank_error(quantile) * request.lattice.step
+    truth = _truth(request, table)
+    return math.fsum(
+        chance * abs(float(value - truth)) for value, chance in _values(evidence, table)
+    )
+
+
+def _rank_error(law: RankLaw) -> float:
+    """Expected distance of a draw from the middle of the quantile, in lattice steps."""
+    rank = law.q * law.count
+    places = [min(max(each - law.below, 0), len(law.values) - 1) for each in _middle(rank)]
+    truth = sum(int(law.values[place]) for place in places) // 2
+    runs = law.runs()
+    weights = runs.lengths * np.exp(-float(law.rate) * (runs.losses - runs.losses.min()))
+    # A stretch is uniform on its integers; one that holds the truth is cut there.
+    left = np.maximum(truth - runs.starts, 0).astype(np.float64)
+    right = np.maximum(runs.starts + runs.lengths - 1 - truth, 0).astype(np.float64)
+    span = np.maximum(runs.lengths - 1, 1)
+    inside = (left > 0) & (right > 0)
+    middle = np.maximum(left, right) - (runs.lengths - 1) / 2
+    distance = np.where(inside, (left**2 + right**2) / (2 * span), middle)
+    return float(weights @ distance / weights.sum())
+
+
+def _middle(rank: Fraction) -> tuple[int, int]:
+    """Positions, from 0, of the lowest and the highest record that are a quantile."""
+    return math.ceil(rank) - 1, math.floor(rank)
 
 
 def _truth(request: Request, table: Table) -> Fraction:
