@@ -14,7 +14,7 @@ from modicum.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from modicum import audit, plan, request
-    from modicum.curator import Curator, count, mean, median, quantile, sum
+    from modicum.curator import Curator
     from modicum.errors import (
         BudgetExceeded,
         InvalidArgument,
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     )
     from modicum.group_by import GroupBy
     from modicum.grouped import GroupedRelease
+    from modicum.one_shot import count, mean, median, quantile, sum
     from modicum.privacy.budget import Budget, approx, pure, zcdp
     from modicum.privacy.unit import Unit, unit_of
     from modicum.release import Interval, Release
@@ -64,7 +65,7 @@ __all__ = [
 
 _SUBMODULES = {"audit", "plan", "request"}
 _HOMES = {
-    "modicum.curator": {"Curator", "count", "mean", "median", "quantile", "sum"},
+    "modicum.curator": {"Curator"},
     "modicum.errors": {
         "BudgetExceeded",
         "InvalidArgument",
@@ -76,6 +77,7 @@ _HOMES = {
     },
     "modicum.group_by": {"GroupBy"},
     "modicum.grouped": {"GroupedRelease"},
+    "modicum.one_shot": {"count", "mean", "median", "quantile", "sum"},
     "modicum.privacy.budget": {"Budget", "approx", "pure", "zcdp"},
     "modicum.privacy.unit": {"Unit", "unit_of"},
     "modicum.release": {"Interval", "Release"},

@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Concatenate, NoReturn, ParamSpec, Protocol, overload
+from typing import Any, Concatenate, NoReturn, ParamSpec
 
 from modicum import request as ask
 from modicum.derive import dressed, refuse_bounds
@@ -21,7 +21,7 @@ from modicum.grouped import GroupedRelease
 from modicum.mechanisms.keys import KeySelection
 from modicum.privacy.budget import Budget, chosen_budget
 from modicum.privacy.event import Approximate, cost, event_of
-from modicum.privacy.unit import Unit
+from modicum.privacy.unit import Unit, checked_unit
 from modicum.recording import recorded
 from modicum.release import Entry, Release, plain
 from modicum.runners.groups import run_groups
@@ -29,7 +29,7 @@ from modicum.runners.live import run
 from modicum.runners.request import Request
 from modicum.runners.walk import Walk
 
-__all__ = ["Curator", "count", "mean", "median", "quantile", "sum"]
+__all__ = ["Curator"]
 
 P = ParamSpec("P")
 Table = Any  # anything open_source accepts; engines are never imported here
@@ -86,7 +86,7 @@ class Curator:
         entropy: Entropy | None = None,
     ) -> None:
         chosen_budget(None, None, budget)
-        self._unit = _checked_unit(unit)
+        self._unit = checked_unit(unit)
         self._source = open_source(table)
         check_unit(self._source, self._unit)
         self._budget = budget
@@ -336,69 +336,3 @@ class Curator:
         raise TypeError("a Curator cannot be pickled or copied: it guards data and a budget")
 
     __copy__ = __deepcopy__ = None
-
-
-def _checked_unit(unit: Unit | None) -> Unit:
-    if unit is not None and not isinstance(unit, Unit):
-        raise InvalidArgument(f"unit must come from modicum.unit_of, got {type(unit).__name__}")
-    return Unit() if unit is None else unit
-
-
-class OneShot(Protocol[P]):
-    """A function of a table, with a question's arguments and ``unit``."""
-
-    @overload
-    def __call__(self, table: Table, *args: P.args, **kwargs: P.kwargs) -> Release: ...
-    @overload
-    def __call__(self, table: Table, *args: Any, unit: Unit | None, **kwargs: Any) -> Release: ...
-
-
-def _one_shot(question: Callable[P, Request], *, example: str) -> OneShot[P]:
-    """Turn a request builder into a function of a table with the same arguments, and ``unit``."""
-
-    def function(table: Table, *args: Any, unit: Unit | None = None, **kwargs: Any) -> Release:
-        refuse_bounds(kwargs)
-        request, person = question(*args, **kwargs), _checked_unit(unit)
-        source = open_source(table)
-        check_column(source, request.column, request.lattice)
-        check_unit(source, person)
-        walks = run(
-            {"answer": request},
-            reader_of(source, person, [request.column]),
-            unit=person,
-            charge=lambda: None,
-            entropy=SYSTEM,
-        )
-        account = "not counted against any budget"
-        return recorded(request, walks["answer"], source, person, account, SYSTEM)
-
-    derived: OneShot[P] = dressed(function, question, owner=None, returns=Release, example=example)
-    return derived
-
-
-_EXAMPLE = """>>> import numpy as np, modicum
->>> release = modicum.{name}(np.arange(20_000.0), {arguments}epsilon=1)
->>> {low} < release.value < {high}
-True"""
-
-mean = _one_shot(
-    ask.mean,
-    example=_EXAMPLE.format(name="mean", arguments="within=(-1e9, 1e9), ", low=9900, high=10100),
-)
-sum = _one_shot(
-    ask.sum,
-    example=_EXAMPLE.format(name="sum", arguments="within=(-1e9, 1e9), ", low=1.9e8, high=2.1e8),
-)
-count = _one_shot(
-    ask.count, example=_EXAMPLE.format(name="count", arguments="", low=19900, high=20100)
-)
-quantile = _one_shot(
-    ask.quantile,
-    example=_EXAMPLE.format(
-        name="quantile", arguments="q=0.9, within=(-1e9, 1e9), ", low=17_800, high=18_200
-    ),
-)
-median = _one_shot(
-    ask.median,
-    example=_EXAMPLE.format(name="median", arguments="within=(-1e9, 1e9), ", low=9800, high=10200),
-)

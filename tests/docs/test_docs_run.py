@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from modicum import curator
+from modicum import curator, one_shot
 from modicum.cli import main
 from modicum.exact.entropy import SeededEntropy
 
@@ -65,7 +65,8 @@ def run_examples(code: str, page: str, namespace: dict) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_page(page, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(curator, "SYSTEM", Hushed(page))
+    for module in (curator, one_shot):
+        monkeypatch.setattr(module, "SYSTEM", Hushed(page))
     namespace = {"command": command}
     for language, code in BLOCK.findall((DOCS / page).read_text("utf-8")):
         if language == "console":

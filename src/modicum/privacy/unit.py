@@ -11,7 +11,7 @@ from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import exp_above, exp_below
 from modicum.privacy.event import Approximate, BoundedRange, Concentrated, Event, Pure
 
-__all__ = ["NEIGHBOURS", "Combine", "Unit", "swap_event", "unit_of"]
+__all__ = ["NEIGHBOURS", "Combine", "Unit", "checked_unit", "swap_event", "unit_of"]
 
 NEIGHBOURS = "add-remove"
 """Neighbouring data sets differ by one unit's rows being present or absent."""
@@ -172,6 +172,19 @@ def unit_of(
     if (max_rows is None) == (combine is None):
         raise InvalidArgument("with a column give either max_rows= or combine=")
     return Unit(1 if max_rows is None else max_rows, column, order_by, combine)
+
+
+def checked_unit(unit: Unit | None) -> Unit:
+    """Return a unit that was asked for, by default one row.
+
+    Raises
+    ------
+    InvalidArgument
+        If it is none.
+    """
+    if unit is not None and not isinstance(unit, Unit):
+        raise InvalidArgument(f"unit must come from modicum.unit_of, got {type(unit).__name__}")
+    return Unit() if unit is None else unit
 
 
 def swap_event(event: Event) -> Event:

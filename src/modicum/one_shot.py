@@ -1,0 +1,83 @@
+"""Functions that release one statistic of a table, without an account."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ParamSpec, Protocol, overload
+
+from modicum import request as ask
+from modicum.derive import dressed, refuse_bounds
+from modicum.exact.entropy import SYSTEM
+from modicum.frames.people import check_unit, reader_of
+from modicum.frames.reader import check_column
+from modicum.frames.source import open_source
+from modicum.privacy.unit import Unit, checked_unit
+from modicum.recording import recorded
+from modicum.release import Release
+from modicum.runners.live import run
+from modicum.runners.request import Request
+
+__all__ = ["OneShot", "count", "mean", "median", "quantile", "sum"]
+
+P = ParamSpec("P")
+Table = Any  # anything open_source accepts; engines are never imported here
+
+
+class OneShot(Protocol[P]):
+    """A function of a table, with a question's arguments and ``unit``."""
+
+    @overload
+    def __call__(self, table: Table, *args: P.args, **kwargs: P.kwargs) -> Release: ...
+    @overload
+    def __call__(self, table: Table, *args: Any, unit: Unit | None, **kwargs: Any) -> Release: ...
+
+
+def _one_shot(question: Callable[P, Request], *, example: str) -> OneShot[P]:
+    """Turn a request builder into a function of a table with the same arguments, and ``unit``."""
+
+    def function(table: Table, *args: Any, unit: Unit | None = None, **kwargs: Any) -> Release:
+        refuse_bounds(kwargs)
+        request, person = question(*args, **kwargs), checked_unit(unit)
+        source = open_source(table)
+        check_column(source, request.column, request.lattice)
+        check_unit(source, person)
+        walks = run(
+            {"answer": request},
+            reader_of(source, person, [request.column]),
+            unit=person,
+            charge=lambda: None,
+            entropy=SYSTEM,
+        )
+        account = "not counted against any budget"
+        return recorded(request, walks["answer"], source, person, account, SYSTEM)
+
+    derived: OneShot[P] = dressed(function, question, owner=None, returns=Release, example=example)
+    return derived
+
+
+_EXAMPLE = """>>> import numpy as np, modicum
+>>> release = modicum.{name}(np.arange(20_000.0), {arguments}epsilon=1)
+>>> {low} < release.value < {high}
+True"""
+
+mean = _one_shot(
+    ask.mean,
+    example=_EXAMPLE.format(name="mean", arguments="within=(-1e9, 1e9), ", low=9900, high=10100),
+)
+sum = _one_shot(
+    ask.sum,
+    example=_EXAMPLE.format(name="sum", arguments="within=(-1e9, 1e9), ", low=1.9e8, high=2.1e8),
+)
+count = _one_shot(
+    ask.count, example=_EXAMPLE.format(name="count", arguments="", low=19900, high=20100)
+)
+quantile = _one_shot(
+    ask.quantile,
+    example=_EXAMPLE.format(
+        name="quantile", arguments="q=0.9, within=(-1e9, 1e9), ", low=17_800, high=18_200
+    ),
+)
+median = _one_shot(
+    ask.median,
+    example=_EXAMPLE.format(name="median", arguments="within=(-1e9, 1e9), ", low=9800, high=10200),
+)
