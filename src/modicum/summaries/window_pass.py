@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
-from modicum.summaries.base import Integers, Rows
+from modicum.summaries.base import Fetchable, Integers, Rows
 from modicum.summaries.kernel import CHUNK
 from modicum.summaries.membership import distinct_positions
 from modicum.summaries.pools import PassingRows
@@ -182,20 +183,20 @@ class WindowPass:
         self._sift.update(x)
 
     def _start(self) -> _Sift:
-        size = None if self._rows is None else self._rows.size
+        fetchable = None if self._rows is None else self._rows.fetchable
         bracket, most = (self._lattice.first, self._lattice.last), _WHOLE
-        if size is not None and size > _FEW:
-            self._known = self._fetched(size)
+        if fetchable is not None and fetchable.size > _FEW:
+            assert self._rows is not None
+            self._known = self._fetched(fetchable, self._rows.entropy)
             bracket = self._known.bracket(*self._ranks(int(self._known.size)), _SURE)
             most = _INSIDE
         return _Sift(self._lattice, self._rows, bracket, most)
 
-    def _fetched(self, size: int) -> _Sample:
+    def _fetched(self, rows: Fetchable, entropy: Entropy) -> _Sample:
         """Sample rows by position; the number of records among all rows is an estimate."""
-        assert self._rows is not None
-        positions = distinct_positions(size, _FETCHED, self._rows.entropy)
-        values = np.sort(self._lattice.quantise(self._rows.take(positions)))
-        records = size * len(values) / _FETCHED
+        positions = distinct_positions(rows.size, _FETCHED, entropy)
+        values = np.sort(self._lattice.quantise(rows.take(positions)))
+        records = rows.size * len(values) / _FETCHED
         return _Sample(values, records, 0, self._lattice.first, self._lattice.last)
 
     def finish(self) -> tuple[int, int, Integers]:
