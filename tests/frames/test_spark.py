@@ -170,7 +170,7 @@ def test_files_of_different_types(session, tmp_path) -> None:
 
 def test_executors_without_this_version_are_named(session, monkeypatch) -> None:
     curator, ask = released(session.range(3).selectExpr("id as x"))
-    for module in ("spark", "distributed"):
+    for module in ("spark", "distributed", "job"):
         monkeypatch.setattr(f"modicum.frames.{module}.VERSION", "99")  # on the driver alone
     with pytest.raises(SourceError, match="the executors cannot run modicum 99"):
         ask()
