@@ -91,11 +91,10 @@ LABELS = {
 def test_equal_labels_are_one_person_and_one_group(make: Any, name: str) -> None:
     """Above all 0.0 and -0.0, which hashes tell apart."""
     table = pa.table({"id": LABELS[name], "x": np.arange(24.0)})
-    if name == "flags":
-        table = table.set_column(0, "id", LABELS[name])
     source = make(table)
-    if source.engine == "dask" and source._declared("id") == "object" and name != "text":
-        pytest.skip("pandas makes objects of these, but for Arrow's types")
+    declared = source._declared("id")
+    if name in {"decimals", "days"} and source.engine == "dask" and "pyarrow" not in declared:
+        pytest.skip("pandas makes objects of these, and Dask texts of objects")
     unit = mo.unit_of("id", max_rows=2, order_by="x")
     asks = [Ask("x", WIDE, Tails(50)), Ask(None, None, Count())]
     got = reader_of(source, unit, ["x"]).read(asks, SYSTEM)
