@@ -1,6 +1,7 @@
 """Progress appears on a terminal only, late, rounded, and leaves nothing behind."""
 
 import io
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -91,3 +92,9 @@ def test_groups_are_drawn_under_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     curator.group_by("g", keys=list(range(100))).count(epsilon=1)
     assert "modicum: drawing, 46 groups so far" in terminal.getvalue()
     assert terminal.getvalue().split("\r")[-1] == ""
+
+
+@pytest.mark.usefixtures("clock")
+def test_silence_in_other_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(shown, monkeypatch, Terminal(), 200).result() == ""
