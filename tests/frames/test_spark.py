@@ -227,6 +227,7 @@ import warnings
 import numpy as np, pyarrow as pa, modicum as mo
 from pyspark.sql import SparkSession
 session = SparkSession.builder.remote("local[2]").getOrCreate()
+session.conf.set("spark.sql.shuffle.partitions", "4")
 x = np.random.default_rng(1).normal(40, 3, 20_000)
 curator = mo.Curator(session.createDataFrame(pa.table({"a.b": x})), budget=mo.pure(3))
 print(abs(curator.mean("a.b", within=(-1e9, 1e9), epsilon=1).value - 40) < 1)
