@@ -18,7 +18,7 @@ from modicum.theory.data import (
 
 __all__ = ["brute_force_modulus"]
 
-_MOST = 10**6
+_MOST = 10**5
 
 Multiset = tuple[float, ...]
 
@@ -55,7 +55,7 @@ def brute_force_modulus(
     Raises
     ------
     InvalidArgument
-        For bad arguments, or if more than a million data sets would be tried.
+        For bad arguments, or if more than 100,000 data sets would be tried.
 
     Examples
     --------
@@ -77,12 +77,15 @@ def brute_force_modulus(
     reached: set[Multiset] = {tuple(x.tolist())}
     frontier = set(reached)
     for _ in range(k):
-        frontier = {new for old in frontier for new in step(old, values)} - reached
+        fresh: set[Multiset] = set()
+        for old in frontier:
+            fresh.update(step(old, values))
+            if len(fresh) > _MOST:
+                raise InvalidArgument(
+                    f"more than 100,000 data sets lie within distance {k}; use a smaller grid"
+                )
+        frontier = fresh - reached
         reached |= frontier
-        if len(reached) > _MOST:
-            raise InvalidArgument(
-                f"more than a million data sets lie within distance {k}; use a smaller grid"
-            )
     here = float(function(x))
     return max(abs(float(function(np.array(other))) - here) for other in reached if other)
 
