@@ -44,7 +44,8 @@ QUICK = 1e-9
 def test_the_modulus_is_that_of_all_data_sets(name, neighbours) -> None:
     statistic, value = STATISTICS[name]
     values = np.array([value(data) for data in UNIVERSE])
-    for data, gaps in zip(SMALL, GAPS, strict=True):
+    few = slice(None, None, 4) if "location" in name else slice(None)  # these are slow
+    for data, gaps in zip(SMALL[few], GAPS[few], strict=True):
         here = value(data)
         if math.isnan(here):
             with pytest.raises(InvalidArgument, match="not defined"):

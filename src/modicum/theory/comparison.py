@@ -130,9 +130,9 @@ def compare(
     >>> print(theory.compare(data, theory.Location(1.5), 0.1, within=(0, 1000)))
     Risks of the location (p = 1.5) of 1,000 records at ε = 0.1, within [0, 1000]
                                                     spread    at least     at most
-    R   subset (Dick et al.)                     1.022e-06   3.013e-07   5.112e-07
-    R2  in-neighbour (Huang et al., extended)    0.0001223   3.681e-05   6.116e-05
-    R1  local minimax (Asi and Duchi)               0.1019      0.0576      0.0576
+    R   subset (Dick et al.)                     1.022e-06    4.76e-07   5.112e-07
+    R2  in-neighbour (Huang et al., extended)    0.0001202   3.646e-05   6.061e-05
+    R1  local minimax (Asi and Duchi)               0.1008      0.1082      0.1082
     True value 1.002e-06. All of this is computed from the data themselves: not private.
     """
     x, theta = ordered(data), chosen(statistic)

@@ -14,6 +14,8 @@ from modicum.theory.statistic import Statistic, by_bisection
 
 __all__ = ["Location"]
 
+_CELLS = 1 << 20  # distances computed at a time
+
 
 @dataclass(frozen=True, slots=True)
 class Location(Statistic):
@@ -57,20 +59,21 @@ class Location(Statistic):
     def raised(self, x: Floats, removed: Integers, added: Integers, hi: float) -> Floats:
         """Return minimisers without the lowest records and with new ones at ``hi``."""
         values, counts = np.unique(x, return_counts=True)
+        values, counts = np.append(values, hi), np.append(counts, 0)
         upto = np.cumsum(counts)
-        found = []
-        for r, a in zip(removed.tolist(), added.tolist(), strict=True):
-            kept = int(np.searchsorted(upto, r, side="right"))
-            rest, left = values[kept:], np.minimum(counts, np.maximum(upto - r, 0))[kept:]
-            if a and not math.isfinite(hi):
-                found.append(hi)
-            elif a:
-                found.append(self._minimiser(np.append(rest, hi), np.append(left, a)))
-            elif r < len(x):
-                found.append(self._minimiser(rest, left))
-            else:
-                found.append(math.nan)
-        return np.array(found, dtype=np.float64)
+        found = np.full(len(removed), math.nan)
+        found[added > 0] = hi  # right if it is infinite
+        rows = max(1, _CELLS // len(values))
+        solvable = np.flatnonzero((removed < len(x)) | (added > 0))
+        if not math.isfinite(hi):
+            values[-1] = values[-2]
+            solvable = solvable[added[solvable] == 0]
+        for begin in range(0, len(solvable), rows):
+            block = solvable[begin : begin + rows]
+            left = np.minimum(counts, np.maximum(upto - removed[block, None], 0))
+            left[:, -1] = added[block]
+            found[block] = self._minimisers(values, left)
+        return found
 
     def highest(self, x: Floats, operations: Integers, hi: float) -> Floats:
         """Return its highest values after so many additions and removals, shape (m,)."""
@@ -99,18 +102,22 @@ class Location(Statistic):
     def _psi(self, v: Floats) -> Floats:
         return np.asarray(np.sign(v) * np.abs(v) ** (self.p - 1), dtype=np.float64)
 
-    def _minimiser(self, values: Floats, counts: Integers) -> float:
-        """Halve an interval until its ends are neighbouring floats."""
-        lo, hi = float(values[0]), float(values[-1])
+    def _minimisers(self, values: Floats, counts: Integers) -> Floats:
+        """Halve intervals until their ends are neighbouring floats; counts has a row for each."""
+        present = counts > 0
+        first = values[present.argmax(axis=1)]
+        last = values[len(values) - 1 - present[:, ::-1].argmax(axis=1)]
+        lo, hi = first.copy(), last.copy()
         while True:
             middle = lo + (hi - lo) / 2
-            if not lo < middle < hi:
-                break
-            distance = values - middle
-            # Scaled, so that no power overflows.
-            pull = counts * self._psi(distance / max(abs(distance[0]), abs(distance[-1])))
-            if float(pull.sum()) > 0:
-                lo = middle
-            else:
-                hi = middle
-        return hi if abs(hi) < abs(lo) else lo
+            open_ = (lo < middle) & (middle < hi)
+            if not open_.any():
+                return np.asarray(np.where(np.abs(hi) < np.abs(lo), hi, lo), dtype=np.float64)
+            # Scaled, so that no power overflows; absent values may lie outside.
+            scale = np.maximum(middle - first, last - middle)
+            scale[scale == 0] = 1.0
+            distance = (values - middle[:, None]) / scale[:, None]
+            distance = np.minimum(np.maximum(distance, -1.0), 1.0)
+            upwards = (counts * self._psi(distance)).sum(axis=1) > 0
+            lo = np.where(open_ & upwards, middle, lo)
+            hi = np.where(open_ & ~upwards, middle, hi)
