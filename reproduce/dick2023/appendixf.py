@@ -75,7 +75,7 @@ def _order(table: np.ndarray) -> Verdict:
     edge = table[last][-1]
     return Verdict(
         "Appendix F",
-        "R1 >> R2 >> R for p < ln(nε)",
+        "R1 >> R2 >> R for small p (the paper: for p < ln(nε))",
         f"for p <= 1.5 the risks differ by factors of {first[small].min():,.0f} or more and "
         f"{second[small].min():,.0f} or more; just below p = ln(nε) = {np.log(N / K):.1f} the "
         f"spread of R2 is {edge[2] / edge[3]:.2f} times that of R: the regime is smaller",

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -236,30 +237,36 @@ def test_lemma_b_1() -> None:
 # Theorem C.1 ----------------------------------------------------------------------------------
 
 
-def inverse_sensitivity_ratios(factor: float, unit: float = 1.0, *, literal: bool = False):
-    """E|error| over the bound, for data on grids, at ``factor`` times the theorem's price."""
-    rng = np.random.default_rng(7)
-    for steps in (2, 4, 20, 100):
+@cache
+def inverse_sensitivity_cases(unit: float):
+    """Grids, scores, true values and moduli ω(D, k) of data on grids of [-unit, unit]."""
+    rng, found = np.random.default_rng(7), []
+    for steps, n in ((4, 6), (20, 3), (20, 40), (100, 6)):
         beta = unit / steps
         grid = np.arange(-steps, steps + 1) * beta
-        for n in (3, 6, 40):
-            half = np.arange(n) < n // 2
-            shapes = [np.zeros(n), np.full(n, unit), np.where(half, -unit, unit)]
-            shapes += [rng.choice(grid, n), np.append(np.zeros(n - 1), unit)]
-            for x in shapes:
-                for statistic in ("mean", "median", theory.Location(1.5)):
-                    here = chosen(statistic).value(np.sort(x))
-                    scores = theory.crossing_length(x, statistic, grid, within=(-unit, unit))
-                    for k in (1, 5):
-                        price = theory.inverse_sensitivity_price(
-                            Fraction(1, k), candidates=len(grid), largest_loss=2 * unit, slack=beta
-                        )
-                        if literal:
-                            price = 2 / k * math.log(2 * 2 * unit * unit / beta)
-                        law = laws.exponential(scores, factor * price / 2, grid)
-                        error = law.expectation(lambda t, here=here: np.abs(t - here))
-                        most = theory.modulus(x, statistic, k, within=(-unit, unit)) + beta
-                        yield error / most
+        half = np.arange(n) < n // 2
+        shapes = [np.full(n, unit), np.where(half, -unit, unit), rng.choice(grid, n)]
+        for x in [*shapes, np.append(np.zeros(n - 1), unit)]:
+            for statistic in ("mean", "median"):
+                here = chosen(statistic).value(np.sort(x))
+                scores = theory.crossing_length(x, statistic, grid, within=(-unit, unit))
+                moduli = {k: theory.modulus(x, statistic, k, within=(-unit, unit)) for k in (1, 5)}
+                found.append((grid, scores, here, moduli))
+    return found
+
+
+def inverse_sensitivity_ratios(factor: float, unit: float = 1.0, *, literal: bool = False):
+    """E|error| over the bound at ``factor`` times the theorem's price, L = 1 and B = 2R."""
+    for grid, scores, here, moduli in inverse_sensitivity_cases(unit):
+        beta = grid[1] - grid[0]
+        for k, modulus in moduli.items():
+            price = theory.inverse_sensitivity_price(
+                Fraction(1, k), candidates=len(grid), largest_loss=2 * unit, slack=beta
+            )
+            if literal:
+                price = 2 / k * math.log(2 * 2 * unit * unit / beta)
+            law = laws.exponential(scores, factor * price / 2, grid)
+            yield law.expectation(lambda t, here=here: np.abs(t - here)) / (modulus + beta)
 
 
 def test_theorem_c_1() -> None:

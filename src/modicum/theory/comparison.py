@@ -123,7 +123,7 @@ def compare(
 
     Examples
     --------
-    Their example, the minimiser of sum |x - t|^p of n - 1 zeros and a one.
+    Their example, the minimiser of ``sum |x - t|^p`` of n - 1 zeros and a one.
 
     >>> from modicum import theory
     >>> data = [0.0] * 999 + [1.0]

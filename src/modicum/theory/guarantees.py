@@ -193,11 +193,11 @@ def inverse_sensitivity_price(
 
 
 def inverse_sensitivity_tail(steps: int, epsilon: Number, *, candidates: float) -> float:
-    """Return a bound of P(|M - θ| >= ω(D, K) + ρ) for inverse sensitivity, exp(-Kε/2) candidates.
+    """Return the tail bound exp(-Kε/2) candidates of inverse sensitivity.
 
-    Asi and Duchi 2020, Theorem 2, in one dimension: the smooth mechanism on an interval
-    with ρ > 0 has diameter/ρ candidates (their n^r D). On a grid with a point of length 0, ρ = 0
-    and the candidates are its points.
+    It bounds ``P(|M - θ| >= ω(D, K) + ρ)``: Asi and Duchi 2020, Theorem 2, in one dimension. The
+    smooth mechanism on an interval with ρ > 0 has diameter/ρ candidates (their n^r D). On a grid
+    with a point of length 0, ρ = 0 and the candidates are its points.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def in_neighbour_risk(data: ArrayLike, statistic: str | Statistic, epsilon: Numb
     Returns
     -------
     RiskBounds
-        ``spread`` is the largest |θ(D) - θ(D')|, the quantity of Dick et al. 2023, Remark 2.4.
+        ``spread`` is the largest ``|θ(D) - θ(D')|``, the quantity of Dick et al. 2023, Remark 2.4.
 
     Raises
     ------

@@ -19,7 +19,7 @@ _CELLS = 1 << 20  # distances computed at a time
 
 @dataclass(frozen=True, slots=True)
 class Location(Statistic):
-    """The t that minimises sum |x - t|^p, p > 1. Not private.
+    """The t that minimises ``sum |x - t|^p``, p > 1. Not private.
 
     Between the median (p towards 1), the mean (p = 2) and the midrange (p towards infinity). There
     is no closed form: one value costs some 60 passes over the distinct records, so data with few
@@ -83,7 +83,7 @@ class Location(Statistic):
         """Take the largest gains first, -psi(x - target) or, for new records, psi(hi - target).
 
         The minimiser is at least the target iff the sum of psi(x - target) is at least 0, with
-        psi(v) = sgn(v) |v|^(p - 1).
+        ``psi(v) = sgn(v) |v|^(p - 1)``.
         """
         gains = self._psi(target - x)
         deficit = float(gains.sum())

@@ -22,7 +22,7 @@ __all__ = [
 
 
 def absolute_central_moment(data: ArrayLike, k: float) -> float:
-    """Return the k-th absolute central moment of the data, mean |x - mean|^k.
+    """Return the k-th absolute central moment of the data, ``mean |x - mean|^k``.
 
     Not private: it is computed from the data themselves. Dick et al. 2023, Definition 5.2, for the
     empirical distribution.
@@ -95,7 +95,7 @@ def subgaussian_rate(sigma: Number, *, n: int, epsilon: Number) -> float:
     """Return σ/sqrt(n) + σ/(n ε): the best rate for sub-Gaussian distributions.
 
     Not a bound: constants and logarithms are left out. Table 1, third row (Karwa and Vadhan 2017).
-    The proxy σ is that of P(|X - μ| >= t) <= 2 exp(-t²/σ²), so a normal distribution has σ = sd
+    The proxy σ is that of ``P(|X - μ| >= t) <= 2 exp(-t²/σ²)``, so a normal distribution has σ = sd
     times the square root of 2.
 
     Parameters
@@ -154,7 +154,7 @@ def distribution_rate(moments: Mapping[float, float], *, n: int, epsilon: Number
 
     Examples
     --------
-    The moments of |X| for a standard normal X are 1 (k = 2), 3 (k = 4) and 15 (k = 6).
+    The moments of a standard normal variable are 1 (k = 2), 3 (k = 4) and 15 (k = 6).
 
     >>> round(distribution_rate({2: 1, 4: 3, 6: 15}, n=10_000, epsilon=1), 5)
     0.01073

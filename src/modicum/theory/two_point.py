@@ -43,8 +43,8 @@ def two_point_error(distance: int, epsilon: Number) -> float:
     only; for ε m = 2 it is smaller by a factor of e.
 
     If a statistic differs by Δ between the two, then under absolute loss the least value of the
-    larger expected loss is Δ times this: sum |t - θ1| p1 + |t - θ2| p2 >= Δ sum min(p1, p2), and
-    the test above answers θ1 or θ2.
+    larger expected loss is Δ times this: ``sum |t - θ1| p1 + |t - θ2| p2 >= Δ sum min(p1, p2)``,
+    and the test above answers θ1 or θ2.
 
     Examples
     --------
