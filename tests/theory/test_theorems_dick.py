@@ -36,9 +36,10 @@ def centred_error(total: float, share: float, scale: float = 1.0) -> float:
 def test_lemma_3_3_for_algorithm_1() -> None:
     """The error depends on nε and on where the mean lies; at the ends half of it is clipped."""
     totals, shares = np.geomspace(0.1, 1000, 31), (0, 0.1, 0.5, 0.8, 1)
-    ratios = [centred_error(t, share) * t / 3 for t in totals for share in shares]
+    bound = [theory.bounded_mean_error(1, 1, float(t)) for t in totals]
+    ratios = [centred_error(t, s) / b for t, b in zip(totals, bound, strict=True) for s in shares]
     assert max(ratios) < 1
-    tripled = [centred_error(t, 0.5, scale=3) * t / 3 for t in totals]
+    tripled = [centred_error(t, 0.5, scale=3) / b for t, b in zip(totals, bound, strict=True)]
     assert max(tripled) > 1
 
 
