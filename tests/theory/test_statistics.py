@@ -147,4 +147,7 @@ def test_an_infinite_range() -> None:
 
 def test_a_large_power_does_not_overflow() -> None:
     x = np.array([0.0, 1e6, 4e6])
-    assert theory.Location(500).value(x) == pytest.approx(2e6, rel=0.01)  # nearly the midrange
+    statistic = theory.Location(500)
+    assert statistic.value(x) == pytest.approx(2e6, rel=0.01)  # nearly the midrange
+    lengths = theory.crossing_length(x, statistic, [1e6, 2.2e6, 3e6], within=(0, 5e6))
+    assert lengths.tolist() == [1, 1, 2]

@@ -48,8 +48,10 @@ class Location(Statistic):
 
     def __post_init__(self) -> None:
         """Refuse a p for which the minimiser is not unique or not defined."""
-        if not as_fraction(self.p, "p") > 1:
+        p = as_fraction(self.p, "p")
+        if p <= 1:
             raise InvalidArgument(f"p must be above 1, got {self.p!r}")
+        object.__setattr__(self, "p", float(p))
 
     @property
     def name(self) -> str:
@@ -85,19 +87,19 @@ class Location(Statistic):
         The minimiser is at least the target iff the sum of psi(x - target) is at least 0, with
         ``psi(v) = sgn(v) |v|^(p - 1)``.
         """
-        gains = self._psi(target - x)
-        deficit = float(gains.sum())
-        if deficit <= 0:
-            return 0
-        fresh = float(self._psi(np.array([hi - target]))[0])
-        better = np.cumsum(gains[gains > fresh])
-        enough = int(np.searchsorted(better, deficit))
-        if enough < len(better):
-            return enough + 1
-        rest = deficit - (float(better[-1]) if len(better) else 0.0)
+        scale = max(hi - target, target - float(x[0])) or 1.0  # so that no power overflows
+        gains = self._psi((target - x) / scale)
+        # What is missing without the j lowest, summed from the small end to keep its digits.
+        missing = np.append(np.cumsum(gains[::-1])[::-1], 0.0)
+        fresh = float(self._psi(np.array([(hi - target) / scale]))[0])
+        better = int((gains > fresh).sum())
+        filled = np.flatnonzero(missing[: better + 1] <= 0)
+        if len(filled):
+            return int(filled[0])
+        rest = float(missing[better])
         if not rest < fresh * len(x):
             return len(x)
-        return min(len(better) + math.ceil(rest / fresh), len(x))
+        return min(better + math.ceil(rest / fresh), len(x))
 
     def _psi(self, v: Floats) -> Floats:
         return np.asarray(np.sign(v) * np.abs(v) ** (self.p - 1), dtype=np.float64)
