@@ -9,6 +9,7 @@ from modicum import request as ask
 from modicum.cli.options import (
     add_data,
     add_ends,
+    add_groups,
     add_output,
     add_price,
     add_range,
@@ -31,6 +32,7 @@ def add_to(verbs: Any) -> None:
     add_data(parser, column=None)
     add_range(parser)
     add_ends(parser)
+    add_groups(parser)
     add_price(parser)
     add_output(parser)
     parser.set_defaults(answer=_answer)

@@ -9,6 +9,7 @@ from modicum import request as ask
 from modicum.cli.options import (
     add_data,
     add_ends,
+    add_groups,
     add_output,
     add_price,
     add_range,
@@ -32,6 +33,7 @@ def add_to(verbs: Any) -> None:
     parser.add_argument("--q", required=True, help="which one, such as 0.9 or 1/3")
     add_range(parser)
     add_ends(parser)
+    add_groups(parser)
     add_price(parser)
     add_output(parser)
     parser.set_defaults(answer=_answer)

@@ -14,66 +14,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.frames.base import CHUNK, rows_of
 from modicum.frames.labels import Dictionary, Label, LabelValues
 from modicum.frames.people import kept_rows
 from modicum.frames.source import Source
-from modicum.mechanisms.keys import natural_order
 from modicum.privacy.unit import Unit
 from modicum.steps import Ask
-from modicum.summaries.base import Accumulator, Integers, Sensitive
+from modicum.summaries.base import Accumulator, Integers, Repeated, Sensitive
 from modicum.summaries.count import CountSummary
 from modicum.summaries.held import summary_of_held
 from modicum.summaries.packed import PackedGroups, SortedGroups
 
-__all__ = ["GroupReader", "Places", "check_groups", "count_keys"]
+__all__ = ["GroupReader", "Places"]
 
 _FEW = 64  # most groups that are read with accumulators of their own
 _WAITING = 1 << 15  # rows of a group that are summarised at a time
 
 Floats = NDArray[np.float64]
-
-
-def check_groups(source: Source, unit: Unit, by: str) -> str | None:
-    """Check by the schema that rows can be grouped; return the kind of the labels.
-
-    Raises
-    ------
-    InvalidArgument
-        If the unit makes one record of rows in several groups, or needs the column itself.
-    MissingColumn, UnsupportedData
-    """
-    kind = source.check_label(by)
-    if unit.combine is not None:
-        raise InvalidArgument(
-            f"combine={unit.combine!r} makes one record of all rows of a person, and these may be "
-            f"in several groups; use unit_of({unit.column!r}, max_rows=...)"
-        )
-    if by in {unit.column, unit.order_by}:
-        raise InvalidArgument(
-            f"by={by!r} is a column of the privacy unit: pass a table with a copy of it"
-        )
-    return kind
-
-
-def count_keys(source: Source, unit: Unit, by: str, entropy: Entropy) -> dict[Any, int]:
-    """Count the rows of every label of a column, at most ``unit.rows`` of a person; sensitive."""
-    labels = Dictionary()
-    counts = np.zeros(1, dtype=np.int64)  # first of the rows without a label
-    for chunk in source.chunks([], {by: labels}):
-        more = np.bincount(chunk[Label(by)] + 1, minlength=len(labels) + 1)
-        more[: len(counts)] += counts
-        counts = more
-    keys = labels.keys()
-    if unit.column is not None:
-        # The order of ties must not depend on which label came first.
-        keys.sort(key=natural_order)
-        _, places = kept_rows(source, unit, [], {by: Places(keys)}, entropy)
-        counts = np.bincount(places.astype(np.int64) + 1, minlength=len(keys) + 1)
-    return {key: n for key, n in zip(keys, counts[1:].tolist(), strict=True) if n}
+_Started = tuple[int, str | None, Accumulator[Any]]  # of a group and column
 
 
 class GroupReader(Sensitive):
@@ -160,14 +120,26 @@ class GroupReader(Sensitive):
         return Places(self._keys)
 
     def _read_apart(self, asks: Sequence[tuple[int, Ask[Any]]], entropy: Entropy) -> list[Any]:
-        routes: dict[tuple[int, str | None], _Route] = {}
-        passes = []
+        started: list[_Started] = []
         for group, ask in asks:
             rows = _GroupRows(self, group, ask.column, entropy)
-            accumulator = ask.reduction.begin(ask.lattice, rows)
-            passes.append(accumulator)
-            routes.setdefault((group, ask.column), _Route()).accumulators.append(accumulator)
-        for groups, columns in self.rows(list(dict.fromkeys(ask.column for _, ask in asks))):
+            started.append((group, ask.column, ask.reduction.begin(ask.lattice, rows)))
+        waiting = started
+        while waiting:
+            self._feed(waiting)
+            waiting = [
+                (group, column, more)
+                for group, column, each in started
+                if isinstance(each, Repeated) and (more := each.further()) is not None
+            ]
+        return [accumulator.finish() for _, _, accumulator in started]
+
+    def _feed(self, started: Sequence[_Started]) -> None:
+        """Make one pass for accumulators of any groups and columns."""
+        routes: dict[tuple[int, str | None], _Route] = {}
+        for group, column, accumulator in started:
+            routes.setdefault((group, column), _Route()).accumulators.append(accumulator)
+        for groups, columns in self.rows(list(dict.fromkeys(column for _, column, _ in started))):
             order = groups.astype(np.int8).argsort(kind="stable")  # by digits: linear in the rows
             cuts = groups[order].searchsorted(np.arange(len(self._keys) + 1)).tolist()
             for column, x in columns.items():
@@ -178,7 +150,6 @@ class GroupReader(Sensitive):
                         route.add(arranged[start:stop].copy())  # a view would keep the chunk
         for route in routes.values():
             route.flush()
-        return [accumulator.finish() for accumulator in passes]
 
     def _read_sorted(self, asks: Sequence[tuple[int, Ask[Any]]]) -> list[Any]:
         counted = {ask.column for _, ask in asks if ask.lattice is None}

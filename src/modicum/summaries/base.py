@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import ClassVar, NoReturn, Protocol, Self, TypeVar
+from typing import ClassVar, NoReturn, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,16 @@ from modicum.errors import CopyRefused, InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 
-__all__ = ["Accumulator", "Fields", "Integers", "Reduction", "Rows", "Sensitive", "pack"]
+__all__ = [
+    "Accumulator",
+    "Fields",
+    "Integers",
+    "Reduction",
+    "Repeated",
+    "Rows",
+    "Sensitive",
+    "pack",
+]
 
 S_co = TypeVar("S_co", covariant=True)
 Integers = NDArray[np.int64]
@@ -34,6 +43,17 @@ class Accumulator(Protocol[S_co]):
 
     def finish(self) -> S_co:
         """Return the summary of all chunks."""
+
+
+@runtime_checkable
+class Repeated(Protocol):
+    """An accumulator that may need further passes, which others can share."""
+
+    def further(self) -> Accumulator[object] | None:
+        """Return the next pass, to be fed before this is asked again, ``None`` if none is needed.
+
+        ``finish`` makes those that are left.
+        """
 
 
 class Rows(Protocol):

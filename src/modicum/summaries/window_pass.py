@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.lattice import Lattice
-from modicum.summaries.base import Integers, Rows
+from modicum.summaries.base import Accumulator, Integers, Rows
 from modicum.summaries.kernel import CHUNK
 from modicum.summaries.membership import distinct_positions
 from modicum.summaries.pools import PassingRows
@@ -174,12 +174,11 @@ class WindowPass:
         self._rows = rows
         self._known: _Sample | None = None
         self._sift: _Sift | None = None
+        self._sure, self._most = _SURE, _INSIDE
 
     def update(self, x: NDArray[np.float64]) -> None:
         """Take in one chunk of the first pass."""
-        if self._sift is None:
-            self._sift = self._start()
-        self._sift.update(x)
+        self._started().update(x)
 
     def _start(self) -> _Sift:
         size = None if self._rows is None else self._rows.size
@@ -198,22 +197,33 @@ class WindowPass:
         records = size * len(values) / _FETCHED
         return _Sample(values, records, 0, self._lattice.first, self._lattice.last)
 
+    def further(self) -> Accumulator[object] | None:
+        """Return the next pass over the column, ``None`` once the window is known."""
+        sift = self._started()
+        start, stop = self._ranks(sift.count)
+        if not sift.covers(start, stop):
+            self._sure *= 2
+        elif sift.holds_all:
+            return None
+        else:
+            self._known, self._sure = sift.sample(), _SURE
+        assert self._known is not None
+        bracket = self._known.bracket(start, stop, self._sure)
+        # A bracket shrinks towards the window. Doubling ends this even if it does not.
+        self._most = max(2 * self._most, 2 * (stop - start))
+        self._sift = _Sift(self._lattice, self._rows, bracket, self._most)
+        return self._sift
+
     def finish(self) -> tuple[int, int, Integers]:
         """Return the number of records, that before the window, and the window."""
-        sift = self._sift if self._sift is not None else self._start()
-        sure, most = _SURE, _INSIDE
-        while True:
-            start, stop = self._ranks(sift.count)
-            if not sift.covers(start, stop):
-                sure *= 2
-            elif sift.holds_all:
-                return sift.count, start, sift.window(start, stop)
-            else:
-                self._known, sure = sift.sample(), _SURE
-            assert self._known is not None
+        while (sift := self.further()) is not None:
             assert self._rows is not None
-            bracket = self._known.bracket(start, stop, sure)
-            # A bracket shrinks towards the window. Doubling ends this even if it does not.
-            most = max(2 * most, 2 * (stop - start))
-            sift = _Sift(self._lattice, self._rows, bracket, most)
             self._rows.feed(sift)
+        sift = self._started()
+        start, stop = self._ranks(sift.count)
+        return sift.count, start, sift.window(start, stop)
+
+    def _started(self) -> _Sift:
+        if self._sift is None:
+            self._sift = self._start()
+        return self._sift
