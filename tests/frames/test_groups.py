@@ -1,6 +1,5 @@
 """Reading many groups at once gives what reading each of them alone gives, on every engine."""
 
-import datetime as dt
 from fractions import Fraction
 
 import numpy as np
@@ -14,7 +13,7 @@ from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.frames import groups as module
 from modicum.frames.grouping import check_groups, count_keys
-from modicum.frames.groups import GroupReader, Places
+from modicum.frames.groups import GroupReader
 from modicum.frames.reader import read
 from modicum.frames.source import open_source
 from modicum.privacy.unit import Unit, unit_of
@@ -165,13 +164,6 @@ def test_ties_of_a_person_do_not_depend_on_others() -> None:
     more = count_keys(open_source(after), unit, "g", SYSTEM)
     assert one == {"a": 1}
     assert more == {"a": 1, "z": 1}
-
-
-def test_places_of_labels_of_any_kind() -> None:
-    day = dt.date(2024, 1, 2)
-    places = Places([day, True, 2.0, "x"])
-    assert places.codes([day, 1, 2, "x", "y", None, "2.0"]).tolist() == [0, 1, 2, 3, -1, -1, 2]
-    assert places.codes(np.array([5, 2, 1])).tolist() == [-1, 2, 1]
 
 
 def test_rows_of_a_group_have_no_positions() -> None:

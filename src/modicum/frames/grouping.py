@@ -9,10 +9,11 @@ import numpy as np
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
-from modicum.frames.groups import GroupReader, Places
+from modicum.frames.groups import GroupReader
 from modicum.frames.labels import Dictionary, Label
 from modicum.frames.people import kept_rows
 from modicum.frames.person_groups import PersonGroups
+from modicum.frames.places import Places
 from modicum.frames.source import Source
 from modicum.mechanisms.keys import natural_order
 from modicum.privacy.unit import Unit

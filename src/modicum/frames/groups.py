@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.frames.base import CHUNK, rows_of
-from modicum.frames.labels import Dictionary, Label, LabelValues
+from modicum.frames.labels import Label
 from modicum.frames.people import kept_rows
+from modicum.frames.places import Places
 from modicum.frames.source import Source
 from modicum.privacy.unit import Unit
 from modicum.steps import Ask
@@ -27,7 +28,7 @@ from modicum.summaries.count import CountSummary
 from modicum.summaries.held import summary_of_held
 from modicum.summaries.packed import PackedGroups, SortedGroups
 
-__all__ = ["GroupReader", "Places"]
+__all__ = ["GroupReader"]
 
 _FEW = 64  # most groups that are read with accumulators of their own
 _WAITING = 1 << 15  # rows of a group that are summarised at a time
@@ -54,7 +55,7 @@ class GroupReader(Sensitive):
         All columns that will be asked for.
     """
 
-    __slots__ = ("_by", "_columns", "_kept", "_keys", "_sorted", "_source", "_unit")
+    __slots__ = ("_by", "_columns", "_kept", "_keys", "_places", "_sorted", "_source", "_unit")
 
     def __init__(
         self,
@@ -68,6 +69,7 @@ class GroupReader(Sensitive):
         self._unit = unit
         self._by = by
         self._keys = keys
+        self._places = Places(keys)
         self._columns = sorted({each for each in columns if each is not None})
         self._kept: list[NDArray[Any]] | None = None  # the rows of persons
         self._sorted: dict[tuple[str | None, Lattice], SortedGroups] = {}
@@ -90,7 +92,7 @@ class GroupReader(Sensitive):
         with np.errstate(all="ignore"):  # no warning may tell of a value
             if self._unit.column is not None and self._kept is None:
                 kept = kept_rows(
-                    self._source, self._unit, self._columns, {self._by: self._places()}, entropy
+                    self._source, self._unit, self._columns, {self._by: self._places}, entropy
                 )
                 self._kept = kept[1:]
             if len(self._keys) <= _FEW:
@@ -100,7 +102,7 @@ class GroupReader(Sensitive):
     def rows(self, columns: Sequence[str | None]) -> Iterator[tuple[Integers, dict[Any, Floats]]]:
         """Yield the groups of the rows of a chunk, -1 for none, and their columns."""
         if self._kept is None:
-            for chunk in self._source.chunks(columns, {self._by: self._places()}):
+            for chunk in self._source.chunks(columns, {self._by: self._places}):
                 yield chunk[Label(self._by)], {column: chunk[column] for column in columns}
             return
         groups, *values = self._kept
@@ -115,9 +117,6 @@ class GroupReader(Sensitive):
                     for each in columns
                 },
             )
-
-    def _places(self) -> Places:
-        return Places(self._keys)
 
     def _read_apart(self, asks: Sequence[tuple[int, Ask[Any]]], entropy: Entropy) -> list[Any]:
         started: list[_Started] = []
@@ -178,31 +177,6 @@ class GroupReader(Sensitive):
             )
             for group, ask in asks
         ]
-
-
-class Places(Sensitive):
-    """Gives labels the place of their key in a public list: -1 if they are not in it, or missing.
-
-    Examples
-    --------
-    >>> Places(["b", 5]).codes(["a", "b", None, "5", 5])
-    array([-1,  0, -1,  1,  1])
-    """
-
-    __slots__ = ("_labels", "_table")
-
-    def __init__(self, keys: Sequence[Hashable]) -> None:
-        self._labels = Dictionary()
-        codes = self._labels.codes(keys)
-        texts = self._labels.codes([str(key) for key in keys])
-        self._table = np.full(len(self._labels) + 1, -1)  # the last one is for all other labels
-        self._table[texts] = np.arange(len(keys))
-        self._table[codes] = np.arange(len(keys))
-
-    def codes(self, values: LabelValues) -> Integers:
-        """Return the place of each label."""
-        # Whatever is no key gets a code of its own after those of the keys.
-        return self._table[np.minimum(self._labels.codes(values), len(self._table) - 1)]
 
 
 class _Route:

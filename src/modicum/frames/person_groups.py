@@ -15,9 +15,10 @@ from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.frames.arrays import ArrayColumn
 from modicum.frames.fewest import SmallestRows
-from modicum.frames.groups import GroupReader, Places
+from modicum.frames.groups import GroupReader
 from modicum.frames.labels import Coder, Dictionary, Label
 from modicum.frames.memory import MemorySource
+from modicum.frames.places import Places
 from modicum.frames.source import Source
 from modicum.frames.totals import PersonTotals
 from modicum.privacy.unit import Unit

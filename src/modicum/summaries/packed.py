@@ -169,7 +169,7 @@ class _Packing:
         """Take in records by the bits of their integers, which are ``zero`` too large."""
         stop = self._rows + len(bits)
         if stop > len(self._held):
-            # Grown by its pages' addresses: nothing is copied, and none is touched before its use.
+            # In place, by moving pages: a list of parts would be copied to be joined.
             self._held.resize(max(stop, len(self._held) * 3 // 2), refcheck=False)
         packed = self._held[self._rows : stop]
         np.left_shift(groups, self._value_bits, out=packed)
