@@ -1,8 +1,8 @@
 """Records of many groups as ratios to numpy.sum: ``python -m benchmarks.groups [rows]``.
 
-Packed and sorted, after which the k lowest and highest records and the sum of every group are
-those of a slice, beside the same extremes, sums and counts by one query of DuckDB and of Polars.
-One thread each; all tasks run in turns in one process, and the fastest round counts.
+The k lowest and highest records of every group, its count and its exact sum on the lattice, from
+packed and sorted integers; beside them the same extremes, a count and a float sum by one query of
+DuckDB and of Polars. Keys are numbers 0, 1, ... already. One thread each; all tasks run in turns in one process, and the fastest round counts.
 """
 
 import os
@@ -18,18 +18,21 @@ import polars as pl
 from benchmarks.clock import fastest
 from benchmarks.targets import table
 from modicum.exact.lattice import Lattice
+from modicum.summaries.group_tails import GroupTails
 from modicum.summaries.kernel import CHUNK
-from modicum.summaries.packed import PackedGroups, SortedGroups
+from modicum.summaries.packed import PackedGroups
 
 WITHIN = (-1e9, 1e9)
 
 
-def packed(groups: int, keys: np.ndarray, x: np.ndarray, step: float | None) -> SortedGroups:
-    """The pass of the reader."""
+def packed(
+    groups: int, keys: np.ndarray, x: np.ndarray, k: int, step: float | None
+) -> GroupTails | None:
+    """The pass of the reader, and the count, ends and exact sums of every group."""
     collected = PackedGroups(groups, Lattice.within(WITHIN, step))
     for start in range(0, len(x), CHUNK):
         collected.update(keys[start : start + CHUNK], x[start : start + CHUNK])
-    return collected.finish()
+    return collected.finish().tails(k)
 
 
 def tasks_of(rows: int, groups: int, k: int) -> dict[str, Callable[[], object]]:
@@ -44,8 +47,8 @@ def tasks_of(rows: int, groups: int, k: int) -> dict[str, Callable[[], object]]:
     ends = [pl.col("x").bottom_k(k).alias("lo"), pl.col("x").top_k(k).alias("hi")]
     return {
         "numpy.sum": x.sum,
-        "packed, finest step": lambda: packed(groups, keys, x, None),
-        "packed, step 2^-10": lambda: packed(groups, keys, x, 2.0**-10),
+        "packed, finest step": lambda: packed(groups, keys, x, k, None),
+        "packed, step 2^-10": lambda: packed(groups, keys, x, k, 2.0**-10),
         "DuckDB": lambda: connection.sql(query).to_arrow_table(),
         "Polars": lambda: frame.group_by("g").agg(*ends, pl.col("x").sum().alias("s"), pl.len()),
     }

@@ -8,6 +8,7 @@ a record, and no group needs another pass.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
@@ -27,6 +28,7 @@ from modicum.summaries.base import Accumulator, Integers, Repeated, Sensitive
 from modicum.summaries.count import CountSummary
 from modicum.summaries.held import summary_of_held
 from modicum.summaries.packed import PackedGroups, SortedGroups
+from modicum.summaries.tails import Tails
 
 __all__ = ["GroupReader"]
 
@@ -167,16 +169,22 @@ class GroupReader(Sensitive):
             for (column, _), collected in packed.items():
                 collected.update(groups, chunk[column])
         self._sorted |= {place: collected.finish() for place, collected in packed.items()}
-        return [
-            CountSummary(int(counts[ask.column][group]))
-            if ask.lattice is None
-            else summary_of_held(
-                ask.reduction,
-                ask.lattice,
-                self._sorted[ask.column, ask.lattice].records(group),
-            )
-            for group, ask in asks
-        ]
+        tails = {
+            ask: self._sorted[ask.column, ask.lattice].tails(ask.reduction.keep)
+            for ask, times in Counter(ask for _, ask in asks).items()
+            if times > _FEW and ask.lattice is not None and isinstance(ask.reduction, Tails)
+        }
+
+        def summary(group: int, ask: Ask[Any]) -> Any:
+            if ask.lattice is None:
+                return CountSummary(int(counts[ask.column][group]))
+            found = tails.get(ask)
+            if found is not None:
+                return found.summary(group)
+            records = self._sorted[ask.column, ask.lattice].records(group)
+            return summary_of_held(ask.reduction, ask.lattice, records)
+
+        return [summary(group, ask) for group, ask in asks]
 
 
 class _Route:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from modicum.exact.lattice import Lattice
 from modicum.summaries.base import Integers, Sensitive
+from modicum.summaries.group_tails import GroupTails
 from modicum.summaries.kernel import CHUNK, Quantiser
 
 __all__ = ["PackedGroups", "SortedGroups"]
@@ -67,6 +68,12 @@ class SortedGroups(Sensitive):
         others = self._outside[run].records(place)
         cut = others.searchsorted(self._first)
         return np.concatenate([others[:cut], q, others[cut:]]) if len(others) else q
+
+    def tails(self, keep: int) -> GroupTails | None:
+        """Return the tails of all groups, ``None`` where they are not in one array."""
+        if self._outside:
+            return None
+        return GroupTails(self._packed, self._bounds, self._value_bits, self._first, keep)
 
     def __len__(self) -> int:
         return len(self._bounds) - 1
