@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import replace
-from datetime import date, datetime
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NoReturn, TypeVar, get_args
 
-from modicum.curator import Curator
 from modicum.errors import InvalidArgument, ModicumError
+from modicum.estimators.options import LEAST_LEVEL
 from modicum.estimators.registry import REGISTRY
-from modicum.frames.source import open_source
-from modicum.grouped import GroupedRelease
 from modicum.privacy.budget import Budget, approx, pure, zcdp
-from modicum.privacy.event import cost, event_of
 from modicum.privacy.unit import Combine, Unit, unit_of
-from modicum.release import Release
-from modicum.runners.request import Request
 
 __all__ = [
     "Parser",
@@ -34,8 +26,6 @@ __all__ = [
     "chosen_unit",
     "drawn_level",
     "number",
-    "released",
-    "shown",
 ]
 
 T = TypeVar("T")
@@ -224,119 +214,7 @@ def chosen_unit(arguments: argparse.Namespace) -> Unit:
 
 def drawn_level(arguments: argparse.Namespace) -> float | None:
     """Level at which the ends of an interval are drawn: at least that of the card."""
-    return None if arguments.no_interval else max(0.95, arguments.level)
-
-
-def released(
-    arguments: argparse.Namespace, question: Callable[[Budget], Request]
-) -> Release | GroupedRelease:
-    """Answer a question from the file. Every argument is checked before it is read."""
-    price = chosen_price(arguments)
-    if price is None:
-        raise InvalidArgument("a price is needed: --epsilon or --rho, for example --epsilon 1")
-    request = question(price)
-    keys = _chosen_keys(arguments)
-    source = open_source(arguments.file)
-    unit = chosen_unit(arguments)
-    # The curator's budget is this one release's: nothing counts several calls together.
-    account = "not counted against any budget"
-    if arguments.by is None:
-        return replace(Curator(source, unit=unit, budget=price).run(request), account=account)
-    options: dict[str, Any] = {"max_groups": arguments.max_groups}
-    if isinstance(keys, Budget):
-        options["key_budget"] = keys
-        price = keys + cost(event_of(price), "approx")
-    else:
-        read = _KEYS.get(source.check_label(arguments.by) or "text", str)
-        options["keys"] = [read(key) for key in keys]
-    curator = Curator(source, unit=unit, budget=price)
-    return curator.group_by(arguments.by, **options).run(request).under(account)
-
-
-def _chosen_keys(arguments: argparse.Namespace) -> Budget | list[str]:
-    """Read the keys, or the budget of a draw of them."""
-    keys, epsilon, delta = arguments.keys, arguments.key_epsilon, arguments.key_delta
-    drawn = epsilon is not None or delta is not None
-    if arguments.by is None:
-        if keys is not None or drawn or arguments.max_groups is not None:
-            raise InvalidArgument("--keys, --key-epsilon, --key-delta and --max-groups need --by")
-        return []
-    if (keys is None) != drawn:
-        raise InvalidArgument("--by needs either --keys, or --key-epsilon and --key-delta")
-    if not drawn:
-        return str(keys).split(",")
-    if epsilon is None or delta is None:
-        raise InvalidArgument("--key-epsilon and --key-delta go together")
-    if arguments.rho is not None:
-        raise InvalidArgument("keys are drawn for an (ε, δ): the price must be --epsilon too")
-    return approx(epsilon, delta)
-
-
-def shown(release: Release | GroupedRelease, arguments: argparse.Namespace) -> str:
-    """Write a release as the options ask."""
-    if isinstance(release, GroupedRelease):
-        return _shown_groups(release, arguments)
-    level, tail = arguments.level, arguments.tail
-    usual = (level, tail) == (0.95, 3.0)
-    interval = release.interval(level, tail)
-    if arguments.json:
-        record = json.loads(release.to_json())
-        if not usual:
-            record |= {
-                "interval": list(interval),
-                "interval_level": level,
-                "interval_assumption": release.evidence.assumption(tail),
-            }
-        return json.dumps(record)
-    text = release.explain() if arguments.explain else str(release)
-    if not usual:
-        text += (
-            f"\n{100 * level:g} % interval  [{interval.lower:,.6g}, {interval.upper:,.6g}]: "
-            f"{release.evidence.assumption(tail)}"
-        )
-    return text
-
-
-def _shown_groups(release: GroupedRelease, arguments: argparse.Namespace) -> str:
-    level, tail = arguments.level, arguments.tail
-    if arguments.json:
-        record = json.loads(release.to_json())
-        for group, each in zip(record["groups"], release.values(), strict=True):
-            group["release"] |= {
-                "interval": list(each.interval(level, tail)),
-                "interval_level": level,
-                "interval_assumption": each.evidence.assumption(tail),
-            }
-        return json.dumps(record)
-    return release.explain() if arguments.explain else release.card(level, tail)
-
-
-def _key_read_by(
-    read: Callable[[str], Hashable], name: str, example: str
-) -> Callable[[str], Hashable]:
-    """Turn text into a key of a column that declares its type."""
-
-    def key(text: str) -> Hashable:
-        try:
-            return read(text.strip())
-        except ValueError:
-            raise InvalidArgument(
-                f"--keys: the column holds {name} such as {example}, got {text!r}"
-            ) from None
-
-    return key
-
-
-def _numeric_key(text: str) -> Hashable:
-    value = float(text)
-    return int(text) if value.is_integer() and text.lstrip("+-").isdecimal() else value
-
-
-_KEYS: Mapping[str, Callable[[str], Hashable]] = {
-    "number": _key_read_by(_numeric_key, "numbers", "5"),
-    "date": _key_read_by(date.fromisoformat, "dates", "2024-01-31"),
-    "moment": _key_read_by(datetime.fromisoformat, "moments", "2024-01-31T12:00"),
-}
+    return None if arguments.no_interval else max(LEAST_LEVEL, arguments.level)
 
 
 @_checked
