@@ -14,6 +14,7 @@ from modicum.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from modicum import audit, plan, request
+    from modicum.array_release import ArrayRelease, Intervals
     from modicum.curator import Curator
     from modicum.errors import (
         BudgetExceeded,
@@ -30,15 +31,18 @@ if TYPE_CHECKING:
     from modicum.privacy.budget import Budget, approx, pure, zcdp
     from modicum.privacy.unit import Unit, unit_of
     from modicum.release import Interval, Release
-    from modicum.request import Request
+    from modicum.request import ArrayRequest, Request
 
 __all__ = [
+    "ArrayRelease",
+    "ArrayRequest",
     "Budget",
     "BudgetExceeded",
     "Curator",
     "GroupBy",
     "GroupedRelease",
     "Interval",
+    "Intervals",
     "InvalidArgument",
     "MissingColumn",
     "ModicumError",
@@ -65,6 +69,7 @@ __all__ = [
 
 _SUBMODULES = {"audit", "plan", "request"}
 _HOMES = {
+    "modicum.array_release": {"ArrayRelease", "Intervals"},
     "modicum.curator": {"Curator"},
     "modicum.errors": {
         "BudgetExceeded",
@@ -81,7 +86,7 @@ _HOMES = {
     "modicum.privacy.budget": {"Budget", "approx", "pure", "zcdp"},
     "modicum.privacy.unit": {"Unit", "unit_of"},
     "modicum.release": {"Interval", "Release"},
-    "modicum.request": {"Request"},
+    "modicum.request": {"ArrayRequest", "Request"},
 }
 
 

@@ -3,39 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ParamSpec, Protocol, overload
+from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
 from modicum import request as ask
-from modicum.derive import dressed, refuse_bounds
+from modicum.derive import dressed, refuse_bounds, released_as
 from modicum.exact.entropy import SYSTEM
 from modicum.frames.people import check_unit, reader_of
 from modicum.frames.reader import check_column
 from modicum.frames.source import open_source
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.recording import recorded
-from modicum.release import Release
+from modicum.release import Record
 from modicum.runners.live import run
-from modicum.runners.request import Request
+from modicum.runners.request import Question
 
 __all__ = ["OneShot", "count", "mean", "median", "quantile", "sum"]
 
 P = ParamSpec("P")
+R_co = TypeVar("R_co", bound=Record, covariant=True)
+R = TypeVar("R", bound=Record)
 Table = Any  # anything open_source accepts; engines are never imported here
 
 
-class OneShot(Protocol[P]):
+class OneShot(Protocol[P, R_co]):
     """A function of a table, with a question's arguments and ``unit``."""
 
     @overload
-    def __call__(self, table: Table, *args: P.args, **kwargs: P.kwargs) -> Release: ...
+    def __call__(self, table: Table, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
     @overload
-    def __call__(self, table: Table, *args: Any, unit: Unit | None, **kwargs: Any) -> Release: ...
+    def __call__(self, table: Table, *args: Any, unit: Unit | None, **kwargs: Any) -> R_co: ...
 
 
-def _one_shot(question: Callable[P, Request], *, example: str) -> OneShot[P]:
+def _one_shot(question: Callable[P, Question[R]], *, example: str) -> OneShot[P, R]:
     """Turn a request builder into a function of a table with the same arguments, and ``unit``."""
 
-    def function(table: Table, *args: Any, unit: Unit | None = None, **kwargs: Any) -> Release:
+    def function(table: Table, *args: Any, unit: Unit | None = None, **kwargs: Any) -> R:
         refuse_bounds(kwargs)
         request, person = question(*args, **kwargs), checked_unit(unit)
         source = open_source(table)
@@ -51,7 +53,9 @@ def _one_shot(question: Callable[P, Request], *, example: str) -> OneShot[P]:
         account = "not counted against any budget"
         return recorded(request, walks["answer"], source, person, account, SYSTEM)
 
-    derived: OneShot[P] = dressed(function, question, owner=None, returns=Release, example=example)
+    derived: OneShot[P, R] = dressed(
+        function, question, owner=None, returns=released_as(question), example=example
+    )
     return derived
 
 

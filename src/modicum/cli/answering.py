@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from datetime import date, datetime
 
+from modicum.array_release import ArrayRelease
 from modicum.cli.options import chosen_price, chosen_unit
 from modicum.curator import Curator
 from modicum.errors import InvalidArgument
@@ -15,14 +16,14 @@ from modicum.frames.source import open_source
 from modicum.grouped import GroupedRelease
 from modicum.privacy.budget import Budget
 from modicum.release import Release
-from modicum.runners.request import Request
+from modicum.runners.request import ArrayRequest, Request
 
 __all__ = ["released", "shown"]
 
 
 def released(
-    arguments: argparse.Namespace, question: Callable[[Budget], Request]
-) -> Release | GroupedRelease:
+    arguments: argparse.Namespace, question: Callable[[Budget], Request | ArrayRequest]
+) -> Release | ArrayRelease | GroupedRelease:
     """Answer a question from the file. Every argument is checked before it is read."""
     price = chosen_price(arguments)
     if price is None:
@@ -36,6 +37,8 @@ def released(
     curator = Curator(source, unit=chosen_unit(arguments), budget=price)
     # The curator's budget is this one release's: nothing counts several calls together.
     account = "not counted against any budget"
+    if isinstance(request, ArrayRequest):  # no such verb has groups
+        return replace(curator.run(request), account=account)
     if by is None or keys is None:
         return replace(curator.run(request), account=account)
     read = _KEYS.get(source.check_label(by) or "text", str)
@@ -43,10 +46,12 @@ def released(
     return groups.run(request).under(account)
 
 
-def shown(release: Release | GroupedRelease, arguments: argparse.Namespace) -> str:
+def shown(release: Release | ArrayRelease | GroupedRelease, arguments: argparse.Namespace) -> str:
     """Write a release as the options ask."""
     if isinstance(release, GroupedRelease):
         return _shown_groups(release, arguments)
+    if isinstance(release, ArrayRelease):
+        return _shown_array(release, arguments)
     level, tail = arguments.level, arguments.tail
     usual = (level, tail) == (0.95, 3.0)
     interval = release.interval(level, tail)
@@ -66,6 +71,20 @@ def shown(release: Release | GroupedRelease, arguments: argparse.Namespace) -> s
             f"{release.evidence.assumption(tail)}"
         )
     return text
+
+
+def _shown_array(release: ArrayRelease, arguments: argparse.Namespace) -> str:
+    level, tail = arguments.level, arguments.tail
+    if arguments.json:
+        lower, upper = release.interval(level, tail)
+        record = json.loads(release.to_json()) | {
+            "lower": lower.tolist(),
+            "upper": upper.tolist(),
+            "interval_level": level,
+            "interval_assumption": release.evidence.assumption(tail),
+        }
+        return json.dumps(record)
+    return release.explain() if arguments.explain else release.card(level, tail)
 
 
 def _shown_groups(release: GroupedRelease, arguments: argparse.Namespace) -> str:

@@ -21,11 +21,11 @@ from modicum.estimators.options import LEAST_LEVEL
 from modicum.plan.card import Plan
 from modicum.plan.shapes import ShapeName
 from modicum.privacy.budget import Budget
-from modicum.runners.request import Request
+from modicum.runners.request import ArrayRequest, Request
 
 __all__ = ["column_options", "column_plan", "column_verb", "plan_verb", "planned", "verb"]
 
-Question = Callable[[argparse.Namespace, Budget], Request]
+Question = Callable[[argparse.Namespace, Budget], Request | ArrayRequest]
 
 
 def verb(

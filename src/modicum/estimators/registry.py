@@ -12,6 +12,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
+from modicum.array_release import ArrayRelease
 from modicum.errors import InvalidArgument
 from modicum.estimators.count import noisy_count
 from modicum.estimators.mean import adaptive_mean
@@ -22,17 +23,18 @@ from modicum.estimators.sum import adaptive_sum
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Kind
 from modicum.privacy.event import Event
-from modicum.release import Answer
-from modicum.runners.request import Request
+from modicum.release import Answer, Finding, Record, Release
+from modicum.runners.request import ArrayRequest, Request
 from modicum.steps import Steps
 
-__all__ = ["REGISTRY", "Row", "find_row"]
+__all__ = ["REGISTRY", "AnyRow", "ArrayRow", "Row", "find_array_row", "find_row"]
 
 Chosen = TypeVar("Chosen", bound=Options)
+R = TypeVar("R", bound=Record)
 
 
 @dataclass(frozen=True, slots=True)
-class Row(Generic[Chosen]):
+class AnyRow(Generic[Chosen, R]):
     """One way to answer one statistic.
 
     Attributes
@@ -60,7 +62,31 @@ class Row(Generic[Chosen]):
     options: tuple[Chosen, ...]
     proof: str
     summary: str
-    begin: Callable[[str | None, Lattice | None, Event, Chosen], Steps[Answer]]
+    begin: Callable[[str | None, Lattice | None, Event, Chosen], Steps[Finding[R]]]
+
+    def _begin(
+        self, column: str | None, lattice: Lattice | None, budget: Budget, options: Chosen
+    ) -> Callable[[Event], Steps[Finding[R]]]:
+        """Check the budget's kind and the options, and return what starts a run.
+
+        Raises
+        ------
+        InvalidArgument
+            If one of them does not fit the method.
+        """
+        where = f"{self.statistic} with method={self.method!r}"
+        if budget.kind not in self.kinds:
+            raise InvalidArgument(
+                f"{where} takes budgets of kind {' or '.join(self.kinds)}, got {budget.kind!r}"
+            )
+        options.check(self.options, where)
+
+        return lambda event: self.begin(column, lattice, event, options)
+
+
+@dataclass(frozen=True, slots=True)
+class Row(AnyRow[Chosen, Release]):
+    """One way to answer one statistic with one number; attributes as for :class:`AnyRow`."""
 
     def request(
         self, column: str | None, lattice: Lattice | None, budget: Budget, options: Chosen
@@ -72,17 +98,20 @@ class Row(Generic[Chosen]):
         InvalidArgument
             If the budget's kind or an option does not fit the method.
         """
-        where = f"{self.statistic} with method={self.method!r}"
-        if budget.kind not in self.kinds:
-            raise InvalidArgument(
-                f"{where} takes budgets of kind {' or '.join(self.kinds)}, got {budget.kind!r}"
-            )
-        options.check(self.options, where)
-
-        def begin(event: Event) -> Steps[Answer]:
-            return self.begin(column, lattice, event, options)
-
+        begin = self._begin(column, lattice, budget, options)
         return Request(self.statistic, self.method, column, lattice, budget, begin)
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayRow(AnyRow[Chosen, ArrayRelease]):
+    """One way to answer one statistic with several numbers; attributes as for :class:`AnyRow`."""
+
+    def request(
+        self, column: str | None, lattice: Lattice | None, budget: Budget, options: Chosen
+    ) -> ArrayRequest:
+        """Build a checked request; errors as for :meth:`Row.request`."""
+        begin = self._begin(column, lattice, budget, options)
+        return ArrayRequest(self.statistic, self.method, column, lattice, budget, begin)
 
 
 def _ranged(lattice: Lattice | None) -> Lattice:
@@ -99,7 +128,7 @@ def _quantile(
     return rank_quantile(column, _ranged(lattice), event, q=options.q, level=options.level)
 
 
-REGISTRY: tuple[Row[Any], ...] = (
+REGISTRY: tuple[Row[Any] | ArrayRow[Any], ...] = (
     Row(
         "mean",
         "adaptive",
@@ -166,19 +195,32 @@ REGISTRY: tuple[Row[Any], ...] = (
     ),
 )
 
-_BY_NAME: Mapping[tuple[str, str], Row[Any]] = MappingProxyType(
+_BY_NAME: Mapping[tuple[str, str], Row[Any] | ArrayRow[Any]] = MappingProxyType(
     {(row.statistic, row.method): row for row in REGISTRY}
 )
 
 
 def find_row(statistic: str, method: str) -> Row[Any]:
-    """Look up a method of a statistic.
+    """Look up a method of a statistic that is one number.
 
     Raises
     ------
     InvalidArgument
         If there is no such method.
     """
+    row = _found(statistic, method)
+    assert isinstance(row, Row)
+    return row
+
+
+def find_array_row(statistic: str, method: str) -> ArrayRow[Any]:
+    """Look up a method of a statistic that is several numbers; errors as :func:`find_row`."""
+    row = _found(statistic, method)
+    assert isinstance(row, ArrayRow)
+    return row
+
+
+def _found(statistic: str, method: str) -> Row[Any] | ArrayRow[Any]:
     row = _BY_NAME.get((statistic, method))
     if row is None:
         known = ", ".join(repr(r.method) for r in REGISTRY if r.statistic == statistic)

@@ -11,6 +11,6 @@ from modicum.request.count import count
 from modicum.request.mean import mean
 from modicum.request.quantile import median, quantile
 from modicum.request.sum import sum
-from modicum.runners.request import Request
+from modicum.runners.request import ArrayRequest, Question, Request
 
-__all__ = ["Request", "count", "mean", "median", "quantile", "sum"]
+__all__ = ["ArrayRequest", "Question", "Request", "count", "mean", "median", "quantile", "sum"]

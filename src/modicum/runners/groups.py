@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from modicum.exact.entropy import Entropy
 from modicum.privacy.unit import Unit
 from modicum.runners.party import Party
-from modicum.runners.request import Request
+from modicum.runners.request import Question
 from modicum.runners.walk import Walk
 from modicum.steps import Ask
 
@@ -28,7 +28,7 @@ class GroupedReader(Protocol):
 
 
 def run_groups(
-    requests: Mapping[str, Request],
+    requests: Mapping[str, Question[Any]],
     groups: int,
     reader: GroupedReader,
     *,
@@ -40,7 +40,7 @@ def run_groups(
 
     Parameters
     ----------
-    requests : mapping of str to Request
+    requests : mapping of str to Question
         Asked of each group.
     groups : int
         Their number, public. A group may have no rows.
