@@ -15,11 +15,11 @@ from modicum.steps import Steps
 
 __all__ = ["ArrayRequest", "Question", "Request"]
 
-R = TypeVar("R", bound=Record)
+R_co = TypeVar("R_co", bound=Record, covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Question(Generic[R]):
+class Question(Generic[R_co]):
     """One statistic asked for, with arguments already checked, and the kind of its release.
 
     Attributes
@@ -41,7 +41,7 @@ class Question(Generic[R]):
     column: str | None
     lattice: Lattice | None
     budget: Budget
-    begin: Callable[[Event], Steps[Finding[R]]] = field(repr=False)
+    begin: Callable[[Event], Steps[Finding[R_co]]] = field(repr=False)
 
     release: ClassVar[type[Record]] = Record
     """What its answer is released as."""
