@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     )
     from modicum.group_by import GroupBy
     from modicum.grouped import GroupedRelease
-    from modicum.one_shot import count, mean, median, quantile, sum
+    from modicum.one_shot import count, mean, median, quantile, quantiles, sum
     from modicum.privacy.budget import Budget, approx, pure, zcdp
     from modicum.privacy.unit import Unit, unit_of
     from modicum.release import Interval, Release
@@ -61,6 +61,7 @@ __all__ = [
     "plan",
     "pure",
     "quantile",
+    "quantiles",
     "request",
     "sum",
     "unit_of",
@@ -82,7 +83,7 @@ _HOMES = {
     },
     "modicum.group_by": {"GroupBy"},
     "modicum.grouped": {"GroupedRelease"},
-    "modicum.one_shot": {"count", "mean", "median", "quantile", "sum"},
+    "modicum.one_shot": {"count", "mean", "median", "quantile", "quantiles", "sum"},
     "modicum.privacy.budget": {"Budget", "approx", "pure", "zcdp"},
     "modicum.privacy.unit": {"Unit", "unit_of"},
     "modicum.release": {"Interval", "Release"},

@@ -101,6 +101,7 @@ class Curator:
     count = _method(ask.count)
     quantile = _method(ask.quantile)
     median = _method(ask.median)
+    quantiles = _method(ask.quantiles)
 
     @property
     def budget(self) -> Budget:

@@ -17,7 +17,7 @@ from modicum.release import Record
 from modicum.runners.live import run
 from modicum.runners.request import Question
 
-__all__ = ["OneShot", "count", "mean", "median", "quantile", "sum"]
+__all__ = ["OneShot", "count", "mean", "median", "quantile", "quantiles", "sum"]
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", bound=Record, covariant=True)
@@ -84,4 +84,13 @@ quantile = _one_shot(
 median = _one_shot(
     ask.median,
     example=_EXAMPLE.format(name="median", arguments="within=(-1e9, 1e9), ", low=9800, high=10200),
+)
+quantiles = _one_shot(
+    ask.quantiles,
+    example=""">>> import numpy as np, modicum
+>>> found = modicum.quantiles(
+...     np.arange(20_000.0), q=[0.25, 0.5, 0.75], within=(-1e9, 1e9), epsilon=1
+... )
+>>> found.values.round(-3).tolist()
+[5000.0, 10000.0, 15000.0]""",
 )

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 from modicum.errors import InvalidArgument
 from modicum.estimators.schedule import Clusters
 from modicum.exact.rational import as_fraction
 
-__all__ = ["ClusterOption", "NoOption", "Options", "QuantileOption"]
+__all__ = ["ClusterOption", "NoOption", "Options", "QuantileOption", "QuantilesOption"]
 
 _LARGEST_DENOMINATOR = 10**9
+_MOST_QUANTILES = 1000
 LEAST_LEVEL = 0.95  # the card shows an interval at this level
 
 
@@ -97,3 +100,61 @@ class QuantileOption(Options):
                 f"got {level!r}"
             )
         return cls(exact, None if level is None else float(level))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class QuantilesOption(Options):
+    """Which quantiles, and whether intervals are wanted.
+
+    Attributes
+    ----------
+    qs : tuple of Fraction
+        Increasing.
+    interval : bool
+    fine : int
+        Points of a lattice integer, as a power of two: enough for 10^9 equal records. An audit
+        takes few.
+    """
+
+    qs: tuple[Fraction, ...]
+    interval: bool
+    fine: int = 30
+
+    @classmethod
+    def of(cls, q: object, interval: object) -> QuantilesOption:
+        """Check both.
+
+        Raises
+        ------
+        InvalidArgument
+            Unless q is a sequence of 1 to 1000 numbers in (0, 1), increasing, and ``interval`` is
+            a bool.
+
+        Examples
+        --------
+        >>> QuantilesOption.of([0.25, "1/3"], True).qs
+        (Fraction(1, 4), Fraction(1, 3))
+        """
+        if isinstance(q, str | bytes) or not isinstance(q, Iterable):
+            raise InvalidArgument(f"q must be a list such as [0.25, 0.5, 0.75], got {q!r}")
+        exact = [as_fraction(each, "q").limit_denominator(_LARGEST_DENOMINATOR) for each in q]
+        if math.lcm(*(each.denominator for each in exact)) > _LARGEST_DENOMINATOR:
+            unit = _LARGEST_DENOMINATOR
+            exact = [Fraction(round(each * unit), unit) for each in exact]
+        if not 1 <= len(exact) <= _MOST_QUANTILES:
+            raise InvalidArgument(
+                f"q must hold 1 to {_MOST_QUANTILES} numbers, got {len(exact)}: for more, ask for "
+                "a cdf or a histogram"
+            )
+        if not all(0 < each < 1 for each in exact):
+            raise InvalidArgument("each q must lie strictly between 0 and 1, got " + _listed(exact))
+        if not all(a < b for a, b in pairwise(exact)):
+            raise InvalidArgument("the q must increase, got " + _listed(exact))
+        if not isinstance(interval, bool):
+            raise InvalidArgument(f"interval must be True or False, got {interval!r}")
+        return cls(tuple(exact), interval)
+
+
+def _listed(numbers: Sequence[Fraction]) -> str:
+    shown = ", ".join(f"{float(each):g}" for each in numbers[:10])
+    return f"[{shown}{', ...' if len(numbers) > 10 else ''}]"

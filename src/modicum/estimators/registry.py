@@ -16,8 +16,15 @@ from modicum.array_release import ArrayRelease
 from modicum.errors import InvalidArgument
 from modicum.estimators.count import noisy_count
 from modicum.estimators.mean import adaptive_mean
-from modicum.estimators.options import ClusterOption, NoOption, Options, QuantileOption
+from modicum.estimators.options import (
+    ClusterOption,
+    NoOption,
+    Options,
+    QuantileOption,
+    QuantilesOption,
+)
 from modicum.estimators.quantile import rank_quantile
+from modicum.estimators.quantiles import nested_quantiles
 from modicum.estimators.subset_mean import subset_mean
 from modicum.estimators.sum import adaptive_sum
 from modicum.exact.lattice import Lattice
@@ -192,6 +199,26 @@ REGISTRY: tuple[Row[Any] | ArrayRow[Any], ...] = (
         "quantile",
         "median by the exponential mechanism on ranks, with an interval",
         _quantile,
+    ),
+    ArrayRow(
+        "quantiles",
+        "nested",
+        ("pure", "zcdp", "approx"),
+        True,
+        (
+            QuantilesOption((Fraction(1, 2),), interval=True, fine=1),
+            QuantilesOption((Fraction(1, 3), Fraction(3, 5)), interval=False, fine=0),
+        ),
+        "quantiles",
+        "several quantiles, each between those drawn before it, with simultaneous intervals",
+        lambda column, lattice, event, options: nested_quantiles(
+            column,
+            _ranged(lattice),
+            event,
+            qs=options.qs,
+            interval=options.interval,
+            fine=options.fine,
+        ),
     ),
 )
 

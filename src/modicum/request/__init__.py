@@ -10,7 +10,18 @@ from __future__ import annotations
 from modicum.request.count import count
 from modicum.request.mean import mean
 from modicum.request.quantile import median, quantile
+from modicum.request.quantiles import quantiles
 from modicum.request.sum import sum
 from modicum.runners.request import ArrayRequest, Question, Request
 
-__all__ = ["ArrayRequest", "Question", "Request", "count", "mean", "median", "quantile", "sum"]
+__all__ = [
+    "ArrayRequest",
+    "Question",
+    "Request",
+    "count",
+    "mean",
+    "median",
+    "quantile",
+    "quantiles",
+    "sum",
+]

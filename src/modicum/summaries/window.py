@@ -43,7 +43,7 @@ class RankWindow:
     def begin(self, lattice: Lattice | None, rows: Rows | None = None, /) -> _Pass:
         if lattice is None:
             raise InvalidArgument("ranks need a range: lattice must not be None")
-        return _Pass(self, WindowPass(self.ranks, lattice, rows))
+        return _Pass(self, WindowPass(lambda count: [self.ranks(count)], lattice, rows))
 
     def ranks(self, count: int) -> tuple[int, int]:
         """Return the window as positions from, to (exclusive) among ``count`` sorted records.
@@ -113,5 +113,9 @@ class _Pass:
         self._passing.update(x)
 
     def finish(self) -> WindowSummary:
-        count, below, values = self._passing.finish()
-        return WindowSummary(count, below, values, self._asked.q, self._asked.reach)
+        count, (cells,) = self._passing.finish()
+        start, stop = self._asked.ranks(count)
+        ends = cells.before + cells.ties
+        inside = np.minimum(ends, stop) - np.maximum(cells.before, start)
+        values = np.repeat(cells.values, np.maximum(inside, 0))
+        return WindowSummary(count, start, values, self._asked.q, self._asked.reach)

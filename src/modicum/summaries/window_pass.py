@@ -8,8 +8,9 @@ the column is read again. The sample decides how often that happens, and nothing
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +21,13 @@ from modicum.summaries.kernel import CHUNK
 from modicum.summaries.membership import distinct_positions
 from modicum.summaries.pools import PassingRows
 
-__all__ = ["WindowPass"]
+__all__ = ["Ranked", "WindowPass", "count_around"]
 
 _WHOLE = 1 << 20  # records of a whole column that are held: 8 MB
 _FEW = 1 << 17  # rows that are not worth a sample by position
 _INSIDE = 1 << 21  # records of a bracket that are held: 16 MB, twice as much in each further pass
 _FETCHED = 1 << 15  # rows of a sample by position
+_SORTED_FROM = 8  # most brackets that a chunk is compared with one by one
 _SURE = 3.5  # standard deviations of a sample's rank between it and an end of the bracket
 
 
@@ -64,6 +66,20 @@ class _Sample:
         )
 
 
+class Ranked(NamedTuple):
+    """Different values of records in increasing order, and where they stand among all records.
+
+    Attributes
+    ----------
+    values, before, ties : int64 arrays
+        Each value, the number of records below it, and the number of those that have it.
+    """
+
+    values: Integers
+    before: Integers
+    ties: Integers
+
+
 class _Sift:
     """A pass that collects the records in a bracket [lo, hi] and counts the others.
 
@@ -100,6 +116,15 @@ class _Sift:
             if len(inside):
                 self._take(self._lattice.quantise(part[inside]))
 
+    def update_sorted(self, x: NDArray[np.float64]) -> None:
+        """Sift a sorted chunk without NaN."""
+        start = int(np.searchsorted(x, self._floor, side="left"))
+        stop = int(np.searchsorted(x, self._ceiling, side="right"))
+        self.below += start
+        self.above += len(x) - stop
+        if start < stop:
+            self._take(self._lattice.quantise(x[start:stop]))
+
     def _take(self, q: Integers) -> None:
         inner = q[(q > self.lo) & (q < self.hi)]
         if len(inner) < len(q):
@@ -130,6 +155,10 @@ class _Sift:
         """Whether the records at positions from start to stop (exclusive) lie in the bracket."""
         return self.below <= start and stop <= self.count - self.above
 
+    def place(self) -> tuple[int, int]:
+        """Return the number of records below the bracket, and of those at its lower end."""
+        return self.below, self._on_lo
+
     @property
     def holds_all(self) -> bool:
         """Whether every record of the bracket is known."""
@@ -141,54 +170,77 @@ class _Sift:
         (chosen,) = self._sampler.finish().subsamples
         return _Sample(np.sort(chosen), self._strictly, self.below + self._on_lo, self.lo, self.hi)
 
-    def window(self, start: int, stop: int) -> Integers:
-        """Return the records at covered positions from start to stop (exclusive), sorted."""
+    def cells(self, start: int, stop: int) -> Ranked:
+        """Return the values at covered positions from start to stop (exclusive), and their ranks.
+
+        All records of a value are counted, those outside the positions too.
+        """
         strictly = np.concatenate([np.empty(0, dtype=np.int64), *self._held])
         before = self.below + self._on_lo
         first, last = (min(max(p - before, 0), len(strictly)) for p in (start, stop))
+        values, below, ties = (np.empty(0, dtype=np.int64) for _ in range(3))
         if first < last:
             strictly.partition(sorted({first, last - 1}))
-        lows = min(max(before - start, 0), stop - start)
-        highs = stop - start - lows - (last - first)
-        inner = np.sort(strictly[first:last])
-        return np.concatenate([np.full(lows, self.lo), inner, np.full(highs, self.hi)])
+            inner = np.sort(strictly[first:last])
+            values, below, ties = np.unique(inner, return_index=True, return_counts=True)
+            below = below + before + first
+            # Those equal to the two ends may also lie outside the positions.
+            for place in {0, len(values) - 1}:
+                below[place] = before + int(np.count_nonzero(strictly < values[place]))
+                ties[place] = int(np.count_nonzero(strictly == values[place]))
+        if start < before and start < stop:
+            values, below = np.append(self.lo, values), np.append(self.below, below)
+            ties = np.append(self._on_lo, ties)
+        if stop > before + len(strictly) and start < stop:
+            values, below = np.append(values, self.hi), np.append(below, before + len(strictly))
+            ties = np.append(ties, self._on_hi)
+        return Ranked(values.astype(np.int64), below.astype(np.int64), ties.astype(np.int64))
 
 
 class WindowPass:
-    """Finds the records at the positions ``ranks(n)`` of a column of n records.
+    """Finds the records at given positions of a column of n records: one window or several.
 
     Parameters
     ----------
     ranks : callable
-        From the number of records to positions from, to (exclusive).
+        From the number of records to the windows, each as positions from, to (exclusive).
     lattice : Lattice
     rows : Rows or None
         Without them every record is held.
     """
 
+    reads = True
+
     def __init__(
-        self, ranks: Callable[[int], tuple[int, int]], lattice: Lattice, rows: Rows | None
+        self,
+        ranks: Callable[[int], Sequence[tuple[int, int]]],
+        lattice: Lattice,
+        rows: Rows | None,
     ) -> None:
         self._ranks = ranks
         self._lattice = lattice
         self._rows = rows
-        self._known: _Sample | None = None
-        self._sift: _Sift | None = None
+        self._known: list[_Sample | None] = []
+        self._sifts: list[_Sift] = []
 
-    def update(self, x: NDArray[np.float64]) -> None:
+    def update(self, x: NDArray[np.float64], /) -> None:
         """Take in one chunk of the first pass."""
-        if self._sift is None:
-            self._sift = self._start()
-        self._sift.update(x)
+        if not self._sifts:
+            self._start()
+        _pour(self._sifts, x)
 
-    def _start(self) -> _Sift:
+    def _start(self) -> None:
+        """Open one sift for all windows, or one for each if a sample can be fetched."""
         size = None if self._rows is None else self._rows.size
-        bracket, most = (self._lattice.first, self._lattice.last), _WHOLE
         if size is not None and size > _FEW:
-            self._known = self._fetched(size)
-            bracket = self._known.bracket(*self._ranks(int(self._known.size)), _SURE)
+            known = self._fetched(size)
+            windows = self._ranks(int(known.size))
+            brackets = [known.bracket(*window, _SURE) for window in windows]
+            self._known = [known] * len(windows)
             most = _INSIDE
-        return _Sift(self._lattice, self._rows, bracket, most)
+        else:
+            brackets, most = [(self._lattice.first, self._lattice.last)], _WHOLE
+        self._sifts = [_Sift(self._lattice, self._rows, bracket, most) for bracket in brackets]
 
     def _fetched(self, size: int) -> _Sample:
         """Sample rows by position; the number of records among all rows is an estimate."""
@@ -198,22 +250,92 @@ class WindowPass:
         records = size * len(values) / _FETCHED
         return _Sample(values, records, 0, self._lattice.first, self._lattice.last)
 
-    def finish(self) -> tuple[int, int, Integers]:
-        """Return the number of records, that before the window, and the window."""
-        sift = self._sift if self._sift is not None else self._start()
-        sure, most = _SURE, _INSIDE
-        while True:
-            start, stop = self._ranks(sift.count)
-            if not sift.covers(start, stop):
-                sure *= 2
-            elif sift.holds_all:
-                return sift.count, start, sift.window(start, stop)
-            else:
-                self._known, sure = sift.sample(), _SURE
-            assert self._known is not None
+    def finish(self) -> tuple[int, list[Ranked]]:
+        """Return the number of records, and the cells of each window."""
+        if not self._sifts:
+            self._start()
+        count = self._sifts[0].count
+        windows = list(self._ranks(count))
+        shared = len(self._sifts) == 1
+        searches = [
+            _Search(
+                window,
+                self._sifts[0 if shared else i],
+                self._known[i] if self._known else None,
+            )
+            for i, window in enumerate(windows)
+        ]
+        while waiting := [search for search in searches if not search.found]:
             assert self._rows is not None
-            bracket = self._known.bracket(start, stop, sure)
-            # A bracket shrinks towards the window. Doubling ends this even if it does not.
-            most = max(2 * most, 2 * (stop - start))
-            sift = _Sift(self._lattice, self._rows, bracket, most)
-            self._rows.feed(sift)
+            opened: dict[tuple[int, int], _Sift] = {}
+            for search in waiting:
+                bracket, most = search.next_bracket()
+                if bracket not in opened:
+                    opened[bracket] = _Sift(self._lattice, self._rows, bracket, most)
+                search.sift = opened[bracket]
+            self._rows.feed(_Together(list(opened.values())))
+        return count, [search.sift.cells(*search.window) for search in searches]
+
+
+def count_around(value: int, lattice: Lattice, rows: Rows) -> tuple[int, int]:
+    """Return the number of records below a value, and of those that have it, by a pass."""
+    sift = _Sift(lattice, rows, (value, value), _INSIDE)
+    rows.feed(sift)
+    return sift.place()
+
+
+class _Together:
+    """Sifts that share a pass."""
+
+    reads = True
+
+    def __init__(self, sifts: list[_Sift]) -> None:
+        self._sifts = sifts
+
+    def update(self, x: NDArray[np.float64], /) -> None:
+        """Sift one chunk of any length."""
+        _pour(self._sifts, x)
+
+    def finish(self) -> None:
+        """Nothing is returned: the sifts are asked."""
+
+
+def _pour(sifts: Sequence[_Sift], x: NDArray[np.float64]) -> None:
+    """Sift a chunk; where there are many brackets, sorting it once is cheaper than comparing."""
+    for start in range(0, len(x), CHUNK):
+        part = x[start : start + CHUNK]
+        if len(sifts) <= _SORTED_FROM:
+            for sift in sifts:
+                sift.update(part)
+        else:
+            ordered = np.sort(part)  # NaN comes last
+            numbers = len(ordered) - int(np.count_nonzero(np.isnan(ordered)))
+            for sift in sifts:
+                sift.update_sorted(ordered[:numbers])
+
+
+class _Search:
+    """One window on its way through the passes."""
+
+    def __init__(self, window: tuple[int, int], sift: _Sift, known: _Sample | None) -> None:
+        self.window = window
+        self.sift = sift
+        self._known = known
+        self._sure, self._most = _SURE, _INSIDE
+
+    @property
+    def found(self) -> bool:
+        """Whether every record of the window is held."""
+        return self.sift.covers(*self.window) and self.sift.holds_all
+
+    def next_bracket(self) -> tuple[tuple[int, int], int]:
+        """Return where to look in the next pass, and how much may be held there."""
+        if not self.sift.covers(*self.window):
+            self._sure *= 2
+        else:
+            self._known, self._sure = self.sift.sample(), _SURE
+        assert self._known is not None
+        start, stop = self.window
+        # A bracket shrinks towards the window. Doubling ends this even if it does not.
+        self._most = max(2 * self._most, 2 * (stop - start))
+        return self._known.bracket(start, stop, self._sure), self._most

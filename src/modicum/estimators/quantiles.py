@@ -1,0 +1,249 @@
+"""Several quantiles of a column, in increasing order, by nested exponential mechanisms.
+
+[M1] quantiles  all of them, each between those drawn before it: one law;
+[M2] counts     noisy numbers of records on and between the drawn points, for the intervals.
+
+docs/proofs/quantiles.md has the proofs, with the same labels.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.array_release import ArrayAnswer, Axis, Intervals
+from modicum.errors import InvalidArgument
+from modicum.estimators.nest import drift_of, tree_of
+from modicum.estimators.purse import open_purse
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.nested import Node
+from modicum.mechanisms.noise import LaplaceNoise, Noise
+from modicum.privacy.event import Event
+from modicum.steps import Ask, Steps, draw, need
+from modicum.summaries.windows import RankWindows, WindowsSummary
+
+__all__ = ["QuantilesEvidence", "nested_quantiles"]
+
+COUNTS_SHARE = Fraction(1, 10)
+COUNT_SHARE = Fraction(1, 50)  # without intervals
+MOST_KEPT = 1 << 22
+TOO_LITTLE = (
+    "too little data for so many quantiles, this range and budget: some may be far off; ask for "
+    "fewer, narrow `within` or spend more"
+)
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class QuantilesEvidence:
+    """Drawn points, and noisy counts of the records on and between them.
+
+    Attributes
+    ----------
+    lattice : Lattice
+    qs : tuple of Fraction
+    points : tuple of int
+        Lattice integers, one a quantile, increasing.
+    counts : tuple of int
+        Noisy numbers of records below the lowest point, on it, up to the next different point, on
+        that one, ..., above the highest; or only the number of all records.
+    noise : Noise
+        Of each.
+    least_rank : float
+        Records that there should be, for no quantile to be lost; see :func:`nested_quantiles`.
+    """
+
+    lattice: Lattice
+    qs: tuple[Fraction, ...]
+    points: tuple[int, ...]
+    counts: tuple[int, ...]
+    noise: Noise
+    least_rank: float
+
+    @property
+    def values(self) -> tuple[Fraction, ...]:
+        """The points in the data's unit."""
+        return tuple(point * Fraction(self.lattice.step) for point in self.points)
+
+    def intervals(self, level: float, tail: float | None) -> Intervals:
+        """[M3] Return the nearest points that surely are beyond each quantile; else the range."""
+        lower = np.full(len(self.qs), self.lattice.lo)
+        upper = np.full(len(self.qs), self.lattice.hi)
+        if len(self.counts) > 1:
+            cuts = sorted(set(self.points))
+            upto = np.cumsum(self.counts)
+            for i, (q, point) in enumerate(zip(self.qs, self.points, strict=True)):
+                beyond = self._beyond(
+                    q, 2 * cuts.index(point) + 1, upto, (1 - level) / len(self.qs)
+                )
+                lows = [t for j, t in enumerate(cuts) if t <= point and beyond[2 * j] < 0]
+                highs = [t for j, t in enumerate(cuts) if t >= point and beyond[2 * j + 1] > 0]
+                if lows:
+                    lower[i] = max(self.lattice.lo, (lows[-1] - 0.5) * self.lattice.step)
+                if highs:
+                    upper[i] = min(self.lattice.hi, (highs[0] + 0.5) * self.lattice.step)
+        return Intervals(lower, upper)
+
+    def _beyond(self, q: Fraction, own: int, upto: NDArray[np.int64], alpha: float) -> Floats:
+        """Sign of #{records in the cells up to c} - q n, for each cell c but the last; 0 if unsure.
+
+        The noise of it is (1 - q) times that of the cells up to c and -q times that of the others.
+        A cell that is d cells away from the point's own gets a share of ``alpha`` like
+        1/(1 + d)², because d hardly matters where it is large.
+        """
+        cells, share = len(upto), float(q)
+        signs = np.zeros(cells - 1)
+        weights = 1.0 / (1.0 + np.abs(np.arange(cells - 1) - own + 0.5)) ** 2
+        for c in range(cells - 1):
+            excess = float(upto[c]) - share * float(upto[-1])
+            part = alpha * float(weights[c] / weights.sum())
+            reach = _mixed_bound(self.noise, ((1 - share, c + 1), (share, cells - c - 1)), part)
+            signs[c] = 0.0 if abs(excess) <= reach else math.copysign(1.0, excess)
+        return signs
+
+    @property
+    def status(self) -> str:
+        """What the released numbers warn of."""
+        n = sum(self.counts)
+        least = n - _mixed_bound(self.noise, ((1.0, len(self.counts)),), 0.05)
+        return "ok" if least >= self.least_rank else TOO_LITTLE
+
+    @property
+    def condition(self) -> str:
+        """The intervals assume nothing."""
+        return "they reach to other released points, and assume nothing"
+
+    def assumption(self, tail: float | None) -> str:
+        """Say in words what the intervals cover."""
+        if len(self.counts) == 1:
+            return "no intervals were asked for (interval=False), so they are the public range."
+        return (
+            "all intervals together hold all points whose ranks include q n, each for its q. They "
+            "reach from one released point to another, so they are narrower where more quantiles "
+            "are asked for. They assume nothing."
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Numbers as JSON types."""
+        return {
+            "q": [float(q) for q in self.qs],
+            "counts": list(self.counts),
+            "count_noise_sd": self.noise.variance**0.5,
+        }
+
+
+def nested_quantiles(
+    column: str | None,
+    lattice: Lattice,
+    event: Event,
+    *,
+    qs: tuple[Fraction, ...],
+    interval: bool,
+    fine: int,
+) -> Steps[ArrayAnswer]:
+    """Estimate quantiles: points t with #{x < t} <= q n <= #{x <= t}, or near it in rank.
+
+    Parameters
+    ----------
+    column : str or None
+    lattice : Lattice
+    event : Event
+        Total cost for one row; the draws add up to exactly this.
+    qs : tuple of Fraction
+        In (0, 1), increasing, multiples of one 1/D, D <= 10^9.
+    interval : bool
+        Whether records between the points are counted.
+    fine : int
+        A lattice integer is divided into 2^fine points, so that the records that are equal to a
+        drawn quantile can be divided between its sides.
+
+    Raises
+    ------
+    InvalidArgument
+        If the budget is too small to keep the records around the ranks.
+    """
+    purse = open_purse(event)
+    share = 1 - (COUNTS_SHARE if interval else COUNT_SHARE)
+    nodes = purse.nodes(tree_of(qs, purse.path_power), (lattice.width + 1) << fine, share=share)
+    windows = yield from need(Ask(column, lattice, _windows(purse.total, qs, nodes)))
+
+    law = purse.nested(windows, (lattice.first, lattice.last), nodes, fine=fine, share=share)
+
+    def words(outcome: tuple[int, ...]) -> str:
+        return ", ".join(lattice.words(min(z >> fine, lattice.last)) for z in outcome)
+
+    drawn = yield from draw("quantiles", law, words)  # [M1]
+    points = tuple(min(z >> fine, lattice.last) for z in drawn)
+    cells = _cells(windows, points) if interval else (windows.count,)
+    counting = purse.noisy(cells, sensitivity=1, share=None)  # [M2]
+    counts = yield from draw("counts" if interval else "count", counting)
+    least = max(_least(node, qs, lattice) for node in nodes)
+    evidence = QuantilesEvidence(lattice, qs, points, counts, counting.noise[0], least)
+    axis = Axis.of(q=tuple(float(q) for q in qs))
+    return ArrayAnswer(evidence.values, (axis,), evidence, evidence.status)
+
+
+def _windows(total: Fraction, qs: tuple[Fraction, ...], nodes: tuple[Node, ...]) -> RankWindows:
+    """Ask for the records that the nodes' laws depend on, wherever their ends may lie."""
+    drift = drift_of(nodes)
+    reaches = {node.place: node.cap + drift[node.place] + 2 for node in nodes}
+    if 2 * sum(reaches.values()) > MOST_KEPT:
+        raise InvalidArgument(
+            f"{len(qs)} quantiles for {float(total):g} a row would keep "
+            f"{2 * sum(reaches.values()):,} records; they need a larger budget"
+        )
+    return RankWindows(qs, tuple(reaches[place] for place in range(len(qs))))
+
+
+def _cells(windows: WindowsSummary, points: tuple[int, ...]) -> tuple[int, ...]:
+    """Count the records below, on, between and above the points; each record once."""
+    edges = [0]
+    for point in sorted(set(points)):
+        before, ties = windows.place(point)
+        edges += [before, before + ties]
+    return tuple(after - before for before, after in pairwise([*edges, windows.count]))
+
+
+def _least(node: Node, qs: tuple[Fraction, ...], lattice: Lattice) -> float:
+    """Records such that a node's rank surely lies between its ends, with probability 95 %.
+
+    Where some point has loss up to 1/2, those of loss >= s weigh at most N e^(-rate (s - 1/2)).
+    """
+    at = [Fraction(0), *qs, Fraction(1)]
+    between = float(at[node.right + 1] - at[node.left + 1])
+    ranks = 0.5 + math.log((lattice.width + 1) / 0.05) / float(node.rate)
+    return ranks / (between * float(min(node.q, 1 - node.q)))
+
+
+def _mixed_bound(noise: Noise, parts: tuple[tuple[float, int], ...], alpha: float) -> float:
+    """Return a t that a weighted sum of independent noises exceeds with probability <= alpha.
+
+    ``parts`` are weights and how many noises have them. Chernoff: P(S >= t) <= E e^(λ S) e^(-λ t),
+    at the best of a few λ.
+
+    Notes
+    -----
+    E e^(λ K) of the discrete Laplace is (1 - a)² / ((1 - a e^λ) (1 - a e^-λ)), a = e^(-1/scale);
+    the discrete Gaussian's is at most e^(λ² σ²/2) (Canonne, Kamath and Steinke 2020).
+    """
+    limit = math.log(1 / alpha)
+    used = [(weight, times) for weight, times in parts if weight > 0 and times]
+    if not isinstance(noise, LaplaceNoise):
+        variance = noise.variance * sum(times * weight**2 for weight, times in used)
+        return math.sqrt(2 * variance * limit)
+    rate = float(1 / noise.scale)
+    most = rate / max(weight for weight, _ in used)
+    slopes = most * (1 - np.exp2(-np.arange(1, 120) / 8.0))
+    total = np.full(len(slopes), limit)
+    for weight, times in used:
+        x = slopes * weight
+        # ln of (1 - a)² / ((1 - a e^x) (1 - a e^-x)), without cancelling where the rate is small
+        excess = np.log1p(-((np.sinh(x / 2) / np.sinh(rate / 2)) ** 2))
+        total -= times * excess
+    return float((total / slopes).min())
