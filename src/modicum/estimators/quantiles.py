@@ -30,7 +30,6 @@ from modicum.summaries.windows import RankWindows, WindowsSummary
 __all__ = ["QuantilesEvidence", "nested_quantiles"]
 
 COUNTS_SHARE = Fraction(1, 10)
-COUNT_SHARE = Fraction(1, 50)  # without intervals
 MOST_KEPT = 1 << 22
 TOO_LITTLE = (
     "too little data for so many quantiles, this range and budget: some may be far off; ask for "
@@ -38,6 +37,26 @@ TOO_LITTLE = (
 )
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Noisy counts of the records on and between the drawn points.
+
+    Attributes
+    ----------
+    cells : tuple of int
+        Below the lowest point, on it, up to the next different point, on that one, ..., above the
+        highest.
+    noise : Noise
+        Of each.
+    least : float
+        Records that there should be, so that no quantile is lost.
+    """
+
+    cells: tuple[int, ...]
+    noise: Noise
+    least: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +69,14 @@ class QuantilesEvidence:
     qs : tuple of Fraction
     points : tuple of int
         Lattice integers, one a quantile, increasing.
-    counts : tuple of int
-        Noisy numbers of records below the lowest point, on it, up to the next different point, on
-        that one, ..., above the highest; or only the number of all records.
-    noise : Noise
-        Of each.
-    least_rank : float
-        Records that there should be, for no quantile to be lost; see :func:`nested_quantiles`.
+    counted : Counted or None
+        If intervals are wanted.
     """
 
     lattice: Lattice
     qs: tuple[Fraction, ...]
     points: tuple[int, ...]
-    counts: tuple[int, ...]
-    noise: Noise
-    least_rank: float
+    counted: Counted | None
 
     @property
     def values(self) -> tuple[Fraction, ...]:
@@ -75,13 +87,11 @@ class QuantilesEvidence:
         """[M3] Return the nearest points that surely are beyond each quantile; else the range."""
         lower = np.full(len(self.qs), self.lattice.lo)
         upper = np.full(len(self.qs), self.lattice.hi)
-        if len(self.counts) > 1:
+        if self.counted is not None:
             cuts = sorted(set(self.points))
-            upto = np.cumsum(self.counts)
             for i, (q, point) in enumerate(zip(self.qs, self.points, strict=True)):
-                beyond = self._beyond(
-                    q, 2 * cuts.index(point) + 1, upto, (1 - level) / len(self.qs)
-                )
+                own, alpha = 2 * cuts.index(point) + 1, (1 - level) / len(self.qs)
+                beyond = _beyond(self.counted, q, own, alpha)
                 lows = [t for j, t in enumerate(cuts) if t <= point and beyond[2 * j] < 0]
                 highs = [t for j, t in enumerate(cuts) if t >= point and beyond[2 * j + 1] > 0]
                 if lows:
@@ -90,38 +100,23 @@ class QuantilesEvidence:
                     upper[i] = min(self.lattice.hi, (highs[0] + 0.5) * self.lattice.step)
         return Intervals(lower, upper)
 
-    def _beyond(self, q: Fraction, own: int, upto: NDArray[np.int64], alpha: float) -> Floats:
-        """Sign of #{records in the cells up to c} - q n, for each cell c but the last; 0 if unsure.
-
-        The noise of it is (1 - q) times that of the cells up to c and -q times that of the others.
-        A cell that is d cells away from the point's own gets a share of ``alpha`` like
-        1/(1 + d)², because d hardly matters where it is large.
-        """
-        cells, share = len(upto), float(q)
-        signs = np.zeros(cells - 1)
-        weights = 1.0 / (1.0 + np.abs(np.arange(cells - 1) - own + 0.5)) ** 2
-        for c in range(cells - 1):
-            excess = float(upto[c]) - share * float(upto[-1])
-            part = alpha * float(weights[c] / weights.sum())
-            reach = _mixed_bound(self.noise, ((1 - share, c + 1), (share, cells - c - 1)), part)
-            signs[c] = 0.0 if abs(excess) <= reach else math.copysign(1.0, excess)
-        return signs
-
     @property
     def status(self) -> str:
         """What the released numbers warn of."""
-        n = sum(self.counts)
-        least = n - _mixed_bound(self.noise, ((1.0, len(self.counts)),), 0.05)
-        return "ok" if least >= self.least_rank else TOO_LITTLE
+        if self.counted is None:
+            return "ok"
+        cells, noise = self.counted.cells, self.counted.noise
+        least = sum(cells) - _mixed_bound(noise, ((1.0, len(cells)),), 0.05)
+        return "ok" if least >= self.counted.least else TOO_LITTLE
 
     @property
     def condition(self) -> str:
         """The intervals assume nothing."""
-        return "they reach to other released points, and assume nothing"
+        return "" if self.counted is None else "they reach to other points, and assume nothing"
 
     def assumption(self, tail: float | None) -> str:
         """Say in words what the intervals cover."""
-        if len(self.counts) == 1:
+        if self.counted is None:
             return "no intervals were asked for (interval=False), so they are the public range."
         return (
             "all intervals together hold all points whose ranks include q n, each for its q. They "
@@ -131,11 +126,11 @@ class QuantilesEvidence:
 
     def to_dict(self) -> dict[str, object]:
         """Numbers as JSON types."""
-        return {
-            "q": [float(q) for q in self.qs],
-            "counts": list(self.counts),
-            "count_noise_sd": self.noise.variance**0.5,
-        }
+        numbers: dict[str, object] = {"q": [float(q) for q in self.qs]}
+        if self.counted is not None:
+            numbers["counts"] = list(self.counted.cells)
+            numbers["count_noise_sd"] = self.counted.noise.variance**0.5
+        return numbers
 
 
 def nested_quantiles(
@@ -169,7 +164,7 @@ def nested_quantiles(
         If the budget is too small to keep the records around the ranks.
     """
     purse = open_purse(event)
-    share = 1 - (COUNTS_SHARE if interval else COUNT_SHARE)
+    share = 1 - COUNTS_SHARE if interval else Fraction(1)
     nodes = purse.nodes(tree_of(qs, purse.path_power), (lattice.width + 1) << fine, share=share)
     windows = yield from need(Ask(column, lattice, _windows(purse.total, qs, nodes)))
 
@@ -180,13 +175,34 @@ def nested_quantiles(
 
     drawn = yield from draw("quantiles", law, words)  # [M1]
     points = tuple(min(z >> fine, lattice.last) for z in drawn)
-    cells = _cells(windows, points) if interval else (windows.count,)
-    counting = purse.noisy(cells, sensitivity=1, share=None)  # [M2]
-    counts = yield from draw("counts" if interval else "count", counting)
-    least = max(_least(node, qs, lattice) for node in nodes)
-    evidence = QuantilesEvidence(lattice, qs, points, counts, counting.noise[0], least)
+    counted = None
+    if interval:
+        counting = purse.noisy(_cells(windows, points), sensitivity=1, share=None)  # [M2]
+        counts = yield from draw("counts", counting)
+        least = max(_least(node, qs, lattice) for node in nodes)
+        counted = Counted(counts, counting.noise[0], least)
+    evidence = QuantilesEvidence(lattice, qs, points, counted)
     axis = Axis.of(q=tuple(float(q) for q in qs))
     return ArrayAnswer(evidence.values, (axis,), evidence, evidence.status)
+
+
+def _beyond(counted: Counted, q: Fraction, own: int, alpha: float) -> Floats:
+    """Sign of #{records in the cells up to c} - q n, for each cell c but the last; 0 if unsure.
+
+    The noise of it is (1 - q) times that of the cells up to c and -q times that of the others. A
+    cell that is d cells away from the point's own gets a share of ``alpha`` like 1/(1/2 + d)²,
+    because d hardly matters where it is large.
+    """
+    upto, share = np.cumsum(counted.cells), float(q)
+    cells = len(upto)
+    weights = 1.0 / (1.0 + np.abs(np.arange(cells - 1) - own + 0.5)) ** 2
+    signs = np.zeros(cells - 1)
+    for c in range(cells - 1):
+        excess = float(upto[c]) - share * float(upto[-1])
+        part = alpha * float(weights[c] / weights.sum())
+        reach = _mixed_bound(counted.noise, ((1 - share, c + 1), (share, cells - c - 1)), part)
+        signs[c] = 0.0 if abs(excess) <= reach else math.copysign(1.0, excess)
+    return signs
 
 
 def _windows(total: Fraction, qs: tuple[Fraction, ...], nodes: tuple[Node, ...]) -> RankWindows:

@@ -11,8 +11,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import combinations_with_replacement, pairwise
-from typing import Protocol
+from itertools import combinations_with_replacement
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from modicum.privacy.event import Event
 __all__ = ["NestedQuantiles", "Node", "RankedRecords"]
 
 _FINE = 64  # losses are rounded down to 1/64 of a rank before a coin corrects for it
+_LENGTH_BITS = 60
 _MOST_SUMMED = 1 << 10  # points of a piece whose weights are added one by one
 
 Integers = NDArray[np.int64]
@@ -166,24 +167,21 @@ class _Strip:
 
     Attributes
     ----------
-    node : Node
+    records, fine, node
+        As in the law.
     target : Fraction
         Wanted mass below the point.
-    fine : int
-    starts, sizes : lists of int
-        First point of each piece, and how many it has.
-    mass, slope : float64 arrays
-        F at the first point less the target, and its growth from one point to the next.
+    ends : (int, int)
+        First and last point.
+    pieces : _Pieces
     """
 
     records: RankedRecords
+    fine: int
     node: Node
     target: Fraction
-    fine: int
-    starts: list[int]
-    sizes: list[int]
-    mass: NDArray[np.float64]
-    slope: NDArray[np.float64]
+    ends: tuple[int, int]
+    pieces: _Pieces
 
     @classmethod
     def of(cls, records: RankedRecords, fine: int, node: Node, a: int, b: int) -> _Strip:
@@ -194,22 +192,24 @@ class _Strip:
         stop = min(math.ceil(high), math.ceil(target) + node.cap + 1)
         values, before, ties = records.between(start, stop)
         inside = (values >= a >> fine) & (values <= b >> fine)
-        pieces = _pieces(values[inside], before[inside], ties[inside], fine, (a, b))
-        if not pieces:
-            pieces = [(a, b - a + 1, float(low), 0.0)]
-        pieces = [part for piece in pieces for part in _cut(piece, float(target), node.cap)]
-        starts, sizes, mass, slope = (list(column) for column in zip(*pieces, strict=True))
-        difference = np.array(mass) - float(target)
-        return cls(records, node, target, fine, starts, sizes, difference, np.array(slope))
+        if inside.any():
+            known = (values[inside], before[inside], ties[inside])
+            pieces = _Pieces.of(known, fine, (a, b), float(target), node.cap)
+        else:  # the mass is the same everywhere
+            start, size = (np.array([each], dtype=np.object_) for each in (a, b - a + 1))
+            pieces = _Pieces(start, size, np.array([float(low - target)]), np.zeros(1))
+        return cls(records, fine, node, target, (a, b), pieces)
 
     def sample(self, entropy: Entropy) -> int:
         """Draw a point: a piece by its weight from above, a point of it, and a coin."""
-        least = self._least()
-        units = np.maximum(np.floor(least * _FINE - 1), 0).astype(np.int64)
-        rate = self.node.rate
+        units = np.maximum(np.floor(self._least() * _FINE - 1), 0).astype(np.int64)
+        rate, (lengths, power) = self.node.rate, self._lengths()
         while True:
-            i = draw_level(self.sizes, units, rate / _FINE, entropy)
-            z = self.starts[i] + entropy.below(self.sizes[i])
+            i = draw_level(lengths, units, rate / _FINE, entropy)
+            offset = entropy.below(int(lengths[i]) << power)
+            if offset >= self.pieces.sizes[i]:
+                continue
+            z = int(self.pieces.starts[i]) + offset
             excess = self._loss(z) - Fraction(int(units[i]), _FINE)
             assert excess >= 0
             if excess == 0 or bernoulli_exp(rate * excess, entropy):
@@ -217,79 +217,114 @@ class _Strip:
 
     def log_density(self, z: int) -> float:
         """Log probability of a point."""
-        if not self.starts[0] <= z < self.starts[-1] + self.sizes[-1]:
+        if not self.ends[0] <= z <= self.ends[1]:
             return -math.inf
         rate, cap = float(self.node.rate), self.node.cap
         total = 0.0
-        for size, mass, slope in zip(self.sizes, self.mass, self.slope, strict=True):
+        for size, mass, slope in zip(
+            self.pieces.sizes, self.pieces.mass, self.pieces.slope, strict=True
+        ):
             # Of a long piece the middles of equal parts stand for all points.
-            parts = 1 if slope == 0 else min(size, _MOST_SUMMED)
-            places = (np.arange(parts) + 0.5) * (size / parts) - 0.5
+            parts = 1 if slope == 0 else min(int(size), _MOST_SUMMED)
+            places = (np.arange(parts) + 0.5) * (int(size) / parts) - 0.5
             losses = np.minimum(np.abs(mass + slope * places), cap)
-            total += float(np.exp(-rate * losses).sum()) * (size / parts)
+            total += float(np.exp(-rate * losses).sum()) * (int(size) / parts)
         return -rate * float(self._loss(z)) - math.log(total)
+
+    def _lengths(self) -> tuple[NDArray[Any], int]:
+        """Return the sizes in a power of two of points, rounded up: in int64 if that is near."""
+        sizes = self.pieces.sizes
+        power = max(0, int(sizes.max()).bit_length() - _LENGTH_BITS)
+        if int(sizes.min()) < 1 << power:
+            return sizes, 0
+        return (-(-sizes >> power)).astype(np.int64), power
 
     def _least(self) -> NDArray[np.float64]:
         """Return the least loss in every piece, to float precision."""
-        last = self.mass + self.slope * (np.array(self.sizes, dtype=np.float64) - 1)
-        crossed = (self.mass <= 0) & (last >= 0)
-        least = np.where(crossed, 0.0, np.minimum(np.abs(self.mass), np.abs(last)))
+        mass, slope = self.pieces.mass, self.pieces.slope
+        last = mass + slope * (np.array(self.pieces.sizes, dtype=np.float64) - 1)
+        crossed = (mass <= 0) & (last >= 0)
+        least = np.where(crossed, 0.0, np.minimum(np.abs(mass), np.abs(last)))
         return np.minimum(least, float(self.node.cap))
 
     def _loss(self, z: int) -> Fraction:
         """Return the exact loss of a point."""
-        return min(abs(self._mass_at(z) - self.target), Fraction(self.node.cap))
+        missed = abs(_mass(self.records, self.fine, z) - self.target)
+        return min(missed, Fraction(self.node.cap))
 
-    def _mass_at(self, z: int) -> Fraction:
-        return _mass(self.records, self.fine, z)
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pieces:
+    """Points in a row, in no order of the pieces.
+
+    Attributes
+    ----------
+    starts, sizes : arrays of int
+        First point, and how many: Python integers, they may exceed int64.
+    mass, slope : float64 arrays
+        F at the first point less the target, and its growth from one point to the next.
+    """
+
+    starts: NDArray[Any]
+    sizes: NDArray[Any]
+    mass: NDArray[np.float64]
+    slope: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls,
+        known: tuple[Integers, Integers, Integers],
+        fine: int,
+        ends: tuple[int, int],
+        target: float,
+        cap: int,
+    ) -> _Pieces:
+        """Cut the points between two ends at the values; one value at least is between them."""
+        values, before, ties = known
+        (a, b), size = ends, 1 << fine
+        first = np.where(values == a >> fine, a & (size - 1), 0)
+        stop = np.where(values == b >> fine, (b & (size - 1)) + 1, size)
+        cells = values.astype(np.object_) * size
+        slope = ties * math.ldexp(1.0, -fine)
+        mass = before - target + slope * first
+        starts = [cells + first]
+        sizes = [(stop - first).astype(np.object_)]
+        # Between two values, before the first and after the last one: beyond the cap if there are
+        # records that are not known.
+        lefts = np.append(a, cells + size)
+        gaps = np.append(cells, b + 1) - lefts
+        level = np.append(before, before[-1] + ties[-1]) - target
+        there = gaps > 0
+        heavy = np.flatnonzero(slope * (stop - first) > 1)
+        light = np.delete(np.arange(len(values)), heavy)
+        parts = [
+            (starts[0][light], sizes[0][light], mass[light], slope[light]),
+            (lefts[there], gaps[there], level[there], np.zeros(int(there.sum()))),
+            *(
+                _cut(starts[0][i], int(sizes[0][i]), float(mass[i]), float(slope[i]), cap)
+                for i in heavy
+            ),
+        ]
+        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+        return cls(columns[0], columns[1], columns[2], columns[3])
+
+
+def _cut(
+    start: int, size: int, mass: float, slope: float, cap: int
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64], NDArray[np.float64]]:
+    """Cut a piece so that its mass grows by about one rank at most where the loss is not capped."""
+    near, far = (min(max(math.floor((x - mass) / slope), 0), size) for x in (-cap, cap))
+    parts = max(1, math.ceil(slope * (far - near)))
+    cuts = np.unique([0, *(near + (far - near) * i // parts for i in range(parts + 1)), size])
+    return (
+        start + cuts[:-1].astype(np.object_),
+        np.diff(cuts).astype(np.object_),
+        mass + slope * cuts[:-1],
+        np.full(len(cuts) - 1, slope),
+    )
 
 
 def _mass(records: RankedRecords, fine: int, z: int) -> Fraction:
     """Return F(z)."""
     before, ties = records.place(z >> fine)
     return before + Fraction(ties * (z & ((1 << fine) - 1)), 1 << fine)
-
-
-_Piece = tuple[int, int, float, float]  # first point, number of points, mass there, slope
-
-
-def _pieces(
-    values: Integers, before: Integers, ties: Integers, fine: int, ends: tuple[int, int]
-) -> list[_Piece]:
-    """Cut [a, b] at the values: one piece for each, and for each gap."""
-    a, b = ends
-    pieces: list[_Piece] = []
-    z = a
-    for value, below, equal in zip(values.tolist(), before.tolist(), ties.tolist(), strict=True):
-        cell = value << fine
-        if z < cell:
-            pieces.append((z, cell - z, float(below), 0.0))
-            z = cell
-        stop = min(cell + (1 << fine), b + 1)
-        if z < stop:
-            pieces.append(
-                (z, stop - z, below + equal * math.ldexp(z - cell, -fine), math.ldexp(equal, -fine))
-            )
-            z = stop
-    if pieces and z <= b:
-        pieces.append((z, b - z + 1, float(before[-1] + ties[-1]), 0.0))
-    return pieces
-
-
-def _cut(piece: _Piece, target: float, cap: int) -> list[_Piece]:
-    """Cut a piece so that its mass grows by about one rank at most where the loss is not capped."""
-    start, size, mass, slope = piece
-    if slope * size <= 1 or size == 1:
-        return [piece]
-
-    def place(rank: float) -> int:
-        return min(max(math.floor((rank - mass) / slope), 0), size)
-
-    near, far = place(target - cap), place(target + cap)
-    parts = max(1, math.ceil(slope * (far - near)))
-    cuts = [0, *(near + (far - near) * i // parts for i in range(parts + 1)), size]
-    return [
-        (start + i, j - i, mass + slope * i, slope)
-        for i, j in pairwise(cuts)
-        if i < j
-    ]
