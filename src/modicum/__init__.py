@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     )
     from modicum.group_by import GroupBy
     from modicum.grouped import GroupedRelease
-    from modicum.one_shot import count, mean, median, quantile, quantiles, sum
+    from modicum.one_shot import cdf, count, histogram, mean, median, quantile, quantiles, sum
     from modicum.privacy.budget import Budget, approx, pure, zcdp
     from modicum.privacy.unit import Unit, unit_of
     from modicum.release import Interval, Release
@@ -55,7 +55,9 @@ __all__ = [
     "__version__",
     "approx",
     "audit",
+    "cdf",
     "count",
+    "histogram",
     "mean",
     "median",
     "plan",
@@ -83,7 +85,16 @@ _HOMES = {
     },
     "modicum.group_by": {"GroupBy"},
     "modicum.grouped": {"GroupedRelease"},
-    "modicum.one_shot": {"count", "mean", "median", "quantile", "quantiles", "sum"},
+    "modicum.one_shot": {
+        "cdf",
+        "count",
+        "histogram",
+        "mean",
+        "median",
+        "quantile",
+        "quantiles",
+        "sum",
+    },
     "modicum.privacy.budget": {"Budget", "approx", "pure", "zcdp"},
     "modicum.privacy.unit": {"Unit", "unit_of"},
     "modicum.release": {"Interval", "Release"},

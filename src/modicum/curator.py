@@ -102,6 +102,8 @@ class Curator:
     quantile = _method(ask.quantile)
     median = _method(ask.median)
     quantiles = _method(ask.quantiles)
+    histogram = _method(ask.histogram)
+    cdf = _method(ask.cdf)
 
     @property
     def budget(self) -> Budget:

@@ -17,7 +17,17 @@ from modicum.release import Record
 from modicum.runners.live import run
 from modicum.runners.request import Question
 
-__all__ = ["OneShot", "count", "mean", "median", "quantile", "quantiles", "sum"]
+__all__ = [
+    "OneShot",
+    "cdf",
+    "count",
+    "histogram",
+    "mean",
+    "median",
+    "quantile",
+    "quantiles",
+    "sum",
+]
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", bound=Record, covariant=True)
@@ -93,4 +103,17 @@ quantiles = _one_shot(
 ... )
 >>> found.values.round(-3).tolist()
 [5000.0, 10000.0, 15000.0]""",
+)
+histogram = _one_shot(
+    ask.histogram,
+    example=""">>> import numpy as np, modicum
+>>> found = modicum.histogram(np.arange(20_000.0), edges=[0, 5000, 20_000], epsilon=1)
+>>> found.values.round(-3).tolist()
+[5000.0, 15000.0]""",
+)
+cdf = _one_shot(
+    ask.cdf,
+    example=""">>> import numpy as np, modicum
+>>> modicum.cdf(np.arange(20_000.0), points=[5000, 1e4], epsilon=1).values.round(2).tolist()
+[0.25, 0.5]""",
 )

@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from modicum.array_release import ArrayAnswer, Axis, Intervals
 from modicum.errors import InvalidArgument
 from modicum.estimators.nest import drift_of, tree_of
+from modicum.estimators.noise_sums import sum_bound
 from modicum.estimators.purse import open_purse
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.nested import Node
-from modicum.mechanisms.noise import LaplaceNoise, Noise
+from modicum.mechanisms.noise import Noise
 from modicum.privacy.event import Event
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.windows import RankWindows, WindowsSummary
@@ -106,7 +107,7 @@ class QuantilesEvidence:
         if self.counted is None:
             return "ok"
         cells, noise = self.counted.cells, self.counted.noise
-        least = sum(cells) - _mixed_bound(noise, ((1.0, len(cells)),), 0.05)
+        least = sum(cells) - sum_bound(noise, ((1.0, len(cells)),), 0.05)
         return "ok" if least >= self.counted.least else TOO_LITTLE
 
     @property
@@ -200,7 +201,7 @@ def _beyond(counted: Counted, q: Fraction, own: int, alpha: float) -> Floats:
     for c in range(cells - 1):
         excess = float(upto[c]) - share * float(upto[-1])
         part = alpha * float(weights[c] / weights.sum())
-        reach = _mixed_bound(counted.noise, ((1 - share, c + 1), (share, cells - c - 1)), part)
+        reach = sum_bound(counted.noise, ((1 - share, c + 1), (share, cells - c - 1)), part)
         signs[c] = 0.0 if abs(excess) <= reach else math.copysign(1.0, excess)
     return signs
 
@@ -235,31 +236,3 @@ def _least(node: Node, qs: tuple[Fraction, ...], lattice: Lattice) -> float:
     between = float(at[node.right + 1] - at[node.left + 1])
     ranks = 0.5 + math.log((lattice.width + 1) / 0.05) / float(node.rate)
     return ranks / (between * float(min(node.q, 1 - node.q)))
-
-
-def _mixed_bound(noise: Noise, parts: tuple[tuple[float, int], ...], alpha: float) -> float:
-    """Return a t that a weighted sum of independent noises exceeds with probability <= alpha.
-
-    ``parts`` are weights and how many noises have them. Chernoff: P(S >= t) <= E e^(λ S) e^(-λ t),
-    at the best of a few λ.
-
-    Notes
-    -----
-    E e^(λ K) of the discrete Laplace is (1 - a)² / ((1 - a e^λ) (1 - a e^-λ)), a = e^(-1/scale);
-    the discrete Gaussian's is at most e^(λ² σ²/2) (Canonne, Kamath and Steinke 2020).
-    """
-    limit = math.log(1 / alpha)
-    used = [(weight, times) for weight, times in parts if weight > 0 and times]
-    if not isinstance(noise, LaplaceNoise):
-        variance = noise.variance * sum(times * weight**2 for weight, times in used)
-        return math.sqrt(2 * variance * limit)
-    rate = float(1 / noise.scale)
-    most = rate / max(weight for weight, _ in used)
-    slopes = most * (1 - np.exp2(-np.arange(1, 120) / 8.0))
-    total = np.full(len(slopes), limit)
-    for weight, times in used:
-        x = slopes * weight
-        # ln of (1 - a)² / ((1 - a e^x) (1 - a e^-x)), without cancelling where the rate is small
-        excess = np.log1p(-((np.sinh(x / 2) / np.sinh(rate / 2)) ** 2))
-        total -= times * excess
-    return float((total / slopes).min())

@@ -6,6 +6,7 @@ fragment; a missing part fails a test.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,10 +15,13 @@ from typing import Any, Generic, TypeVar
 
 from modicum.array_release import ArrayRelease
 from modicum.errors import InvalidArgument
+from modicum.estimators.cdf import noisy_cdf
 from modicum.estimators.count import noisy_count
+from modicum.estimators.histogram import noisy_histogram
 from modicum.estimators.mean import adaptive_mean
 from modicum.estimators.options import (
     ClusterOption,
+    CutsOption,
     NoOption,
     Options,
     QuantileOption,
@@ -218,6 +222,30 @@ REGISTRY: tuple[Row[Any] | ArrayRow[Any], ...] = (
             qs=options.qs,
             interval=options.interval,
             fine=options.fine,
+        ),
+    ),
+    ArrayRow(
+        "histogram",
+        "noisy",
+        ("pure", "zcdp", "approx"),
+        True,
+        (CutsOption((-4.0, 0.0, 5.0)), CutsOption((-math.inf, 6.0, math.inf))),
+        "histogram",
+        "counts of the records in public bins",
+        lambda column, lattice, event, options: noisy_histogram(
+            column, _ranged(lattice), event, edges=options.cuts
+        ),
+    ),
+    ArrayRow(
+        "cdf",
+        "noisy",
+        ("pure", "zcdp", "approx"),
+        True,
+        (CutsOption((5.0, 6.0)),),
+        "histogram",
+        "shares of the records up to public points",
+        lambda column, lattice, event, options: noisy_cdf(
+            column, _ranged(lattice), event, points=options.cuts
         ),
     ),
 )

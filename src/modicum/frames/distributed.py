@@ -27,6 +27,7 @@ from modicum.summaries.part_records import PartRecords, PartSubsample
 from modicum.summaries.pools import ChosenPool
 from modicum.summaries.records import Records, RecordSummary
 from modicum.summaries.window import RankWindow
+from modicum.summaries.windows import RankWindows
 from modicum.version import VERSION
 
 __all__ = ["DistributedSource", "Job", "Parts"]
@@ -193,7 +194,7 @@ class _Part(Sensitive):
 
 def _sent(ask: Ask[Any]) -> Ask[Any]:
     """Translate an ask into the one that parts get; refuse one that needs the rows again."""
-    if isinstance(ask.reduction, RankWindow):
+    if isinstance(ask.reduction, RankWindow | RankWindows):
         raise UnsupportedData(
             "a quantile needs several passes over single rows, which stay where they are: write "
             "the table to Parquet and pass the path"

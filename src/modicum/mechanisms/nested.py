@@ -196,8 +196,8 @@ class _Strip:
             known = (values[inside], before[inside], ties[inside])
             pieces = _Pieces.of(known, fine, (a, b), float(target), node.cap)
         else:  # the mass is the same everywhere
-            start, size = (np.array([each], dtype=np.object_) for each in (a, b - a + 1))
-            pieces = _Pieces(start, size, np.array([float(low - target)]), np.zeros(1))
+            one, all_of_them = (np.array([each], dtype=np.object_) for each in (a, b - a + 1))
+            pieces = _Pieces(one, all_of_them, np.array([float(low - target)]), np.zeros(1))
         return cls(records, fine, node, target, (a, b), pieces)
 
     def sample(self, entropy: Entropy) -> int:

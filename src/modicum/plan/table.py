@@ -90,6 +90,12 @@ class Table:
         rows = tuple(int(weights.sum()) for _, weights in parts)
         return rows, tuple(_dot(q, weights) for q, weights in parts)
 
+    def between(self, cuts: Sequence[int]) -> tuple[int, ...]:
+        """Rows below the first cut, from it to the next, ..., from the last on."""
+        upto = np.concatenate([[0], np.cumsum(self.weights)])
+        ends = upto[np.searchsorted(self.q, cuts, side="left")]
+        return tuple(np.diff(ends, prepend=0, append=self.rows).tolist())
+
     def at(self, start: int, stop: int, entropy: Entropy) -> Integers:
         """Return the sorted records at positions from start to stop (exclusive).
 
