@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from modicum.exact.entropy import Entropy
 from modicum.plan.table import Table
 from modicum.summaries.window_pass import Ranked
 from modicum.summaries.windows import RankWindows, joined
@@ -15,7 +14,7 @@ __all__ = ["SyntheticRanks"]
 class SyntheticRanks:
     """Records around several ranks of a table; between them ranks are interpolated."""
 
-    def __init__(self, table: Table, asked: RankWindows, entropy: Entropy) -> None:
+    def __init__(self, table: Table, asked: RankWindows) -> None:
         self.count = table.rows
         self._table = table
         spans: list[tuple[int, int]] = []
@@ -27,7 +26,7 @@ class SyntheticRanks:
         parts = []
         for start, stop in spans:
             values, first, ties = np.unique(
-                table.at(start, stop, entropy), return_index=True, return_counts=True
+                table.at(start, stop, None), return_index=True, return_counts=True
             )
             parts.append(Ranked(values, first + start, ties))
         self._known = joined(parts)
@@ -40,9 +39,8 @@ class SyntheticRanks:
             return int(before[i]), int(ties[i])
         least = int(before[i - 1] + ties[i - 1]) if i else 0
         most = int(before[i]) if i < len(values) else self.count
-        upto = np.cumsum(self._table.weights)
-        guess = int(upto[np.searchsorted(self._table.q, value) - 1]) if least < most else least
-        return min(max(guess, least), most), 0
+        below = int(self._table.weights[: np.searchsorted(self._table.q, value)].sum())
+        return min(max(below, least), most), 0
 
     def between(self, start: int, stop: int) -> Ranked:
         """Return the known values at positions from start to stop (exclusive)."""

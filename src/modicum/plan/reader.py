@@ -36,7 +36,7 @@ class SyntheticReader:
         self.passes += 1
         return [self._answer(ask, entropy) for ask in asks]
 
-    def _answer(self, ask: Ask[Any], entropy: Entropy) -> object:
+    def _answer(self, ask: Ask[Any], entropy: Entropy) -> object:  # noqa: PLR0911 -- one a reduction
         table = self._table
         match ask.reduction:
             case Count():
@@ -56,7 +56,7 @@ class SyntheticReader:
                 values = table.at(start, stop, entropy)
                 return WindowSummary(table.rows, start, values, q, reach)
             case RankWindows():
-                return SyntheticRanks(table, ask.reduction, entropy)
+                return SyntheticRanks(table, ask.reduction)
             case BinCounts(cuts):
                 return BinSummary(cuts, table.between(cuts))
             case Records():
