@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
@@ -51,9 +52,17 @@ def quantiles(
     exact = QuantilesOption.of(q, interval).qs
 
     def truth(table: Table) -> tuple[Fraction, ...]:
-        return tuple(table.quantile(each) * Fraction(lattice.step) for each in exact)
+        return tuple(_middle(table, each) * Fraction(lattice.step) for each in exact)
 
     task = Task(question, truth, data, lattice, checked_unit(unit))
     found = task.solve(open_price(epsilon, rho, budget), n, error)
     fields = found.fields("quantiles", "nested", task.unit, error)
     return QuantilesPlan(**fields, shape=data, lattice=lattice, q=exact)
+
+
+def _middle(table: Table, q: Fraction) -> Fraction:
+    """Middle of the lowest and the highest q-quantile, of records that are evenly spread."""
+    rank = q * table.rows
+    start, stop = math.ceil(rank) - 1, min(math.floor(rank) + 1, table.rows)
+    records = table.at(max(start, 0), stop, None)
+    return Fraction(int(records[0]) + int(records[-1]), 2)
