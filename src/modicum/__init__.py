@@ -14,6 +14,7 @@ from modicum.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from modicum import audit, plan, request, theory
+    from modicum.array_release import ArrayRelease, Intervals
     from modicum.curator import Curator
     from modicum.errors import (
         BudgetExceeded,
@@ -26,19 +27,22 @@ if TYPE_CHECKING:
     )
     from modicum.group_by import GroupBy
     from modicum.grouped import GroupedRelease
-    from modicum.one_shot import count, mean, median, quantile, sum
+    from modicum.one_shot import cdf, count, histogram, mean, median, quantile, quantiles, sum
     from modicum.privacy.budget import Budget, approx, pure, zcdp
     from modicum.privacy.unit import Unit, unit_of
     from modicum.release import Interval, Release
-    from modicum.request import Request
+    from modicum.request import ArrayRequest, Request
 
 __all__ = [
+    "ArrayRelease",
+    "ArrayRequest",
     "Budget",
     "BudgetExceeded",
     "Curator",
     "GroupBy",
     "GroupedRelease",
     "Interval",
+    "Intervals",
     "InvalidArgument",
     "MissingColumn",
     "ModicumError",
@@ -51,12 +55,15 @@ __all__ = [
     "__version__",
     "approx",
     "audit",
+    "cdf",
     "count",
+    "histogram",
     "mean",
     "median",
     "plan",
     "pure",
     "quantile",
+    "quantiles",
     "request",
     "sum",
     "theory",
@@ -66,6 +73,7 @@ __all__ = [
 
 _SUBMODULES = {"audit", "plan", "request", "theory"}
 _HOMES = {
+    "modicum.array_release": {"ArrayRelease", "Intervals"},
     "modicum.curator": {"Curator"},
     "modicum.errors": {
         "BudgetExceeded",
@@ -78,11 +86,20 @@ _HOMES = {
     },
     "modicum.group_by": {"GroupBy"},
     "modicum.grouped": {"GroupedRelease"},
-    "modicum.one_shot": {"count", "mean", "median", "quantile", "sum"},
+    "modicum.one_shot": {
+        "cdf",
+        "count",
+        "histogram",
+        "mean",
+        "median",
+        "quantile",
+        "quantiles",
+        "sum",
+    },
     "modicum.privacy.budget": {"Budget", "approx", "pure", "zcdp"},
     "modicum.privacy.unit": {"Unit", "unit_of"},
     "modicum.release": {"Interval", "Release"},
-    "modicum.request": {"Request"},
+    "modicum.request": {"ArrayRequest", "Request"},
 }
 
 

@@ -6,10 +6,10 @@ import os
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Concatenate, NoReturn, ParamSpec
+from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
 from modicum import request as ask
-from modicum.derive import dressed, refuse_bounds
+from modicum.derive import dressed, refuse_bounds, released_as
 from modicum.errors import BudgetExceeded, InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.frames.grouping import check_groups, count_keys, reader_of_groups
@@ -23,27 +23,28 @@ from modicum.privacy.budget import Budget, chosen_budget
 from modicum.privacy.event import Approximate, cost, event_of
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.recording import recorded
-from modicum.release import Entry, Release, plain
+from modicum.release import Entry, Record, plain
 from modicum.runners.groups import run_groups
 from modicum.runners.live import run
-from modicum.runners.request import Request
+from modicum.runners.request import Question, Request
 from modicum.runners.walk import Walk
 
 __all__ = ["Curator"]
 
 P = ParamSpec("P")
+R = TypeVar("R", bound=Record)
 Table = Any  # anything open_source accepts; engines are never imported here
 
 
-def _method(question: Callable[P, Request]) -> Callable[Concatenate[Curator, P], Release]:
+def _method(question: Callable[P, Question[R]]) -> Callable[Concatenate[Curator, P], R]:
     """Turn a request builder into a method of the curator with the same arguments."""
 
-    def method(self: Curator, *args: P.args, **kwargs: P.kwargs) -> Release:
+    def method(self: Curator, *args: P.args, **kwargs: P.kwargs) -> R:
         refuse_bounds(kwargs)
         return self.run(question(*args, **kwargs))
 
-    derived: Callable[Concatenate[Curator, P], Release]
-    derived = dressed(method, question, owner="Curator", returns=Release)
+    derived: Callable[Concatenate[Curator, P], R]
+    derived = dressed(method, question, owner="Curator", returns=released_as(question))
     return derived
 
 
@@ -100,6 +101,9 @@ class Curator:
     count = _method(ask.count)
     quantile = _method(ask.quantile)
     median = _method(ask.median)
+    quantiles = _method(ask.quantiles)
+    histogram = _method(ask.histogram)
+    cdf = _method(ask.cdf)
 
     @property
     def budget(self) -> Budget:
@@ -116,22 +120,23 @@ class Curator:
         """What is left."""
         return self._budget - self._spent
 
-    def run(self, request: Request) -> Release:
+    def run(self, request: Question[R]) -> R:
         """Answer one request made with :mod:`modicum.request`."""
         return self.together(answer=request)["answer"]
 
-    def together(self, **requests: Request) -> Mapping[str, Release]:
+    def together(self, **requests: Question[R]) -> Mapping[str, R]:
         """Answer several requests in the passes of the slowest one.
 
         Parameters
         ----------
-        **requests : Request
+        **requests : Request or ArrayRequest
             Name each question: ``together(income=modicum.request.mean("income", ...))``.
 
         Returns
         -------
-        mapping of str to Release
-            In the order asked. The whole cost is charged at once, before the first draw.
+        mapping of str to Release or ArrayRelease
+            In the order asked, each of the kind of its request. The whole cost is charged at
+            once, before the first draw.
 
         Raises
         ------
@@ -286,7 +291,7 @@ class Curator:
             }
 
     @contextmanager
-    def _paying(self, requests: Mapping[str, Request]) -> Iterator[Callable[[], None]]:
+    def _paying(self, requests: Mapping[str, Question[Any]]) -> Iterator[Callable[[], None]]:
         """Check requests, and hold the lock while they are answered.
 
         Yields
@@ -308,7 +313,7 @@ class Curator:
 
             yield charge
 
-    def _release(self, request: Request, walk: Walk, unit: Unit) -> Release:
+    def _release(self, request: Question[R], walk: Walk, unit: Unit) -> R:
         return recorded(request, walk, self._source, unit, self._account(), self._entropy)
 
     def _account(self) -> str:
@@ -317,7 +322,7 @@ class Curator:
     def _price(self, requests: Any) -> Budget:
         total = Budget(self._budget.kind, self._budget.amount * 0)
         for request in requests:
-            if not isinstance(request, Request):
+            if not isinstance(request, Question):
                 raise InvalidArgument(
                     "a request must be made with modicum.request, for example "
                     f"modicum.request.mean(...), got {type(request).__name__}"

@@ -17,7 +17,7 @@ from modicum.grouped import GroupedRelease
 from modicum.privacy.budget import Budget, chosen_budget
 from modicum.privacy.event import Approximate
 from modicum.release import Entry
-from modicum.runners.request import Request
+from modicum.runners.request import ArrayRequest, Request
 
 __all__ = ["GroupBy", "checked_keys", "key_event"]
 
@@ -80,6 +80,12 @@ class GroupBy:
         Parameters, price and errors are those of :meth:`Curator.together`: the sum of the
         requests' prices, once for all groups.
         """
+        for name, request in requests.items():
+            if isinstance(request, ArrayRequest):
+                raise InvalidArgument(
+                    f"{name}: groups are asked for one number each, and {request.statistic} are "
+                    "several; ask for each of them with a request of its own"
+                )
         return self._answer(requests)
 
     def __repr__(self) -> str:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import date, datetime
 from typing import Any
 
+from modicum.array_release import ArrayRelease
 from modicum.cli.options import chosen_price, chosen_unit
 from modicum.curator import Curator
 from modicum.errors import InvalidArgument
@@ -17,24 +18,28 @@ from modicum.grouped import GroupedRelease
 from modicum.privacy.budget import Budget, approx
 from modicum.privacy.event import cost, event_of
 from modicum.release import Release
-from modicum.runners.request import Request
+from modicum.runners.request import ArrayRequest, Request
 
 __all__ = ["released", "shown"]
 
 
 def released(
-    arguments: argparse.Namespace, question: Callable[[Budget], Request]
-) -> Release | GroupedRelease:
+    arguments: argparse.Namespace, question: Callable[[Budget], Request | ArrayRequest]
+) -> Release | ArrayRelease | GroupedRelease:
     """Answer a question from the file. Every argument is checked before it is read."""
     price = chosen_price(arguments)
     if price is None:
         raise InvalidArgument("a price is needed: --epsilon or --rho, for example --epsilon 1")
     request = question(price)
-    keys = _chosen_keys(arguments)
+    # A verb whose answer is an array has no options for groups.
+    grouped = not isinstance(request, ArrayRequest)
+    keys = _chosen_keys(arguments) if grouped else []
     source = open_source(arguments.file)
     unit = chosen_unit(arguments)
     # The curator's budget is this one release's: nothing counts several calls together.
     account = "not counted against any budget"
+    if isinstance(request, ArrayRequest):
+        return replace(Curator(source, unit=unit, budget=price).run(request), account=account)
     if arguments.by is None:
         return replace(Curator(source, unit=unit, budget=price).run(request), account=account)
     options: dict[str, Any] = {"max_groups": arguments.max_groups}
@@ -67,10 +72,12 @@ def _chosen_keys(arguments: argparse.Namespace) -> Budget | list[str]:
     return approx(epsilon, delta)
 
 
-def shown(release: Release | GroupedRelease, arguments: argparse.Namespace) -> str:
+def shown(release: Release | ArrayRelease | GroupedRelease, arguments: argparse.Namespace) -> str:
     """Write a release as the options ask."""
     if isinstance(release, GroupedRelease):
         return _shown_groups(release, arguments)
+    if isinstance(release, ArrayRelease):
+        return _shown_array(release, arguments)
     level, tail = arguments.level, arguments.tail
     usual = (level, tail) == (0.95, 3.0)
     interval = release.interval(level, tail)
@@ -90,6 +97,20 @@ def shown(release: Release | GroupedRelease, arguments: argparse.Namespace) -> s
             f"{release.evidence.assumption(tail)}"
         )
     return text
+
+
+def _shown_array(release: ArrayRelease, arguments: argparse.Namespace) -> str:
+    level, tail = arguments.level, arguments.tail
+    if arguments.json:
+        lower, upper = release.interval(level, tail)
+        record = json.loads(release.to_json()) | {
+            "lower": lower.tolist(),
+            "upper": upper.tolist(),
+            "interval_level": level,
+            "interval_assumption": release.evidence.assumption(tail),
+        }
+        return json.dumps(record)
+    return release.explain() if arguments.explain else release.card(level, tail)
 
 
 def _shown_groups(release: GroupedRelease, arguments: argparse.Namespace) -> str:

@@ -22,6 +22,7 @@ __all__ = [
     "add_output",
     "add_price",
     "add_range",
+    "add_step",
     "chosen_price",
     "chosen_unit",
     "drawn_level",
@@ -69,6 +70,11 @@ def add_range(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="a public range that surely holds every value, as wide as you like",
     )
+    add_step(parser)
+
+
+def add_step(parser: argparse.ArgumentParser) -> None:
+    """Add --step."""
     parser.add_argument(
         "--step",
         type=_checked(_step),

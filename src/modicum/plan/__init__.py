@@ -11,21 +11,36 @@ True
 
 from __future__ import annotations
 
-from modicum.plan.card import CountPlan, MeanPlan, Plan, QuantilePlan, SumPlan
+from modicum.plan.card import (
+    CountPlan,
+    CutsPlan,
+    MeanPlan,
+    Plan,
+    QuantilePlan,
+    QuantilesPlan,
+    SumPlan,
+)
 from modicum.plan.count import count
+from modicum.plan.cuts import cdf, histogram
 from modicum.plan.mean import mean
 from modicum.plan.quantile import median, quantile
+from modicum.plan.quantiles import quantiles
 from modicum.plan.sum import sum
 
 __all__ = [
     "CountPlan",
+    "CutsPlan",
     "MeanPlan",
     "Plan",
     "QuantilePlan",
+    "QuantilesPlan",
     "SumPlan",
+    "cdf",
     "count",
+    "histogram",
     "mean",
     "median",
     "quantile",
+    "quantiles",
     "sum",
 ]

@@ -13,7 +13,15 @@ from modicum.privacy.budget import Budget, decimal_text, short_text
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
 
-__all__ = ["CountPlan", "MeanPlan", "Plan", "QuantilePlan", "SumPlan"]
+__all__ = [
+    "CountPlan",
+    "CutsPlan",
+    "MeanPlan",
+    "Plan",
+    "QuantilePlan",
+    "QuantilesPlan",
+    "SumPlan",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +188,44 @@ class QuantilePlan(SumPlan):
 
     def _data_words(self) -> str:
         return f", q = {short_text(self.q)}{super(QuantilePlan, self)._data_words()}"
+
+
+@dataclass(frozen=True, slots=True)
+class QuantilesPlan(SumPlan):
+    """Plan for several quantiles of a column; the error and the width are averages over them.
+
+    Attributes
+    ----------
+    q : tuple of Fraction
+        Which quantiles.
+    """
+
+    q: tuple[Fraction, ...]
+
+    def _data(self) -> dict[str, object]:
+        return {**super(QuantilesPlan, self)._data(), "q": [float(q) for q in self.q]}
+
+    def _data_words(self) -> str:
+        return f", {len(self.q)} quantiles{super(QuantilesPlan, self)._data_words()}"
+
+
+@dataclass(frozen=True, slots=True)
+class CutsPlan(SumPlan):
+    """Plan for a histogram or a distribution function; error and width are averages.
+
+    Attributes
+    ----------
+    cuts : tuple of float
+        Edges of the bins, or points.
+    """
+
+    cuts: tuple[float, ...]
+
+    def _data(self) -> dict[str, object]:
+        return {**super(CutsPlan, self)._data(), "cuts": [str(cut) for cut in self.cuts]}
+
+    def _data_words(self) -> str:
+        return f", {len(self.cuts)} cuts{super(CutsPlan, self)._data_words()}"
 
 
 def _short(x: float) -> str:

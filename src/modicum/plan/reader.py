@@ -9,14 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
+from modicum.plan.ranks import SyntheticRanks
 from modicum.plan.table import Table
 from modicum.steps import Ask
+from modicum.summaries.bins import BinCounts, BinSummary
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.clipped import ClippedSum, ClippedSummary
 from modicum.summaries.count import Count, CountSummary
 from modicum.summaries.records import Records
 from modicum.summaries.tails import Tails, TailSummary
 from modicum.summaries.window import RankWindow, WindowSummary
+from modicum.summaries.windows import RankWindows
 
 __all__ = ["SyntheticReader"]
 
@@ -33,7 +36,7 @@ class SyntheticReader:
         self.passes += 1
         return [self._answer(ask, entropy) for ask in asks]
 
-    def _answer(self, ask: Ask[Any], entropy: Entropy) -> object:
+    def _answer(self, ask: Ask[Any], entropy: Entropy) -> object:  # noqa: PLR0911 -- one a reduction
         table = self._table
         match ask.reduction:
             case Count():
@@ -52,6 +55,10 @@ class SyntheticReader:
                 start, stop = ask.reduction.ranks(table.rows)
                 values = table.at(start, stop, entropy)
                 return WindowSummary(table.rows, start, values, q, reach)
+            case RankWindows():
+                return SyntheticRanks(table, ask.reduction)
+            case BinCounts(cuts):
+                return BinSummary(cuts, table.between(cuts))
             case Records():
                 return _Subsample(table)
         raise AssertionError(f"no synthetic answer to {ask.reduction!r}")

@@ -90,18 +90,25 @@ class Table:
         rows = tuple(int(weights.sum()) for _, weights in parts)
         return rows, tuple(_dot(q, weights) for q, weights in parts)
 
-    def at(self, start: int, stop: int, entropy: Entropy) -> Integers:
+    def between(self, cuts: Sequence[int]) -> tuple[int, ...]:
+        """Rows below the first cut, from it to the next, ..., from the last on."""
+        upto = np.concatenate([[0], np.cumsum(self.weights)])
+        ends = upto[np.searchsorted(self.q, cuts, side="left")]
+        return tuple(np.diff(ends, prepend=0, append=self.rows).tolist())
+
+    def at(self, start: int, stop: int, entropy: Entropy | None) -> Integers:
         """Return the sorted records at positions from start to stop (exclusive).
 
         The tails are as they were drawn. The others, which stand at regular quantiles, are spread
-        at random over the ranks between them, as records of a sample are.
+        at random over the ranks between them, as records of a sample are; evenly without entropy,
+        where windows must fit together and be true to :meth:`quantile`.
         """
         rows, upto = self.rows, np.cumsum(self.weights)
         if rows <= 2 * TAIL:
             return self.q[start:stop]
         low, high = min(max(TAIL, start), stop), max(min(rows - TAIL, stop), start)
         ranks = np.arange(start, stop) + 0.5
-        if low < high:
+        if low < high and entropy is not None:
             spread = low + (high - low) * np.sort(_uniform(high - low, entropy))
             ranks[low - start : high - start] = spread
         records: Integers = np.rint(np.interp(ranks, upto - self.weights / 2, self.q)).astype(int)

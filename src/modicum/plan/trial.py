@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
+from modicum.array_release import ArrayAnswer
 from modicum.estimators.count import CountEvidence
 from modicum.estimators.mean_evidence import MeanEvidence, NoisyTerm
 from modicum.estimators.subset_mean import SubsetEvidence
@@ -22,12 +24,13 @@ from modicum.plan.reader import SyntheticReader
 from modicum.plan.steering import Part, steered
 from modicum.plan.table import Table
 from modicum.privacy.unit import Unit
-from modicum.release import Answer, Entry
+from modicum.release import Answer, Entry, Finding
 from modicum.runners.live import run
-from modicum.runners.request import Request
+from modicum.runners.request import Question
 
-__all__ = ["Trial", "trial"]
+__all__ = ["Trial", "Truth", "trial"]
 
+Truth = Fraction | tuple[Fraction, ...]
 _FEW = 256  # integer noise of at most this size is summed over, not sampled
 _STRIDE = 19  # 32 / golden ratio: pairs (i, 19 i mod 32) fill the square evenly
 
@@ -45,11 +48,12 @@ class Trial:
 
 
 def trial(
-    request: Request, table: Table, truth: Fraction, *, unit: Unit, number: int, runs: int
+    request: Question[Any], table: Table, truth: Truth, *, unit: Unit, number: int, runs: int
 ) -> Trial:
     """Run the estimator on a synthetic table, as one of several runs.
 
-    ``truth`` is the table's own statistic, from which the error is counted.
+    ``truth`` is the table's own statistic, from which the error is counted. Of several numbers
+    the error and the width are averages.
 
     The expected error is taken over the last draw's noise by its quantiles, and not by one
     sample, and wide radii are drawn more often than by chance: a few dozen runs then suffice.
@@ -63,20 +67,38 @@ def trial(
         entropy=SeededEntropy(f"plan, draws {number}"),
     )["plan"]
     assert walk.answer is not None
-    evidence = walk.answer.evidence
-    lower, upper = evidence.interval(0.95, 3)
+    error, width = _judged(request, table, truth, walk.answer, part.quantile)
     return Trial(
         weight=part.weight,
-        error=_error(request, table, truth, walk.answer, part.quantile),
-        interval_width=upper - lower,
+        error=error,
+        interval_width=width,
         passes=reader.passes,
         journal=tuple(walk.journal),
         status=walk.answer.status,
     )
 
 
+def _judged(
+    request: Question[Any],
+    table: Table,
+    truth: Truth,
+    answer: Finding[Any],
+    quantile: RankLaw | None,
+) -> tuple[float, float]:
+    """Error and width of the interval."""
+    if isinstance(answer, ArrayAnswer):
+        assert isinstance(truth, tuple)
+        low, high = answer.evidence.intervals(0.95, 3)
+        errors = [abs(float(a - b)) for a, b in zip(answer.values, truth, strict=True)]
+        return math.fsum(errors) / len(errors), float(np.mean(high - low))
+    assert isinstance(answer, Answer)
+    assert isinstance(truth, Fraction)
+    lower, upper = answer.evidence.interval(0.95, 3)
+    return _error(request, table, truth, answer, quantile), upper - lower
+
+
 def _error(
-    request: Request, table: Table, truth: Fraction, answer: Answer, quantile: RankLaw | None
+    request: Question[Any], table: Table, truth: Fraction, answer: Answer, quantile: RankLaw | None
 ) -> float:
     if quantile is not None:
         assert request.lattice is not None
