@@ -229,7 +229,7 @@ REGISTRY: tuple[Row[Any] | ArrayRow[Any], ...] = (
         "noisy",
         ("pure", "zcdp", "approx"),
         True,
-        (CutsOption((-4.0, 0.0, 5.0)), CutsOption((-math.inf, 6.0, math.inf))),
+        (CutsOption((5.0, 6.0, 8.0)), CutsOption((-math.inf, 6.0, math.inf))),
         "histogram",
         "counts of the records in public bins",
         lambda column, lattice, event, options: noisy_histogram(
