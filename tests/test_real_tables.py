@@ -125,7 +125,7 @@ def test_a_mean_of_planes_means() -> None:
         (mo.unit_of("zper", combine="sum"), lambda groups: groups.sum().mean()),
         (mo.unit_of("zper", max_rows=5), lambda groups: groups.sum().sum() / groups.count().sum()),
     ],
-    ids=str,
+    ids=["mean", "sum", "rows"],
 )
 def test_costs_of_persons(unit, truth) -> None:
     expected = truth(care().groupby("zper").meddol)
