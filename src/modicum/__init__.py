@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     )
     from modicum.group_by import GroupBy
     from modicum.grouped import GroupedRelease
-    from modicum.one_shot import count, mean, median, quantile, sum
+    from modicum.one_shot import count, mean, median, quantile, std, sum, variance
     from modicum.privacy.budget import Budget, approx, pure, zcdp
     from modicum.privacy.unit import Unit, unit_of
     from modicum.release import Interval, Release
@@ -58,8 +58,10 @@ __all__ = [
     "pure",
     "quantile",
     "request",
+    "std",
     "sum",
     "unit_of",
+    "variance",
     "zcdp",
 ]
 
@@ -77,7 +79,7 @@ _HOMES = {
     },
     "modicum.group_by": {"GroupBy"},
     "modicum.grouped": {"GroupedRelease"},
-    "modicum.one_shot": {"count", "mean", "median", "quantile", "sum"},
+    "modicum.one_shot": {"count", "mean", "median", "quantile", "std", "sum", "variance"},
     "modicum.privacy.budget": {"Budget", "approx", "pure", "zcdp"},
     "modicum.privacy.unit": {"Unit", "unit_of"},
     "modicum.release": {"Interval", "Release"},

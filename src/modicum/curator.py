@@ -100,6 +100,8 @@ class Curator:
     count = _method(ask.count)
     quantile = _method(ask.quantile)
     median = _method(ask.median)
+    variance = _method(ask.variance)
+    std = _method(ask.std)
 
     @property
     def budget(self) -> Budget:

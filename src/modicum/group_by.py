@@ -66,6 +66,8 @@ class GroupBy:
     mean = _method(ask.mean)
     sum = _method(ask.sum)
     count = _method(ask.count)
+    variance = _method(ask.variance)
+    std = _method(ask.std)
 
     def run(self, request: Request) -> GroupedRelease:
         """Answer one request made with :mod:`modicum.request` for every group."""

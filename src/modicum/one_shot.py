@@ -17,7 +17,7 @@ from modicum.release import Release
 from modicum.runners.live import run
 from modicum.runners.request import Request
 
-__all__ = ["OneShot", "count", "mean", "median", "quantile", "sum"]
+__all__ = ["OneShot", "count", "mean", "median", "quantile", "std", "sum", "variance"]
 
 P = ParamSpec("P")
 Table = Any  # anything open_source accepts; engines are never imported here
@@ -80,4 +80,14 @@ quantile = _one_shot(
 median = _one_shot(
     ask.median,
     example=_EXAMPLE.format(name="median", arguments="within=(-1e9, 1e9), ", low=9800, high=10200),
+)
+variance = _one_shot(
+    ask.variance,
+    example=_EXAMPLE.format(
+        name="variance", arguments="within=(-1e9, 1e9), ", low=3.2e7, high=3.5e7
+    ),
+)
+std = _one_shot(
+    ask.std,
+    example=_EXAMPLE.format(name="std", arguments="within=(-1e9, 1e9), ", low=5700, high=5850),
 )

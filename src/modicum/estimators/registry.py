@@ -19,6 +19,7 @@ from modicum.estimators.options import ClusterOption, NoOption, Options, Quantil
 from modicum.estimators.quantile import rank_quantile
 from modicum.estimators.subset_mean import subset_mean
 from modicum.estimators.sum import adaptive_sum
+from modicum.estimators.variance import adaptive_variance
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Kind
 from modicum.privacy.event import Event
@@ -163,6 +164,30 @@ REGISTRY: tuple[Row[Any], ...] = (
         "quantile",
         "median by the exponential mechanism on ranks, with an interval",
         _quantile,
+    ),
+    Row(
+        "variance",
+        "adaptive",
+        ("pure", "zcdp", "approx"),
+        True,
+        (NoOption(),),
+        "variance",
+        "variance with noise on the scale of the data's own spread",
+        lambda column, lattice, event, options: adaptive_variance(
+            column, _ranged(lattice), event, root=False
+        ),
+    ),
+    Row(
+        "std",
+        "adaptive",
+        ("pure", "zcdp", "approx"),
+        True,
+        (NoOption(),),
+        "variance",
+        "standard deviation with noise on the scale of the data's own spread",
+        lambda column, lattice, event, options: adaptive_variance(
+            column, _ranged(lattice), event, root=True
+        ),
     ),
 )
 

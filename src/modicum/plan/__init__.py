@@ -11,21 +11,25 @@ True
 
 from __future__ import annotations
 
-from modicum.plan.card import CountPlan, MeanPlan, Plan, QuantilePlan, SumPlan
+from modicum.plan.card import CountPlan, MeanPlan, Plan, QuantilePlan, SpreadPlan, SumPlan
 from modicum.plan.count import count
 from modicum.plan.mean import mean
 from modicum.plan.quantile import median, quantile
 from modicum.plan.sum import sum
+from modicum.plan.variance import std, variance
 
 __all__ = [
     "CountPlan",
     "MeanPlan",
     "Plan",
     "QuantilePlan",
+    "SpreadPlan",
     "SumPlan",
     "count",
     "mean",
     "median",
     "quantile",
+    "std",
     "sum",
+    "variance",
 ]

@@ -13,7 +13,7 @@ from modicum.privacy.budget import Budget, decimal_text, short_text
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
 
-__all__ = ["CountPlan", "MeanPlan", "Plan", "QuantilePlan", "SumPlan"]
+__all__ = ["CountPlan", "MeanPlan", "Plan", "QuantilePlan", "SpreadPlan", "SumPlan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +161,11 @@ class MeanPlan(SumPlan):
 
     def _comparison(self) -> str:
         return f"  for comparison  {_short(self.sampling_error)} standard error as a sample"
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadPlan(SumPlan):
+    """Plan for a variance, a standard deviation or an interquartile range of a column."""
 
 
 @dataclass(frozen=True, slots=True)

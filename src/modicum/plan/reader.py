@@ -15,6 +15,7 @@ from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.clipped import ClippedSum, ClippedSummary
 from modicum.summaries.count import Count, CountSummary
 from modicum.summaries.records import Records
+from modicum.summaries.squares import ClippedSquares, SquareSummary
 from modicum.summaries.tails import Tails, TailSummary
 from modicum.summaries.window import RankWindow, WindowSummary
 
@@ -38,8 +39,8 @@ class SyntheticReader:
         match ask.reduction:
             case Count():
                 return CountSummary(table.rows)
-            case ClippedSum(lo, hi):
-                return ClippedSummary(table.rows, table.clipped_sum(lo, hi))
+            case ClippedSum() | ClippedSquares():
+                return _clipped(table, ask.reduction)
             case Tails(keep):
                 low, rest = table.lowest(keep)
                 high, middle = rest.highest(keep)
@@ -55,6 +56,12 @@ class SyntheticReader:
             case Records():
                 return _Subsample(table)
         raise AssertionError(f"no synthetic answer to {ask.reduction!r}")
+
+
+def _clipped(table: Table, asked: ClippedSum | ClippedSquares) -> ClippedSummary | SquareSummary:
+    if isinstance(asked, ClippedSum):
+        return ClippedSummary(table.rows, table.clipped_sum(asked.lo, asked.hi))
+    return SquareSummary(table.rows, table.squares(asked.lo, asked.hi, asked.centre))
 
 
 class _Subsample:

@@ -15,6 +15,7 @@ from modicum.estimators.count import CountEvidence
 from modicum.estimators.mean_evidence import MeanEvidence, NoisyTerm
 from modicum.estimators.subset_mean import SubsetEvidence
 from modicum.estimators.sum import SumEvidence
+from modicum.estimators.variance_evidence import VarianceEvidence
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.noise import LaplaceNoise, Noise
 from modicum.mechanisms.quantile import RankLaw
@@ -124,16 +125,25 @@ def _values(answer: Answer, table: Table) -> Iterator[tuple[Fraction, float]]:
         case SubsetEvidence(lo=lo, hi=hi, noise=term):
             left = table.clipped_sum(lo, hi) - lo * table.rows
             right = (hi - lo) * table.rows - left
-            quantiles = _quantiles(term.noise)
-            for i, z in enumerate(quantiles):
-                other = quantiles[i * _STRIDE % len(quantiles)]
-                changed = replace(evidence, left=left + z, right=right + other)
-                yield changed.value, 1 / len(quantiles)
+            for (z, other), chance in _pairs(term.noise):
+                yield replace(evidence, left=left + z, right=right + other).value, chance
+        case VarianceEvidence(lo=lo, hi=hi, rough=rough, noise=term):
+            squares = table.squares(lo, hi, rough.value)
+            rest = evidence.reach**2 * table.rows - squares
+            for (z, other), chance in _pairs(term.noise):
+                yield replace(evidence, sums=(squares + z, rest + other)).value, chance
         case CountEvidence(noise=noise):
             for z, chance in _points(noise):
                 yield Fraction(max(table.rows + z, 0)), chance
         case _:
             yield answer.value, 1.0
+
+
+def _pairs(noise: Noise) -> Iterator[tuple[tuple[int, int], float]]:
+    """Pairs that stand for two independent noises, and their chances."""
+    quantiles = _quantiles(noise)
+    for i, z in enumerate(quantiles):
+        yield (z, quantiles[i * _STRIDE % len(quantiles)]), 1 / len(quantiles)
 
 
 def _points(noise: Noise) -> list[tuple[int, float]]:

@@ -11,6 +11,7 @@ from modicum.request.count import count
 from modicum.request.mean import mean
 from modicum.request.quantile import median, quantile
 from modicum.request.sum import sum
+from modicum.request.variance import std, variance
 from modicum.runners.request import Request
 
-__all__ = ["Request", "count", "mean", "median", "quantile", "sum"]
+__all__ = ["Request", "count", "mean", "median", "quantile", "std", "sum", "variance"]

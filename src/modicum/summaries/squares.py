@@ -11,9 +11,14 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.summaries.base import Fields, Integers, Rows, Sensitive, pack
-from modicum.summaries.kernel import CHUNK, LIMB, Quantiser, total_of_rows
+from modicum.summaries.kernel import CHUNK, Quantiser
 
 __all__ = ["ClippedSquares", "SquareSummary"]
+
+BLOCK = 1 << 13
+"""Products summed at a time: for more, some linear algebra libraries start threads."""
+
+Part = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +83,11 @@ class SquareSummary(Sensitive):
 
 
 class _SquaresPass:
-    """A distance d <= 2^52 is a 2^26 + b with a <= 2^26 and b < 2^26.
+    """A distance of at most 2^52 is cut into three parts, d = d2 + d1 + d0.
 
-    d² = a² 2^52 + a b 2^27 + b²; each of the three products is at most 2^52, so a row of them
-    stays within 2^63, and their sums are exact.
+    d2 is a multiple of 2^36 and d1 one of 2^18; each part is at most 2^17 of its units in size.
+    So a product of two is at most 2^34 of its units, and a chunk's sum 2^50: exact in float64,
+    whatever the order of summation.
     """
 
     reads = True
@@ -90,8 +96,9 @@ class _SquaresPass:
         self._ends = quantiser.zero + asked.lo, quantiser.zero + asked.hi
         self._centre = quantiser.zero + asked.centre
         self._quantiser = quantiser
+        self._parts = np.empty((3, CHUNK))
         self._count = 0
-        self._sums = [0, 0, 0]  # of a², a b and b²
+        self._total = 0
 
     def update(self, x: NDArray[np.float64], /) -> None:
         for start in range(0, len(x), CHUNK):
@@ -104,13 +111,25 @@ class _SquaresPass:
         self._count += len(bits)
         distance = np.clip(bits, *self._ends, out=bits)
         distance -= self._centre
-        np.abs(distance, out=distance)
-        high = distance >> LIMB
-        distance &= (1 << LIMB) - 1
-        products = (high * distance, high * high, distance * distance)
-        for i, product in zip((1, 0, 2), products, strict=True):
-            self._sums[i] += total_of_rows(product.view(np.uint64))
+        high, middle, low = self._parts[:, : len(bits)]
+        low[:] = distance
+        _split(low, 36, high)
+        _split(low, 18, middle)
+        for start in range(0, len(bits), BLOCK):
+            block = slice(start, start + BLOCK)
+            self._add(high[block], middle[block], low[block])
+
+    def _add(self, a: Part, b: Part, c: Part) -> None:
+        alone = int(a @ a) + int(b @ b) + int(c @ c)
+        self._total += alone + 2 * (int(a @ b) + int(a @ c) + int(b @ c))
 
     def finish(self) -> SquareSummary:
-        high, mixed, low = self._sums
-        return SquareSummary(self._count, (high << 2 * LIMB) + (mixed << LIMB + 1) + low)
+        return SquareSummary(self._count, self._total)
+
+
+def _split(x: NDArray[np.float64], power: int, into: NDArray[np.float64]) -> None:
+    """Move the nearest multiples of 2^power from integers of at most 2^52 to another array."""
+    magic = 1.5 * 2.0 ** (52 + power)  # the unit in its last place is 2^power
+    np.add(x, magic, out=into)
+    into -= magic
+    x -= into
