@@ -10,7 +10,7 @@ from modicum.errors import InvalidArgument
 from modicum.estimators.schedule import Clusters
 from modicum.exact.rational import as_fraction
 
-__all__ = ["ClusterOption", "NoOption", "Options", "QuantileOption"]
+__all__ = ["ClusterOption", "NoOption", "Options", "QuantileOption", "RangeOption"]
 
 _LARGEST_DENOMINATOR = 10**9
 LEAST_LEVEL = 0.95  # the card shows an interval at this level
@@ -86,14 +86,61 @@ class QuantileOption(Options):
         >>> QuantileOption.of(0.9, 0.95).q, QuantileOption.of(1 / 3, None).q
         (Fraction(9, 10), Fraction(1, 3))
         """
-        # Within 10^-18 of what was asked; losses then are exact in int64.
-        exact = as_fraction(q, "q").limit_denominator(_LARGEST_DENOMINATOR)  # type: ignore[arg-type]
-        if not 0 < exact < 1:
-            raise InvalidArgument(f"q must lie strictly between 0 and 1, got {q!r}")
-        number = isinstance(level, int | float) and not isinstance(level, bool)
-        if level is not None and not (number and LEAST_LEVEL <= level < 1):  # type: ignore[operator]
-            raise InvalidArgument(
-                f"level must be a number from {LEAST_LEVEL} up to 1, or None to draw no interval, "
-                f"got {level!r}"
-            )
-        return cls(exact, None if level is None else float(level))  # type: ignore[arg-type]
+        return cls(_rank(q), _level(level))
+
+
+@dataclass(frozen=True, slots=True)
+class RangeOption(Options):
+    """Between which quantiles, and the confidence level of the interval.
+
+    Attributes
+    ----------
+    between : (Fraction, Fraction)
+    level : float or None
+        ``None``: the ends of the interval are not drawn.
+    """
+
+    between: tuple[Fraction, Fraction]
+    level: float | None
+
+    @classmethod
+    def of(cls, between: object, level: object) -> RangeOption:
+        """Check both.
+
+        Raises
+        ------
+        InvalidArgument
+            Unless ``between`` is two numbers in (0, 1) that increase, and ``level`` is ``None`` or
+            in [0.95, 1).
+
+        Examples
+        --------
+        >>> RangeOption.of((0.1, "0.9"), None).between
+        (Fraction(1, 10), Fraction(9, 10))
+        """
+        if not isinstance(between, tuple | list) or len(between) != 2:
+            raise InvalidArgument(f"between must be a pair of numbers, got {between!r}")
+        low, high = _rank(between[0]), _rank(between[1])
+        if low >= high:
+            raise InvalidArgument(f"between must be (lower q, higher q), got {between!r}")
+        return cls((low, high), _level(level))
+
+
+def _rank(q: object) -> Fraction:
+    """Read a q, within 10^-18 of what was asked; losses then are exact in int64."""
+    exact = as_fraction(q, "q").limit_denominator(_LARGEST_DENOMINATOR)  # type: ignore[arg-type]
+    if not 0 < exact < 1:
+        raise InvalidArgument(f"q must lie strictly between 0 and 1, got {q!r}")
+    return exact
+
+
+def _level(level: object) -> float | None:
+    if level is None:
+        return None
+    number = isinstance(level, int | float) and not isinstance(level, bool)
+    if not number or not LEAST_LEVEL <= level < 1:  # type: ignore[operator]
+        raise InvalidArgument(
+            f"level must be a number from {LEAST_LEVEL} up to 1, or None to draw no interval, "
+            f"got {level!r}"
+        )
+    return float(level)  # type: ignore[arg-type]

@@ -20,6 +20,7 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive, gaussian, laplace
 from modicum.mechanisms.centre import MedianCentre
 from modicum.mechanisms.grid import FloatGrid
+from modicum.mechanisms.octaves import OctavePrior
 from modicum.mechanisms.quantile import RankLaw
 from modicum.mechanisms.radius import RadiusDraw, RadiusGrid, Selection
 from modicum.mechanisms.ranks import RadiusRanks
@@ -134,13 +135,14 @@ class Purse(ABC):
         cap: int,
         edge: int | None,
         share: Fraction | None,
+        prior: OctavePrior | None = None,
     ) -> RankLaw:
         """Integer between two ends near rank q n + shift.
 
         ``window`` holds the records around it, the number of those before, and n.
         """
         epsilon, event = self._bounded_range(share)
-        law = RankLaw(*window, *ends, q, shift, cap, edge, epsilon, event)
+        law = RankLaw(*window, *ends, q, shift, cap, edge, epsilon, event, prior)
         self._pay(event)
         return law
 

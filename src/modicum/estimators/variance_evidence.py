@@ -45,9 +45,10 @@ class VarianceEvidence:
 
     [V7] Clipping brings all values closer together, so the variance of the data is at least that
     of the clipped ones, and at most E (x - m)². With a tail of index a beyond the bounds there are
-    about F = power / (eta a) records, whose (x - m)² / R² has a tail of index a / 2: on average it
-    exceeds 1 by 2 / (a - 2), and with probability 1 - α' none exceeds (F / α')^(2 / a). The sum of
-    the excesses is taken to be F times the one plus the other.
+    about f = power / (eta a) records there, so hardly more than F = f + 2 sqrt(f). Their squares
+    (x - m)² / R² have a tail of index a / 2: they exceed 1 by 2 / (a - 2) on average, and with
+    probability 1 - α' none exceeds (F / α')^(2 / a). The sum of the excesses is taken to be F
+    times the one plus the other.
     """
 
     lattice: Lattice
@@ -105,6 +106,7 @@ class VarianceEvidence:
                 most = widest
             else:
                 clipped = self.outside.expected(tail)
+                clipped += 2 * math.sqrt(clipped)
                 excess = clipped * 2 / (tail - 2) + max(1.0, clipped / beyond) ** (2 / tail)
                 most += excess * largest / max(rows, 1.0)
         return spread_interval(self.lattice, max(least, 0.0), min(most, widest), root=self.root)
