@@ -26,7 +26,18 @@ if TYPE_CHECKING:
     )
     from modicum.group_by import GroupBy
     from modicum.grouped import GroupedRelease
-    from modicum.one_shot import count, mean, median, quantile, std, sum, variance
+    from modicum.one_shot import (
+        count,
+        iqr,
+        maximum,
+        mean,
+        median,
+        minimum,
+        quantile,
+        std,
+        sum,
+        variance,
+    )
     from modicum.privacy.budget import Budget, approx, pure, zcdp
     from modicum.privacy.unit import Unit, unit_of
     from modicum.release import Interval, Release
@@ -52,8 +63,11 @@ __all__ = [
     "approx",
     "audit",
     "count",
+    "iqr",
+    "maximum",
     "mean",
     "median",
+    "minimum",
     "plan",
     "pure",
     "quantile",
@@ -79,7 +93,18 @@ _HOMES = {
     },
     "modicum.group_by": {"GroupBy"},
     "modicum.grouped": {"GroupedRelease"},
-    "modicum.one_shot": {"count", "mean", "median", "quantile", "std", "sum", "variance"},
+    "modicum.one_shot": {
+        "count",
+        "iqr",
+        "maximum",
+        "mean",
+        "median",
+        "minimum",
+        "quantile",
+        "std",
+        "sum",
+        "variance",
+    },
     "modicum.privacy.budget": {"Budget", "approx", "pure", "zcdp"},
     "modicum.privacy.unit": {"Unit", "unit_of"},
     "modicum.release": {"Interval", "Release"},

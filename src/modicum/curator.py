@@ -102,6 +102,9 @@ class Curator:
     median = _method(ask.median)
     variance = _method(ask.variance)
     std = _method(ask.std)
+    iqr = _method(ask.iqr)
+    minimum = _method(ask.minimum)
+    maximum = _method(ask.maximum)
 
     @property
     def budget(self) -> Budget:

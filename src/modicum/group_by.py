@@ -68,6 +68,8 @@ class GroupBy:
     count = _method(ask.count)
     variance = _method(ask.variance)
     std = _method(ask.std)
+    minimum = _method(ask.minimum)
+    maximum = _method(ask.maximum)
 
     def run(self, request: Request) -> GroupedRelease:
         """Answer one request made with :mod:`modicum.request` for every group."""

@@ -17,7 +17,19 @@ from modicum.release import Release
 from modicum.runners.live import run
 from modicum.runners.request import Request
 
-__all__ = ["OneShot", "count", "mean", "median", "quantile", "std", "sum", "variance"]
+__all__ = [
+    "OneShot",
+    "count",
+    "iqr",
+    "maximum",
+    "mean",
+    "median",
+    "minimum",
+    "quantile",
+    "std",
+    "sum",
+    "variance",
+]
 
 P = ParamSpec("P")
 Table = Any  # anything open_source accepts; engines are never imported here
@@ -90,4 +102,20 @@ variance = _one_shot(
 std = _one_shot(
     ask.std,
     example=_EXAMPLE.format(name="std", arguments="within=(-1e9, 1e9), ", low=5700, high=5850),
+)
+iqr = _one_shot(
+    ask.iqr,
+    example=_EXAMPLE.format(name="iqr", arguments="within=(-1e9, 1e9), ", low=9700, high=10300),
+)
+maximum = _one_shot(
+    ask.maximum,
+    example=_EXAMPLE.format(
+        name="maximum", arguments="within=(-1e9, 1e9), ", low=18_000, high=100_000
+    ),
+)
+minimum = _one_shot(
+    ask.minimum,
+    example=_EXAMPLE.format(
+        name="minimum", arguments="within=(-1e9, 1e9), ", low=-80_000, high=2_000
+    ),
 )

@@ -9,14 +9,26 @@ import re
 import sys
 from collections.abc import Sequence
 
-from modicum.cli import count, mean, median, plan, quantile, std, sum, variance
+from modicum.cli import (
+    count,
+    iqr,
+    maximum,
+    mean,
+    median,
+    minimum,
+    plan,
+    quantile,
+    std,
+    sum,
+    variance,
+)
 from modicum.cli.options import Parser
 from modicum.errors import InvalidArgument, ModicumError
 from modicum.version import VERSION
 
 __all__ = ["main"]
 
-_STATISTICS = (mean, sum, count, quantile, median, variance, std)
+_STATISTICS = (mean, sum, count, quantile, median, variance, std, iqr, minimum, maximum)
 
 _DESCRIPTION = """\
 Differentially private statistics of a Parquet or CSV file, with no bounds to guess.

@@ -19,6 +19,7 @@ from modicum.exact.enclosure import sqrt_below
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive, gaussian, laplace
 from modicum.mechanisms.centre import MedianCentre
+from modicum.mechanisms.extreme import TopLaw
 from modicum.mechanisms.grid import FloatGrid
 from modicum.mechanisms.octaves import OctavePrior
 from modicum.mechanisms.quantile import RankLaw
@@ -143,6 +144,13 @@ class Purse(ABC):
         """
         epsilon, event = self._bounded_range(share)
         law = RankLaw(*window, *ends, q, shift, cap, edge, epsilon, event, prior)
+        self._pay(event)
+        return law
+
+    def top(self, values: Integers, ends: tuple[int, int], prior: OctavePrior) -> TopLaw:
+        """Integer between two ends that next to no record exceeds, for all that is left."""
+        epsilon, event = self._bounded_range(None)
+        law = TopLaw(values, *ends, prior, epsilon, event)
         self._pay(event)
         return law
 

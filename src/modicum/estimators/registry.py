@@ -14,8 +14,16 @@ from typing import Any, Generic, TypeVar
 
 from modicum.errors import InvalidArgument
 from modicum.estimators.count import noisy_count
+from modicum.estimators.extreme import extreme
+from modicum.estimators.iqr import quantile_range
 from modicum.estimators.mean import adaptive_mean
-from modicum.estimators.options import ClusterOption, NoOption, Options, QuantileOption
+from modicum.estimators.options import (
+    ClusterOption,
+    NoOption,
+    Options,
+    QuantileOption,
+    RangeOption,
+)
 from modicum.estimators.quantile import rank_quantile
 from modicum.estimators.subset_mean import subset_mean
 from modicum.estimators.sum import adaptive_sum
@@ -187,6 +195,45 @@ REGISTRY: tuple[Row[Any], ...] = (
         "standard deviation with noise on the scale of the data's own spread",
         lambda column, lattice, event, options: adaptive_variance(
             column, _ranged(lattice), event, root=True
+        ),
+    ),
+    Row(
+        "iqr",
+        "exponential",
+        ("pure", "zcdp", "approx"),
+        True,
+        (
+            RangeOption((Fraction(1, 4), Fraction(3, 4)), 0.95),
+            RangeOption((Fraction(1, 10), Fraction(2, 3)), None),
+        ),
+        "iqr",
+        "interquartile range by two quantiles, with an interval",
+        lambda column, lattice, event, options: quantile_range(
+            column, _ranged(lattice), event, between=options.between, level=options.level
+        ),
+    ),
+    Row(
+        "maximum",
+        "exponential",
+        ("pure", "zcdp", "approx"),
+        True,
+        (NoOption(),),
+        "extreme",
+        "point that next to no record exceeds",
+        lambda column, lattice, event, options: extreme(
+            column, _ranged(lattice), event, largest=True
+        ),
+    ),
+    Row(
+        "minimum",
+        "exponential",
+        ("pure", "zcdp", "approx"),
+        True,
+        (NoOption(),),
+        "extreme",
+        "point that next to no record is below",
+        lambda column, lattice, event, options: extreme(
+            column, _ranged(lattice), event, largest=False
         ),
     ),
 )

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from modicum.plan.card import CountPlan, MeanPlan, Plan, QuantilePlan, SpreadPlan, SumPlan
 from modicum.plan.count import count
+from modicum.plan.extreme import maximum, minimum
+from modicum.plan.iqr import iqr
 from modicum.plan.mean import mean
 from modicum.plan.quantile import median, quantile
 from modicum.plan.sum import sum
@@ -26,8 +28,11 @@ __all__ = [
     "SpreadPlan",
     "SumPlan",
     "count",
+    "iqr",
+    "maximum",
     "mean",
     "median",
+    "minimum",
     "quantile",
     "std",
     "sum",

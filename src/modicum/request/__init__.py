@@ -8,10 +8,24 @@ passes of the slowest one. The functions :func:`modicum.mean`, ``sum``, ``count`
 from __future__ import annotations
 
 from modicum.request.count import count
+from modicum.request.extreme import maximum, minimum
+from modicum.request.iqr import iqr
 from modicum.request.mean import mean
 from modicum.request.quantile import median, quantile
 from modicum.request.sum import sum
 from modicum.request.variance import std, variance
 from modicum.runners.request import Request
 
-__all__ = ["Request", "count", "mean", "median", "quantile", "std", "sum", "variance"]
+__all__ = [
+    "Request",
+    "count",
+    "iqr",
+    "maximum",
+    "mean",
+    "median",
+    "minimum",
+    "quantile",
+    "std",
+    "sum",
+    "variance",
+]
