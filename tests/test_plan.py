@@ -29,6 +29,7 @@ from modicum.summaries.cells import Cells
 from modicum.summaries.clipped import ClippedSum
 from modicum.summaries.count import Count
 from modicum.summaries.records import Records
+from modicum.summaries.squares import ClippedSquares
 from modicum.summaries.tails import Tails
 from modicum.summaries.window import RankWindow
 
@@ -77,6 +78,7 @@ def test_a_table_has_all_its_rows_in_order(shape: str, rows: int) -> None:
         ClippedSum(-(2**36), 2**35),
         Cells(12_345, (0, 2**30, 2**33, 2**36, 2**52)),
         RankWindow(Fraction(999, 1000), 2),
+        ClippedSquares(-(2**35), 2**35, 5),
     ],
     ids=repr,
 )

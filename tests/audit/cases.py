@@ -14,6 +14,7 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import gaussian, laplace
 from modicum.mechanisms.bounded_mean import independent, shifted, transformed
 from modicum.mechanisms.centre import MedianCentre
+from modicum.mechanisms.extreme import TopLaw
 from modicum.mechanisms.grid import FloatGrid
 from modicum.mechanisms.law import Law
 from modicum.mechanisms.octaves import OctavePrior
@@ -128,6 +129,7 @@ LAWS: dict[str, LawOf] = {
     "quantile with a prior": lambda q, e: rank_law(
         q, e, Fraction(3, 4), prior=OctavePrior(2, Fraction(3))
     ),
+    "top": lambda q, e: TopLaw(np.sort(q), -8, 25, OctavePrior(0, Fraction(8)), e, BoundedRange(e)),
     "radii by flip": _radii("flip"),
     "radii by exponential": _radii("exponential"),
     "ranks": _ranks,

@@ -179,10 +179,22 @@ def quantile_range(
         least = count - noise.bound(0.1 * settings[0].plan.alpha)
         both = (True, True)
         first = yield from both_ends(
-            settings[0], windows[0], low, least=least, drawn=both, last=False, name="lower, "
+            settings[0],
+            windows[0],
+            low,
+            least=least,
+            drawn=both,
+            last=False,
+            name="lower quantile's ",
         )
         second = yield from both_ends(
-            settings[1], windows[1], high, least=least, drawn=both, last=True, name="upper, "
+            settings[1],
+            windows[1],
+            high,
+            least=least,
+            drawn=both,
+            last=True,
+            name="upper quantile's ",
         )
         ends = (first, second)
     evidence = RangeEvidence(

@@ -94,9 +94,10 @@ class Plan:
         return None
 
     def __str__(self) -> str:
+        article = "an" if self.statistic[0] in "aeiou" else "a"
         draws = ", ".join(f"{label} {_amount(event)}" for label, event in self.events)
         lines = [
-            f"plan for a {self.statistic} of {self.n:,} rows{self._data_words()}",
+            f"plan for {article} {self.statistic} of {self.n:,} rows{self._data_words()}",
             f"  expected error  {_short(self.error)}{self._target()}",
             f"  95 % interval   {_short(self.interval_width)} wide",
             self._comparison(),

@@ -13,6 +13,7 @@ import numpy as np
 
 from modicum.estimators.count import CountEvidence
 from modicum.estimators.mean_evidence import MeanEvidence, NoisyTerm
+from modicum.estimators.quantile import QuantileEvidence
 from modicum.estimators.subset_mean import SubsetEvidence
 from modicum.estimators.sum import SumEvidence
 from modicum.estimators.variance_evidence import VarianceEvidence
@@ -79,7 +80,7 @@ def trial(
 def _error(
     request: Request, table: Table, truth: Fraction, answer: Answer, quantile: RankLaw | None
 ) -> float:
-    if quantile is not None:
+    if quantile is not None and isinstance(answer.evidence, QuantileEvidence):
         assert request.lattice is not None
         return _rank_error(quantile) * request.lattice.step
     return math.fsum(chance * abs(float(value - truth)) for value, chance in _values(answer, table))
