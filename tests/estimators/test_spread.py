@@ -44,11 +44,11 @@ def outcomes(question, truth, shape, n, *, sets, releases):
 @pytest.mark.parametrize("price", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
 @pytest.mark.parametrize(
     ("shape", "most"),
-    [("normal", 0.002), ("income", 0.03), ("uniform", 0.001), ("exponential", 0.01)],
+    [("normal", 0.002), ("income", 0.04), ("uniform", 0.001), ("exponential", 0.01)],
 )
 def test_the_standard_deviation_is_near(shape, most, price) -> None:
     question = request.std(within=WITHIN, **price)
-    errors, held = outcomes(question, np.std, shape, 20_000, sets=3, releases=15)
+    errors, held = outcomes(question, np.std, shape, 20_000, sets=9, releases=5)
     assert np.median(abs(errors)) < most
     assert held > 0.85  # 45 intervals
 
@@ -94,7 +94,7 @@ def test_the_interval_follows_the_noise_and_the_tail() -> None:
     found = evidence()
     assert found.value == 30
     lower, upper = found.interval(0.95, None)
-    assert 24 < lower < 30 < upper < 36
+    assert 20 < lower < 30 < upper < 40
     heavy, light = found.interval(0.95, 3).upper, found.interval(0.95, 8).upper
     assert upper < light < heavy < 1024**2
     assert found.interval(0.95, 2).upper == 1024**2

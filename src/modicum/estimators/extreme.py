@@ -19,8 +19,7 @@ from modicum.estimators.clipping import Setting, find_centre
 from modicum.estimators.purse import Purse, open_purse
 from modicum.estimators.schedule import count_share, mean_schedule
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.extreme import TopLaw
-from modicum.mechanisms.octaves import OctavePrior
+from modicum.mechanisms.octaves import CELLS, OctavePrior
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
 from modicum.steps import Steps, draw, need_both
@@ -29,7 +28,7 @@ from modicum.summaries.tails import Tails
 
 __all__ = ["ExtremeEvidence", "extreme"]
 
-POWER = Fraction(8)  # of the prior, r^-power in the distance from the centre
+POWER = Fraction(16)  # of the prior, r^-power in the distance from the centre
 MOST_CENTRE = Fraction(1, 4)  # no centre takes more
 NEGLIGIBLE = 60.0  # candidates with more records beyond than are kept weigh at most e^-60 of all
 MOST_KEPT = 1 << 22
@@ -48,8 +47,12 @@ class ExtremeEvidence:
     lattice : Lattice
     largest : bool
         Whether it is a maximum. For a minimum all integers are those of the negated data.
-    law : TopLaw
-        The law of the point, without records: public.
+    prior : OctavePrior
+        Of the point; its centre is released.
+    candidates : (int, int)
+        First and last.
+    epsilon, rate : Fraction
+        Of the point's law.
     drawn : int
         The outcome, perhaps beyond the range.
     count : int
@@ -65,7 +68,7 @@ class ExtremeEvidence:
     probability 1 - α the D with W(point - c) <= α W(D) are excluded.
 
     [E5] With probability 1 - α at most (ln(W(s) / W(reach)) + ln(2 J / α)) / ε records exceed the
-    point, s the begin of its octave, J the number of octaves a side, and reach the largest
+    point, s the begin of its cell, J the number of cells a side, and reach the largest
     distance in the range: a bound without assumptions. A tail of index
     a leaves about f = (power - 1) / (a ε), so hardly more than F = f + 2 sqrt(f), and with
     probability 1 - α' the largest of these is within (F / α')^(1 / a) times the distance.
@@ -73,7 +76,10 @@ class ExtremeEvidence:
 
     lattice: Lattice
     largest: bool
-    law: TopLaw
+    prior: OctavePrior
+    candidates: tuple[int, int]
+    epsilon: Fraction
+    rate: Fraction
     drawn: int
     count: int
     has_centre: bool
@@ -94,12 +100,15 @@ class ExtremeEvidence:
 
     def exceeded_at_most(self, alpha: float) -> float:
         """Bound on the number of records beyond the point, with probability 1 - alpha."""
-        law, centre = self.law, self.law.prior.centre
+        centre, (first, last) = self.prior.centre, self.candidates
         distance = self.drawn - centre
-        start = 1 << distance.bit_length() - 1 if distance > 0 else law.first - centre
-        octaves = (law.last - law.first).bit_length() + 1
-        nats = law.beyond(start) - law.beyond(self._last - centre)
-        return (nats + math.log(2 * octaves / alpha)) / float(law.epsilon)
+        start = CELLS.point(CELLS.number(distance)) if distance > 0 else first - centre
+        cells = CELLS.number(last - first) + 1
+        nats = self._beyond(start) - self._beyond(self._last - centre)
+        return (nats + math.log(2 * cells / alpha)) / float(self.epsilon)
+
+    def _beyond(self, distance: int) -> float:
+        return self.prior.log_beyond(distance, self.candidates, self.rate)
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """Interval for the largest (or the smallest) record; without a tail up to the range."""
@@ -107,11 +116,11 @@ class ExtremeEvidence:
         beyond = 0.0 if tail is None else 0.5 * alpha
         lower: float = -self.lattice.last if not self.largest else self.lattice.first
         upper: float = self._last
-        centre, distance = self.law.prior.centre, self._point - self.law.prior.centre
+        centre, distance = self.prior.centre, self._point - self.prior.centre
         if distance > 0:
             lower = max(lower, centre + self._least(distance, alpha - beyond) - 0.5)
             if tail is not None:
-                f = float(self.law.prior.power - 1) / (tail * float(self.law.epsilon))
+                f = float(self.prior.power - 1) / (tail * float(self.epsilon))
                 factor = ((f + 2 * math.sqrt(f)) / beyond) ** (1 / tail)
                 upper = min(upper, centre + distance * max(1.0, factor) + 0.5)
         step = self.lattice.step
@@ -121,11 +130,11 @@ class ExtremeEvidence:
 
     def _least(self, distance: int, alpha: float) -> int:
         """[E4] The least D that is not excluded, by bisection: W falls."""
-        needed = self.law.beyond(distance) - math.log(alpha)
-        low, high = self.law.first - self.law.prior.centre, distance
+        needed = self._beyond(distance) - math.log(alpha)
+        low, high = self.candidates[0] - self.prior.centre, distance
         while low < high:
             middle = (low + high) // 2
-            if self.law.beyond(middle) < needed:
+            if self._beyond(middle) < needed:
                 high = middle
             else:
                 low = middle + 1
@@ -164,7 +173,7 @@ class ExtremeEvidence:
         """Numbers as JSON types."""
         sign = 1 if self.largest else -1
         return {
-            "centre": self.lattice.value(sign * self.law.prior.centre),
+            "centre": self.lattice.value(sign * self.prior.centre),
             "count": self.count,
             "exceeded_at_most": self.exceeded_at_most(0.05),
         }
@@ -208,7 +217,10 @@ def extreme(column: str | None, lattice: Lattice, event: Event, *, largest: bool
     evidence = ExtremeEvidence(
         lattice=lattice,
         largest=largest,
-        law=law.empty(),
+        prior=prior,
+        candidates=(law.first, law.last),
+        epsilon=law.epsilon,
+        rate=law.rate,
         drawn=drawn,
         count=count,
         has_centre=schedule.has_centre,

@@ -95,8 +95,8 @@ class VarianceEvidence:
         alpha -= beyond
         main, lack = self.noise.bound(0.8 * alpha), self.noise.bound(0.1 * alpha)
         largest = float(self.reach) ** 2
-        least = largest * _share(s1 - main, s2 + lack)
-        most = largest * _share(s1 + main, s2 - lack)
+        least = largest * _share(s1 - main, s2 + lack, 0.0)
+        most = largest * _share(s1 + main, s2 - lack, 1.0)
         least -= (self.rough.noise.bound(0.05 * alpha) + 0.5) ** 2
         widest = (self.lattice.width / 2) ** 2
         if tail is not None:
@@ -240,10 +240,10 @@ def spread_interval(lattice: Lattice, least: float, most: float, *, root: bool) 
     return Interval(lower, upper) if root else Interval(lower**2, upper**2)
 
 
-def _share(first: float, second: float) -> float:
-    """Return the first of two sums as a share of both, each at least 0; 1 if they are nothing."""
+def _share(first: float, second: float, otherwise: float) -> float:
+    """Return the first of two sums as a share of both, each at least 0, if they are something."""
     first, second = max(first, 0.0), max(second, 0.0)
-    return first / (first + second) if first + second > 0 else 1.0
+    return first / (first + second) if first + second > 0 else otherwise
 
 
 def _root(square: Fraction) -> Fraction:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -61,22 +60,3 @@ class TopLaw(PiecewiseLaw):
         starts, lengths, below, equal = runs_between(self.values, self.first, self.last)
         above = len(self.values) - below - equal
         return self.prior.added(Runs(starts, lengths, above * _FINE), self.prior.cost(self.rate))
-
-    def empty(self) -> TopLaw:
-        """Return the law of no records: public."""
-        return replace(self, values=self.values[:0])
-
-    def beyond(self, distance: int) -> float:
-        """Logarithm of the weight of all candidates at least so far above the prior's centre.
-
-        Public: that is their weight, records or no records, if none exceeds the first of them.
-        """
-        nobody = Runs(
-            np.array([self.first]), np.array([self.last + 1 - self.first]), np.zeros(1, int)
-        )
-        runs = self.prior.added(nobody, self.prior.cost(self.rate))
-        starts = np.maximum(runs.starts, self.prior.centre + distance)
-        lengths = np.maximum(runs.starts + runs.lengths - starts, 0)
-        weights = np.exp(-float(self.rate) * runs.losses.astype(np.float64))
-        # Octaves are summed from the lightest on: they span more than a float's digits.
-        return math.log(max(math.fsum((lengths * weights).tolist()), 1e-300))

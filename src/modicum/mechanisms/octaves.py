@@ -13,9 +13,13 @@ from fractions import Fraction
 
 import numpy as np
 
+from modicum.mechanisms.grid import FloatGrid
 from modicum.mechanisms.piecewise import Runs
 
-__all__ = ["OctavePrior"]
+__all__ = ["CELLS", "OctavePrior"]
+
+CELLS = FloatGrid(3)
+"""Numbers distances so that 8 more are twice as far; those below 16 one by one."""
 
 _LN2 = Fraction(710, 1024)
 
@@ -24,45 +28,60 @@ _LN2 = Fraction(710, 1024)
 class OctavePrior:
     """Every doubling of the distance from a centre makes an integer less likely.
 
-    The integers at distances 2^(j-1) to 2^j - 1 are octave j, the centre itself is octave 0.
+    Distances are counted by :data:`CELLS`, eight cells an octave: a function of the distance
+    alone, so the data have no influence on the prior.
 
     Parameters
     ----------
     centre : int
         Released or public.
     power : Fraction
-        An integer of octave j has weight 2^(-power j), about.
+        An integer at distance r has weight r^-power, about.
     """
 
     centre: int
     power: Fraction
 
     def cost(self, rate: Fraction) -> int:
-        """Loss of one octave, in units that weigh ``rate`` each."""
-        return round(self.power * _LN2 / rate)
+        """Loss of one cell, in units that weigh ``rate`` each."""
+        return round(self.power * _LN2 / (1 << CELLS.bits) / rate)
 
     def added(self, runs: Runs, cost: int) -> Runs:
-        """Cut stretches at the octaves, and add ``cost`` for each octave.
+        """Cut stretches at the cells, and add ``cost`` for each cell.
 
         Examples
         --------
-        >>> one = Runs(np.array([-4]), np.array([10]), np.array([5]))
+        >>> one = Runs(np.array([14]), np.array([9]), np.array([5]))
         >>> cut = OctavePrior(0, Fraction(1)).added(one, 2)
         >>> cut.starts.tolist(), cut.losses.tolist()
-        ([-4, -3, -1, 0, 1, 2, 4], [11, 9, 7, 5, 7, 9, 11])
+        ([14, 15, 16, 18, 20, 22], [33, 35, 37, 39, 41, 43])
         """
         first, end = int(runs.starts[0]), int(runs.starts[-1] + runs.lengths[-1])
-        distance = max(abs(first - self.centre), abs(end - self.centre), 1)
-        edges = [self.centre + 1 - (1 << j) for j in range(distance.bit_length() + 1)]
-        edges += [self.centre + (1 << j) for j in range(distance.bit_length() + 1)]
+        cells = CELLS.number(max(abs(first - self.centre), abs(end - self.centre))) + 1
+        distances = [CELLS.point(number) for number in range(1, cells + 1)]
+        edges = [self.centre + r for r in distances] + [self.centre + 1 - r for r in distances]
         cuts = np.array([e for e in edges if first < e < end], dtype=np.int64)
         starts = np.union1d(runs.starts, cuts)
         place = np.searchsorted(runs.starts, starts, side="right") - 1
         lengths = np.diff(starts, append=end)
-        # All of a stretch is in one octave now. Distances are below 2^53, so frexp is exact.
-        octaves = np.frexp(np.abs(starts - self.centre).astype(np.float64))[1].astype(np.int64)
-        return Runs(starts, lengths, runs.losses[place] + cost * octaves)
+        # All of a stretch is in one cell now.
+        numbers = CELLS.numbers(np.abs(starts - self.centre))
+        return Runs(starts, lengths, runs.losses[place] + cost * numbers)
+
+    def log_beyond(self, distance: int, candidates: tuple[int, int], rate: Fraction) -> float:
+        """Logarithm of the weight of all candidates at least so far above the centre.
+
+        ``rate`` is that of the law which has the prior. Where no candidate is so far it is about
+        that of none, -690.
+        """
+        first, last = candidates
+        length = np.array([last + 1 - first])
+        runs = self.added(Runs(np.array([first]), length, np.zeros(1, np.int64)), self.cost(rate))
+        starts = np.maximum(runs.starts, self.centre + distance)
+        lengths = np.maximum(runs.starts + runs.lengths - starts, 0)
+        weights = np.exp(-float(rate) * runs.losses.astype(np.float64))
+        return math.log(max(math.fsum((lengths * weights).tolist()), 1e-300))
 
     def log_cost(self, width: int) -> float:
         """Most that the weights of two integers of an interval can differ by, as a logarithm."""
-        return float(self.power) * math.log(2) * (width.bit_length() + 1)
+        return float(self.power * _LN2) * CELLS.number(width) / (1 << CELLS.bits)

@@ -25,7 +25,7 @@ def maximum(
 
     One record decides a maximum, so no private method can tell it. What is released is about the
     least point that no more than a few records exceed, or a point not far beyond all of them. It
-    is right in scale, and often to a tenth of the distance from the median; for a sharper number
+    is right in scale, often to a tenth of the distance from the median; for a sharper number
     ask for a high quantile.
 
     Parameters
@@ -54,9 +54,9 @@ def maximum(
     Notes
     -----
     Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
-    depend on values. A tail of index a leaves about 7 / (a ε) records beyond the point. With
+    depend on values. A tail of index a leaves about 15 / (a ε) records beyond the point. With
     confidence 1 - α, and no assumption, they are at most
-    (7 ln(range / distance) + ln(200 / α)) / ε, about; ``interval`` is for the largest record.
+    (15 ln(range / distance) + ln(1000 / α)) / ε, about; ``interval`` is for the largest record.
 
     Examples
     --------
