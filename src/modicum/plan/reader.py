@@ -23,11 +23,16 @@ __all__ = ["SyntheticReader"]
 
 
 class SyntheticReader:
-    """Answers reductions from a :class:`~modicum.plan.table.Table`, and counts the passes."""
+    """Answers reductions from a :class:`~modicum.plan.table.Table`, and counts the passes.
+
+    Windows are kept in the order of the asks: the records around a rank are spread at random, so
+    the table itself does not know where they are.
+    """
 
     def __init__(self, table: Table) -> None:
         self._table = table
         self.passes = 0
+        self.windows: list[WindowSummary] = []
 
     def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
         """Summaries in the order of the asks."""
@@ -52,7 +57,8 @@ class SyntheticReader:
             case RankWindow(q, reach):
                 start, stop = ask.reduction.ranks(table.rows)
                 values = table.at(start, stop, entropy)
-                return WindowSummary(table.rows, start, values, q, reach)
+                self.windows.append(WindowSummary(table.rows, start, values, q, reach))
+                return self.windows[-1]
             case Records():
                 return _Subsample(table)
         raise AssertionError(f"no synthetic answer to {ask.reduction!r}")

@@ -10,8 +10,10 @@ from itertools import pairwise
 from statistics import NormalDist
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modicum.estimators.count import CountEvidence
+from modicum.estimators.iqr import RangeEvidence
 from modicum.estimators.mean_evidence import MeanEvidence, NoisyTerm
 from modicum.estimators.quantile import QuantileEvidence
 from modicum.estimators.subset_mean import SubsetEvidence
@@ -69,7 +71,7 @@ def trial(
     lower, upper = evidence.interval(0.95, 3)
     return Trial(
         weight=part.weight,
-        error=_error(request, table, truth, walk.answer, part.quantile),
+        error=_error(request, reader, table, truth, walk.answer, part.quantile),
         interval_width=upper - lower,
         passes=reader.passes,
         journal=tuple(walk.journal),
@@ -78,19 +80,26 @@ def trial(
 
 
 def _error(
-    request: Request, table: Table, truth: Fraction, answer: Answer, quantile: RankLaw | None
+    request: Request,
+    reader: SyntheticReader,
+    table: Table,
+    truth: Fraction,
+    answer: Answer,
+    quantile: RankLaw | None,
 ) -> float:
     if quantile is not None and isinstance(answer.evidence, QuantileEvidence):
         assert request.lattice is not None
         return _rank_error(quantile) * request.lattice.step
+    if isinstance(answer.evidence, RangeEvidence):
+        assert request.lattice is not None
+        low, high = (_middle(w.values, w.below, w.q * w.count) for w in reader.windows)
+        truth = (high - low) * Fraction(request.lattice.step)
     return math.fsum(chance * abs(float(value - truth)) for value, chance in _values(answer, table))
 
 
 def _rank_error(law: RankLaw) -> float:
     """Expected distance of a draw from the middle of the quantile, in lattice steps."""
-    rank = law.q * law.count
-    places = [min(max(each - law.below, 0), len(law.values) - 1) for each in _middle(rank)]
-    truth = sum(int(law.values[place]) for place in places) // 2
+    truth = _middle(law.values, law.below, law.q * law.count)
     runs = law.runs()
     weights = runs.lengths * np.exp(-float(law.rate) * (runs.losses - runs.losses.min()))
     # A stretch is uniform on its integers; one that holds the truth is cut there.
@@ -103,9 +112,11 @@ def _rank_error(law: RankLaw) -> float:
     return float(weights @ distance / weights.sum())
 
 
-def _middle(rank: Fraction) -> tuple[int, int]:
-    """Positions, from 0, of the lowest and the highest record that are a quantile."""
-    return math.ceil(rank) - 1, math.floor(rank)
+def _middle(values: NDArray[np.int64], below: int, rank: Fraction) -> int:
+    """Between the lowest and the highest record that are a quantile."""
+    ends = (math.ceil(rank) - 1, math.floor(rank))
+    places = [min(max(end - below, 0), len(values) - 1) for end in ends]
+    return sum(int(values[place]) for place in places) // 2
 
 
 def _values(answer: Answer, table: Table) -> Iterator[tuple[Fraction, float]]:
