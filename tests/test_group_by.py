@@ -64,7 +64,7 @@ def test_together_is_charged_once_for_all_groups_and_questions() -> None:
 
 
 @pytest.mark.parametrize(
-    "statistic", ["count", "mean", "sum", "std", "variance", "maximum", "minimum"]
+    "statistic", ["count", "mean", "sum", "std", "variance", "iqr", "maximum", "minimum"]
 )
 @pytest.mark.parametrize("key", ["a", "b", "c", "never"])
 def test_a_group_is_released_as_a_filtered_table(statistic, key) -> None:

@@ -70,6 +70,7 @@ class GroupBy:
     std = _method(ask.std)
     minimum = _method(ask.minimum)
     maximum = _method(ask.maximum)
+    iqr = _method(ask.iqr)
 
     def run(self, request: Request) -> GroupedRelease:
         """Answer one request made with :mod:`modicum.request` for every group."""
