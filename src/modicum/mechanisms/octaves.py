@@ -22,6 +22,8 @@ CELLS = FloatGrid(3)
 """Numbers distances so that 8 more are twice as far; those below 16 one by one."""
 
 _LN2 = Fraction(710, 1024)
+# Least distances of the cells from the first on, up to more than the widest interval has.
+_BEGINS = np.array([CELLS.point(number) for number in range(1, CELLS.number(1 << 54) + 1)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +60,9 @@ class OctavePrior:
         """
         first, end = int(runs.starts[0]), int(runs.starts[-1] + runs.lengths[-1])
         cells = CELLS.number(max(abs(first - self.centre), abs(end - self.centre))) + 1
-        distances = [CELLS.point(number) for number in range(1, cells + 1)]
-        edges = [self.centre + r for r in distances] + [self.centre + 1 - r for r in distances]
-        cuts = np.array([e for e in edges if first < e < end], dtype=np.int64)
-        starts = np.union1d(runs.starts, cuts)
+        distances = _BEGINS[:cells]
+        edges = np.concatenate([self.centre + distances, self.centre + 1 - distances])
+        starts = np.union1d(runs.starts, edges[(first < edges) & (edges < end)])
         place = np.searchsorted(runs.starts, starts, side="right") - 1
         lengths = np.diff(starts, append=end)
         # All of a stretch is in one cell now.
