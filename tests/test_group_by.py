@@ -63,7 +63,9 @@ def test_together_is_charged_once_for_all_groups_and_questions() -> None:
     assert both["total"][2].value == pytest.approx(truth, rel=0.05)
 
 
-@pytest.mark.parametrize("statistic", ["count", "mean", "sum"])
+@pytest.mark.parametrize(
+    "statistic", ["count", "mean", "sum", "std", "variance", "iqr", "maximum", "minimum"]
+)
 @pytest.mark.parametrize("key", ["a", "b", "c", "never"])
 def test_a_group_is_released_as_a_filtered_table(statistic, key) -> None:
     """With the same entropy, of less than 2^13 rows, whose order does not matter then."""

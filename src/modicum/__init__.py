@@ -27,7 +27,21 @@ if TYPE_CHECKING:
     )
     from modicum.group_by import GroupBy
     from modicum.grouped import GroupedRelease
-    from modicum.one_shot import cdf, count, histogram, mean, median, quantile, quantiles, sum
+    from modicum.one_shot import (
+        cdf,
+        count,
+        histogram,
+        iqr,
+        maximum,
+        mean,
+        median,
+        minimum,
+        quantile,
+        quantiles,
+        std,
+        sum,
+        variance,
+    )
     from modicum.privacy.budget import Budget, approx, pure, zcdp
     from modicum.privacy.unit import Unit, unit_of
     from modicum.release import Interval, Release
@@ -58,16 +72,21 @@ __all__ = [
     "cdf",
     "count",
     "histogram",
+    "iqr",
+    "maximum",
     "mean",
     "median",
+    "minimum",
     "plan",
     "pure",
     "quantile",
     "quantiles",
     "request",
+    "std",
     "sum",
     "theory",
     "unit_of",
+    "variance",
     "zcdp",
 ]
 
@@ -90,11 +109,16 @@ _HOMES = {
         "cdf",
         "count",
         "histogram",
+        "iqr",
+        "maximum",
         "mean",
         "median",
+        "minimum",
         "quantile",
         "quantiles",
+        "std",
         "sum",
+        "variance",
     },
     "modicum.privacy.budget": {"Budget", "approx", "pure", "zcdp"},
     "modicum.privacy.unit": {"Unit", "unit_of"},

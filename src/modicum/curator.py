@@ -104,6 +104,11 @@ class Curator:
     quantiles = _method(ask.quantiles)
     histogram = _method(ask.histogram)
     cdf = _method(ask.cdf)
+    variance = _method(ask.variance)
+    std = _method(ask.std)
+    iqr = _method(ask.iqr)
+    minimum = _method(ask.minimum)
+    maximum = _method(ask.maximum)
 
     @property
     def budget(self) -> Budget:

@@ -69,6 +69,11 @@ class GroupBy:
     count = _method(ask.count)
     quantile = _method(ask.quantile)
     median = _method(ask.median)
+    variance = _method(ask.variance)
+    std = _method(ask.std)
+    iqr = _method(ask.iqr)
+    minimum = _method(ask.minimum)
+    maximum = _method(ask.maximum)
 
     def run(self, request: Request) -> GroupedRelease:
         """Answer one request made with :mod:`modicum.request` for every group."""

@@ -22,11 +22,16 @@ __all__ = [
     "cdf",
     "count",
     "histogram",
+    "iqr",
+    "maximum",
     "mean",
     "median",
+    "minimum",
     "quantile",
     "quantiles",
+    "std",
     "sum",
+    "variance",
 ]
 
 P = ParamSpec("P")
@@ -116,4 +121,30 @@ cdf = _one_shot(
     example=""">>> import numpy as np, modicum
 >>> modicum.cdf(np.arange(20_000.0), points=[5000, 1e4], epsilon=1).values.round(2).tolist()
 [0.25, 0.5]""",
+)
+variance = _one_shot(
+    ask.variance,
+    example=_EXAMPLE.format(
+        name="variance", arguments="within=(-1e9, 1e9), ", low=3.2e7, high=3.5e7
+    ),
+)
+std = _one_shot(
+    ask.std,
+    example=_EXAMPLE.format(name="std", arguments="within=(-1e9, 1e9), ", low=5700, high=5850),
+)
+iqr = _one_shot(
+    ask.iqr,
+    example=_EXAMPLE.format(name="iqr", arguments="within=(-1e9, 1e9), ", low=9700, high=10300),
+)
+maximum = _one_shot(
+    ask.maximum,
+    example=_EXAMPLE.format(
+        name="maximum", arguments="within=(-1e9, 1e9), ", low=18_000, high=100_000
+    ),
+)
+minimum = _one_shot(
+    ask.minimum,
+    example=_EXAMPLE.format(
+        name="minimum", arguments="within=(-1e9, 1e9), ", low=-80_000, high=2_000
+    ),
 )

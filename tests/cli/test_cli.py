@@ -49,7 +49,10 @@ def test_the_text_is_the_card(people: str, capsys: pytest.CaptureFixture[str]) -
     assert "not counted against any budget" in out
 
 
-@pytest.mark.parametrize("statistic", ["mean", "sum", "count", "median"])
+@pytest.mark.parametrize(
+    "statistic",
+    ["mean", "sum", "count", "median", "variance", "std", "iqr", "minimum", "maximum"],
+)
 def test_json_is_one_object(
     statistic: str, people: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -163,6 +166,25 @@ def test_quantiles(people: str, capsys: pytest.CaptureFixture[str]) -> None:
     out = answer(capsys, "median", people, "income", RANGE, "--rho", "0.1", "--explain")
     for label in ("count", "quantile", "lower end", "upper end"):
         assert f"  {label}" in out
+
+
+def test_a_distance_of_quantiles(people: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["iqr", people, "income", RANGE, "--epsilon", "1", "--json"]
+    record = json.loads(answer(capsys, *words, "--between", "0.1,0.9"))
+    assert record["evidence"]["between"] == [0.1, 0.9]
+    assert record["value"] == pytest.approx(25_600, rel=0.05)
+    point = json.loads(answer(capsys, *words, "--no-interval"))
+    assert point["interval"] == [0, 2e9]
+    assert "between" in refusal(capsys, *words, "--between", "0.9,0.1")
+    assert "between" in refusal(capsys, *words, "--between", "0.9")
+
+
+@pytest.mark.parametrize("statistic", ["variance", "std", "iqr", "minimum", "maximum"])
+def test_plans_of_spreads(statistic: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--n", "1e4", "--sd", "1", "--epsilon", "1"]
+    out = answer(capsys, "plan", statistic, RANGE, *words)
+    article = "an" if statistic == "iqr" else "a"
+    assert f"plan for {article} {statistic} of 10,000 rows" in out
 
 
 def test_explain_tells_every_draw(people: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,14 +9,43 @@ import re
 import sys
 from collections.abc import Sequence
 
-from modicum.cli import cdf, count, histogram, mean, median, plan, quantile, quantiles, sum
+from modicum.cli import (
+    cdf,
+    count,
+    histogram,
+    iqr,
+    maximum,
+    mean,
+    median,
+    minimum,
+    plan,
+    quantile,
+    quantiles,
+    std,
+    sum,
+    variance,
+)
 from modicum.cli.options import Parser
 from modicum.errors import InvalidArgument, ModicumError
 from modicum.version import VERSION
 
 __all__ = ["main"]
 
-_STATISTICS = (mean, sum, count, quantile, median, quantiles, histogram, cdf)
+_STATISTICS = (
+    mean,
+    sum,
+    count,
+    quantile,
+    median,
+    quantiles,
+    histogram,
+    cdf,
+    variance,
+    std,
+    iqr,
+    minimum,
+    maximum,
+)
 
 _DESCRIPTION = """\
 Differentially private statistics of a Parquet or CSV file, with no bounds to guess.

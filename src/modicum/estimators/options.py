@@ -16,17 +16,20 @@ from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_fraction
 
 __all__ = [
+    "BinsOption",
     "ClusterOption",
     "CutsOption",
     "NoOption",
     "Options",
     "QuantileOption",
     "QuantilesOption",
+    "RangeOption",
 ]
 
 _LARGEST_DENOMINATOR = 10**9
 _MOST_QUANTILES = 1000
 _MOST_CUTS = 10_000
+_FINE = 30  # 2^30 points of a lattice integer: enough for 10^9 equal records
 LEAST_LEVEL = 0.95  # the card shows an interval at this level
 
 
@@ -100,17 +103,44 @@ class QuantileOption(Options):
         >>> QuantileOption.of(0.9, 0.95).q, QuantileOption.of(1 / 3, None).q
         (Fraction(9, 10), Fraction(1, 3))
         """
-        # Within 10^-18 of what was asked; losses then are exact in int64.
-        exact = as_fraction(q, "q").limit_denominator(_LARGEST_DENOMINATOR)  # type: ignore[arg-type]
-        if not 0 < exact < 1:
-            raise InvalidArgument(f"q must lie strictly between 0 and 1, got {q!r}")
-        number = isinstance(level, int | float) and not isinstance(level, bool)
-        if level is not None and not (number and LEAST_LEVEL <= level < 1):  # type: ignore[operator]
-            raise InvalidArgument(
-                f"level must be a number from {LEAST_LEVEL} up to 1, or None to draw no interval, "
-                f"got {level!r}"
-            )
-        return cls(exact, None if level is None else float(level))  # type: ignore[arg-type]
+        return cls(_rank(q), _level(level))
+
+
+@dataclass(frozen=True, slots=True)
+class RangeOption(Options):
+    """Between which quantiles, and the confidence level of the interval.
+
+    Attributes
+    ----------
+    between : (Fraction, Fraction)
+    level : float or None
+        ``None``: the ends of the interval are not drawn.
+    """
+
+    between: tuple[Fraction, Fraction]
+    level: float | None
+
+    @classmethod
+    def of(cls, between: object, level: object) -> RangeOption:
+        """Check both.
+
+        Raises
+        ------
+        InvalidArgument
+            Unless ``between`` is two numbers in (0, 1) that increase, and ``level`` is ``None`` or
+            in [0.95, 1).
+
+        Examples
+        --------
+        >>> RangeOption.of((0.1, "0.9"), None).between
+        (Fraction(1, 10), Fraction(9, 10))
+        """
+        if not isinstance(between, tuple | list) or len(between) != 2:
+            raise InvalidArgument(f"between must be a pair of numbers, got {between!r}")
+        low, high = _rank(between[0]), _rank(between[1])
+        if low >= high:
+            raise InvalidArgument(f"between must be (lower q, higher q), got {between!r}")
+        return cls((low, high), _level(level))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +159,7 @@ class QuantilesOption(Options):
 
     qs: tuple[Fraction, ...]
     interval: bool
-    fine: int = 30
+    fine: int = _FINE
 
     @classmethod
     def of(cls, q: object, interval: object) -> QuantilesOption:
@@ -164,6 +194,37 @@ class QuantilesOption(Options):
         if not isinstance(interval, bool):
             raise InvalidArgument(f"interval must be True or False, got {interval!r}")
         return cls(tuple(exact), interval)
+
+
+@dataclass(frozen=True, slots=True)
+class BinsOption(Options):
+    """How many bins of about equally many records.
+
+    Attributes
+    ----------
+    bins : int
+    fine : int
+        As for :class:`QuantilesOption`.
+    """
+
+    bins: int
+    fine: int = _FINE
+
+    @classmethod
+    def of(cls, bins: object) -> BinsOption:
+        """Check the number.
+
+        Raises
+        ------
+        InvalidArgument
+            Unless it is a whole number from 2 to 1000.
+        """
+        whole = isinstance(bins, int | np.integer) and not isinstance(bins, bool)
+        if not whole or not 2 <= bins <= _MOST_QUANTILES:  # type: ignore[operator]
+            raise InvalidArgument(
+                f"bins must be a whole number from 2 to {_MOST_QUANTILES}, got {bins!r}"
+            )
+        return cls(int(bins))  # type: ignore[call-overload]
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,3 +300,23 @@ def _float(value: object, name: str) -> float:
 def _listed(numbers: Sequence[Fraction]) -> str:
     shown = ", ".join(f"{float(each):g}" for each in numbers[:10])
     return f"[{shown}{', ...' if len(numbers) > 10 else ''}]"
+
+
+def _rank(q: object) -> Fraction:
+    """Read a q, within 10^-18 of what was asked; losses then are exact in int64."""
+    exact = as_fraction(q, "q").limit_denominator(_LARGEST_DENOMINATOR)  # type: ignore[arg-type]
+    if not 0 < exact < 1:
+        raise InvalidArgument(f"q must lie strictly between 0 and 1, got {q!r}")
+    return exact
+
+
+def _level(level: object) -> float | None:
+    if level is None:
+        return None
+    number = isinstance(level, int | float) and not isinstance(level, bool)
+    if not number or not LEAST_LEVEL <= level < 1:  # type: ignore[operator]
+        raise InvalidArgument(
+            f"level must be a number from {LEAST_LEVEL} up to 1, or None to draw no interval, "
+            f"got {level!r}"
+        )
+    return float(level)  # type: ignore[arg-type]

@@ -20,8 +20,10 @@ from modicum.exact.enclosure import sqrt_below
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive, gaussian, laplace
 from modicum.mechanisms.centre import MedianCentre
+from modicum.mechanisms.extreme import TopLaw
 from modicum.mechanisms.grid import FloatGrid
 from modicum.mechanisms.nested import NestedQuantiles, Node, RankedRecords
+from modicum.mechanisms.octaves import OctavePrior
 from modicum.mechanisms.quantile import RankLaw
 from modicum.mechanisms.radius import RadiusDraw, RadiusGrid, Selection
 from modicum.mechanisms.ranks import RadiusRanks
@@ -145,13 +147,21 @@ class Purse(ABC):
         cap: int,
         edge: int | None,
         share: Fraction | None,
+        prior: OctavePrior | None = None,
     ) -> RankLaw:
         """Integer between two ends near rank q n + shift.
 
         ``window`` holds the records around it, the number of those before, and n.
         """
         epsilon, event = self._bounded_range(share)
-        law = RankLaw(*window, *ends, q, shift, cap, edge, epsilon, event)
+        law = RankLaw(*window, *ends, q, shift, cap, edge, epsilon, event, prior)
+        self._pay(event)
+        return law
+
+    def top(self, values: Integers, ends: tuple[int, int], prior: OctavePrior) -> TopLaw:
+        """Integer between two ends that next to no record exceeds, for all that is left."""
+        epsilon, event = self._bounded_range(None)
+        law = TopLaw(values, *ends, prior, epsilon, event)
         self._pay(event)
         return law
 

@@ -17,7 +17,9 @@ from modicum.array_release import ArrayRelease
 from modicum.errors import InvalidArgument
 from modicum.estimators.cdf import noisy_cdf
 from modicum.estimators.count import noisy_count
+from modicum.estimators.extreme import extreme
 from modicum.estimators.histogram import noisy_histogram
+from modicum.estimators.iqr import quantile_range
 from modicum.estimators.mean import adaptive_mean
 from modicum.estimators.options import (
     ClusterOption,
@@ -26,11 +28,13 @@ from modicum.estimators.options import (
     Options,
     QuantileOption,
     QuantilesOption,
+    RangeOption,
 )
 from modicum.estimators.quantile import rank_quantile
 from modicum.estimators.quantiles import nested_quantiles
 from modicum.estimators.subset_mean import subset_mean
 from modicum.estimators.sum import adaptive_sum
+from modicum.estimators.variance import adaptive_variance
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Kind
 from modicum.privacy.event import Event
@@ -246,6 +250,69 @@ REGISTRY: tuple[Row[Any] | ArrayRow[Any], ...] = (
         "shares of the records up to public points",
         lambda column, lattice, event, options: noisy_cdf(
             column, _ranged(lattice), event, points=options.cuts
+        ),
+    ),
+    Row(
+        "variance",
+        "adaptive",
+        ("pure", "zcdp", "approx"),
+        True,
+        (NoOption(),),
+        "variance",
+        "variance with noise on the scale of the data's own spread",
+        lambda column, lattice, event, options: adaptive_variance(
+            column, _ranged(lattice), event, root=False
+        ),
+    ),
+    Row(
+        "std",
+        "adaptive",
+        ("pure", "zcdp", "approx"),
+        True,
+        (NoOption(),),
+        "variance",
+        "standard deviation with noise on the scale of the data's own spread",
+        lambda column, lattice, event, options: adaptive_variance(
+            column, _ranged(lattice), event, root=True
+        ),
+    ),
+    Row(
+        "iqr",
+        "exponential",
+        ("pure", "zcdp", "approx"),
+        True,
+        (
+            RangeOption((Fraction(1, 4), Fraction(3, 4)), 0.95),
+            RangeOption((Fraction(1, 10), Fraction(2, 3)), None),
+        ),
+        "iqr",
+        "interquartile range by two quantiles, with an interval",
+        lambda column, lattice, event, options: quantile_range(
+            column, _ranged(lattice), event, between=options.between, level=options.level
+        ),
+    ),
+    Row(
+        "maximum",
+        "exponential",
+        ("pure", "zcdp", "approx"),
+        True,
+        (NoOption(),),
+        "extreme",
+        "point that next to no record exceeds",
+        lambda column, lattice, event, options: extreme(
+            column, _ranged(lattice), event, largest=True
+        ),
+    ),
+    Row(
+        "minimum",
+        "exponential",
+        ("pure", "zcdp", "approx"),
+        True,
+        (NoOption(),),
+        "extreme",
+        "point that next to no record is below",
+        lambda column, lattice, event, options: extreme(
+            column, _ranged(lattice), event, largest=False
         ),
     ),
 )

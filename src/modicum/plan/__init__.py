@@ -18,14 +18,18 @@ from modicum.plan.card import (
     Plan,
     QuantilePlan,
     QuantilesPlan,
+    SpreadPlan,
     SumPlan,
 )
 from modicum.plan.count import count
 from modicum.plan.cuts import cdf, histogram
+from modicum.plan.extreme import maximum, minimum
+from modicum.plan.iqr import iqr
 from modicum.plan.mean import mean
 from modicum.plan.quantile import median, quantile
 from modicum.plan.quantiles import quantiles
 from modicum.plan.sum import sum
+from modicum.plan.variance import std, variance
 
 __all__ = [
     "CountPlan",
@@ -34,13 +38,19 @@ __all__ = [
     "Plan",
     "QuantilePlan",
     "QuantilesPlan",
+    "SpreadPlan",
     "SumPlan",
     "cdf",
     "count",
     "histogram",
+    "iqr",
+    "maximum",
     "mean",
     "median",
+    "minimum",
     "quantile",
     "quantiles",
+    "std",
     "sum",
+    "variance",
 ]

@@ -20,6 +20,7 @@ __all__ = [
     "Plan",
     "QuantilePlan",
     "QuantilesPlan",
+    "SpreadPlan",
     "SumPlan",
 ]
 
@@ -102,9 +103,10 @@ class Plan:
         return None
 
     def __str__(self) -> str:
+        article = "an" if self.statistic[0] in "aeiou" else "a"
         draws = ", ".join(f"{label} {_amount(event)}" for label, event in self.events)
         lines = [
-            f"plan for a {self.statistic} of {self.n:,} rows{self._data_words()}",
+            f"plan for {article} {self.statistic} of {self.n:,} rows{self._data_words()}",
             f"  expected error  {_short(self.error)}{self._target()}",
             f"  95 % interval   {_short(self.interval_width)} wide",
             self._comparison(),
@@ -169,6 +171,11 @@ class MeanPlan(SumPlan):
 
     def _comparison(self) -> str:
         return f"  for comparison  {_short(self.sampling_error)} standard error as a sample"
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadPlan(SumPlan):
+    """Plan for a variance, a standard deviation or an interquartile range of a column."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.clipped import ClippedSum, ClippedSummary
 from modicum.summaries.count import Count, CountSummary
 from modicum.summaries.records import Records
+from modicum.summaries.squares import ClippedSquares, SquareSummary
 from modicum.summaries.tails import Tails, TailSummary
 from modicum.summaries.window import RankWindow, WindowSummary
 from modicum.summaries.windows import RankWindows
@@ -25,11 +26,16 @@ __all__ = ["SyntheticReader"]
 
 
 class SyntheticReader:
-    """Answers reductions from a :class:`~modicum.plan.table.Table`, and counts the passes."""
+    """Answers reductions from a :class:`~modicum.plan.table.Table`, and counts the passes.
+
+    Windows are kept in the order of the asks: the records around a rank are spread at random, so
+    the table itself does not know where they are.
+    """
 
     def __init__(self, table: Table) -> None:
         self._table = table
         self.passes = 0
+        self.windows: list[WindowSummary] = []
 
     def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
         """Summaries in the order of the asks."""
@@ -41,8 +47,8 @@ class SyntheticReader:
         match ask.reduction:
             case Count():
                 return CountSummary(table.rows)
-            case ClippedSum(lo, hi):
-                return ClippedSummary(table.rows, table.clipped_sum(lo, hi))
+            case ClippedSum() | ClippedSquares():
+                return _clipped(table, ask.reduction)
             case Tails(keep):
                 low, rest = table.lowest(keep)
                 high, middle = rest.highest(keep)
@@ -54,7 +60,8 @@ class SyntheticReader:
             case RankWindow(q, reach):
                 start, stop = ask.reduction.ranks(table.rows)
                 values = table.at(start, stop, entropy)
-                return WindowSummary(table.rows, start, values, q, reach)
+                self.windows.append(WindowSummary(table.rows, start, values, q, reach))
+                return self.windows[-1]
             case RankWindows():
                 return SyntheticRanks(table, ask.reduction)
             case BinCounts(cuts):
@@ -62,6 +69,12 @@ class SyntheticReader:
             case Records():
                 return _Subsample(table)
         raise AssertionError(f"no synthetic answer to {ask.reduction!r}")
+
+
+def _clipped(table: Table, asked: ClippedSum | ClippedSquares) -> ClippedSummary | SquareSummary:
+    if isinstance(asked, ClippedSum):
+        return ClippedSummary(table.rows, table.clipped_sum(asked.lo, asked.hi))
+    return SquareSummary(table.rows, table.squares(asked.lo, asked.hi, asked.centre))
 
 
 class _Subsample:

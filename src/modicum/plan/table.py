@@ -53,6 +53,17 @@ class Table:
         """Exact sum of all rows."""
         return _dot(self.q, self.weights)
 
+    def squares(self, lo: int, hi: int, centre: int) -> int:
+        """Exact sum of squared distances of all rows, clipped to [lo, hi], from a point."""
+        distances = np.clip(self.q, lo, hi) - centre
+        pairs = zip(distances.tolist(), self.weights.tolist(), strict=True)
+        return sum(d * d * weight for d, weight in pairs)
+
+    def variance(self) -> Fraction:
+        """Exact variance (divided by the number of rows), in squared lattice steps."""
+        squares = self.squares(int(self.q[0]), int(self.q[-1]), 0)
+        return Fraction(squares, self.rows) - self.mean() ** 2
+
     def mean(self) -> Fraction:
         """Exact mean, in lattice steps."""
         return Fraction(self.total(), self.rows)

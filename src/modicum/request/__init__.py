@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from modicum.request.cdf import cdf
 from modicum.request.count import count
+from modicum.request.extreme import maximum, minimum
 from modicum.request.histogram import histogram
+from modicum.request.iqr import iqr
 from modicum.request.mean import mean
 from modicum.request.quantile import median, quantile
 from modicum.request.quantiles import quantiles
 from modicum.request.sum import sum
+from modicum.request.variance import std, variance
 from modicum.runners.request import ArrayRequest, Question, Request
 
 __all__ = [
@@ -24,9 +27,14 @@ __all__ = [
     "cdf",
     "count",
     "histogram",
+    "iqr",
+    "maximum",
     "mean",
     "median",
+    "minimum",
     "quantile",
     "quantiles",
+    "std",
     "sum",
+    "variance",
 ]
