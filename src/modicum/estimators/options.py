@@ -16,6 +16,7 @@ from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_fraction
 
 __all__ = [
+    "BinsOption",
     "ClusterOption",
     "CutsOption",
     "NoOption",
@@ -27,6 +28,7 @@ __all__ = [
 _LARGEST_DENOMINATOR = 10**9
 _MOST_QUANTILES = 1000
 _MOST_CUTS = 10_000
+_FINE = 30  # 2^30 points of a lattice integer: enough for 10^9 equal records
 LEAST_LEVEL = 0.95  # the card shows an interval at this level
 
 
@@ -129,7 +131,7 @@ class QuantilesOption(Options):
 
     qs: tuple[Fraction, ...]
     interval: bool
-    fine: int = 30
+    fine: int = _FINE
 
     @classmethod
     def of(cls, q: object, interval: object) -> QuantilesOption:
@@ -164,6 +166,37 @@ class QuantilesOption(Options):
         if not isinstance(interval, bool):
             raise InvalidArgument(f"interval must be True or False, got {interval!r}")
         return cls(tuple(exact), interval)
+
+
+@dataclass(frozen=True, slots=True)
+class BinsOption(Options):
+    """How many bins of about equally many records.
+
+    Attributes
+    ----------
+    bins : int
+    fine : int
+        As for :class:`QuantilesOption`.
+    """
+
+    bins: int
+    fine: int = _FINE
+
+    @classmethod
+    def of(cls, bins: object) -> BinsOption:
+        """Check the number.
+
+        Raises
+        ------
+        InvalidArgument
+            Unless it is a whole number from 2 to 1000.
+        """
+        whole = isinstance(bins, int | np.integer) and not isinstance(bins, bool)
+        if not whole or not 2 <= bins <= _MOST_QUANTILES:  # type: ignore[operator]
+            raise InvalidArgument(
+                f"bins must be a whole number from 2 to {_MOST_QUANTILES}, got {bins!r}"
+            )
+        return cls(int(bins))  # type: ignore[call-overload]
 
 
 @dataclass(frozen=True, slots=True)

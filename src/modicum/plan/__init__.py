@@ -12,6 +12,7 @@ True
 from __future__ import annotations
 
 from modicum.plan.card import (
+    BinsPlan,
     CountPlan,
     CutsPlan,
     MeanPlan,
@@ -21,13 +22,15 @@ from modicum.plan.card import (
     SumPlan,
 )
 from modicum.plan.count import count
-from modicum.plan.cuts import cdf, histogram
+from modicum.plan.cuts import cdf
+from modicum.plan.histogram import histogram
 from modicum.plan.mean import mean
 from modicum.plan.quantile import median, quantile
 from modicum.plan.quantiles import quantiles
 from modicum.plan.sum import sum
 
 __all__ = [
+    "BinsPlan",
     "CountPlan",
     "CutsPlan",
     "MeanPlan",
