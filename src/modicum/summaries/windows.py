@@ -130,11 +130,17 @@ def joined(parts: list[Ranked]) -> Ranked:
     return Ranked(values, before, ties)
 
 
+def _everything(count: int) -> list[tuple[int, int]]:
+    """Positions to know if there is no further pass."""
+    return [(0, count)]
+
+
 class _Pass:
     reads = True
 
     def __init__(self, asked: RankWindows, lattice: Lattice, rows: Rows | None) -> None:
-        self._passing = WindowPass(asked.ranks, lattice, rows)
+        ranks = asked.ranks if rows is not None else _everything
+        self._passing = WindowPass(ranks, lattice, rows)
         self._lattice = lattice
         self._rows = rows
 
