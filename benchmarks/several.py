@@ -49,7 +49,7 @@ QUICK = Effort(datasets=4, others=2, releases=10, rows=1_000_000, repeats=2)
 class Case:
     """A kind of data, a public range, and who is a neighbour.
 
-    ``whole``: values are integers, and peers' answers are rounded to them.
+    ``whole``: values are known to be integers; ours has a step of 1, others' answers are rounded.
     """
 
     name: str
@@ -99,6 +99,7 @@ def _our_errors(case: Case, x: Array, qs: Array, seed: str, releases: int) -> It
             q=q,
             within=(-case.bound, case.bound),
             epsilon="0.5" if case.swap else 1,
+            step=1 if case.whole else None,
             interval=interval,
         )
         reader, entropy, errors = CachedReader(x), SeededEntropy(f"{seed} {interval}"), []
@@ -190,9 +191,9 @@ data sets ({effort.others} in the range of ±1e9). Shown is the mean number of r
 misses q n, and the ratio to the best of the others (errors below a tenth of a rank count as a
 tenth). JointExp is that of Gillenwater, Joseph and Kulesza 2021, AQ of Kaplan, Schnapp and Stemmer
 2022, AppIndExp one exponential mechanism a quantile at (1, 1e-6); all three are our floating-point
-code from the papers. Where there are ties they get data with noise of {JITTER:g}, and their answers
-are rounded. Neighbours are add-remove; under "swap" every method has what makes it ε = 1 for
-those, which is half of ε for all but JointExp.
+code from the papers. Of integers they get data with noise of {JITTER:g}, and their answers are
+rounded; modicum has step=1. Neighbours are add-remove; under "swap" every method has what makes it
+ε = 1 for those, which is half of ε for all but JointExp.
 
 {table(["data", "range", "m", *PEERS, *OURS], rows)}
 
