@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from modicum.array_release import ArrayAnswer
 from modicum.estimators.count import CountEvidence
+from modicum.estimators.histogram import HistogramEvidence
 from modicum.estimators.iqr import RangeEvidence
 from modicum.estimators.mean_evidence import MeanEvidence, NoisyTerm
 from modicum.estimators.quantile import QuantileEvidence
@@ -34,7 +35,7 @@ from modicum.runners.request import Question
 
 __all__ = ["Trial", "Truth", "trial"]
 
-Truth = Fraction | tuple[Fraction, ...]
+Truth = Fraction | tuple[Fraction, ...] | None
 _FEW = 256  # integer noise of at most this size is summed over, not sampled
 _STRIDE = 19  # 32 / golden ratio: pairs (i, 19 i mod 32) fill the square evenly
 
@@ -56,8 +57,9 @@ def trial(
 ) -> Trial:
     """Run the estimator on a synthetic table, as one of several runs.
 
-    ``truth`` is the table's own statistic, from which the error is counted. Of several numbers
-    the error and the width are averages.
+    ``truth`` is the table's own statistic, from which the error is counted, or ``None`` for counts
+    of bins that the release chose: their noise is the error. Of several numbers the error and the
+    width are averages.
 
     The expected error is taken over the last draw's noise by its quantiles, and not by one
     sample, and wide radii are drawn more often than by chance: a few dozen runs then suffice.
@@ -92,8 +94,12 @@ def _judged(
 ) -> tuple[float, float]:
     """Error and width of the interval."""
     if isinstance(answer, ArrayAnswer):
-        assert isinstance(truth, tuple)
         low, high = answer.evidence.intervals(0.95, 3)
+        if truth is None:
+            assert isinstance(answer.evidence, HistogramEvidence)
+            noise = _points(answer.evidence.noise)
+            return math.fsum(chance * abs(z) for z, chance in noise), float(np.mean(high - low))
+        assert isinstance(truth, tuple)
         errors = [abs(float(a - b)) for a, b in zip(answer.values, truth, strict=True)]
         return math.fsum(errors) / len(errors), float(np.mean(high - low))
     assert isinstance(answer, Answer)
