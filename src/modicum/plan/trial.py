@@ -95,13 +95,12 @@ def _judged(
     """Error and width of the interval."""
     if isinstance(answer, ArrayAnswer):
         low, high = answer.evidence.intervals(0.95, 3)
-        if truth is None:
-            assert isinstance(answer.evidence, HistogramEvidence)
-            noise = _points(answer.evidence.noise)
-            return math.fsum(chance * abs(z) for z, chance in noise), float(np.mean(high - low))
+        width = float(np.mean(high - low))
+        if isinstance(answer.evidence, HistogramEvidence):
+            return _count_error(answer.evidence.noise, truth), width
         assert isinstance(truth, tuple)
         errors = [abs(float(a - b)) for a, b in zip(answer.values, truth, strict=True)]
-        return math.fsum(errors) / len(errors), float(np.mean(high - low))
+        return math.fsum(errors) / len(errors), width
     assert isinstance(answer, Answer)
     assert isinstance(truth, Fraction)
     lower, upper = answer.evidence.interval(0.95, 3)
@@ -124,6 +123,19 @@ def _error(
         low, high = (_middle(w.values, w.below, w.q * w.count) for w in reader.windows)
         truth = (high - low) * Fraction(request.lattice.step)
     return math.fsum(chance * abs(float(value - truth)) for value, chance in _values(answer, table))
+
+
+def _count_error(noise: Noise, truth: Truth) -> float:
+    """Expected error of a bin's count; without a truth, of one that stays above 0."""
+    z, chances = (
+        np.array(column, dtype=np.float64) for column in zip(*_points(noise), strict=True)
+    )
+    if truth is None:
+        return float(chances @ np.abs(z))
+    assert isinstance(truth, tuple)
+    counts = np.array(truth, dtype=np.float64)
+    errors = [float(chances @ np.abs(np.maximum(count + z, 0) - count)) for count in counts]
+    return math.fsum(errors) / len(errors)
 
 
 def _rank_error(law: RankLaw) -> float:
