@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.estimators.score import ScoreTable
+from modicum.estimators.score_table import ScoreTable
 from modicum.summaries.base import Integers
 from modicum.summaries.cells import CellSummary
 
@@ -255,7 +255,8 @@ def _greatest(numbers: Integers, lengths: Integers, wanted: Integers, fine: int)
     steps = (wanted - lengths[inner]) * fine // np.maximum(rise, 1)
     ends = numbers[inner] * fine + steps
     ends = np.where(at < 0, numbers[0] * fine - 1, ends)
-    return np.where(at >= len(numbers) - 1, numbers[-1] * fine, ends)
+    found: Integers = np.where(at >= len(numbers) - 1, numbers[-1] * fine, ends)
+    return found
 
 
 def _last_where(holds: Callable[[Integers], NDArray[np.bool_]], first: int, last: int) -> int:
@@ -275,4 +276,3 @@ def _last_where(holds: Callable[[Integers], NDArray[np.bool_]], first: int, last
         ends = [low, *points.tolist(), high]
         low, high = ends[true], ends[true + 1]
     return low
-

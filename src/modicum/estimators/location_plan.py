@@ -60,7 +60,13 @@ class LocationPlan:
 
     @classmethod
     def of(
-        cls, lattice: Lattice, purse: Purse, noisy_count: int, *, bounded: bool, scaled: bool,
+        cls,
+        lattice: Lattice,
+        purse: Purse,
+        noisy_count: int,
+        *,
+        bounded: bool,
+        scaled: bool,
         ends: bool,
     ) -> LocationPlan:
         """Divide.
@@ -102,7 +108,7 @@ def cell_edges(lattice: Lattice, centre: int, bits: int) -> tuple[int, ...]:
     reach = max(lattice.last - centre, centre - lattice.first, 1)
     grid = FloatGrid(bits)
     points = {grid.point(i) for i in range(grid.number(reach) + 1)}
-    return tuple(sorted({p for p in points | set(radius_grid(centre, reach).radii)} | {reach}))
+    return tuple(sorted(points | set(radius_grid(centre, reach).radii) | {reach}))
 
 
 def radius_grid(centre: int, reach: int) -> RadiusGrid:
@@ -129,21 +135,32 @@ class LengthPlan:
     cap: int
 
     @classmethod
-    def of(cls, epsilon: Fraction, log_candidates: float, shift: float = 0.0) -> LengthPlan:
+    def of(
+        cls, epsilon: Fraction, log_candidates: float, shift: float = 0.0, *, whole: bool
+    ) -> LengthPlan:
         """Choose both: a unit is worth at most 1/32 nat, and beyond the cap no weight is left.
+
+        Whole lengths are counted in halves.
 
         Raises
         ------
         InvalidArgument
             If the budget is so small that there are more than a million levels.
         """
-        unit = 1 << max(0, math.ceil(math.log2(16 * float(epsilon))))
+        unit = 2 if whole else 1 << max(0, math.ceil(math.log2(16 * float(epsilon))))
         cap = math.ceil((shift + (log_candidates + NEGLIGIBLE) * 2 / float(epsilon)) * unit)
         if cap > MOST_LEVELS:
             raise InvalidArgument(
                 f"a draw of ε = {float(epsilon):g} would need {cap:,} levels; use a larger budget"
             )
         return cls(epsilon, unit, cap)
+
+    def bound(self, log_candidates: float, alpha: float) -> float:
+        """Length in records that a draw exceeds with probability at most ``alpha``.
+
+        If some candidate has length 0: those of length s weigh at most exp(-ε s / 2) each.
+        """
+        return (log_candidates - math.log(alpha)) * 2 / float(self.epsilon)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,9 +216,10 @@ class Candidates:
         size = np.abs(coarse) * self.fine
         shift = np.maximum((size >> self.bits) - 1, 0)
         distance = ((size - (shift << self.bits)) << shift) * self.unit
-        return self.centre + np.sign(coarse) * distance
+        places: Integers = self.centre + np.sign(coarse) * distance
+        return places
 
     @property
     def log_count(self) -> float:
-        """ln of how many there are."""
+        """Ln of how many there are."""
         return math.log((self.last - self.first) * self.fine + 1)
