@@ -24,15 +24,28 @@ if TYPE_CHECKING:
         SourceError,
         UnsupportedData,
     )
+    from modicum.estimators.boundaries import Boundaries
+    from modicum.estimators.score import Score
     from modicum.group_by import GroupBy
     from modicum.grouped import GroupedRelease
-    from modicum.one_shot import count, mean, median, quantile, sum
+    from modicum.one_shot import (
+        count,
+        expectile,
+        huber_location,
+        lp_location,
+        mean,
+        median,
+        monotone,
+        quantile,
+        sum,
+    )
     from modicum.privacy.budget import Budget, approx, pure, zcdp
     from modicum.privacy.unit import Unit, unit_of
     from modicum.release import Interval, Release
     from modicum.request import Request
 
 __all__ = [
+    "Boundaries",
     "Budget",
     "BudgetExceeded",
     "Curator",
@@ -45,6 +58,7 @@ __all__ = [
     "ModicumWarning",
     "Release",
     "Request",
+    "Score",
     "SourceError",
     "Unit",
     "UnsupportedData",
@@ -52,8 +66,12 @@ __all__ = [
     "approx",
     "audit",
     "count",
+    "expectile",
+    "huber_location",
+    "lp_location",
     "mean",
     "median",
+    "monotone",
     "plan",
     "pure",
     "quantile",
@@ -77,7 +95,19 @@ _HOMES = {
     },
     "modicum.group_by": {"GroupBy"},
     "modicum.grouped": {"GroupedRelease"},
-    "modicum.one_shot": {"count", "mean", "median", "quantile", "sum"},
+    "modicum.estimators.boundaries": {"Boundaries"},
+    "modicum.estimators.score": {"Score"},
+    "modicum.one_shot": {
+        "count",
+        "expectile",
+        "huber_location",
+        "lp_location",
+        "mean",
+        "median",
+        "monotone",
+        "quantile",
+        "sum",
+    },
     "modicum.privacy.budget": {"Budget", "approx", "pure", "zcdp"},
     "modicum.privacy.unit": {"Unit", "unit_of"},
     "modicum.release": {"Interval", "Release"},

@@ -100,6 +100,10 @@ class Curator:
     count = _method(ask.count)
     quantile = _method(ask.quantile)
     median = _method(ask.median)
+    expectile = _method(ask.expectile)
+    lp_location = _method(ask.lp_location)
+    huber_location = _method(ask.huber_location)
+    monotone = _method(ask.monotone)
 
     @property
     def budget(self) -> Budget:

@@ -17,7 +17,18 @@ from modicum.release import Release
 from modicum.runners.live import run
 from modicum.runners.request import Request
 
-__all__ = ["OneShot", "count", "mean", "median", "quantile", "sum"]
+__all__ = [
+    "OneShot",
+    "count",
+    "expectile",
+    "huber_location",
+    "lp_location",
+    "mean",
+    "median",
+    "monotone",
+    "quantile",
+    "sum",
+]
 
 P = ParamSpec("P")
 Table = Any  # anything open_source accepts; engines are never imported here
@@ -80,4 +91,31 @@ quantile = _one_shot(
 median = _one_shot(
     ask.median,
     example=_EXAMPLE.format(name="median", arguments="within=(-1e9, 1e9), ", low=9800, high=10200),
+)
+expectile = _one_shot(
+    ask.expectile,
+    example=_EXAMPLE.format(
+        name="expectile", arguments="tau=0.5, within=(-1e9, 1e9), ", low=9900, high=10100
+    ),
+)
+lp_location = _one_shot(
+    ask.lp_location,
+    example=_EXAMPLE.format(
+        name="lp_location", arguments="p=1.5, within=(-1e9, 1e9), ", low=9900, high=10100
+    ),
+)
+huber_location = _one_shot(
+    ask.huber_location,
+    example=_EXAMPLE.format(
+        name="huber_location", arguments="within=(-1e9, 1e9), ", low=9900, high=10100
+    ),
+)
+monotone = _one_shot(
+    ask.monotone,
+    example=_EXAMPLE.format(
+        name="monotone",
+        arguments="statistic=modicum.Score('cube', lambda v: v**3, growth=3), within=(-1e9, 1e9), ",
+        low=9500,
+        high=10500,
+    ),
 )

@@ -153,11 +153,18 @@ def test_every_sampler_matches_its_law(row, kind) -> None:
         halted.give((20_000,) if counting else halted.waiting.sample(entropy))
 
 
+EXTRA: dict[str, dict[str, Any]] = {
+    "quantile": {"q": 0.9},
+    "expectile": {"tau": 0.9},
+    "lp_location": {"p": 1.5},
+    "monotone": {"statistic": modicum.Score("identity", lambda v: v, growth=1)},
+}
+
+
 @pytest.mark.parametrize("row", REGISTRY, ids=lambda row: f"{row.statistic}-{row.method}")
 def test_every_row_is_offered(row) -> None:
     question = getattr(modicum.request, row.statistic)
     extra = {"within": (0, 1)} if row.needs_range else {}
-    if row.statistic == "quantile":
-        extra["q"] = 0.9
+    extra |= EXTRA.get(row.statistic, {})
     method = {"method": row.method} if row.statistic == "mean" else {}
     assert question(epsilon=1, **extra, **method).method == row.method

@@ -70,8 +70,9 @@ class Boundaries(MonotoneStatistic):
             *You promise*, for any two data sets D and D' of which one has one record more, and
             for every k: ``lows'[k + 1] <= lows[k]`` and ``highs'[k + 1] >= highs[k]``, and
             ``lows[k] <= highs[k]``. The ends of what k changes can reach do this for every
-            statistic; a bound that is not exact may not. You also promise not to fail. Privacy
-            hangs on both. :meth:`check` tries small data sets.
+            statistic; a bound that is not exact may not. Privacy hangs on it. :meth:`check`
+            tries small data sets. If the method fails on the data, or returns something else
+            than finite numbers, all candidates count as equally good: no error may tell of data.
         """
 
     def check(self, span: float) -> None:
@@ -128,19 +129,18 @@ class Boundaries(MonotoneStatistic):
         heads = np.flatnonzero(np.diff(clipped, prepend=-np.inf))
         gathered = np.add.reduceat(counts, heads)
         there = gathered > 0
-        lows, highs = self.ends(
-            clipped[heads][there] * step,
-            gathered[there],
-            ends[0] * step,
-            ends[1] * step,
-            cap // _HALF + 1,
-        )
-        return BoundaryLengths(
-            np.minimum.accumulate(np.asarray(lows, dtype=np.float64)),
-            np.maximum.accumulate(np.asarray(highs, dtype=np.float64)),
-            step,
-            cap,
-        )
+        levels = cap // _HALF + 1
+        lo, hi = ends[0] * step, ends[1] * step
+        try:
+            found = self.ends(clipped[heads][there] * step, gathered[there], lo, hi, levels)
+            lows, highs = (np.asarray(each, dtype=np.float64).reshape(levels) for each in found)
+            fine = bool(np.isfinite(lows).all() and np.isfinite(highs).all())
+        except Exception:  # noqa: BLE001 -- whether it fails may depend on the data
+            fine = False
+        if not fine:
+            lows, highs = np.full(levels, lo), np.full(levels, hi)
+        lows, highs = np.minimum.accumulate(lows), np.maximum.accumulate(highs)
+        return BoundaryLengths(lows, highs, step, cap)
 
 
 def _held(one: tuple[Reals, Reals], other: tuple[Reals, Reals]) -> bool:

@@ -166,7 +166,9 @@ def location(
         ends = (lower, upper)
     evidence = LocationEvidence(
         lattice=lattice,
-        statistic=statistic,
+        name=statistic.name,
+        growth=statistic.growth,
+        width=statistic.width,
         point=point,
         ends=ends,
         level=level,

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from modicum.estimators.mean_evidence import NoisyTerm
 from modicum.estimators.outside import Outside
-from modicum.estimators.statistic import MonotoneStatistic
+from modicum.estimators.statistic import excess
 from modicum.exact.lattice import Lattice
 from modicum.release import Interval
 
@@ -35,8 +35,11 @@ class LocationEvidence:
     Attributes
     ----------
     lattice : Lattice
-    statistic : MonotoneStatistic
-        With the released width, if that was found.
+    name : str
+        Of the statistic.
+    growth, width : float, float or None
+        As of a :class:`~modicum.estimators.statistic.MonotoneStatistic`; the width may be a
+        released one.
     point : int
     ends : (int, int) or None
         Lower and upper end, if they were drawn.
@@ -57,7 +60,9 @@ class LocationEvidence:
     """
 
     lattice: Lattice
-    statistic: MonotoneStatistic
+    name: str
+    growth: float
+    width: float | None
     point: int
     ends: tuple[int, int] | None
     level: float | None
@@ -80,7 +85,7 @@ class LocationEvidence:
         if self.ends is None or self.level is None or level > self.level:
             return Interval(lo, hi)
         if self.outside is not None and tail is not None:
-            needed = self.statistic.excess(tail) * self.outside.expected(tail)
+            needed = excess(self.growth, tail) * self.outside.expected(tail)
             if needed > self.allowed or self._too_many:
                 return Interval(lo, hi)
         lower, upper = self.ends
@@ -119,19 +124,19 @@ class LocationEvidence:
             return "no interval was asked for (level=None), so it is the public range."
         if self.outside is None:
             return (
-                f"the interval holds the {self.statistic.name} location up to a level of "
+                f"the interval holds the {self.name} location up to a level of "
                 f"{self.level:g}; it assumes nothing. Above that level it is the public range."
             )
         if tail is None:
             lo, hi = (self.lattice.value(bound) for bound in self.bounds)
             return (
-                f"interval(tail=None) is for the {self.statistic.name} of the data clipped to "
+                f"interval(tail=None) is for the {self.name} of the data clipped to "
                 f"[{lo:,.6g}, {hi:,.6g}], up to a level of {self.level:g}."
             )
-        if math.isinf(self.statistic.excess(tail)):
+        if math.isinf(excess(self.growth, tail)):
             return (
                 f"interval(tail={tail:g}) is the public range: data with tails of index {tail:g} "
-                f"need not have a {self.statistic.name}."
+                f"need not have a {self.name}."
             )
         return (
             f"interval(tail={tail:g}) allows for about {self.allowed:.0f} more records at the "
@@ -142,8 +147,8 @@ class LocationEvidence:
     def to_dict(self) -> dict[str, object]:
         """Numbers as JSON types."""
         return {
-            "statistic": self.statistic.name,
-            "width": self.statistic.width,
+            "statistic": self.name,
+            "width": self.width,
             "clip": [self.lattice.value(bound) for bound in self.bounds],
             "count": self.count,
             "count_noise_sd": self.count_noise.variance**0.5,

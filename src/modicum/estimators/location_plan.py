@@ -83,8 +83,9 @@ class LocationPlan:
         rows = max(1, noisy_count)
         log_width = octaves(lattice)
         nats = CENTRE_BITS * math.log(2) + math.log(2 * log_width / math.log(2) + 2) + 8
+        shares = CENTRE_SHARES if bounded else CENTRE_SHARES[:-1]  # radii need theirs too
         centre = next(
-            (f for f in CENTRE_SHARES if float(purse.range_for(f)) * rows >= 2 * nats), Fraction(0)
+            (f for f in shares if float(purse.range_for(f)) * rows >= 2 * nats), Fraction(0)
         )
         concentrated = isinstance(purse, ConcentratedPurse)
         few = max(1.0, 1000 / (rows * float(purse.scale))) ** 0.3

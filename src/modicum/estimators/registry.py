@@ -12,11 +12,17 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from modicum.errors import InvalidArgument
 from modicum.estimators.count import noisy_count
+from modicum.estimators.location import location
+from modicum.estimators.location_option import LocationOption
 from modicum.estimators.mean import adaptive_mean
 from modicum.estimators.options import ClusterOption, NoOption, Options, QuantileOption
 from modicum.estimators.quantile import rank_quantile
+from modicum.estimators.score import Score, expectile_score, power_score
 from modicum.estimators.subset_mean import subset_mean
 from modicum.estimators.sum import adaptive_sum
 from modicum.exact.lattice import Lattice
@@ -99,6 +105,24 @@ def _quantile(
     return rank_quantile(column, _ranged(lattice), event, q=options.q, level=options.level)
 
 
+def _location(
+    column: str | None, lattice: Lattice | None, event: Event, options: LocationOption
+) -> Steps[Answer]:
+    return location(
+        column, _ranged(lattice), event, statistic=options.statistic, level=options.level
+    )
+
+
+def _locations(*statistics: Score | None) -> tuple[LocationOption, ...]:
+    """Each with an interval, and the last without one too."""
+    asked = [LocationOption(each, 0.95) for each in statistics]
+    return (*asked, LocationOption(statistics[-1], None))
+
+
+def _cubic(v: NDArray[np.float64]) -> NDArray[np.float64]:
+    return v**3
+
+
 REGISTRY: tuple[Row[Any], ...] = (
     Row(
         "mean",
@@ -163,6 +187,46 @@ REGISTRY: tuple[Row[Any], ...] = (
         "quantile",
         "median by the exponential mechanism on ranks, with an interval",
         _quantile,
+    ),
+    Row(
+        "expectile",
+        "inverse",
+        ("pure", "zcdp", "approx"),
+        True,
+        _locations(expectile_score(0.9)),
+        "locations",
+        "expectile by the inverse sensitivity mechanism, with an interval",
+        _location,
+    ),
+    Row(
+        "lp_location",
+        "inverse",
+        ("pure", "zcdp", "approx"),
+        True,
+        _locations(power_score(1.5)),
+        "locations",
+        "value with the least sum of p-th powers of distances, with an interval",
+        _location,
+    ),
+    Row(
+        "huber_location",
+        "inverse",
+        ("pure", "zcdp", "approx"),
+        True,
+        _locations(None),
+        "locations",
+        "Huber's robust location, with an interval",
+        _location,
+    ),
+    Row(
+        "monotone",
+        "inverse",
+        ("pure", "zcdp", "approx"),
+        True,
+        _locations(Score("cubic", _cubic, growth=3, homogeneous=True)),
+        "locations",
+        "any monotone statistic, by its score or its level boundaries",
+        _location,
     ),
 )
 

@@ -131,21 +131,44 @@ class Score(MonotoneStatistic):
         return Lengths(masses, table, cap)
 
 
+@dataclass(frozen=True, slots=True)
+class _Clipped:
+    width: float
+
+    def __call__(self, v: Reals) -> Reals:
+        return np.clip(v, -self.width, self.width)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tilted:
+    tau: float
+
+    def __call__(self, v: Reals) -> Reals:
+        return np.where(v > 0, self.tau, 1 - self.tau) * v
+
+
+@dataclass(frozen=True, slots=True)
+class _Power:
+    exponent: float
+
+    def __call__(self, v: Reals) -> Reals:
+        signed: Reals = np.sign(v) * np.abs(v) ** self.exponent
+        return signed
+
+
 def huber_score(width: float) -> Score:
     """ψ(v) = v clipped to ±width: a mean near the middle, a median far out."""
-    return Score(f"huber({width:g})", lambda v: np.clip(v, -width, width), 0, width)
+    return Score(f"huber({width:g})", _Clipped(width), 0, width)
 
 
 def expectile_score(tau: float) -> Score:
     """ψ(v) = τ v for v > 0 and (1 - τ) v for v < 0."""
-    return Score(
-        f"expectile({tau:g})", lambda v: np.where(v > 0, tau, 1 - tau) * v, 1, homogeneous=True
-    )
+    return Score(f"expectile({tau:g})", _Tilted(tau), 1, homogeneous=True)
 
 
 def power_score(p: float) -> Score:
     """ψ(v) = sign(v) |v|^(p - 1): θ has the least sum of |x - θ|^p."""
-    return Score(f"lp({p:g})", lambda v: np.sign(v) * np.abs(v) ** (p - 1), p - 1, homogeneous=True)
+    return Score(f"lp({p:g})", _Power(p - 1), p - 1, homogeneous=True)
 
 
 def checked_power(p: object) -> float:

@@ -10,7 +10,7 @@ from modicum.errors import InvalidArgument
 from modicum.summaries.base import Integers
 from modicum.summaries.cells import CellSummary
 
-__all__ = ["MonotoneStatistic", "SignedLengths", "is_number"]
+__all__ = ["MonotoneStatistic", "SignedLengths", "excess", "is_number"]
 
 _MOST_GROWTH = 15.0
 
@@ -52,13 +52,8 @@ class MonotoneStatistic(ABC):
         return self.growth == 0
 
     def excess(self, tail: float) -> float:
-        """Mean excess of a record's pull beyond a clipping bound, in units of that at the bound.
-
-        For a pull of r^g and P(X > r s) = s^-a it is E[(X / r)^g] - 1 = g / (a - g).
-        """
-        if self.growth == 0:
-            return 0.0
-        return self.growth / (tail - self.growth) if tail > self.growth else math.inf
+        """Mean excess of a record's pull beyond a clipping bound (see :func:`excess`)."""
+        return excess(self.growth, tail)
 
     @abstractmethod
     def check(self, span: float) -> None:
@@ -102,6 +97,16 @@ class MonotoneStatistic(ABC):
                 "a bounded statistic (growth=0) needs width=, a positive distance from which a "
                 f"record's pull hardly changes, got {self.width!r}"
             )
+
+
+def excess(growth: float, tail: float) -> float:
+    """Mean excess of a pull beyond a clipping bound, in units of that at the bound.
+
+    For a pull of r^g and P(X > r s) = s^-a it is E[(X / r)^g] - 1 = g / (a - g).
+    """
+    if growth == 0:
+        return 0.0
+    return growth / (tail - growth) if tail > growth else math.inf
 
 
 def is_number(x: object) -> bool:

@@ -8,9 +8,22 @@ passes of the slowest one. The functions :func:`modicum.mean`, ``sum``, ``count`
 from __future__ import annotations
 
 from modicum.request.count import count
+from modicum.request.location import expectile, huber_location, lp_location
 from modicum.request.mean import mean
+from modicum.request.monotone import monotone
 from modicum.request.quantile import median, quantile
 from modicum.request.sum import sum
 from modicum.runners.request import Request
 
-__all__ = ["Request", "count", "mean", "median", "quantile", "sum"]
+__all__ = [
+    "Request",
+    "count",
+    "expectile",
+    "huber_location",
+    "lp_location",
+    "mean",
+    "median",
+    "monotone",
+    "quantile",
+    "sum",
+]
