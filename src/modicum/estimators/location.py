@@ -281,7 +281,7 @@ def _candidates(
         scale = max(1, round(min(2 * statistic.width / here.lattice.step, 2.0**52)))
         flat = min(FLAT * scale, flat)
     changes = max(1.0, max(1, here.count) * float(here.purse.range_for(here.value_share)))
-    spacing = max(1, math.floor(scale / (2 * changes)))
+    spacing = max(1, math.floor(scale / changes))
     return Candidates.of(lo, hi, centre, flat=max(flat, 1), spacing=spacing)
 
 
