@@ -76,14 +76,14 @@ def test_a_location_is_near_the_true_one(name, shape) -> None:
     truth = crossing(data, psi)
     reach = max(psi(np.array([data.max() - truth]))[0], -psi(np.array([data.min() - truth]))[0])
     for question in (ask(epsilon=1, level=None), ask(rho="0.5", level=None)):
-        found = answers(question, data, 12)
+        found = answers(question, data, 6)
         pulls = [abs(psi(data - float(a.value)).sum()) / reach for a in found]
         assert np.mean(pulls) < RECORDS[name]
         assert {a.status for a in found} == {"ok"}
 
 
 @pytest.mark.parametrize("name", ASKED)
-@pytest.mark.parametrize("n", [0, 1, 30, 300, 20_000])
+@pytest.mark.parametrize("n", [0, 1, 300, 20_000])
 def test_the_interval_covers_the_location(name, n) -> None:
     """Whatever the data, and however few: only the noise is random."""
     ask, psi = ASKED[name]
@@ -93,10 +93,10 @@ def test_the_interval_covers_the_location(name, n) -> None:
         truth = crossing(data, psi) if n else 0.0
         held = [
             lower <= truth <= upper
-            for a in answers(question, data, 8)
+            for a in answers(question, data, 4)
             for lower, upper in [a.evidence.interval(0.95, 3)]
         ]
-        assert np.mean(held) >= 0.75, shape  # 8 intervals
+        assert np.mean(held) >= 0.75, shape  # 4 intervals
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ _LARGEST = 1 << 32  # integers of a table go up to this
 _PLACES = 15  # binary places of a difference between two knots
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ScoreTable:
     """A nondecreasing integer function of the integers in [-span, span], 0 at 0.
 
@@ -76,15 +77,29 @@ class ScoreTable:
         order. It is 0 at 0, and never on the other side of it.
         """
         size = np.minimum(np.abs(differences), self.span)
-        numbers = _KNOTS.numbers(size)
-        shift = np.maximum((numbers >> _KNOTS.bits) - 1, 0)
-        parts = (size - _points(numbers)) << _PLACES >> shift
+        # The exponent field of a float64, which holds an integer up to 2^53 exactly.
+        shift = (size.astype(np.float64).view(np.int64) >> 52) - (1023 + _KNOTS.bits)
+        np.maximum(shift, 0, out=shift)
+        numbers = size >> shift
+        size -= numbers << shift
+        size <<= _PLACES
+        size >>= shift
+        numbers += shift << _KNOTS.bits
         left = differences < 0
-        low = np.where(left, self.below[numbers], self.above[numbers])
-        high = np.where(left, self.below[numbers + 1], self.above[numbers + 1])
-        values = low + ((high - low) * parts >> _PLACES)
-        signed: Integers = np.where(left, -values, values)
-        return signed
+        numbers += left * len(self.below)
+        values: Integers = self._magnitudes[numbers]
+        numbers += 1
+        rise = self._magnitudes[numbers]
+        rise -= values
+        rise *= size
+        rise >>= _PLACES
+        values += rise
+        np.negative(values, out=values, where=left)
+        return values
+
+    @cached_property
+    def _magnitudes(self) -> Integers:
+        return np.concatenate([self.above, self.below])
 
 
 def _points(numbers: Integers) -> Integers:

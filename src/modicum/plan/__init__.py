@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from modicum.plan.card import CountPlan, MeanPlan, Plan, QuantilePlan, SumPlan
 from modicum.plan.count import count
+from modicum.plan.location import expectile, huber_location, lp_location
 from modicum.plan.mean import mean
 from modicum.plan.quantile import median, quantile
 from modicum.plan.sum import sum
@@ -24,6 +25,9 @@ __all__ = [
     "QuantilePlan",
     "SumPlan",
     "count",
+    "expectile",
+    "huber_location",
+    "lp_location",
     "mean",
     "median",
     "quantile",

@@ -13,7 +13,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,9 +85,14 @@ class Table:
             *np.searchsorted(self.q, right, side="right").tolist(),
             len(self.q),
         ]
-        parts = [(self.q[a:b], self.weights[a:b]) for a, b in pairwise(cuts)]
-        rows = tuple(int(weights.sum()) for _, weights in parts)
-        return rows, tuple(_dot(q, weights) for q, weights in parts)
+        rows, *parts = (
+            np.diff(np.concatenate([[0], np.cumsum(x)])[cuts]).tolist()
+            for x in (self.weights, *(limb * self.weights for limb in _limbs(self.q)))
+        )
+        sums = (
+            sum(x << i * _LIMB for i, x in enumerate(cell)) for cell in zip(*parts, strict=True)
+        )
+        return tuple(rows), tuple(sums)
 
     def at(self, start: int, stop: int, entropy: Entropy) -> Integers:
         """Return the sorted records at positions from start to stop (exclusive).
@@ -117,8 +121,12 @@ class Table:
 
 def _dot(q: Integers, weights: Integers) -> int:
     """Sum of q * weights; a limb of 20 bits times 2^40 rows cannot overflow."""
-    limbs = (q & _LIMB_MASK, q >> _LIMB & _LIMB_MASK, q >> 2 * _LIMB)
-    return sum(int(limb @ weights) << i * _LIMB for i, limb in enumerate(limbs))
+    return sum(int(limb @ weights) << i * _LIMB for i, limb in enumerate(_limbs(q)))
+
+
+def _limbs(q: Integers) -> tuple[Integers, Integers, Integers]:
+    """Digits of q in base 2^20, the last of them signed."""
+    return q & _LIMB_MASK, q >> _LIMB & _LIMB_MASK, q >> 2 * _LIMB
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,6 +20,7 @@ from modicum.plan.table import Population, Table
 from modicum.plan.trial import Trial, trial
 from modicum.privacy.budget import Budget, Number, chosen_budget, pure
 from modicum.privacy.unit import Unit
+from modicum.release import Answer
 from modicum.runners.request import Request
 
 __all__ = ["Found", "Task", "open_price"]
@@ -76,11 +77,12 @@ class Found:
 class Task:
     """A question whose ``budget=`` is open, and the kind of data it would be asked of.
 
-    ``truth`` computes the statistic of a table without privacy, in the unit of the data.
+    ``truth`` computes the statistic of a table without privacy, in the unit of the data, or
+    returns a function that does so for an answer.
     """
 
     question: Callable[..., Request]
-    truth: Callable[[Table], Fraction]
+    truth: Callable[[Table], Fraction | Callable[[Answer], Fraction]]
     shape: Shape
     lattice: Lattice
     unit: Unit

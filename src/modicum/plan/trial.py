@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -45,11 +45,18 @@ class Trial:
 
 
 def trial(
-    request: Request, table: Table, truth: Fraction, *, unit: Unit, number: int, runs: int
+    request: Request,
+    table: Table,
+    truth: Fraction | Callable[[Answer], Fraction],
+    *,
+    unit: Unit,
+    number: int,
+    runs: int,
 ) -> Trial:
     """Run the estimator on a synthetic table, as one of several runs.
 
-    ``truth`` is the table's own statistic, from which the error is counted.
+    ``truth`` is the table's own statistic, from which the error is counted; it may depend on
+    which statistic an answer is of.
 
     The expected error is taken over the last draw's noise by its quantiles, and not by one
     sample, and wide radii are drawn more often than by chance: a few dozen runs then suffice.
@@ -64,6 +71,8 @@ def trial(
     )["plan"]
     assert walk.answer is not None
     evidence = walk.answer.evidence
+    if not isinstance(truth, Fraction):
+        truth = truth(walk.answer)
     lower, upper = evidence.interval(0.95, 3)
     return Trial(
         weight=part.weight,
