@@ -12,13 +12,12 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
-from modicum.summaries.base import Fetchable, Integers, Rows
+from modicum.summaries.base import Integers, Rows
 from modicum.summaries.membership import distinct_positions
 from modicum.summaries.sift import Sample, Sift, Sifted
 
-__all__ = ["WindowPass", "WindowSearch"]
+__all__ = ["WindowPass", "WindowSearch", "fetched"]
 
 _WHOLE = 1 << 20  # records of a whole column that are held: 8 MB
 _FEW = 1 << 17  # rows that are not worth a sample by position
@@ -35,18 +34,21 @@ class WindowSearch:
     ranks : callable
         From the number of records to positions from, to (exclusive).
     lattice : Lattice
-    most : int
+    most : int, optional
         Records within the first bracket, the whole range, that may be held.
     """
 
     def __init__(
-        self, ranks: Callable[[int], tuple[int, int]], lattice: Lattice, most: int
+        self,
+        ranks: Callable[[int], tuple[int, int]],
+        lattice: Lattice,
+        most: int | None = None,
     ) -> None:
         self._ranks = ranks
         self._known: Sample | None = None
         self._sure = _SURE
         self.bracket = lattice.first, lattice.last
-        self.most = most
+        self.most = _WHOLE if most is None else most
 
     def start_from(self, sample: Sample) -> None:
         """Begin with a sample of all records, whose number may be an estimate."""
@@ -77,6 +79,20 @@ class WindowSearch:
         return None
 
 
+def fetched(rows: Rows | None, lattice: Lattice) -> Sample | None:
+    """Sample rows by position, if there are many and any of them can be fetched.
+
+    The number of records among all rows is an estimate.
+    """
+    fetchable = None if rows is None else rows.fetchable
+    if rows is None or fetchable is None or fetchable.size <= _FEW:
+        return None
+    positions = distinct_positions(fetchable.size, _FETCHED, rows.entropy)
+    values = np.sort(lattice.quantise(fetchable.take(positions)))
+    records = fetchable.size * len(values) / _FETCHED
+    return Sample(values, records, 0, lattice.first, lattice.last)
+
+
 class WindowPass:
     """Finds the records at the positions ``ranks(n)`` of a column of n records.
 
@@ -92,7 +108,7 @@ class WindowPass:
     def __init__(
         self, ranks: Callable[[int], tuple[int, int]], lattice: Lattice, rows: Rows | None
     ) -> None:
-        self._search = WindowSearch(ranks, lattice, _WHOLE)
+        self._search = WindowSearch(ranks, lattice)
         self._lattice = lattice
         self._rows = rows
         self._sift: Sift | None = None
@@ -104,22 +120,14 @@ class WindowPass:
         self._sift.update(x)
 
     def _start(self) -> Sift:
-        fetchable = None if self._rows is None else self._rows.fetchable
-        if fetchable is not None and fetchable.size > _FEW:
-            assert self._rows is not None
-            self._search.start_from(self._fetched(fetchable, self._rows.entropy))
+        sample = fetched(self._rows, self._lattice)
+        if sample is not None:
+            self._search.start_from(sample)
         return self._next()
 
     def _next(self) -> Sift:
         entropy = None if self._rows is None else self._rows.entropy
         return Sift(self._lattice, entropy, self._search.bracket, self._search.most)
-
-    def _fetched(self, rows: Fetchable, entropy: Entropy) -> Sample:
-        """Sample rows by position; the number of records among all rows is an estimate."""
-        positions = distinct_positions(rows.size, _FETCHED, entropy)
-        values = np.sort(self._lattice.quantise(rows.take(positions)))
-        records = rows.size * len(values) / _FETCHED
-        return Sample(values, records, 0, self._lattice.first, self._lattice.last)
 
     def finish(self) -> tuple[int, int, Integers]:
         """Return the number of records, that before the window, and the window."""
