@@ -105,7 +105,7 @@ def test_wide_rings_and_large_budgets_are_drawn_at_once() -> None:
     ratio = (2**11 - 1) * math.exp(-1.5)
     assert np.mean(np.abs(draws) <= 2**40) == pytest.approx(1 / (1 + ratio), abs=0.01)
     assert np.mean(draws > 0) == pytest.approx(0.5, abs=0.1)
-    huge = law_of([4], [4], epsilon=Fraction(10**9))
+    huge = law_of([4, 4], [4, 4], epsilon=Fraction(10**9))
     assert {huge.sample(entropy) for _ in range(50)} == {4}
 
 

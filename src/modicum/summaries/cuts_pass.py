@@ -105,7 +105,7 @@ class CutsPass:
         (inside,) = known.inside.subsamples
         # [c1] Clipped to the outermost records between the cuts, m on each side are equal to these.
         beyond = known.on_lo * ends[0] + known.on_hi * ends[1]
-        total = exact_sum(np.clip(inside, *ends)) + beyond
+        total = exact_sum(np.clip(inside, ends[0], ends[1])) + beyond
         return Found(n, low, high, total - m * sum(ends))
 
     def _of_brackets(self, lower: Sifted, upper: Sifted, clipped: ClippedSummary) -> Found:
