@@ -2,7 +2,7 @@
 
 Both statistics rise with every record. So among all ways to add a records and to remove r, the
 highest value comes from adding the largest possible one a times and removing the r lowest
-(docs/proofs/trimmed_mean.md, [t2]). It is a ratio of integers; the end of level k is the floor
+(docs/proofs/trimmed_mean.md, [t2]). It is a ratio of integers; the end of level k is the ceiling
 of the largest one with a + r <= k.
 """
 
@@ -26,7 +26,7 @@ _FITS = 1 << 34  # with so many records no number below exceeds 2^63
 def level_ends_of(
     cuts: CutSummary, first: int, last: int, levels: int, *, winsorized: bool
 ) -> tuple[Integers, Integers]:
-    """Return ``lows`` and ``highs`` of a level law: ceilings and floors of what k changes reach.
+    """Return ``lows`` and ``highs`` of a level law: what k changes reach, rounded outwards.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def level_ends_of(
 
 
 def upper_ends(cuts: CutSummary, largest: int, levels: int, *, winsorized: bool) -> Integers:
-    """Return the floor of the highest value that k changes reach, for k = 0, ..., levels - 1.
+    """Return the ceiling of the highest value that k changes reach, for k = 0, ..., levels - 1.
 
     Nondecreasing; from k = n on it is ``largest``, since data without records have no value and
     count as beyond every t.
@@ -90,7 +90,7 @@ def _highest(cuts: CutSummary, largest: int, levels: int, *, winsorized: bool) -
             rests = rests + (m + move) * (ends & _MASK)
         else:
             count = count - 2 * (m + move)
-        value = _floor_ratio(high, rests, count) + centre
+        value = _ceiling(high, rests, count) + centre
         best[removed:] = np.maximum(best[removed:], value.astype(np.int64))
     return best
 
@@ -110,8 +110,9 @@ def _sums(x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     )
 
 
-def _floor_ratio(high: NDArray[Any], low: NDArray[Any], count: NDArray[Any]) -> NDArray[Any]:
-    """Floor of (high 2^26 + low) / count."""
+def _ceiling(high: NDArray[Any], low: NDArray[Any], count: NDArray[Any]) -> NDArray[Any]:
+    """Ceiling of (high 2^26 + low) / count: the floor after count - 1 is added."""
+    low = low + (count - 1)
     high = high + (low >> _LIMB)
     ratio = high // count
     value: NDArray[Any] = (ratio << _LIMB) + (

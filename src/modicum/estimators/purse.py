@@ -20,6 +20,8 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive, gaussian, laplace
 from modicum.mechanisms.centre import MedianCentre
 from modicum.mechanisms.grid import FloatGrid
+from modicum.mechanisms.level import LevelLaw
+from modicum.mechanisms.linear_level import LinearLevelLaw
 from modicum.mechanisms.quantile import RankLaw
 from modicum.mechanisms.radius import RadiusDraw, RadiusGrid, Selection
 from modicum.mechanisms.ranks import RadiusRanks
@@ -50,9 +52,9 @@ class Purse(ABC):
     def scale(self) -> Fraction:
         """The ε that sets the scale of the noise: ε itself, or sqrt(2 ρ) rounded down."""
 
-    def range_for(self, share: Fraction) -> Fraction:
+    def range_for(self, share: Fraction | None) -> Fraction:
         """Size η of the bounded-range event which a share buys."""
-        return self._range_of(self.total * share)
+        return self._range_of(self.left if share is None else self.total * share)
 
     @abstractmethod
     def _range_of(self, amount: Fraction) -> Fraction:
@@ -144,12 +146,39 @@ class Purse(ABC):
         self._pay(event)
         return law
 
+    def level(
+        self,
+        ends: tuple[Integers, Integers],
+        first: int,
+        last: int,
+        *,
+        unit: int,
+        share: Fraction | None,
+    ) -> LevelLaw:
+        """Integer of [first, last] near the innermost of nested level sets.
+
+        ``ends`` holds the lowest and highest of each; a record moves lengths by at most ``unit``.
+        """
+        epsilon, event = self._bounded_range(share)
+        law = LevelLaw(*ends, first, last, epsilon / unit, event)
+        self._pay(event)
+        return law
+
     def _bounded_range(self, share: Fraction | None) -> tuple[Fraction, Event]:
         """Size of the bounded range that a share buys, and what it is charged as."""
         if share is None:
             return self._range_of(self.left), self._whole(self.left)
         size = self.range_for(share)
         return size, BoundedRange(size)
+
+    def linear_level(
+        self, ends: tuple[Integers, Integers], lattice: Lattice, *, share: Fraction | None
+    ) -> LinearLevelLaw:
+        """Lattice point near the innermost of nested level sets, the length linear in between."""
+        epsilon, event = self._bounded_range(share)
+        law = LinearLevelLaw(*ends, lattice.first, lattice.last, epsilon, event)
+        self._pay(event)
+        return law
 
     def _pay(self, event: Event) -> None:
         self.left -= cost(event, self.kind).amount
