@@ -26,7 +26,15 @@ if TYPE_CHECKING:
     )
     from modicum.group_by import GroupBy
     from modicum.grouped import GroupedRelease
-    from modicum.one_shot import count, mean, median, quantile, sum
+    from modicum.one_shot import (
+        count,
+        mean,
+        median,
+        quantile,
+        sum,
+        trimmed_mean,
+        winsorized_mean,
+    )
     from modicum.privacy.budget import Budget, approx, pure, zcdp
     from modicum.privacy.unit import Unit, unit_of
     from modicum.release import Interval, Release
@@ -59,7 +67,9 @@ __all__ = [
     "quantile",
     "request",
     "sum",
+    "trimmed_mean",
     "unit_of",
+    "winsorized_mean",
     "zcdp",
 ]
 
@@ -77,7 +87,15 @@ _HOMES = {
     },
     "modicum.group_by": {"GroupBy"},
     "modicum.grouped": {"GroupedRelease"},
-    "modicum.one_shot": {"count", "mean", "median", "quantile", "sum"},
+    "modicum.one_shot": {
+        "count",
+        "mean",
+        "median",
+        "quantile",
+        "sum",
+        "trimmed_mean",
+        "winsorized_mean",
+    },
     "modicum.privacy.budget": {"Budget", "approx", "pure", "zcdp"},
     "modicum.privacy.unit": {"Unit", "unit_of"},
     "modicum.release": {"Interval", "Release"},

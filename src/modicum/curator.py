@@ -100,6 +100,8 @@ class Curator:
     count = _method(ask.count)
     quantile = _method(ask.quantile)
     median = _method(ask.median)
+    trimmed_mean = _method(ask.trimmed_mean)
+    winsorized_mean = _method(ask.winsorized_mean)
 
     @property
     def budget(self) -> Budget:

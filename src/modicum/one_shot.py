@@ -17,7 +17,16 @@ from modicum.release import Release
 from modicum.runners.live import run
 from modicum.runners.request import Request
 
-__all__ = ["OneShot", "count", "mean", "median", "quantile", "sum"]
+__all__ = [
+    "OneShot",
+    "count",
+    "mean",
+    "median",
+    "quantile",
+    "sum",
+    "trimmed_mean",
+    "winsorized_mean",
+]
 
 P = ParamSpec("P")
 Table = Any  # anything open_source accepts; engines are never imported here
@@ -80,4 +89,16 @@ quantile = _one_shot(
 median = _one_shot(
     ask.median,
     example=_EXAMPLE.format(name="median", arguments="within=(-1e9, 1e9), ", low=9800, high=10200),
+)
+trimmed_mean = _one_shot(
+    ask.trimmed_mean,
+    example=_EXAMPLE.format(
+        name="trimmed_mean", arguments="trim=0.1, within=(-1e9, 1e9), ", low=9900, high=10100
+    ),
+)
+winsorized_mean = _one_shot(
+    ask.winsorized_mean,
+    example=_EXAMPLE.format(
+        name="winsorized_mean", arguments="trim=0.1, within=(-1e9, 1e9), ", low=9900, high=10100
+    ),
 )

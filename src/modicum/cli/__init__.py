@@ -9,14 +9,14 @@ import re
 import sys
 from collections.abc import Sequence
 
-from modicum.cli import count, mean, median, plan, quantile, sum
+from modicum.cli import count, mean, median, plan, quantile, sum, trimmed_mean, winsorized_mean
 from modicum.cli.options import Parser
 from modicum.errors import InvalidArgument, ModicumError
 from modicum.version import VERSION
 
 __all__ = ["main"]
 
-_STATISTICS = (mean, sum, count, quantile, median)
+_STATISTICS = (mean, sum, count, quantile, median, trimmed_mean, winsorized_mean)
 
 _DESCRIPTION = """\
 Differentially private statistics of a Parquet or CSV file, with no bounds to guess.

@@ -9,16 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from modicum.errors import InvalidArgument
 from modicum.estimators.count import noisy_count
 from modicum.estimators.mean import adaptive_mean
-from modicum.estimators.options import ClusterOption, NoOption, Options, QuantileOption
+from modicum.estimators.options import (
+    ClusterOption,
+    NoOption,
+    Options,
+    QuantileOption,
+    TrimOption,
+)
 from modicum.estimators.quantile import rank_quantile
 from modicum.estimators.subset_mean import subset_mean
 from modicum.estimators.sum import adaptive_sum
+from modicum.estimators.trimmed import trimmed_estimate
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Kind
 from modicum.privacy.event import Event
@@ -99,6 +107,27 @@ def _quantile(
     return rank_quantile(column, _ranged(lattice), event, q=options.q, level=options.level)
 
 
+def _trimmed(
+    column: str | None,
+    lattice: Lattice | None,
+    event: Event,
+    options: TrimOption,
+    *,
+    winsorized: bool,
+) -> Steps[Answer]:
+    return trimmed_estimate(
+        column,
+        _ranged(lattice),
+        event,
+        trim=options.trim,
+        winsorized=winsorized,
+        level=options.level,
+    )
+
+
+_TRIMS = (TrimOption(Fraction(1, 10), 0.95), TrimOption(Fraction(1, 3), None))
+
+
 REGISTRY: tuple[Row[Any], ...] = (
     Row(
         "mean",
@@ -163,6 +192,26 @@ REGISTRY: tuple[Row[Any], ...] = (
         "quantile",
         "median by the exponential mechanism on ranks, with an interval",
         _quantile,
+    ),
+    Row(
+        "trimmed_mean",
+        "inverse-sensitivity",
+        ("pure", "zcdp", "approx"),
+        True,
+        _TRIMS,
+        "trimmed_mean",
+        "mean without a share of the lowest and of the highest records, with an interval",
+        partial(_trimmed, winsorized=False),
+    ),
+    Row(
+        "winsorized_mean",
+        "inverse-sensitivity",
+        ("pure", "zcdp", "approx"),
+        True,
+        _TRIMS,
+        "trimmed_mean",
+        "mean after a share of the lowest and of the highest records is moved inwards",
+        partial(_trimmed, winsorized=True),
     ),
 )
 

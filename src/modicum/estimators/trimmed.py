@@ -175,9 +175,7 @@ def _radius_law(
     aim, cap = plan.aim, plan.radius_cap
     lows = np.zeros(cap, dtype=np.int64)
     lows[:aim] = numbers[aim - 1 :: -1]
-    return purse.level(
-        (lows, numbers[aim : aim + cap]), 0, len(radii) - 1, unit=1, share=None
-    )
+    return purse.level((lows, numbers[aim : aim + cap]), 0, len(radii) - 1, unit=1, share=None)
 
 
 def _radii(largest: int) -> RadiusGrid:

@@ -22,6 +22,7 @@ from modicum.frames.rows import PassingOnce
 from modicum.steps import Ask
 from modicum.summaries.base import Accumulator, Integers
 from modicum.summaries.chosen import ChosenRows
+from modicum.summaries.cuts import Cuts
 from modicum.summaries.part_records import PartRecords, PartSubsample
 from modicum.summaries.pools import ChosenPool
 from modicum.summaries.records import Records, RecordSummary
@@ -170,6 +171,11 @@ class DistributedSource(Source):
 
 def _sent(ask: Ask[Any]) -> Ask[Any]:
     """Translate an ask into the one that parts get; refuse one that needs the rows again."""
+    if isinstance(ask.reduction, Cuts):
+        raise UnsupportedData(
+            "a trimmed mean needs several passes over single rows, which stay where they are: "
+            "write the table to Parquet and pass the path"
+        )
     if isinstance(ask.reduction, RankWindow):
         raise UnsupportedData(
             "a quantile needs several passes over single rows, which stay where they are: write "

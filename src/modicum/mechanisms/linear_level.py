@@ -88,7 +88,8 @@ class LinearLevelLaw(Law[int]):
         edges = np.outer(rings.widths, np.arange(parts + 1)) // parts
         least = np.maximum(edges[:, :-1] + 1, rings.nearest[:, None])
         most = np.minimum(edges[:, 1:], (rings.nearest + rings.counts - 1)[:, None])
-        steps = (rings.floors[:, None] * parts + np.arange(parts)).ravel()
+        rises = np.outer(np.abs(rings.signs), np.arange(parts))
+        steps = (rings.floors[:, None] * parts + rises).ravel()
         counts = np.maximum(most - least + 1, 0).ravel()
         while True:
             i, part = divmod(draw_level(counts, steps, self.rate / parts, entropy), parts)
@@ -127,6 +128,26 @@ class LinearLevelLaw(Law[int]):
         near = rings.anchors + signs * rings.nearest
         far = near + signs * (rings.counts - 1)
         return sorted({*near.tolist(), *far.tolist()})
+
+    def distance(self) -> float:
+        """Expected distance of a draw from the middle of the innermost set.
+
+        An integer of a ring is taken as spread over a unit interval: the law of its place is then
+        a truncated exponential one.
+        """
+        rings, rate = self._rings(), float(self.rate)
+        middle = (int(rings.anchors[0]) + int(rings.nearest[0])) + (int(rings.counts[0]) - 1) / 2
+        sloped = rings.signs != 0
+        x = np.where(sloped, rate / rings.widths, 0.0)
+        counts = rings.counts.astype(np.float64)
+        reach = np.maximum(x * counts, 1e-9)
+        shares = -np.expm1(-reach) / reach * counts
+        weights = shares * np.exp(-rate * (rings.floors - rings.floors.min()))
+        weights *= np.exp(-x * (rings.nearest - 1))
+        places = counts * (1 / reach - 1 / np.expm1(reach))
+        starts = (rings.anchors - middle) * rings.signs + rings.nearest - 0.5
+        distances = np.where(sloped, starts + places, counts / 4)
+        return float(weights @ distances / weights.sum())
 
     def _rings(self) -> _Rings:
         """Cut [first, last] where the slope of len changes."""

@@ -11,11 +11,12 @@ True
 
 from __future__ import annotations
 
-from modicum.plan.card import CountPlan, MeanPlan, Plan, QuantilePlan, SumPlan
+from modicum.plan.card import CountPlan, MeanPlan, Plan, QuantilePlan, SumPlan, TrimmedPlan
 from modicum.plan.count import count
 from modicum.plan.mean import mean
 from modicum.plan.quantile import median, quantile
 from modicum.plan.sum import sum
+from modicum.plan.trimmed import trimmed_mean, winsorized_mean
 
 __all__ = [
     "CountPlan",
@@ -23,9 +24,12 @@ __all__ = [
     "Plan",
     "QuantilePlan",
     "SumPlan",
+    "TrimmedPlan",
     "count",
     "mean",
     "median",
     "quantile",
     "sum",
+    "trimmed_mean",
+    "winsorized_mean",
 ]
