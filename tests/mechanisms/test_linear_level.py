@@ -86,13 +86,13 @@ def test_neighbours_differ_by_at_most_epsilon_in_all(laws) -> None:  # noqa: F81
     assert 1.2 < worst <= 2 + 1e-12
 
 
-@pytest.mark.parametrize("ends", [([6, 4, 2, -4], [3, 5, 5, 9]), ([2, 1], [5, 5])])
+@pytest.mark.parametrize("ends", [([6, 4, 2, -4], [3, 5, 5, 9]), ([2, -4], [3, 8])])
 @pytest.mark.parametrize("epsilon", [TWO, Fraction(9)])
 def test_the_sampler_follows_the_law_and_a_tighter_one_is_noticed(epsilon, ends) -> None:
     """Sets that cross at first, or several integers of length 0; one part a ring, or five."""
     law, tighter = (law_of(*ends, epsilon=e) for e in (epsilon, epsilon * 10 / 7))
     entropy = SeededEntropy(f"linear level {epsilon} {ends}")
-    draws = [law.sample(entropy) for _ in range(6000)]
+    draws = [law.sample(entropy) for _ in range(3000)]
     assert p_value(draws, probabilities(law)) > ACCEPT
     assert p_value(draws, probabilities(tighter)) < REJECT
 

@@ -49,16 +49,18 @@ class SyntheticReader:
                 assert ask.lattice is not None
                 ends = (ask.lattice.first, ask.lattice.last)
                 return CellSummary(centre, edges, *ends, *table.cells(centre, edges))
-            case RankWindow():
-                return _window(table, ask.reduction, entropy)
-            case Cuts():
-                return _cuts(table, ask.reduction, entropy)
+            case RankWindow() | Cuts():
+                return _near_ranks(table, ask.reduction, entropy)
             case Records():
                 return _Subsample(table)
         raise AssertionError(f"no synthetic answer to {ask.reduction!r}")
 
 
-def _window(table: Table, asked: RankWindow, entropy: Entropy) -> WindowSummary:
+def _near_ranks(
+    table: Table, asked: RankWindow | Cuts, entropy: Entropy
+) -> WindowSummary | CutSummary:
+    if isinstance(asked, Cuts):
+        return _cuts(table, asked, entropy)
     start, stop = asked.ranks(table.rows)
     values = table.at(start, stop, entropy)
     return WindowSummary(table.rows, start, values, asked.q, asked.reach)
