@@ -38,6 +38,8 @@ if TYPE_CHECKING:
         monotone,
         quantile,
         sum,
+        trimmed_mean,
+        winsorized_mean,
     )
     from modicum.privacy.budget import Budget, approx, pure, zcdp
     from modicum.privacy.unit import Unit, unit_of
@@ -77,7 +79,9 @@ __all__ = [
     "quantile",
     "request",
     "sum",
+    "trimmed_mean",
     "unit_of",
+    "winsorized_mean",
     "zcdp",
 ]
 
@@ -107,6 +111,8 @@ _HOMES = {
         "monotone",
         "quantile",
         "sum",
+        "trimmed_mean",
+        "winsorized_mean",
     },
     "modicum.privacy.budget": {"Budget", "approx", "pure", "zcdp"},
     "modicum.privacy.unit": {"Unit", "unit_of"},

@@ -104,6 +104,8 @@ class Curator:
     lp_location = _method(ask.lp_location)
     huber_location = _method(ask.huber_location)
     monotone = _method(ask.monotone)
+    trimmed_mean = _method(ask.trimmed_mean)
+    winsorized_mean = _method(ask.winsorized_mean)
 
     @property
     def budget(self) -> Budget:

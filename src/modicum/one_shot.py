@@ -28,6 +28,8 @@ __all__ = [
     "monotone",
     "quantile",
     "sum",
+    "trimmed_mean",
+    "winsorized_mean",
 ]
 
 P = ParamSpec("P")
@@ -117,5 +119,17 @@ monotone = _one_shot(
         arguments="statistic=modicum.Score('cube', lambda v: v**3, growth=3), within=(-1e9, 1e9), ",
         low=9500,
         high=10500,
+    ),
+)
+trimmed_mean = _one_shot(
+    ask.trimmed_mean,
+    example=_EXAMPLE.format(
+        name="trimmed_mean", arguments="trim=0.1, within=(-1e9, 1e9), ", low=9900, high=10100
+    ),
+)
+winsorized_mean = _one_shot(
+    ask.winsorized_mean,
+    example=_EXAMPLE.format(
+        name="winsorized_mean", arguments="trim=0.1, within=(-1e9, 1e9), ", low=9900, high=10100
     ),
 )

@@ -195,7 +195,7 @@ def test_workers_of_another_version_refuse(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_rows_do_not_come_to_the_driver() -> None:
     source = Cluster(CUTS)
-    assert source.size is None
+    assert source.fetchable("x") is None
     with pytest.raises(UnsupportedData, match="stay where they are"):
         next(iter(source.chunks(["x"])))
     for reduction in (PartRecords(1),):

@@ -157,6 +157,8 @@ EXTRA: dict[str, dict[str, Any]] = {
     "quantile": {"q": 0.9},
     "expectile": {"tau": 0.9},
     "lp_location": {"p": 1.5},
+    "trimmed_mean": {"trim": 0.1},
+    "winsorized_mean": {"trim": 0.1},
     "monotone": {"statistic": modicum.Score("identity", lambda v: v, growth=1)},
 }
 

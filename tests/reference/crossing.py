@@ -43,6 +43,18 @@ class Crossing:
         down, up = self._sides[t].T
         return int(far[down].min()), int(far[up].min())
 
+    def extremes(
+        self, data: Data, levels: int
+    ) -> tuple[list[Fraction | None], list[Fraction | None]]:
+        """Least and highest value within k changes, k < levels; ``None``: there need be none."""
+        far = np.abs(self._tables - self._table(data)).sum(axis=1)
+        near = [[v for v, d in zip(self._worth, far, strict=True) if d <= k] for k in range(levels)]
+        lost = [None in values for values in near]
+        return tuple(  # type: ignore[return-value]
+            [None if gone else end(values) for values, gone in zip(near, lost, strict=True)]
+            for end in (min, max)
+        )
+
     def levels(
         self, data: Data, first: int, last: int, cap: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -19,6 +19,8 @@ from modicum.cli import (
     plan,
     quantile,
     sum,
+    trimmed_mean,
+    winsorized_mean,
 )
 from modicum.cli.options import Parser
 from modicum.errors import InvalidArgument, ModicumError
@@ -26,7 +28,18 @@ from modicum.version import VERSION
 
 __all__ = ["main"]
 
-_STATISTICS = (mean, sum, count, quantile, median, expectile, lp_location, huber_location)
+_STATISTICS = (
+    mean,
+    sum,
+    count,
+    quantile,
+    median,
+    trimmed_mean,
+    winsorized_mean,
+    huber_location,
+    lp_location,
+    expectile,
+)
 
 _DESCRIPTION = """\
 Differentially private statistics of a Parquet or CSV file, with no bounds to guess.

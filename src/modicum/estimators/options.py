@@ -10,7 +10,7 @@ from modicum.errors import InvalidArgument
 from modicum.estimators.schedule import Clusters
 from modicum.exact.rational import as_fraction
 
-__all__ = ["ClusterOption", "NoOption", "Options", "QuantileOption"]
+__all__ = ["ClusterOption", "NoOption", "Options", "QuantileOption", "TrimOption"]
 
 _LARGEST_DENOMINATOR = 10**9
 LEAST_LEVEL = 0.95  # the card shows an interval at this level
@@ -90,10 +90,53 @@ class QuantileOption(Options):
         exact = as_fraction(q, "q").limit_denominator(_LARGEST_DENOMINATOR)  # type: ignore[arg-type]
         if not 0 < exact < 1:
             raise InvalidArgument(f"q must lie strictly between 0 and 1, got {q!r}")
-        number = isinstance(level, int | float) and not isinstance(level, bool)
-        if level is not None and not (number and LEAST_LEVEL <= level < 1):  # type: ignore[operator]
+        return cls(exact, _checked_level(level))
+
+
+@dataclass(frozen=True, slots=True)
+class TrimOption(Options):
+    """Which share of the records a mean leaves out on each side, and the level of its interval.
+
+    Attributes
+    ----------
+    trim : Fraction
+    level : float or None
+        ``None``: no interval is drawn.
+    """
+
+    trim: Fraction
+    level: float | None
+
+    @classmethod
+    def of(cls, trim: object, level: object) -> TrimOption:
+        """Check both.
+
+        Raises
+        ------
+        InvalidArgument
+            Unless 0 < trim < 1/2, and ``level`` is ``None`` or in [0.95, 1).
+
+        Examples
+        --------
+        >>> TrimOption.of(0.1, 0.95).trim
+        Fraction(1, 10)
+        """
+        exact = as_fraction(trim, "trim").limit_denominator(_LARGEST_DENOMINATOR)  # type: ignore[arg-type]
+        if not 0 < exact < Fraction(1, 2):
             raise InvalidArgument(
-                f"level must be a number from {LEAST_LEVEL} up to 1, or None to draw no interval, "
-                f"got {level!r}"
+                "trim is the share left out on each side, strictly between 0 and 1/2 "
+                f"(0: a mean; 1/2: a median), got {trim!r}"
             )
-        return cls(exact, None if level is None else float(level))  # type: ignore[arg-type]
+        return cls(exact, _checked_level(level))
+
+
+def _checked_level(level: object) -> float | None:
+    if level is None:
+        return None
+    number = isinstance(level, int | float) and not isinstance(level, bool)
+    if not (number and LEAST_LEVEL <= level < 1):  # type: ignore[operator]
+        raise InvalidArgument(
+            f"level must be a number from {LEAST_LEVEL} up to 1, or None to draw no interval, "
+            f"got {level!r}"
+        )
+    return float(level)  # type: ignore[arg-type]

@@ -21,6 +21,7 @@ from modicum.mechanisms.additive import Additive, gaussian, laplace
 from modicum.mechanisms.centre import MedianCentre
 from modicum.mechanisms.grid import FloatGrid
 from modicum.mechanisms.level import LevelLaw
+from modicum.mechanisms.linear_level import LinearLevelLaw
 from modicum.mechanisms.quantile import RankLaw
 from modicum.mechanisms.radius import RadiusDraw, RadiusGrid, Selection
 from modicum.mechanisms.ranks import RadiusRanks
@@ -169,6 +170,15 @@ class Purse(ABC):
             return self._range_of(self.left), self._whole(self.left)
         size = self.range_for(share)
         return size, BoundedRange(size)
+
+    def linear_level(
+        self, ends: tuple[Integers, Integers], lattice: Lattice, *, share: Fraction | None
+    ) -> LinearLevelLaw:
+        """Lattice point near the innermost of nested level sets, the length linear in between."""
+        epsilon, event = self._bounded_range(share)
+        law = LinearLevelLaw(*ends, lattice.first, lattice.last, epsilon, event)
+        self._pay(event)
+        return law
 
     def _pay(self, event: Event) -> None:
         self.left -= cost(event, self.kind).amount

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
@@ -20,11 +21,18 @@ from modicum.estimators.count import noisy_count
 from modicum.estimators.location import location
 from modicum.estimators.location_option import LocationOption
 from modicum.estimators.mean import adaptive_mean
-from modicum.estimators.options import ClusterOption, NoOption, Options, QuantileOption
+from modicum.estimators.options import (
+    ClusterOption,
+    NoOption,
+    Options,
+    QuantileOption,
+    TrimOption,
+)
 from modicum.estimators.quantile import rank_quantile
 from modicum.estimators.score import Score, expectile_score, power_score
 from modicum.estimators.subset_mean import subset_mean
 from modicum.estimators.sum import adaptive_sum
+from modicum.estimators.trimmed import trimmed_estimate
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Kind
 from modicum.privacy.event import Event
@@ -123,6 +131,27 @@ def _cubic(v: NDArray[np.float64]) -> NDArray[np.float64]:
     return v**3
 
 
+def _trimmed(
+    column: str | None,
+    lattice: Lattice | None,
+    event: Event,
+    options: TrimOption,
+    *,
+    winsorized: bool,
+) -> Steps[Answer]:
+    return trimmed_estimate(
+        column,
+        _ranged(lattice),
+        event,
+        trim=options.trim,
+        winsorized=winsorized,
+        level=options.level,
+    )
+
+
+_TRIMS = (TrimOption(Fraction(1, 10), 0.95), TrimOption(Fraction(1, 3), None))
+
+
 REGISTRY: tuple[Row[Any], ...] = (
     Row(
         "mean",
@@ -190,7 +219,7 @@ REGISTRY: tuple[Row[Any], ...] = (
     ),
     Row(
         "expectile",
-        "inverse",
+        "inverse-sensitivity",
         ("pure", "zcdp", "approx"),
         True,
         _locations(expectile_score(0.9)),
@@ -200,7 +229,7 @@ REGISTRY: tuple[Row[Any], ...] = (
     ),
     Row(
         "lp_location",
-        "inverse",
+        "inverse-sensitivity",
         ("pure", "zcdp", "approx"),
         True,
         _locations(power_score(1.5)),
@@ -210,7 +239,7 @@ REGISTRY: tuple[Row[Any], ...] = (
     ),
     Row(
         "huber_location",
-        "inverse",
+        "inverse-sensitivity",
         ("pure", "zcdp", "approx"),
         True,
         _locations(None),
@@ -220,13 +249,33 @@ REGISTRY: tuple[Row[Any], ...] = (
     ),
     Row(
         "monotone",
-        "inverse",
+        "inverse-sensitivity",
         ("pure", "zcdp", "approx"),
         True,
         _locations(Score("cubic", _cubic, growth=3, homogeneous=True)),
         "locations",
         "any monotone statistic, by its score or its level boundaries",
         _location,
+    ),
+    Row(
+        "trimmed_mean",
+        "inverse-sensitivity",
+        ("pure", "zcdp", "approx"),
+        True,
+        _TRIMS,
+        "trimmed_mean",
+        "mean without a share of the lowest and of the highest records, with an interval",
+        partial(_trimmed, winsorized=False),
+    ),
+    Row(
+        "winsorized_mean",
+        "inverse-sensitivity",
+        ("pure", "zcdp", "approx"),
+        True,
+        _TRIMS,
+        "trimmed_mean",
+        "mean after a share of the lowest and of the highest records is moved inwards",
+        partial(_trimmed, winsorized=True),
     ),
 )
 

@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, NoReturn
 
-import numpy as np
-from numpy.typing import NDArray
-
 from modicum.errors import SourceError, UnsupportedData
 from modicum.exact.entropy import SYSTEM, Entropy, SeededEntropy
 from modicum.frames.base import Chunk, Source, guarded
 from modicum.frames.labels import Coder
+from modicum.frames.quiet import quiet
+from modicum.frames.rows import PassingOnce
 from modicum.steps import Ask
-from modicum.summaries.base import Accumulator, Integers, Sensitive
+from modicum.summaries.base import Accumulator, Integers
 from modicum.summaries.chosen import ChosenRows
+from modicum.summaries.cuts import Cuts
 from modicum.summaries.part_records import PartRecords, PartSubsample
 from modicum.summaries.pools import ChosenPool
 from modicum.summaries.records import Records, RecordSummary
@@ -72,7 +72,7 @@ class Job:
         self._check_version()
         entropy = self._entropy(place)
         passes = self._begin(entropy)
-        with np.errstate(all="ignore"):  # a warning would tell of a value
+        with quiet():
             for chunk in chunks:
                 for ask, accumulator in zip(self.asks, passes, strict=True):
                     accumulator.update(chunk[ask.column])
@@ -95,7 +95,7 @@ class Job:
         return reduce(both, parts, nothing)
 
     def _begin(self, entropy: Entropy) -> list[Accumulator[Any]]:
-        part = _Part(entropy)
+        part = PassingOnce(entropy)
         return [ask.reduction.begin(ask.lattice, part) for ask in self.asks]
 
     def _entropy(self, place: str) -> Entropy:
@@ -169,30 +169,13 @@ class DistributedSource(Source):
         raise UnsupportedData(f"the rows of {self._label} stay where they are: only summaries move")
 
 
-class _Part(Sensitive):
-    """What reductions may know of the part that is being read."""
-
-    size = None
-
-    def __init__(self, entropy: Entropy) -> None:
-        self._entropy = entropy
-
-    @property
-    def entropy(self) -> Entropy:
-        """Randomness for secret choices of rows."""
-        return self._entropy
-
-    def take(self, positions: Integers) -> NDArray[np.float64]:
-        """Refuse: there is no size."""
-        raise UnsupportedData("single rows of a distributed table cannot be fetched")
-
-    def feed(self, accumulator: Accumulator[object]) -> None:
-        """Refuse: a part passes once a job."""
-        raise UnsupportedData("a part of a distributed table passes once")
-
-
 def _sent(ask: Ask[Any]) -> Ask[Any]:
     """Translate an ask into the one that parts get; refuse one that needs the rows again."""
+    if isinstance(ask.reduction, Cuts):
+        raise UnsupportedData(
+            "a trimmed mean needs several passes over single rows, which stay where they are: "
+            "write the table to Parquet and pass the path"
+        )
     if isinstance(ask.reduction, RankWindow):
         raise UnsupportedData(
             "a quantile needs several passes over single rows, which stay where they are: write "

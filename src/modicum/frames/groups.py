@@ -20,6 +20,8 @@ from modicum.exact.lattice import Lattice
 from modicum.frames.base import CHUNK, rows_of
 from modicum.frames.labels import Dictionary, Label, LabelValues
 from modicum.frames.people import kept_rows
+from modicum.frames.quiet import quiet
+from modicum.frames.rows import PassingOnce
 from modicum.frames.source import Source
 from modicum.mechanisms.keys import natural_order
 from modicum.privacy.unit import Unit
@@ -61,6 +63,11 @@ def check_groups(source: Source, unit: Unit, by: str) -> str | None:
 
 def count_keys(source: Source, unit: Unit, by: str, entropy: Entropy) -> dict[Any, int]:
     """Count the rows of every label of a column, at most ``unit.rows`` of a person; sensitive."""
+    with quiet():
+        return _counted(source, unit, by, entropy)
+
+
+def _counted(source: Source, unit: Unit, by: str, entropy: Entropy) -> dict[Any, int]:
     labels = Dictionary()
     counts = np.zeros(1, dtype=np.int64)  # first of the rows without a label
     for chunk in source.chunks([], {by: labels}):
@@ -127,7 +134,7 @@ class GroupReader(Sensitive):
         list
             Summaries in the order of the asks.
         """
-        with np.errstate(all="ignore"):  # no warning may tell of a value
+        with quiet():
             if self._unit.column is not None and self._kept is None:
                 kept = kept_rows(
                     self._source, self._unit, self._columns, {self._by: self._places()}, entropy
@@ -258,35 +265,21 @@ class _Route:
         self._waiting, self._rows = [], 0
 
 
-class _GroupRows(Sensitive):
-    """One column of one group, for reductions that come back to single rows."""
+class _GroupRows(PassingOnce):
+    """One column of one group, for reductions that make a second pass."""
 
-    __slots__ = ("_column", "_entropy", "_group", "_reader")
+    __slots__ = ("_column", "_group", "_reader")
 
     def __init__(
         self, reader: GroupReader, group: int, column: str | None, entropy: Entropy
     ) -> None:
+        super().__init__(entropy)
         self._reader = reader
         self._group = group
         self._column = column
-        self._entropy = entropy
-
-    @property
-    def entropy(self) -> Entropy:
-        """Randomness for secret choices of rows."""
-        return self._entropy
-
-    @property
-    def size(self) -> None:
-        """None: a row of a group is not found by its position."""
-        return
-
-    def take(self, positions: Integers) -> Floats:
-        """Refuse: there are no positions."""
-        raise NotImplementedError
 
     def feed(self, accumulator: Accumulator[object]) -> None:
         """Make one more pass over the group."""
-        with np.errstate(all="ignore"):
+        with quiet():
             for groups, columns in self._reader.rows([self._column]):
                 accumulator.update(columns[self._column][groups == self._group])

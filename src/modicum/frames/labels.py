@@ -59,6 +59,12 @@ class Coder(Protocol):
         """Return an integer for each label."""
 
 
+def _spread(values: Encoded, coder: Coder, missing: int) -> Integers:
+    """Code each label of a list once, and give the rows their codes."""
+    known = np.append(coder.codes(values.labels), missing)
+    return known[np.maximum(values.places.astype(np.intp), -1)]
+
+
 _MISSING = {"None", "nan", "NaN", "NaT", "<NA>"}
 """Texts of the objects that pandas takes for missing, whatever their class."""
 
@@ -143,8 +149,7 @@ class Presence(Sensitive):
     def codes(self, values: LabelValues) -> Integers:
         """Return 0 or -1 for each label."""
         if isinstance(values, Encoded):
-            known = np.append(self.codes(values.labels), -1)
-            return known[np.maximum(values.places.astype(np.intp), -1)]
+            return _spread(values, self, -1)
         items = _items(values)
         return np.fromiter((-(item is None) for item in items), np.int64, len(items))
 
@@ -165,8 +170,7 @@ class Moments(Sensitive):
     def codes(self, values: LabelValues) -> Integers:
         """Return the time of each, in order."""
         if isinstance(values, Encoded):
-            known = np.append(self.codes(values.labels), _LAST)
-            return known[np.maximum(values.places.astype(np.intp), -1)]
+            return _spread(values, self, _LAST)
         moments = np.asarray(values)
         unit = np.datetime_data(moments.dtype)[0]
         times = moments.view(np.int64)

@@ -19,6 +19,7 @@ from modicum.frames.base import Chunk, Floats, Source
 from modicum.frames.fewest import SmallestRows
 from modicum.frames.labels import Coder, Dictionary, Label, Moments
 from modicum.frames.memory import MemorySource
+from modicum.frames.quiet import quiet
 from modicum.frames.reader import check_asks, read
 from modicum.frames.totals import PersonTotals
 from modicum.privacy.unit import Unit
@@ -120,10 +121,11 @@ def kept_rows(
         What decided first which rows are kept, the labels' integers, and the columns.
     """
     rows = SmallestRows(unit.rows)
-    for codes, first, chunk in _rows(source, unit, columns, labels, entropy):
-        ranks = [chunk[Label(name)] for name in labels]
-        rows.add(codes, [first, *ranks, *(chunk[name] for name in columns)])
-    return rows.kept() or [np.empty(0)] * (1 + len(labels) + len(columns))
+    with quiet():
+        for codes, first, chunk in _rows(source, unit, columns, labels, entropy):
+            ranks = [chunk[Label(name)] for name in labels]
+            rows.add(codes, [first, *ranks, *(chunk[name] for name in columns)])
+        return rows.kept() or [np.empty(0)] * (1 + len(labels) + len(columns))
 
 
 def _rows(
@@ -161,7 +163,8 @@ class _Combined(TableReader):
     def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
         check_asks(self._source, asks)
         keys = [(ask.column, ask.lattice) for ask in asks]
-        self._combine([key for key in dict.fromkeys(keys) if key not in self._views])
+        with quiet():
+            self._combine([key for key in dict.fromkeys(keys) if key not in self._views])
         answers: dict[int, Any] = {}
         for key in dict.fromkeys(keys):
             places = [i for i, each in enumerate(keys) if each == key]

@@ -11,12 +11,13 @@ True
 
 from __future__ import annotations
 
-from modicum.plan.card import CountPlan, MeanPlan, Plan, QuantilePlan, SumPlan
+from modicum.plan.card import CountPlan, MeanPlan, Plan, QuantilePlan, SumPlan, TrimmedPlan
 from modicum.plan.count import count
 from modicum.plan.location import expectile, huber_location, lp_location
 from modicum.plan.mean import mean
 from modicum.plan.quantile import median, quantile
 from modicum.plan.sum import sum
+from modicum.plan.trimmed import trimmed_mean, winsorized_mean
 
 __all__ = [
     "CountPlan",
@@ -24,6 +25,7 @@ __all__ = [
     "Plan",
     "QuantilePlan",
     "SumPlan",
+    "TrimmedPlan",
     "count",
     "expectile",
     "huber_location",
@@ -32,4 +34,6 @@ __all__ = [
     "median",
     "quantile",
     "sum",
+    "trimmed_mean",
+    "winsorized_mean",
 ]

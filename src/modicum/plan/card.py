@@ -13,7 +13,7 @@ from modicum.privacy.budget import Budget, decimal_text, short_text
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
 
-__all__ = ["CountPlan", "MeanPlan", "Plan", "QuantilePlan", "SumPlan"]
+__all__ = ["CountPlan", "MeanPlan", "Plan", "QuantilePlan", "SumPlan", "TrimmedPlan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +180,25 @@ class QuantilePlan(SumPlan):
 
     def _data_words(self) -> str:
         return f", q = {short_text(self.q)}{super(QuantilePlan, self)._data_words()}"
+
+
+@dataclass(frozen=True, slots=True)
+class TrimmedPlan(SumPlan):
+    """Plan for a trimmed or a winsorized mean of a column.
+
+    Attributes
+    ----------
+    trim : Fraction
+        Share of the records beyond each cut.
+    """
+
+    trim: Fraction
+
+    def _data(self) -> dict[str, object]:
+        return {**super(TrimmedPlan, self)._data(), "trim": float(self.trim)}
+
+    def _data_words(self) -> str:
+        return f", trim = {short_text(self.trim)}{super(TrimmedPlan, self)._data_words()}"
 
 
 def _short(x: float) -> str:

@@ -14,6 +14,7 @@ from modicum.steps import Ask
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.clipped import ClippedSum, ClippedSummary
 from modicum.summaries.count import Count, CountSummary
+from modicum.summaries.cuts import Cuts, CutSummary
 from modicum.summaries.records import Records
 from modicum.summaries.tails import Tails, TailSummary
 from modicum.summaries.window import RankWindow, WindowSummary
@@ -48,13 +49,27 @@ class SyntheticReader:
                 assert ask.lattice is not None
                 ends = (ask.lattice.first, ask.lattice.last)
                 return CellSummary(centre, edges, *ends, *table.cells(centre, edges))
-            case RankWindow(q, reach):
-                start, stop = ask.reduction.ranks(table.rows)
-                values = table.at(start, stop, entropy)
-                return WindowSummary(table.rows, start, values, q, reach)
+            case RankWindow() | Cuts():
+                return _near_ranks(table, ask.reduction, entropy)
             case Records():
                 return _Subsample(table)
         raise AssertionError(f"no synthetic answer to {ask.reduction!r}")
+
+
+def _near_ranks(
+    table: Table, asked: RankWindow | Cuts, entropy: Entropy
+) -> WindowSummary | CutSummary:
+    if isinstance(asked, Cuts):
+        return _cuts(table, asked, entropy)
+    start, stop = asked.ranks(table.rows)
+    values = table.at(start, stop, entropy)
+    return WindowSummary(table.rows, start, values, asked.q, asked.reach)
+
+
+def _cuts(table: Table, asked: Cuts, entropy: Entropy) -> CutSummary:
+    cuts, n, reach = asked.cuts(table.rows), table.rows, asked.reach
+    low, high = (table.at(max(0, cut - reach), min(n, cut + reach), entropy) for cut in cuts)
+    return CutSummary(n, low, high, table.between(*cuts).total(), asked.share, reach)
 
 
 class _Subsample:

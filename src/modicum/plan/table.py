@@ -64,6 +64,12 @@ class Table:
         low, high = (int(self.q[np.searchsorted(upto, place, side="right")]) for place in places)
         return Fraction(low + high, 2)
 
+    def between(self, start: int, stop: int) -> Table:
+        """Return the table of the records at positions from start to stop (exclusive)."""
+        upto = np.cumsum(self.weights)
+        lower = np.maximum(upto - self.weights, start)
+        return Table(self.q, np.maximum(np.minimum(upto, stop) - lower, 0))
+
     def lowest(self, count: int) -> tuple[Integers, Table]:
         """Return the ``count`` lowest records (or all), and the table of the others."""
         upto = np.cumsum(self.weights)

@@ -76,7 +76,7 @@ def trial(
     lower, upper = evidence.interval(0.95, 3)
     return Trial(
         weight=part.weight,
-        error=_error(request, table, truth, walk.answer, part.quantile),
+        error=_error(request, table, truth, walk.answer, part),
         interval_width=upper - lower,
         passes=reader.passes,
         journal=tuple(walk.journal),
@@ -84,12 +84,13 @@ def trial(
     )
 
 
-def _error(
-    request: Request, table: Table, truth: Fraction, answer: Answer, quantile: RankLaw | None
-) -> float:
-    if quantile is not None:
+def _error(request: Request, table: Table, truth: Fraction, answer: Answer, part: Part) -> float:
+    if part.quantile is not None:
         assert request.lattice is not None
-        return _rank_error(quantile) * request.lattice.step
+        return _rank_error(part.quantile) * request.lattice.step
+    if part.levels is not None:
+        assert request.lattice is not None
+        return part.levels.distance() * request.lattice.step
     return math.fsum(chance * abs(float(value - truth)) for value, chance in _values(answer, table))
 
 

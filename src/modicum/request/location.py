@@ -206,4 +206,6 @@ def location(
 ) -> Request:
     """Make a request for a location of the registry."""
     options = LocationOption.of(statistic, level, lattice)
-    return find_row(name, "inverse").request(column_name(column), lattice, price, options)
+    return find_row(name, "inverse-sensitivity").request(
+        column_name(column), lattice, price, options
+    )
