@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from modicum.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from modicum import audit, plan, request
+    from modicum import audit, plan, request, theory
     from modicum.curator import Curator
     from modicum.errors import (
         BudgetExceeded,
@@ -79,13 +79,14 @@ __all__ = [
     "quantile",
     "request",
     "sum",
+    "theory",
     "trimmed_mean",
     "unit_of",
     "winsorized_mean",
     "zcdp",
 ]
 
-_SUBMODULES = {"audit", "plan", "request"}
+_SUBMODULES = {"audit", "plan", "request", "theory"}
 _HOMES = {
     "modicum.curator": {"Curator"},
     "modicum.errors": {

@@ -18,6 +18,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
+from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,7 +27,17 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument
 from modicum.summaries.base import Integers, Sensitive
 
-__all__ = ["Coder", "Dictionary", "Encoded", "Label", "LabelValues", "Moments", "Presence", "texts"]
+__all__ = [
+    "Coder",
+    "Dictionary",
+    "Encoded",
+    "Label",
+    "LabelValues",
+    "Moments",
+    "Presence",
+    "label_bytes",
+    "texts",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +205,22 @@ class _Codes(dict[Any, int]):
     def __missing__(self, label: Hashable) -> int:
         code = self[label] = len(self) - 1  # None is there from the start
         return code
+
+
+def label_bytes(label: Hashable) -> bytes:
+    """Return bytes by which a label is known in every process: equal ones for equal labels.
+
+    Python's hash of a number depends on its value only, whatever its type. Different numbers may
+    share one.
+
+    Examples
+    --------
+    >>> label_bytes(5) == label_bytes(Decimal("5.00")) == label_bytes(5.0) != label_bytes("5")
+    True
+    """
+    if isinstance(label, Real | Decimal):
+        return b"number %d" % hash(label)
+    return f"{type(label).__name__} {label}".encode("utf-8", "surrogatepass")
 
 
 def texts(values: Iterable[Any]) -> list[Hashable]:

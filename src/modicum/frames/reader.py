@@ -7,9 +7,9 @@ from typing import Any
 
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
-from modicum.frames.distributed import DistributedSource
 from modicum.frames.progress import watched
 from modicum.frames.quiet import quiet
+from modicum.frames.remote import RemoteSource, Scope
 from modicum.frames.rows import PassingOnce
 from modicum.frames.source import Source
 from modicum.steps import Ask
@@ -42,8 +42,8 @@ def read(source: Source, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any
         If the data cannot be read.
     """
     check_asks(source, asks)
-    if isinstance(source, DistributedSource):
-        return source.answer(asks, entropy)
+    if isinstance(source, RemoteSource):
+        return source.answer(Scope(), [(0, ask) for ask in asks], entropy)
     rows = {ask.column: _ColumnRows(source, ask.column, entropy) for ask in asks}
     passes = [ask.reduction.begin(ask.lattice, rows[ask.column]) for ask in asks]
     readers: dict[str | None, list[Accumulator[Any]]] = {}
