@@ -171,9 +171,9 @@ def locations(effort: Effort) -> tuple[str, list[Target]]:
                 )
     text = f"""## Locations of {effort.rows:,} records within ±1e9, ε = 1
 
-{effort.datasets} data sets, {effort.releases} releases of each. "Tight" is the same law
-whole ε between the data's own ends, which are not public. The other choice is Algorithm 5 alone, on the
-whole range, for scores that have private bounds by default, and private bounds for Huber's.
+{effort.datasets} data sets, {effort.releases} releases of each. "Tight" is the same law with the
+whole ε between the data's own ends, which are not public. The other choice is Algorithm 5 alone,
+on the whole range, for scores that have private bounds by default, and private bounds for Huber's.
 Intervals are those for the clipped data, at 95 %.
 
 {table(_HEADER, rows)}"""

@@ -66,6 +66,14 @@ class GroupBy:
     mean = _method(ask.mean)
     sum = _method(ask.sum)
     count = _method(ask.count)
+    quantile = _method(ask.quantile)
+    median = _method(ask.median)
+    trimmed_mean = _method(ask.trimmed_mean)
+    winsorized_mean = _method(ask.winsorized_mean)
+    huber_location = _method(ask.huber_location)
+    lp_location = _method(ask.lp_location)
+    expectile = _method(ask.expectile)
+    monotone = _method(ask.monotone)
 
     def run(self, request: Request) -> GroupedRelease:
         """Answer one request made with :mod:`modicum.request` for every group."""

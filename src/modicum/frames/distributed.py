@@ -12,20 +12,15 @@ from modicum.frames.base import Chunk, guarded
 from modicum.frames.job import AskJob, Job, KeyJob, Known
 from modicum.frames.labels import Coder
 from modicum.frames.remote import RemoteSource, Scope
+from modicum.frames.search import search_of
 from modicum.steps import Ask
 from modicum.summaries.base import Integers
-from modicum.summaries.cuts import Cuts
-from modicum.summaries.part_records import PartRecords, PartSubsample
-from modicum.summaries.part_window import PartWindow
+from modicum.summaries.part_records import PartSubsample
 from modicum.summaries.pools import ChosenPool
 from modicum.summaries.records import Records, RecordSummary
-from modicum.summaries.window import RankWindow, WindowSummary
-from modicum.summaries.window_pass import WindowSearch
 from modicum.version import VERSION
 
 __all__ = ["DistributedSource"]
-
-_HELD = 1 << 17  # records of a part, and of the whole, that the first job of a quantile brings
 
 
 class DistributedSource(RemoteSource):
@@ -54,22 +49,21 @@ class DistributedSource(RemoteSource):
         SourceError
             If a job fails.
         """
-        searches = {
-            i: WindowSearch(ask.reduction.ranks, ask.lattice, _HELD)
-            for i, (_, ask) in enumerate(asks)
-            if isinstance(ask.reduction, RankWindow) and ask.lattice is not None
-        }
+        searches = [search_of(ask) for _, ask in asks]
         answers: dict[int, Any] = {}
         while len(answers) < len(asks):
             waiting = [i for i in range(len(asks)) if i not in answers]
-            sent = [(asks[i][0], _sent(asks[i][1], searches.get(i))) for i in waiting]
-            for i, summary in zip(waiting, self._summaries(scope, sent, entropy), strict=True):
-                group, ask = asks[i]
-                if i not in searches:
-                    answers[i] = self._opened(scope, group, ask, summary)
-                elif (found := searches[i].learn(summary)) is not None:
-                    assert isinstance(ask.reduction, RankWindow)
-                    answers[i] = WindowSummary(*found, ask.reduction.q, ask.reduction.reach)
+            wanted = {i: searches[i].wanted() for i in waiting}
+            sent = [
+                (asks[i][0], Ask(asks[i][1].column, asks[i][1].lattice, each))
+                for i in waiting
+                for each in wanted[i]
+            ]
+            known = iter(self._summaries(scope, sent, entropy))
+            for i in waiting:
+                found = searches[i].learn([next(known) for _ in wanted[i]])
+                if found is not None:
+                    answers[i] = self._opened(scope, *asks[i], found)
         return [answers[i] for i in range(len(asks))]
 
     def count_keys(self, scope: Scope, by: str, entropy: Entropy) -> dict[Any, int]:
@@ -113,17 +107,3 @@ class DistributedSource(RemoteSource):
         self, columns: Sequence[str | None], labels: Mapping[str, Coder]
     ) -> Iterator[Chunk]:
         raise UnsupportedData(f"the rows of {self._label} stay where they are: only summaries move")
-
-
-def _sent(ask: Ask[Any], search: WindowSearch | None) -> Ask[Any]:
-    """Translate an ask into the one that parts get; refuse one that needs the rows again."""
-    if isinstance(ask.reduction, Cuts):
-        raise UnsupportedData(
-            "a trimmed mean needs several passes over single rows, which stay where they are: "
-            "write the table to Parquet and pass the path"
-        )
-    if search is not None:
-        return Ask(ask.column, ask.lattice, PartWindow(*search.bracket, search.most))
-    if isinstance(ask.reduction, Records):
-        return Ask(ask.column, ask.lattice, PartRecords(ask.reduction.subsamples))
-    return ask

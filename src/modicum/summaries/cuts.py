@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.summaries.base import Fields, Integers, Rows, Sensitive, pack
-from modicum.summaries.cuts_pass import CutsPass
+from modicum.summaries.cuts_pass import CutsPass, Found
 
 __all__ = ["CutSummary", "Cuts"]
 
@@ -57,6 +57,10 @@ class Cuts:
         """
         lower = count * self.share.numerator // self.share.denominator
         return lower, count - lower
+
+    def summary(self, found: Found) -> CutSummary:
+        """Return what was found as a summary."""
+        return CutSummary(found.count, found.low, found.high, found.middle, self.share, self.reach)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -122,7 +126,4 @@ class _Pass:
         self._passing.update(x)
 
     def finish(self) -> CutSummary:
-        found = self._passing.finish()
-        return CutSummary(
-            found.count, found.low, found.high, found.middle, self._asked.share, self._asked.reach
-        )
+        return self._asked.summary(self._passing.finish())

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.lattice import Lattice
-from modicum.summaries.base import Accumulator, Integers, Rows
+from modicum.summaries.base import Integers, Rows
 from modicum.summaries.clipped import ClippedSum, ClippedSummary
 from modicum.summaries.kernel import exact_sum
-from modicum.summaries.sift import Sift, Sifted
+from modicum.summaries.sift import Sample, Sift, Sifted
 from modicum.summaries.window_pass import WindowSearch, fetched
 
-__all__ = ["CutsPass", "Found"]
+__all__ = ["CutsPass", "CutsSearch", "Found"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -28,12 +28,8 @@ class Found:
     middle: int
 
 
-class CutsPass:
-    """Finds the records around the positions ``cuts(n)`` of a column of n records.
-
-    Each cut point has a bracket, as in :class:`~modicum.summaries.window_pass.WindowPass`, and the
-    records between the brackets are summed in the pass that sifts the brackets. A column that is
-    small enough is held instead.
+class CutsSearch:
+    """Narrows two brackets down until the records around both cut points are known.
 
     Parameters
     ----------
@@ -42,8 +38,8 @@ class CutsPass:
     reach : int
         Positions before and after a cut point that are wanted.
     lattice : Lattice
-    rows : Rows or None
-        Without them every record is held.
+    most : int, optional
+        Records within the first brackets, the whole range, that may be held.
     """
 
     def __init__(
@@ -51,51 +47,41 @@ class CutsPass:
         cuts: Callable[[int], tuple[int, int]],
         reach: int,
         lattice: Lattice,
-        rows: Rows | None,
+        most: int | None = None,
     ) -> None:
-        self._cuts, self._reach = cuts, reach
-        self._lattice, self._rows = lattice, rows
-        self._sides = tuple(_Side(cuts, i, reach, lattice) for i in (0, 1))
-        self._pass: _Whole | _Apart | None = None
+        self._cuts = cuts
+        self._sides = tuple(_Side(cuts, i, reach, lattice, most) for i in (0, 1))
 
-    def update(self, x: NDArray[np.float64]) -> None:
-        """Take in one chunk of the first pass."""
-        if self._pass is None:
-            self._pass = self._start()
-        self._pass.update(x)
-
-    def _start(self) -> _Whole | _Apart:
-        sample = fetched(self._rows, self._lattice)
-        if sample is None or self._rows is None:
-            return _Whole(self._lattice, self._rows, self._sides[0].search.most)
+    def start_from(self, sample: Sample) -> None:
+        """Begin with a sample of all records, whose number may be an estimate."""
         for side in self._sides:
             side.search.start_from(sample)
-        return _Apart(self._sides, self._lattice, self._rows)
 
-    def finish(self) -> Found:
-        """Return what was wanted, after more passes if need be."""
-        passing = self._pass if self._pass is not None else self._start()
-        if isinstance(passing, _Whole):
-            known = passing.sift.finish()
-            if known.holds_all:
-                return self._of_whole(known)
-            for side in self._sides:
-                side.search.start_from(known.sample())
-            passing = self._again()
-        while not passing.settled():
-            passing = self._again()
+    @property
+    def windows(self) -> list[WindowSearch]:
+        """The searches of the cut points that are not settled yet."""
+        return [side.search for side in self._sides if side.known is None]
+
+    @property
+    def between(self) -> ClippedSum:
+        """What else is wanted of a pass over the brackets."""
+        lower, upper = (side.search.bracket for side in self._sides)
+        return ClippedSum(lower[1], max(lower[1], upper[0]))
+
+    def learn(self, sifted: Sequence[Sifted], clipped: ClippedSummary) -> Found | None:
+        """Take in what the brackets of ``windows`` hold, and the sum between them.
+
+        ``None`` if there is a new bracket.
+        """
+        waiting = [side for side in self._sides if side.known is None]
+        for side, known in zip(waiting, sifted, strict=True):
+            if side.search.learn(known) is not None:
+                side.known = known
         low, high = (side.known for side in self._sides)
-        assert low is not None
-        assert high is not None
-        return self._of_brackets(low, high, passing.clipped.finish())
+        return None if low is None or high is None else self._of_brackets(low, high, clipped)
 
-    def _again(self) -> _Apart:
-        assert self._rows is not None
-        passing = _Apart(self._sides, self._lattice, self._rows)
-        self._rows.feed(passing)
-        return passing
-
-    def _of_whole(self, known: Sifted) -> Found:
+    def of_whole(self, known: Sifted) -> Found:
+        """Return what is wanted of a bracket that holds every record."""
         n = known.count
         low, high = (known.window(*side.ranks(n)) for side in self._sides)
         if n == 0:
@@ -115,7 +101,7 @@ class CutsPass:
             for side, sifted in zip(self._sides, (lower, upper), strict=True)
         )
         m, stop = self._cuts(n)
-        first, last = clip_of(lower, upper)
+        first, last = lower.hi, max(lower.hi, upper.lo)
         # [c2] Records between the cuts that were clipped lie in the brackets.
         left = lower.window(m, min(stop, n - lower.above))
         right = upper.window(max(m, upper.below), stop)
@@ -123,14 +109,73 @@ class CutsPass:
         return Found(n, low, high, clipped.total - m * (first + last) + over)
 
 
+class CutsPass:
+    """Finds the records around the positions ``cuts(n)`` of a column of n records.
+
+    Each cut point has a bracket, as in :class:`~modicum.summaries.window_pass.WindowPass`, and the
+    records between the brackets are summed in the pass that sifts the brackets. A column that is
+    small enough is held instead. Without ``rows`` every record is held.
+    """
+
+    def __init__(
+        self,
+        cuts: Callable[[int], tuple[int, int]],
+        reach: int,
+        lattice: Lattice,
+        rows: Rows | None,
+    ) -> None:
+        self._search = CutsSearch(cuts, reach, lattice)
+        self._lattice, self._rows = lattice, rows
+        self._pass: Sift | _Apart | None = None
+
+    def update(self, x: NDArray[np.float64]) -> None:
+        """Take in one chunk of the first pass."""
+        if self._pass is None:
+            self._pass = self._start()
+        self._pass.update(x)
+
+    def _start(self) -> Sift | _Apart:
+        sample = fetched(self._rows, self._lattice)
+        if sample is None or self._rows is None:
+            entropy = None if self._rows is None else self._rows.entropy
+            search = self._search.windows[0]
+            return Sift(self._lattice, entropy, search.bracket, search.most)
+        self._search.start_from(sample)
+        return _Apart(self._search, self._lattice, self._rows)
+
+    def finish(self) -> Found:
+        """Return what was wanted, after more passes if need be."""
+        passing = self._pass if self._pass is not None else self._start()
+        if isinstance(passing, Sift):
+            known = passing.finish()
+            if known.holds_all:
+                return self._search.of_whole(known)
+            self._search.start_from(known.sample())
+            passing = self._again()
+        while (found := self._search.learn(*passing.known())) is None:
+            passing = self._again()
+        return found
+
+    def _again(self) -> _Apart:
+        assert self._rows is not None
+        passing = _Apart(self._search, self._lattice, self._rows)
+        self._rows.feed(passing)
+        return passing
+
+
 class _Side:
     """One cut point: its search, and what is known of its bracket when it is found."""
 
     def __init__(
-        self, cuts: Callable[[int], tuple[int, int]], which: int, reach: int, lattice: Lattice
+        self,
+        cuts: Callable[[int], tuple[int, int]],
+        which: int,
+        reach: int,
+        lattice: Lattice,
+        most: int | None,
     ) -> None:
         self._cuts, self._which, self._reach = cuts, which, reach
-        self.search = WindowSearch(self.ranks, lattice)
+        self.search = WindowSearch(self.ranks, lattice, most)
         self.known: Sifted | None = None
 
     def ranks(self, count: int) -> tuple[int, int]:
@@ -139,55 +184,24 @@ class _Side:
         return max(0, cut - self._reach), min(count, cut + self._reach)
 
 
-class _Whole:
-    """A pass that holds all records, or a sample if they are many."""
-
-    reads = True
-
-    def __init__(self, lattice: Lattice, rows: Rows | None, most: int) -> None:
-        entropy = None if rows is None else rows.entropy
-        self.sift = Sift(lattice, entropy, (lattice.first, lattice.last), most)
-
-    def update(self, x: NDArray[np.float64], /) -> None:
-        self.sift.update(x)
-
-
 class _Apart:
-    """A pass over both brackets, or the one that is not settled, and the sum between them."""
+    """A pass over the brackets that are not settled, and the sum between them."""
 
     reads = True
 
-    def __init__(self, sides: tuple[_Side, ...], lattice: Lattice, rows: Rows) -> None:
-        self._sides = [side for side in sides if side.known is None]
+    def __init__(self, search: CutsSearch, lattice: Lattice, rows: Rows) -> None:
         self._sifts = [
-            Sift(lattice, rows.entropy, side.search.bracket, side.search.most)
-            for side in self._sides
+            Sift(lattice, rows.entropy, window.bracket, window.most) for window in search.windows
         ]
-        lower, upper = (side.search.bracket for side in sides)
-        first = lower[1]
-        between = ClippedSum(first, max(first, upper[0]))
-        self.clipped: Accumulator[ClippedSummary] = between.begin(lattice)
+        self._between = search.between.begin(lattice)
 
     def update(self, x: NDArray[np.float64], /) -> None:
         for sift in self._sifts:
             sift.update(x)
-        self.clipped.update(x)
+        self._between.update(x)
 
     def finish(self) -> None:
         """Nothing is returned: the pass is asked for what it knows."""
 
-    def settled(self) -> bool:
-        """Whether the records around both cut points are known now."""
-        done = True
-        for side, sift in zip(self._sides, self._sifts, strict=True):
-            sifted = sift.finish()
-            if side.search.learn(sifted) is None:
-                done = False
-            else:
-                side.known = sifted
-        return done
-
-
-def clip_of(lower: Sifted, upper: Sifted) -> tuple[int, int]:
-    """Bounds of the sum between two brackets, which may overlap."""
-    return lower.hi, max(lower.hi, upper.lo)
+    def known(self) -> tuple[list[Sifted], ClippedSummary]:
+        return [sift.finish() for sift in self._sifts], self._between.finish()
