@@ -14,6 +14,7 @@ from modicum import request as ask
 from modicum.estimators.crossing import Lengths, Masses
 from modicum.estimators.score import expectile_score
 from modicum.estimators.score_table import ScoreTable
+from modicum.estimators.subset_location import TrimPlan
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.law import SECRET
 from modicum.mechanisms.level import LevelLaw
@@ -52,6 +53,24 @@ def test_a_location_keeps_its_claim_at_every_draw(name) -> None:
     for step in report.steps:
         # Few records are never far enough apart to bring an end's law near its claim.
         assert "end" in step.label or step.used > 0.4, (step.label, step.used)
+
+
+@pytest.mark.parametrize("statistic", [mo.Score("mean", lambda v: v, growth=1), OwnMedian()])
+def test_thresholds_trimming_and_a_value(statistic) -> None:
+    """Algorithm 4, corrected: at this ε one record a side is trimmed, and the target rank is 1."""
+    request = ask.monotone(statistic=statistic, **NARROW, epsilon=400, level=None, method="subset")
+    assert TrimPlan.of(request.lattice, Fraction(400)).trimmed == 1
+    assert TrimPlan.of(request.lattice, Fraction(400)).target == 1
+    report = audit.check(
+        request,
+        audit.neighbours((-8, 1, 8), 4),
+        widths=(1, 2, 2, 1),
+        values={"low threshold": (-8, 1), "high threshold, negated": (-8, -1)},
+    )
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    assert all(step.used > 0.99 for step in report.steps[:3])
+    assert report.steps[3].used > 0.2
 
 
 def test_a_score_that_falls_is_private_all_the_same() -> None:

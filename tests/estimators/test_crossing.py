@@ -7,7 +7,7 @@ from itertools import combinations, combinations_with_replacement
 import numpy as np
 import pytest
 
-from modicum.estimators.crossing import Lengths, Masses, level_ends_of
+from modicum.estimators.crossing import Lengths, Masses, level_ends_of, trimmed_by_rank
 from modicum.estimators.score import expectile_score, huber_score, power_score
 from modicum.estimators.score_table import ScoreTable
 from modicum.exact.lattice import Lattice
@@ -120,10 +120,30 @@ def test_large_counts_do_not_overflow(score) -> None:
 
 def test_trimming_takes_mass_by_rank() -> None:
     one = Lengths.parts(UNIT)
-    found = masses((-8, -8, 0, 3, 8)).trimmed(one)
-    assert found.places.tolist() == [-8, 0, 3]
-    assert (found.parts // one).tolist() == [1, 1, 1]
-    assert not len(masses((1, 2)).trimmed(one).places)
+
+    def trimmed(data, lo=-8, hi=8) -> list[tuple[int, float]]:
+        reading = Cells(0, SINGLE).begin(LATTICE)
+        reading.update(np.array(data, dtype=float))
+        found = Masses.of(reading.finish(), lo, hi, one, trimmed=1)
+        return [(x, m / one) for x, m in zip(found.places.tolist(), found.parts, strict=True)]
+
+    assert trimmed((-8, -8, 0, 3, 8)) == [(-8, 1), (0, 1), (3, 1)]
+    assert trimmed((1, 2)) == trimmed((1,)) == trimmed(()) == []
+    # Beyond the bounds mass is deleted, not clipped.
+    assert trimmed((-8, -8, 0, 3, 8), -1, 2) == [(0, 1)]
+
+
+def test_trimming_leaves_one_more_at_most() -> None:
+    """Whatever one unit of mass is spread over: what is left only grows, by 1 or by nothing."""
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        mass = rng.integers(0, 9, 7)
+        mass[0] += -mass.sum() % 4
+        more = mass + rng.multinomial(4, np.full(7, 1 / 7))
+        cut = 4 * int(rng.integers(0, 5))
+        grown = trimmed_by_rank(more, cut) - trimmed_by_rank(mass, cut)
+        assert (grown >= 0).all()
+        assert grown.sum() == (4 if more.sum() > 2 * cut else 0)
 
 
 @pytest.mark.parametrize("fine", [1, 2, 8])

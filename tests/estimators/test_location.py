@@ -1,5 +1,6 @@
 """Locations: near the true ones at any range, with intervals that cover, and honest notes."""
 
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -10,6 +11,7 @@ from modicum import request
 from modicum.errors import InvalidArgument
 from modicum.estimators.location_plan import Candidates, LocationPlan, cell_edges, radius_grid
 from modicum.estimators.purse import open_purse
+from modicum.estimators.subset_location import TrimPlan
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Concentrated, Pure
 from tests.estimators.test_quantile import SHAPES, answers
@@ -202,6 +204,56 @@ def test_what_is_no_statistic(statistic, word) -> None:
 def test_wrong_arguments(ask, options, word) -> None:
     with pytest.raises(InvalidArgument, match=word):
         ask("income", within=WITHIN, epsilon=1, **options)
+
+
+def in_the_theorem(**options):
+    """The mean by Algorithm 4 with the constants of its theorem."""
+    options = {"epsilon": 1, "level": None} | options
+    mean = mo.Score("mean", lambda v: v, growth=1, homogeneous=True)
+    return request.monotone(statistic=mean, within=WITHIN, method="subset", **options)
+
+
+def test_the_constants_of_the_theorem() -> None:
+    """r = (32/ε) ln(6R/(ηβ)) with η = β/(2R): 3r/2 records a side are trimmed."""
+    lattice = Lattice.within(WITHIN)
+    plan, ratio = TrimPlan.of(lattice, Fraction(1)), (lattice.hi - lattice.lo) / lattice.step
+    r = 32 * np.log(3 * ratio**2)
+    assert (plan.trimmed, plan.target) == (np.ceil(1.5 * r), np.ceil(1.75 * r))
+    data = np.random.default_rng(0).normal(5, 1, 20_000)
+    for answer in answers(in_the_theorem(), data, 5):
+        assert abs(float(answer.value) - data.mean()) < 0.05
+        assert answer.status == "ok"
+        assert tuple(answer.evidence.interval(0.95, 3)) == WITHIN
+        assert "no interval" in answer.evidence.assumption(3)
+        lo, hi = (lattice.value(each) for each in answer.evidence.bounds)
+        # Corollary 3.8: between 3r/2 and 2r records beyond each threshold.
+        assert 1.5 * r <= (data < lo).sum() <= 2 * r
+        assert 1.5 * r <= (data > hi).sum() <= 2 * r
+
+
+@pytest.mark.parametrize("n", [0, 1, 300])
+def test_too_few_records_for_the_theorem(n) -> None:
+    for answer in answers(in_the_theorem(), np.zeros(n), 3):
+        assert -1e9 <= answer.value <= 1e9
+        assert answer.status.startswith("too little data: method='subset'")
+
+
+def test_constant_data_have_a_value_in_the_theorem_too() -> None:
+    for answer in answers(in_the_theorem(), np.full(20_000, 7.0), 3):
+        assert float(answer.value) == pytest.approx(7, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"level": 0.95}, "level=None"),
+        ({"epsilon": None, "rho": 1}, "pure|ε"),
+        ({"epsilon": "1e-4"}, "larger budget"),
+    ],
+)
+def test_what_the_theorem_is_not_about(options, word) -> None:
+    with pytest.raises(InvalidArgument, match=word):
+        answers(in_the_theorem(**options), np.arange(9.0), 1)
 
 
 @pytest.mark.parametrize("epsilon", ["1e-6", "1e-9"])

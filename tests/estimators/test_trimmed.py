@@ -61,7 +61,7 @@ def test_the_interval_covers(statistic, shape, n) -> None:
 @pytest.mark.parametrize("trim", [0.05, 0.3])
 def test_coverage_over_many_data_sets(statistic, shape, n, trim) -> None:
     held, _ = coverage(statistic, shape, n, trim=trim, sets=20, releases=20)
-    assert held >= 0.95
+    assert held >= 0.93  # 400 intervals: a standard error of 1.1 %
 
 
 @STATISTICS

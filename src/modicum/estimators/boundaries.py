@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from modicum.errors import InvalidArgument
+from modicum.estimators.crossing import trimmed_by_rank
 from modicum.estimators.score_table import Reals
 from modicum.estimators.statistic import MonotoneStatistic
 from modicum.summaries.base import Integers
@@ -117,7 +118,14 @@ class Boundaries(MonotoneStatistic):
         return lows, highs
 
     def lengths(
-        self, cells: CellSummary, ends: tuple[int, int], step: float, *, unit: int, cap: int
+        self,
+        cells: CellSummary,
+        ends: tuple[int, int],
+        step: float,
+        *,
+        unit: int,
+        cap: int,
+        trimmed: int = 0,
     ) -> BoundaryLengths:
         """Lengths in halves; each record is moved to the middle of its cell."""
         assert unit == _HALF
@@ -125,6 +133,9 @@ class Boundaries(MonotoneStatistic):
         middles = (edges[:-1] + edges[1:]) / 2.0
         places = np.concatenate([-middles[::-1], [0.0], middles]) + cells.centre
         counts = np.array(cells.counts[1:-1], dtype=np.int64)
+        if trimmed:
+            counts = trimmed_by_rank(counts, trimmed)
+            counts[(places < ends[0]) | (places > ends[1])] = 0
         clipped = np.clip(places, *ends)
         heads = np.flatnonzero(np.diff(clipped, prepend=-np.inf))
         gathered = np.add.reduceat(counts, heads)

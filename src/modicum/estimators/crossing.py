@@ -4,7 +4,8 @@
               to its nearness; only counts and sums of cells are needed;
 [X2] length   of a value t: the least mass to remove or to add before the sum of scores
               S(t) = sum ψ(x - t) is 0; negative where S(t) > 0, that is below the estimate;
-[X3] levels   where that signed length passes -k and k, for every k.
+[X3] levels   where that signed length passes -k and k, for every k;
+[X4] trimming by rank, where that is wanted.
 
 One record more is one unit of mass more, so a length moves by at most 1 at every t. All of it is
 integer arithmetic. docs/proofs/locations.md has the proofs, with the same labels.
@@ -23,7 +24,7 @@ from modicum.estimators.score_table import ScoreTable
 from modicum.summaries.base import Integers
 from modicum.summaries.cells import CellSummary
 
-__all__ = ["Lengths", "Masses", "level_ends_of"]
+__all__ = ["Lengths", "Masses", "level_ends_of", "trimmed_by_rank"]
 
 _ROUNDING = 64  # parts of mass in one unit of length
 _HUGE = 1 << 60
@@ -53,7 +54,7 @@ class Masses:
     hi: int
 
     @classmethod
-    def of(cls, cells: CellSummary, lo: int, hi: int, parts: int) -> Masses:
+    def of(cls, cells: CellSummary, lo: int, hi: int, parts: int, trimmed: int = 0) -> Masses:
         """[X1] Split the records of cells over the ends of the cells; clip them to [lo, hi].
 
         Parameters
@@ -64,6 +65,9 @@ class Masses:
             Ends of cells, or beyond all records.
         parts : int
             Parts of a record.
+        trimmed : int
+            If positive: records' worth of mass deleted on each side; what is then left beyond
+            [lo, hi] is deleted too, and not clipped.
 
         Notes
         -----
@@ -88,6 +92,9 @@ class Masses:
             found[at[1:]] += outer
             found[at[:-1]] += n * parts - outer
         places = cells.centre + np.concatenate([-edges[:0:-1], edges])
+        if trimmed:
+            found = trimmed_by_rank(found, trimmed * parts)
+            found[(places < lo) | (places > hi)] = 0
         return cls._clipped(places, found, lo, hi)
 
     @classmethod
@@ -98,14 +105,17 @@ class Masses:
         parts = np.add.reduceat(found, heads) if len(heads) else found
         return cls(places[heads], parts, lo, hi)
 
-    def trimmed(self, mass: int) -> Masses:
-        """Without the lowest ``mass`` parts and the highest; nothing if there is no more."""
-        upto = np.cumsum(self.parts)
-        total = int(upto[-1]) if len(upto) else 0
-        before = upto - self.parts
-        kept = np.minimum(upto, total - mass) - np.maximum(before, mass)
-        there = kept > 0
-        return Masses(self.places[there], kept[there], self.lo, self.hi)
+
+def trimmed_by_rank(mass: Integers, cut: int) -> Integers:
+    """[X4] Mass at increasing places without the lowest ``cut`` and as much of the highest.
+
+    Nothing is left if there is no more than both. One unit of mass more, wherever it is put in
+    or over how many places it is spread, leaves one more, or none.
+    """
+    upto = np.cumsum(mass)
+    total = int(upto[-1]) if len(upto) else 0
+    kept: Integers = np.minimum(upto, total - cut) - np.maximum(upto - mass, cut)
+    return np.maximum(kept, 0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -22,25 +22,23 @@ from fractions import Fraction
 
 import numpy as np
 
-from modicum.estimators.crossing import level_ends_of
 from modicum.estimators.location_evidence import LocationEvidence
 from modicum.estimators.location_plan import (
     CENTRE_BITS,
     COUNT_SHARE,
     FLAT,
-    GIVE_UP,
     Candidates,
-    LengthPlan,
     LocationPlan,
     cell_edges,
     radius_grid,
 )
+from modicum.estimators.location_value import Bounds, Scene, draw_end, draw_value
 from modicum.estimators.mean_evidence import NoisyTerm
 from modicum.estimators.outside import Outside
 from modicum.estimators.purse import Purse, open_purse
 from modicum.estimators.schedule import HALF_LN2, subsample_level
 from modicum.estimators.score import huber_score
-from modicum.estimators.statistic import MonotoneStatistic, SignedLengths
+from modicum.estimators.statistic import MonotoneStatistic
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grid import FloatGrid
 from modicum.mechanisms.radius import RadiusGrid
@@ -52,8 +50,6 @@ from modicum.summaries.count import Count
 from modicum.summaries.records import Records, RecordSummary
 
 __all__ = ["location"]
-
-TAIL = 3.0  # the ends allow for clipped records if the tails are this heavy
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,40 +72,6 @@ class _Setting:
         """What the value gets: all that the other draws leave."""
         plan = self.plan
         return 1 - COUNT_SHARE - plan.centre - plan.width - plan.radii - 2 * plan.ends
-
-
-@dataclass(frozen=True, slots=True)
-class _Bounds:
-    """Where records are clipped: released."""
-
-    lo: int
-    hi: int
-    outside: Outside | None
-
-    def allowed(self, statistic: MonotoneStatistic) -> float:
-        """Records at a bound that make up for those beyond it, for a tail of index 3."""
-        if self.outside is None or statistic.excess(TAIL) == math.inf:
-            return 0.0
-        return statistic.excess(TAIL) * self.outside.expected(TAIL)
-
-
-@dataclass(frozen=True, slots=True)
-class _Scene:
-    """All that the last draws follow from; of these, only the cells are secret."""
-
-    statistic: MonotoneStatistic
-    cells: CellSummary
-    bounds: _Bounds
-    candidates: Candidates
-    step: float
-
-    def lengths(self, size: LengthPlan) -> SignedLengths:
-        """Lengths of values between the bounds."""
-        ends = self.bounds.lo, self.bounds.hi
-        if self.bounds.outside is None:  # the outermost cells may reach beyond the range
-            reach = self.cells.edges[-1]
-            ends = self.cells.centre - reach, self.cells.centre + reach
-        return self.statistic.lengths(self.cells, ends, self.step, unit=size.unit, cap=size.cap)
 
 
 def location(
@@ -157,12 +119,14 @@ def location(
     )
     bounds = yield from _bounds(here, cells, statistic)  # [C4]
     candidates = _candidates(here, bounds, statistic, centre)
-    scene = _Scene(statistic, cells, bounds, candidates, lattice.step)
-    point, length_bound = yield from _value(here, scene)  # [C5]
+    scene = Scene(purse, lattice, statistic, cells, bounds, candidates)
+    point, length_bound = yield from draw_value(  # [C5]
+        scene, here.value_share if level is not None else None
+    )
     ends = None
     if level is not None:
-        lower = yield from _end(here, scene, point, -1)  # [C6]
-        upper = yield from _end(here, scene, point, 1)
+        lower = yield from draw_end(scene, point, -1, level, plan.ends)  # [C6]
+        upper = yield from draw_end(scene, point, 1, level, None)
         ends = (lower, upper)
     evidence = LocationEvidence(
         lattice=lattice,
@@ -230,11 +194,11 @@ def _scaled(here: _Setting, records: RecordSummary, centre: int) -> Steps[Monoto
     return huber_score(here.lattice.value(width(drawn)))
 
 
-def _bounds(here: _Setting, cells: CellSummary, statistic: MonotoneStatistic) -> Steps[_Bounds]:
+def _bounds(here: _Setting, cells: CellSummary, statistic: MonotoneStatistic) -> Steps[Bounds]:
     """[C4] The radii on both sides of the centre: disjoint records, one event."""
     first, last = here.range_ends
     if statistic.bounded:
-        return _Bounds(first, last, None)
+        return Bounds(first, last, None)
     centre = cells.centre
     grid = radius_grid(centre, cells.edges[-1])
     upper = tuple(centre + r for r in grid.radii)
@@ -248,7 +212,7 @@ def _bounds(here: _Setting, cells: CellSummary, statistic: MonotoneStatistic) ->
 
     left, right = yield from draw("radii", law, words)
     # At least one candidate radius: there has to be something to choose from.
-    return _Bounds(
+    return Bounds(
         lower[max(left, 1)],
         upper[max(right, 1)],
         Outside(
@@ -271,7 +235,7 @@ def _outside(cells: CellSummary, grid: RadiusGrid, side: int) -> tuple[int, ...]
 
 
 def _candidates(
-    here: _Setting, bounds: _Bounds, statistic: MonotoneStatistic, centre: int
+    here: _Setting, bounds: Bounds, statistic: MonotoneStatistic, centre: int
 ) -> Candidates:
     """Candidates spaced like the noise: a change of one record in a scale of ψ's width."""
     first, last = here.range_ends
@@ -283,64 +247,3 @@ def _candidates(
     changes = max(1.0, max(1, here.count) * float(here.purse.range_for(here.value_share)))
     spacing = max(1, math.floor(scale / changes))
     return Candidates.of(lo, hi, centre, flat=max(flat, 1), spacing=spacing)
-
-
-def _value(here: _Setting, scene: _Scene) -> Steps[tuple[int, float]]:
-    """[C5] The value, and a bound on its length that holds with a probability of 95 %."""
-    candidates, share = scene.candidates, here.value_share if here.level is not None else None
-    size = LengthPlan.of(
-        here.purse.range_for(share), candidates.log_count, whole=scene.statistic.whole
-    )
-    counted = scene.lengths(size)
-    ends = level_ends_of(
-        lambda numbers: counted.at(candidates.places(numbers)),
-        candidates.first,
-        candidates.last,
-        candidates.fine,
-        size.cap,
-    )
-    first, last = (candidates.fine * number for number in (candidates.first, candidates.last))
-    law = here.purse.level(ends, first, last, unit=size.unit, share=share)
-
-    def words(number: int) -> str:
-        return here.lattice.words(candidates.place(number))
-
-    number = yield from draw("location", law, words)
-    return candidates.place(number), size.bound(candidates.log_count, 0.05)
-
-
-def _end(here: _Setting, scene: _Scene, point: int, sign: int) -> Steps[int]:
-    """[C6] A value beyond the location, on one side."""
-    assert here.level is not None
-    share = here.plan.ends if sign < 0 else None
-    epsilon = here.purse.range_for(share)
-    limit = here.range_ends[sign > 0]
-    furthest = max(scene.bounds.lo, limit) if sign < 0 else min(scene.bounds.hi, limit)
-    span = sign * (furthest - point)
-    nearest = scene.candidates.unit * scene.candidates.fine
-    radii = RadiusGrid.between(min(nearest, max(span, 1)), max(span, 1)).radii
-    places = point + sign * np.minimum(np.array(radii, dtype=np.int64), span)
-
-    log_count, missed = math.log(len(places)), 0.45 * (1 - here.level)
-    give_up = GIVE_UP * 2 / float(epsilon)
-    shift = (
-        scene.bounds.allowed(scene.statistic)
-        + (log_count - math.log(missed)) * 2 / float(epsilon)
-        + give_up
-    )
-    size = LengthPlan.of(epsilon, log_count, shift, whole=scene.statistic.whole)
-    away = sign * scene.lengths(size).at(places)
-    target = math.ceil(shift * size.unit)
-    # The last candidate stands for the end of the range: never far from the target.
-    away[-1] = max(int(away[-1]), target - math.floor(give_up * size.unit))
-    levels = np.arange(size.cap, dtype=np.int64)
-    lows = np.searchsorted(away, target - levels, side="left")
-    highs = np.searchsorted(away, target + levels, side="right") - 1
-    law = here.purse.level((lows, highs), 0, len(places) - 1, unit=size.unit, share=share)
-
-    def end(number: int) -> int:
-        return limit if number == len(places) - 1 else int(places[number])
-
-    label = "lower end" if sign < 0 else "upper end"
-    number = yield from draw(label, law, lambda number: here.lattice.words(end(number)))
-    return end(number)

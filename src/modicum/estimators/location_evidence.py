@@ -22,6 +22,10 @@ TOO_LITTLE = (
     "too little data for this range and budget: the answer may lie far from all records; "
     "narrow `within` or spend more"
 )
+TOO_FEW_TO_TRIM = (
+    "too little data: method='subset' leaves out {:,} records and more on each side at this budget "
+    "and range; leave method out, or spend more"
+)
 NO_END = (
     "the interval reaches an end of the range: too few records for ends at this budget, or the "
     "location is as good as at the end"
@@ -57,6 +61,8 @@ class LocationEvidence:
     length_bound : float
         With probability 95 %, the value is no more records than this away from the location.
     has_centre : bool
+    trimmed : int
+        Records that were deleted on each side, by rank.
     """
 
     lattice: Lattice
@@ -73,6 +79,7 @@ class LocationEvidence:
     count_noise: NoisyTerm
     length_bound: float
     has_centre: bool
+    trimmed: int = 0
 
     @property
     def value(self) -> Fraction:
@@ -93,7 +100,7 @@ class LocationEvidence:
 
     @property
     def _least(self) -> float:
-        return self.count - self.count_noise.bound(0.05)
+        return self.count - self.count_noise.bound(0.05) - 2 * self.trimmed
 
     @property
     def _too_many(self) -> bool:
@@ -104,6 +111,8 @@ class LocationEvidence:
         """What the released numbers warn of."""
         if not self.has_centre:
             return NO_CENTRE
+        if self.trimmed and self._least < 2 * self.trimmed:
+            return TOO_FEW_TO_TRIM.format(self.trimmed)
         if self._least < 2 * self.length_bound or self._too_many:
             return TOO_LITTLE
         if self.ends is not None:
@@ -120,6 +129,11 @@ class LocationEvidence:
 
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers."""
+        if self.trimmed:
+            return (
+                f"method='subset' draws no interval: {self.trimmed:,} records and more are left "
+                "out on each side, and what they would change cannot be told."
+            )
         if self.level is None:
             return "no interval was asked for (level=None), so it is the public range."
         if self.outside is None:
@@ -155,4 +169,5 @@ class LocationEvidence:
             "length_bound": self.length_bound,
             "allowed_at_bounds": self.allowed,
             "drawn_level": self.level,
+            "trimmed": self.trimmed,
         }

@@ -26,6 +26,7 @@ from modicum.mechanisms.quantile import RankLaw
 from modicum.mechanisms.radius import RadiusDraw, RadiusGrid, Selection
 from modicum.mechanisms.ranks import RadiusRanks
 from modicum.mechanisms.subsampled import Members, Subsampled, amplified
+from modicum.mechanisms.threshold import RankThreshold
 from modicum.privacy.budget import Kind
 from modicum.privacy.event import BoundedRange, Concentrated, Event, Pure, cost
 from modicum.summaries.base import Integers
@@ -143,6 +144,21 @@ class Purse(ABC):
         """
         epsilon, event = self._bounded_range(share)
         law = RankLaw(*window, *ends, q, shift, cap, edge, epsilon, event)
+        self._pay(event)
+        return law
+
+    def threshold(
+        self,
+        lowest: Integers,
+        ends: tuple[int, int],
+        *,
+        target: int,
+        cap: int,
+        share: Fraction,
+    ) -> RankThreshold:
+        """Integer between two ends with about ``target`` records below it."""
+        epsilon, event = self._bounded_range(share)
+        law = RankThreshold(lowest, *ends, target, cap, epsilon)
         self._pay(event)
         return law
 

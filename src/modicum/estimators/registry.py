@@ -30,6 +30,7 @@ from modicum.estimators.options import (
 )
 from modicum.estimators.quantile import rank_quantile
 from modicum.estimators.score import Score, expectile_score, power_score
+from modicum.estimators.subset_location import subset_location
 from modicum.estimators.subset_mean import subset_mean
 from modicum.estimators.sum import adaptive_sum
 from modicum.estimators.trimmed import trimmed_estimate
@@ -256,6 +257,18 @@ REGISTRY: tuple[Row[Any], ...] = (
         "locations",
         "any monotone statistic, by its score or its level boundaries",
         _location,
+    ),
+    Row(
+        "monotone",
+        "subset",
+        ("pure",),
+        True,
+        (LocationOption(expectile_score(0.5), None),),
+        "locations",
+        "any monotone statistic with the subset-optimality theorem of Dick et al. 2023",
+        lambda column, lattice, event, options: subset_location(
+            column, _ranged(lattice), event, options.statistic
+        ),
     ),
     Row(
         "trimmed_mean",

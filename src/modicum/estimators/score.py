@@ -122,10 +122,17 @@ class Score(MonotoneStatistic):
         return values
 
     def lengths(
-        self, cells: CellSummary, ends: tuple[int, int], step: float, *, unit: int, cap: int
+        self,
+        cells: CellSummary,
+        ends: tuple[int, int],
+        step: float,
+        *,
+        unit: int,
+        cap: int,
+        trimmed: int = 0,
     ) -> Lengths:
         """Crossing lengths on cells (see :mod:`modicum.estimators.crossing`)."""
-        masses = Masses.of(cells, *ends, Lengths.parts(unit))
+        masses = Masses.of(cells, *ends, Lengths.parts(unit), trimmed)
         span = ends[1] - ends[0]
         table = ScoreTable.of(self._values, span, None if self.homogeneous else step)
         return Lengths(masses, table, cap)

@@ -66,7 +66,14 @@ class MonotoneStatistic(ABC):
 
     @abstractmethod
     def lengths(
-        self, cells: CellSummary, ends: tuple[int, int], step: float, *, unit: int, cap: int
+        self,
+        cells: CellSummary,
+        ends: tuple[int, int],
+        step: float,
+        *,
+        unit: int,
+        cap: int,
+        trimmed: int = 0,
     ) -> SignedLengths:
         """Lengths for the records of cells, clipped to ``ends``; additions are between them.
 
@@ -76,6 +83,9 @@ class MonotoneStatistic(ABC):
             Unit of the data in which a lattice step is counted.
         unit, cap : int
             Lengths are counted in 1/unit of a record, up to ``cap``.
+        trimmed : int
+            If positive, this many records are deleted on each side by rank, and those beyond
+            ``ends`` too, in place of clipping.
         """
 
     def check_numbers(self) -> None:

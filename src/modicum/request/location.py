@@ -203,9 +203,9 @@ def location(
     price: Budget,
     lattice: Lattice,
     level: object,
+    method: str = "inverse-sensitivity",
 ) -> Request:
     """Make a request for a location of the registry."""
+    row = find_row(name, method)
     options = LocationOption.of(statistic, level, lattice)
-    return find_row(name, "inverse-sensitivity").request(
-        column_name(column), lattice, price, options
-    )
+    return row.request(column_name(column), lattice, price, options)

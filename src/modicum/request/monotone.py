@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from modicum.errors import InvalidArgument
 from modicum.estimators.statistic import MonotoneStatistic
 from modicum.exact.lattice import Lattice
@@ -22,6 +24,7 @@ def monotone(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
+    method: Literal["inverse-sensitivity", "subset"] = "inverse-sensitivity",
 ) -> Request:
     """Ask for a statistic of your own that never falls when a record is raised.
 
@@ -35,6 +38,10 @@ def monotone(
         statistic. Privacy hangs on those being right.
     column, within, epsilon, rho, budget, step, level
         As for :func:`modicum.request.expectile`.
+    method : {"inverse-sensitivity", "subset"}
+        ``"subset"`` is Algorithm 4 of Dick, Kulesza, Sun and Suresh 2023, corrected, with the
+        constants of its theorem: thousands of records are left out on each side. It is for a pure
+        ε and draws no interval: give ``level=None``.
 
     Returns
     -------
@@ -46,7 +53,8 @@ def monotone(
     ------
     InvalidArgument
         As for :func:`modicum.request.expectile`; if the statistic fails at public points: a ψ that
-        is not finite, not 0 at 0 or falls, boundaries that break their promise for a few records.
+        is not finite, not 0 at 0 or falls, boundaries that break their promise for a few records;
+        ``method="subset"`` with a ρ or with a level.
 
     Notes
     -----
@@ -66,4 +74,6 @@ def monotone(
     lattice = Lattice.within(within, step)
     if statistic is None:
         raise InvalidArgument("statistic must be a modicum.Score or a modicum.Boundaries, got None")
-    return location("monotone", column, statistic, price, lattice, level)
+    if method == "subset" and level is not None:
+        raise InvalidArgument("method='subset' draws no interval: give level=None")
+    return location("monotone", column, statistic, price, lattice, level, method)
