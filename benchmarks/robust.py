@@ -131,7 +131,8 @@ def robust(effort: Effort) -> tuple[str, list[Target]]:
 A tenth is trimmed on each side. {effort.datasets} data sets, {effort.releases} releases of each.
 Mean errors are divided by that of Laplace noise on the scale of what one exchanged record moves the
 trimmed mean, with the whole ε, which is not private. Smooth sensitivity (Bun and Steinke 2019, our
-code) has t noise of 3 degrees of freedom, and a public number of records, which are exchanged and not added.
+code) has t noise of 3 degrees of freedom, and a public number of records, which are exchanged and
+not added.
 
 {table(_HEADER, rows)}
 
