@@ -130,6 +130,8 @@ def subset_location(
         "high threshold, negated", threshold(-1), lambda q: lattice.words(-q)
     )
     lo, hi = min(lo, -negated), max(lo, -negated)
+    if lo == hi:  # there has to be something to choose from
+        lo, hi = (lo, hi + 1) if hi < lattice.last else (lo - 1, hi)
     centre = (lo + hi) // 2
     cells = yield from need(
         Ask(column, lattice, Cells(centre, cell_edges(lattice, centre, CELL_BITS)))
