@@ -1,6 +1,6 @@
 """Accuracy and speed side by side: ``python -m benchmarks [PART] [--quick]``.
 
-Parts are accuracy, quantiles, locations, robust, speed, peers, spark and all.
+Parts are accuracy, quantiles, locations, robust, speed, groups, peers, spark and all.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
 quick writes its parts into docs/comparison.md and leaves the others there. The part on Spark runs
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
-from benchmarks import accuracy, locations, peers, quantiles, robust, spark, speed
+from benchmarks import accuracy, groups, locations, peers, quantiles, robust, spark, speed
 from benchmarks.targets import HEADER, Target, table
 
 ROOT = Path(__file__).parents[1]
@@ -33,6 +33,7 @@ PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
     "locations": lambda quick: locations.locations(locations.QUICK if quick else locations.FULL),
     "robust": lambda quick: robust.robust(robust.QUICK if quick else robust.FULL),
     "speed": lambda quick: speed.speed(speed.QUICK if quick else speed.FULL),
+    "groups": lambda quick: groups.groups(quick=quick),
     "peers": lambda quick: (peers.peers(quick=quick), []),
     "spark": lambda quick: spark.spark(quick=quick),
 }

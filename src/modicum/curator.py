@@ -12,7 +12,7 @@ from modicum import request as ask
 from modicum.derive import dressed, refuse_bounds
 from modicum.errors import BudgetExceeded, InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
-from modicum.frames.groups import GroupReader, check_groups, count_keys
+from modicum.frames.grouping import check_groups, count_keys, reader_of_groups
 from modicum.frames.people import check_unit, reader_of
 from modicum.frames.reader import check_column
 from modicum.frames.source import open_source
@@ -154,7 +154,10 @@ class Curator:
                 charge=charge,
                 entropy=self._entropy,
             )
-            return {name: self._release(requests[name], walk) for name, walk in walks.items()}
+            return {
+                name: self._release(requests[name], walk, self._unit)
+                for name, walk in walks.items()
+            }
 
     def group_by(
         self,
@@ -162,6 +165,7 @@ class Curator:
         *,
         keys: Iterable[Hashable] | None = None,
         key_budget: Budget | None = None,
+        max_groups: int | None = None,
     ) -> GroupBy:
         """Ask questions of every group of rows that have the same key in a column.
 
@@ -181,19 +185,24 @@ class Curator:
             is shown for sure only if it has many rows, about ln(1/δ) 2/ε of them; one with a
             single row is shown with probability δ. It needs a curator with a budget of kind
             ``"approx"``.
+        max_groups : int, optional
+            For a unit with ``combine``, and only for that: the most groups in which one person has
+            a record. A person's other groups are dropped, at random, anew for every question. A
+            record in each of k groups is drawn with ε/k (ρ/k).
 
         Returns
         -------
         GroupBy
-            It has the methods ``mean``, ``sum``, ``count`` and ``together`` of the curator, which
-            return a :class:`GroupedRelease` each.
+            It has the methods ``mean``, ``sum``, ``count``, ``quantile``, ``median`` and
+            ``together`` of the curator, which return a :class:`GroupedRelease` each.
 
         Raises
         ------
         InvalidArgument
             Unless exactly one of ``keys`` and ``key_budget`` is given; if keys are not different
             or cannot be in the column; if ``key_budget`` is no (ε, δ) or cannot be charged here;
-            if the privacy unit combines rows over groups.
+            if the unit combines rows and ``max_groups`` is missing, or the other way round; if
+            ``by`` says whose a row is.
         BudgetExceeded, MissingColumn, UnsupportedData
             Nothing is read or charged.
 
@@ -215,28 +224,31 @@ class Curator:
                 "give either keys=[...], known beforehand, or key_budget=modicum.approx(...), for "
                 "which they are drawn"
             )
-        kind = check_groups(self._source, self._unit, by)
+        kind = check_groups(self._source, self._unit, by, max_groups)
+        unit = self._unit if max_groups is None else self._unit.in_groups(max_groups)
         selection: Entry | None = None
         if keys is not None:
             chosen = checked_keys(keys, by, kind)
         else:
-            selection = self._draw_keys(by, key_event(key_budget))
+            selection = self._draw_keys(by, key_event(key_budget), unit)
             chosen = tuple(selection.outcome)  # type: ignore[arg-type]
+        if max_groups is not None:
+            unit = unit.in_groups(max(1, min(max_groups, len(chosen))))  # keys are public by now
 
         def answer(requests: Mapping[str, Request]) -> Mapping[str, GroupedRelease]:
-            return self._answer_groups(by, chosen, selection, requests)
+            return self._answer_groups(by, chosen, selection, unit, requests)
 
         return GroupBy(by, chosen, selection, answer)
 
-    def _draw_keys(self, by: str, event: Approximate) -> Entry:
+    def _draw_keys(self, by: str, event: Approximate, unit: Unit) -> Entry:
         """Charge for the keys of a column, and draw them."""
         self._check_process()
         with self._lock:
             price = cost(event, self._budget.kind)
             self._check_remaining(price)
-            counts = count_keys(self._source, self._unit, by, self._entropy)
+            counts = count_keys(self._source, unit, by, self._entropy)
             self._spent = self._spent + price
-            row = self._unit.per_row(event)
+            row = unit.per_row(event)
             assert isinstance(row, Approximate)
             law = KeySelection(counts, row.epsilon, row.delta)
             parameters = {name: plain(value) for name, value in law.public().items()}
@@ -248,6 +260,7 @@ class Curator:
         by: str,
         keys: tuple[Hashable, ...],
         selection: Entry | None,
+        unit: Unit,
         requests: Mapping[str, Request],
     ) -> Mapping[str, GroupedRelease]:
         with self._paying(requests) as charge:
@@ -255,8 +268,8 @@ class Curator:
             groups = run_groups(
                 requests,
                 len(keys),
-                GroupReader(self._source, self._unit, by, keys, columns),
-                unit=self._unit,
+                reader_of_groups(self._source, unit, by, keys, columns),
+                unit=unit,
                 charge=charge,
                 entropy=self._entropy,
             )
@@ -266,11 +279,11 @@ class Curator:
                     column=request.column,
                     by=by,
                     releases={
-                        key: self._release(request, walks[name])
+                        key: self._release(request, walks[name], unit)
                         for key, walks in zip(keys, groups, strict=True)
                     },
                     event=event_of(request.budget),
-                    unit=self._unit,
+                    unit=unit,
                     selection=selection,
                     engine=self._source.engine,
                     account=self._account(),
@@ -301,8 +314,8 @@ class Curator:
 
             yield charge
 
-    def _release(self, request: Request, walk: Walk) -> Release:
-        return recorded(request, walk, self._source, self._unit, self._account(), self._entropy)
+    def _release(self, request: Request, walk: Walk, unit: Unit) -> Release:
+        return recorded(request, walk, self._source, unit, self._account(), self._entropy)
 
     def _account(self) -> str:
         return f"{self._spent} of {self._budget} spent"

@@ -40,8 +40,9 @@ def _method(question: Callable[P, Request]) -> Callable[Concatenate[GroupBy, P],
 class GroupBy:
     """Groups of the rows of a curator; made by :meth:`Curator.group_by`.
 
-    Every question is asked of each group. A row is in one group at most, so the price of a
-    question is that of one group, however many groups there are.
+    Every question is asked of each group. A row is in one group at most, and who has records in
+    several pays for each of them a share, so the price of a question is that of one group, however
+    many groups there are.
 
     Attributes
     ----------

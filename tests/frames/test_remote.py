@@ -22,7 +22,8 @@ from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.frames import groups, search
 from modicum.frames.drawn import DrawnRows
-from modicum.frames.groups import GroupReader, count_keys
+from modicum.frames.grouping import count_keys, reader_of_groups
+from modicum.frames.groups import GroupReader
 from modicum.frames.job import Job, Known
 from modicum.frames.key_counts import KeyCounts
 from modicum.frames.labels import Dictionary
@@ -229,7 +230,11 @@ ASKS = [
     Ask("x", WIDE, Cuts(Fraction(1, 5), 4)),
     Ask(None, None, Count()),
 ]
-GROUP_UNITS = [Unit(), mo.unit_of("who", max_rows=7, order_by="y")]
+GROUP_UNITS = [
+    Unit(),
+    mo.unit_of("who", max_rows=7, order_by="y"),
+    mo.unit_of("who", combine="sum").in_groups(99),
+]
 
 
 @pytest.mark.parametrize("unit", GROUP_UNITS, ids=str)
@@ -242,13 +247,28 @@ def test_groups_are_those_of_a_local_table(
     pairs = [(group, ask) for group in range(len(keys)) for ask in ASKS[:: 4 if many else 1]]
     source = make(GROUPED)
     got, local = (
-        GroupReader(each, unit, "g", keys, ["x"]).read(pairs, SYSTEM)
+        reader_of_groups(each, unit, "g", keys, ["x"]).read(pairs, SYSTEM)
         for each in (source, open_source(GROUPED))
     )
     assert got == local
     assert count_keys(source, unit, "g", SYSTEM) == count_keys(
         open_source(GROUPED), unit, "g", SYSTEM
     )
+
+
+def test_groups_of_a_person_are_chosen_once_for_all_jobs() -> None:
+    unit = mo.unit_of("who", combine="mean").in_groups(1)
+    asks = [(group, Ask(None, None, Count())) for group in range(4)]
+    here = [g in KEYS for g in GROUPED["g"].to_pylist()]
+    persons = set(np.array(GROUPED["who"].to_pylist(), dtype=object)[here].tolist()) - {None}
+    seen = set()
+    for _ in range(3):
+        reader = reader_of_groups(in_parts(GROUPED), unit, "g", KEYS, [None])
+        first, again = (reader.read(asks, SYSTEM) for _ in range(2))
+        assert first == again
+        assert sum(each.count for each in first) == len(persons)
+        seen.add(tuple(each.count for each in first))
+    assert len(seen) > 1  # another run chooses anew
 
 
 @pytest.mark.parametrize("few", [0, 64])

@@ -7,13 +7,15 @@ import json
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from datetime import date, datetime
+from typing import Any
 
 from modicum.cli.options import chosen_price, chosen_unit
 from modicum.curator import Curator
 from modicum.errors import InvalidArgument
 from modicum.frames.source import open_source
 from modicum.grouped import GroupedRelease
-from modicum.privacy.budget import Budget
+from modicum.privacy.budget import Budget, approx
+from modicum.privacy.event import cost, event_of
 from modicum.release import Release
 from modicum.runners.request import Request
 
@@ -28,19 +30,41 @@ def released(
     if price is None:
         raise InvalidArgument("a price is needed: --epsilon or --rho, for example --epsilon 1")
     request = question(price)
-    options = vars(arguments)
-    by, keys = options.get("by"), options.get("keys")  # not every verb has groups
-    if (by is None) != (keys is None):
-        raise InvalidArgument("--by and --keys go together")
+    keys = _chosen_keys(arguments)
     source = open_source(arguments.file)
-    curator = Curator(source, unit=chosen_unit(arguments), budget=price)
+    unit = chosen_unit(arguments)
     # The curator's budget is this one release's: nothing counts several calls together.
     account = "not counted against any budget"
-    if by is None or keys is None:
-        return replace(curator.run(request), account=account)
-    read = _KEYS.get(source.check_label(by) or "text", str)
-    groups = curator.group_by(by, keys=[read(key) for key in keys.split(",")])
-    return groups.run(request).under(account)
+    if arguments.by is None:
+        return replace(Curator(source, unit=unit, budget=price).run(request), account=account)
+    options: dict[str, Any] = {"max_groups": arguments.max_groups}
+    if isinstance(keys, Budget):
+        options["key_budget"] = keys
+        price = keys + cost(event_of(price), "approx")
+    else:
+        read = _KEYS.get(source.check_label(arguments.by) or "text", str)
+        options["keys"] = [read(key) for key in keys]
+    curator = Curator(source, unit=unit, budget=price)
+    return curator.group_by(arguments.by, **options).run(request).under(account)
+
+
+def _chosen_keys(arguments: argparse.Namespace) -> Budget | list[str]:
+    """Read the keys, or the budget of a draw of them."""
+    keys, epsilon, delta = arguments.keys, arguments.key_epsilon, arguments.key_delta
+    drawn = epsilon is not None or delta is not None
+    if arguments.by is None:
+        if keys is not None or drawn or arguments.max_groups is not None:
+            raise InvalidArgument("--keys, --key-epsilon, --key-delta and --max-groups need --by")
+        return []
+    if (keys is None) != drawn:
+        raise InvalidArgument("--by needs either --keys, or --key-epsilon and --key-delta")
+    if not drawn:
+        return str(keys).split(",")
+    if epsilon is None or delta is None:
+        raise InvalidArgument("--key-epsilon and --key-delta go together")
+    if arguments.rho is not None:
+        raise InvalidArgument("keys are drawn for an (ε, δ): the price must be --epsilon too")
+    return approx(epsilon, delta)
 
 
 def shown(release: Release | GroupedRelease, arguments: argparse.Namespace) -> str:

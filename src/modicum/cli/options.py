@@ -98,7 +98,7 @@ def add_algorithm(parser: argparse.ArgumentParser, statistic: str) -> None:
 
 
 def add_groups(parser: argparse.ArgumentParser) -> None:
-    """Add --by and --keys."""
+    """Add --by and the options that say which groups there are."""
     group = parser.add_argument_group("groups")
     group.add_argument(
         "--by", metavar="COLUMN", help="release one answer for every key in this column"
@@ -107,6 +107,18 @@ def add_groups(parser: argparse.ArgumentParser) -> None:
         "--keys",
         metavar="A,B,...",
         help="the keys: known beforehand, not taken from the data; other rows are left out",
+    )
+    group.add_argument(
+        "--key-epsilon",
+        metavar="E",
+        help="in place of --keys: draw which keys are shown, for this ε on top of the price",
+    )
+    group.add_argument("--key-delta", metavar="D", help="with --key-epsilon: its δ, such as 1e-9")
+    group.add_argument(
+        "--max-groups",
+        metavar="K",
+        type=_checked(_rows),
+        help="with --combine: a person counts in at most K groups",
     )
 
 

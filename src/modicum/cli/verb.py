@@ -69,7 +69,6 @@ def column_verb(
     example: str,
     question: Question,
     options: Callable[[argparse.ArgumentParser], None],
-    groups: bool,
 ) -> None:
     """Add a verb for a statistic of a numeric column.
 
@@ -77,14 +76,11 @@ def column_verb(
     ----------
     options : callable
         Adds those that only this statistic has.
-    groups : bool
-        Whether it can be asked of groups.
     """
     parser = verb(verbs, name, of="a column", example=example, column=None, question=question)
     add_range(parser)
     options(parser)
-    if groups:
-        add_groups(parser)
+    add_groups(parser)
     add_price(parser)
     add_output(parser)
 

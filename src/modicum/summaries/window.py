@@ -10,7 +10,7 @@ import numpy as np
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.summaries.base import Fields, Integers, Rows, Sensitive, pack
+from modicum.summaries.base import Accumulator, Fields, Integers, Rows, Sensitive, pack
 from modicum.summaries.window_pass import WindowPass
 
 __all__ = ["RankWindow", "WindowSummary"]
@@ -111,6 +111,9 @@ class _Pass:
 
     def update(self, x: np.ndarray[tuple[int], np.dtype[np.float64]], /) -> None:
         self._passing.update(x)
+
+    def further(self) -> Accumulator[object] | None:
+        return self._passing.further()
 
     def finish(self) -> WindowSummary:
         count, below, values = self._passing.finish()

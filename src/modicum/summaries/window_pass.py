@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.lattice import Lattice
-from modicum.summaries.base import Integers, Rows
+from modicum.summaries.base import Accumulator, Integers, Rows
 from modicum.summaries.membership import distinct_positions
 from modicum.summaries.sift import Sample, Sift, Sifted
 
@@ -112,12 +112,11 @@ class WindowPass:
         self._lattice = lattice
         self._rows = rows
         self._sift: Sift | None = None
+        self._found: tuple[int, int, Integers] | None = None
 
     def update(self, x: NDArray[np.float64]) -> None:
         """Take in one chunk of the first pass."""
-        if self._sift is None:
-            self._sift = self._start()
-        self._sift.update(x)
+        self._started().update(x)
 
     def _start(self) -> Sift:
         sample = fetched(self._rows, self._lattice)
@@ -129,11 +128,24 @@ class WindowPass:
         entropy = None if self._rows is None else self._rows.entropy
         return Sift(self._lattice, entropy, self._search.bracket, self._search.most)
 
+    def further(self) -> Accumulator[object] | None:
+        """Return the next pass over the column, ``None`` once the window is known."""
+        if self._found is None:
+            self._found = self._search.learn(self._started().finish())
+        if self._found is not None:
+            return None
+        self._sift = self._next()
+        return self._sift
+
     def finish(self) -> tuple[int, int, Integers]:
         """Return the number of records, that before the window, and the window."""
-        sift = self._sift if self._sift is not None else self._start()
-        while (found := self._search.learn(sift.finish())) is None:
+        while (sift := self.further()) is not None:
             assert self._rows is not None
-            sift = self._next()
             self._rows.feed(sift)
-        return found
+        assert self._found is not None
+        return self._found
+
+    def _started(self) -> Sift:
+        if self._sift is None:
+            self._sift = self._start()
+        return self._sift
