@@ -1,6 +1,7 @@
 """Accuracy and speed side by side: ``python -m benchmarks [PART] [--quick]``.
 
-Parts are accuracy, quantiles, several, spread, speed, groups, peers, spark and all.
+Parts are accuracy, quantiles, several, spread, locations, robust, speed, groups, peers, spark and
+all.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
 quick writes its parts into docs/comparison.md and leaves the others there. The part on Spark runs
@@ -17,8 +18,10 @@ from pathlib import Path
 from benchmarks import (
     accuracy,
     groups,
+    locations,
     peers,
     quantiles,
+    robust,
     several,
     spark,
     speed,
@@ -41,6 +44,8 @@ PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
     "quantiles": lambda quick: quantiles.quantiles(quantiles.QUICK if quick else quantiles.FULL),
     "spread": lambda quick: spread.spread(spread.QUICK if quick else spread.FULL),
     "several": lambda quick: several.several(several.QUICK if quick else several.FULL),
+    "locations": lambda quick: locations.locations(locations.QUICK if quick else locations.FULL),
+    "robust": lambda quick: robust.robust(robust.QUICK if quick else robust.FULL),
     "speed": lambda quick: speed.speed(speed.QUICK if quick else speed.FULL),
     "groups": lambda quick: groups.groups(quick=quick),
     "peers": lambda quick: (peers.peers(quick=quick), []),
