@@ -8,7 +8,7 @@ the guarantee does not hang on it: not on rounding, and not on a wrong ψ of a u
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -62,7 +62,7 @@ class Score(MonotoneStatistic):
     """
 
     name: str
-    psi: Callable[[Reals], Reals]
+    psi: Callable[[Reals], Reals] = field(repr=False)
     growth: float
     width: float | None = None
     homogeneous: bool = False
