@@ -30,7 +30,7 @@ class LevelLaw(PiecewiseLaw):
     lows'[k + 1] <= lows[k] and highs'[k + 1] >= highs[k], and the same with D and D' exchanged.
     Then len moves by at most 1 at every t, and one draw is a bounded range of ε. A length that
     is a largest of two distances, that to {data: value >= t} for ``highs`` and that to
-    {data: value <= t} for ``lows``, obeys it for every statistic. docs/proofs/level.md has the
+    {data: value <= t} for ``lows``, obeys it for every statistic. docs/proofs/level_sets.md has the
     proofs.
 
     Parameters
