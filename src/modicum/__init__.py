@@ -16,8 +16,12 @@ if TYPE_CHECKING:
     from modicum import audit, plan, request
     from modicum.curator import Curator
     from modicum.errors import (
+        AccessDenied,
         BudgetExceeded,
         InvalidArgument,
+        KeyReused,
+        LedgerCorrupt,
+        LedgerError,
         MissingColumn,
         ModicumError,
         ModicumWarning,
@@ -28,18 +32,34 @@ if TYPE_CHECKING:
     from modicum.grouped import GroupedRelease
     from modicum.one_shot import count, mean, median, quantile, sum
     from modicum.privacy.budget import Budget, approx, pure, zcdp
+    from modicum.privacy.compose import (
+        approx_to_zcdp,
+        composed,
+        parallel,
+        pure_to_approx,
+        pure_to_zcdp,
+        zcdp_to_approx,
+    )
+    from modicum.privacy.filter import Filter
+    from modicum.privacy.ledger.book import Ledger
     from modicum.privacy.unit import Unit, unit_of
     from modicum.release import Interval, Release
     from modicum.request import Request
 
 __all__ = [
+    "AccessDenied",
     "Budget",
     "BudgetExceeded",
     "Curator",
+    "Filter",
     "GroupBy",
     "GroupedRelease",
     "Interval",
     "InvalidArgument",
+    "KeyReused",
+    "Ledger",
+    "LedgerCorrupt",
+    "LedgerError",
     "MissingColumn",
     "ModicumError",
     "ModicumWarning",
@@ -50,25 +70,35 @@ __all__ = [
     "UnsupportedData",
     "__version__",
     "approx",
+    "approx_to_zcdp",
     "audit",
+    "composed",
     "count",
     "mean",
     "median",
+    "parallel",
     "plan",
     "pure",
+    "pure_to_approx",
+    "pure_to_zcdp",
     "quantile",
     "request",
     "sum",
     "unit_of",
     "zcdp",
+    "zcdp_to_approx",
 ]
 
 _SUBMODULES = {"audit", "plan", "request"}
 _HOMES = {
     "modicum.curator": {"Curator"},
     "modicum.errors": {
+        "AccessDenied",
         "BudgetExceeded",
         "InvalidArgument",
+        "KeyReused",
+        "LedgerCorrupt",
+        "LedgerError",
         "MissingColumn",
         "ModicumError",
         "ModicumWarning",
@@ -79,6 +109,16 @@ _HOMES = {
     "modicum.grouped": {"GroupedRelease"},
     "modicum.one_shot": {"count", "mean", "median", "quantile", "sum"},
     "modicum.privacy.budget": {"Budget", "approx", "pure", "zcdp"},
+    "modicum.privacy.compose": {
+        "approx_to_zcdp",
+        "composed",
+        "parallel",
+        "pure_to_approx",
+        "pure_to_zcdp",
+        "zcdp_to_approx",
+    },
+    "modicum.privacy.filter": {"Filter"},
+    "modicum.privacy.ledger.book": {"Ledger"},
     "modicum.privacy.unit": {"Unit", "unit_of"},
     "modicum.release": {"Interval", "Release"},
     "modicum.request": {"Request"},

@@ -1,4 +1,4 @@
-"""Functions that release one statistic of a table, without an account."""
+"""Functions that release one statistic of a table, charged to an account of a ledger if asked."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, Protocol, overload
 
 from modicum import request as ask
+from modicum.curator import Curator
 from modicum.derive import dressed, refuse_bounds
+from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM
 from modicum.frames.people import check_unit, reader_of
 from modicum.frames.reader import check_column
 from modicum.frames.source import open_source
+from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.recording import recorded
 from modicum.release import Release
@@ -24,19 +27,44 @@ Table = Any  # anything open_source accepts; engines are never imported here
 
 
 class OneShot(Protocol[P]):
-    """A function of a table, with a question's arguments and ``unit``."""
+    """A function of a table, with a question's arguments, ``unit``, and who pays."""
 
     @overload
     def __call__(self, table: Table, *args: P.args, **kwargs: P.kwargs) -> Release: ...
     @overload
     def __call__(self, table: Table, *args: Any, unit: Unit | None, **kwargs: Any) -> Release: ...
+    @overload
+    def __call__(
+        self,
+        table: Table,
+        *args: Any,
+        unit: Unit | None = None,
+        ledger: Ledger | str,
+        account: str,
+        key: str | None = None,
+        **kwargs: Any,
+    ) -> Release: ...
 
 
 def _one_shot(question: Callable[P, Request], *, example: str) -> OneShot[P]:
-    """Turn a request builder into a function of a table with the same arguments, and ``unit``."""
+    """Turn a request builder into a function of a table with the same arguments, and more."""
 
-    def function(table: Table, *args: Any, unit: Unit | None = None, **kwargs: Any) -> Release:
+    def function(
+        table: Table,
+        *args: Any,
+        unit: Unit | None = None,
+        ledger: Ledger | str | None = None,
+        account: str | None = None,
+        key: str | None = None,
+        **kwargs: Any,
+    ) -> Release:
         refuse_bounds(kwargs)
+        if ledger is not None:
+            curator = Curator(table, unit=unit, ledger=ledger, account=account)
+            curator = curator if key is None else curator.once(key)
+            return curator.run(question(*args, **kwargs))
+        if account is not None or key is not None:
+            raise InvalidArgument("account= and key= need ledger=, the URL of a ledger")
         request, person = question(*args, **kwargs), checked_unit(unit)
         source = open_source(table)
         check_column(source, request.column, request.lattice)
@@ -48,8 +76,8 @@ def _one_shot(question: Callable[P, Request], *, example: str) -> OneShot[P]:
             charge=lambda: None,
             entropy=SYSTEM,
         )
-        account = "not counted against any budget"
-        return recorded(request, walks["answer"], source, person, account, SYSTEM)
+        uncounted = "not counted against any budget"
+        return recorded(request, walks["answer"], source, person, uncounted, SYSTEM)
 
     derived: OneShot[P] = dressed(function, question, owner=None, returns=Release, example=example)
     return derived

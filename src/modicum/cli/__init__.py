@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Sequence
 
-from modicum.cli import count, mean, median, plan, quantile, sum
+from modicum.cli import count, ledger, mean, median, plan, quantile, sum
 from modicum.cli.options import Parser
 from modicum.errors import InvalidArgument, ModicumError
 from modicum.version import VERSION
@@ -31,8 +31,8 @@ examples:
   modicum quantile flights.csv delay --q 0.9 --within=-1e9,1e9 --epsilon 1
   modicum plan mean --within=-1e9,1e9 --n 100000 --sd 5e4 --error 500
 
-Every call is a release of its own: nothing adds up the prices of several calls.
-Use modicum.Curator in Python to keep a budget.
+Without --ledger every call is a release of its own: nothing adds up the prices of
+several calls. `modicum ledger create` makes a budget that does.
 """
 
 
@@ -78,7 +78,7 @@ def _parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"modicum {VERSION}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for verb in (mean, sum, count, quantile, median, plan):
+    for verb in (mean, sum, count, quantile, median, plan, ledger):
         verb.add_to(verbs)
     return parser
 

@@ -10,7 +10,7 @@ from datetime import date, datetime
 from fractions import Fraction
 from typing import Any, NoReturn, TypeVar, get_args
 
-from modicum.curator import Curator
+from modicum.cli.budget import add_account, paying_curator
 from modicum.errors import InvalidArgument, ModicumError
 from modicum.estimators.registry import REGISTRY
 from modicum.frames.source import open_source
@@ -64,9 +64,10 @@ class Parser(argparse.ArgumentParser):
 
 
 def add_data(parser: argparse.ArgumentParser, *, column: str | None) -> None:
-    """Add FILE and COLUMN; ``column`` is ``"?"`` if it may be left out."""
+    """Add FILE and COLUMN, which may be left out if it is ``"?"``, and the account that pays."""
     parser.add_argument("file", metavar="FILE", help="a Parquet or CSV file")
     parser.add_argument("column", metavar="COLUMN", nargs=column, help="name of the column")
+    add_account(parser)
 
 
 def add_range(parser: argparse.ArgumentParser) -> None:
@@ -227,14 +228,16 @@ def released(
     if (by is None) != (keys is None):
         raise InvalidArgument("--by and --keys go together")
     source = open_source(arguments.file)
-    curator = Curator(source, unit=chosen_unit(arguments), budget=price)
-    # The curator's budget is this one release's: nothing counts several calls together.
+    unit = chosen_unit(arguments)
+    said = arguments.rows_per_person is not None or arguments.unit_column is not None
+    curator, counted = paying_curator(arguments, source, unit if said else None, price)
     account = "not counted against any budget"
     if by is None or keys is None:
-        return replace(curator.run(request), account=account)
+        release = curator.run(request)
+        return release if counted else replace(release, account=account)
     read = _KEYS.get(source.check_label(by) or "text", str)
-    groups = curator.group_by(by, keys=[read(key) for key in keys.split(",")])
-    return groups.run(request).under(account)
+    groups = curator.group_by(by, keys=[read(key) for key in keys.split(",")]).run(request)
+    return groups if counted else groups.under(account)
 
 
 def shown(release: Release | GroupedRelease, arguments: argparse.Namespace) -> str:

@@ -82,7 +82,7 @@ class Row(Generic[Chosen]):
         def begin(event: Event) -> Steps[Answer]:
             return self.begin(column, lattice, event, options)
 
-        return Request(self.statistic, self.method, column, lattice, budget, begin)
+        return Request(self.statistic, self.method, column, lattice, budget, begin, options)
 
 
 def _ranged(lattice: Lattice | None) -> Lattice:

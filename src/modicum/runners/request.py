@@ -30,6 +30,8 @@ class Request:
         What the whole release may cost the privacy unit.
     begin : callable
         Starts a fresh run of the estimator, given the event one row may cost.
+    options : object
+        What else was chosen; its repr says all of it.
     """
 
     statistic: str
@@ -38,3 +40,4 @@ class Request:
     lattice: Lattice | None
     budget: Budget
     begin: Callable[[Event], Steps[Answer]] = field(repr=False)
+    options: object = None
