@@ -53,12 +53,8 @@ def add_to(verbs: Any) -> None:
     grant.add_argument("--note", default="", help="why; it is kept with the entry")
 
     _action(actions, "export", _export, "print every entry as a line of JSON")
-    take = _action(
-        actions,
-        "import",
-        _import,
-        "take over the accounts of an export; make the ledger if need be",
-    )
+    what = "take over the accounts of an export; makes the ledger if need be"
+    take = _action(actions, "import", _import, what)
     take.add_argument("file", metavar="FILE")
 
 
