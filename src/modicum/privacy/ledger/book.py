@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NoReturn
 
 from modicum.errors import BudgetExceeded, InvalidArgument
@@ -295,6 +295,12 @@ class Ledger:
     def _check_process(self) -> None:
         if os.getpid() != self._process:
             raise InvalidArgument("a Ledger cannot be used in a forked process: open it anew there")
+
+    def __del__(self) -> None:
+        # A forked child must not end its parent's connection to a server.
+        with suppress(Exception):
+            if os.getpid() == self._process:
+                self._store.close()
 
     def __repr__(self) -> str:
         return f"Ledger({self.url!r})"

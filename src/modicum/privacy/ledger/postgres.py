@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
@@ -33,6 +33,8 @@ _DRIVER = {
 }
 _SESSION = [
     "SET lock_timeout = '60s'",
+    # A client that fell silent in a transaction gives its lock back.
+    "SET idle_in_transaction_session_timeout = '30s'",
     # A commit returns when it is on the disk, whatever the server's default.
     "SELECT set_config('synchronous_commit', 'on', false) "
     "WHERE current_setting('synchronous_commit') IN ('off', 'local')",
@@ -52,6 +54,24 @@ class _Connection:
         """Run one statement."""
         result = self._connection.execute(self._text(statement), values)
         return [tuple(row) for row in result] if result.returns_rows else []
+
+
+def _session(address: Address) -> Callable[[Any, Any], None]:
+    """Return what sets up a new connection; it holds no store, so that a store is freed at once."""
+    look_only = ["SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY"]
+    statements = [*_SESSION, *(look_only if address.read_only else [])]
+
+    def begin(connection: Any, _record: Any) -> None:
+        try:
+            with connection.cursor() as cursor:
+                for statement in statements:
+                    cursor.execute(statement)
+            connection.commit()
+        except Exception:
+            connection.close()
+            raise
+
+    return begin
 
 
 class PostgresStore:
@@ -91,7 +111,7 @@ class PostgresStore:
             hide_parameters=True,
             connect_args=driver,
         )
-        self._alchemy.event.listen(self._engine, "connect", self._begin_session)
+        self._alchemy.event.listen(self._engine, "connect", _session(address))
         self._known = False
 
     def create(self) -> None:
@@ -136,16 +156,6 @@ class PostgresStore:
         found = db.rows("SELECT value FROM modicum_meta WHERE name = 'schema'")
         if found != [(SCHEMA,)]:
             raise LedgerError(f"{self.address} is no ledger of kind {SCHEMA}")
-
-    def _begin_session(self, connection: Any, _record: Any) -> None:
-        """Set up a new connection."""
-        statements = list(_SESSION)
-        if self.address.read_only:
-            statements.append("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
-        with connection.cursor() as cursor:
-            for statement in statements:
-                cursor.execute(statement)
-        connection.commit()
 
     @contextmanager
     def _writing(self, *, write: bool) -> Iterator[Db]:

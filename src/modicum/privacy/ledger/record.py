@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 from modicum.errors import LedgerCorrupt
@@ -74,7 +74,8 @@ class Record:
 
     def seal(self) -> str:
         """SHA-256 over every other field, the previous hash among them."""
-        return digest(json.dumps(astuple(self)[:-1], ensure_ascii=False, separators=(",", ":")))
+        sealed = [getattr(self, field.name) for field in fields(self)[:-1]]
+        return digest(json.dumps(sealed, ensure_ascii=False, separators=(",", ":")))
 
     @property
     def units(self) -> Units:

@@ -66,6 +66,7 @@ class SqliteStore:
                 return
         with self._turn, self._failures():
             self._open = self._connect("rwc")
+            self._make_durable(self._open)
             with self.transaction(write=True) as db:
                 for statement in (*tables(" STRICT", "INTEGER"), *_APPEND_ONLY):
                     db.rows(statement)
@@ -125,6 +126,8 @@ class SqliteStore:
             if schema != SCHEMA:
                 self.close()
                 raise LedgerError(f"{self.address} is no ledger of kind {SCHEMA}, but {schema!r}")
+            if not self.address.read_only:
+                self._make_durable(self._open)
         return self._open
 
     def _viewing(self) -> sqlite3.Connection:
@@ -164,23 +167,24 @@ class SqliteStore:
         # REPLACE deletes rows, and only recursive triggers see that.
         for pragma in ("recursive_triggers=ON", "trusted_schema=OFF", "cell_size_check=ON"):
             connection.execute(f"PRAGMA {pragma}")
-        if mode in {"rw", "rwc"}:
-            connection.execute("PRAGMA synchronous=FULL")
-            connection.execute("PRAGMA fullfsync=ON")
-            (journal,) = connection.execute("PRAGMA journal_mode=WAL").fetchone()
-            if journal != "wal":
-                connection.close()
-                raise LedgerError(
-                    f"{self.address} cannot have a write-ahead log: put it on a local disk"
-                )
         return connection
+
+    def _make_durable(self, connection: sqlite3.Connection) -> None:
+        """Let a commit return when it is on the disk."""
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA fullfsync=ON")
+        (journal,) = connection.execute("PRAGMA journal_mode=WAL").fetchone()
+        if journal != "wal":
+            raise LedgerError(
+                f"{self.address} cannot have a write-ahead log: put it on a local disk"
+            )
 
     @contextmanager
     def _failures(self, *, committing: bool = False) -> Iterator[None]:
         """Turn errors of SQLite into ours, and begin anew after them."""
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # damaged names are no text
             name = getattr(error, "sqlite_errorname", "") or ""
             with suppress(sqlite3.Error):
                 if self._open is not None:
@@ -192,6 +196,6 @@ class SqliteStore:
                     f"the ledger {self.address} may only be read here: {error}; nothing was "
                     "written or released"
                 ) from None
-            if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+            if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or not name:
                 raise LedgerCorrupt(f"the file of {self.address} is damaged: {error}") from None
             raise failed(self.address, error, committing=committing) from None
