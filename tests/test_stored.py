@@ -59,7 +59,8 @@ def test_groups_and_their_drawn_keys_read_back_complete() -> None:
 VALUES = [
     None, True, 0, -(10**40), 0.1, -0.0, 5e-324, float("inf"), "", "é\n", (), (1, (2, 3)), [1, [2]],
     {"a": 1, 2: (3,)}, Fraction(1, 3), Decimal("1.50"), date(2024, 2, 29),
-    datetime.fromisoformat("2024-02-29T12:30:01.000007"), mo.unit_of("id", max_rows=3, order_by="day"),
+    datetime.fromisoformat("2024-02-29T12:30:01.000007"),
+    mo.unit_of("id", max_rows=3, order_by="day"),
 ]  # fmt: skip
 
 

@@ -101,6 +101,7 @@ def test_wrong_arguments_change_nothing(ledger) -> None:
         (lambda: ledger.open_account("x" * 201, mo.pure(1)), "up to 200"),
         (lambda: ledger.open_account("r", 1), "budget must come from"),
         (lambda: ledger.grant("p", mo.zcdp(1)), "kept in 'pure'"),
+        (lambda: ledger.grant("p", mo.pure(9223)), "up to 9,223 in an account"),
         (lambda: ledger.grant("nobody", mo.pure(1)), "no account 'nobody'"),
         (lambda: ledger.charge("nobody", mo.pure(1), request=""), "no account 'nobody'"),
         (lambda: ledger.charge("p", mo.zcdp(1), request=""), "kept in 'pure'"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import cached_property
 
 from modicum.errors import KeyReused, LedgerCorrupt
 from modicum.privacy.ledger.account import AccountState, Charge, Terms
@@ -47,19 +48,20 @@ class Chain:
             f"SELECT entries, head FROM modicum_account WHERE name = :name{lock}", name=name
         )
         self.last: Record | None = None
+        self._first: Record | None = None
         if found:
             entries, head = found[0]
-            self.last = self._one("seq = :seq", seq=entries)
+            ends = {each.seq: each for each in self._some("seq IN (1, :last)", last=entries)}
+            self._first, self.last = ends.get(1), ends.get(entries)
             if self.last is None or self.last.hash != head:
                 raise LedgerCorrupt(f"account {name!r}: its last entry is missing or was replaced")
 
-    @property
+    @cached_property
     def terms(self) -> Terms:
         """Currency and unit, from the first entry."""
-        first = self._one("seq = 1")
-        if first is None:
+        if self._first is None:
             raise LedgerCorrupt(f"account {self.name!r}: its first entry is missing")
-        return Terms.of(first)
+        return Terms.of(self._first)
 
     def state(self) -> AccountState:
         """Return the totals; there must be an account."""
@@ -124,9 +126,9 @@ class Chain:
             at=now(),
             previous=ORIGIN if last is None else last.hash,
         ).sealed()
-        record.check_after(last)
         write(self._db, record)
         self.last = record
+        self._first = record if last is None else self._first
         return record
 
     def records(self) -> Iterator[Record]:
@@ -146,18 +148,21 @@ class Chain:
             done = Record(*page[-1]).seq
 
     def _one(self, which: str, **values: object) -> Record | None:
-        """Read one entry and check its seal."""
+        """Read the only entry of a kind, if there is one."""
+        return next(iter(self._some(which, **values)), None)
+
+    def _some(self, which: str, **values: object) -> list[Record]:
+        """Read entries and check their seals."""
         rows = self._db.rows(
             f"SELECT {_COLUMNS} FROM modicum_entry WHERE account = :name AND {which}",
             name=self.name,
             **values,
         )
-        if not rows:
-            return None
-        record = Record(*rows[0])
-        if record.hash != record.seal():
-            raise record.corrupt("it does not match its hash, so it was edited")
-        return record
+        read = [Record(*row) for row in rows]
+        for record in read:
+            if record.hash != record.seal():
+                raise record.corrupt("it does not match its hash, so it was edited")
+        return read
 
 
 def write(db: Db, record: Record) -> None:

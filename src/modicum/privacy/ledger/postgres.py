@@ -113,6 +113,7 @@ class PostgresStore:
         )
         self._alchemy.event.listen(self._engine, "connect", _session(address))
         self._known = False
+        self._who: str | None = None
 
     def create(self) -> None:
         """Make the tables."""
@@ -141,7 +142,9 @@ class PostgresStore:
 
     def who(self, db: Db) -> str:
         """Return the role that logged in."""
-        return str(db.rows("SELECT session_user")[0][0])
+        if self._who is None:
+            self._who = str(db.rows("SELECT session_user")[0][0])
+        return self._who
 
     def close(self) -> None:
         """Give back the connection."""

@@ -74,7 +74,7 @@ class Record:
 
     def seal(self) -> str:
         """SHA-256 over every other field, the previous hash among them."""
-        sealed = [getattr(self, field.name) for field in fields(self)[:-1]]
+        sealed = [getattr(self, name) for name in Record.__slots__[:-1]]
         return digest(json.dumps(sealed, ensure_ascii=False, separators=(",", ":")))
 
     @property

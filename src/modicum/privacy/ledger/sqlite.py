@@ -53,6 +53,10 @@ class SqliteStore:
         self.address = address
         self._turn = threading.RLock()
         self._open: sqlite3.Connection | None = None
+        try:
+            self._who = getpass.getuser()
+        except (KeyError, OSError, ImportError):
+            self._who = f"user {os.getuid()}" if hasattr(os, "getuid") else "unknown"
 
     def create(self) -> None:
         """Make the file and its tables; a file that is there must be a ledger."""
@@ -102,10 +106,7 @@ class SqliteStore:
 
     def who(self, db: Db) -> str:
         """Return the name of the user of the operating system."""
-        try:
-            return getpass.getuser()
-        except (KeyError, OSError):
-            return f"user {os.getuid()}" if hasattr(os, "getuid") else "unknown"
+        return self._who
 
     def close(self) -> None:
         """Close the file."""

@@ -31,8 +31,17 @@ class Units(NamedTuple):
         return Budget(kind, Fraction(self.amount, AMOUNT_UNITS), Fraction(self.delta, DELTA_UNITS))
 
     def plus(self, other: Units) -> Units:
-        """Return the sum."""
-        return Units(self.amount + other.amount, self.delta + other.delta)
+        """Return the sum.
+
+        Raises
+        ------
+        InvalidArgument
+            If a data base could not hold it.
+        """
+        total = Units(self.amount + other.amount, self.delta + other.delta)
+        if max(total) > _MOST:
+            raise InvalidArgument(f"a ledger counts up to {_MOST // AMOUNT_UNITS:,} in an account")
+        return total
 
     def within(self, other: Units) -> bool:
         """Whether neither is larger."""
