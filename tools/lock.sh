@@ -20,6 +20,7 @@ lock demo --group demo --constraints requirements/dev.txt
 lock docs --group docs --constraints requirements/dev.txt
 lock peers --group peers
 lock engines --group remote
+lock server --group server --constraints requirements/dev.txt
 lock lowest --group test --resolution lowest-direct
 
 if grep -nE '://|file:' requirements/*.txt; then

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 
@@ -22,7 +23,7 @@ def storm(url: str, faults: int, seed: int, *port: int) -> dict:
     return json.loads(run.stdout)
 
 
-def judge(said: dict, faults: int, store: str, capsys) -> None:
+def judge(said: dict, faults: int, store: str, count: Callable[[str, str], None]) -> None:
     """Print what happened, and hold it to the promises."""
     wrong = (
         "unpaid",
@@ -31,12 +32,12 @@ def judge(said: dict, faults: int, store: str, capsys) -> None:
         "overspent",
         "miscounted",
     )
-    with capsys.disabled():
-        counted = ", ".join(f"{said[name]} {name}" for name in wrong)
-        print(
-            f"\n{store}: {said['faults']} faults, {said['charges']} charges, "
-            f"{said['left']} releases left: {counted}; {said['ended']}"
-        )
+    counted = ", ".join(f"{said[name]} {name}" for name in wrong)
+    count(
+        "counted",
+        f"{store}: {said['faults']} faults, {said['charges']} charges, "
+        f"{said['left']} releases left: {counted}; {said['ended']}",
+    )
     assert said["faults"] >= faults
     assert {name: said[name] for name in wrong} == dict.fromkeys(wrong, 0)
     assert "UNEXPECTED" not in said["ended"]
@@ -46,38 +47,40 @@ def judge(said: dict, faults: int, store: str, capsys) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_three_hundred_faults_of_a_file(tmp_path, capsys, seed) -> None:
+def test_three_hundred_faults_of_a_file(tmp_path, record_property, seed) -> None:
     said = storm(f"sqlite:///{tmp_path}/budget.db", 100, seed)
-    judge(said, 100, "SQLite", capsys)
+    judge(said, 100, "SQLite", record_property)
 
 
-def test_faults_of_a_server(server, database, capsys) -> None:
+def test_faults_of_a_server(server, database, record_property) -> None:
     proxy = Proxy(server.port, 25_000, seed=1)
     try:
         said = storm(database, 40, 1, proxy.port)
     finally:
         proxy.stop()
-    judge(said, 40, "PostgreSQL", capsys)
+    judge(said, 40, "PostgreSQL", record_property)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
-def test_ten_thousand_faults_of_a_file(tmp_path, capsys, seed) -> None:
+def test_ten_thousand_faults_of_a_file(tmp_path, record_property, seed) -> None:
     said = storm(f"sqlite:///{tmp_path}/budget.db", 2500, 100 + seed)
-    judge(said, 2500, "SQLite", capsys)
+    judge(said, 2500, "SQLite", record_property)
 
 
 @pytest.mark.slow
-def test_two_thousand_faults_of_a_server(server, database, capsys) -> None:
+def test_two_thousand_faults_of_a_server(server, database, record_property) -> None:
     proxy = Proxy(server.port, 25_000, seed=2)
     try:
         said = storm(database, 2000, 2, proxy.port)
     finally:
         proxy.stop()
-    judge(said, 2000, "PostgreSQL", capsys)
+    judge(said, 2000, "PostgreSQL", record_property)
 
 
-def spend_together(url: str, processes: int, attempts: int, budget: int, capsys) -> None:
+def spend_together(
+    url: str, processes: int, attempts: int, budget: int, count: Callable[[str, str], None]
+) -> None:
     """Let processes charge 1 each from one budget, more often than it allows."""
     Ledger.create(url).open_account("p", mo.pure(f"{budget}e-4"))
     script = f"""
@@ -102,22 +105,21 @@ print(paid, refused)
     ended = [tuple(map(int, each.communicate()[0].split())) for each in running]
     paid = sum(each for each, _ in ended)
     state = Ledger(url).account("p")
-    with capsys.disabled():
-        print(
-            f"\n{url.partition(':')[0]}: {processes} processes, {paid} charges paid of "
-            f"{processes * attempts} tried, budget {budget}: "
-            f"{max(0, paid - budget)} overspent"
-        )
+    count(
+        "counted",
+        f"{url.partition(':')[0]}: {processes} processes, {paid} charges paid of "
+        f"{processes * attempts} tried, budget {budget}: {max(0, paid - budget)} overspent",
+    )
     assert paid == budget
     assert state.spent == state.budget
     assert Ledger(url).verify().charges == budget
     assert min(each for each, _ in ended) > 0
 
 
-def test_many_processes_and_one_budget(url, capsys) -> None:
-    spend_together(url, processes=4, attempts=60, budget=200, capsys=capsys)
+def test_many_processes_and_one_budget(url, record_property) -> None:
+    spend_together(url, processes=4, attempts=60, budget=200, count=record_property)
 
 
 @pytest.mark.slow
-def test_twenty_thousand_charges_at_once(url, capsys) -> None:
-    spend_together(url, processes=8, attempts=2600, budget=20_000, capsys=capsys)
+def test_twenty_thousand_charges_at_once(url, record_property) -> None:
+    spend_together(url, processes=8, attempts=2600, budget=20_000, count=record_property)
