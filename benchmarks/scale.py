@@ -9,6 +9,7 @@ import argparse
 import time
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,18 @@ from modicum.estimators.purse import open_purse
 from modicum.estimators.schedule import first_reduction
 from modicum.exact.entropy import SYSTEM
 from modicum.exact.lattice import Lattice
-from modicum.frames.distributed import Job, Parts
+from modicum.frames.arrays import ArrayColumn
+from modicum.frames.distributed import DistributedSource
+from modicum.frames.job import AskJob, Job, Known
+from modicum.frames.memory import MemorySource
 from modicum.frames.reader import read
+from modicum.frames.remote import Scope
 from modicum.frames.source import open_source
 from modicum.privacy.event import Pure
 from modicum.steps import Ask
 from modicum.summaries.clipped import ClippedSum
 from modicum.summaries.part_records import PartRecords
+from modicum.summaries.window import RankWindow
 from modicum.version import VERSION
 
 MERGERS = 8
@@ -40,38 +46,43 @@ def partition(number: int, rows: int) -> NDArray[np.float64]:
     return default_rng(number).lognormal(8, 1.5, rows)
 
 
-def job_of(epsilon: str) -> Job:
+def job_of(epsilon: str) -> AskJob:
     """The asks of the first pass of a mean: both tails or a count, and two secret subsamples."""
     first = first_reduction(LATTICE, open_purse(Pure(Fraction(epsilon))), "clip")
     asks: Sequence[Any] = (first, PartRecords(2), ClippedSum(-(2**40), 2**40))
-    return Job(tuple(Ask("x", LATTICE, each) for each in asks), None, VERSION)
+    return AskJob(Scope(), None, VERSION, tuple((0, Ask(None, LATTICE, a)) for a in asks))
 
 
-def timed(action: Callable[[], Parts]) -> tuple[float, Parts]:
+def timed(action: Callable[[], list[Known]]) -> tuple[float, list[Known]]:
     start = time.process_time()
     result = action()
     return time.process_time() - start, result
 
 
-def grown(job: Job, merged: Sequence[Any], rows: int) -> list[str]:
+def size(known: Sequence[Known]) -> int:
+    """Bytes of summaries."""
+    return sum(len(data) for _, data in known)
+
+
+def grown(job: AskJob, merged: Sequence[Any], rows: int) -> list[str]:
     """Merge what is known with itself until it stands for ``rows`` rows: a tree of that height.
 
     Its secret subsamples are then of copies, not of people; their sizes are what they would be.
     """
-    known = [summary.to_bytes() for summary in merged]
+    known = [(place, summary.to_bytes()) for place, summary in enumerate(merged)]
     tails, _, clipped = merged
     times, slowest = 1, 0.0
     while times * clipped.count < rows:
         times *= 2
-        seconds, known = timed(lambda part=known: job.merge([part, part], ""))
+        seconds, known = timed(lambda part=known: job.merge([*part, *part], ""))
         slowest = max(slowest, seconds)
-    last, sampled, total = job.merged([known], SYSTEM)
+    last, sampled, total = job.merged(known, SYSTEM)
     assert (total.count, total.total) == (times * clipped.count, times * clipped.total)
     assert (last.count, last.total()) == (times * tails.count, times * tails.total())
     return [
         f"{total.count:.2e}",
         f"{total.total.bit_length()} bits",
-        f"{sum(map(len, known)) / 1e3:.0f} kB",
+        f"{size(known) / 1e3:.0f} kB",
         f"2^-{sampled.level}",
         " ".join(f"{len(q):,}" for q in sampled.subsamples),
         f"{1e3 * slowest:.1f} ms",
@@ -81,30 +92,28 @@ def grown(job: Job, merged: Sequence[Any], rows: int) -> list[str]:
 def simulate(epsilon: str, parts: int, rows: int) -> tuple[list[str], list[str]]:
     """Summarise and merge; return a row of both tables."""
     job = job_of(epsilon)
-    known: list[Parts | None] = [None] * MERGERS
+    known: list[list[Known]] = [[] for _ in range(MERGERS)]
     summary_bytes: list[int] = []
     reading = merging = 0.0
     for number in range(parts):
-        chunk = {"x": partition(number, rows)}
-        seconds, part = timed(lambda chunk=chunk: job.summarise([chunk], ""))
+        source = open_source(partition(number, rows))
+        seconds, part = timed(lambda source=source: job.summarise(source, ""))
         reading += seconds
-        summary_bytes.append(sum(map(len, part)))
-        before = known[number % MERGERS]
-        both = [part] if before is None else [before, part]
+        summary_bytes.append(size(part))
+        both = [*known[number % MERGERS], *part]
         seconds, known[number % MERGERS] = timed(lambda both=both: job.merge(both, ""))
         merging += seconds
-    arrived = [each for each in known if each is not None]
-    merged = job.merged(arrived, SYSTEM)
+    merged = job.merged([each for some in known for each in some], SYSTEM)
     whole = np.concatenate([partition(number, rows) for number in range(parts)])
-    asks = [Ask(None, LATTICE, ask.reduction) for ask in (job.asks[0], job.asks[2])]
+    asks = [Ask(None, LATTICE, ask.reduction) for ask in (job.asks[0][1], job.asks[2][1])]
     once = [each.to_bytes() for each in read(open_source(whole), asks, SYSTEM)]
     equal = once == [merged[0].to_bytes(), merged[2].to_bytes()]
     row = [
         epsilon,
-        type(job.asks[0].reduction).__name__,
+        type(job.asks[0][1].reduction).__name__,
         f"{np.mean(summary_bytes) / 1e3:.0f} kB",
         f"{max(summary_bytes) / 1e3:.0f} kB",
-        f"{sum(sum(map(len, each)) for each in arrived) / 1e6:.2f} MB",
+        f"{sum(map(size, known)) / 1e6:.2f} MB",
         f"{1e3 * merging / parts:.1f} ms",
         f"{merging / reading:.2f}",
         f"2^-{merged[1].level}",
@@ -112,6 +121,46 @@ def simulate(epsilon: str, parts: int, rows: int) -> tuple[list[str], list[str]]
         "yes" if equal else "NO",
     ]
     return row, [epsilon, *grown(job, merged, 10**12)]
+
+
+class MadeUp(DistributedSource):
+    """Made-up partitions, and how much each job moves."""
+
+    def __init__(self, parts: int, rows: int) -> None:
+        super().__init__("made up", ["x"], lambda _: "double")
+        self.parts, self.rows = parts, rows
+        self.moved: list[list[str]] = []
+
+    def _run(self, job: Job) -> list[Known]:
+        known: list[list[Known]] = [[] for _ in range(MERGERS)]
+        sizes = []
+        for number in range(self.parts):
+            column = ArrayColumn(partition(number, self.rows))
+            part = MemorySource("made up", self.rows, lambda _, column=column: column, ["x"])
+            sent = job.summarise(part, "")
+            sizes.append(size(sent))
+            known[number % MERGERS] = job.merge([*known[number % MERGERS], *sent], "")
+        self.moved.append(
+            [
+                str(len(self.moved) + 1),
+                f"{np.mean(sizes) / 1e3:.0f} kB",
+                f"{max(sizes) / 1e3:.0f} kB",
+                f"{sum(map(size, known)) / 1e6:.2f} MB",
+            ]
+        )
+        return list(chain.from_iterable(known))
+
+
+def quantile(parts: int, rows: int) -> list[list[str]]:
+    """Find the records around the median; return a row for each job."""
+    source = MadeUp(parts, rows)
+    asked = RankWindow(Fraction(1, 2), 1000)
+    (found,) = read(source, [Ask("x", LATTICE, asked)], SYSTEM)
+    whole = LATTICE.quantise(np.concatenate([partition(i, rows) for i in range(parts)]))
+    start, stop = asked.ranks(len(whole))
+    whole.partition([start, stop - 1])
+    assert np.array_equal(np.sort(whole[start:stop]), found.values)
+    return source.moved
 
 
 HEADER = [
@@ -127,6 +176,7 @@ HEADER = [
     "equal to one pass",
 ]
 
+JOBS = ["job", "a partition", "largest", f"to the driver ({MERGERS})"]
 GROWN = ["ε", "rows", "exact sum", "bytes", "rate kept", "rows kept", "slowest merge"]
 
 
@@ -137,7 +187,8 @@ def main() -> None:
     args = parser.parse_args()
     rows, large = zip(*(simulate(each, args.parts, args.rows) for each in EPSILONS), strict=True)
     print(f"{args.parts} partitions of {args.rows:,} rows\n\n{table(HEADER, list(rows))}\n")
-    print(f"The same, merged with itself up to 1e12 rows\n\n{table(GROWN, list(large))}")
+    print(f"A median\n\n{table(JOBS, quantile(args.parts, args.rows))}\n")
+    print(f"A mean, merged with itself up to 1e12 rows\n\n{table(GROWN, list(large))}")
 
 
 if __name__ == "__main__":

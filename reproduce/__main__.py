@@ -8,7 +8,7 @@ import argparse
 import sys
 from importlib import import_module
 
-FIGURES = ("kulesza2023/figure2",)
+FIGURES = ("kulesza2023/figure2", "dick2023/table1", "dick2023/appendixf")
 
 
 def main() -> int:

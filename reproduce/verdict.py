@@ -49,12 +49,11 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]
 def write_readme(path: Path, title: str, notes: str, verdicts: Sequence[Verdict]) -> None:
     """Write verdicts as a page."""
     lines = [f"# {title}", "", notes.strip(), ""]
-    for v in verdicts:
+    for i, v in enumerate(verdicts):
+        lines += [f"## {v.figure}: {'pass' if v.passed else 'FAIL'}", ""]
+        if v.figure not in {earlier.figure for earlier in verdicts[:i]}:
+            lines += [f"![{v.figure}]({v.figure.lower().replace(' ', '')}.png)", ""]
         lines += [
-            f"## {v.figure}: {'pass' if v.passed else 'FAIL'}",
-            "",
-            f"![{v.figure}]({v.figure.lower().replace(' ', '')}.png)",
-            "",
             f"- **The paper claims:** {v.claim}",
             f"- **We see:** {v.seen}",
             f"- **Criterion:** {v.criterion}",

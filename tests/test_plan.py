@@ -361,7 +361,8 @@ def test_rounding_up_never_rounds_down() -> None:
 def test_a_trial_is_a_release_of_the_table() -> None:
     request = ask.mean(within=WITHIN, epsilon=1)
     table = population("normal", 20_000).table(SeededEntropy(8))
-    one = trial(request, table, unit=Unit(), number=0, runs=4)
+    truth = table.mean() * Fraction(request.lattice.step)
+    one = trial(request, table, truth, unit=Unit(), number=0, runs=4)
     assert one.passes == 1
     assert one.status == "ok"
     assert 0 < one.error < one.interval_width < 1e5

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from modicum.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from modicum import audit, plan, request
+    from modicum import audit, plan, request, theory
     from modicum.curator import Curator
     from modicum.errors import (
         AccessDenied,
@@ -84,12 +84,13 @@ __all__ = [
     "quantile",
     "request",
     "sum",
+    "theory",
     "unit_of",
     "zcdp",
     "zcdp_to_approx",
 ]
 
-_SUBMODULES = {"audit", "plan", "request"}
+_SUBMODULES = {"audit", "plan", "request", "theory"}
 _HOMES = {
     "modicum.curator": {"Curator"},
     "modicum.errors": {

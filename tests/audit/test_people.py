@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from dataclasses import replace
 
+import pyarrow as pa
 import pytest
 
 import modicum as mo
@@ -23,6 +24,7 @@ from modicum.privacy.event import Pure, event_of
 from modicum.runners.replay import replay
 from modicum.steps import Ask
 from modicum.summaries.tails import Tails
+from tests.frames.test_distributed import Cluster
 from tests.frames.test_people import Rows
 
 NARROW = {"within": (-8, 8), "step": 1}
@@ -188,3 +190,35 @@ def test_an_approximate_price_is_shared_exactly() -> None:
     release = curator.count(budget=approx(1, "1e-7"))
     assert sum(entry.event.epsilon for entry in release.journal) * 5 == 1
     assert (curator.spent.amount, curator.spent.delta) == (1, 0)
+
+
+class InParts(People):
+    """The same, of a table in parts; one key decides in both neighbours which rows are kept."""
+
+    def __init__(self, table) -> None:
+        super().__init__(table)
+        fields = {"id": pa.string(), "t": pa.float64(), "x": pa.float64()}
+        columns = [
+            pa.array([row[i] for row in table.rows], kind) for i, kind in enumerate(fields.values())
+        ]
+        rows = pa.table(dict(zip(fields, columns, strict=True)))
+        self._people = reader_of(Cluster([rows[i : i + 1] for i in range(4)]), table.unit, ["x"])
+
+    def read(self, asks, entropy):
+        return super().read(asks, SeededEntropy("key"))
+
+
+@pytest.mark.parametrize("question", ["count, ε", "sum, ε", "sum, ρ"])
+def test_a_choice_by_a_key_keeps_the_claim_if_a_person_is_in_one_part(
+    monkeypatch, question
+) -> None:
+    monkeypatch.setattr("modicum.audit.trail.Remembered", InParts)
+    unit, request = mo.unit_of("id", max_rows=2), QUESTIONS[question]
+    asked = for_a_person(request, unit), pairs_of(unit)
+    report = audit.check(*asked, widths=(2, 3, 2, 1))
+    claimed = float(report.claimed)
+    assert report.leak is None
+    assert 0.95 * claimed < max(report.worst, report.bound) <= claimed * (1 + 1e-9)
+    # Control: persons stay in the parts that their rows are in.
+    monkeypatch.setattr(Cluster, "_by_person", lambda cluster, _: cluster.parts)
+    assert audit.check(*asked, widths=(2, 3, 2, 1)).worst > 1.2 * claimed

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import modicum
-from modicum.cli import main, mean
+from modicum.cli import main, verb
 
 RANGE = "--within=-1e9,1e9"
 
@@ -250,7 +250,7 @@ def test_an_interrupt_is_status_130(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(mean, "released", interrupted)
+    monkeypatch.setattr(verb, "released", interrupted)
     assert main(["mean", people, "income", RANGE, "--epsilon", "1"]) == 130
     assert capsys.readouterr() == ("", "")
 
@@ -272,7 +272,7 @@ def test_an_unreadable_file_is_one_line(
     def unreadable(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(mean, "released", unreadable)
+    monkeypatch.setattr(verb, "released", unreadable)
     assert "Permission denied" in refusal(capsys, "mean", people, "income", RANGE, "--epsilon", "1")
 
 

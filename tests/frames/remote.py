@@ -17,7 +17,12 @@ from tests.frames.engines import NULLABLE, TABLES, Maker
 
 PARTS = 3
 
-_SETTINGS = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "4"}
+_SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.sql.shuffle.partitions": "4",
+    # Small tables would come into one partition, where no shuffle can go wrong.
+    "spark.sql.adaptive.coalescePartitions.enabled": "false",
+}
 
 
 def need_java() -> None:

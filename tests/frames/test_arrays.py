@@ -21,7 +21,7 @@ INF, NAN = float("inf"), float("nan")
 def test_every_width(kind) -> None:
     x = np.array([0, 1, 1, 0], dtype=kind)
     assert same(values(x, None), [0, 1, 1, 0])
-    assert same(open_source(x).take(None, np.array([1, 3])), [1, 0])
+    assert same(open_source(x).fetchable(None).take(np.array([1, 3])), [1, 0])
 
 
 def test_integers_are_rounded_to_nearest() -> None:
@@ -89,7 +89,7 @@ def test_a_list_is_copied() -> None:
     x = [1.0, 2.0]
     source = open_source(x)
     x.append(3.0)
-    assert source.size == 2
+    assert source.fetchable(None).size == 2
     assert same(values(source, None), [1, 2])
 
 

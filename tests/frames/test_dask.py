@@ -65,7 +65,7 @@ def test_a_part_of_another_type_shows_nothing() -> None:
     curator = mo.Curator(mixed, budget=mo.pure(1))
     with pytest.raises(SourceError) as caught:
         curator.sum("x", within=(0, 1), epsilon=1)
-    assert str(caught.value) == "not all parts of the dask data declare the columns as numbers"
+    assert str(caught.value) == "not all parts of the dask data declare the columns alike"
     assert curator.spent.amount == 0
 
 

@@ -2,20 +2,21 @@
 
 import pickle
 from collections.abc import Iterable
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
-import modicum
 from modicum.errors import CopyRefused, InvalidArgument, SourceError, UnsupportedData
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.frames import distributed
-from modicum.frames.base import rows_of
-from modicum.frames.distributed import DistributedSource, Job, Parts
+from modicum.frames import job as module
+from modicum.frames.distributed import DistributedSource
+from modicum.frames.job import AskJob, Job, Known
 from modicum.frames.reader import read
+from modicum.frames.remote import Scope
 from modicum.frames.source import open_source
 from modicum.steps import Ask
 from modicum.summaries import membership
@@ -34,26 +35,49 @@ LATTICE = Lattice.within((0.0, 1e9), step=1.0)
 
 
 class Cluster(DistributedSource):
-    """Parts of one column, in this process; jobs and summaries travel as bytes.
+    """Parts of a table in this process; jobs and summaries travel as bytes.
 
-    ``merges`` says how often what is known is merged in pairs before the driver gets it.
+    ``merges`` says how often what is known is merged in pairs before the driver gets it. Rows come
+    in another order each time, and persons in other parts.
     """
 
-    def __init__(self, parts: Iterable[NDArray[np.float64]], merges: int = 0) -> None:
-        super().__init__("cluster", ["x"], lambda _: "double")
-        self.parts = list(parts)
+    def __init__(self, parts: Iterable[NDArray[np.float64] | pa.Table], merges: int = 0) -> None:
+        self.parts = [
+            pa.table({"x": each}) if isinstance(each, np.ndarray) else each for each in parts
+        ]
+        schema = self.parts[0].schema if self.parts else pa.schema({"x": pa.float64()})
+        types = {name: str(schema.field(name).type) for name in schema.names}
+        super().__init__("cluster", list(types), types.__getitem__)
         self.merges = merges
         self.jobs: list[Job] = []
+        self.most = 0
+        """Bytes of the largest summary."""
 
-    def _run(self, job: Job) -> list[Parts]:
+    def _run(self, job: Job) -> list[Known]:
         self.jobs.append(job)
         sent = pickle.loads(pickle.dumps(job))
-        chunks = [{"x": part, None: rows_of(len(part))} for part in self.parts]
-        known = [sent.summarise([each], f"part {i}") for i, each in enumerate(chunks)]
+        parts = self.parts
+        if job.scope.unit.column is not None:
+            parts = self._by_person(job.scope.unit.column)
+        parts = [each.select(list(job.columns)) if job.columns else each for each in parts]
+        known = [sent.summarise(open_source(each), f"part {i}") for i, each in enumerate(parts)]
+        self.most = max([self.most, *(len(data) for part in known for _, data in part)])
         for height in range(self.merges):
             pairs = [known[i : i + 2] for i in range(0, len(known), 2)]
-            known = [sent.merge(pair, f"{height} {i}") for i, pair in enumerate(pairs)]
-        return known
+            known = [
+                sent.merge(chain.from_iterable(pair), f"{height} {i}")
+                for i, pair in enumerate(pairs)
+            ]
+        return list(chain.from_iterable(known))
+
+    def _by_person(self, person: str) -> list[pa.Table]:
+        rng = np.random.default_rng(len(self.jobs))
+        whole = pa.concat_tables(self.parts)
+        whole = whole.take(rng.permutation(len(whole)))
+        labels = whole[person].to_pylist()
+        places = {label: rng.integers(3) for label in labels}
+        part = np.array([places[label] for label in labels], dtype=int)
+        return [whole.filter(pa.array(part == i)) for i in range(3)]
 
 
 @pytest.mark.parametrize("merges", [0, 1, 3])
@@ -175,27 +199,29 @@ def test_a_seed_travels_only_if_the_entropy_is_no_secret() -> None:
 
 def test_parts_draw_from_streams_of_their_own() -> None:
     rows = np.arange(64.0)
-    job = Job((Ask("x", LATTICE, PartRecords(2)),), "7", VERSION)
+    job = AskJob(Scope(), "7", VERSION, ((0, Ask("x", LATTICE, PartRecords(2))),))
+    part = open_source(pa.table({"x": rows}))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(membership, "kept_level", lambda _: 1)
-        known = [job.summarise([{"x": rows}], place) for place in ("a", "b", "a")]
-    drawn = [ChosenRows.from_bytes(part[0]) for part in known]
+        known = [job.summarise(part, place) for place in ("a", "b", "a")]
+    drawn = [ChosenRows.from_bytes(data) for ((_, data),) in known]
     assert drawn[0] == drawn[2]
     subsamples = [q.tolist() for each in drawn[:2] for q in each.subsamples]
     assert len({tuple(q) for q in subsamples}) == 4
 
 
 def test_workers_of_another_version_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
-    job = Job((Ask("x", LATTICE, Count()),), None, VERSION)
-    monkeypatch.setattr(distributed, "VERSION", "99")
-    for action in (lambda: job.summarise([], ""), lambda: job.merge([], "")):
+    job = AskJob(Scope(), None, VERSION, ((0, Ask("x", LATTICE, Count())),))
+    monkeypatch.setattr(module, "VERSION", "99")
+    part = open_source(pa.table({"x": [1.0]}))
+    for action in (lambda: job.summarise(part, ""), lambda: job.merge([], "")):
         with pytest.raises(SourceError, match="workers run modicum 99"):
             action()
 
 
 def test_rows_do_not_come_to_the_driver() -> None:
     source = Cluster(CUTS)
-    assert source.size is None
+    assert source.fetchable("x") is None
     with pytest.raises(UnsupportedData, match="stay where they are"):
         next(iter(source.chunks(["x"])))
     for reduction in (PartRecords(1),):
@@ -204,7 +230,7 @@ def test_rows_do_not_come_to_the_driver() -> None:
 
 
 class Dying(Cluster):
-    def _run(self, job: Job) -> list[Parts]:
+    def _run(self, job: Job) -> list[Known]:
         raise ValueError("secret")
 
 
@@ -225,16 +251,3 @@ def test_chosen_rows_guard_their_rows() -> None:
         chosen.merge(ChosenRows(0, 1, ()), SYSTEM)
     with pytest.raises(InvalidArgument):
         ChosenRows.from_bytes(b"123")
-
-
-def test_persons_and_groups_are_refused_before_anything_is_read() -> None:
-    source = Cluster(CUTS, 0)
-    with pytest.raises(UnsupportedData, match="cannot be told apart"):
-        modicum.Curator(source, unit=modicum.unit_of("x", max_rows=2), budget=modicum.pure(1))
-    curator = modicum.Curator(source, budget=modicum.pure(1))
-    with pytest.raises(UnsupportedData, match="cannot be told apart"):
-        curator.group_by("x", keys=[1])
-    with pytest.raises(UnsupportedData, match="a quantile needs several passes"):
-        curator.median("x", within=(0, 1), epsilon=1)
-    assert curator.remaining == modicum.pure(1)
-    assert source.jobs == []

@@ -135,11 +135,11 @@ def test_rows_by_position(engine, name, tmp_path) -> None:
         pytest.skip("pandas makes objects of these")
     expected = np.array([NAN if each is None else float(each) for each in column.to_pylist()])
     source = open_source(RANDOM_ACCESS[engine](table_of(column[:2], column[2:]), tmp_path))
-    assert source.size == len(column)
+    assert source.fetchable("x").size == len(column)
     for positions in ([], [0], [len(column) - 1], [1, 2], range(len(column))):
         at = np.array(positions, dtype=np.int64)
-        assert same(source.take("x", at), expected[at])
-        assert len(source.take(None, at)) == len(at)
+        assert same(source.fetchable("x").take(at), expected[at])
+        assert len(source.fetchable(None).take(at)) == len(at)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_single_columns(series) -> None:
     source = open_source(series)
     expected = [NAN if each is None else each for each in NASTY]
     assert same(values(source, None), expected)
-    assert same(source.take(None, np.arange(8)), expected)
+    assert same(source.fetchable(None).take(np.arange(8)), expected)
     source.check_values(None)
     if hasattr(series, "name"):
         source.check_values("x")

@@ -151,10 +151,7 @@ def test_places_of_labels_of_any_kind() -> None:
 
 def test_rows_of_a_group_have_no_positions() -> None:
     reader = GroupReader(open_source(TABLE), Unit(), "g", KEYS, ["x"])
-    rows = module._GroupRows(reader, 0, "x", SYSTEM)
-    assert rows.size is None
-    with pytest.raises(NotImplementedError):
-        rows.take(np.array([0]))
+    assert module._GroupRows(reader, 0, "x", SYSTEM).fetchable is None
 
 
 def test_an_array_has_no_groups() -> None:

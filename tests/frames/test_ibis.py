@@ -1,11 +1,21 @@
 """Ibis tables: in DuckDB through its own relation, elsewhere in Arrow batches."""
 
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import modicum as mo
 from modicum.errors import SourceError, UnsupportedData
+from modicum.exact.entropy import SYSTEM
+from modicum.exact.lattice import Lattice
+from modicum.frames.groups import GroupReader
 from modicum.frames.source import open_source
+from modicum.steps import Ask
+from modicum.summaries.tails import Tails
 from tests.frames.engines import same, values
 
 ibis = pytest.importorskip("ibis", reason="Ibis is not installed: make test-engines")
@@ -42,3 +52,23 @@ def test_a_failing_query_shows_nothing_and_costs_nothing() -> None:
     with pytest.raises(SourceError, match=r"^the ibis data could not be read$"):
         curator.count("x", epsilon=1)
     assert curator.spent.amount == 0
+
+
+def test_a_file_of_sqlite(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    who, firm = rng.integers(0, 100, 2000).tolist(), rng.choice(["a", "b"], 2000).tolist()
+    rows = list(zip(who, firm, rng.normal(40, 3, 2000).tolist(), strict=True))
+    with closing(sqlite3.connect(tmp_path / "rows.db")) as database:
+        database.execute("create table t (who integer, firm text, wage real)")
+        database.executemany("insert into t values (?, ?, ?)", rows)
+        database.commit()
+    table = ibis.sqlite.connect(tmp_path / "rows.db").table("t")
+    local = pa.table(dict(zip(("who", "firm", "wage"), zip(*rows, strict=True), strict=True)))
+    unit = mo.unit_of("who", max_rows=7, order_by="wage")
+    ask = Ask("wage", Lattice.within((-1e9, 1e9)), Tails(999))
+    pairs = [(group, ask) for group in (0, 1)]
+    got, expected = (
+        GroupReader(open_source(each), unit, "firm", ["a", "b"], ["wage"]).read(pairs, SYSTEM)
+        for each in (table, local)
+    )
+    assert got == expected

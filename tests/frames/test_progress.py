@@ -1,8 +1,10 @@
 """Progress appears on a terminal only, late, rounded, and leaves nothing behind."""
 
 import io
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import modicum
@@ -79,3 +81,20 @@ def test_a_release_shows_its_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "_QUIET_SECONDS", 0.0)
     modicum.mean(np.arange(200_000.0), within=(-1e9, 1e9), epsilon=1)
     assert "modicum: reading, 65,000 rows so far" in terminal.getvalue()
+
+
+@pytest.mark.usefixtures("clock")
+def test_groups_are_drawn_under_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    table = pd.DataFrame({"g": range(100), "x": 1.0})
+    curator = modicum.Curator(table, budget=modicum.pure(1))
+    curator.group_by("g", keys=list(range(100))).count(epsilon=1)
+    assert "modicum: drawing, 46 groups so far" in terminal.getvalue()
+    assert terminal.getvalue().split("\r")[-1] == ""
+
+
+@pytest.mark.usefixtures("clock")
+def test_silence_in_other_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(shown, monkeypatch, Terminal(), 200).result() == ""

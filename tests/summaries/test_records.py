@@ -30,8 +30,12 @@ class Column:
         self.passes = 0
 
     @property
-    def size(self) -> int | None:
-        return sum(map(len, self.chunks)) if self.fetch else None
+    def fetchable(self) -> "Column | None":
+        return self if self.fetch else None
+
+    @property
+    def size(self) -> int:
+        return sum(map(len, self.chunks))
 
     def take(self, positions: NDArray[np.int64]) -> NDArray[np.float64]:
         assert np.all(np.diff(positions) > 0)

@@ -16,6 +16,8 @@ from modicum.version import VERSION
 
 __all__ = ["main"]
 
+_STATISTICS = (mean, sum, count, quantile, median)
+
 _DESCRIPTION = """\
 Differentially private statistics of a Parquet or CSV file, with no bounds to guess.
 
@@ -78,8 +80,10 @@ def _parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"modicum {VERSION}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for verb in (mean, sum, count, quantile, median, plan, ledger):
+    for verb in _STATISTICS:
         verb.add_to(verbs)
+    plan.add_to(verbs, [verb.add_plan for verb in _STATISTICS])
+    ledger.add_to(verbs)
     return parser
 
 

@@ -5,27 +5,43 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from modicum import plan
 from modicum import request as ask
-from modicum.cli.options import add_data, add_groups, add_output, add_price, released, shown
+from modicum.cli.options import add_groups, add_output, add_price
+from modicum.cli.verb import plan_verb, planned, verb
+from modicum.privacy.budget import Budget
+from modicum.runners.request import Request
 
-__all__ = ["add_to"]
+__all__ = ["add_plan", "add_to"]
 
 
 def add_to(verbs: Any) -> None:
     """Add the verb to the command line."""
-    parser: argparse.ArgumentParser = verbs.add_parser(
+    parser = verb(
+        verbs,
         "count",
-        help="number of rows, or of non-missing values of a column",
-        description="Release the number of rows, or of non-missing values of a column.",
-        epilog="example: modicum count people.csv income --epsilon 0.1",
+        of="rows, or of the values of a column",
+        example="people.csv income --epsilon 0.1",
+        column="?",
+        question=_question,
     )
-    add_data(parser, column="?")
     add_groups(parser)
     add_price(parser)
     add_output(parser)
-    parser.set_defaults(answer=_answer)
 
 
-def _answer(arguments: argparse.Namespace) -> str:
-    release = released(arguments, lambda price: ask.count(arguments.column, budget=price))
-    return shown(release, arguments)
+def add_plan(statistics: Any) -> None:
+    """Add the statistic to ``modicum plan``."""
+    parser = plan_verb(
+        statistics,
+        "count",
+        find="Give the price or --error: the other is found.",
+        example="--error 10",
+        size=10_000,
+        size_needed=False,
+    )
+    parser.set_defaults(answer=lambda arguments: planned(arguments, plan.count))
+
+
+def _question(arguments: argparse.Namespace, price: Budget) -> Request:
+    return ask.count(arguments.column, budget=price)

@@ -5,46 +5,48 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from modicum import plan
 from modicum import request as ask
-from modicum.cli.options import (
-    add_data,
-    add_ends,
-    add_output,
-    add_price,
-    add_range,
-    drawn_level,
-    released,
-    shown,
-)
+from modicum.cli.options import add_ends, drawn_level
+from modicum.cli.verb import column_options, column_plan, column_verb
+from modicum.privacy.budget import Budget
+from modicum.runners.request import Request
 
-__all__ = ["add_to"]
+__all__ = ["add_plan", "add_to"]
 
 
 def add_to(verbs: Any) -> None:
     """Add the verb to the command line."""
-    parser: argparse.ArgumentParser = verbs.add_parser(
+    column_verb(
+        verbs,
         "median",
-        help="median of a column",
-        description="Release the median of a column. Missing values are dropped.",
-        epilog="example: modicum median flights.csv delay --within=-1e9,1e9 --epsilon 1",
+        example="flights.csv delay --within=-1e9,1e9 --epsilon 1",
+        question=_question,
+        options=_options,
+        groups=False,
     )
-    add_data(parser, column=None)
-    add_range(parser)
+
+
+def add_plan(statistics: Any) -> None:
+    """Add the statistic to ``modicum plan``."""
+    column_plan(
+        statistics,
+        "median",
+        example="--within=0,1e9 --n 1e5 --sd 5e4 --error 500",
+        make=plan.median,
+        options=_options,
+        chosen=_chosen,
+    )
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
     add_ends(parser)
-    add_price(parser)
-    add_output(parser)
-    parser.set_defaults(answer=_answer)
 
 
-def _answer(arguments: argparse.Namespace) -> str:
-    release = released(
-        arguments,
-        lambda price: ask.median(
-            arguments.column,
-            within=arguments.within,
-            budget=price,
-            step=arguments.step,
-            level=drawn_level(arguments),
-        ),
-    )
-    return shown(release, arguments)
+def _chosen(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {"level": drawn_level(arguments)}
+
+
+def _question(arguments: argparse.Namespace, price: Budget) -> Request:
+    options = column_options(arguments) | _chosen(arguments)
+    return ask.median(arguments.column, budget=price, **options)

@@ -5,47 +5,49 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from modicum import plan
 from modicum import request as ask
-from modicum.cli.options import (
-    add_algorithm,
-    add_data,
-    add_groups,
-    add_output,
-    add_price,
-    add_range,
-    released,
-    shown,
-)
+from modicum.cli.options import add_algorithm
+from modicum.cli.verb import column_options, column_plan, column_verb
+from modicum.privacy.budget import Budget
+from modicum.runners.request import Request
 
-__all__ = ["add_to"]
+__all__ = ["add_plan", "add_to"]
 
 
 def add_to(verbs: Any) -> None:
     """Add the verb to the command line."""
-    parser: argparse.ArgumentParser = verbs.add_parser(
+    column_verb(
+        verbs,
         "sum",
-        help="sum of a column",
-        description="Release the sum of a column. Missing values are dropped.",
-        epilog="example: modicum sum people.parquet income --within=0,1e9 --epsilon 1",
+        example="people.parquet income --within=0,1e9 --epsilon 1",
+        question=_question,
+        options=_options,
+        groups=True,
     )
-    add_data(parser, column=None)
-    add_range(parser)
+
+
+def add_plan(statistics: Any) -> None:
+    """Add the statistic to ``modicum plan``."""
+    column_plan(
+        statistics,
+        "sum",
+        example="--within=0,1e9 --n 1e5 --sd 5e4 --epsilon 1",
+        make=plan.sum,
+        options=_options,
+        chosen=_chosen,
+        size_needed=True,
+    )
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
     add_algorithm(parser, "sum")
-    add_groups(parser)
-    add_price(parser)
-    add_output(parser)
-    parser.set_defaults(answer=_answer)
 
 
-def _answer(arguments: argparse.Namespace) -> str:
-    release = released(
-        arguments,
-        lambda price: ask.sum(
-            arguments.column,
-            within=arguments.within,
-            budget=price,
-            step=arguments.step,
-            clusters=arguments.clusters,
-        ),
-    )
-    return shown(release, arguments)
+def _chosen(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {"clusters": arguments.clusters}
+
+
+def _question(arguments: argparse.Namespace, price: Budget) -> Request:
+    options = column_options(arguments) | _chosen(arguments)
+    return ask.sum(arguments.column, budget=price, **options)

@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import TypeVar
 
+from modicum.frames.quiet import quiet
+
 __all__ = ["read_ahead"]
 
 T = TypeVar("T")
@@ -26,7 +28,12 @@ def read_ahead(batches: Generator[T, None, None]) -> Iterator[T]:
     """
     end = object()
     with closing(batches), ThreadPoolExecutor(1, "modicum-read-ahead") as thread:
-        following = thread.submit(next, batches, end)
+        following = thread.submit(_next, batches, end)
         while (item := following.result()) is not end:
-            following = thread.submit(next, batches, end)
+            following = thread.submit(_next, batches, end)
             yield item  # type: ignore[misc]
+
+
+def _next(batches: Generator[T, None, None], end: object) -> T | object:
+    with quiet():  # a thread does not inherit its caller's settings
+        return next(batches, end)

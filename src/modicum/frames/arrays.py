@@ -15,6 +15,7 @@ from modicum.errors import UnsupportedData
 from modicum.frames.base import CHUNK, Floats
 from modicum.frames.labels import Coder
 from modicum.frames.memory import MemorySource
+from modicum.frames.quiet import quiet
 from modicum.frames.types import check_number
 from modicum.summaries.base import Integers
 
@@ -63,7 +64,7 @@ def open_list(items: Sequence[Any]) -> MemorySource:
 
     A list declares no type, so refusing an item would tell something about it.
     """
-    with np.errstate(all="ignore"):  # a warning would tell of a value
+    with quiet():
         parts = [_converted(items[i : i + CHUNK]) for i in range(0, len(items), CHUNK)]
     return _source("list", np.concatenate([*parts, np.empty(0)]))
 

@@ -19,7 +19,9 @@ from modicum.errors import (
     UnsupportedData,
 )
 from modicum.frames.labels import Coder, Label, LabelValues, Presence
+from modicum.frames.quiet import quiet
 from modicum.frames.types import check_label, check_number, check_order, label_kind
+from modicum.summaries.base import Fetchable
 
 __all__ = [
     "CHUNK",
@@ -81,9 +83,8 @@ class Source(ABC):
         self._alias = alias
         self._label = f"the {engine} data" if label is None else label
 
-    @property
-    def size(self) -> int | None:
-        """Number of rows if any row can be fetched (sensitive), else ``None``."""
+    def fetchable(self, _column: str | None) -> Fetchable | None:
+        """Return a way to fetch rows of a checked column by their position, if there is one."""
         return None
 
     def check(self, column: str | None) -> None:
@@ -214,18 +215,11 @@ class Source(ABC):
                 whole[name] = np.where(batch[Label(name)] < 0, np.nan, 0.0)
             yield whole
 
-    def take(self, column: str | None, positions: NDArray[np.int64]) -> Floats:
-        """Fetch rows at increasing positions, where there is a ``size``."""
-        return guarded(self._label, lambda: self._take(column, positions))
-
     @abstractmethod
     def _chunks(
         self, columns: Sequence[str | None], labels: Mapping[str, Coder]
     ) -> Iterable[Chunk]:
         """Read without guarding against failures."""
-
-    def _take(self, column: str | None, positions: NDArray[np.int64]) -> Floats:
-        raise NotImplementedError
 
     def _available(self) -> str:
         return "columns: " + (", ".join(map(repr, self._names or ())) or "none")
@@ -276,10 +270,12 @@ def rows_of(count: int) -> Floats:
 def guarded(label: str, action: Callable[[], T]) -> T:
     """Turn any failure of an engine into one message that depends on no value.
 
-    The engine's own error may quote data. It is not even kept as the context of ours.
+    The engine's own error may quote data. It is not even kept as the context of ours. NumPy's
+    warnings are off meanwhile.
     """
     try:
-        return action()
+        with quiet():
+            return action()
     except BaseException as error:
         if isinstance(error, ModicumError | MemoryError) or not _is_failure(error):
             raise

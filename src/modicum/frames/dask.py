@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib import import_module
+from itertools import chain
 from typing import Any
 
+import numpy as np
+
 from modicum.errors import ModicumError, SourceError
-from modicum.frames.distributed import DistributedSource, Job, Parts
-from modicum.frames.native import open_pandas
+from modicum.frames.distributed import DistributedSource
+from modicum.frames.job import Job, Known
+from modicum.frames.labels import Dictionary, label_bytes
+from modicum.frames.native import open_pandas, pandas_column
+from modicum.frames.quiet import quiet
 
 __all__ = ["DaskTable"]
 
@@ -28,11 +35,13 @@ class DaskTable(DistributedSource):
         super().__init__("dask", names, types.__getitem__)
         self._frame = frame
 
-    def _run(self, job: Job) -> Iterable[Parts]:
+    def _run(self, job: Job) -> Iterable[Known]:
         # Impure: a part that is computed twice chooses its rows afresh.
         delayed = partial(import_module("dask").delayed, pure=False)
-        named = [name for name in job.columns if name is not None]
-        frames = self._frame[named].to_delayed()
+        frame = self._frame[list(job.columns)]
+        if job.scope.unit.column is not None:
+            frame = _by_person(frame, job.scope.unit.column)
+        frames = frame.to_delayed()
         known = [delayed(_summarise)(job, frame, place) for place, frame in enumerate(frames)]
         height = 0
         while len(known) > 1:
@@ -42,23 +51,48 @@ class DaskTable(DistributedSource):
                 delayed(_merge)(job, group, f"merge {height}/{place}")
                 for place, group in enumerate(groups)
             ]
-        (parts,) = known
-        return [parts.compute()]
+        (whole,) = known
+        found: list[Known] = whole.compute()
+        return found
 
 
-def _summarise(job: Job, frame: Any, place: int) -> Parts:
+def _by_person(frame: Any, person: str) -> Any:
+    """Bring all rows of a person into one part; rows of nobody are left out.
+
+    Dask's own hash tells 0.0 from -0.0, and in a column of objects 5 from "5": equal labels that
+    must not be divided. So the part is chosen here, and Dask moves rows by its number.
+    """
+    place = "_" * (1 + max(map(len, frame.columns)))
+    meta = frame._meta.assign(**{place: np.empty(0, dtype=np.int64)})  # noqa: SLF001
+    parts = frame.npartitions
+    placed = frame.map_partitions(_placed, person, place, parts, meta=meta)
+    return placed.shuffle(place, npartitions=parts, shuffle_method="tasks")
+
+
+def _placed(frame: Any, person: str, place: str, parts: int) -> Any:
+    """Run where a part is: number the part that each row goes to."""
+    labels = Dictionary()
+    with quiet():
+        codes = pandas_column(frame[person]).codes(0, len(frame), labels)
+    known = labels.keys()
+    digests = (hashlib.sha256(label_bytes(label)).digest() for label in known)
+    places = [int.from_bytes(digest[:8], "little") % parts for digest in digests]
+    there = codes >= 0
+    return frame[there].assign(**{place: np.array(places, dtype=np.int64)[codes[there]]})
+
+
+def _summarise(job: Job, frame: Any, place: int) -> list[Known]:
     """Run where the part is."""
     source = open_pandas(frame)
     try:
-        for name in job.columns:
-            source.check(name)
+        job.check(source)
     except ModicumError:
         pass
     else:
-        return job.summarise(source.chunks(job.columns), f"part {place}")
-    raise SourceError("not all parts of the dask data declare the columns as numbers")
+        return job.summarise(source, f"part {place}")
+    raise SourceError("not all parts of the dask data declare the columns alike")
 
 
-def _merge(job: Job, parts: Sequence[Parts], place: str) -> Parts:
+def _merge(job: Job, parts: Sequence[list[Known]], place: str) -> list[Known]:
     """Run on a worker, for what some parts know."""
-    return job.merge(parts, place)
+    return job.merge(chain.from_iterable(parts), place)

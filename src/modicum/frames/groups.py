@@ -20,6 +20,9 @@ from modicum.exact.lattice import Lattice
 from modicum.frames.base import CHUNK, rows_of
 from modicum.frames.labels import Dictionary, Label, LabelValues
 from modicum.frames.people import kept_rows
+from modicum.frames.quiet import quiet
+from modicum.frames.remote import RemoteSource, Scope, scope_of
+from modicum.frames.rows import PassingOnce
 from modicum.frames.source import Source
 from modicum.mechanisms.keys import natural_order
 from modicum.privacy.unit import Unit
@@ -59,8 +62,22 @@ def check_groups(source: Source, unit: Unit, by: str) -> str | None:
     return kind
 
 
-def count_keys(source: Source, unit: Unit, by: str, entropy: Entropy) -> dict[Any, int]:
-    """Count the rows of every label of a column, at most ``unit.rows`` of a person; sensitive."""
+def count_keys(
+    source: Source, unit: Unit, by: str, entropy: Entropy, key: int | None = None
+) -> dict[Any, int]:
+    """Count the rows of every label of a column, at most ``unit.rows`` of a person; sensitive.
+
+    ``key`` decides which rows of a person are kept, as in :func:`modicum.frames.people.reader_of`.
+    """
+    if isinstance(source, RemoteSource):
+        return source.count_keys(scope_of(unit, [], entropy), by, entropy)
+    with quiet():
+        return _counted(source, unit, by, entropy, key)
+
+
+def _counted(
+    source: Source, unit: Unit, by: str, entropy: Entropy, key: int | None
+) -> dict[Any, int]:
     labels = Dictionary()
     counts = np.zeros(1, dtype=np.int64)  # first of the rows without a label
     for chunk in source.chunks([], {by: labels}):
@@ -71,9 +88,9 @@ def count_keys(source: Source, unit: Unit, by: str, entropy: Entropy) -> dict[An
     if unit.column is not None:
         # The order of ties must not depend on which label came first.
         keys.sort(key=natural_order)
-        _, places = kept_rows(source, unit, [], {by: Places(keys)}, entropy)
+        _, (places,) = kept_rows(source, unit, [], {by: Places(keys)}, entropy, key)
         counts = np.bincount(places.astype(np.int64) + 1, minlength=len(keys) + 1)
-    return {key: n for key, n in zip(keys, counts[1:].tolist(), strict=True) if n}
+    return {each: n for each, n in zip(keys, counts[1:].tolist(), strict=True) if n}
 
 
 class GroupReader(Sensitive):
@@ -92,9 +109,21 @@ class GroupReader(Sensitive):
         its text. Rows with other keys, or none, are in no group.
     columns : sequence of str or None
         All columns that will be asked for.
+    key : int, optional
+        Decides which rows of a person are kept, as in :func:`modicum.frames.people.reader_of`.
     """
 
-    __slots__ = ("_by", "_columns", "_kept", "_keys", "_sorted", "_source", "_unit")
+    __slots__ = (
+        "_by",
+        "_columns",
+        "_kept",
+        "_key",
+        "_keys",
+        "_scope",
+        "_sorted",
+        "_source",
+        "_unit",
+    )
 
     def __init__(
         self,
@@ -103,8 +132,11 @@ class GroupReader(Sensitive):
         by: str,
         keys: Sequence[Hashable],
         columns: Sequence[str | None],
+        key: int | None = None,
     ) -> None:
         self._source = source
+        self._key = key
+        self._scope: Scope | None = None  # of a table whose rows stay where they are
         self._unit = unit
         self._by = by
         self._keys = keys
@@ -127,15 +159,19 @@ class GroupReader(Sensitive):
         list
             Summaries in the order of the asks.
         """
-        with np.errstate(all="ignore"):  # no warning may tell of a value
+        if isinstance(self._source, RemoteSource):
+            if self._scope is None:
+                self._scope = scope_of(self._unit, self._columns, entropy, self._by, self._keys)
+            return self._source.answer(self._scope, asks, entropy)
+        with quiet():
             if self._unit.column is not None and self._kept is None:
-                kept = kept_rows(
-                    self._source, self._unit, self._columns, {self._by: self._places()}, entropy
+                coders = {self._by: self._places()}
+                _, self._kept = kept_rows(
+                    self._source, self._unit, self._columns, coders, entropy, self._key
                 )
-                self._kept = kept[1:]
             if len(self._keys) <= _FEW:
                 return self._read_apart(asks, entropy)
-            return self._read_sorted(asks)
+            return self._read_sorted(asks, entropy)
 
     def rows(self, columns: Sequence[str | None]) -> Iterator[tuple[Integers, dict[Any, Floats]]]:
         """Yield the groups of the rows of a chunk, -1 for none, and their columns."""
@@ -180,7 +216,7 @@ class GroupReader(Sensitive):
             route.flush()
         return [accumulator.finish() for accumulator in passes]
 
-    def _read_sorted(self, asks: Sequence[tuple[int, Ask[Any]]]) -> list[Any]:
+    def _read_sorted(self, asks: Sequence[tuple[int, Ask[Any]]], entropy: Entropy) -> list[Any]:
         counted = {ask.column for _, ask in asks if ask.lattice is None}
         wanted = {(ask.column, ask.lattice) for _, ask in asks if ask.lattice is not None}
         counts = {column: np.zeros(len(self._keys), dtype=np.int64) for column in counted}
@@ -204,6 +240,7 @@ class GroupReader(Sensitive):
                 ask.reduction,
                 ask.lattice,
                 self._sorted[ask.column, ask.lattice].records(group),
+                PassingOnce(entropy),
             )
             for group, ask in asks
         ]
@@ -258,35 +295,21 @@ class _Route:
         self._waiting, self._rows = [], 0
 
 
-class _GroupRows(Sensitive):
-    """One column of one group, for reductions that come back to single rows."""
+class _GroupRows(PassingOnce):
+    """One column of one group, for reductions that make a second pass."""
 
-    __slots__ = ("_column", "_entropy", "_group", "_reader")
+    __slots__ = ("_column", "_group", "_reader")
 
     def __init__(
         self, reader: GroupReader, group: int, column: str | None, entropy: Entropy
     ) -> None:
+        super().__init__(entropy)
         self._reader = reader
         self._group = group
         self._column = column
-        self._entropy = entropy
-
-    @property
-    def entropy(self) -> Entropy:
-        """Randomness for secret choices of rows."""
-        return self._entropy
-
-    @property
-    def size(self) -> None:
-        """None: a row of a group is not found by its position."""
-        return
-
-    def take(self, positions: Integers) -> Floats:
-        """Refuse: there are no positions."""
-        raise NotImplementedError
 
     def feed(self, accumulator: Accumulator[object]) -> None:
         """Make one more pass over the group."""
-        with np.errstate(all="ignore"):
+        with quiet():
             for groups, columns in self._reader.rows([self._column]):
                 accumulator.update(columns[self._column][groups == self._group])

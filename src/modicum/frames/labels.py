@@ -18,6 +18,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
+from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,7 +27,17 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument
 from modicum.summaries.base import Integers, Sensitive
 
-__all__ = ["Coder", "Dictionary", "Encoded", "Label", "LabelValues", "Moments", "Presence", "texts"]
+__all__ = [
+    "Coder",
+    "Dictionary",
+    "Encoded",
+    "Label",
+    "LabelValues",
+    "Moments",
+    "Presence",
+    "label_bytes",
+    "texts",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +68,12 @@ class Coder(Protocol):
 
     def codes(self, values: LabelValues) -> Integers:
         """Return an integer for each label."""
+
+
+def _spread(values: Encoded, coder: Coder, missing: int) -> Integers:
+    """Code each label of a list once, and give the rows their codes."""
+    known = np.append(coder.codes(values.labels), missing)
+    return known[np.maximum(values.places.astype(np.intp), -1)]
 
 
 _MISSING = {"None", "nan", "NaN", "NaT", "<NA>"}
@@ -143,8 +160,7 @@ class Presence(Sensitive):
     def codes(self, values: LabelValues) -> Integers:
         """Return 0 or -1 for each label."""
         if isinstance(values, Encoded):
-            known = np.append(self.codes(values.labels), -1)
-            return known[np.maximum(values.places.astype(np.intp), -1)]
+            return _spread(values, self, -1)
         items = _items(values)
         return np.fromiter((-(item is None) for item in items), np.int64, len(items))
 
@@ -165,8 +181,7 @@ class Moments(Sensitive):
     def codes(self, values: LabelValues) -> Integers:
         """Return the time of each, in order."""
         if isinstance(values, Encoded):
-            known = np.append(self.codes(values.labels), _LAST)
-            return known[np.maximum(values.places.astype(np.intp), -1)]
+            return _spread(values, self, _LAST)
         moments = np.asarray(values)
         unit = np.datetime_data(moments.dtype)[0]
         times = moments.view(np.int64)
@@ -190,6 +205,22 @@ class _Codes(dict[Any, int]):
     def __missing__(self, label: Hashable) -> int:
         code = self[label] = len(self) - 1  # None is there from the start
         return code
+
+
+def label_bytes(label: Hashable) -> bytes:
+    """Return bytes by which a label is known in every process: equal ones for equal labels.
+
+    Python's hash of a number depends on its value only, whatever its type. Different numbers may
+    share one.
+
+    Examples
+    --------
+    >>> label_bytes(5) == label_bytes(Decimal("5.00")) == label_bytes(5.0) != label_bytes("5")
+    True
+    """
+    if isinstance(label, Real | Decimal):
+        return b"number %d" % hash(label)
+    return f"{type(label).__name__} {label}".encode("utf-8", "surrogatepass")
 
 
 def texts(values: Iterable[Any]) -> list[Hashable]:

@@ -9,21 +9,25 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.frames.base import CHUNK, Chunk, Floats, Key, Source, rows_of
+from modicum.frames.base import CHUNK, Chunk, Floats, Key, Source, guarded, rows_of
 from modicum.frames.labels import Coder, Label
-from modicum.summaries.base import Integers
+from modicum.summaries.base import Integers, Sensitive
 
-__all__ = ["Column", "MemorySource", "scrambled"]
+__all__ = ["Column", "MemoryRows", "MemorySource", "Numbers", "scrambled"]
 
 
-class Column(Protocol):
-    """A column in memory."""
+class Numbers(Protocol):
+    """A column of numbers in memory, or the rows of a table."""
 
     def floats(self, start: int, stop: int) -> Floats:
         """Rows [start, stop) as float64, missing values as NaN."""
 
     def take(self, positions: NDArray[np.int64]) -> Floats:
         """Rows at increasing positions."""
+
+
+class Column(Numbers, Protocol):
+    """A column in memory that may hold labels."""
 
     def codes(self, start: int, stop: int, coder: Coder) -> Integers:
         """Codes of rows [start, stop) as labels."""
@@ -59,16 +63,15 @@ class MemorySource(Source):
         self._rows = rows
         self._column = column
 
-    @property
-    def size(self) -> int:
-        """Number of rows; sensitive."""
-        return self._rows
+    def fetchable(self, column: str | None) -> MemoryRows:
+        """Return a way to fetch rows of a checked column by their position."""
+        return MemoryRows(self._open(column), self._rows, self._label)
 
     def _chunks(
         self, columns: Sequence[str | None], labels: Mapping[str, Coder]
     ) -> Iterator[Chunk]:
         opened = {each: self._open(each) for each in columns}
-        coded = {Label(name): (self._open(name), coder) for name, coder in labels.items()}
+        coded = {Label(name): (self._column(name), coder) for name, coder in labels.items()}
         for number in scrambled(-(-self._rows // CHUNK)):
             start = number * CHUNK
             stop = min(start + CHUNK, self._rows)
@@ -79,10 +82,7 @@ class MemorySource(Source):
                 chunk[label] = column.codes(start, stop, coder)
             yield chunk
 
-    def _take(self, column: str | None, positions: NDArray[np.int64]) -> Floats:
-        return self._open(column).take(positions)
-
-    def _open(self, column: str | None) -> Column:
+    def _open(self, column: str | None) -> Numbers:
         if self._names is None:
             return self._column("")
         return _Rows() if column is None else self._column(column)
@@ -97,8 +97,25 @@ class _Rows:
     def take(self, positions: NDArray[np.int64]) -> Floats:
         return rows_of(len(positions))
 
-    def codes(self, start: int, stop: int, coder: Coder) -> Integers:
-        raise NotImplementedError
+
+class MemoryRows(Sensitive):
+    """A column in memory, as a :class:`~modicum.summaries.base.Fetchable`."""
+
+    __slots__ = ("_label", "_numbers", "_rows")
+
+    def __init__(self, numbers: Numbers, rows: int, label: str) -> None:
+        self._numbers = numbers
+        self._rows = rows
+        self._label = label
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return self._rows
+
+    def take(self, positions: Integers) -> Floats:
+        """Fetch rows at increasing positions."""
+        return guarded(self._label, lambda: self._numbers.take(positions))
 
 
 def scrambled(count: int) -> Iterator[int]:

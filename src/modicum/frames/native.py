@@ -17,7 +17,13 @@ from modicum.frames.memory import Column, MemorySource
 from modicum.frames.types import check_number, label_kind
 from modicum.summaries.base import Integers
 
-__all__ = ["open_pandas", "open_pandas_series", "open_polars", "open_polars_series"]
+__all__ = [
+    "open_pandas",
+    "open_pandas_series",
+    "open_polars",
+    "open_polars_series",
+    "pandas_column",
+]
 
 
 def open_pandas(frame: Any) -> MemorySource:
@@ -25,7 +31,7 @@ def open_pandas(frame: Any) -> MemorySource:
     return MemorySource(
         "pandas",
         len(frame),
-        lambda name: _pandas_column(frame[name]),
+        lambda name: pandas_column(frame[name]),
         [name for name in frame.columns if isinstance(name, str)],
         lambda name: frame[name].dtype.name,
     )
@@ -33,7 +39,7 @@ def open_pandas(frame: Any) -> MemorySource:
 
 def open_pandas_series(series: Any) -> MemorySource:
     """Open a pandas Series."""
-    return _opened("pandas", series, series.dtype.name, _pandas_column)
+    return _opened("pandas", series, series.dtype.name, pandas_column)
 
 
 def open_polars(frame: Any) -> MemorySource:
@@ -60,7 +66,8 @@ def _opened(
     return MemorySource(engine, len(series), lambda _: opened, alias=series.name)
 
 
-def _pandas_column(series: Any) -> Column:
+def pandas_column(series: Any) -> Column:
+    """Open one column of a DataFrame."""
     if isinstance(series.dtype, np.dtype) and series.dtype.kind in "biuf":
         return ArrayColumn(series.to_numpy())
     if hasattr(series.dtype, "pyarrow_dtype"):

@@ -16,10 +16,13 @@ from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.frames.arrays import ArrayColumn
 from modicum.frames.base import Chunk, Floats, Source
+from modicum.frames.drawn import DrawnRows
 from modicum.frames.fewest import SmallestRows
 from modicum.frames.labels import Coder, Dictionary, Label, Moments
 from modicum.frames.memory import MemorySource
+from modicum.frames.quiet import quiet
 from modicum.frames.reader import check_asks, read
+from modicum.frames.remote import RemoteSource, Scope, scope_of
 from modicum.frames.totals import PersonTotals
 from modicum.privacy.unit import Unit
 from modicum.steps import Ask
@@ -54,7 +57,9 @@ def check_unit(source: Source, unit: Unit) -> None:
         source.check_order(unit.order_by)
 
 
-def reader_of(source: Source, unit: Unit, columns: Sequence[str | None]) -> TableReader:
+def reader_of(
+    source: Source, unit: Unit, columns: Sequence[str | None], key: int | None = None
+) -> TableReader:
     """Return the reader of one run: of rows, or of the records of persons.
 
     Parameters
@@ -64,22 +69,47 @@ def reader_of(source: Source, unit: Unit, columns: Sequence[str | None]) -> Tabl
         Checked with :func:`check_unit`.
     columns : sequence of str or None
         All columns that the run will ask for.
+    key : int, optional
+        Decides which rows are kept at random. Without it a choice is fresh.
     """
     if unit.column is None:
         return TableReader(source)
+    if isinstance(source, RemoteSource):
+        return _Remote(source, unit, columns)
     if unit.combine is None:
-        return _FewRows(source, unit, sorted({each for each in columns if each is not None}))
+        named = sorted({each for each in columns if each is not None})
+        return _FewRows(source, unit, named, key)
     return _Combined(source, unit)
+
+
+class _Remote(TableReader):
+    """The records of persons in a table whose rows stay where they are."""
+
+    __slots__ = ("_columns", "_remote", "_scope", "_unit")
+
+    def __init__(self, source: RemoteSource, unit: Unit, columns: Sequence[str | None]) -> None:
+        super().__init__(source)
+        self._remote = source
+        self._unit = unit
+        self._columns = columns
+        self._scope: Scope | None = None
+
+    def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
+        check_asks(self._source, asks)
+        if self._scope is None:
+            self._scope = scope_of(self._unit, self._columns, entropy)
+        return self._remote.answer(self._scope, [(0, ask) for ask in asks], entropy)
 
 
 class _FewRows(TableReader):
     """At most m rows of each person; the same ones for all passes and columns of the run."""
 
-    __slots__ = ("_columns", "_kept", "_unit")
+    __slots__ = ("_columns", "_kept", "_key", "_unit")
 
-    def __init__(self, source: Source, unit: Unit, columns: Sequence[str]) -> None:
+    def __init__(self, source: Source, unit: Unit, columns: Sequence[str], key: int | None) -> None:
         super().__init__(source)
         self._unit = unit
+        self._key = key
         self._columns = columns
         self._kept: Source | None = None
 
@@ -90,8 +120,8 @@ class _FewRows(TableReader):
         return read(self._kept, asks, entropy)
 
     def _bounded(self, entropy: Entropy) -> Source:
-        kept = kept_rows(self._source, self._unit, self._columns, {}, entropy)
-        return _view(self._source, len(kept[0]), dict(zip(self._columns, kept[1:], strict=True)))
+        rows, kept = kept_rows(self._source, self._unit, self._columns, {}, entropy, self._key)
+        return _view(self._source, rows, dict(zip(self._columns, kept, strict=True)))
 
 
 def kept_rows(
@@ -100,7 +130,8 @@ def kept_rows(
     columns: Sequence[str],
     labels: Mapping[str, Coder],
     entropy: Entropy,
-) -> list[NDArray[Any]]:
+    key: int | None = None,
+) -> tuple[int, list[NDArray[Any]]]:
     """Return at most ``unit.rows`` rows of each person, after one pass.
 
     Parameters
@@ -113,17 +144,30 @@ def kept_rows(
         Columns of labels to be kept as integers. Ties go to the lowest of them first, so their
         order must be one of the labels, whatever else is in the table.
     entropy : Entropy
+    key : int, optional
+        As in :func:`reader_of`; only without ``unit.order_by``.
 
     Returns
     -------
+    int
+        The number of rows that are left.
     list of arrays
-        What decided first which rows are kept, the labels' integers, and the columns.
+        The labels' integers, and the columns.
     """
-    rows = SmallestRows(unit.rows)
-    for codes, first, chunk in _rows(source, unit, columns, labels, entropy):
-        ranks = [chunk[Label(name)] for name in labels]
-        rows.add(codes, [first, *ranks, *(chunk[name] for name in columns)])
-    return rows.kept() or [np.empty(0)] * (1 + len(labels) + len(columns))
+    persons = Dictionary()
+    rows: DrawnRows | SmallestRows = SmallestRows(unit.rows)
+    if key is not None:
+        rows = DrawnRows(unit.rows, key, persons)
+    with quiet():
+        for codes, order, chunk in _rows(source, unit, columns, labels, persons):
+            values = [chunk[Label(name)] for name in labels] + [chunk[name] for name in columns]
+            if order is not None:
+                values = [chunk[order], *values]
+            elif key is None:
+                values = [entropy.words(len(codes)), *values]
+            rows.add(codes, values)
+        kept = rows.kept() or [np.empty(0)] * (1 + len(labels) + len(columns))
+    return len(kept[0]), kept[1:]
 
 
 def _rows(
@@ -131,21 +175,19 @@ def _rows(
     unit: Unit,
     columns: Sequence[str],
     labels: Mapping[str, Coder],
-    entropy: Entropy,
-) -> Iterator[tuple[NDArray[np.int64], NDArray[Any], Chunk]]:
-    """Read rows: the person of each, what decides first which are kept, and the values."""
+    persons: Dictionary,
+) -> Iterator[tuple[NDArray[np.int64], str | Label | None, Chunk]]:
+    """Read rows: the person of each, by what they are ordered, and the values."""
     person, order = unit.column, unit.order_by
     assert person is not None
-    read_columns, coders = list(columns), dict[str, Coder](labels)
-    coders[person] = Dictionary()
+    read_columns, coders = list(columns), {**labels, person: persons}
     key: str | Label | None = order
     if order is not None and source.check_order(order) == "moment":
         coders[order], key = Moments(), Label(order)
     elif order is not None and order not in columns:
         read_columns.append(order)
     for chunk in source.chunks(read_columns, coders):
-        codes = chunk[Label(person)]
-        yield codes, entropy.words(len(codes)) if key is None else chunk[key], chunk
+        yield chunk[Label(person)], key, chunk
 
 
 class _Combined(TableReader):
@@ -161,7 +203,8 @@ class _Combined(TableReader):
     def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
         check_asks(self._source, asks)
         keys = [(ask.column, ask.lattice) for ask in asks]
-        self._combine([key for key in dict.fromkeys(keys) if key not in self._views])
+        with quiet():
+            self._combine([key for key in dict.fromkeys(keys) if key not in self._views])
         answers: dict[int, Any] = {}
         for key in dict.fromkeys(keys):
             places = [i for i, each in enumerate(keys) if each == key]

@@ -1,7 +1,8 @@
 """Progress of long reads, for the person at the terminal who holds the data.
 
 A line on standard error, from the third second on and only if that is a terminal; it is erased at
-the end, so nothing is left in a log. The number of rows is rounded down to two digits.
+the end, so nothing is left in a log. The number of rows is rounded down to two digits. Only the
+main thread shows it: the parts of a table may be read in many threads at once.
 ``MODICUM_PROGRESS=off`` turns it off.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from typing import TextIO, TypeVar
@@ -36,7 +38,9 @@ def watched(items: Iterable[tuple[int, T]], doing: str, what: str) -> Iterator[T
     ['a', 'b']
     """
     stream = sys.stderr
-    if os.environ.get("MODICUM_PROGRESS") == "off" or stream is None or not stream.isatty():
+    main = threading.current_thread() is threading.main_thread()
+    off = os.environ.get("MODICUM_PROGRESS") == "off"
+    if off or not main or stream is None or not stream.isatty():
         for _, item in items:
             yield item
         return

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
-from modicum.frames.distributed import DistributedSource
 from modicum.frames.progress import watched
+from modicum.frames.quiet import quiet
+from modicum.frames.remote import RemoteSource, Scope
+from modicum.frames.rows import PassingOnce
 from modicum.frames.source import Source
 from modicum.steps import Ask
-from modicum.summaries.base import Accumulator, Integers, Sensitive
+from modicum.summaries.base import Accumulator, Fetchable
 
 __all__ = ["check_asks", "check_column", "read"]
 
@@ -43,17 +42,18 @@ def read(source: Source, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any
         If the data cannot be read.
     """
     check_asks(source, asks)
-    if isinstance(source, DistributedSource):
-        return source.answer(asks, entropy)
+    if isinstance(source, RemoteSource):
+        return source.answer(Scope(), [(0, ask) for ask in asks], entropy)
     rows = {ask.column: _ColumnRows(source, ask.column, entropy) for ask in asks}
     passes = [ask.reduction.begin(ask.lattice, rows[ask.column]) for ask in asks]
     readers: dict[str | None, list[Accumulator[Any]]] = {}
     for ask, accumulator in zip(asks, passes, strict=True):
         if accumulator.reads:
             readers.setdefault(ask.column, []).append(accumulator)
-    if readers:
-        _feed(source, readers)
-    return [accumulator.finish() for accumulator in passes]
+    with quiet():
+        if readers:
+            _feed(source, readers)
+        return [accumulator.finish() for accumulator in passes]
 
 
 def check_asks(source: Source, asks: Sequence[Ask[Any]]) -> None:
@@ -71,44 +71,31 @@ def check_column(source: Source, column: str | None, lattice: Lattice | None) ->
 
 
 def _feed(source: Source, readers: dict[str | None, list[Accumulator[Any]]]) -> None:
-    with _quiet():
-        chunks = source.chunks(list(readers))
-        sized = ((len(next(iter(chunk.values()))), chunk) for chunk in chunks)
-        for chunk in watched(sized, "reading", "rows"):
-            for column, accumulators in readers.items():
-                for accumulator in accumulators:
-                    accumulator.update(chunk[column])
+    chunks = source.chunks(list(readers))
+    sized = ((len(next(iter(chunk.values()))), chunk) for chunk in chunks)
+    for chunk in watched(sized, "reading", "rows"):
+        for column, accumulators in readers.items():
+            for accumulator in accumulators:
+                accumulator.update(chunk[column])
 
 
-def _quiet() -> np.errstate:
-    """No floating-point warning or error may tell of a value, a signalling NaN for one."""
-    return np.errstate(all="ignore")
-
-
-class _ColumnRows(Sensitive):
+class _ColumnRows(PassingOnce):
     """One column of a source, for reductions that come back to single rows."""
 
+    __slots__ = ("_column", "_source")
+
     def __init__(self, source: Source, column: str | None, entropy: Entropy) -> None:
+        super().__init__(entropy)
         self._source = source
         self._column = column
-        self._entropy = entropy
 
     @property
-    def entropy(self) -> Entropy:
-        """Randomness for secret choices of rows."""
-        return self._entropy
-
-    @property
-    def size(self) -> int | None:
-        """Number of rows, if they can be fetched."""
-        return self._source.size
-
-    def take(self, positions: Integers) -> NDArray[np.float64]:
-        """Fetch rows by position."""
-        with _quiet():
-            return self._source.take(self._column, positions)
+    def fetchable(self) -> Fetchable | None:
+        """How to fetch single rows, if the source can."""
+        return self._source.fetchable(self._column)
 
     def feed(self, accumulator: Accumulator[object]) -> None:
         """Make one more pass over the column."""
         if accumulator.reads:
-            _feed(self._source, {self._column: [accumulator]})
+            with quiet():
+                _feed(self._source, {self._column: [accumulator]})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from modicum.errors import SourceError, UnsupportedData
-from modicum.frames.arrow import arrow_floats
-from modicum.frames.base import CHUNK, Chunk, guarded, rows_of
-from modicum.frames.distributed import DistributedSource, Job, Parts
+from modicum.frames.arrow import arrow_floats, arrow_labels
+from modicum.frames.base import CHUNK, Batch, StreamSource, guarded
+from modicum.frames.distributed import DistributedSource
+from modicum.frames.job import Job, Known
 from modicum.version import VERSION
 
 __all__ = ["SparkTable", "open_spark"]
@@ -23,6 +24,9 @@ _LABEL = "the spark data"
 # number of partitions of a query without running parts of it, so this one is fixed: a partition
 # more on the way costs milliseconds, and the driver never gets more than this many summaries.
 _MERGERS = 8
+_MANY = 64  # questions
+_SENT = 64  # summaries in a batch
+_SCHEMA = "part bigint, question bigint, summary binary"
 
 
 class SparkTable(DistributedSource):
@@ -35,24 +39,36 @@ class SparkTable(DistributedSource):
         fields = [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
         types = dict(fields)
         super().__init__("spark", [name for name, _ in fields], types.__getitem__, label=_LABEL)
+        self._types = types
         self._frame = frame
         self._places = {name: f"c{place}" for place, name in enumerate(types)}
 
-    def _run(self, job: Job) -> Iterable[Parts]:
-        found: list[Parts] = []
+    def _run(self, job: Job) -> Iterable[Known]:
+        found: list[Known] = []
         if _works(lambda: found.extend(self._collected(job))):
             return found
         raise SourceError(f"{_LABEL} could not be read" + self._reason())
 
-    def _collected(self, job: Job) -> Iterator[Parts]:
+    def _collected(self, job: Job) -> Iterator[Known]:
         # By place: Spark would read dots and backticks, and take "x" for "X".
         frame = self._frame.toDF(*self._places.values())
-        named = [self._places[name] for name in job.columns if name is not None]
+        named = [self._places[name] for name in job.columns]
         frame = frame.select(*named) if named else frame.selectExpr("true AS r")
-        schema = ", ".join(["part bigint", *(f"s{i} binary" for i in range(len(job.asks)))])
-        known = frame.mapInArrow(partial(_summarise, job), schema)
-        known = known.repartition(_MERGERS, "part").mapInArrow(partial(_merge, job), schema)
-        return ([bytes(each) for each in row[1:]] for row in known.collect())
+        person = job.scope.unit.column
+        if person is not None:
+            # Equal labels have equal hashes, 0.0 and -0.0 too. Rows of nobody, who would all come
+            # to one partition, stay out.
+            place = self._places[person]
+            missing = f"{place} IS NULL"
+            if self._types[person] in {"float", "double"}:
+                missing += f" OR isnan({place})"
+            frame = frame.where(f"NOT ({missing})").repartition(place)
+        types = {name: self._types[name] for name in job.columns}
+        known = frame.mapInArrow(partial(_summarise, job, types), _SCHEMA)
+        # Many questions are divided among the tasks that merge, few are answered by each of them.
+        by = "question" if job.questions > _MANY else "part"
+        known = known.repartition(_MERGERS, by).mapInArrow(partial(_merge, job), _SCHEMA)
+        return ((row[1], bytes(row[2])) for row in known.collect())
 
     def _reason(self) -> str:
         """Say why a job failed, if it was not for the data."""
@@ -84,22 +100,21 @@ def open_spark(frame: Any) -> SparkTable:
     return guarded(_LABEL, lambda: SparkTable(frame))
 
 
-def _summarise(job: Job, batches: Iterable[Any]) -> Iterator[Any]:
+def _summarise(job: Job, types: Mapping[str, str], batches: Iterable[Any]) -> Iterator[Any]:
     """Run on an executor, for one partition."""
     place = _partition()
-    known = job.summarise(_chunks(job, batches), f"part {place}")
-    yield _row(place, known)
+    part = _Partition(types, list(batches) if job.rereads else batches)
+    yield from _rows(place, job.summarise(part, f"part {place}"))
 
 
 def _merge(job: Job, batches: Iterable[Any]) -> Iterator[Any]:
     """Run on an executor, for what some partitions know."""
-    rows: Iterable[list[Any]]
-    rows = (list(row.values()) for batch in batches for row in batch.to_pylist())
+    rows: Iterable[tuple[int, int, bytes]]
+    rows = (tuple(row.values()) for batch in batches for row in batch.to_pylist())
     if job.seed is not None:  # rows come as they like; a test has to repeat itself
-        rows = sorted(rows, key=lambda row: int(row[0]))
+        rows = sorted(rows, key=lambda row: row[:2])
     place = _partition()
-    known = job.merge((row[1:] for row in rows), f"merge {place}")
-    yield _row(place, known)
+    yield from _rows(place, job.merge((row[1:] for row in rows), f"merge {place}"))
 
 
 def _check(version: str, batches: Iterable[Any]) -> Iterator[Any]:
@@ -116,38 +131,54 @@ def _partition() -> int:
     return place
 
 
-def _row(place: int, known: Parts) -> Any:
+def _rows(place: int, known: Sequence[Known]) -> Iterator[Any]:
     pa = import_module("pyarrow")
-    arrays = [pa.array([place], pa.int64()), *(pa.array([each], pa.binary()) for each in known)]
-    names = ["part", *(f"s{i}" for i in range(len(known)))]
-    return pa.RecordBatch.from_arrays(arrays, names=names)
+    for start in range(0, len(known), _SENT):
+        some = known[start : start + _SENT]
+        arrays = [
+            pa.array([place] * len(some), pa.int64()),
+            pa.array([question for question, _ in some], pa.int64()),
+            pa.array([summary for _, summary in some], pa.binary()),
+        ]
+        yield pa.RecordBatch.from_arrays(arrays, names=["part", "question", "summary"])
 
 
-def _chunks(job: Job, batches: Iterable[Any]) -> Iterator[Chunk]:
-    """Put the small batches of Spark together into chunks."""
-    held: list[Any] = []
-    rows = 0
-    for batch in batches:
-        for start in range(0, batch.num_rows, CHUNK):
-            part = batch.slice(start, CHUNK)
-            if rows + part.num_rows > CHUNK:
-                yield _chunk(job, held)
-                held, rows = [], 0
-            held.append(part)
-            rows += part.num_rows
-    if held:
-        yield _chunk(job, held)
+class _Partition(StreamSource):
+    """The rows of a partition on an executor, which pass once, unless they are a list."""
 
+    def __init__(self, types: Mapping[str, str], batches: Iterable[Any]) -> None:
+        super().__init__("spark", list(types), types.__getitem__, label=_LABEL)
+        self._places = {name: place for place, name in enumerate(types)}
+        self._arrow = batches
 
-def _chunk(job: Job, batches: list[Any]) -> Chunk:
-    places = iter(range(len(job.columns)))
-    return {
-        name: rows_of(sum(batch.num_rows for batch in batches))
-        if name is None
-        else _joined(batches, next(places))
-        for name in job.columns
-    }
+    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[Batch]:
+        for held in self._joined():
+            yield Batch(
+                [
+                    np.concatenate([arrow_floats(b.column(self._places[name])) for b in held])
+                    for name in columns
+                ],
+                [arrow_labels(self._column(held, name)) for name in labels],
+            )
 
+    def _column(self, batches: Sequence[Any], name: str) -> Any:
+        arrays = [batch.column(self._places[name]) for batch in batches]
+        return import_module("pyarrow").concat_arrays(arrays)
 
-def _joined(batches: list[Any], place: int) -> Any:
-    return np.concatenate([arrow_floats(batch.column(place)) for batch in batches])
+    def _joined(self) -> Iterator[list[Any]]:
+        """Put the small batches of Spark together, up to a chunk."""
+        held: list[Any] = []
+        rows = 0
+        for batch in self._arrow:
+            for start in range(0, batch.num_rows, CHUNK):
+                part = batch.slice(start, CHUNK)
+                if rows + part.num_rows > CHUNK:
+                    yield held
+                    held, rows = [], 0
+                held.append(part)
+                rows += part.num_rows
+        if held:
+            yield held
+
+    def _count(self) -> int:
+        return sum(batch.num_rows for batch in self._arrow)

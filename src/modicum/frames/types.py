@@ -21,7 +21,9 @@ _LABELS = {
     "object": re.compile(r"object"),
     "text": re.compile(r"str(ing)?|(large_)?string(_view)?|(large_)?utf8|varchar|uuid"),
     "date": re.compile(r"date(32|64)?(\[(day|ms)\])?"),
-    "moment": re.compile(r"datetime(64)?([\[(].*[\])])?|timestamp(_s|_ms|_ns| with.*|\[.*\])?"),
+    "moment": re.compile(
+        r"datetime(64)?([\[(].*[\])])?|timestamp(_s|_ms|_ns|_ntz| with.*|[\[(].*[\])])?"
+    ),
     "labels": re.compile(r"category|categorical(\(.*\))?|enum(\(.*\))?"),
 }
 _DICTIONARY = re.compile(r"dictionary<values=(.*), indices=\w+, ordered=\w+>")

@@ -12,7 +12,10 @@ True
 from __future__ import annotations
 
 from modicum.plan.card import CountPlan, MeanPlan, Plan, QuantilePlan, SumPlan
-from modicum.plan.question import count, mean, median, quantile, sum
+from modicum.plan.count import count
+from modicum.plan.mean import mean
+from modicum.plan.quantile import median, quantile
+from modicum.plan.sum import sum
 
 __all__ = [
     "CountPlan",

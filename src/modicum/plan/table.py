@@ -9,6 +9,7 @@ Only a few thousand distinct values are held, each with the number of rows that 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -55,6 +56,14 @@ class Table:
     def mean(self) -> Fraction:
         """Exact mean, in lattice steps."""
         return Fraction(self.total(), self.rows)
+
+    def quantile(self, q: Fraction) -> Fraction:
+        """Middle of the lowest and the highest q-quantile, in lattice steps."""
+        rank, upto = q * self.rows, np.cumsum(self.weights)
+        ends = (math.ceil(rank) - 1, math.floor(rank))
+        places = [min(max(end, 0), self.rows - 1) for end in ends]
+        low, high = (int(self.q[np.searchsorted(upto, place, side="right")]) for place in places)
+        return Fraction(low + high, 2)
 
     def lowest(self, count: int) -> tuple[Integers, Table]:
         """Return the ``count`` lowest records (or all), and the table of the others."""

@@ -7,6 +7,7 @@ import operator
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import accumulate
 from typing import Any
 
@@ -15,13 +16,13 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.plan.search import least_enough, round_up
 from modicum.plan.shapes import Shape
-from modicum.plan.table import Population
+from modicum.plan.table import Population, Table
 from modicum.plan.trial import Trial, trial
-from modicum.privacy.budget import Budget, pure
+from modicum.privacy.budget import Budget, Number, chosen_budget, pure
 from modicum.privacy.unit import Unit
 from modicum.runners.request import Request
 
-__all__ = ["Found", "Task"]
+__all__ = ["Found", "Task", "open_price"]
 
 RUNS = 64
 _SEARCH_RUNS = 8  # enough to come close; the answer is then checked with RUNS
@@ -73,9 +74,13 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A question whose ``budget=`` is open, and the kind of data it would be asked of."""
+    """A question whose ``budget=`` is open, and the kind of data it would be asked of.
+
+    ``truth`` computes the statistic of a table without privacy, in the unit of the data.
+    """
 
     question: Callable[..., Request]
+    truth: Callable[[Table], Fraction]
     shape: Shape
     lattice: Lattice
     unit: Unit
@@ -135,17 +140,19 @@ class Task:
     def _simulated(self, price: Budget, rows: int, runs: int) -> Found:
         request = self.question(budget=price)
         population = Population.of(self.shape, self.lattice, rows)
-        trials = tuple(
-            trial(
-                request,
-                population.table(SeededEntropy(f"plan, table {i}")),
-                unit=self.unit,
-                number=i,
-                runs=runs,
-            )
-            for i in range(runs)
-        )
-        return Found(price, rows, trials)
+        trials = []
+        for i in range(runs):
+            table = population.table(SeededEntropy(f"plan, table {i}"))
+            truth = self.truth(table)
+            trials.append(trial(request, table, truth, unit=self.unit, number=i, runs=runs))
+        return Found(price, rows, tuple(trials))
+
+
+def open_price(epsilon: Number | None, rho: Number | None, budget: Budget | None) -> Budget | None:
+    """Return the price, or None if it is to be found."""
+    if epsilon is None and rho is None and budget is None:
+        return None
+    return chosen_budget(epsilon, rho, budget)
 
 
 def _checked_rows(n: object) -> int:

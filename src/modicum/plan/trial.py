@@ -12,7 +12,7 @@ from statistics import NormalDist
 import numpy as np
 
 from modicum.estimators.count import CountEvidence
-from modicum.estimators.mean_evidence import MeanEvidence, NoisyTerm, SingleValueEvidence
+from modicum.estimators.mean_evidence import MeanEvidence, NoisyTerm
 from modicum.estimators.subset_mean import SubsetEvidence
 from modicum.estimators.sum import SumEvidence
 from modicum.exact.entropy import SeededEntropy
@@ -22,7 +22,7 @@ from modicum.plan.reader import SyntheticReader
 from modicum.plan.steering import Part, steered
 from modicum.plan.table import Table
 from modicum.privacy.unit import Unit
-from modicum.release import Entry, Evidence
+from modicum.release import Answer, Entry
 from modicum.runners.live import run
 from modicum.runners.request import Request
 
@@ -44,8 +44,12 @@ class Trial:
     status: str
 
 
-def trial(request: Request, table: Table, *, unit: Unit, number: int, runs: int) -> Trial:
+def trial(
+    request: Request, table: Table, truth: Fraction, *, unit: Unit, number: int, runs: int
+) -> Trial:
     """Run the estimator on a synthetic table, as one of several runs.
+
+    ``truth`` is the table's own statistic, from which the error is counted.
 
     The expected error is taken over the last draw's noise by its quantiles, and not by one
     sample, and wide radii are drawn more often than by chance: a few dozen runs then suffice.
@@ -63,7 +67,7 @@ def trial(request: Request, table: Table, *, unit: Unit, number: int, runs: int)
     lower, upper = evidence.interval(0.95, 3)
     return Trial(
         weight=part.weight,
-        error=_error(request, table, evidence, part.quantile),
+        error=_error(request, table, truth, walk.answer, part.quantile),
         interval_width=upper - lower,
         passes=reader.passes,
         journal=tuple(walk.journal),
@@ -71,14 +75,13 @@ def trial(request: Request, table: Table, *, unit: Unit, number: int, runs: int)
     )
 
 
-def _error(request: Request, table: Table, evidence: Evidence, quantile: RankLaw | None) -> float:
+def _error(
+    request: Request, table: Table, truth: Fraction, answer: Answer, quantile: RankLaw | None
+) -> float:
     if quantile is not None:
         assert request.lattice is not None
         return _rank_error(quantile) * request.lattice.step
-    truth = _truth(request, table)
-    return math.fsum(
-        chance * abs(float(value - truth)) for value, chance in _values(evidence, table)
-    )
+    return math.fsum(chance * abs(float(value - truth)) for value, chance in _values(answer, table))
 
 
 def _rank_error(law: RankLaw) -> float:
@@ -103,18 +106,12 @@ def _middle(rank: Fraction) -> tuple[int, int]:
     return math.ceil(rank) - 1, math.floor(rank)
 
 
-def _truth(request: Request, table: Table) -> Fraction:
-    if request.lattice is None:
-        return Fraction(table.rows)
-    exact = table.mean() if request.statistic == "mean" else Fraction(table.total())
-    return exact * Fraction(request.lattice.step)
+def _values(answer: Answer, table: Table) -> Iterator[tuple[Fraction, float]]:
+    """Answers which other outcomes of the last draw would have given, and their chances.
 
-
-def _values(evidence: Evidence, table: Table) -> Iterator[tuple[Fraction, float]]:
-    """Answers which other outcomes of the last draw would have given, and their chances."""
-    match evidence:
-        case SingleValueEvidence():
-            yield evidence.value, 1.0
+    Where the last draw is no noise, there is this answer alone.
+    """
+    match evidence := answer.evidence:
         case MeanEvidence():
             clipped = table.clipped_sum(evidence.lo, evidence.hi)
             deviation = clipped - evidence.rough * table.rows
@@ -136,7 +133,7 @@ def _values(evidence: Evidence, table: Table) -> Iterator[tuple[Fraction, float]
             for z, chance in _points(noise):
                 yield Fraction(max(table.rows + z, 0)), chance
         case _:
-            raise AssertionError(f"no expected error for {type(evidence).__name__}")
+            yield answer.value, 1.0
 
 
 def _points(noise: Noise) -> list[tuple[int, float]]:

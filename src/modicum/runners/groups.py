@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from modicum.exact.entropy import Entropy
+from modicum.frames.progress import watched
 from modicum.privacy.unit import Unit
 from modicum.runners.party import Party
 from modicum.runners.request import Request
@@ -62,7 +63,7 @@ def run_groups(
     _supply(parties, reader, entropy)
     charge()
     while any(party.waits for party in parties):
-        for party in parties:
+        for party in watched(((1, each) for each in parties), "drawing", "groups"):
             party.draw(entropy)
         _supply(parties, reader, entropy)
     return [party.walks for party in parties]

@@ -12,7 +12,16 @@ from modicum.errors import CopyRefused, InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 
-__all__ = ["Accumulator", "Fields", "Integers", "Reduction", "Rows", "Sensitive", "pack"]
+__all__ = [
+    "Accumulator",
+    "Fetchable",
+    "Fields",
+    "Integers",
+    "Reduction",
+    "Rows",
+    "Sensitive",
+    "pack",
+]
 
 S_co = TypeVar("S_co", covariant=True)
 Integers = NDArray[np.int64]
@@ -36,6 +45,17 @@ class Accumulator(Protocol[S_co]):
         """Return the summary of all chunks."""
 
 
+class Fetchable(Protocol):
+    """A column any row of which can be fetched by its position."""
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+
+    def take(self, positions: Integers) -> NDArray[np.float64]:
+        """Fetch rows at increasing positions."""
+
+
 class Rows(Protocol):
     """The column that is being read, for reductions that come back to single rows."""
 
@@ -44,11 +64,8 @@ class Rows(Protocol):
         """Randomness for secret choices of rows."""
 
     @property
-    def size(self) -> int | None:
-        """Number of rows if any row can be fetched by its position, else ``None``."""
-
-    def take(self, positions: Integers) -> NDArray[np.float64]:
-        """Fetch rows by position."""
+    def fetchable(self) -> Fetchable | None:
+        """A way to fetch any row by its position, if there is one."""
 
     def feed(self, accumulator: Accumulator[object]) -> None:
         """Make one more pass over the column."""

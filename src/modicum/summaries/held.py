@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from modicum.exact.lattice import Lattice
-from modicum.summaries.base import Integers, Reduction
+from modicum.summaries.base import Integers, Reduction, Rows
 from modicum.summaries.clipped import ClippedSum, ClippedSummary
 from modicum.summaries.count import Count, CountSummary
 from modicum.summaries.kernel import exact_sum
+from modicum.summaries.part_records import PartRecords, PartSubsample
+from modicum.summaries.part_window import PartWindow
 from modicum.summaries.pools import HeldPool
 from modicum.summaries.records import Records, RecordSummary
 from modicum.summaries.tails import Tails, TailSummary
@@ -19,7 +21,9 @@ from modicum.summaries.tails_pass import Ends
 __all__ = ["summary_of_held"]
 
 
-def summary_of_held(reduction: Reduction[Any], lattice: Lattice, q: Integers) -> Any:
+def summary_of_held(
+    reduction: Reduction[Any], lattice: Lattice, q: Integers, rows: Rows | None = None
+) -> Any:
     """Return what a pass over records with these lattice integers returns.
 
     Parameters
@@ -28,6 +32,8 @@ def summary_of_held(reduction: Reduction[Any], lattice: Lattice, q: Integers) ->
     lattice : Lattice
     q : sorted int64 array
         All records of the column, each in [lattice.first, lattice.last].
+    rows : Rows, optional
+        Needed by the reductions of a part, which choose records in secret.
 
     Notes
     -----
@@ -52,6 +58,7 @@ def summary_of_held(reduction: Reduction[Any], lattice: Lattice, q: Integers) ->
             return ClippedSummary(len(q), exact_sum(np.clip(q, lo, hi)))
         case Records():
             return RecordSummary((HeldPool(q),))
-    accumulator = reduction.begin(lattice)
+    of_part = isinstance(reduction, PartRecords | PartSubsample | PartWindow)
+    accumulator = reduction.begin(lattice, rows if of_part else None)
     accumulator.update(q * np.float64(lattice.step))
     return accumulator.finish()

@@ -13,7 +13,7 @@ from modicum.summaries.base import Accumulator, Rows
 from modicum.summaries.chosen import ChosenRows
 from modicum.summaries.pools import PassingRows, PoissonPass
 
-__all__ = ["PartRecords", "PartSubsample"]
+__all__ = ["PartRecords", "PartSubsample", "of_part"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class PartRecords:
     def begin(
         self, lattice: Lattice | None, rows: Rows | None = None, /
     ) -> Accumulator[ChosenRows]:
-        known, part = _required(lattice, rows)
+        known, part = of_part(lattice, rows)
         return PassingRows(known, self.subsamples, part.entropy)
 
 
@@ -49,7 +49,7 @@ class PartSubsample:
     def begin(
         self, lattice: Lattice | None, rows: Rows | None = None, /
     ) -> Accumulator[ChosenRows]:
-        known, part = _required(lattice, rows)
+        known, part = of_part(lattice, rows)
         return _SubsamplePass(PoissonPass(known, self.level, part.entropy))
 
 
@@ -67,7 +67,8 @@ class _SubsamplePass:
         return ChosenRows(self._choosing.level, 0, (self._choosing.finish(),))
 
 
-def _required(lattice: Lattice | None, rows: Rows | None) -> tuple[Lattice, Rows]:
+def of_part(lattice: Lattice | None, rows: Rows | None) -> tuple[Lattice, Rows]:
+    """Return the range and the rows of a part; without them its records cannot be chosen."""
     if lattice is None or rows is None:
         raise InvalidArgument("records need a range and randomness: lattice and rows are missing")
     return lattice, rows

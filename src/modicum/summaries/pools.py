@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.exact.lattice import Lattice
 from modicum.summaries import membership
-from modicum.summaries.base import Integers, Rows
+from modicum.summaries.base import Fetchable, Integers
 from modicum.summaries.chosen import ChosenRows
 from modicum.summaries.membership import members
 
@@ -111,8 +111,7 @@ class HeldPool:
 class FetchedPool:
     """Rows that can be fetched by their position."""
 
-    def __init__(self, rows: Rows, lattice: Lattice) -> None:
-        assert rows.size is not None
+    def __init__(self, rows: Fetchable, lattice: Lattice) -> None:
         self._rows = rows
         self._size = rows.size
         self._lattice = lattice

@@ -47,8 +47,9 @@ class Records:
             raise InvalidArgument("records need a range: lattice must not be None")
         if rows is None:
             return _Collecting(lattice)
-        if rows.size is not None:
-            return _Ready(RecordSummary((FetchedPool(rows, lattice),)))
+        fetchable = rows.fetchable
+        if fetchable is not None:
+            return _Ready(RecordSummary((FetchedPool(fetchable, lattice),)))
         return _Passing(rows, lattice, self.subsamples)
 
 

@@ -1,0 +1,112 @@
+"""Answering a question from a file, and showing the release."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
+from datetime import date, datetime
+
+from modicum.cli.budget import paying_curator
+from modicum.cli.options import chosen_price, chosen_unit
+from modicum.errors import InvalidArgument
+from modicum.frames.source import open_source
+from modicum.grouped import GroupedRelease
+from modicum.privacy.budget import Budget
+from modicum.release import Release
+from modicum.runners.request import Request
+
+__all__ = ["released", "shown"]
+
+
+def released(
+    arguments: argparse.Namespace, question: Callable[[Budget], Request]
+) -> Release | GroupedRelease:
+    """Answer a question from the file. Every argument is checked before it is read."""
+    price = chosen_price(arguments)
+    if price is None:
+        raise InvalidArgument("a price is needed: --epsilon or --rho, for example --epsilon 1")
+    request = question(price)
+    options = vars(arguments)
+    by, keys = options.get("by"), options.get("keys")  # not every verb has groups
+    if (by is None) != (keys is None):
+        raise InvalidArgument("--by and --keys go together")
+    source = open_source(arguments.file)
+    unit = chosen_unit(arguments)
+    said = arguments.rows_per_person is not None or arguments.unit_column is not None
+    curator, counted = paying_curator(arguments, source, unit if said else None, price)
+    account = "not counted against any budget"
+    if by is None or keys is None:
+        release = curator.run(request)
+        return release if counted else replace(release, account=account)
+    read = _KEYS.get(source.check_label(by) or "text", str)
+    groups = curator.group_by(by, keys=[read(key) for key in keys.split(",")]).run(request)
+    return groups if counted else groups.under(account)
+
+
+def shown(release: Release | GroupedRelease, arguments: argparse.Namespace) -> str:
+    """Write a release as the options ask."""
+    if isinstance(release, GroupedRelease):
+        return _shown_groups(release, arguments)
+    level, tail = arguments.level, arguments.tail
+    usual = (level, tail) == (0.95, 3.0)
+    interval = release.interval(level, tail)
+    if arguments.json:
+        record = json.loads(release.to_json())
+        if not usual:
+            record |= {
+                "interval": list(interval),
+                "interval_level": level,
+                "interval_assumption": release.evidence.assumption(tail),
+            }
+        return json.dumps(record)
+    text = release.explain() if arguments.explain else str(release)
+    if not usual:
+        text += (
+            f"\n{100 * level:g} % interval  [{interval.lower:,.6g}, {interval.upper:,.6g}]: "
+            f"{release.evidence.assumption(tail)}"
+        )
+    return text
+
+
+def _shown_groups(release: GroupedRelease, arguments: argparse.Namespace) -> str:
+    level, tail = arguments.level, arguments.tail
+    if arguments.json:
+        record = json.loads(release.to_json())
+        for group, each in zip(record["groups"], release.values(), strict=True):
+            group["release"] |= {
+                "interval": list(each.interval(level, tail)),
+                "interval_level": level,
+                "interval_assumption": each.evidence.assumption(tail),
+            }
+        return json.dumps(record)
+    return release.explain() if arguments.explain else release.card(level, tail)
+
+
+def _key_read_by(
+    read: Callable[[str], Hashable], name: str, example: str
+) -> Callable[[str], Hashable]:
+    """Turn text into a key of a column that declares its type."""
+
+    def key(text: str) -> Hashable:
+        try:
+            return read(text.strip())
+        except ValueError:
+            raise InvalidArgument(
+                f"--keys: the column holds {name} such as {example}, got {text!r}"
+            ) from None
+
+    return key
+
+
+def _numeric_key(text: str) -> Hashable:
+    value = float(text)
+    return int(text) if value.is_integer() and text.lstrip("+-").isdecimal() else value
+
+
+_KEYS: Mapping[str, Callable[[str], Hashable]] = {
+    "number": _key_read_by(_numeric_key, "numbers", "5"),
+    "date": _key_read_by(date.fromisoformat, "dates", "2024-01-31"),
+    "moment": _key_read_by(datetime.fromisoformat, "moments", "2024-01-31T12:00"),
+}

@@ -1,0 +1,175 @@
+"""The shape of a verb that asks for one statistic, and of its plan."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any, get_args
+
+from modicum.cli.answering import released, shown
+from modicum.cli.options import (
+    add_data,
+    add_groups,
+    add_output,
+    add_price,
+    add_range,
+    chosen_price,
+    chosen_unit,
+    number,
+)
+from modicum.estimators.options import LEAST_LEVEL
+from modicum.plan.card import Plan
+from modicum.plan.shapes import ShapeName
+from modicum.privacy.budget import Budget
+from modicum.runners.request import Request
+
+__all__ = ["column_options", "column_plan", "column_verb", "plan_verb", "planned", "verb"]
+
+Question = Callable[[argparse.Namespace, Budget], Request]
+
+
+def verb(
+    verbs: Any, name: str, *, of: str, example: str, column: str | None, question: Question
+) -> argparse.ArgumentParser:
+    """Add a verb without its own options.
+
+    Parameters
+    ----------
+    verbs : subparsers
+    name : str
+    of : str
+        What it is of, such as ``"a column"``.
+    example : str
+        Arguments of a call.
+    column : str or None
+        ``"?"`` if the column may be left out.
+    question : callable
+        From the arguments and the price to a request.
+    """
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        name,
+        help=f"{name} of {of}",
+        description=f"Release the {name} of {of}. Missing values are dropped.",
+        epilog=f"example: modicum {name} {example}",
+    )
+    add_data(parser, column=column)
+
+    def answer(arguments: argparse.Namespace) -> str:
+        release = released(arguments, lambda price: question(arguments, price))
+        return shown(release, arguments)
+
+    parser.set_defaults(answer=answer)
+    return parser
+
+
+def column_verb(
+    verbs: Any,
+    name: str,
+    *,
+    example: str,
+    question: Question,
+    options: Callable[[argparse.ArgumentParser], None],
+    groups: bool,
+) -> None:
+    """Add a verb for a statistic of a numeric column.
+
+    Parameters
+    ----------
+    options : callable
+        Adds those that only this statistic has.
+    groups : bool
+        Whether it can be asked of groups.
+    """
+    parser = verb(verbs, name, of="a column", example=example, column=None, question=question)
+    add_range(parser)
+    options(parser)
+    if groups:
+        add_groups(parser)
+    add_price(parser)
+    add_output(parser)
+
+
+def column_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Arguments that every statistic of a numeric column takes."""
+    return {"within": arguments.within, "step": arguments.step}
+
+
+def plan_verb(
+    statistics: Any, name: str, *, find: str, example: str, size: int | None, size_needed: bool
+) -> argparse.ArgumentParser:
+    """Add the plan of a statistic without its own options.
+
+    Parameters
+    ----------
+    find : str
+        What is to be given, and what is found.
+    size : int or None
+        Default number of rows.
+    """
+    parser: argparse.ArgumentParser = statistics.add_parser(
+        name,
+        help=f"plan a {name}",
+        description=f"Plan a {name}. {find}",
+        epilog=f"example: modicum plan {name} {example}",
+    )
+    parser.add_argument(
+        "--n", type=number, default=size, required=size_needed, help="number of rows"
+    )
+    parser.add_argument("--error", type=number, help="wanted mean absolute error")
+    add_price(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(level=LEAST_LEVEL)  # a plan tells of the interval on the card
+    return parser
+
+
+def column_plan(
+    statistics: Any,
+    name: str,
+    *,
+    example: str,
+    make: Callable[..., Plan],
+    options: Callable[[argparse.ArgumentParser], None],
+    chosen: Callable[[argparse.Namespace], dict[str, Any]],
+    size_needed: bool = False,
+) -> None:
+    """Add the plan of a statistic of a numeric column.
+
+    Parameters
+    ----------
+    make : callable
+        The plan.
+    options, chosen : callable
+        Add and read the options that only this statistic has.
+    size_needed : bool
+        Whether the number of rows cannot be found.
+    """
+    find = "Give two of the price, --n and --error: the third is found."
+    if size_needed:
+        find = "Give --n, and the price or --error: the other is found."
+    parser = plan_verb(
+        statistics, name, find=find, example=example, size=None, size_needed=size_needed
+    )
+    add_range(parser)
+    options(parser)
+    group = parser.add_argument_group("guess of the data (public knowledge, not the data)")
+    group.add_argument("--sd", type=number, required=True, help="standard deviation")
+    group.add_argument("--mean", type=number, help="mean (default: usual for the shape)")
+    group.add_argument("--shape", choices=get_args(ShapeName), default="lognormal")
+
+    def answer(arguments: argparse.Namespace) -> str:
+        guess = {"sd": arguments.sd, "mean": arguments.mean, "shape": arguments.shape}
+        return planned(arguments, make, **column_options(arguments), **guess, **chosen(arguments))
+
+    parser.set_defaults(answer=answer)
+
+
+def planned(arguments: argparse.Namespace, make: Callable[..., Plan], **options: Any) -> str:
+    """Make a plan and write it."""
+    found = make(
+        n=arguments.n,
+        error=arguments.error,
+        budget=chosen_price(arguments),
+        unit=chosen_unit(arguments),
+        **options,
+    )
+    return found.to_json() if arguments.json else str(found)

@@ -1,0 +1,82 @@
+"""Risks, moduli, lower bounds and rates of the theory, computed on any array: not private.
+
+Everything here is a function of plain arrays, for research and planning: how well could any
+private algorithm do on these data? Results hold the data in the clear. They are no releases, they
+say so wherever they are printed, and nothing here spends a budget or draws noise.
+
+:func:`compare` prints three risks side by side: :func:`subset_risk` (Dick et al. 2023),
+:func:`in_neighbour_risk` (Huang et al. 2021) and :func:`local_minimax_risk` (Asi and Duchi 2020).
+They rest on :func:`modulus`, how far k records can move a statistic, and on
+:func:`two_point_error`, how well a private algorithm can tell two data sets apart.
+:func:`crossing_length` is the inverse of the modulus. :func:`ball_risk` and
+:func:`unbiased_lower_bound` are further lower bounds; :mod:`~modicum.theory.rates` has the rates
+of Table 1 of Dick et al., and :mod:`~modicum.theory.guarantees` the upper bounds of the papers.
+
+>>> from modicum import theory
+>>> salaries = [28_000.0] * 990 + [100_000.0] * 10
+>>> risk = theory.subset_risk(salaries, "mean", 0.1)
+>>> f"{risk.lower:.0f} to {risk.upper:.0f}"
+'218 to 364'
+"""
+
+from modicum.theory.ball import ball_risk
+from modicum.theory.brute_force import brute_force_modulus
+from modicum.theory.comparison import Comparison, compare
+from modicum.theory.guarantees import (
+    bounded_mean_error,
+    inverse_sensitivity_price,
+    inverse_sensitivity_tail,
+    subset_mean_error,
+    threshold_rank_error,
+)
+from modicum.theory.in_neighbour import in_neighbour_risk
+from modicum.theory.length import crossing_length
+from modicum.theory.local_minimax import local_minimax_risk
+from modicum.theory.location import Location
+from modicum.theory.mean import Mean
+from modicum.theory.modulus import modulus
+from modicum.theory.quantile import Quantile
+from modicum.theory.rates import (
+    absolute_central_moment,
+    best_moment,
+    distribution_rate,
+    moment_rate,
+    subgaussian_rate,
+)
+from modicum.theory.risk import RiskBounds
+from modicum.theory.statistic import Monotone, Statistic
+from modicum.theory.subset import subset_risk
+from modicum.theory.trimmed_mean import TrimmedMean
+from modicum.theory.two_point import two_point_error
+from modicum.theory.unbiased import unbiased_lower_bound
+
+__all__ = [
+    "Comparison",
+    "Location",
+    "Mean",
+    "Monotone",
+    "Quantile",
+    "RiskBounds",
+    "Statistic",
+    "TrimmedMean",
+    "absolute_central_moment",
+    "ball_risk",
+    "best_moment",
+    "bounded_mean_error",
+    "brute_force_modulus",
+    "compare",
+    "crossing_length",
+    "distribution_rate",
+    "in_neighbour_risk",
+    "inverse_sensitivity_price",
+    "inverse_sensitivity_tail",
+    "local_minimax_risk",
+    "modulus",
+    "moment_rate",
+    "subgaussian_rate",
+    "subset_mean_error",
+    "subset_risk",
+    "threshold_rank_error",
+    "two_point_error",
+    "unbiased_lower_bound",
+]

@@ -1,0 +1,138 @@
+"""Arguments of the theory: an array, ε and a range, checked and brought into one form."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from modicum.errors import InvalidArgument
+from modicum.exact.rational import as_fraction
+
+__all__ = [
+    "Floats",
+    "Integers",
+    "Neighbours",
+    "Number",
+    "checked_neighbours",
+    "checked_operations",
+    "checked_range",
+    "ordered",
+    "positive",
+    "removals",
+    "warranted_range",
+]
+
+Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
+Number: TypeAlias = int | float | str | Fraction
+Neighbours = Literal["add-remove", "swap"]
+
+
+def ordered(data: ArrayLike) -> Floats:
+    """Return the records in increasing order, shape (n,), n >= 1, all finite.
+
+    Raises
+    ------
+    InvalidArgument
+        If the data are not one-dimensional, not numbers, empty, or hold NaN or an infinity.
+    """
+    try:
+        x = np.asarray(data, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidArgument("data must be an array of numbers") from None
+    if x.ndim != 1:
+        raise InvalidArgument(f"data must have one dimension, got shape {x.shape}")
+    if not len(x):
+        raise InvalidArgument("data must hold at least one record")
+    if not np.isfinite(x).all():
+        raise InvalidArgument("data must be finite: drop NaN and infinities first")
+    return np.sort(x)
+
+
+def positive(x: Number, name: str) -> Fraction:
+    """Read a number above 0 exactly; a float stands for its shortest decimal.
+
+    Raises
+    ------
+    InvalidArgument
+        If it is no finite number above 0.
+    """
+    value = as_fraction(x, name)
+    if value <= 0:
+        raise InvalidArgument(f"{name} must be above 0, got {x!r}")
+    return value
+
+
+def removals(epsilon: Number) -> int:
+    """Return k = floor(1/ε), the number of records that subset risk may remove.
+
+    Raises
+    ------
+    InvalidArgument
+        Unless 0 < ε <= 1: above 1 no record could be removed and the risk would be 0.
+    """
+    value = positive(epsilon, "epsilon")
+    if value > 1:
+        raise InvalidArgument(f"epsilon must be at most 1 for this risk, got {epsilon!r}")
+    return math.floor(1 / value)
+
+
+def checked_range(within: tuple[float, float]) -> tuple[float, float]:
+    """Read a pair lo <= hi; infinite ends are allowed.
+
+    Raises
+    ------
+    InvalidArgument
+        If it is no pair of numbers in increasing order.
+    """
+    try:
+        lo, hi = map(float, within)
+    except (TypeError, ValueError):
+        raise InvalidArgument(f"within must be a pair (lo, hi), got {within!r}") from None
+    if not lo <= hi:
+        raise InvalidArgument(f"within must have lo <= hi, got {within!r}")
+    return lo, hi
+
+
+def warranted_range(within: tuple[float, float], x: Floats) -> tuple[float, float]:
+    """Read a range and see that it holds the sorted records.
+
+    Raises
+    ------
+    InvalidArgument
+        If it is no range, or a record lies outside.
+    """
+    lo, hi = checked_range(within)
+    if x[0] < lo or x[-1] > hi:
+        raise InvalidArgument(f"within must hold every record, got {within!r}")
+    return lo, hi
+
+
+def checked_operations(operations: Any, name: str) -> int:
+    """Read an integer >= 0.
+
+    Raises
+    ------
+    InvalidArgument
+        If it is none.
+    """
+    good = isinstance(operations, int | np.integer) and not isinstance(operations, bool)
+    if not good or operations < 0:
+        raise InvalidArgument(f"{name} must be an integer of at least 0, got {operations!r}")
+    return int(operations)
+
+
+def checked_neighbours(neighbours: str) -> None:
+    """See that a metric has one of the two names.
+
+    Raises
+    ------
+    InvalidArgument
+        If it has not.
+    """
+    if neighbours not in get_args(Neighbours):
+        raise InvalidArgument(f"neighbours must be 'add-remove' or 'swap', got {neighbours!r}")
