@@ -93,12 +93,29 @@ def pydp_auto(x: np.ndarray, epsilon: float) -> Callable[[], float]:
     return lambda: mean(epsilon=epsilon, dtype="float").quick_result(rows)
 
 
+def pydp_std_auto(x: np.ndarray, epsilon: float) -> Callable[[], float]:
+    """PyDP: BoundedStandardDeviation with its bounds left out."""
+    algorithms = importlib.import_module("pydp.algorithms.laplacian")
+    rows = x.tolist()
+    return lambda: algorithms.BoundedStandardDeviation(epsilon=epsilon, dtype="float").quick_result(
+        rows
+    )
+
+
+def diffprivlib_std_wide(x: np.ndarray, epsilon: float) -> Callable[[], float]:
+    """diffprivlib: tools.std with bounds ±1e9 (swap neighbours, public n)."""
+    tools = importlib.import_module("diffprivlib.tools")
+    return lambda: tools.std(x, epsilon=epsilon, bounds=WIDE)
+
+
 WORKERS = {
     "opendp_wide": (opendp_wide, "opendp"),
     "opendp_quantiles": (opendp_quantiles, "opendp"),
     "opendp_tails": (opendp_tails, "opendp"),
     "diffprivlib_wide": (diffprivlib_wide, "diffprivlib"),
     "pydp_auto": (pydp_auto, "python-dp"),
+    "pydp_std_auto": (pydp_std_auto, "python-dp"),
+    "diffprivlib_std_wide": (diffprivlib_std_wide, "diffprivlib"),
 }
 
 

@@ -20,7 +20,7 @@ from benchmarks.methods import WITHIN
 from benchmarks.targets import table
 from modicum.exact.entropy import SeededEntropy
 
-__all__ = ["peers"]
+__all__ = ["peers", "spread_peers"]
 
 HERE = Path(__file__).parent
 N = 100_000
@@ -53,6 +53,32 @@ PEERS = (
         "Google's library finds them; few releases, each is slow",
     ),
 )  # fmt: skip
+
+DEVIATIONS = (
+    Peer("PyDP, bounds left out", "pydp_std_auto", 30, 5, "Google's library finds them"),
+    Peer("diffprivlib, bounds ±1e9", "diffprivlib_std_wide", 200, 30, "swap, n public"),
+)
+
+
+def spread_peers(*, quick: bool) -> str:
+    """Run the standard deviations of other libraries and return a section of text."""
+    x = income(default_rng(0), N)
+    entropy = SeededEntropy("std")
+    releases = 40 if quick else 400
+    curator = modicum.Curator(x, budget=modicum.pure(10 * releases), entropy=entropy)
+    ours = [curator.std(within=WITHIN, epsilon=1).value for _ in range(releases)]
+    label = f"modicum {modicum.__version__}, within ±1e9"
+    rows = [[label, *_summary(ours, float(x.std())), str(releases), ""]]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "income.npy"
+        np.save(path, x)
+        for peer in DEVIATIONS:
+            row = _row(peer, path, float(x.std()), quick=quick)
+            rows.append([*row[:3], *row[4:]])
+    header = ["library", "median error", "95 % below", "releases", "note"]
+    return f"""### Peers: the standard deviation of {N:,} incomes, ε = 1
+
+{table(header, rows)}"""
 
 
 def peers(*, quick: bool) -> str:

@@ -130,8 +130,32 @@ def test_bad_arguments_of_a_quantile(table: pd.DataFrame, wrong: dict[str, Any],
             mo.median(table, "income", **(MEAN | wrong))
 
 
+@pytest.mark.parametrize("statistic", ["variance", "std", "iqr", "minimum", "maximum"])
+@pytest.mark.parametrize(
+    ("wrong", "word"),
+    [
+        ({"within": (1, 0)}, "within"),
+        ({"within": (0, math.nan)}, "within"),
+        ({"step": 0.3}, "step"),
+        ({"epsilon": 0}, "epsilon"),
+        ({"epsilon": None}, "exactly one of epsilon"),
+        ({"bounds": (0, 1)}, "within="),
+    ],
+    ids=repr,
+)
+def test_bad_arguments_of_a_spread(
+    table: pd.DataFrame, statistic: str, wrong: dict[str, Any], word: str
+) -> None:
+    curator = mo.Curator(table, budget=mo.pure(9))
+    with pytest.raises(mo.InvalidArgument, match=word):
+        getattr(curator, statistic)("income", **(MEAN | wrong))
+    assert curator.spent.amount == 0
+    with pytest.raises(mo.InvalidArgument, match=word):
+        getattr(mo, statistic)(table, "income", **(MEAN | wrong))
+
+
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
-@pytest.mark.parametrize("statistic", ["mean", "sum", "median"])
+@pytest.mark.parametrize("statistic", ["mean", "sum", "median", "std", "iqr", "maximum"])
 @pytest.mark.parametrize(
     ("column", "kind", "word"),
     [

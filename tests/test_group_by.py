@@ -63,7 +63,9 @@ def test_together_is_charged_once_for_all_groups_and_questions() -> None:
     assert both["total"][2].value == pytest.approx(truth, rel=0.05)
 
 
-@pytest.mark.parametrize("statistic", ["count", "mean", "sum"])
+@pytest.mark.parametrize(
+    "statistic", ["count", "mean", "sum", "std", "variance", "iqr", "maximum", "minimum"]
+)
 @pytest.mark.parametrize("key", ["a", "b", "c", "never"])
 def test_a_group_is_released_as_a_filtered_table(statistic, key) -> None:
     """With the same entropy, of less than 2^13 rows, whose order does not matter then."""
@@ -183,13 +185,89 @@ def test_a_budget_without_a_delta_draws_no_keys(budget) -> None:
     assert guarded.spent.amount == 0
 
 
-def test_units_that_cannot_be_grouped() -> None:
-    for unit, text in (
-        (mo.unit_of("who", combine="mean"), "several groups"),
-        (mo.unit_of("firm", max_rows=3), "column of the privacy unit"),
+@pytest.mark.parametrize(
+    ("unit", "by", "most", "text"),
+    [
+        (mo.unit_of("who", combine="mean"), "firm", None, "max_groups=1"),
+        (mo.unit_of("who", max_rows=2), "firm", 2, "is for a unit with combine="),
+        (None, "firm", 1, "is for a unit with combine="),
+        (mo.unit_of("who", combine="sum"), "firm", 0, "positive integer"),
+        (mo.unit_of("who", combine="sum"), "firm", True, "positive integer"),
+        (mo.unit_of("who", combine="sum"), "firm", "2", "positive integer"),
+        (mo.unit_of("firm", max_rows=3), "firm", None, "says whose a row is"),
+        (mo.unit_of("firm", combine="mean"), "firm", 1, "says whose a row is"),
+        (mo.unit_of("who", max_rows=3, order_by="day"), "day", None, "already orders"),
+    ],
+)
+def test_units_that_cannot_be_grouped(unit, by, most, text) -> None:
+    table = TABLE.assign(day=pd.Timestamp("2024-01-02"))
+    guarded = curator(table, unit=unit)
+    with pytest.raises(mo.InvalidArgument, match=text):
+        guarded.group_by(by, keys=["a"], max_groups=most)
+    assert guarded.spent.amount == 0
+
+
+def test_rows_may_be_ordered_by_the_number_they_are_grouped_by() -> None:
+    """Everybody's first row is in the group 0 or 1."""
+    table = pd.DataFrame({"who": np.repeat(range(1000), 2), "year": [1, 2] * 500 + [0, 1] * 500})
+    unit = mo.unit_of("who", max_rows=1, order_by="year")
+    counts = curator(table, unit=unit).group_by("year", keys=[0, 1, 2]).count(epsilon=2)
+    assert [round(each.value, -2) for each in counts.values()] == [500, 500, 0]
+
+
+def test_a_person_has_one_combined_record_in_each_of_a_few_groups() -> None:
+    """Every person has three rows in up to three groups."""
+    unit = mo.unit_of("who", combine="mean")
+    means = TABLE.dropna().groupby(["firm", "who"]).wage.mean()
+    for most, share in ((1, "1"), (2, "0.5"), (3, "0.5")):
+        guarded = curator(unit=unit)
+        groups = guarded.group_by("firm", keys=["a", "b"], max_groups=most)
+        both = groups.together(
+            n=mo.request.count(epsilon=1), wage=mo.request.mean("wage", within=WITHIN, epsilon=1)
+        )
+        assert guarded.spent.amount == 2
+        assert {str(e.event) for e in both["n"]["a"].journal} == {f"ε = {share}"}
+        counts = [both["n"][key].value for key in "ab"]
+        if most > 1:
+            assert counts == pytest.approx([len(means[key]) for key in "ab"], abs=30)
+        else:
+            assert sum(counts) == pytest.approx(4000, abs=30)
+        for key in "ab":
+            assert both["wage"][key].value == pytest.approx(means[key].mean(), rel=0.05)
+    assert "with the mean of their rows in each of at most 2 groups, all" in str(both["n"])
+
+
+def test_keys_of_persons_with_combined_rows_are_drawn() -> None:
+    guarded = curator(unit=mo.unit_of("who", combine="sum"))
+    groups = guarded.group_by("firm", key_budget=mo.approx(1, "1e-6"), max_groups=2)
+    assert groups.keys == ("a", "b")
+    assert groups.selection.parameters["epsilon"] == "1/2"
+    assert groups.selection.parameters["delta"] == "1/2000000"
+    assert guarded.spent == mo.approx(1, "1e-6")
+
+
+def test_zcdp_of_a_person_in_several_groups_adds_up() -> None:
+    groups = curator(unit=mo.unit_of("who", combine="sum"), budget=mo.zcdp(2)).group_by(
+        "firm", keys=["a", "b", "c"], max_groups=3
+    )
+    release = groups.sum("wage", within=(0, 1e6), rho=1)
+    assert total([entry.event for entry in release["a"].journal], "zcdp") == mo.zcdp("1/3")
+
+
+@pytest.mark.parametrize("few", [64, 0], ids=["few", "many"])
+def test_quantiles_of_groups(few, monkeypatch) -> None:
+    monkeypatch.setattr("modicum.frames.groups._FEW", few)
+    groups = curator().group_by("firm", keys=["b", "a", "never"])
+    for q, release in (
+        (0.5, groups.median("wage", within=WITHIN, epsilon=1)),
+        (0.9, groups.quantile("wage", q=0.9, within=WITHIN, epsilon=1)),
     ):
-        with pytest.raises(mo.InvalidArgument, match=text):
-            curator(unit=unit).group_by("firm", keys=["a"])
+        for key in "ab":
+            truth = TABLE.wage[TABLE.firm == key].quantile(q)
+            assert release[key].value == pytest.approx(truth, rel=0.02)
+            lower, upper = release[key].interval()
+            assert lower <= truth <= upper
+        assert release["never"].status != "ok"
 
 
 FRAMES = {

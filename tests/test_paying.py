@@ -168,6 +168,56 @@ def test_groups_are_one_charge_and_their_keys_another(curator, url) -> None:
     assert keys == ["g (keys of firm)", "g"]
 
 
+def test_several_numbers_are_paid_and_answered_once(curator, table, url) -> None:
+    asked = {
+        "quantiles": lambda who: who.quantiles("wage", q=[0.2, 0.5], within=WITHIN, epsilon=1),
+        "histogram": lambda who: who.histogram("wage", edges=[0, 9, 2000], epsilon="0.5"),
+        "cdf": lambda who: who.cdf("wage", points=[900], epsilon="0.25"),
+    }
+    for name, ask_it in asked.items():
+        first = ask_it(curator.once(name))
+        assert isinstance(first, mo.ArrayRelease)
+        assert first.account.endswith("of (ε, δ) = (3, 0.0001) spent")
+        assert ask_it(mo.Curator(table, ledger=url, account="p").once(name)) == first
+    assert curator.spent == mo.Budget("approx", mo.pure("1.75").amount)
+    assert actions(url) == ["create", *["charge", "release"] * 3]
+    again = curator.once("quantiles")
+    for other in (
+        lambda: again.quantiles("wage", q=[0.2, 0.6], within=WITHIN, epsilon=1),
+        lambda: again.quantiles("wage", q=[0.2, 0.5], interval=False, within=WITHIN, epsilon=1),
+        lambda: curator.once("histogram").histogram("wage", edges=[0, 8, 2000], epsilon="0.5"),
+        lambda: curator.once("cdf").cdf("wage", points=[901], epsilon="0.25"),
+    ):
+        with pytest.raises(mo.KeyReused):
+            other()
+    assert actions(url) == ["create", *["charge", "release"] * 3]
+
+
+def test_groups_of_persons_and_their_drawn_keys_are_paid_once(url) -> None:
+    table = pd.DataFrame(
+        {"firm": ["a", "b", "b"] * 600, "wage": np.arange(1800.0), "id": np.arange(1800) // 3}
+    )
+    unit = mo.unit_of("id", combine="mean")
+    Ledger(url).open_account("persons", mo.approx(9, "1e-4"), unit=unit)
+
+    def answer(most: int, key_epsilon: int = 5) -> mo.GroupedRelease:
+        curator = mo.Curator(table, ledger=url, account="persons").once("g")
+        keys = mo.approx(key_epsilon, "1e-5")
+        groups = curator.group_by("firm", key_budget=keys, max_groups=most)
+        return groups.std("wage", within=WITHIN, epsilon=1)
+
+    first = answer(2)
+    assert first.keys() == {"a", "b"}
+    assert first.unit == unit.in_groups(2)
+    assert answer(2) == first
+    spent = Ledger(url).account("persons").spent
+    assert spent == mo.Budget("approx", mo.pure(6).amount, mo.approx(1, "1e-5").delta)
+    for most, key_epsilon in ((1, 5), (2, 4)):
+        with pytest.raises(mo.KeyReused):
+            answer(most, key_epsilon)
+    assert Ledger(url).account("persons").spent == spent
+
+
 def test_the_account_says_who_is_protected(table, url) -> None:
     person = mo.unit_of("firm", combine="mean")
     Ledger(url).open_account("firms", mo.pure(1), unit=person)

@@ -42,7 +42,25 @@ def test_every_release_reads_back_complete(row, option, kind, data) -> None:
     assert again == release
     assert again.to_json() == release.to_json()
     assert again.explain() == release.explain()
-    assert again.interval(0.5, None) == release.interval(0.5, None)
+    ends, same = release.interval(0.5, None), again.interval(0.5, None)
+    assert all(np.array_equal(*pair) for pair in zip(same, ends, strict=True))
+
+
+def test_no_two_records_share_a_name() -> None:
+    assert len(stored._RECORDS) == len(stored._STORED)
+
+
+def test_groups_of_persons_read_back_complete() -> None:
+    table = pd.DataFrame(
+        {"firm": ["a", "b"] * 900, "wage": np.arange(1800.0), "person": np.arange(1800) // 3}
+    )
+    unit = mo.unit_of("person", combine="mean")
+    curator = mo.Curator(table, unit=unit, budget=mo.approx(9, "1e-3"))
+    groups = curator.group_by("firm", key_budget=mo.approx(5, "1e-4"), max_groups=2)
+    answer = groups.iqr("wage", within=(0, 1e6), epsilon=1)
+    again = stored.from_text(stored.to_text(answer))
+    assert again == answer
+    assert again.unit == unit.in_groups(2)
 
 
 def test_groups_and_their_drawn_keys_read_back_complete() -> None:

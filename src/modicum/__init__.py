@@ -14,6 +14,7 @@ from modicum.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from modicum import audit, plan, request, theory
+    from modicum.array_release import ArrayRelease, Intervals
     from modicum.curator import Curator
     from modicum.errors import (
         AccessDenied,
@@ -30,7 +31,21 @@ if TYPE_CHECKING:
     )
     from modicum.group_by import GroupBy
     from modicum.grouped import GroupedRelease
-    from modicum.one_shot import count, mean, median, quantile, sum
+    from modicum.one_shot import (
+        cdf,
+        count,
+        histogram,
+        iqr,
+        maximum,
+        mean,
+        median,
+        minimum,
+        quantile,
+        quantiles,
+        std,
+        sum,
+        variance,
+    )
     from modicum.privacy.budget import Budget, approx, pure, zcdp
     from modicum.privacy.compose import (
         approx_to_zcdp,
@@ -44,10 +59,12 @@ if TYPE_CHECKING:
     from modicum.privacy.ledger.book import Ledger
     from modicum.privacy.unit import Unit, unit_of
     from modicum.release import Interval, Release
-    from modicum.request import Request
+    from modicum.request import ArrayRequest, Request
 
 __all__ = [
     "AccessDenied",
+    "ArrayRelease",
+    "ArrayRequest",
     "Budget",
     "BudgetExceeded",
     "Curator",
@@ -55,6 +72,7 @@ __all__ = [
     "GroupBy",
     "GroupedRelease",
     "Interval",
+    "Intervals",
     "InvalidArgument",
     "KeyReused",
     "Ledger",
@@ -72,26 +90,35 @@ __all__ = [
     "approx",
     "approx_to_zcdp",
     "audit",
+    "cdf",
     "composed",
     "count",
+    "histogram",
+    "iqr",
+    "maximum",
     "mean",
     "median",
+    "minimum",
     "parallel",
     "plan",
     "pure",
     "pure_to_approx",
     "pure_to_zcdp",
     "quantile",
+    "quantiles",
     "request",
+    "std",
     "sum",
     "theory",
     "unit_of",
+    "variance",
     "zcdp",
     "zcdp_to_approx",
 ]
 
 _SUBMODULES = {"audit", "plan", "request", "theory"}
 _HOMES = {
+    "modicum.array_release": {"ArrayRelease", "Intervals"},
     "modicum.curator": {"Curator"},
     "modicum.errors": {
         "AccessDenied",
@@ -108,7 +135,21 @@ _HOMES = {
     },
     "modicum.group_by": {"GroupBy"},
     "modicum.grouped": {"GroupedRelease"},
-    "modicum.one_shot": {"count", "mean", "median", "quantile", "sum"},
+    "modicum.one_shot": {
+        "cdf",
+        "count",
+        "histogram",
+        "iqr",
+        "maximum",
+        "mean",
+        "median",
+        "minimum",
+        "quantile",
+        "quantiles",
+        "std",
+        "sum",
+        "variance",
+    },
     "modicum.privacy.budget": {"Budget", "approx", "pure", "zcdp"},
     "modicum.privacy.compose": {
         "approx_to_zcdp",
@@ -122,7 +163,7 @@ _HOMES = {
     "modicum.privacy.ledger.book": {"Ledger"},
     "modicum.privacy.unit": {"Unit", "unit_of"},
     "modicum.release": {"Interval", "Release"},
-    "modicum.request": {"Request"},
+    "modicum.request": {"ArrayRequest", "Request"},
 }
 
 

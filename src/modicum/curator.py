@@ -7,13 +7,13 @@ import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import Any, Concatenate, NoReturn, ParamSpec
+from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
 from modicum import request as ask
-from modicum.derive import dressed, refuse_bounds
+from modicum.derive import dressed, refuse_bounds, released_as
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
-from modicum.frames.groups import GroupReader, check_groups, count_keys
+from modicum.frames.grouping import check_groups, count_keys, reader_of_groups
 from modicum.frames.people import check_unit, reader_of
 from modicum.frames.reader import check_column
 from modicum.frames.source import open_source
@@ -27,27 +27,28 @@ from modicum.privacy.ledger.account import checked_name
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.recording import recorded
-from modicum.release import Entry, Release, plain
+from modicum.release import Entry, Record, plain
 from modicum.runners.groups import run_groups
 from modicum.runners.live import run
-from modicum.runners.request import Request
+from modicum.runners.request import Question, Request
 from modicum.runners.walk import Walk
 
 __all__ = ["Curator"]
 
 P = ParamSpec("P")
+R = TypeVar("R", bound=Record)
 Table = Any  # anything open_source accepts; engines are never imported here
 
 
-def _method(question: Callable[P, Request]) -> Callable[Concatenate[Curator, P], Release]:
+def _method(question: Callable[P, Question[R]]) -> Callable[Concatenate[Curator, P], R]:
     """Turn a request builder into a method of the curator with the same arguments."""
 
-    def method(self: Curator, *args: P.args, **kwargs: P.kwargs) -> Release:
+    def method(self: Curator, *args: P.args, **kwargs: P.kwargs) -> R:
         refuse_bounds(kwargs)
         return self.run(question(*args, **kwargs))
 
-    derived: Callable[Concatenate[Curator, P], Release]
-    derived = dressed(method, question, owner="Curator", returns=Release)
+    derived: Callable[Concatenate[Curator, P], R]
+    derived = dressed(method, question, owner="Curator", returns=released_as(question))
     return derived
 
 
@@ -111,6 +112,14 @@ class Curator:
     count = _method(ask.count)
     quantile = _method(ask.quantile)
     median = _method(ask.median)
+    quantiles = _method(ask.quantiles)
+    histogram = _method(ask.histogram)
+    cdf = _method(ask.cdf)
+    variance = _method(ask.variance)
+    std = _method(ask.std)
+    iqr = _method(ask.iqr)
+    minimum = _method(ask.minimum)
+    maximum = _method(ask.maximum)
 
     @property
     def budget(self) -> Budget:
@@ -169,22 +178,23 @@ class Curator:
         keyed.__dict__.update(self.__dict__, _key=checked_name(key, "a key"))
         return keyed
 
-    def run(self, request: Request) -> Release:
+    def run(self, request: Question[R]) -> R:
         """Answer one request made with :mod:`modicum.request`."""
         return self.together(answer=request)["answer"]
 
-    def together(self, **requests: Request) -> Mapping[str, Release]:
+    def together(self, **requests: Question[R]) -> Mapping[str, R]:
         """Answer several requests in the passes of the slowest one.
 
         Parameters
         ----------
-        **requests : Request
+        **requests : Request or ArrayRequest
             Name each question: ``together(income=modicum.request.mean("income", ...))``.
 
         Returns
         -------
-        mapping of str to Release
-            In the order asked. The whole cost is charged at once, before the first draw.
+        mapping of str to Release or ArrayRelease
+            In the order asked, each of the kind of its request. The whole cost is charged at
+            once, before the first draw.
 
         Raises
         ------
@@ -193,8 +203,8 @@ class Curator:
         InvalidArgument, MissingColumn, UnsupportedData
             For bad arguments or columns; nothing is read or charged.
         """
-        with self._paying(requests) as bill:
-            done: Mapping[str, Release] | None = bill.done
+        with self._paying(requests, self._unit) as bill:
+            done: Mapping[str, R] | None = bill.done
             if done is not None:
                 return done
             walks = run(
@@ -204,9 +214,11 @@ class Curator:
                 charge=bill.charge,
                 entropy=self._entropy,
             )
-            return bill.settle(
-                {name: self._release(requests[name], walk, bill) for name, walk in walks.items()}
-            )
+            releases = {
+                name: self._release(requests[name], walk, self._unit, bill)
+                for name, walk in walks.items()
+            }
+            return bill.settle(releases)
 
     def group_by(
         self,
@@ -214,6 +226,7 @@ class Curator:
         *,
         keys: Iterable[Hashable] | None = None,
         key_budget: Budget | None = None,
+        max_groups: int | None = None,
     ) -> GroupBy:
         """Ask questions of every group of rows that have the same key in a column.
 
@@ -233,19 +246,24 @@ class Curator:
             is shown for sure only if it has many rows, about ln(1/δ) 2/ε of them; one with a
             single row is shown with probability δ. It needs a curator with a budget of kind
             ``"approx"``.
+        max_groups : int, optional
+            For a unit with ``combine``, and only for that: the most groups in which one person has
+            a record. A person's other groups are dropped, at random, anew for every question. A
+            record in each of k groups is drawn with ε/k (ρ/k).
 
         Returns
         -------
         GroupBy
-            It has the methods ``mean``, ``sum``, ``count`` and ``together`` of the curator, which
-            return a :class:`GroupedRelease` each.
+            It has the methods ``mean``, ``sum``, ``count``, ``quantile``, ``median`` and
+            ``together`` of the curator, which return a :class:`GroupedRelease` each.
 
         Raises
         ------
         InvalidArgument
             Unless exactly one of ``keys`` and ``key_budget`` is given; if keys are not different
             or cannot be in the column; if ``key_budget`` is no (ε, δ) or cannot be charged here;
-            if the privacy unit combines rows over groups.
+            if the unit combines rows and ``max_groups`` is missing, or the other way round; if
+            ``by`` says whose a row is.
         BudgetExceeded, MissingColumn, UnsupportedData
             Nothing is read or charged.
 
@@ -267,32 +285,35 @@ class Curator:
                 "give either keys=[...], known beforehand, or key_budget=modicum.approx(...), for "
                 "which they are drawn"
             )
-        kind = check_groups(self._source, self._unit, by)
+        kind = check_groups(self._source, self._unit, by, max_groups)
+        unit = self._unit if max_groups is None else self._unit.in_groups(max_groups)
         selection: Entry | None = None
         if keys is not None:
             chosen = checked_keys(keys, by, kind)
         else:
-            selection = self._draw_keys(by, key_event(key_budget))
+            selection = self._draw_keys(by, key_event(key_budget), unit)
             chosen = tuple(selection.outcome)  # type: ignore[arg-type]
+        if max_groups is not None:
+            unit = unit.in_groups(max(1, min(max_groups, len(chosen))))  # keys are public by now
 
         def answer(requests: Mapping[str, Request]) -> Mapping[str, GroupedRelease]:
-            return self._answer_groups(by, chosen, selection, requests)
+            return self._answer_groups(by, chosen, selection, unit, requests)
 
         return GroupBy(by, chosen, selection, answer)
 
-    def _draw_keys(self, by: str, event: Approximate) -> Entry:
+    def _draw_keys(self, by: str, event: Approximate, unit: Unit) -> Entry:
         """Charge for the keys of a column, and draw them."""
         self._check_process()
         with self._lock:
             key = None if self._key is None else f"{self._key} (keys of {by})"
-            asked = request_text({}, self._unit, keys_of=by, event=repr(event))
+            asked = request_text({}, unit, keys_of=by, event=repr(event))
             bill = self._payer.bill(cost(event, self._kind), asked, key)
             done: Entry | None = bill.done
             if done is not None:
                 return done
-            counts = count_keys(self._source, self._unit, by, self._entropy)
+            counts = count_keys(self._source, unit, by, self._entropy)
             bill.charge()
-            row = self._unit.per_row(event)
+            row = unit.per_row(event)
             assert isinstance(row, Approximate)
             law = KeySelection(counts, row.epsilon, row.delta)
             parameters = {name: plain(value) for name, value in law.public().items()}
@@ -304,9 +325,10 @@ class Curator:
         by: str,
         keys: tuple[Hashable, ...],
         selection: Entry | None,
+        unit: Unit,
         requests: Mapping[str, Request],
     ) -> Mapping[str, GroupedRelease]:
-        with self._paying(requests, by=by, keys=[repr(key) for key in keys]) as bill:
+        with self._paying(requests, unit, by=by, keys=[repr(key) for key in keys]) as bill:
             done: Mapping[str, GroupedRelease] | None = bill.done
             if done is not None:
                 return done
@@ -314,8 +336,8 @@ class Curator:
             groups = run_groups(
                 requests,
                 len(keys),
-                GroupReader(self._source, self._unit, by, keys, columns),
-                unit=self._unit,
+                reader_of_groups(self._source, unit, by, keys, columns),
+                unit=unit,
                 charge=bill.charge,
                 entropy=self._entropy,
             )
@@ -325,11 +347,11 @@ class Curator:
                     column=request.column,
                     by=by,
                     releases={
-                        key: self._release(request, walks[name], bill)
+                        key: self._release(request, walks[name], unit, bill)
                         for key, walks in zip(keys, groups, strict=True)
                     },
                     event=event_of(request.budget),
-                    unit=self._unit,
+                    unit=unit,
                     selection=selection,
                     engine=self._source.engine,
                     account=bill.account,
@@ -339,7 +361,9 @@ class Curator:
             return bill.settle(grouped)
 
     @contextmanager
-    def _paying(self, requests: Mapping[str, Request], **more: object) -> Iterator[Bill]:
+    def _paying(
+        self, requests: Mapping[str, Question[Any]], unit: Unit, **more: object
+    ) -> Iterator[Bill]:
         """Check requests, and hold the lock while they are answered.
 
         Yields
@@ -352,18 +376,18 @@ class Curator:
         self._check_process()  # before the lock: a fork may have copied it locked
         with self._lock:
             price = self._price(requests.values())
-            bill = self._payer.bill(price, request_text(requests, self._unit, **more), self._key)
+            bill = self._payer.bill(price, request_text(requests, unit, **more), self._key)
             for request in requests.values():
                 check_column(self._source, request.column, request.lattice)
             yield bill
 
-    def _release(self, request: Request, walk: Walk, bill: Bill) -> Release:
-        return recorded(request, walk, self._source, self._unit, bill.account, self._entropy)
+    def _release(self, question: Question[R], walk: Walk, unit: Unit, bill: Bill) -> R:
+        return recorded(question, walk, self._source, unit, bill.account, self._entropy)
 
     def _price(self, requests: Any) -> Budget:
         total = Budget(self._kind, Fraction(0))
         for request in requests:
-            if not isinstance(request, Request):
+            if not isinstance(request, Question):
                 raise InvalidArgument(
                     "a request must be made with modicum.request, for example "
                     f"modicum.request.mean(...), got {type(request).__name__}"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, get_type_hints
 
 from modicum.errors import InvalidArgument
-from modicum.runners.request import Request
+from modicum.release import Record
+from modicum.runners.request import Question
 
-__all__ = ["dressed", "refuse_bounds"]
+__all__ = ["dressed", "refuse_bounds", "released_as"]
 
 
 def refuse_bounds(arguments: Mapping[str, object]) -> None:
@@ -21,9 +23,15 @@ def refuse_bounds(arguments: Mapping[str, object]) -> None:
         )
 
 
+def released_as(question: Callable[..., Question[Any]]) -> type[Record]:
+    """Return the kind of release that a builder's questions are answered by."""
+    asked: type[Question[Any]] = get_type_hints(question)["return"]
+    return asked.release
+
+
 def dressed(
     function: Callable[..., Any],
-    question: Callable[..., Request],
+    question: Callable[..., Question[Any]],
     *,
     owner: str | None,
     returns: type,
@@ -43,8 +51,11 @@ def dressed(
     name, signature = question.__name__, inspect.signature(question)
     documentation = inspect.cleandoc(question.__doc__ or "").partition("Examples\n--------")[0]
     documentation = documentation.replace("Ask for the", "Release the", 1)
-    documentation = documentation.replace(
-        "Request\n    Guarantee when answered:", f"{returns.__name__}\n    Guarantee:", 1
+    documentation = re.sub(
+        r"\w*Request\n    Guarantee when answered:",
+        f"{returns.__name__}\n    Guarantee:",
+        documentation,
+        count=1,
     )
     first = "table" if owner is None else "self"
     leading = inspect.Parameter(first, inspect.Parameter.POSITIONAL_OR_KEYWORD)

@@ -17,7 +17,7 @@ from modicum.grouped import GroupedRelease
 from modicum.privacy.budget import Budget, chosen_budget
 from modicum.privacy.event import Approximate
 from modicum.release import Entry
-from modicum.runners.request import Request
+from modicum.runners.request import ArrayRequest, Request
 
 __all__ = ["GroupBy", "checked_keys", "key_event"]
 
@@ -40,8 +40,9 @@ def _method(question: Callable[P, Request]) -> Callable[Concatenate[GroupBy, P],
 class GroupBy:
     """Groups of the rows of a curator; made by :meth:`Curator.group_by`.
 
-    Every question is asked of each group. A row is in one group at most, so the price of a
-    question is that of one group, however many groups there are.
+    Every question is asked of each group. A row is in one group at most, and who has records in
+    several pays for each of them a share, so the price of a question is that of one group, however
+    many groups there are.
 
     Attributes
     ----------
@@ -66,6 +67,13 @@ class GroupBy:
     mean = _method(ask.mean)
     sum = _method(ask.sum)
     count = _method(ask.count)
+    quantile = _method(ask.quantile)
+    median = _method(ask.median)
+    variance = _method(ask.variance)
+    std = _method(ask.std)
+    iqr = _method(ask.iqr)
+    minimum = _method(ask.minimum)
+    maximum = _method(ask.maximum)
 
     def run(self, request: Request) -> GroupedRelease:
         """Answer one request made with :mod:`modicum.request` for every group."""
@@ -77,6 +85,12 @@ class GroupBy:
         Parameters, price and errors are those of :meth:`Curator.together`: the sum of the
         requests' prices, once for all groups.
         """
+        for name, request in requests.items():
+            if isinstance(request, ArrayRequest):
+                raise InvalidArgument(
+                    f"{name}: groups are asked for one number each, and {request.statistic} are "
+                    "several; ask for each of them with a request of its own"
+                )
         return self._answer(requests)
 
     def __repr__(self) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
-from importlib.util import find_spec
 from textwrap import fill
 from typing import Any
 
+from modicum.native_table import native_table
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit, swap_event
-from modicum.release import Entry, Release, plain
+from modicum.release import HTML, Entry, Release, plain
 
 __all__ = ["GroupedRelease"]
 
@@ -19,8 +19,6 @@ SCHEMA = "modicum.grouped/1"
 _SHOWN = 30  # groups on the card
 _NAMED = 8  # keys in a note
 _NOTES = 4
-_FRAMES = {"pandas": "pandas", "polars": "polars", "pyarrow": "pyarrow"}
-_HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -97,13 +95,7 @@ class GroupedRelease(Mapping[Any, Release]):
             "lower": [interval.lower for interval in intervals],
             "upper": [interval.upper for interval in intervals],
         }
-        backend = _FRAMES.get(self.engine)
-        if self.engine == "duckdb":
-            backend = next((each for each in ("pyarrow", "pandas") if find_spec(each)), None)
-        if backend is None:
-            rows = zip(*columns.values(), strict=True)
-            return [dict(zip(columns, row, strict=True)) for row in rows]
-        return import_module("narwhals.stable.v2").from_dict(columns, backend=backend).to_native()
+        return native_table(columns, self.engine)
 
     def card(self, level: float = 0.95, tail: float | None = 3) -> str:
         """Write a table of all groups with intervals; arguments as for :meth:`Release.interval`."""
@@ -182,4 +174,4 @@ class GroupedRelease(Mapping[Any, Release]):
         )
 
     def _repr_html_(self) -> str:
-        return f"<pre>{str(self).translate(_HTML)}</pre>"
+        return f"<pre>{str(self).translate(HTML)}</pre>"

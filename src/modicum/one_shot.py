@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ParamSpec, Protocol, overload
+from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
 from modicum import request as ask
 from modicum.curator import Curator
-from modicum.derive import dressed, refuse_bounds
+from modicum.derive import dressed, refuse_bounds, released_as
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM
 from modicum.frames.people import check_unit, reader_of
@@ -16,23 +16,40 @@ from modicum.frames.source import open_source
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.recording import recorded
-from modicum.release import Release
+from modicum.release import Record
 from modicum.runners.live import run
-from modicum.runners.request import Request
+from modicum.runners.request import Question
 
-__all__ = ["OneShot", "count", "mean", "median", "quantile", "sum"]
+__all__ = [
+    "OneShot",
+    "cdf",
+    "count",
+    "histogram",
+    "iqr",
+    "maximum",
+    "mean",
+    "median",
+    "minimum",
+    "quantile",
+    "quantiles",
+    "std",
+    "sum",
+    "variance",
+]
 
 P = ParamSpec("P")
+R_co = TypeVar("R_co", bound=Record, covariant=True)
+R = TypeVar("R", bound=Record)
 Table = Any  # anything open_source accepts; engines are never imported here
 
 
-class OneShot(Protocol[P]):
+class OneShot(Protocol[P, R_co]):
     """A function of a table, with a question's arguments, ``unit``, and who pays."""
 
     @overload
-    def __call__(self, table: Table, *args: P.args, **kwargs: P.kwargs) -> Release: ...
+    def __call__(self, table: Table, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
     @overload
-    def __call__(self, table: Table, *args: Any, unit: Unit | None, **kwargs: Any) -> Release: ...
+    def __call__(self, table: Table, *args: Any, unit: Unit | None, **kwargs: Any) -> R_co: ...
     @overload
     def __call__(
         self,
@@ -43,10 +60,10 @@ class OneShot(Protocol[P]):
         account: str,
         key: str | None = None,
         **kwargs: Any,
-    ) -> Release: ...
+    ) -> R_co: ...
 
 
-def _one_shot(question: Callable[P, Request], *, example: str) -> OneShot[P]:
+def _one_shot(question: Callable[P, Question[R]], *, example: str) -> OneShot[P, R]:
     """Turn a request builder into a function of a table with the same arguments, and more."""
 
     def function(
@@ -57,7 +74,7 @@ def _one_shot(question: Callable[P, Request], *, example: str) -> OneShot[P]:
         account: str | None = None,
         key: str | None = None,
         **kwargs: Any,
-    ) -> Release:
+    ) -> R:
         refuse_bounds(kwargs)
         if ledger is not None:
             curator = Curator(table, unit=unit, ledger=ledger, account=account)
@@ -79,7 +96,9 @@ def _one_shot(question: Callable[P, Request], *, example: str) -> OneShot[P]:
         uncounted = "not counted against any budget"
         return recorded(request, walks["answer"], source, person, uncounted, SYSTEM)
 
-    derived: OneShot[P] = dressed(function, question, owner=None, returns=Release, example=example)
+    derived: OneShot[P, R] = dressed(
+        function, question, owner=None, returns=released_as(question), example=example
+    )
     return derived
 
 
@@ -108,4 +127,52 @@ quantile = _one_shot(
 median = _one_shot(
     ask.median,
     example=_EXAMPLE.format(name="median", arguments="within=(-1e9, 1e9), ", low=9800, high=10200),
+)
+quantiles = _one_shot(
+    ask.quantiles,
+    example=""">>> import numpy as np, modicum
+>>> found = modicum.quantiles(
+...     np.arange(20_000.0), q=[0.25, 0.5, 0.75], within=(-1e9, 1e9), epsilon=1
+... )
+>>> found.values.round(-3).tolist()
+[5000.0, 10000.0, 15000.0]""",
+)
+histogram = _one_shot(
+    ask.histogram,
+    example=""">>> import numpy as np, modicum
+>>> found = modicum.histogram(np.arange(20_000.0), edges=[0, 5000, 20_000], epsilon=1)
+>>> found.values.round(-3).tolist()
+[5000.0, 15000.0]""",
+)
+cdf = _one_shot(
+    ask.cdf,
+    example=""">>> import numpy as np, modicum
+>>> modicum.cdf(np.arange(20_000.0), points=[5000, 1e4], epsilon=1).values.round(2).tolist()
+[0.25, 0.5]""",
+)
+variance = _one_shot(
+    ask.variance,
+    example=_EXAMPLE.format(
+        name="variance", arguments="within=(-1e9, 1e9), ", low=3.2e7, high=3.5e7
+    ),
+)
+std = _one_shot(
+    ask.std,
+    example=_EXAMPLE.format(name="std", arguments="within=(-1e9, 1e9), ", low=5700, high=5850),
+)
+iqr = _one_shot(
+    ask.iqr,
+    example=_EXAMPLE.format(name="iqr", arguments="within=(-1e9, 1e9), ", low=9700, high=10300),
+)
+maximum = _one_shot(
+    ask.maximum,
+    example=_EXAMPLE.format(
+        name="maximum", arguments="within=(-1e9, 1e9), ", low=18_000, high=100_000
+    ),
+)
+minimum = _one_shot(
+    ask.minimum,
+    example=_EXAMPLE.format(
+        name="minimum", arguments="within=(-1e9, 1e9), ", low=-80_000, high=2_000
+    ),
 )

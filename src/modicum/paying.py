@@ -13,7 +13,7 @@ from modicum.privacy.filter import Filter
 from modicum.privacy.ledger.account import Charge, checked_name
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit, checked_unit
-from modicum.runners.request import Request
+from modicum.runners.request import Question
 from modicum.stored import from_text, to_text
 
 __all__ = ["Bill", "LedgerPayer", "MemoryPayer", "Payer", "request_text"]
@@ -194,7 +194,7 @@ class _LedgerBill:
         return winner
 
 
-def request_text(requests: Mapping[str, Request], unit: Unit, **more: object) -> str:
+def request_text(requests: Mapping[str, Question[Any]], unit: Unit, **more: object) -> str:
     """Say what is asked, from public arguments only: the same question, the same text."""
     asked = {
         name: {

@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
-from modicum.exact.enclosure import float_nearest
+from typing import TypeVar
+
 from modicum.exact.entropy import Entropy
 from modicum.frames.source import Source
 from modicum.privacy.event import event_of
 from modicum.privacy.unit import Unit
-from modicum.release import Release
-from modicum.runners.request import Request
+from modicum.release import Record
+from modicum.runners.request import Question
 from modicum.runners.walk import Walk
 from modicum.version import VERSION
 
 __all__ = ["recorded"]
 
+R = TypeVar("R", bound=Record)
+
 
 def recorded(
-    request: Request, walk: Walk, source: Source, unit: Unit, account: str, entropy: Entropy
-) -> Release:
-    """Return what a user gets of a request's walk, with the circumstances of the run."""
+    question: Question[R], walk: Walk, source: Source, unit: Unit, account: str, entropy: Entropy
+) -> R:
+    """Return what a user gets of a question's walk, with the circumstances of the run."""
     assert walk.answer is not None
-    return Release(
-        statistic=request.statistic,
-        column=request.column,
-        value=float_nearest(walk.answer.value),
-        event=event_of(request.budget),
+    release: R = walk.answer.released(
+        statistic=question.statistic,
+        column=question.column,
+        event=event_of(question.budget),
         unit=unit,
-        lattice=request.lattice,
-        method=request.method,
-        status=walk.answer.status,
+        lattice=question.lattice,
+        method=question.method,
         journal=tuple(walk.journal),
-        evidence=walk.answer.evidence,
         engine=source.engine,
         account=account,
         private=entropy.secret,
         version=VERSION,
     )
+    return release

@@ -1,8 +1,13 @@
-"""The frozen record of a release: the only object that shows numbers from the data."""
+"""The frozen record of a release: the only object that shows numbers from the data.
+
+:class:`Record` is what every release has; :class:`Release` is a record of one number, and
+:class:`~modicum.array_release.ArrayRelease` one of several.
+"""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,17 +15,30 @@ from importlib import import_module
 from numbers import Real
 from sys import float_info
 from textwrap import fill
-from typing import NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from modicum.errors import InvalidArgument
+from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit, swap_event
 
-__all__ = ["Answer", "Entry", "Evidence", "Interval", "Release", "plain"]
+__all__ = [
+    "HTML",
+    "Answer",
+    "Basis",
+    "Entry",
+    "Evidence",
+    "Finding",
+    "Interval",
+    "Record",
+    "Release",
+    "check_confidence",
+    "plain",
+]
 
 SCHEMA = "modicum.release/1"
-_HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 class Interval(NamedTuple):
@@ -30,11 +48,8 @@ class Interval(NamedTuple):
     upper: float
 
 
-class Evidence(Protocol):
-    """Released quantities from which intervals follow; one class a statistic."""
-
-    def interval(self, level: float, tail: float | None) -> Interval:
-        """Interval at a confidence level under a tail assumption."""
+class Basis(Protocol):
+    """Released quantities behind an answer, in words and as numbers."""
 
     @property
     def condition(self) -> str:
@@ -47,13 +62,47 @@ class Evidence(Protocol):
         """Every number as JSON types."""
 
 
+class Evidence(Basis, Protocol):
+    """Released quantities from which intervals follow; one class a statistic."""
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """Interval at a confidence level under a tail assumption."""
+
+
+R_co = TypeVar("R_co", bound="Record", covariant=True)
+
+
+class Finding(ABC, Generic[R_co]):
+    """What an estimator returns, and the kind of release that is made of it."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def status(self) -> str:
+        """``"ok"``, or a warning in words that follows from released quantities."""
+
+    @abstractmethod
+    def released(self, **circumstances: Any) -> R_co:
+        """Return the record; the circumstances are the other fields of :class:`Record`."""
+
+
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What an estimator returns: a value, its evidence, and a status in words."""
+class Answer(Finding["Release"]):
+    """What an estimator of one number returns: a value, its evidence, and a status in words."""
 
     value: Fraction
     evidence: Evidence
     status: str
+
+    def released(self, **circumstances: Any) -> Release:
+        """Return the record."""
+        return Release(
+            value=float_nearest(self.value),
+            evidence=self.evidence,
+            status=self.status,
+            **circumstances,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +121,8 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
-    """A differentially private answer and everything that was released with it.
+class Record:
+    """What was released, at what price, for whom, how: the part that all releases share.
 
     Every number on it has been paid for: the whole cost was charged before the first draw.
 
@@ -83,8 +132,6 @@ class Release:
         ``"mean"``, ``"sum"``, ...
     column : str or None
         The column, ``None`` for an array or for rows.
-    value : float
-        The answer. ``float(release)`` is the same.
     event : Event
         What the release cost the privacy unit, journal included.
     unit : Unit
@@ -97,8 +144,8 @@ class Release:
         ``"ok"``, or a warning in words that follows from released quantities.
     journal : tuple of Entry
         Every intermediate draw; their costs add up to ``event`` (for a unit of one row).
-    evidence : Evidence
-        What :meth:`interval` computes from.
+    evidence : Basis
+        What ``interval`` computes from.
     engine : str
         Which engine read the data.
     account : str
@@ -111,14 +158,13 @@ class Release:
 
     statistic: str
     column: str | None
-    value: float
     event: Event
     unit: Unit
     lattice: Lattice | None
     method: str
     status: str
     journal: tuple[Entry, ...]
-    evidence: Evidence
+    evidence: Basis
     engine: str
     account: str
     private: bool
@@ -134,37 +180,6 @@ class Release:
         """The public range, ``None`` for counts."""
         return None if self.lattice is None else (self.lattice.lo, self.lattice.hi)
 
-    def __float__(self) -> float:
-        return self.value
-
-    def interval(self, level: float = 0.95, tail: float | None = 3) -> Interval:
-        """Interval for the statistic of the data at hand, from released quantities only.
-
-        It covers the noise, the noisy count and, under a stated assumption, the clipping bias.
-        It costs nothing: it is post-processing.
-
-        Parameters
-        ----------
-        level : float
-            Confidence over the mechanism's randomness, in (0, 1).
-        tail : float or None
-            Assumed tail index a > 1 of the values beyond the clipping bounds: the share beyond
-            t times the bound falls like t^-a or faster. 3 holds for all but very heavy tails.
-            ``None``: no assumption; the interval is then for the statistic of the *clipped*
-            data.
-
-        Raises
-        ------
-        InvalidArgument
-            If ``level`` is not in (0, 1) or ``tail`` is not above 1.
-        """
-        if not (_is_number(level) and 0 < level < 1):
-            raise InvalidArgument(f"level must be a number strictly between 0 and 1, got {level!r}")
-        if tail is not None and not (_is_number(tail) and tail > 1):
-            raise InvalidArgument(f"tail must be a number above 1 or None, got {tail!r}")
-        lower, upper = self.evidence.interval(level, tail)
-        return Interval(max(lower, -float_info.max), min(upper, float_info.max))
-
     def explain(self) -> str:
         """Tell step by step what was drawn, what it cost, and what the interval assumes."""
         lines = [str(self), "", "Every draw, in order:"]
@@ -173,22 +188,39 @@ class Release:
             said = entry.words or _short(entry.outcome)
             lines.append(f"  {entry.label}: {said}  [{entry.event}]")
             lines.append(f"    {entry.law}({shown})")
-        lines += ["", self.evidence.assumption(3), self.evidence.assumption(None)]
-        return "\n".join(lines)
+        assumed = dict.fromkeys([self.evidence.assumption(3), self.evidence.assumption(None)])
+        return "\n".join([*lines, "", *assumed])
 
-    def to_json(self, indent: int | None = None) -> str:
-        """Write everything as one JSON object (``schema: modicum.release/1``).
+    def _of(self) -> str:
+        return "rows" if self.column is None and self.lattice is None else self.column or "array"
 
-        Exact rationals are strings such as ``"1/50"``.
-        """
-        lower, upper = self.interval()
+    def _terms(self) -> list[str]:
+        """Lines of the card that do not tell the answer."""
+        where = "" if self.lattice is None else f", values within {_range(self.lattice)}"
+        lines = [
+            f"  cost           {self.event} for {self.unit} ({self.neighbours}; "
+            f"swap: {swap_event(self.event)})",
+            f"  method         {self.method}{where}",
+            f"  account        {self.account}",
+        ]
+        if self.status != "ok":
+            lines.append(
+                fill(
+                    self.status, 96, initial_indent="  note           ", subsequent_indent=" " * 17
+                )
+            )
+        if not self.private:
+            lines.append("  WARNING        test entropy, not private")
+        return lines
+
+    def _json(self, schema: str, answer: Mapping[str, object], indent: int | None) -> str:
+        """Write the record with its answer, the interval at 95 % included, as a JSON object."""
         record = {
-            "schema": SCHEMA,
+            "schema": schema,
             "version": self.version,
             "statistic": self.statistic,
             "column": self.column,
-            "value": self.value,
-            "interval": [lower, upper],
+            **answer,
             "interval_level": 0.95,
             "interval_assumption": self.evidence.assumption(3),
             **_event_fields(self.event),
@@ -220,31 +252,86 @@ class Release:
         text: str = json.dumps(record, indent=indent, allow_nan=False)
         return text
 
+    def _repr_html_(self) -> str:
+        return f"<pre>{str(self).translate(HTML)}</pre>"
+
+
+@dataclass(frozen=True, slots=True)
+class Release(Record):
+    """A differentially private answer and everything that was released with it.
+
+    Attributes
+    ----------
+    value : float
+        The answer. ``float(release)`` is the same.
+    evidence : Evidence
+        What :meth:`interval` computes from.
+    statistic, column, event, unit, lattice, method, status, journal, engine, account, private
+        And ``version``: as for :class:`Record`.
+    """
+
+    evidence: Evidence
+    value: float
+
+    def __float__(self) -> float:
+        return self.value
+
+    def interval(self, level: float = 0.95, tail: float | None = 3) -> Interval:
+        """Interval for the statistic of the data at hand, from released quantities only.
+
+        It covers the noise, the noisy count and, under a stated assumption, the clipping bias.
+        It costs nothing: it is post-processing.
+
+        Parameters
+        ----------
+        level : float
+            Confidence over the mechanism's randomness, in (0, 1).
+        tail : float or None
+            Assumed tail index a > 1 of the values beyond the clipping bounds: the share beyond
+            t times the bound falls like t^-a or faster. 3 holds for all but very heavy tails.
+            ``None``: no assumption; the interval is then for the statistic of the *clipped*
+            data.
+
+        Raises
+        ------
+        InvalidArgument
+            If ``level`` is not in (0, 1) or ``tail`` is not above 1.
+        """
+        check_confidence(level, tail)
+        lower, upper = self.evidence.interval(level, tail)
+        return Interval(max(lower, -float_info.max), min(upper, float_info.max))
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Write everything as one JSON object (``schema: modicum.release/1``).
+
+        Exact rationals are strings such as ``"1/50"``.
+        """
+        answer = {"value": self.value, "interval": list(self.interval())}
+        return self._json(SCHEMA, answer, indent)
+
     def __str__(self) -> str:
         lower, upper = self.interval()
         condition = f"  ({self.evidence.condition})" if self.evidence.condition else ""
-        of = "rows" if self.column is None and self.lattice is None else self.column or "array"
-        where = "" if self.lattice is None else f", values within {_range(self.lattice)}"
         lines = [
-            f"{self.statistic} of {of}: {self.value:,.6g}",
+            f"{self.statistic} of {self._of()}: {self.value:,.6g}",
             f"  95 % interval  [{lower:,.6g}, {upper:,.6g}]{condition}",
-            f"  cost           {self.event} for {self.unit} ({self.neighbours}; "
-            f"swap: {swap_event(self.event)})",
-            f"  method         {self.method}{where}",
-            f"  account        {self.account}",
+            *self._terms(),
         ]
-        if self.status != "ok":
-            lines.append(
-                fill(
-                    self.status, 96, initial_indent="  note           ", subsequent_indent=" " * 17
-                )
-            )
-        if not self.private:
-            lines.append("  WARNING        test entropy, not private")
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{str(self).translate(_HTML)}</pre>"
+
+def check_confidence(level: object, tail: object) -> None:
+    """Check the arguments of an interval.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``level`` is not in (0, 1) or ``tail`` is not above 1.
+    """
+    if not (_is_number(level) and 0 < level < 1):  # type: ignore[operator]
+        raise InvalidArgument(f"level must be a number strictly between 0 and 1, got {level!r}")
+    if tail is not None and not (_is_number(tail) and tail > 1):  # type: ignore[operator]
+        raise InvalidArgument(f"tail must be a number above 1 or None, got {tail!r}")
 
 
 def _is_number(value: object) -> bool:

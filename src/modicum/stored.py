@@ -16,6 +16,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from modicum.array_release import ArrayRelease, Axis
 from modicum.errors import LedgerCorrupt
 from modicum.estimators.evidence import EVIDENCE
 from modicum.exact.lattice import Lattice
@@ -29,21 +30,21 @@ __all__ = ["from_text", "to_text"]
 
 SCHEMA = "modicum.stored/1"
 
-_RECORDS: Mapping[str, type] = {
-    each.__name__: each
-    for each in (
-        Approximate,
-        BoundedRange,
-        Concentrated,
-        Entry,
-        GroupedRelease,
-        Lattice,
-        Pure,
-        Release,
-        Unit,
-        *EVIDENCE,
-    )
-}
+_STORED: tuple[type, ...] = (
+    Approximate,
+    ArrayRelease,
+    Axis,
+    BoundedRange,
+    Concentrated,
+    Entry,
+    GroupedRelease,
+    Lattice,
+    Pure,
+    Release,
+    Unit,
+    *EVIDENCE,
+)
+_RECORDS: Mapping[str, type] = {each.__name__: each for each in _STORED}
 _WRITERS: tuple[tuple[type, str, Callable[[Any], object]], ...] = (
     (Fraction, "fraction", str),
     (Decimal, "decimal", str),

@@ -14,8 +14,10 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import gaussian, laplace
 from modicum.mechanisms.bounded_mean import independent, shifted, transformed
 from modicum.mechanisms.centre import MedianCentre
+from modicum.mechanisms.extreme import TopLaw
 from modicum.mechanisms.grid import FloatGrid
 from modicum.mechanisms.law import Law
+from modicum.mechanisms.octaves import OctavePrior
 from modicum.mechanisms.quantile import RankLaw
 from modicum.mechanisms.radius import RadiusDraw, RadiusGrid, Selection
 from modicum.mechanisms.ranks import RadiusRanks
@@ -66,10 +68,15 @@ def _ranks(q: Records, e: Fraction) -> Law:
 
 
 def rank_law(
-    q: Records, e: Fraction, which: Fraction, shift: int = 0, edge: int | None = None
+    q: Records,
+    e: Fraction,
+    which: Fraction,
+    shift: int = 0,
+    edge: int | None = None,
+    prior: OctavePrior | None = None,
 ) -> RankLaw:
     """A quantile's law with all records at hand."""
-    return RankLaw(np.sort(q), 0, len(q), -8, 8, which, shift, 9, edge, e, BoundedRange(e))
+    return RankLaw(np.sort(q), 0, len(q), -8, 8, which, shift, 9, edge, e, BoundedRange(e), prior)
 
 
 def _subsampled_ranks(q: Records, e: Fraction) -> Law:
@@ -119,6 +126,10 @@ LAWS: dict[str, LawOf] = {
     "quantile": lambda q, e: rank_law(q, e, Fraction(1, 3)),
     "quantile with a shift": lambda q, e: rank_law(q, e, Fraction(2, 3), 1),
     "quantile with an edge": lambda q, e: rank_law(q, e, Fraction(1, 3), 1, 1),
+    "quantile with a prior": lambda q, e: rank_law(
+        q, e, Fraction(3, 4), prior=OctavePrior(2, Fraction(3))
+    ),
+    "top": lambda q, e: TopLaw(np.sort(q), -8, 25, OctavePrior(0, Fraction(8)), e, BoundedRange(e)),
     "radii by flip": _radii("flip"),
     "radii by exponential": _radii("exponential"),
     "ranks": _ranks,

@@ -164,12 +164,60 @@ def test_more_records_than_a_quantile_keeps() -> None:
         ask.median(**NARROW, epsilon=64),
         ask.quantile(q="0.8", **NARROW, epsilon=64, level=None),
     ):
-        (asked,) = Run(request, event_of(request.budget), Remembered(())).trail[0]
+        asked = Run(request, event_of(request.budget), Remembered(())).trail[0][0]
         pairs = around(asked.reduction.reach)[::5]
         values = {"count": ((0,), (600,))}
         report = audit.check(request, pairs, values=values, widths=(0, 3, 2, 1))
         assert report.passed, report
         assert report.bound > 0.3 * float(report.claimed)
+
+
+SPREADS = {
+    "variance, ε": (ask.variance(**NARROW, epsilon=1), MORE),
+    "std, ρ": (ask.std(**NARROW, rho="0.5"), FEW),
+    "std, range above zero": (ask.std(**ABOVE, epsilon=1), HIGH),
+    "variance, cell table": (ask.variance(**NARROW, epsilon="0.0001"), FEW),
+    "maximum, ε": (ask.maximum(**NARROW, epsilon=1), MORE),
+    "maximum, range above zero": (ask.maximum(**ABOVE, epsilon=1), HIGH),
+    "minimum, ε": (ask.minimum(**NARROW, epsilon=1), MORE),
+}
+
+
+@pytest.mark.parametrize("name", SPREADS)
+def test_a_spread_keeps_its_claim_and_uses_it(name) -> None:
+    request, pairs = SPREADS[name]
+    report = audit.check(request, pairs)
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    assert report.used > (0.6 if request.method == "exponential" else 0.95)
+
+
+def test_a_distance_of_quantiles_keeps_its_claim_at_every_draw() -> None:
+    for request in (
+        ask.iqr(**NARROW, epsilon=1),
+        ask.iqr(**NARROW, rho="0.5", between=("0.1", "0.9"), level=None),
+    ):
+        pairs = audit.neighbours((-8, 1, 8), 2)
+        report = audit.check(request, pairs, widths=(1, 2, 1, 1, 1, 1, 1))
+        assert report.passed, report
+        assert report.drawn == report.claimed
+
+
+def test_a_high_quantile_measured_from_a_centre() -> None:
+    """600 records, it seems, and six of them beyond: all steps are taken on a few."""
+    request = ask.quantile(q="0.99", **NARROW, epsilon=1)
+    pairs = audit.neighbours((-8, 1, 8), 2)
+    report = audit.check(request, pairs, values={"count": ((600,),)}, widths=(1, 3, 2, 1))
+    assert report.passed, report
+    assert [step.label for step in report.steps][:3] == ["count", "centre", "quantile"]
+
+
+def test_more_records_than_an_extreme_keeps() -> None:
+    request = ask.maximum(**NARROW, epsilon=64)
+    asked = Run(request, event_of(request.budget), Remembered(())).trail[0][0]
+    pairs = around(asked.reduction.keep)[::7]
+    report = audit.check(request, pairs, values={"count": ((0,), (9,))}, widths=(0, 2, 1))
+    assert report.passed, report
 
 
 def test_missing_and_infinite_records() -> None:

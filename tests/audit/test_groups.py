@@ -1,6 +1,8 @@
 """All groups together cost one row what one group costs it, computed on tiny tables."""
 
-from itertools import combinations_with_replacement, product
+import math
+from fractions import Fraction
+from itertools import combinations, combinations_with_replacement, product
 
 import pandas as pd
 import pytest
@@ -8,11 +10,12 @@ import pytest
 from modicum import request as ask
 from modicum.exact.entropy import SYSTEM
 from modicum.frames import groups as module
+from modicum.frames.grouping import reader_of_groups
 from modicum.frames.groups import GroupReader
 from modicum.frames.reader import read
 from modicum.frames.source import open_source
 from modicum.privacy.event import event_of
-from modicum.privacy.unit import Unit
+from modicum.privacy.unit import Unit, unit_of
 from modicum.runners.replay import replay
 
 KEYS = ["a", "b", "empty"]
@@ -49,12 +52,16 @@ class Overlapping:
 
 
 def readers(rows, *, overlap: bool = False) -> list[OneGroup]:
-    frame = pd.DataFrame(rows, columns=["g", "x"]).astype({"g": object, "x": float})
-    source = open_source(frame)
+    source = table_of(rows)
     reader = GroupReader(source, Unit(), "g", KEYS, ["x", None])
     if overlap:
         reader = Overlapping(reader, source)
     return [OneGroup(reader, group) for group in range(len(KEYS))]
+
+
+def table_of(rows, *more: str):
+    frame = pd.DataFrame(rows, columns=["g", "x", *more]).astype({"g": object, "x": float})
+    return open_source(frame)
 
 
 def outcomes_of(statistic: str) -> list[tuple]:
@@ -148,3 +155,97 @@ def test_the_audit_reads_what_the_curator_reads() -> None:
     (group, *_) = readers([("a", 4.0), ("b", 1.0)])
     needs = replay(STATISTICS["count"], event_of(STATISTICS["count"].budget), group, ()).trail[0]
     assert group.read(needs, SYSTEM)[0].count == 1
+
+
+def person_readers(rows, most: int) -> list[OneGroup]:
+    """Groups of one record a person, in as many groups each as they may have."""
+    unit = unit_of("who", combine="mean").in_groups(most)
+    reader = reader_of_groups(table_of(rows, "who"), unit, "g", KEYS, ["x", None])
+    return [OneGroup(reader, group) for group in range(len(KEYS))]
+
+
+def person_loss(asked, unit: Unit, rows, mine) -> float:
+    """The largest log ratio of all groups together, all groups of a person being kept."""
+    event = unit.per_row(event_of(asked.budget))
+    up = down = 0.0
+    for one, other in zip(person_readers(rows, 3), person_readers([*rows, *mine], 3), strict=True):
+        pairs = zip(densities(asked, event, one), densities(asked, event, other), strict=True)
+        ratios = [p - q for p, q in pairs]
+        up, down = up + max(*ratios, 0.0), down + min(*ratios, 0.0)
+    return max(up, -down)
+
+
+COMBINED = unit_of("who", combine="mean")
+PEOPLE = [[], [("a", 4.0, 1)], [("a", -4.0, 1), ("b", 1.0, 1), ("b", 4.0, 2)]]
+MINE = [
+    [("a", 4.0, 9), ("a", 4.0, 9), ("b", 4.0, 9)],
+    [("a", -4.0, 9), ("b", -4.0, 9), (None, 4.0, 9), ("other", 1.0, 9)],
+    [("a", -4.0, 9), ("b", 4.0, 9), ("b", 4.0, 9)],
+]
+
+
+@every_statistic
+def test_a_person_with_a_record_in_each_of_two_groups(name) -> None:
+    asked = STATISTICS[name]
+    losses = [
+        person_loss(asked, COMBINED.in_groups(2), rows, mine)
+        for rows, mine in product(PEOPLE, MINE)
+    ]
+    assert max(losses) <= 1 + 1e-9
+    assert max(losses) > 0.95
+
+
+@every_statistic
+def test_two_groups_of_a_person_at_the_price_of_one_are_caught(name) -> None:
+    """The control."""
+    assert person_loss(STATISTICS[name], COMBINED, [], MINE[0]) > 1.9
+
+
+def choices(rows, most: int):
+    """Every choice of at most so many groups of each person, with its probability."""
+    groups = {
+        who: sorted({g for g, _, each in rows if each == who and g in KEYS}) for *_, who in rows
+    }
+    kept = [list(combinations(each, min(most, len(each)))) for each in groups.values()]
+    for chosen in product(*kept):
+        of = dict(zip(groups, chosen, strict=True))
+        yield [row for row in rows if row[0] in of[row[2]]], 1 / math.prod(map(len, kept))
+
+
+def mixture(asked, event, rows, most: int, paths) -> float:
+    """Log-density of all groups' outcomes, over all random choices of groups."""
+    densities = [
+        (
+            weight,
+            sum(
+                replay(asked, event, group, path).log_density
+                for group, path in zip(person_readers(kept, 3), paths, strict=True)
+            ),
+        )
+        for kept, weight in choices(rows, most)
+    ]
+    top = max(density for _, density in densities)
+    return top + math.log(sum(weight * math.exp(each - top) for weight, each in densities))
+
+
+@pytest.mark.parametrize("name", ["count", "count of rows"])
+def test_a_random_choice_of_one_group_costs_epsilon(name) -> None:
+    """The groups' outcomes depend on each other then; the loss of them all, jointly."""
+    asked, unit = STATISTICS[name], COMBINED.in_groups(1)
+    event = unit.per_row(event_of(asked.budget))
+    worst = max(
+        abs(mixture(asked, event, [*rows, *mine], 1, paths) - mixture(asked, event, rows, 1, paths))
+        for rows, mine in product(PEOPLE, MINE)
+        for paths in product(outcomes_of("count")[::2], repeat=len(KEYS))
+    )
+    assert 0.5 < worst <= 1 + 1e-9
+
+
+def test_the_divergences_of_independent_groups_add_up() -> None:
+    """A count in ρ: the Gaussian of every group of a person has ρ/k, and no less is enough."""
+    asked = ask.count(rho="0.5")
+    for most in (1, 2, 3):
+        unit = COMBINED.in_groups(most)
+        law = replay(asked, unit.per_row(event_of(asked.budget)), person_readers([], 3)[0], ())
+        (noise,) = law.waiting.noise
+        assert most * Fraction(1, 2) / noise.variance == asked.budget.amount

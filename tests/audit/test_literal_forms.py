@@ -11,6 +11,8 @@ from modicum import audit
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive, laplace
 from modicum.mechanisms.bounded_mean import transformed
+from modicum.mechanisms.extreme import TopLaw
+from modicum.mechanisms.octaves import OctavePrior
 from modicum.mechanisms.staircase import staircase
 from modicum.mechanisms.threshold import RankThreshold
 from modicum.privacy.budget import pure
@@ -129,6 +131,53 @@ def test_a_quantile_by_a_sensitivity_of_one_half() -> None:
         return Understated(rank_law(data, 2 * q * one, q), BoundedRange(one))
 
     assert not audit.check(one_draw(literal, lattice, pure(1)), pairs).passed
+
+
+def test_an_extreme_by_a_score_that_moves_both_ways() -> None:
+    """|#{x > t} - k| rises on one side of its target, falls on the other, and needs ε/2."""
+    one, prior = Fraction(1), OctavePrior(0, Fraction(2))
+    lattice, pairs = Lattice(-8.0, 8.0, 1.0), audit.neighbours((-8, 1, 8), 4)
+
+    def literal(data: np.ndarray) -> Understated:
+        return Understated(rank_law(data, 2 * one, Fraction(9, 10), prior=prior), BoundedRange(one))
+
+    def right(data: np.ndarray) -> TopLaw:
+        return TopLaw(np.sort(data), -8, 17, prior, one, BoundedRange(one))
+
+    assert not audit.check(one_draw(literal, lattice, pure(1)), pairs).passed
+    report = audit.check(one_draw(right, lattice, pure(1)), pairs)
+    assert report.passed
+    assert report.used > 0.9
+
+
+def test_an_extreme_measured_from_a_median_that_was_not_released() -> None:
+    """The prior's centre is a public parameter of the law, so neighbours must agree on it."""
+    one = Fraction(1)
+    lattice, pairs = Lattice(-8.0, 8.0, 1.0), audit.neighbours((-8, 1, 8), 4)
+
+    def literal(data: np.ndarray) -> TopLaw:
+        median = int(np.median(data)) if len(data) else 0
+        prior = OctavePrior(median, Fraction(16))
+        return TopLaw(np.sort(data), -8, 25, prior, one, BoundedRange(one))
+
+    assert not audit.check(one_draw(literal, lattice, pure(1)), pairs).passed
+
+
+def test_squares_by_half_of_the_width() -> None:
+    """R is the larger distance of the bounds from m; half of their distance is less."""
+    lattice, pairs = Lattice(-8.0, 8.0, 1.0), audit.neighbours((-8, 1, 8), 3)
+    m, reach = 3, 11
+
+    def pair(data: np.ndarray, largest: int) -> Additive:
+        total = sum((int(x) - m) ** 2 for x in data)
+        return laplace((total, len(data) * reach**2 - total), l1=largest, epsilon=Fraction(1))
+
+    def checked(largest: int) -> audit.AuditReport:
+        return audit.check(one_draw(lambda d: pair(d, largest), lattice, pure(1)), pairs)
+
+    assert not checked(8**2).passed
+    assert checked(reach**2).passed
+    assert checked(reach**2).used == pytest.approx(1)
 
 
 @pytest.mark.parametrize("x", [1, 4, 8])

@@ -49,7 +49,10 @@ def test_the_text_is_the_card(people: str, capsys: pytest.CaptureFixture[str]) -
     assert "not counted against any budget" in out
 
 
-@pytest.mark.parametrize("statistic", ["mean", "sum", "count", "median"])
+@pytest.mark.parametrize(
+    "statistic",
+    ["mean", "sum", "count", "median", "variance", "std", "iqr", "minimum", "maximum"],
+)
 def test_json_is_one_object(
     statistic: str, people: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -163,6 +166,25 @@ def test_quantiles(people: str, capsys: pytest.CaptureFixture[str]) -> None:
     out = answer(capsys, "median", people, "income", RANGE, "--rho", "0.1", "--explain")
     for label in ("count", "quantile", "lower end", "upper end"):
         assert f"  {label}" in out
+
+
+def test_a_distance_of_quantiles(people: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["iqr", people, "income", RANGE, "--epsilon", "1", "--json"]
+    record = json.loads(answer(capsys, *words, "--between", "0.1,0.9"))
+    assert record["evidence"]["between"] == [0.1, 0.9]
+    assert record["value"] == pytest.approx(25_600, rel=0.05)
+    point = json.loads(answer(capsys, *words, "--no-interval"))
+    assert point["interval"] == [0, 2e9]
+    assert "between" in refusal(capsys, *words, "--between", "0.9,0.1")
+    assert "between" in refusal(capsys, *words, "--between", "0.9")
+
+
+@pytest.mark.parametrize("statistic", ["variance", "std", "iqr", "minimum", "maximum"])
+def test_plans_of_spreads(statistic: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--n", "1e4", "--sd", "1", "--epsilon", "1"]
+    out = answer(capsys, "plan", statistic, RANGE, *words)
+    article = "an" if statistic == "iqr" else "a"
+    assert f"plan for {article} {statistic} of 10,000 rows" in out
 
 
 def test_explain_tells_every_draw(people: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -306,8 +328,8 @@ def test_a_console_without_greek_letters_is_served(people: str) -> None:
 @pytest.fixture
 def firms(tmp_path: Path) -> str:
     path = tmp_path / "firms.csv"
-    rows = [f"{10 + i % 7},{'ab'[i % 2]},{i % 3}" for i in range(20_000)]
-    path.write_text("\n".join(["wage,firm,size", *rows]) + "\n")
+    rows = [f"{10 + i % 7},{'ab'[i % 2]},{i % 3},{i // 2}" for i in range(20_000)]
+    path.write_text("\n".join(["wage,firm,size,who", *rows]) + "\n")
     return str(path)
 
 
@@ -340,6 +362,49 @@ def test_keys_are_read_as_the_column_declares(
         assert "--keys" in refusal(capsys, *argv[:-2], "x")
 
 
-def test_by_and_keys_go_together(firms: str, capsys: pytest.CaptureFixture[str]) -> None:
-    for options in (["--by", "firm"], ["--keys", "a"]):
-        assert "go together" in refusal(capsys, "count", firms, "--epsilon", "1", *options)
+def test_groups_of_quantiles(firms: str, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--epsilon", "1", "--by", "firm", "--keys", "b,a"]
+    for words in (["median"], ["quantile", "--q", "0.9"]):
+        out = answer(capsys, *words, firms, "wage", RANGE, *options)
+        assert f"{words[0]} of wage by firm: 2 groups" in out
+
+
+def test_keys_may_be_drawn(firms: str, capsys: pytest.CaptureFixture[str]) -> None:
+    drawn = ["--by", "firm", "--key-epsilon", "0.5", "--key-delta", "1e-6"]
+    out = answer(capsys, "count", firms, "--epsilon", "1", *drawn)
+    assert "count of rows by firm: 2 groups" in out
+    assert "keys     drawn, for (ε, δ) = (0.5, 0.000001)" in out
+    persons = ["--unit-column", "who", "--combine", "mean", "--max-groups", "2"]
+    out = answer(capsys, "count", firms, "--epsilon", "1", *drawn, *persons)
+    assert "in each of at most 2 groups" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--by", "firm"], "either --keys, or --key-epsilon"),
+        (["--keys", "a"], "need --by"),
+        (["--key-delta", "1e-6"], "need --by"),
+        (["--max-groups", "1"], "need --by"),
+        (["--by", "firm", "--key-epsilon", "1"], "go together"),
+        (["--by", "firm", "--key-delta", "1e-6"], "go together"),
+        (["--by", "firm", "--keys", "a", "--key-epsilon", "1"], "either --keys"),
+        (["--by", "firm", "--key-epsilon", "x", "--key-delta", "1e-6"], "epsilon"),
+        (["--by", "firm", "--key-epsilon", "1", "--key-delta", "1"], "delta"),
+        (["--by", "firm", "--keys", "a", "--max-groups", "1"], "combine="),
+        (["--by", "firm", "--keys", "a", "--max-groups", "0"], "whole number"),
+        (
+            ["--by", "firm", "--keys", "a", "--unit-column", "wage", "--combine", "sum"],
+            "max_groups",
+        ),
+    ],
+)
+def test_options_of_groups_that_do_not_fit(
+    options: list[str], text: str, firms: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert text in refusal(capsys, "count", firms, "--epsilon", "1", *options)
+
+
+def test_drawn_keys_have_no_price_in_rho(firms: str, capsys: pytest.CaptureFixture[str]) -> None:
+    drawn = ["--by", "firm", "--key-epsilon", "0.5", "--key-delta", "1e-6"]
+    assert "--epsilon too" in refusal(capsys, "count", firms, "--rho", "1", *drawn)

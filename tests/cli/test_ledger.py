@@ -102,3 +102,22 @@ def test_wrong_input(run, words, text) -> None:
 
 def test_without_a_ledger_nothing_is_counted(run) -> None:
     assert "not counted against any budget" in run("count", "p.csv", "--epsilon", "1")
+
+
+def test_verbs_of_several_numbers_charge_it(run, named) -> None:
+    several = ("histogram", "p.csv", "income", "--edges", "0,15,30", "--epsilon", "1")
+    first = run(*several, "--key", "monday")
+    assert "account        people: ε = 1 of ε = 2 spent" in first
+    assert run(*several, "--key", "monday") == first
+    assert json.loads(run("ledger", "show", "people", "--json"))["remaining"] == "pure('1')"
+    assert "for another request" in run(*several[:-1], "0.5", "--key", "monday", code=2)
+
+
+def test_drawn_keys_charge_it(run, named) -> None:
+    run("ledger", "create", "firms", "--epsilon", "3", "--delta", "0.01")
+    drawn = ("count", "p.csv", "--epsilon", "1", "--by", "firm", "--account", "firms")
+    drawn += ("--key-epsilon", "2", "--key-delta", "0.01", "--key", "monday")
+    first = run(*drawn)
+    assert "(ε, δ) = (3, 0.01) of (ε, δ) = (3, 0.01) spent" in first
+    assert run(*drawn) == first
+    assert "left in account 'firms'" in run(*drawn[:-1], "tuesday", code=2)

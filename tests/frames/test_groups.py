@@ -1,6 +1,6 @@
 """Reading many groups at once gives what reading each of them alone gives, on every engine."""
 
-import datetime as dt
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -12,17 +12,19 @@ from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.frames import groups as module
-from modicum.frames.groups import GroupReader, Places, count_keys
+from modicum.frames.grouping import check_groups, count_keys
+from modicum.frames.groups import GroupReader
 from modicum.frames.reader import read
 from modicum.frames.source import open_source
 from modicum.privacy.unit import Unit, unit_of
 from modicum.steps import Ask
-from modicum.summaries import membership
+from modicum.summaries import membership, window_pass
 from modicum.summaries.cells import Cells
 from modicum.summaries.clipped import ClippedSum
 from modicum.summaries.count import Count
 from modicum.summaries.records import Records
 from modicum.summaries.tails import Tails
+from modicum.summaries.window import RankWindow
 from tests.frames.engines import TABLES
 
 LATTICE = Lattice.within((-1e6, 1e6))
@@ -37,6 +39,7 @@ ASKS = [
     Ask("x", LATTICE, Tails(5000)),
     Ask("x", LATTICE, ClippedSum(-1000, 10**7)),
     Ask("x", LATTICE, Cells(0, (10, 10**9, 10**12))),
+    Ask("x", LATTICE, RankWindow(Fraction(1, 3), 40)),
     Ask("x", None, Count()),
     Ask("x", LATTICE, Count()),
     Ask("y", LATTICE, Tails(3)),
@@ -108,6 +111,27 @@ def test_a_reader_of_many_groups_needs_no_second_pass(monkeypatch) -> None:
     assert repr(reader) == "GroupReader()"
 
 
+def test_further_passes_are_shared_by_all_groups(monkeypatch, tmp_path) -> None:
+    """Windows that need a second pass, or more, of groups that are read apart."""
+    monkeypatch.setattr(window_pass, "_WHOLE", 100)
+    monkeypatch.setattr(window_pass, "_INSIDE", 200)
+    monkeypatch.setattr(membership, "FEW", 6)
+    source = open_source(TABLES["lazy"](TABLE, tmp_path))
+    passes = []
+    chunks = source.chunks
+    monkeypatch.setattr(source, "chunks", lambda *a: passes.append(a) or chunks(*a))
+    reader = GroupReader(source, Unit(), "g", KEYS, ["x"])
+    asks = [
+        (group, Ask(column, LATTICE, RankWindow(Fraction(i, 7), 5)))
+        for group in range(len(KEYS))
+        for column in "xy"
+        for i in (1, 2, 5)
+    ]
+    found = reader.read(asks, SeededEntropy(1))
+    assert found == [alone(TABLE, KEYS[group], [ask])[0] for group, ask in asks]
+    assert 1 < len(passes) < 10
+
+
 @pytest.mark.usefixtures("ways")
 @pytest.mark.parametrize("make", TABLES.values(), ids=TABLES)
 def test_rows_of_persons_are_bounded_over_all_groups(make, tmp_path) -> None:
@@ -142,13 +166,6 @@ def test_ties_of_a_person_do_not_depend_on_others() -> None:
     assert more == {"a": 1, "z": 1}
 
 
-def test_places_of_labels_of_any_kind() -> None:
-    day = dt.date(2024, 1, 2)
-    places = Places([day, True, 2.0, "x"])
-    assert places.codes([day, 1, 2, "x", "y", None, "2.0"]).tolist() == [0, 1, 2, 3, -1, -1, 2]
-    assert places.codes(np.array([5, 2, 1])).tolist() == [-1, 2, 1]
-
-
 def test_rows_of_a_group_have_no_positions() -> None:
     reader = GroupReader(open_source(TABLE), Unit(), "g", KEYS, ["x"])
     assert module._GroupRows(reader, 0, "x", SYSTEM).fetchable is None
@@ -156,4 +173,4 @@ def test_rows_of_a_group_have_no_positions() -> None:
 
 def test_an_array_has_no_groups() -> None:
     with pytest.raises(InvalidArgument, match="single column"):
-        module.check_groups(open_source(np.arange(3.0)), Unit(), "g")
+        check_groups(open_source(np.arange(3.0)), Unit(), "g", None)

@@ -15,7 +15,8 @@ from modicum.exact.lattice import Lattice
 from modicum.frames import groups
 from modicum.frames.ahead import read_ahead
 from modicum.frames.base import Batch, StreamSource
-from modicum.frames.groups import GroupReader, count_keys
+from modicum.frames.grouping import count_keys
+from modicum.frames.groups import GroupReader
 from modicum.frames.people import reader_of
 from modicum.frames.reader import read
 from modicum.frames.source import open_source

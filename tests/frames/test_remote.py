@@ -22,7 +22,8 @@ from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.frames import distributed, groups
 from modicum.frames.drawn import DrawnRows
-from modicum.frames.groups import GroupReader, count_keys
+from modicum.frames.grouping import count_keys, reader_of_groups
+from modicum.frames.groups import GroupReader
 from modicum.frames.job import Job, Known
 from modicum.frames.key_counts import KeyCounts
 from modicum.frames.labels import Dictionary
@@ -38,11 +39,13 @@ from modicum.summaries.records import Records
 from modicum.summaries.sift import Sift, Sifted
 from modicum.summaries.tails import Tails
 from modicum.summaries.window import RankWindow
+from modicum.summaries.windows import RankWindows
 from tests.exact.goodness import ACCEPT, REJECT, p_value
 from tests.frames.remote import REMOTE
 from tests.frames.test_distributed import Cluster
 from tests.frames.test_people import UNITS, expected, people_table, records
 from tests.summaries.test_window import HARD, found, twin
+from tests.summaries.test_windows import WINDOWS, check_windows
 
 LATTICE = Lattice.within((-8, 8), step=1)
 WIDE = Lattice.within((-1e9, 1e9))
@@ -227,7 +230,11 @@ ASKS = [
     Ask("x", WIDE, RankWindow(Fraction(1, 3), 4)),
     Ask(None, None, Count()),
 ]
-GROUP_UNITS = [Unit(), mo.unit_of("who", max_rows=7, order_by="y")]
+GROUP_UNITS = [
+    Unit(),
+    mo.unit_of("who", max_rows=7, order_by="y"),
+    mo.unit_of("who", combine="sum").in_groups(99),
+]
 
 
 @pytest.mark.parametrize("unit", GROUP_UNITS, ids=str)
@@ -240,13 +247,28 @@ def test_groups_are_those_of_a_local_table(
     pairs = [(group, ask) for group in range(len(keys)) for ask in ASKS[:: 4 if many else 1]]
     source = make(GROUPED)
     got, local = (
-        GroupReader(each, unit, "g", keys, ["x"]).read(pairs, SYSTEM)
+        reader_of_groups(each, unit, "g", keys, ["x"]).read(pairs, SYSTEM)
         for each in (source, open_source(GROUPED))
     )
     assert got == local
     assert count_keys(source, unit, "g", SYSTEM) == count_keys(
         open_source(GROUPED), unit, "g", SYSTEM
     )
+
+
+def test_groups_of_a_person_are_chosen_once_for_all_jobs() -> None:
+    unit = mo.unit_of("who", combine="mean").in_groups(1)
+    asks = [(group, Ask(None, None, Count())) for group in range(4)]
+    here = [g in KEYS for g in GROUPED["g"].to_pylist()]
+    persons = set(np.array(GROUPED["who"].to_pylist(), dtype=object)[here].tolist()) - {None}
+    seen = set()
+    for _ in range(3):
+        reader = reader_of_groups(in_parts(GROUPED), unit, "g", KEYS, [None])
+        first, again = (reader.read(asks, SYSTEM) for _ in range(2))
+        assert first == again
+        assert sum(each.count for each in first) == len(persons)
+        seen.add(tuple(each.count for each in first))
+    assert len(seen) > 1  # another run chooses anew
 
 
 @pytest.mark.parametrize("few", [0, 64])
@@ -315,6 +337,16 @@ def test_samples_lead_to_the_same_records(name: str, q: Fraction) -> None:
         (summary,) = read(source, [Ask("x", lattice, reduction)], SeededEntropy(seed))
         assert found(summary) == twin(HARD[name], reduction, lattice)
         assert len(source.jobs) < 10
+
+
+@pytest.mark.parametrize("name", HARD)
+@pytest.mark.usefixtures("few_are_held")
+def test_several_ranks_share_their_jobs(name: str) -> None:
+    lattice = Lattice.within((0.0, 1e9), step=1.0)
+    source = Cluster(np.split(HARD[name], [1, 700, 701]), 1)
+    (summary,) = read(source, [Ask("x", lattice, RankWindows(WINDOWS))], SeededEntropy(1))
+    assert len(source.jobs) < 10
+    check_windows(summary, lattice.quantise(HARD[name][~np.isnan(HARD[name])]))
 
 
 @pytest.mark.parametrize("size", [0, 1, 1000, 400_000])

@@ -9,24 +9,30 @@ import pytest
 
 import modicum
 from modicum import audit
+from modicum.array_release import ArrayAnswer
 from modicum.audit.pairs import Remembered
-from modicum.estimators.options import Options
-from modicum.estimators.registry import REGISTRY, Row
+from modicum.estimators.options import CutsOption, Options
+from modicum.estimators.registry import REGISTRY, ArrayRow, Row
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, approx, pure, zcdp
 from modicum.privacy.compose import total
 from modicum.privacy.event import event_of
 from modicum.privacy.unit import Unit
+from modicum.release import Answer
 from modicum.runners.live import run
 from modicum.runners.replay import Run
-from modicum.runners.request import Request
+from modicum.runners.request import ArrayRequest, Request
 from modicum.runners.walk import Walk
 
 PRICES = {"pure": pure("1.1"), "zcdp": zcdp("0.3"), "approx": approx("1.1", "1e-6")}
 CASES = [(row, kind, option) for row in REGISTRY for kind in row.kinds for option in row.options]
 NAMES = [f"{row.statistic}-{row.method}-{kind}-{option}" for row, kind, option in CASES]
-RANGED = [name for name, case in zip(NAMES, CASES, strict=True) if case[0].needs_range]
+SCALED = [  # cuts are numbers of their own
+    name
+    for name, (row, _, option) in zip(NAMES, CASES, strict=True)
+    if row.needs_range and not isinstance(option, CutsOption)
+]
 every_case = pytest.mark.parametrize(("row", "kind", "option"), CASES, ids=NAMES)
 
 RNG = np.random.default_rng(5)
@@ -44,12 +50,12 @@ DATA = {
 
 
 def request_for(
-    row: Row,
+    row: Row | ArrayRow,
     kind: str,
     option: Options,
     lattice: Lattice | None = None,
     price: Budget | None = None,
-) -> Request:
+) -> Request | ArrayRequest:
     lattice = lattice or Lattice.within((-1000, 1000), 2.0**-10)
     return row.request(None, lattice if row.needs_range else None, price or PRICES[kind], option)
 
@@ -62,6 +68,17 @@ def walk(request: Request, data: Any, seed: object, unit: Unit | None = None) ->
         charge=lambda: None,
         entropy=SeededEntropy(repr(seed)),
     )["answer"]
+
+
+def numbers(answer: Answer | ArrayAnswer) -> tuple[Fraction, ...]:
+    return answer.values if isinstance(answer, ArrayAnswer) else (answer.value,)
+
+
+def interval(answer: Answer | ArrayAnswer) -> tuple[np.ndarray, np.ndarray]:
+    evidence = answer.evidence
+    several = isinstance(answer, ArrayAnswer)
+    ends = evidence.intervals(0.95, 3) if several else evidence.interval(0.95, 3)
+    return np.atleast_1d(ends.lower), np.atleast_1d(ends.upper)
 
 
 @every_case
@@ -93,9 +110,11 @@ def test_any_data_release_with_the_same_steps(row, kind, option) -> None:
     for name, data in DATA.items():
         finished = walk(request, data, name)
         assert finished.answer is not None
-        assert np.isfinite(float(finished.answer.value))
-        lower, upper = finished.answer.evidence.interval(0.95, 3)
-        assert lower <= upper
+        values = np.array(numbers(finished.answer), dtype=float)
+        assert np.isfinite(values).all()
+        lower, upper = interval(finished.answer)
+        assert lower.shape == upper.shape == values.shape
+        assert (lower <= upper).all()
     for name in ("empty", "many"):
         outcomes = [entry.outcome for entry in walk(request, DATA[name], name).journal]
         # The law of a subsample sums over all subsamples: only short data are replayed.
@@ -108,7 +127,7 @@ def scaled(lattice: Lattice, factor: float) -> Lattice:
 
 
 @pytest.mark.parametrize(
-    ("row", "kind", "option"), [case for case in CASES if case[0].needs_range], ids=RANGED
+    ("row", "kind", "option"), [CASES[NAMES.index(name)] for name in SCALED], ids=SCALED
 )
 @pytest.mark.parametrize("power", [-20, 3, 40])
 def test_a_power_of_two_scales_the_answer_exactly(row, kind, option, power) -> None:
@@ -117,7 +136,9 @@ def test_a_power_of_two_scales_the_answer_exactly(row, kind, option, power) -> N
     one = walk(request_for(row, kind, option, lattice), MANY, "scale")
     other = walk(request_for(row, kind, option, scaled(lattice, factor)), MANY * factor, "scale")
     assert [e.outcome for e in one.journal] == [e.outcome for e in other.journal]
-    assert other.answer.value == one.answer.value * Fraction(2) ** power
+    dimension = 2 if row.statistic == "variance" else 1
+    exact = Fraction(2) ** (power * dimension)
+    assert numbers(other.answer) == tuple(x * exact for x in numbers(one.answer))
     assert other.answer.status == one.answer.status
 
 
@@ -156,8 +177,13 @@ def test_every_sampler_matches_its_law(row, kind) -> None:
 @pytest.mark.parametrize("row", REGISTRY, ids=lambda row: f"{row.statistic}-{row.method}")
 def test_every_row_is_offered(row) -> None:
     question = getattr(modicum.request, row.statistic)
-    extra = {"within": (0, 1)} if row.needs_range else {}
-    if row.statistic == "quantile":
-        extra["q"] = 0.9
+    extra: dict[str, Any] = {
+        "quantile": {"q": 0.9},
+        "quantiles": {"q": [0.5, 0.9]},
+        "histogram": {"edges": [0, 1]},
+        "cdf": {"points": [0, 1]},
+    }.get(row.statistic, {})
+    if row.needs_range and not extra.keys() & {"edges", "points"}:
+        extra["within"] = (0, 1)
     method = {"method": row.method} if row.statistic == "mean" else {}
     assert question(epsilon=1, **extra, **method).method == row.method

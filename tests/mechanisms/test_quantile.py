@@ -93,7 +93,7 @@ def test_the_rank_bound_holds(alpha) -> None:
         beyond = [
             t
             for t, loss in losses(data, law.q, 0, 400, None).items()
-            if loss > law.rank_bound(alpha)
+            if loss > law.rank_bound(alpha, 1)
         ]
         assert sum(math.exp(law.log_density(t)) for t in beyond) <= alpha
 

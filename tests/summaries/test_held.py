@@ -1,5 +1,7 @@
 """A summary of held records is that of a pass over them."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,6 +14,7 @@ from modicum.summaries.count import Count
 from modicum.summaries.held import summary_of_held
 from modicum.summaries.records import Records
 from modicum.summaries.tails import Tails
+from modicum.summaries.window import RankWindow
 from tests.summaries.cases import columns, lattices, reduce
 
 REDUCTIONS = [
@@ -25,6 +28,8 @@ REDUCTIONS = [
     ClippedSum(10**20, 10**30),
     Cells(0, (0, 1, 5, 2**40)),
     Cells(-7, (3,)),
+    RankWindow(Fraction(1, 2), 2),
+    RankWindow(Fraction(9, 10), 1000),
 ]
 
 

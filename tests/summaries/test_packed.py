@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from modicum.errors import CopyRefused
 from modicum.exact.lattice import Lattice
-from modicum.summaries import kernel
+from modicum.summaries import group_tails, kernel
+from modicum.summaries.held import summary_of_held
 from modicum.summaries.packed import PackedGroups
+from modicum.summaries.tails import Tails
 from tests.summaries.cases import lattices, numbers
 
 rows = st.lists(st.tuples(st.integers(-1, 6), numbers), max_size=60)
@@ -30,6 +32,32 @@ def check(groups: int, lattice: Lattice, data, found) -> None:
     for group in range(groups):
         x = np.array([value for key, value in data if key == group], dtype=np.float64)
         assert np.array_equal(found.records(group), np.sort(lattice.quantise(x)))
+
+
+def check_tails(groups: int, lattice: Lattice, found, keep: int) -> None:
+    tails = found.tails(keep)
+    for group in range(groups) if tails is not None else ():
+        held = summary_of_held(Tails(keep), lattice, found.records(group))
+        assert tails.summary(group) == held
+
+
+@given(rows, lattices, st.integers(1, 9), st.sampled_from([1, 4, 1 << 18]))
+def test_tails_of_all_groups_are_those_of_each(data, lattice, keep, block) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(group_tails, "_BLOCK", block)
+        check_tails(9, lattice, packed(9, lattice, data), keep)
+
+
+@pytest.mark.parametrize("step", [2.0**-21, 1.0, 2.0**20])
+def test_tails_of_large_groups_have_exact_sums(step) -> None:
+    """At the ends of the range a sum of a group is far beyond 2^63."""
+    lattice = Lattice.within((-1e9, 1e9), step)
+    rng = np.random.default_rng(3)
+    x = np.where(rng.random(60_000) < 0.9, 1e9, rng.uniform(-1e9, 1e9, 60_000))
+    data = list(zip(rng.choice([0, 1, 5], 60_000).tolist(), x.tolist(), strict=True))
+    found = packed(7, lattice, data)
+    assert found.tails(100) is not None
+    check_tails(7, lattice, found, 100)
 
 
 @given(rows, lattices, st.lists(st.integers(0, 60), max_size=3))

@@ -10,10 +10,10 @@ from modicum.audit.report import AuditReport
 from modicum.audit.trail import Family
 from modicum.audit.tree import COUNTS, Search, explore
 from modicum.errors import InvalidArgument
-from modicum.estimators.registry import Row
+from modicum.estimators.registry import ArrayRow, Row
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Kind, approx, pure, zcdp
-from modicum.runners.request import Request
+from modicum.runners.request import Question
 
 __all__ = ["COUNTS", "check", "check_row", "joint_loss", "scenarios"]
 
@@ -22,7 +22,7 @@ _PRICES: Mapping[Kind, Budget] = {"pure": pure(1), "zcdp": zcdp("0.5"), "approx"
 
 
 def check(
-    request: Request,
+    request: Question[Any],
     pairs: Iterable[Pair] | None = None,
     *,
     values: Mapping[str, Sequence[Any]] | None = None,
@@ -35,7 +35,7 @@ def check(
 
     Parameters
     ----------
-    request : Request
+    request : Question
         Made with :mod:`modicum.request`, or your own around a generator of steps.
     pairs : iterable of pairs, optional
         Neighbouring data sets: tuples of numbers, or anything :func:`modicum.mean` reads. By
@@ -85,7 +85,7 @@ def check(
 
 
 def joint_loss(
-    request: Request,
+    request: Question[Any],
     data: Any,
     neighbour: Any,
     *,
@@ -106,7 +106,9 @@ def joint_loss(
     return check(request, [(data, neighbour)], values=values, widths=widths)
 
 
-def check_row(row: Row[Any], *, widths: Sequence[int] = _WIDTHS) -> tuple[AuditReport, ...]:
+def check_row(
+    row: Row[Any] | ArrayRow[Any], *, widths: Sequence[int] = _WIDTHS
+) -> tuple[AuditReport, ...]:
     """Check a row of the registry with every budget and option that it accepts.
 
     Examples
@@ -119,7 +121,7 @@ def check_row(row: Row[Any], *, widths: Sequence[int] = _WIDTHS) -> tuple[AuditR
     return tuple(check(request, widths=widths) for request in scenarios(row))
 
 
-def scenarios(row: Row[Any]) -> Iterator[Request]:
+def scenarios(row: Row[Any] | ArrayRow[Any]) -> Iterator[Question[Any]]:
     """Yield small requests of a row: each kind of budget, each option, each kind of range.
 
     The ranges are one about zero and one on one side of it.

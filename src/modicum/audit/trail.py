@@ -14,10 +14,10 @@ from modicum.audit.pairs import Remembered
 from modicum.audit.report import Leak, Path
 from modicum.errors import InvalidArgument
 from modicum.privacy.event import Event, event_of
-from modicum.release import Answer
+from modicum.release import Finding
 from modicum.runners.live import Reader
 from modicum.runners.replay import Replayed, Run, replay
-from modicum.runners.request import Request
+from modicum.runners.request import Question
 
 __all__ = ["Draws", "Family", "leaks"]
 
@@ -31,7 +31,7 @@ class _Shown(Protocol):
     @property
     def trail(self) -> Sequence[object]: ...
     @property
-    def answer(self) -> Answer | None: ...
+    def answer(self) -> Finding[Any] | None: ...
 
 
 S = TypeVar("S", bound=_Shown)
@@ -42,13 +42,13 @@ T = TypeVar("T")
 class Family:
     """Data sets on which one request runs with the same outcomes."""
 
-    request: Request
+    request: Question[Any]
     event: Event
     data: tuple[Any, ...]
     readers: tuple[Reader, ...]
 
     @classmethod
-    def of(cls, request: Request, data: Sequence[Any]) -> Family:
+    def of(cls, request: Question[Any], data: Sequence[Any]) -> Family:
         """Open data sets for a request; columns are checked as in a real run."""
         if not data:
             raise InvalidArgument("an audit needs at least one data set")
@@ -140,12 +140,12 @@ def _named(entry: object) -> str:
     return "nothing" if entry is None else repr(entry)
 
 
-def leaks(request: Request, data: Sequence[Any], outcomes: Sequence[Any]) -> Leak | None:
+def leaks(request: Question[Any], data: Sequence[Any], outcomes: Sequence[Any]) -> Leak | None:
     """Find the first thing that shows which data set is behind a run with these outcomes.
 
     Parameters
     ----------
-    request : Request
+    request : Question
         Made with :mod:`modicum.request`, or your own around a generator of steps.
     data : sequence of data sets
         Tuples of numbers, or anything :func:`modicum.mean` reads. They need not be neighbours.

@@ -9,14 +9,44 @@ import re
 import sys
 from collections.abc import Sequence
 
-from modicum.cli import count, ledger, mean, median, plan, quantile, sum
+from modicum.cli import (
+    cdf,
+    count,
+    histogram,
+    iqr,
+    ledger,
+    maximum,
+    mean,
+    median,
+    minimum,
+    plan,
+    quantile,
+    quantiles,
+    std,
+    sum,
+    variance,
+)
 from modicum.cli.options import Parser
 from modicum.errors import InvalidArgument, ModicumError
 from modicum.version import VERSION
 
 __all__ = ["main"]
 
-_STATISTICS = (mean, sum, count, quantile, median)
+_STATISTICS = (
+    mean,
+    sum,
+    count,
+    quantile,
+    median,
+    quantiles,
+    histogram,
+    cdf,
+    variance,
+    std,
+    iqr,
+    minimum,
+    maximum,
+)
 
 _DESCRIPTION = """\
 Differentially private statistics of a Parquet or CSV file, with no bounds to guess.
@@ -31,6 +61,7 @@ examples:
   modicum sum people.csv income --within=0,1e9 --epsilon 0.5 --json
   modicum count people.csv --epsilon 0.1
   modicum quantile flights.csv delay --q 0.9 --within=-1e9,1e9 --epsilon 1
+  modicum histogram people.csv age --edges 0,18,65,inf --epsilon 1
   modicum plan mean --within=-1e9,1e9 --n 100000 --sd 5e4 --error 500
 
 Without --ledger every call is a release of its own: nothing adds up the prices of

@@ -7,48 +7,82 @@ import json
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from datetime import date, datetime
+from typing import Any
 
+from modicum.array_release import ArrayRelease
 from modicum.cli.budget import paying_curator
 from modicum.cli.options import chosen_price, chosen_unit
 from modicum.errors import InvalidArgument
 from modicum.frames.source import open_source
 from modicum.grouped import GroupedRelease
-from modicum.privacy.budget import Budget
+from modicum.privacy.budget import Budget, approx
+from modicum.privacy.event import cost, event_of
 from modicum.release import Release
-from modicum.runners.request import Request
+from modicum.runners.request import ArrayRequest, Request
 
 __all__ = ["released", "shown"]
 
 
 def released(
-    arguments: argparse.Namespace, question: Callable[[Budget], Request]
-) -> Release | GroupedRelease:
+    arguments: argparse.Namespace, question: Callable[[Budget], Request | ArrayRequest]
+) -> Release | ArrayRelease | GroupedRelease:
     """Answer a question from the file. Every argument is checked before it is read."""
     price = chosen_price(arguments)
     if price is None:
         raise InvalidArgument("a price is needed: --epsilon or --rho, for example --epsilon 1")
     request = question(price)
-    options = vars(arguments)
-    by, keys = options.get("by"), options.get("keys")  # not every verb has groups
-    if (by is None) != (keys is None):
-        raise InvalidArgument("--by and --keys go together")
+    # A verb whose answer is an array has no options for groups.
+    grouped = not isinstance(request, ArrayRequest)
+    keys = _chosen_keys(arguments) if grouped else []
     source = open_source(arguments.file)
     unit = chosen_unit(arguments)
     said = arguments.rows_per_person is not None or arguments.unit_column is not None
+    options: dict[str, Any] = {}
+    if grouped and arguments.by is not None:
+        options["max_groups"] = arguments.max_groups
+        if isinstance(keys, Budget):
+            options["key_budget"] = keys
+            price = keys + cost(event_of(price), "approx")
+        else:
+            read = _KEYS.get(source.check_label(arguments.by) or "text", str)
+            options["keys"] = [read(key) for key in keys]
     curator, counted = paying_curator(arguments, source, unit if said else None, price)
     account = "not counted against any budget"
-    if by is None or keys is None:
+    if isinstance(request, ArrayRequest):
+        several = curator.run(request)
+        return several if counted else replace(several, account=account)
+    if not options:
         release = curator.run(request)
         return release if counted else replace(release, account=account)
-    read = _KEYS.get(source.check_label(by) or "text", str)
-    groups = curator.group_by(by, keys=[read(key) for key in keys.split(",")]).run(request)
+    groups = curator.group_by(arguments.by, **options).run(request)
     return groups if counted else groups.under(account)
 
 
-def shown(release: Release | GroupedRelease, arguments: argparse.Namespace) -> str:
+def _chosen_keys(arguments: argparse.Namespace) -> Budget | list[str]:
+    """Read the keys, or the budget of a draw of them."""
+    keys, epsilon, delta = arguments.keys, arguments.key_epsilon, arguments.key_delta
+    drawn = epsilon is not None or delta is not None
+    if arguments.by is None:
+        if keys is not None or drawn or arguments.max_groups is not None:
+            raise InvalidArgument("--keys, --key-epsilon, --key-delta and --max-groups need --by")
+        return []
+    if (keys is None) != drawn:
+        raise InvalidArgument("--by needs either --keys, or --key-epsilon and --key-delta")
+    if not drawn:
+        return str(keys).split(",")
+    if epsilon is None or delta is None:
+        raise InvalidArgument("--key-epsilon and --key-delta go together")
+    if arguments.rho is not None:
+        raise InvalidArgument("keys are drawn for an (ε, δ): the price must be --epsilon too")
+    return approx(epsilon, delta)
+
+
+def shown(release: Release | ArrayRelease | GroupedRelease, arguments: argparse.Namespace) -> str:
     """Write a release as the options ask."""
     if isinstance(release, GroupedRelease):
         return _shown_groups(release, arguments)
+    if isinstance(release, ArrayRelease):
+        return _shown_array(release, arguments)
     level, tail = arguments.level, arguments.tail
     usual = (level, tail) == (0.95, 3.0)
     interval = release.interval(level, tail)
@@ -68,6 +102,20 @@ def shown(release: Release | GroupedRelease, arguments: argparse.Namespace) -> s
             f"{release.evidence.assumption(tail)}"
         )
     return text
+
+
+def _shown_array(release: ArrayRelease, arguments: argparse.Namespace) -> str:
+    level, tail = arguments.level, arguments.tail
+    if arguments.json:
+        lower, upper = release.interval(level, tail)
+        record = json.loads(release.to_json()) | {
+            "lower": lower.tolist(),
+            "upper": upper.tolist(),
+            "interval_level": level,
+            "interval_assumption": release.evidence.assumption(tail),
+        }
+        return json.dumps(record)
+    return release.explain() if arguments.explain else release.card(level, tail)
 
 
 def _shown_groups(release: GroupedRelease, arguments: argparse.Namespace) -> str:

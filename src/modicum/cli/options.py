@@ -23,6 +23,7 @@ __all__ = [
     "add_output",
     "add_price",
     "add_range",
+    "add_step",
     "chosen_price",
     "chosen_unit",
     "drawn_level",
@@ -71,6 +72,11 @@ def add_range(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="a public range that surely holds every value, as wide as you like",
     )
+    add_step(parser)
+
+
+def add_step(parser: argparse.ArgumentParser) -> None:
+    """Add --step."""
     parser.add_argument(
         "--step",
         type=_checked(_step),
@@ -98,7 +104,7 @@ def add_algorithm(parser: argparse.ArgumentParser, statistic: str) -> None:
 
 
 def add_groups(parser: argparse.ArgumentParser) -> None:
-    """Add --by and --keys."""
+    """Add --by and the options that say which groups there are."""
     group = parser.add_argument_group("groups")
     group.add_argument(
         "--by", metavar="COLUMN", help="release one answer for every key in this column"
@@ -107,6 +113,18 @@ def add_groups(parser: argparse.ArgumentParser) -> None:
         "--keys",
         metavar="A,B,...",
         help="the keys: known beforehand, not taken from the data; other rows are left out",
+    )
+    group.add_argument(
+        "--key-epsilon",
+        metavar="E",
+        help="in place of --keys: draw which keys are shown, for this ε on top of the price",
+    )
+    group.add_argument("--key-delta", metavar="D", help="with --key-epsilon: its δ, such as 1e-9")
+    group.add_argument(
+        "--max-groups",
+        metavar="K",
+        type=_checked(_rows),
+        help="with --combine: a person counts in at most K groups",
     )
 
 

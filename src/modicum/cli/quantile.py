@@ -23,7 +23,6 @@ def add_to(verbs: Any) -> None:
         example="flights.csv delay --q 0.9 --within=-1e9,1e9 --epsilon 1",
         question=_question,
         options=_options,
-        groups=False,
     )
 
 

@@ -13,19 +13,31 @@ from modicum.cli.options import (
     add_output,
     add_price,
     add_range,
+    add_step,
     chosen_price,
     chosen_unit,
     number,
 )
+from modicum.errors import InvalidArgument
 from modicum.estimators.options import LEAST_LEVEL
 from modicum.plan.card import Plan
 from modicum.plan.shapes import ShapeName
 from modicum.privacy.budget import Budget
-from modicum.runners.request import Request
+from modicum.runners.request import ArrayRequest, Request
 
-__all__ = ["column_options", "column_plan", "column_verb", "plan_verb", "planned", "verb"]
+__all__ = [
+    "column_options",
+    "column_plan",
+    "column_verb",
+    "cuts_of",
+    "cuts_plan",
+    "cuts_verb",
+    "plan_verb",
+    "planned",
+    "verb",
+]
 
-Question = Callable[[argparse.Namespace, Budget], Request]
+Question = Callable[[argparse.Namespace, Budget], Request | ArrayRequest]
 
 
 def verb(
@@ -69,7 +81,7 @@ def column_verb(
     example: str,
     question: Question,
     options: Callable[[argparse.ArgumentParser], None],
-    groups: bool,
+    groups: bool = True,
 ) -> None:
     """Add a verb for a statistic of a numeric column.
 
@@ -151,16 +163,80 @@ def column_plan(
     )
     add_range(parser)
     options(parser)
+    _add_guess(parser)
+
+    def answer(arguments: argparse.Namespace) -> str:
+        options = column_options(arguments) | _guess(arguments) | chosen(arguments)
+        return planned(arguments, make, **options)
+
+    parser.set_defaults(answer=answer)
+
+
+def _add_guess(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("guess of the data (public knowledge, not the data)")
     group.add_argument("--sd", type=number, required=True, help="standard deviation")
     group.add_argument("--mean", type=number, help="mean (default: usual for the shape)")
     group.add_argument("--shape", choices=get_args(ShapeName), default="lognormal")
 
+
+def _guess(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {"sd": arguments.sd, "mean": arguments.mean, "shape": arguments.shape}
+
+
+def cuts_verb(verbs: Any, name: str, cuts: str, *, example: str, question: Question) -> None:
+    """Add a verb for a statistic that counts between public cuts.
+
+    Parameters
+    ----------
+    cuts : str
+        What they are called: ``"edges"`` or ``"points"``.
+    """
+    parser = verb(verbs, name, of="a column", example=example, column=None, question=question)
+    _add_cuts(parser, cuts)
+    add_price(parser)
+    add_output(parser)
+
+
+def cuts_plan(statistics: Any, name: str, cuts: str, *, make: Callable[..., Plan]) -> None:
+    """Add the plan of a statistic that counts between public cuts."""
+    parser = plan_verb(
+        statistics,
+        name,
+        find="Give two of the price, --n and --error: the third is found.",
+        example=f"--{cuts} 0,10,20 --n 1e5 --sd 10 --error 5",
+        size=None,
+        size_needed=False,
+    )
+    _add_cuts(parser, cuts)
+    _add_guess(parser)
+
     def answer(arguments: argparse.Namespace) -> str:
-        guess = {"sd": arguments.sd, "mean": arguments.mean, "shape": arguments.shape}
-        return planned(arguments, make, **column_options(arguments), **guess, **chosen(arguments))
+        options = {cuts: cuts_of(arguments, cuts), "step": arguments.step}
+        return planned(arguments, make, **options, **_guess(arguments))
 
     parser.set_defaults(answer=answer)
+
+
+def _add_cuts(parser: argparse.ArgumentParser, cuts: str) -> None:
+    parser.add_argument(
+        f"--{cuts}", metavar="X,X,...", required=True, help=f"public {cuts}, increasing"
+    )
+    add_step(parser)
+
+
+def cuts_of(arguments: argparse.Namespace, cuts: str) -> list[float]:
+    """Read the cuts.
+
+    Raises
+    ------
+    InvalidArgument
+        If one is no number.
+    """
+    text: str = getattr(arguments, cuts)
+    try:
+        return [float(each) for each in text.split(",")]
+    except ValueError:
+        raise InvalidArgument(f"--{cuts} must be numbers and commas, got {text!r}") from None
 
 
 def planned(arguments: argparse.Namespace, make: Callable[..., Plan], **options: Any) -> str:

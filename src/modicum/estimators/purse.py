@@ -15,11 +15,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from modicum.estimators.nest import Branch, nodes_of
 from modicum.exact.enclosure import sqrt_below
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive, gaussian, laplace
 from modicum.mechanisms.centre import MedianCentre
+from modicum.mechanisms.extreme import TopLaw
 from modicum.mechanisms.grid import FloatGrid
+from modicum.mechanisms.nested import NestedQuantiles, Node, RankedRecords
+from modicum.mechanisms.octaves import OctavePrior
 from modicum.mechanisms.quantile import RankLaw
 from modicum.mechanisms.radius import RadiusDraw, RadiusGrid, Selection
 from modicum.mechanisms.ranks import RadiusRanks
@@ -53,6 +57,15 @@ class Purse(ABC):
     def range_for(self, share: Fraction) -> Fraction:
         """Size η of the bounded-range event which a share buys."""
         return self._range_of(self.total * share)
+
+    @property
+    @abstractmethod
+    def path_power(self) -> Fraction:
+        """What is added up along a path of bounded ranges is ε to the power 1/p - 2."""
+
+    @abstractmethod
+    def _path_event(self, amount: Fraction) -> Event:
+        """Event of draws whose bounded ranges cost an amount along every path."""
 
     @abstractmethod
     def _range_of(self, amount: Fraction) -> Fraction:
@@ -134,13 +147,40 @@ class Purse(ABC):
         cap: int,
         edge: int | None,
         share: Fraction | None,
+        prior: OctavePrior | None = None,
     ) -> RankLaw:
         """Integer between two ends near rank q n + shift.
 
         ``window`` holds the records around it, the number of those before, and n.
         """
         epsilon, event = self._bounded_range(share)
-        law = RankLaw(*window, *ends, q, shift, cap, edge, epsilon, event)
+        law = RankLaw(*window, *ends, q, shift, cap, edge, epsilon, event, prior)
+        self._pay(event)
+        return law
+
+    def top(self, values: Integers, ends: tuple[int, int], prior: OctavePrior) -> TopLaw:
+        """Integer between two ends that next to no record exceeds, for all that is left."""
+        epsilon, event = self._bounded_range(None)
+        law = TopLaw(values, *ends, prior, epsilon, event)
+        self._pay(event)
+        return law
+
+    def nodes(self, tree: tuple[Branch, ...], points: int, *, share: Fraction) -> tuple[Node, ...]:
+        """Divide a share along every path of a tree of quantiles."""
+        return nodes_of(tree, self.total * share, self._range_of, points)
+
+    def nested(
+        self,
+        records: RankedRecords,
+        ends: tuple[int, int],
+        nodes: tuple[Node, ...],
+        *,
+        fine: int,
+        share: Fraction,
+    ) -> NestedQuantiles:
+        """Quantiles whose nodes have this share, on every path."""
+        event = self._path_event(self.total * share)
+        law = NestedQuantiles(records, *ends, fine, nodes, event)
         self._pay(event)
         return law
 
@@ -169,6 +209,14 @@ class PurePurse(Purse):
         """ε."""
         return self.total
 
+    @property
+    def path_power(self) -> Fraction:
+        """ε add up."""
+        return Fraction(1, 3)
+
+    def _path_event(self, amount: Fraction) -> Event:
+        return Pure(amount)
+
     def _range_of(self, amount: Fraction) -> Fraction:
         """Return the ε: a bounded range of η is pure η."""
         return amount
@@ -194,6 +242,14 @@ class ConcentratedPurse(Purse):
     def scale(self) -> Fraction:
         """The pure ε with the same zCDP cost."""
         return sqrt_below(2 * self.total, _BITS)
+
+    @property
+    def path_power(self) -> Fraction:
+        """Squares of ε add up."""
+        return Fraction(1, 2)
+
+    def _path_event(self, amount: Fraction) -> Event:
+        return Concentrated(amount)
 
     def _range_of(self, amount: Fraction) -> Fraction:
         """Return η = sqrt(8 ρ), rounded down: a bounded range of η costs η²/8."""

@@ -1,7 +1,9 @@
 """A quantile and the ends of an interval for it, by the exponential mechanism on ranks.
 
 [Q1] count     a noisy count says whether there are records enough;
-[Q2] quantile  a point near rank q n, among all lattice points of the range;
+[Q0] centre    if few lie beyond the quantile, a median to measure distances from;
+[Q2] quantile  a point near rank q n, among all lattice points of the range; if few lie beyond it,
+               far ones are less likely beforehand;
 [Q3] ends      on each side of it, a point that surely is beyond rank q n, among those at
                geometrically growing distances: there are few of them, so sure is not far.
 
@@ -14,27 +16,31 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
-from modicum.errors import InvalidArgument
+from modicum.estimators.clipping import Setting, find_centre
 from modicum.estimators.mean_evidence import NoisyTerm
 from modicum.estimators.purse import Purse, open_purse
+from modicum.estimators.rank_ends import (
+    COUNT_SHARE,
+    END_SHARE,
+    POWER,
+    SELDOM,
+    Ranked,
+    RankPlan,
+    both_ends,
+)
+from modicum.estimators.schedule import Schedule, mean_schedule
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.radius import RadiusGrid
+from modicum.mechanisms.octaves import OctavePrior
 from modicum.privacy.budget import short_text
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
-from modicum.steps import Ask, Steps, draw, need
-from modicum.summaries.window import RankWindow, WindowSummary
+from modicum.steps import Ask, Steps, draw, need, need_both
+from modicum.summaries.records import Records
+from modicum.summaries.window import RankWindow
 
-__all__ = ["QuantileEvidence", "RankPlan", "rank_quantile"]
+__all__ = ["QuantileEvidence", "rank_quantile"]
 
-COUNT_SHARE = Fraction(1, 50)
-POINT_SHARE = Fraction(7, 10)
-END_SHARE = (1 - COUNT_SHARE - POINT_SHARE) / 2
-GIVE_UP = 4.0  # with few records known, an end is the range's without need once in e^4
-NEGLIGIBLE = 60.0  # candidates at the cap together weigh at most e^-60 of all
-MOST_KEPT = 1 << 22  # ranks on each side of q n: 64 MB
+SURE = 10.0  # records beyond the quantile outweigh the candidates beyond the data by e^10
 TOO_LITTLE = (
     "too little data for this range and budget: the answer may lie beyond all records; "
     "narrow `within` or spend more"
@@ -43,68 +49,6 @@ NO_END = (
     "the interval reaches an end of the range: too few records lie beyond the quantile for this "
     "budget"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class RankPlan:
-    """Public constants of one run, in ranks.
-
-    Attributes
-    ----------
-    cap : int
-        Cap of the point's loss.
-    end_cap : int
-        Cap of an end's loss.
-    shift : int
-        Ranks from q n to the target of an end, if there are enough records beyond; 0 if no ends
-        are drawn.
-    give_up : int
-        With few records, further ranks, and the loss of the range's end.
-    alpha : float
-        Probability that the count, or an end, is not what it claims; a tenth is the count's.
-    """
-
-    cap: int
-    end_cap: int
-    shift: int
-    give_up: int
-    alpha: float
-
-    @property
-    def reach(self) -> int:
-        """Ranks on each side of q n from which every law follows."""
-        return max(self.cap, self.end_cap + self.shift + self.give_up)
-
-    @classmethod
-    def of(cls, lattice: Lattice, purse: Purse, q: Fraction, level: float | None) -> RankPlan:
-        """Compute them from public arguments.
-
-        Raises
-        ------
-        InvalidArgument
-            If the budget is so small that more than 4 million ranks a side would be kept.
-        """
-        unit = 2 * float(max(q, 1 - q))
-        points = math.log(lattice.width + 1)
-        share = POINT_SHARE if level is not None else 1 - COUNT_SHARE
-        cap = math.ceil((points + NEGLIGIBLE) * unit / float(purse.range_for(share)))
-        plan = cls(cap, 0, 0, 0, 0.05)
-        if level is not None:
-            alpha, rank = 1 - level, unit / float(purse.range_for(END_SHARE))
-            ends = math.log(len(_distances(lattice.width).radii))
-            plan = cls(
-                cap,
-                math.ceil((ends + NEGLIGIBLE) * rank),
-                math.ceil((ends + math.log(1 / (0.45 * alpha))) * rank),
-                math.ceil(GIVE_UP * rank),
-                alpha,
-            )
-        if plan.reach > MOST_KEPT:
-            raise InvalidArgument(
-                f"a quantile of {float(purse.total):g} a row would keep {2 * plan.reach:,} "
-                "records; it needs a larger budget"
-            )
-        return plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,15 +132,6 @@ class QuantileEvidence:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class _Setting:
-    """What the draws of one run refer to."""
-
-    lattice: Lattice
-    purse: Purse
-    plan: RankPlan
-
-
 def rank_quantile(
     column: str | None, lattice: Lattice, event: Event, *, q: Fraction, level: float | None
 ) -> Steps[Answer]:
@@ -219,29 +154,39 @@ def rank_quantile(
         If the budget is too small to keep the records around the rank.
     """
     purse = open_purse(event)
-    here = _Setting(lattice, purse, RankPlan.of(lattice, purse, q, level))
-    window = yield from need(Ask(column, lattice, RankWindow(q, here.plan.reach)))
+    here = Ranked(lattice, purse, RankPlan.of(lattice, purse, q, level), Fraction(1))
+    asked = Ask(column, lattice, RankWindow(q, here.plan.reach))
+    records = None
+    if min(q, 1 - q) < SELDOM:
+        window, records = yield from need_both(asked, Ask(column, lattice, Records()))
+    else:
+        window = yield from need(asked)
 
     counting = purse.noisy((window.count,), sensitivity=1, share=COUNT_SHARE)  # [Q1]
     (count,) = yield from draw("count", counting)
+    noise = NoisyTerm(counting.noise[0], 1.0)
+    drawn = here.plan.drawn_ends(q, count)
+    share = 1 - COUNT_SHARE - sum(drawn) * END_SHARE
+    schedule = far_schedule(lattice, purse, count, q, share)
+    prior = None
+    if schedule is not None and records is not None:  # [Q0]
+        centre = yield from find_centre(Setting(column, lattice, purse), records, schedule, count)
+        prior, share = OctavePrior(centre, POWER), share - schedule.centre
     law = purse.rank(  # [Q2]
         (window.values, window.below, window.count),
         (lattice.first, lattice.last),
         q=q,
         shift=0,
-        cap=here.plan.cap,
+        cap=here.plan.cap if prior is None else here.plan.far_cap,
         edge=None,
-        share=POINT_SHARE if level is not None else None,
+        share=share if any(drawn) else None,
+        prior=prior,
     )
     point = yield from draw("quantile", law, lattice.words)
-    noise = NoisyTerm(counting.noise[0], 1.0)
     ends = None
     if level is not None:
         least = count - noise.bound(0.1 * here.plan.alpha)
-        # [Q3] The lower end is the upper end of the negated records.
-        negated = yield from _upper_end(here, window.mirrored(), -point, least, mirrored=True)
-        upper = yield from _upper_end(here, window, point, least, mirrored=False)
-        ends = (-negated, upper)
+        ends = yield from both_ends(here, window, point, least=least, drawn=drawn, last=True)
     evidence = QuantileEvidence(
         lattice=lattice,
         q=q,
@@ -250,39 +195,21 @@ def rank_quantile(
         level=level,
         count=count,
         count_noise=noise,
-        rank_bound=law.rank_bound(0.05),
+        rank_bound=law.rank_bound(0.05, max(1, round(float(min(q, 1 - q)) * count))),
     )
     return Answer(evidence.value, evidence, evidence.status)
 
 
-def _upper_end(
-    here: _Setting, window: WindowSummary, point: int, least: float, *, mirrored: bool
-) -> Steps[int]:
-    """[Q3] Least of the ends point + r with at least q n + shift records up to it, or about so."""
-    sign, plan = -1 if mirrored else 1, here.plan
-    furthest = -here.lattice.first if mirrored else here.lattice.last
-    radii = _distances(furthest - point).radii
-    # A record is moved up to the next end: a public map, record by record.
-    numbers = np.searchsorted(np.array(radii), window.values - point, side="left")
-    enough = float(1 - window.q) * least >= plan.shift
-    law = here.purse.rank(
-        (numbers, window.below, window.count),
-        (0, len(radii) - 1),
-        q=window.q,
-        shift=plan.shift if enough else plan.shift + plan.give_up,
-        cap=plan.end_cap,
-        edge=None if enough else plan.give_up,
-        share=END_SHARE if mirrored else None,
-    )
+def far_schedule(
+    lattice: Lattice, purse: Purse, count: int, q: Fraction, share: Fraction
+) -> Schedule | None:
+    """Say whether, and how, to measure distances from a centre: ``None`` for not at all.
 
-    def end(number: int) -> int:
-        return min(point + radii[number], furthest)
-
-    label = "lower end" if mirrored else "upper end"
-    number = yield from draw(label, law, lambda number: here.lattice.words(sign * end(number)))
-    return end(number)
-
-
-def _distances(largest: int) -> RadiusGrid:
-    """Candidates for the distance of an end: at most 2^(1/4) times as far as need be."""
-    return RadiusGrid.between(1, largest, per_octave=4)
+    A candidate beyond all records has a loss of at least min(q, 1 - q) n. If that outweighs the
+    number of candidates, a prior is no use; if the data are too few for a centre, it is no help.
+    """
+    schedule = mean_schedule(lattice, purse, count, "clip")
+    rank = 2 * float(max(q, 1 - q) / purse.range_for(share))
+    enough = (math.log(lattice.width + 1) + SURE) * rank
+    rare = float(min(q, 1 - q)) * count
+    return schedule if schedule.has_centre and rare < enough else None

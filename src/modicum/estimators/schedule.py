@@ -22,6 +22,7 @@ __all__ = [
     "Ranks",
     "Schedule",
     "count_share",
+    "ends_reduction",
     "first_reduction",
     "mean_schedule",
     "subsample_level",
@@ -130,17 +131,29 @@ def octaves(lattice: Lattice) -> float:
 def first_reduction(
     lattice: Lattice, purse: Purse, clusters: Clusters
 ) -> Reduction[TailSummary | CountSummary]:
-    """Choose what the first pass gathers: both ends of the data, or only the count.
-
-    The ends hold so many records that what lies beyond them has no weight: a radius with F
-    records outside is less likely than one with none by exp(-eta F + power ln(ratio)), with
-    power <= 5 and eta at least the range that the smallest radii share buys, so counts beyond
-    the kept ones matter with probability below e^-60. For small budgets that would be too many
-    records; then a second pass makes a cell table.
-    """
+    """Choose what the first pass of a mean or a sum gathers."""
     schedule = mean_schedule(lattice, purse, 1 << 60, clusters)
     if schedule.shape:
         schedule = schedule.for_tail(0.0)
+    return ends_reduction(lattice, purse, schedule)
+
+
+def ends_reduction(
+    lattice: Lattice, purse: Purse, schedule: Schedule
+) -> Reduction[TailSummary | CountSummary]:
+    """Choose what a first pass gathers: both ends of the data, or only the count.
+
+    The ends hold so many records that what lies beyond them has no weight: a radius with F
+    records outside is less likely than one with none by exp(-eta F + power ln(ratio)), and eta
+    is at least the range that the smallest radii share buys, so counts beyond
+    the kept ones matter with probability below e^-60 at any power of at most 5. For small budgets
+    that would be too many records; then a second pass makes a cell table.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        With the smallest radii share that a run may come to.
+    """
     eta = float(purse.range_for(schedule.radii))
     log_width = octaves(lattice)
     keep = max(64, math.ceil((math.log(3 * log_width + 3) + 60 + 5 * log_width) / eta))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from modicum.errors import UnsupportedData
 from modicum.exact.entropy import Entropy
+from modicum.exact.lattice import Lattice
 from modicum.frames.base import Chunk, guarded
 from modicum.frames.job import AskJob, Job, KeyJob, Known
 from modicum.frames.labels import Coder
@@ -18,8 +19,10 @@ from modicum.summaries.part_records import PartRecords, PartSubsample
 from modicum.summaries.part_window import PartWindow
 from modicum.summaries.pools import ChosenPool
 from modicum.summaries.records import Records, RecordSummary
-from modicum.summaries.window import RankWindow, WindowSummary
+from modicum.summaries.sift import Sifted
+from modicum.summaries.window import RankWindow
 from modicum.summaries.window_pass import WindowSearch
+from modicum.summaries.windows import RankWindows
 from modicum.version import VERSION
 
 __all__ = ["DistributedSource"]
@@ -53,22 +56,26 @@ class DistributedSource(RemoteSource):
         SourceError
             If a job fails.
         """
-        searches = {
-            i: WindowSearch(ask.reduction.ranks, ask.lattice, _HELD)
-            for i, (_, ask) in enumerate(asks)
-            if isinstance(ask.reduction, RankWindow) and ask.lattice is not None
-        }
+        searches = [_searches(ask) for _, ask in asks]
         answers: dict[int, Any] = {}
         while len(answers) < len(asks):
-            waiting = [i for i in range(len(asks)) if i not in answers]
-            sent = [(asks[i][0], _sent(asks[i][1], searches.get(i))) for i in waiting]
-            for i, summary in zip(waiting, self._summaries(scope, sent, entropy), strict=True):
-                group, ask = asks[i]
-                if i not in searches:
-                    answers[i] = self._opened(scope, group, ask, summary)
-                elif (found := searches[i].learn(summary)) is not None:
-                    assert isinstance(ask.reduction, RankWindow)
-                    answers[i] = WindowSummary(*found, ask.reduction.q, ask.reduction.reach)
+            sent: dict[Hashable, tuple[int, Ask[Any]]] = {}
+            for i, (group, ask) in enumerate(asks):
+                for each in searches[i]:
+                    if each.found is None:  # windows of one column begin with the same bracket
+                        question = group, _sifted(ask, each.bracket, each.most)
+                        sent[question] = question
+                if not searches[i] and i not in answers:
+                    sent[i] = group, _sent(ask)
+            summaries = self._summaries(scope, list(sent.values()), entropy)
+            known = dict(zip(sent, summaries, strict=True))
+            for i, (group, ask) in enumerate(asks):
+                for each in searches[i]:
+                    if each.found is None:
+                        each.learn(known[group, _sifted(ask, each.bracket, each.most)])
+                if i not in answers and all(each.found for each in searches[i]):
+                    found = [each.found for each in searches[i] if each.found is not None]
+                    answers[i] = self._opened(scope, group, ask, known.get(i), found, entropy)
         return [answers[i] for i in range(len(asks))]
 
     def count_keys(self, scope: Scope, by: str, entropy: Entropy) -> dict[Any, int]:
@@ -95,18 +102,37 @@ class DistributedSource(RemoteSource):
         Rows without a person may be left out.
         """
 
-    def _opened(self, scope: Scope, group: int, ask: Ask[Any], summary: Any) -> Any:
-        if not isinstance(ask.reduction, Records):
-            return summary
+    def _opened(
+        self,
+        scope: Scope,
+        group: int,
+        ask: Ask[Any],
+        summary: Any,
+        found: Sequence[Sifted],
+        entropy: Entropy,
+    ) -> Any:
+        """Return the answer that the merged summary, or what was found in several jobs, gives."""
 
-        def again(k: int, entropy: Entropy) -> Integers:
-            more = Ask(ask.column, ask.lattice, PartSubsample(k))
-            (chosen,) = self._summaries(scope, [(group, more)], entropy)
-            (q,) = chosen.subsamples
+        def more(asked: Ask[Any], entropy: Entropy) -> Any:
+            return self._summaries(scope, [(group, asked)], entropy)[0]
+
+        def thinned(k: int, entropy: Entropy) -> Integers:
+            (q,) = more(Ask(ask.column, ask.lattice, PartSubsample(k)), entropy).subsamples
             fresh: Integers = q
             return fresh
 
-        return RecordSummary((ChosenPool(summary, again),))
+        def sifted(bracket: tuple[int, int], most: int) -> Sifted:
+            again: Sifted = more(_sifted(ask, bracket, most), entropy)
+            return again
+
+        match ask.reduction:
+            case Records():
+                return RecordSummary((ChosenPool(summary, thinned),))
+            case RankWindow():
+                return ask.reduction.summary(found[0])
+            case RankWindows() if ask.lattice is not None:
+                return ask.reduction.summary(found, ask.lattice, sifted)
+        return summary
 
     def _chunks(
         self, columns: Sequence[str | None], labels: Mapping[str, Coder]
@@ -114,10 +140,25 @@ class DistributedSource(RemoteSource):
         raise UnsupportedData(f"the rows of {self._label} stay where they are: only summaries move")
 
 
-def _sent(ask: Ask[Any], search: WindowSearch | None) -> Ask[Any]:
+def _searches(ask: Ask[Any]) -> list[WindowSearch]:
+    """Return searches for records around ranks, which take several jobs; none for other asks."""
+    match ask.reduction, ask.lattice:
+        case RankWindow() as window, Lattice() as lattice:
+            windows: tuple[RankWindow, ...] = (window,)
+        case RankWindows(windows), Lattice() as lattice:
+            pass
+        case _:
+            return []
+    whole = lattice.first, lattice.last
+    return [WindowSearch(each.ranks, whole, _HELD) for each in windows]
+
+
+def _sifted(ask: Ask[Any], bracket: tuple[int, int], most: int) -> Ask[Any]:
+    return Ask(ask.column, ask.lattice, PartWindow(*bracket, most))
+
+
+def _sent(ask: Ask[Any]) -> Ask[Any]:
     """Translate an ask into the one that parts get."""
-    if search is not None:
-        return Ask(ask.column, ask.lattice, PartWindow(*search.bracket, search.most))
     if isinstance(ask.reduction, Records):
         return Ask(ask.column, ask.lattice, PartRecords(ask.reduction.subsamples))
     return ask

@@ -39,7 +39,7 @@ class DrawnRows(Sensitive):
     >>> rows = DrawnRows(1, 7, persons)
     >>> rows.add(persons.codes(["a", "b", "a", None]), [np.array([5.0, 1.0, 3.0, 0.0])])
     >>> persons, x = rows.kept()
-    >>> persons, x[1], x[0] in (3.0, 5.0)
+    >>> persons, float(x[1]), x[0] in (3.0, 5.0)
     (array([0, 1]), 1.0, True)
     """
 

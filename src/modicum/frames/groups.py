@@ -8,89 +8,38 @@ a record, and no group needs another pass.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.frames.base import CHUNK, rows_of
-from modicum.frames.labels import Dictionary, Label, LabelValues
+from modicum.frames.labels import Label
 from modicum.frames.people import kept_rows
+from modicum.frames.places import Places
 from modicum.frames.quiet import quiet
 from modicum.frames.remote import RemoteSource, Scope, scope_of
 from modicum.frames.rows import PassingOnce
 from modicum.frames.source import Source
-from modicum.mechanisms.keys import natural_order
 from modicum.privacy.unit import Unit
 from modicum.steps import Ask
-from modicum.summaries.base import Accumulator, Integers, Sensitive
+from modicum.summaries.base import Accumulator, Integers, Repeated, Sensitive
 from modicum.summaries.count import CountSummary
 from modicum.summaries.held import summary_of_held
 from modicum.summaries.packed import PackedGroups, SortedGroups
+from modicum.summaries.tails import Tails
 
-__all__ = ["GroupReader", "Places", "check_groups", "count_keys"]
+__all__ = ["GroupReader"]
 
 _FEW = 64  # most groups that are read with accumulators of their own
 _WAITING = 1 << 15  # rows of a group that are summarised at a time
 
 Floats = NDArray[np.float64]
-
-
-def check_groups(source: Source, unit: Unit, by: str) -> str | None:
-    """Check by the schema that rows can be grouped; return the kind of the labels.
-
-    Raises
-    ------
-    InvalidArgument
-        If the unit makes one record of rows in several groups, or needs the column itself.
-    MissingColumn, UnsupportedData
-    """
-    kind = source.check_label(by)
-    if unit.combine is not None:
-        raise InvalidArgument(
-            f"combine={unit.combine!r} makes one record of all rows of a person, and these may be "
-            f"in several groups; use unit_of({unit.column!r}, max_rows=...)"
-        )
-    if by in {unit.column, unit.order_by}:
-        raise InvalidArgument(
-            f"by={by!r} is a column of the privacy unit: pass a table with a copy of it"
-        )
-    return kind
-
-
-def count_keys(
-    source: Source, unit: Unit, by: str, entropy: Entropy, key: int | None = None
-) -> dict[Any, int]:
-    """Count the rows of every label of a column, at most ``unit.rows`` of a person; sensitive.
-
-    ``key`` decides which rows of a person are kept, as in :func:`modicum.frames.people.reader_of`.
-    """
-    if isinstance(source, RemoteSource):
-        return source.count_keys(scope_of(unit, [], entropy), by, entropy)
-    with quiet():
-        return _counted(source, unit, by, entropy, key)
-
-
-def _counted(
-    source: Source, unit: Unit, by: str, entropy: Entropy, key: int | None
-) -> dict[Any, int]:
-    labels = Dictionary()
-    counts = np.zeros(1, dtype=np.int64)  # first of the rows without a label
-    for chunk in source.chunks([], {by: labels}):
-        more = np.bincount(chunk[Label(by)] + 1, minlength=len(labels) + 1)
-        more[: len(counts)] += counts
-        counts = more
-    keys = labels.keys()
-    if unit.column is not None:
-        # The order of ties must not depend on which label came first.
-        keys.sort(key=natural_order)
-        _, (places,) = kept_rows(source, unit, [], {by: Places(keys)}, entropy, key)
-        counts = np.bincount(places.astype(np.int64) + 1, minlength=len(keys) + 1)
-    return {each: n for each, n in zip(keys, counts[1:].tolist(), strict=True) if n}
+_Started = tuple[int, str | None, Accumulator[Any]]  # of a group and column
 
 
 class GroupReader(Sensitive):
@@ -119,6 +68,7 @@ class GroupReader(Sensitive):
         "_kept",
         "_key",
         "_keys",
+        "_places",
         "_scope",
         "_sorted",
         "_source",
@@ -140,6 +90,7 @@ class GroupReader(Sensitive):
         self._unit = unit
         self._by = by
         self._keys = keys
+        self._places = Places(keys)
         self._columns = sorted({each for each in columns if each is not None})
         self._kept: list[NDArray[Any]] | None = None  # the rows of persons
         self._sorted: dict[tuple[str | None, Lattice], SortedGroups] = {}
@@ -165,7 +116,7 @@ class GroupReader(Sensitive):
             return self._source.answer(self._scope, asks, entropy)
         with quiet():
             if self._unit.column is not None and self._kept is None:
-                coders = {self._by: self._places()}
+                coders = {self._by: self._places}
                 _, self._kept = kept_rows(
                     self._source, self._unit, self._columns, coders, entropy, self._key
                 )
@@ -176,7 +127,7 @@ class GroupReader(Sensitive):
     def rows(self, columns: Sequence[str | None]) -> Iterator[tuple[Integers, dict[Any, Floats]]]:
         """Yield the groups of the rows of a chunk, -1 for none, and their columns."""
         if self._kept is None:
-            for chunk in self._source.chunks(columns, {self._by: self._places()}):
+            for chunk in self._source.chunks(columns, {self._by: self._places}):
                 yield chunk[Label(self._by)], {column: chunk[column] for column in columns}
             return
         groups, *values = self._kept
@@ -192,18 +143,27 @@ class GroupReader(Sensitive):
                 },
             )
 
-    def _places(self) -> Places:
-        return Places(self._keys)
-
     def _read_apart(self, asks: Sequence[tuple[int, Ask[Any]]], entropy: Entropy) -> list[Any]:
-        routes: dict[tuple[int, str | None], _Route] = {}
-        passes = []
+        started: list[_Started] = []
         for group, ask in asks:
             rows = _GroupRows(self, group, ask.column, entropy)
-            accumulator = ask.reduction.begin(ask.lattice, rows)
-            passes.append(accumulator)
-            routes.setdefault((group, ask.column), _Route()).accumulators.append(accumulator)
-        for groups, columns in self.rows(list(dict.fromkeys(ask.column for _, ask in asks))):
+            started.append((group, ask.column, ask.reduction.begin(ask.lattice, rows)))
+        waiting = started
+        while waiting:
+            self._feed(waiting)
+            waiting = [
+                (group, column, more)
+                for group, column, each in started
+                if isinstance(each, Repeated) and (more := each.further()) is not None
+            ]
+        return [accumulator.finish() for _, _, accumulator in started]
+
+    def _feed(self, started: Sequence[_Started]) -> None:
+        """Make one pass for accumulators of any groups and columns."""
+        routes: dict[tuple[int, str | None], _Route] = {}
+        for group, column, accumulator in started:
+            routes.setdefault((group, column), _Route()).accumulators.append(accumulator)
+        for groups, columns in self.rows(list(dict.fromkeys(column for _, column, _ in started))):
             order = groups.astype(np.int8).argsort(kind="stable")  # by digits: linear in the rows
             cuts = groups[order].searchsorted(np.arange(len(self._keys) + 1)).tolist()
             for column, x in columns.items():
@@ -214,7 +174,6 @@ class GroupReader(Sensitive):
                         route.add(arranged[start:stop].copy())  # a view would keep the chunk
         for route in routes.values():
             route.flush()
-        return [accumulator.finish() for accumulator in passes]
 
     def _read_sorted(self, asks: Sequence[tuple[int, Ask[Any]]], entropy: Entropy) -> list[Any]:
         counted = {ask.column for _, ask in asks if ask.lattice is None}
@@ -233,42 +192,22 @@ class GroupReader(Sensitive):
             for (column, _), collected in packed.items():
                 collected.update(groups, chunk[column])
         self._sorted |= {place: collected.finish() for place, collected in packed.items()}
-        return [
-            CountSummary(int(counts[ask.column][group]))
-            if ask.lattice is None
-            else summary_of_held(
-                ask.reduction,
-                ask.lattice,
-                self._sorted[ask.column, ask.lattice].records(group),
-                PassingOnce(entropy),
-            )
-            for group, ask in asks
-        ]
+        tails = {
+            ask: self._sorted[ask.column, ask.lattice].tails(ask.reduction.keep)
+            for ask, times in Counter(ask for _, ask in asks).items()
+            if times > _FEW and ask.lattice is not None and isinstance(ask.reduction, Tails)
+        }
 
+        def summary(group: int, ask: Ask[Any]) -> Any:
+            if ask.lattice is None:
+                return CountSummary(int(counts[ask.column][group]))
+            found = tails.get(ask)
+            if found is not None:
+                return found.summary(group)
+            records = self._sorted[ask.column, ask.lattice].records(group)
+            return summary_of_held(ask.reduction, ask.lattice, records, PassingOnce(entropy))
 
-class Places(Sensitive):
-    """Gives labels the place of their key in a public list: -1 if they are not in it, or missing.
-
-    Examples
-    --------
-    >>> Places(["b", 5]).codes(["a", "b", None, "5", 5])
-    array([-1,  0, -1,  1,  1])
-    """
-
-    __slots__ = ("_labels", "_table")
-
-    def __init__(self, keys: Sequence[Hashable]) -> None:
-        self._labels = Dictionary()
-        codes = self._labels.codes(keys)
-        texts = self._labels.codes([str(key) for key in keys])
-        self._table = np.full(len(self._labels) + 1, -1)  # the last one is for all other labels
-        self._table[texts] = np.arange(len(keys))
-        self._table[codes] = np.arange(len(keys))
-
-    def codes(self, values: LabelValues) -> Integers:
-        """Return the place of each label."""
-        # Whatever is no key gets a code of its own after those of the keys.
-        return self._table[np.minimum(self._labels.codes(values), len(self._table) - 1)]
+        return [summary(group, ask) for group, ask in asks]
 
 
 class _Route:

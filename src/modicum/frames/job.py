@@ -15,7 +15,7 @@ from typing import Any
 
 from modicum.errors import SourceError
 from modicum.exact.entropy import SYSTEM, Entropy, SeededEntropy
-from modicum.frames.groups import GroupReader, count_keys
+from modicum.frames.grouping import count_keys, reader_of_groups
 from modicum.frames.key_counts import KeyCounts
 from modicum.frames.people import check_unit, reader_of
 from modicum.frames.quiet import quiet
@@ -177,7 +177,7 @@ class AskJob(Job):
             reader = reader_of(part, scope.unit, scope.columns, scope.key)
             return reader.read([ask for _, ask in self.asks], entropy)
         columns = scope.columns or [ask.column for _, ask in self.asks]
-        groups = GroupReader(part, scope.unit, scope.by, scope.keys, columns, scope.key)
+        groups = reader_of_groups(part, scope.unit, scope.by, scope.keys, columns, scope.key)
         return groups.read(self.asks, entropy)
 
     def _nothing(self) -> Callable[[int], Any]:

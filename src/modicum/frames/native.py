@@ -115,7 +115,8 @@ def _unmasked(series: Any) -> Floats:
 
 class _PolarsColumn:
     def __init__(self, series: Any) -> None:
-        self._series = series
+        # Polars takes a name such as "^x.*$" for a pattern, even in methods of a series.
+        self._series = series.alias("")
 
     def floats(self, start: int, stop: int) -> Floats:
         return self._converted(self._series.slice(start, stop - start))

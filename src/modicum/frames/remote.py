@@ -30,7 +30,7 @@ class Scope:
     keys : tuple
         The public keys; group i is made of the rows with ``keys[i]``.
     key : int or None
-        Decides which rows of a person are kept, if they are kept at random.
+        Decides which rows, or groups, of a person are kept, if they are kept at random.
     """
 
     unit: Unit = field(default_factory=Unit)
@@ -67,8 +67,10 @@ def scope_of(
     keys: Sequence[Hashable] = (),
 ) -> Scope:
     """Return the scope of one run; rows that are kept at random are decided here."""
-    if unit.column is None or unit.combine is not None:
+    if unit.column is None:
         return Scope(unit, (), by, tuple(keys))
-    named = tuple(sorted({each for each in columns if each is not None}))
     key = entropy.bits(256) if unit.order_by is None else None
+    if unit.combine is not None:
+        return Scope(unit, (), by, tuple(keys), key)
+    named = tuple(sorted({each for each in columns if each is not None}))
     return Scope(unit, named, by, tuple(keys), key)

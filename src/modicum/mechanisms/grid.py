@@ -48,7 +48,7 @@ class FloatGrid:
         return number if q >= 0 else -number
 
     def numbers(self, q: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Vectorised :meth:`number` for integers up to 2^52 in size (exact in float64)."""
+        """Vectorised :meth:`number`; up to 2^53 + 1 in size, whose bit length float64 keeps."""
         size = np.abs(q)
         exponent = np.frexp(size.astype(np.float64))[1].astype(np.int64)  # = bit_length
         shift = np.maximum(exponent - 1 - self.bits, 0)

@@ -10,10 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.mechanisms.law import SECRET
+from modicum.mechanisms.octaves import OctavePrior
 from modicum.mechanisms.piecewise import PiecewiseLaw, Runs, runs_between
 from modicum.privacy.event import Event
 
 __all__ = ["RankLaw"]
+
+_FINE = 1 << 10  # units of a rank, at least, where a prior is added to the losses
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,7 +25,7 @@ class RankLaw(PiecewiseLaw):
 
     With b = #{x < t} and e = #{x = t}, the loss is the distance of T from [b, b + e],
     max(0, b - T, T - (b + e)), capped at ``cap``; the loss of the last candidate is capped at
-    ``edge`` too.
+    ``edge`` too. A ``prior`` multiplies P(t) with its weight, which does not depend on the data.
 
     Sensitivity contract: one record more changes b - q n by 1 - q or -q, and q n - (b + e) by
     q or q - 1; so the loss moves by at most m = max(q, 1 - q) at every t, whatever the record,
@@ -59,6 +62,7 @@ class RankLaw(PiecewiseLaw):
     edge: int | None
     epsilon: Fraction
     stated: Event
+    prior: OctavePrior | None = None
 
     @property
     def event(self) -> Event:
@@ -67,11 +71,16 @@ class RankLaw(PiecewiseLaw):
 
     @property
     def rate(self) -> Fraction:
-        """Weight of one unit of the losses of :meth:`runs`, 1/denominator of a rank each."""
-        return self.epsilon / (2 * max(self.q, 1 - self.q) * self.q.denominator)
+        """Weight of one unit of the losses of :meth:`runs`."""
+        return self.epsilon / (2 * max(self.q, 1 - self.q) * self.q.denominator * self._fineness)
+
+    @property
+    def _fineness(self) -> int:
+        """Units of the losses in 1/denominator of a rank."""
+        return 1 if self.prior is None else -(-_FINE // self.q.denominator)
 
     def runs(self) -> Runs:
-        """Stretches of constant loss; losses are in units of 1/denominator of a rank."""
+        """Stretches of constant loss; losses are in units of 1/denominator of a rank, or finer."""
         starts, lengths, before, equal = runs_between(self.values, self.first, self.last)
         unit = self.q.denominator
         # T = base + rest / unit; ranks are taken relative to base before they are multiplied.
@@ -85,13 +94,16 @@ class RankLaw(PiecewiseLaw):
                 starts, lengths = np.append(starts, self.last), np.append(lengths, 1)
                 losses = np.append(losses, 0)
             losses[-1] = self.edge * unit
-        return Runs(starts, lengths, losses)
+        runs = Runs(starts, lengths, losses * self._fineness)
+        return runs if self.prior is None else self.prior.added(runs, self.prior.cost(self.rate))
 
-    def rank_bound(self, alpha: float) -> float:
+    def rank_bound(self, alpha: float, beyond: int) -> float:
         """Loss that is exceeded with a probability of at most ``alpha``, if n > 0 and |T| fits.
 
         Where some candidate has loss 0, those of loss >= s weigh at most
-        #candidates exp(-ε s / (2 m)) of all.
+        #candidates exp(-ε s / (2 m)) of all. With a prior, and where records thin out like a
+        power of the distance, all candidates further out weigh about as much as ``beyond`` gaps
+        between records, the number of records beyond the quantile.
         """
-        candidates = self.last - self.first + 1
+        candidates = self.last - self.first + 1 if self.prior is None else beyond
         return math.log(candidates / alpha) * 2 * float(max(self.q, 1 - self.q) / self.epsilon)

@@ -40,6 +40,7 @@ class RadiusGrid:
     indices: tuple[int, ...]
 
     @classmethod
+    @functools.lru_cache(maxsize=64)
     def between(cls, smallest: int, largest: int, per_octave: Literal[2, 4] = 2) -> RadiusGrid:
         """Build the grid from just above ``smallest - 1`` to the first radius >= ``largest``.
 

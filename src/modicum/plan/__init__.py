@@ -11,21 +11,46 @@ True
 
 from __future__ import annotations
 
-from modicum.plan.card import CountPlan, MeanPlan, Plan, QuantilePlan, SumPlan
+from modicum.plan.card import (
+    CountPlan,
+    CutsPlan,
+    MeanPlan,
+    Plan,
+    QuantilePlan,
+    QuantilesPlan,
+    SpreadPlan,
+    SumPlan,
+)
 from modicum.plan.count import count
+from modicum.plan.cuts import cdf, histogram
+from modicum.plan.extreme import maximum, minimum
+from modicum.plan.iqr import iqr
 from modicum.plan.mean import mean
 from modicum.plan.quantile import median, quantile
+from modicum.plan.quantiles import quantiles
 from modicum.plan.sum import sum
+from modicum.plan.variance import std, variance
 
 __all__ = [
     "CountPlan",
+    "CutsPlan",
     "MeanPlan",
     "Plan",
     "QuantilePlan",
+    "QuantilesPlan",
+    "SpreadPlan",
     "SumPlan",
+    "cdf",
     "count",
+    "histogram",
+    "iqr",
+    "maximum",
     "mean",
     "median",
+    "minimum",
     "quantile",
+    "quantiles",
+    "std",
     "sum",
+    "variance",
 ]

@@ -13,7 +13,16 @@ from modicum.privacy.budget import Budget, decimal_text, short_text
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
 
-__all__ = ["CountPlan", "MeanPlan", "Plan", "QuantilePlan", "SumPlan"]
+__all__ = [
+    "CountPlan",
+    "CutsPlan",
+    "MeanPlan",
+    "Plan",
+    "QuantilePlan",
+    "QuantilesPlan",
+    "SpreadPlan",
+    "SumPlan",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +103,10 @@ class Plan:
         return None
 
     def __str__(self) -> str:
+        article = "an" if self.statistic[0] in "aeiou" else "a"
         draws = ", ".join(f"{label} {_amount(event)}" for label, event in self.events)
         lines = [
-            f"plan for a {self.statistic} of {self.n:,} rows{self._data_words()}",
+            f"plan for {article} {self.statistic} of {self.n:,} rows{self._data_words()}",
             f"  expected error  {_short(self.error)}{self._target()}",
             f"  95 % interval   {_short(self.interval_width)} wide",
             self._comparison(),
@@ -164,6 +174,11 @@ class MeanPlan(SumPlan):
 
 
 @dataclass(frozen=True, slots=True)
+class SpreadPlan(SumPlan):
+    """Plan for a variance, a standard deviation or an interquartile range of a column."""
+
+
+@dataclass(frozen=True, slots=True)
 class QuantilePlan(SumPlan):
     """Plan for a quantile of a column.
 
@@ -180,6 +195,44 @@ class QuantilePlan(SumPlan):
 
     def _data_words(self) -> str:
         return f", q = {short_text(self.q)}{super(QuantilePlan, self)._data_words()}"
+
+
+@dataclass(frozen=True, slots=True)
+class QuantilesPlan(SumPlan):
+    """Plan for several quantiles of a column; the error and the width are averages over them.
+
+    Attributes
+    ----------
+    q : tuple of Fraction
+        Which quantiles.
+    """
+
+    q: tuple[Fraction, ...]
+
+    def _data(self) -> dict[str, object]:
+        return {**super(QuantilesPlan, self)._data(), "q": [float(q) for q in self.q]}
+
+    def _data_words(self) -> str:
+        return f", {len(self.q)} quantiles{super(QuantilesPlan, self)._data_words()}"
+
+
+@dataclass(frozen=True, slots=True)
+class CutsPlan(SumPlan):
+    """Plan for a histogram or a distribution function; error and width are averages.
+
+    Attributes
+    ----------
+    cuts : tuple of float
+        Edges of the bins, or points.
+    """
+
+    cuts: tuple[float, ...]
+
+    def _data(self) -> dict[str, object]:
+        return {**super(CutsPlan, self)._data(), "cuts": [str(cut) for cut in self.cuts]}
+
+    def _data_words(self) -> str:
+        return f", {len(self.cuts)} cuts{super(CutsPlan, self)._data_words()}"
 
 
 def _short(x: float) -> str:

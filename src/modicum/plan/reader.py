@@ -9,37 +9,46 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
+from modicum.plan.ranks import SyntheticRanks
 from modicum.plan.table import Table
 from modicum.steps import Ask
+from modicum.summaries.bins import BinCounts, BinSummary
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.clipped import ClippedSum, ClippedSummary
 from modicum.summaries.count import Count, CountSummary
 from modicum.summaries.records import Records
+from modicum.summaries.squares import ClippedSquares, SquareSummary
 from modicum.summaries.tails import Tails, TailSummary
 from modicum.summaries.window import RankWindow, WindowSummary
+from modicum.summaries.windows import RankWindows
 
 __all__ = ["SyntheticReader"]
 
 
 class SyntheticReader:
-    """Answers reductions from a :class:`~modicum.plan.table.Table`, and counts the passes."""
+    """Answers reductions from a :class:`~modicum.plan.table.Table`, and counts the passes.
+
+    Windows are kept in the order of the asks: the records around a rank are spread at random, so
+    the table itself does not know where they are.
+    """
 
     def __init__(self, table: Table) -> None:
         self._table = table
         self.passes = 0
+        self.windows: list[WindowSummary] = []
 
     def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
         """Summaries in the order of the asks."""
         self.passes += 1
         return [self._answer(ask, entropy) for ask in asks]
 
-    def _answer(self, ask: Ask[Any], entropy: Entropy) -> object:
+    def _answer(self, ask: Ask[Any], entropy: Entropy) -> object:  # noqa: PLR0911 -- one a reduction
         table = self._table
         match ask.reduction:
             case Count():
                 return CountSummary(table.rows)
-            case ClippedSum(lo, hi):
-                return ClippedSummary(table.rows, table.clipped_sum(lo, hi))
+            case ClippedSum() | ClippedSquares():
+                return _clipped(table, ask.reduction)
             case Tails(keep):
                 low, rest = table.lowest(keep)
                 high, middle = rest.highest(keep)
@@ -51,10 +60,21 @@ class SyntheticReader:
             case RankWindow(q, reach):
                 start, stop = ask.reduction.ranks(table.rows)
                 values = table.at(start, stop, entropy)
-                return WindowSummary(table.rows, start, values, q, reach)
+                self.windows.append(WindowSummary(table.rows, start, values, q, reach))
+                return self.windows[-1]
+            case RankWindows():
+                return SyntheticRanks(table, ask.reduction)
+            case BinCounts(cuts):
+                return BinSummary(cuts, table.between(cuts))
             case Records():
                 return _Subsample(table)
         raise AssertionError(f"no synthetic answer to {ask.reduction!r}")
+
+
+def _clipped(table: Table, asked: ClippedSum | ClippedSquares) -> ClippedSummary | SquareSummary:
+    if isinstance(asked, ClippedSum):
+        return ClippedSummary(table.rows, table.clipped_sum(asked.lo, asked.hi))
+    return SquareSummary(table.rows, table.squares(asked.lo, asked.hi, asked.centre))
 
 
 class _Subsample:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +21,8 @@ from modicum.mechanisms.law import Law
 from modicum.mechanisms.quantile import RankLaw
 from modicum.mechanisms.radius import RadiusDraw
 from modicum.privacy.event import Event
-from modicum.release import Answer
-from modicum.runners.request import Request
+from modicum.release import Finding
+from modicum.runners.request import Question
 from modicum.steps import Draw, Steps
 
 __all__ = ["Part", "chances", "steered"]
@@ -52,16 +53,16 @@ class Part:
     quantile: RankLaw | None = None
 
 
-def steered(request: Request, part: Part) -> Request:
+def steered(request: Question[Any], part: Part) -> Question[Any]:
     """Return the same request, with its radii drawn for one of several runs."""
 
-    def begin(event: Event) -> Steps[Answer]:
+    def begin(event: Event) -> Steps[Finding[Any]]:
         return _steps(request.begin(event), part)
 
     return replace(request, begin=begin)
 
 
-def _steps(steps: Steps[Answer], part: Part) -> Steps[Answer]:
+def _steps(steps: Steps[Finding[Any]], part: Part) -> Steps[Finding[Any]]:
     reply = None
     while True:
         try:

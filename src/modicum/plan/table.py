@@ -53,6 +53,17 @@ class Table:
         """Exact sum of all rows."""
         return _dot(self.q, self.weights)
 
+    def squares(self, lo: int, hi: int, centre: int) -> int:
+        """Exact sum of squared distances of all rows, clipped to [lo, hi], from a point."""
+        distances = np.clip(self.q, lo, hi) - centre
+        pairs = zip(distances.tolist(), self.weights.tolist(), strict=True)
+        return sum(d * d * weight for d, weight in pairs)
+
+    def variance(self) -> Fraction:
+        """Exact variance (divided by the number of rows), in squared lattice steps."""
+        squares = self.squares(int(self.q[0]), int(self.q[-1]), 0)
+        return Fraction(squares, self.rows) - self.mean() ** 2
+
     def mean(self) -> Fraction:
         """Exact mean, in lattice steps."""
         return Fraction(self.total(), self.rows)
@@ -90,18 +101,25 @@ class Table:
         rows = tuple(int(weights.sum()) for _, weights in parts)
         return rows, tuple(_dot(q, weights) for q, weights in parts)
 
-    def at(self, start: int, stop: int, entropy: Entropy) -> Integers:
+    def between(self, cuts: Sequence[int]) -> tuple[int, ...]:
+        """Rows below the first cut, from it to the next, ..., from the last on."""
+        upto = np.concatenate([[0], np.cumsum(self.weights)])
+        ends = upto[np.searchsorted(self.q, cuts, side="left")]
+        return tuple(np.diff(ends, prepend=0, append=self.rows).tolist())
+
+    def at(self, start: int, stop: int, entropy: Entropy | None) -> Integers:
         """Return the sorted records at positions from start to stop (exclusive).
 
         The tails are as they were drawn. The others, which stand at regular quantiles, are spread
-        at random over the ranks between them, as records of a sample are.
+        at random over the ranks between them, as records of a sample are; evenly without entropy,
+        where windows must fit together and be true to :meth:`quantile`.
         """
         rows, upto = self.rows, np.cumsum(self.weights)
         if rows <= 2 * TAIL:
             return self.q[start:stop]
         low, high = min(max(TAIL, start), stop), max(min(rows - TAIL, stop), start)
         ranks = np.arange(start, stop) + 0.5
-        if low < high:
+        if low < high and entropy is not None:
             spread = low + (high - low) * np.sort(_uniform(high - low, entropy))
             ranks[low - start : high - start] = spread
         records: Integers = np.rint(np.interp(ranks, upto - self.weights / 2, self.q)).astype(int)

@@ -7,7 +7,6 @@ import operator
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import accumulate
 from typing import Any
 
@@ -17,10 +16,10 @@ from modicum.exact.lattice import Lattice
 from modicum.plan.search import least_enough, round_up
 from modicum.plan.shapes import Shape
 from modicum.plan.table import Population, Table
-from modicum.plan.trial import Trial, trial
+from modicum.plan.trial import Trial, Truth, trial
 from modicum.privacy.budget import Budget, Number, chosen_budget, pure
 from modicum.privacy.unit import Unit
-from modicum.runners.request import Request
+from modicum.runners.request import Question
 
 __all__ = ["Found", "Task", "open_price"]
 
@@ -76,11 +75,12 @@ class Found:
 class Task:
     """A question whose ``budget=`` is open, and the kind of data it would be asked of.
 
-    ``truth`` computes the statistic of a table without privacy, in the unit of the data.
+    ``truth`` computes the statistic of a table without privacy, in the unit of the data: a
+    number, or a tuple if the question is answered by several.
     """
 
-    question: Callable[..., Request]
-    truth: Callable[[Table], Fraction]
+    question: Callable[..., Question[Any]]
+    truth: Callable[[Table], Truth]
     shape: Shape
     lattice: Lattice
     unit: Unit

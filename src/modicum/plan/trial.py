@@ -8,13 +8,19 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from modicum.array_release import ArrayAnswer
 from modicum.estimators.count import CountEvidence
+from modicum.estimators.iqr import RangeEvidence
 from modicum.estimators.mean_evidence import MeanEvidence, NoisyTerm
+from modicum.estimators.quantile import QuantileEvidence
 from modicum.estimators.subset_mean import SubsetEvidence
 from modicum.estimators.sum import SumEvidence
+from modicum.estimators.variance_evidence import VarianceEvidence
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.noise import LaplaceNoise, Noise
 from modicum.mechanisms.quantile import RankLaw
@@ -22,12 +28,13 @@ from modicum.plan.reader import SyntheticReader
 from modicum.plan.steering import Part, steered
 from modicum.plan.table import Table
 from modicum.privacy.unit import Unit
-from modicum.release import Answer, Entry
+from modicum.release import Answer, Entry, Finding
 from modicum.runners.live import run
-from modicum.runners.request import Request
+from modicum.runners.request import Question
 
-__all__ = ["Trial", "trial"]
+__all__ = ["Trial", "Truth", "trial"]
 
+Truth = Fraction | tuple[Fraction, ...]
 _FEW = 256  # integer noise of at most this size is summed over, not sampled
 _STRIDE = 19  # 32 / golden ratio: pairs (i, 19 i mod 32) fill the square evenly
 
@@ -45,11 +52,12 @@ class Trial:
 
 
 def trial(
-    request: Request, table: Table, truth: Fraction, *, unit: Unit, number: int, runs: int
+    request: Question[Any], table: Table, truth: Truth, *, unit: Unit, number: int, runs: int
 ) -> Trial:
     """Run the estimator on a synthetic table, as one of several runs.
 
-    ``truth`` is the table's own statistic, from which the error is counted.
+    ``truth`` is the table's own statistic, from which the error is counted. Of several numbers
+    the error and the width are averages.
 
     The expected error is taken over the last draw's noise by its quantiles, and not by one
     sample, and wide radii are drawn more often than by chance: a few dozen runs then suffice.
@@ -63,32 +71,58 @@ def trial(
         entropy=SeededEntropy(f"plan, draws {number}"),
     )["plan"]
     assert walk.answer is not None
-    evidence = walk.answer.evidence
-    lower, upper = evidence.interval(0.95, 3)
+    error, width = _judged(request, reader, table, truth, walk.answer, part.quantile)
     return Trial(
         weight=part.weight,
-        error=_error(request, table, truth, walk.answer, part.quantile),
-        interval_width=upper - lower,
+        error=error,
+        interval_width=width,
         passes=reader.passes,
         journal=tuple(walk.journal),
         status=walk.answer.status,
     )
 
 
+def _judged(
+    request: Question[Any],
+    reader: SyntheticReader,
+    table: Table,
+    truth: Truth,
+    answer: Finding[Any],
+    quantile: RankLaw | None,
+) -> tuple[float, float]:
+    """Error and width of the interval."""
+    if isinstance(answer, ArrayAnswer):
+        assert isinstance(truth, tuple)
+        low, high = answer.evidence.intervals(0.95, 3)
+        errors = [abs(float(a - b)) for a, b in zip(answer.values, truth, strict=True)]
+        return math.fsum(errors) / len(errors), float(np.mean(high - low))
+    assert isinstance(answer, Answer)
+    assert isinstance(truth, Fraction)
+    lower, upper = answer.evidence.interval(0.95, 3)
+    return _error(request, reader, table, truth, answer, quantile), upper - lower
+
+
 def _error(
-    request: Request, table: Table, truth: Fraction, answer: Answer, quantile: RankLaw | None
+    request: Question[Any],
+    reader: SyntheticReader,
+    table: Table,
+    truth: Fraction,
+    answer: Answer,
+    quantile: RankLaw | None,
 ) -> float:
-    if quantile is not None:
+    if quantile is not None and isinstance(answer.evidence, QuantileEvidence):
         assert request.lattice is not None
         return _rank_error(quantile) * request.lattice.step
+    if isinstance(answer.evidence, RangeEvidence):
+        assert request.lattice is not None
+        low, high = (_middle(w.values, w.below, w.q * w.count) for w in reader.windows)
+        truth = (high - low) * Fraction(request.lattice.step)
     return math.fsum(chance * abs(float(value - truth)) for value, chance in _values(answer, table))
 
 
 def _rank_error(law: RankLaw) -> float:
     """Expected distance of a draw from the middle of the quantile, in lattice steps."""
-    rank = law.q * law.count
-    places = [min(max(each - law.below, 0), len(law.values) - 1) for each in _middle(rank)]
-    truth = sum(int(law.values[place]) for place in places) // 2
+    truth = _middle(law.values, law.below, law.q * law.count)
     runs = law.runs()
     weights = runs.lengths * np.exp(-float(law.rate) * (runs.losses - runs.losses.min()))
     # A stretch is uniform on its integers; one that holds the truth is cut there.
@@ -101,9 +135,11 @@ def _rank_error(law: RankLaw) -> float:
     return float(weights @ distance / weights.sum())
 
 
-def _middle(rank: Fraction) -> tuple[int, int]:
-    """Positions, from 0, of the lowest and the highest record that are a quantile."""
-    return math.ceil(rank) - 1, math.floor(rank)
+def _middle(values: NDArray[np.int64], below: int, rank: Fraction) -> int:
+    """Between the lowest and the highest record that are a quantile."""
+    ends = (math.ceil(rank) - 1, math.floor(rank))
+    places = [min(max(end - below, 0), len(values) - 1) for end in ends]
+    return sum(int(values[place]) for place in places) // 2
 
 
 def _values(answer: Answer, table: Table) -> Iterator[tuple[Fraction, float]]:
@@ -124,16 +160,25 @@ def _values(answer: Answer, table: Table) -> Iterator[tuple[Fraction, float]]:
         case SubsetEvidence(lo=lo, hi=hi, noise=term):
             left = table.clipped_sum(lo, hi) - lo * table.rows
             right = (hi - lo) * table.rows - left
-            quantiles = _quantiles(term.noise)
-            for i, z in enumerate(quantiles):
-                other = quantiles[i * _STRIDE % len(quantiles)]
-                changed = replace(evidence, left=left + z, right=right + other)
-                yield changed.value, 1 / len(quantiles)
+            for (z, other), chance in _pairs(term.noise):
+                yield replace(evidence, left=left + z, right=right + other).value, chance
+        case VarianceEvidence(lo=lo, hi=hi, rough=rough, noise=term):
+            squares = table.squares(lo, hi, rough.value)
+            rest = evidence.reach**2 * table.rows - squares
+            for (z, other), chance in _pairs(term.noise):
+                yield replace(evidence, sums=(squares + z, rest + other)).value, chance
         case CountEvidence(noise=noise):
             for z, chance in _points(noise):
                 yield Fraction(max(table.rows + z, 0)), chance
         case _:
             yield answer.value, 1.0
+
+
+def _pairs(noise: Noise) -> Iterator[tuple[tuple[int, int], float]]:
+    """Pairs that stand for two independent noises, and their chances."""
+    quantiles = _quantiles(noise)
+    for i, z in enumerate(quantiles):
+        yield (z, quantiles[i * _STRIDE % len(quantiles)]), 1 / len(quantiles)
 
 
 def _points(noise: Noise) -> list[tuple[int, float]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, get_args
 
@@ -34,12 +34,15 @@ class Unit:
         Which rows of a person are kept: the lowest of this column; ``None``: a random choice.
     combine : {"mean", "sum"} or None
         All rows of a person become one record: their mean or sum.
+    groups : int
+        With ``combine``, the most groups in which a person has such a record; see `in_groups`.
     """
 
     rows: int = 1
     column: str | None = None
     order_by: str | None = None
     combine: Combine | None = None
+    groups: int = 1
 
     def __post_init__(self) -> None:
         """Refuse what is no rule."""
@@ -60,14 +63,31 @@ class Unit:
             )
         if self.column is None and (self.combine is not None or self.order_by is not None):
             raise InvalidArgument("name the column that says whose a row is")
+        if type(self.groups) is not int or self.groups < 1:
+            raise InvalidArgument(f"max_groups must be a positive integer, got {self.groups!r}")
+        if self.groups > 1 and self.combine is None:
+            raise InvalidArgument("rows that are not combined are bounded over all groups together")
+
+    def in_groups(self, most: int) -> Unit:
+        """Return the same unit with a record in each of at most ``most`` groups.
+
+        Examples
+        --------
+        >>> print(unit_of("person_id", combine="mean").in_groups(2))
+        one person (person_id) with the mean of their rows in each of at most 2 groups
+        """
+        return replace(self, groups=most)
 
     def per_row(self, event: Event) -> Event:
-        """Return the event one row may cost so that the whole unit costs ``event``.
+        """Return the event one record may cost so that the whole unit costs ``event``.
 
         Group privacy: a unit of m rows costs m ε, and m² ρ in zCDP, when each row costs ε or ρ.
         When each row costs (ε, δ), a unit costs (m ε, δ (1 + e^ε + ... + e^((m-1) ε))); the δ of a
-        row is rounded down.
+        row is rounded down. Records in k different groups are seen by k independent draws, whose
+        costs add up: k ε, k ρ, (k ε, k δ) (docs/proofs/groups.md, [G3]).
         """
+        if self.groups > 1:
+            return _share(event, self.groups)
         match event:
             case Pure(epsilon):
                 return Pure(epsilon / self.rows)
@@ -89,7 +109,8 @@ class Unit:
             return "one row" if self.rows == 1 else f"one person with at most {self.rows} rows"
         person = f"one person ({self.column})"
         if self.combine is not None:
-            return f"{person} with the {self.combine} of their rows"
+            each = "" if self.groups == 1 else f" in each of at most {self.groups} groups"
+            return f"{person} with the {self.combine} of their rows{each}"
         rows = "row" if self.rows == 1 else "rows"
         rule = "at random" if self.order_by is None else f"the first by {self.order_by}"
         return f"{person} with at most {self.rows} {rows} each, {rule}"
@@ -98,9 +119,23 @@ class Unit:
         if self.column is None:
             return f"unit_of(rows={self.rows})"
         if self.combine is not None:
-            return f"unit_of({self.column!r}, combine={self.combine!r})"
+            each = "" if self.groups == 1 else f".in_groups({self.groups})"
+            return f"unit_of({self.column!r}, combine={self.combine!r}){each}"
         order = "" if self.order_by is None else f", order_by={self.order_by!r}"
         return f"unit_of({self.column!r}, max_rows={self.rows}{order})"
+
+
+def _share(event: Event, parts: int) -> Event:
+    """Return what each of several independent parts may cost."""
+    match event:
+        case Pure(epsilon):
+            return Pure(epsilon / parts)
+        case BoundedRange(eta):
+            return BoundedRange(eta / parts)
+        case Concentrated(rho):
+            return Concentrated(rho / parts)
+        case Approximate(epsilon, delta):
+            return Approximate(epsilon / parts, delta / parts)
 
 
 def unit_of(

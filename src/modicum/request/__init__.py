@@ -1,16 +1,40 @@
 """Questions to ask of a table, checked but not yet answered.
 
 ``curator.together(income=modicum.request.mean("income", ...), ...)`` answers several in the
-passes of the slowest one. The functions :func:`modicum.mean`, ``sum``, ``count``, ``quantile`` and
-``median`` and the methods of :class:`modicum.Curator` take the same arguments.
+passes of the slowest one. The functions :func:`modicum.mean`, ``sum``, ``count``, ``quantile``,
+``median``, ``quantiles``, ``histogram`` and ``cdf`` and the methods of :class:`modicum.Curator`
+take the same arguments.
 """
 
 from __future__ import annotations
 
+from modicum.request.cdf import cdf
 from modicum.request.count import count
+from modicum.request.extreme import maximum, minimum
+from modicum.request.histogram import histogram
+from modicum.request.iqr import iqr
 from modicum.request.mean import mean
 from modicum.request.quantile import median, quantile
+from modicum.request.quantiles import quantiles
 from modicum.request.sum import sum
-from modicum.runners.request import Request
+from modicum.request.variance import std, variance
+from modicum.runners.request import ArrayRequest, Question, Request
 
-__all__ = ["Request", "count", "mean", "median", "quantile", "sum"]
+__all__ = [
+    "ArrayRequest",
+    "Question",
+    "Request",
+    "cdf",
+    "count",
+    "histogram",
+    "iqr",
+    "maximum",
+    "mean",
+    "median",
+    "minimum",
+    "quantile",
+    "quantiles",
+    "std",
+    "sum",
+    "variance",
+]

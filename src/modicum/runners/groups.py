@@ -14,7 +14,7 @@ from modicum.exact.entropy import Entropy
 from modicum.frames.progress import watched
 from modicum.privacy.unit import Unit
 from modicum.runners.party import Party
-from modicum.runners.request import Request
+from modicum.runners.request import Question
 from modicum.runners.walk import Walk
 from modicum.steps import Ask
 
@@ -29,7 +29,7 @@ class GroupedReader(Protocol):
 
 
 def run_groups(
-    requests: Mapping[str, Request],
+    requests: Mapping[str, Question[Any]],
     groups: int,
     reader: GroupedReader,
     *,
@@ -41,7 +41,7 @@ def run_groups(
 
     Parameters
     ----------
-    requests : mapping of str to Request
+    requests : mapping of str to Question
         Asked of each group.
     groups : int
         Their number, public. A group may have no rows.

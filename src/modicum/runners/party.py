@@ -8,7 +8,7 @@ from typing import Any, Self
 from modicum.exact.entropy import Entropy
 from modicum.privacy.event import check_size, event_of
 from modicum.privacy.unit import Unit
-from modicum.runners.request import Request
+from modicum.runners.request import Question
 from modicum.runners.walk import Walk
 from modicum.steps import Ask
 from modicum.summaries.clipped import ClippedSum, ClippedSummary
@@ -31,7 +31,7 @@ class Party:
         self._asked: list[Ask[Any]] = []
 
     @classmethod
-    def of(cls, requests: Mapping[str, Request], unit: Unit) -> Self:
+    def of(cls, requests: Mapping[str, Question[Any]], unit: Unit) -> Self:
         """Start requests: each runs to its first step, at the price of one row."""
         party = cls({name: _walk(request, unit) for name, request in requests.items()})
         for walk in party.walks.values():
@@ -92,7 +92,7 @@ def _secret(ask: Ask[Any]) -> bool:
     return isinstance(ask.reduction, Records)
 
 
-def _walk(request: Request, unit: Unit) -> Walk:
+def _walk(request: Question[Any], unit: Unit) -> Walk:
     event = unit.per_row(event_of(request.budget))
     check_size(event)
     return Walk(request.begin(event), event)

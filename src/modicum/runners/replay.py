@@ -14,9 +14,9 @@ from typing import Any
 from modicum.exact.entropy import SYSTEM
 from modicum.mechanisms.law import Law
 from modicum.privacy.event import Event
-from modicum.release import Answer
+from modicum.release import Finding
 from modicum.runners.live import Reader
-from modicum.runners.request import Request
+from modicum.runners.request import Question
 from modicum.steps import Draw
 
 __all__ = ["Replayed", "Run", "replay"]
@@ -35,14 +35,14 @@ class Replayed:
         and public parameters. It must not depend on the data.
     waiting : Law or None
         The law that waits for an outcome, if the list ran out.
-    answer : Answer or None
+    answer : Finding or None
         The answer, if the run finished.
     """
 
     log_densities: tuple[float, ...]
     trail: tuple[object, ...]
     waiting: Law[Any] | None
-    answer: Answer | None
+    answer: Finding[Any] | None
 
     @property
     def log_density(self) -> float:
@@ -59,12 +59,12 @@ class Run:
         As in :class:`Replayed`, so far.
     """
 
-    def __init__(self, request: Request, event: Event, reader: Reader) -> None:
+    def __init__(self, request: Question[Any], event: Event, reader: Reader) -> None:
         self._steps = request.begin(event)
         self._reader = reader
         self.trail: list[object] = []
         self.waiting: Law[Any] | None = None
-        self.answer: Answer | None = None
+        self.answer: Finding[Any] | None = None
         self.give(None)
 
     def give(self, outcome: Any) -> None:
@@ -86,12 +86,14 @@ class Run:
             reply = tuple(self._reader.read(step.asks, SYSTEM))
 
 
-def replay(request: Request, event: Event, reader: Reader, outcomes: Sequence[Any]) -> Replayed:
+def replay(
+    request: Question[Any], event: Event, reader: Reader, outcomes: Sequence[Any]
+) -> Replayed:
     """Run an estimator on data with its draws answered from a list.
 
     Parameters
     ----------
-    request : Request
+    request : Question
     event : Event
         What one row may cost.
     reader : Reader

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import ClassVar, Generic, TypeVar
 
+from modicum.array_release import ArrayRelease
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget
 from modicum.privacy.event import Event
-from modicum.release import Answer
+from modicum.release import Finding, Record, Release
 from modicum.steps import Steps
 
-__all__ = ["Request"]
+__all__ = ["ArrayRequest", "Question", "Request"]
+
+R_co = TypeVar("R_co", bound=Record, covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """One statistic asked for, with arguments already checked.
+class Question(Generic[R_co]):
+    """One statistic asked for, with arguments already checked, and the kind of its release.
 
     Attributes
     ----------
@@ -39,5 +43,22 @@ class Request:
     column: str | None
     lattice: Lattice | None
     budget: Budget
-    begin: Callable[[Event], Steps[Answer]] = field(repr=False)
+    begin: Callable[[Event], Steps[Finding[R_co]]] = field(repr=False)
     options: object = None
+
+    release: ClassVar[type[Record]] = Record
+    """What its answer is released as."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request(Question[Release]):
+    """A question that is answered by one number; attributes as for :class:`Question`."""
+
+    release: ClassVar[type[Record]] = Release
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayRequest(Question[ArrayRelease]):
+    """A question that is answered by several numbers; attributes as for :class:`Question`."""
+
+    release: ClassVar[type[Record]] = ArrayRelease

@@ -9,7 +9,7 @@ from typing import Any
 from modicum.mechanisms.law import Law
 from modicum.privacy.compose import total
 from modicum.privacy.event import Event, cost, own_kind
-from modicum.release import Answer, Entry, plain
+from modicum.release import Entry, Finding, plain
 from modicum.steps import Ask, Draw, Need, Step, Steps
 
 __all__ = ["Walk"]
@@ -23,10 +23,10 @@ class Walk:
     that would exceed it is refused before it happens.
     """
 
-    steps: Steps[Answer]
+    steps: Steps[Finding[Any]]
     allowance: Event
     step: Step | None = None
-    answer: Answer | None = None
+    answer: Finding[Any] | None = None
     journal: list[Entry] = field(default_factory=list)
 
     def start(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import ClassVar, NoReturn, Protocol, Self, TypeVar
+from typing import ClassVar, NoReturn, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ __all__ = [
     "Fields",
     "Integers",
     "Reduction",
+    "Repeated",
     "Rows",
     "Sensitive",
     "pack",
@@ -54,6 +55,17 @@ class Fetchable(Protocol):
 
     def take(self, positions: Integers) -> NDArray[np.float64]:
         """Fetch rows at increasing positions."""
+
+
+@runtime_checkable
+class Repeated(Protocol):
+    """An accumulator that may need further passes, which others can share."""
+
+    def further(self) -> Accumulator[object] | None:
+        """Return the next pass, to be fed before this is asked again, ``None`` if none is needed.
+
+        ``finish`` makes those that are left.
+        """
 
 
 class Rows(Protocol):

@@ -17,6 +17,7 @@ from modicum.summaries.pools import HeldPool
 from modicum.summaries.records import Records, RecordSummary
 from modicum.summaries.tails import Tails, TailSummary
 from modicum.summaries.tails_pass import Ends
+from modicum.summaries.window import RankWindow, WindowSummary
 
 __all__ = ["summary_of_held"]
 
@@ -56,6 +57,9 @@ def summary_of_held(
             return TailSummary(len(q), ends.low, ends.high, middle, len(rest), keep)
         case ClippedSum(lo, hi) if lattice.first <= lo and hi <= lattice.last:
             return ClippedSummary(len(q), exact_sum(np.clip(q, lo, hi)))
+        case RankWindow(share, reach):
+            start, stop = reduction.ranks(len(q))
+            return WindowSummary(len(q), start, q[start:stop].copy(), share, reach)
         case Records():
             return RecordSummary((HeldPool(q),))
     of_part = isinstance(reduction, PartRecords | PartSubsample | PartWindow)

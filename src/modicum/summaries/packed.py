@@ -2,16 +2,21 @@
 
 Sorting packed integers is many times faster than sorting by two columns, and every summary of a
 group is then one of a slice. Where a group and an integer need more than 63 bits together, the
-groups are first divided into buckets by their leading bits, so no bit of a value is given up.
+records in a window of the range, in which all of the data may well lie, are packed by their
+distance from its start; the others are divided into buckets by the leading bits of their group
+first. So no bit of a value is given up.
 """
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.lattice import Lattice
 from modicum.summaries.base import Integers, Sensitive
+from modicum.summaries.group_tails import GroupTails
 from modicum.summaries.kernel import CHUNK, Quantiser
 
 __all__ = ["PackedGroups", "SortedGroups"]
@@ -25,32 +30,53 @@ class SortedGroups(Sensitive):
     Parameters
     ----------
     first : int
-        The integer of the range's lower end, which is added to what is stored.
-    value_bits, group_bits : int
-        Bits of a value, and bits of a group within its bucket.
-    buckets : list of sorted int64 arrays
+        The integer from which on what is stored is counted.
+    value_bits : int
+        Bits of a stored value; the bits above are the group.
+    packed : sorted int64 array
         Sensitive.
+    groups : int
+    outside : list of SortedGroups
+        The records that did not fit into these bits, of one run of groups each.
     """
 
-    __slots__ = ("_bounds", "_buckets", "_first", "_group_bits", "_mask")
+    __slots__ = ("_bounds", "_first", "_outside", "_packed", "_value_bits")
 
     def __init__(
-        self, first: int, value_bits: int, group_bits: int, buckets: list[Integers]
+        self,
+        first: int,
+        value_bits: int,
+        packed: Integers,
+        groups: int,
+        outside: list[SortedGroups],
     ) -> None:
         self._first = first
-        self._group_bits = group_bits
-        self._mask = (1 << value_bits) - 1
-        self._buckets = buckets
-        starts = np.arange(1 << group_bits, dtype=np.int64) << value_bits
-        self._bounds = [np.append(each.searchsorted(starts), len(each)) for each in buckets]
+        self._value_bits = value_bits
+        self._packed = packed
+        self._outside = outside
+        starts = np.arange(groups, dtype=np.int64) << value_bits
+        self._bounds = np.append(packed.searchsorted(starts), len(packed))
 
     def records(self, group: int) -> Integers:
         """Return the sorted lattice integers of one group."""
-        bucket, place = divmod(group, 1 << self._group_bits)
-        start, stop = self._bounds[bucket][place : place + 2]
-        q = self._buckets[bucket][start:stop] & self._mask
+        start, stop = self._bounds[group : group + 2]
+        q = self._packed[start:stop] & ((1 << self._value_bits) - 1)
         q += self._first
-        return q
+        if not self._outside:
+            return q
+        run, place = divmod(group, len(self._outside[0]))
+        others = self._outside[run].records(place)
+        cut = others.searchsorted(self._first)
+        return np.concatenate([others[:cut], q, others[cut:]]) if len(others) else q
+
+    def tails(self, keep: int) -> GroupTails | None:
+        """Return the tails of all groups, ``None`` where they are not in one array."""
+        if self._outside:
+            return None
+        return GroupTails(self._packed, self._bounds, self._value_bits, self._first, keep)
+
+    def __len__(self) -> int:
+        return len(self._bounds) - 1
 
 
 class PackedGroups:
@@ -65,12 +91,13 @@ class PackedGroups:
 
     def __init__(self, groups: int, lattice: Lattice) -> None:
         self._quantiser = Quantiser(lattice)
-        self._value_bits = lattice.width.bit_length()
-        needed = max(groups - 1, 0).bit_length()
-        self._group_bits = min(needed, _BITS - self._value_bits)
-        self._buckets = max(1, -(-groups >> self._group_bits))
-        self._kind = np.uint8 if self._buckets <= 1 << 8 else np.uint16  # sorted by their digits
-        self._parts: list[tuple[Integers, list[int]]] = []
+        self._groups = groups
+        self._range_bits = lattice.width.bit_length()
+        self._value_bits = min(self._range_bits, _BITS - max(groups - 1, 0).bit_length())
+        self._inside: _Packing | None = None
+        if self._value_bits == self._range_bits:
+            self._inside = _Packing(groups, lattice.first, self._value_bits)
+        self._outside: list[_Packing] = []
 
     def update(self, groups: Integers, x: NDArray[np.float64]) -> None:
         """Take in rows: their groups, -1 for none of them, and values; NaN is missing."""
@@ -78,35 +105,87 @@ class PackedGroups:
             self._chunk(groups[start : start + CHUNK], x[start : start + CHUNK])
 
     def _chunk(self, groups: Integers, x: NDArray[np.float64]) -> None:
-        bits = self._quantiser.bits(x)
-        y = bits.view(np.float64)
+        quantiser = self._quantiser
+        y = quantiser.bits(x).view(np.float64)
         # The minimum of the floats is NaN if one of them is: cheaper than a mask.
         if groups.min() < 0 or np.isnan(y.min()):
             kept = groups >= 0
             kept &= ~np.isnan(y)
-            groups, bits = groups[kept], bits[kept]
-        least = self._quantiser.zero + self._quantiser.first
-        packed = np.maximum(bits, least)
-        np.minimum(packed, self._quantiser.zero + self._quantiser.last, out=packed)
-        packed -= least
-        if self._buckets == 1:
-            packed |= groups << self._value_bits
-            self._parts.append((packed, [0, len(packed)]))
-            return
-        packed |= (groups & ((1 << self._group_bits) - 1)) << self._value_bits
-        bucket = (groups >> self._group_bits).astype(self._kind)
-        ends = np.bincount(bucket, minlength=self._buckets).cumsum()
-        packed = packed.take(bucket.argsort(kind="stable"), mode="clip")
-        self._parts.append((packed, [0, *ends.tolist()]))
+            groups, y = groups[kept], y[kept]
+            if not len(y):
+                return
+        ends = quantiser.lifted(quantiser.first), quantiser.lifted(quantiser.last)
+        if y.min() < ends[0] or y.max() > ends[1]:
+            np.clip(y, *ends, out=y)
+        if self._inside is None:
+            self._inside = _Packing(self._groups, self._start(y), self._value_bits)
+        first = self._inside.first
+        if self._value_bits < self._range_bits:
+            last = min(first + (1 << self._value_bits) - 1, quantiser.last)
+            window = quantiser.lifted(first), quantiser.lifted(last)
+            if y.min() < window[0] or y.max() > window[1]:
+                inside = (y >= window[0]) & (y <= window[1])
+                self._put_outside(groups[~inside], y[~inside].view(np.int64))
+                groups, y = groups[inside], y[inside]
+        self._inside.put(groups, y.view(np.int64), quantiser.zero)
+
+    def _start(self, y: NDArray[np.float64]) -> int:
+        """Return where the window begins: its middle is the median of a chunk."""
+        middle = int(np.median(y).view(np.int64)) - self._quantiser.zero
+        room = 1 << self._value_bits
+        return min(max(middle - room // 2, self._quantiser.first), self._quantiser.last + 1 - room)
+
+    def _put_outside(self, groups: Integers, bits: Integers) -> None:
+        """Divide records into runs of groups, so few that a group's place and a value fit."""
+        run = 1 << (_BITS - self._range_bits)
+        if not self._outside:
+            first, bits_of_range = self._quantiser.first, self._range_bits
+            self._outside = [
+                _Packing(run, first, bits_of_range) for _ in range(-(-self._groups // run))
+            ]
+        numbers = groups // run
+        kind = np.uint8 if len(self._outside) <= 1 << 8 else np.int64
+        order = numbers.astype(kind).argsort(kind="stable")  # few of them: by digits
+        groups, bits = groups[order] % run, bits[order]
+        cuts = np.bincount(numbers, minlength=len(self._outside)).cumsum()
+        for packing, (start, stop) in zip(
+            self._outside, pairwise([0, *cuts.tolist()]), strict=True
+        ):
+            if start < stop:
+                packing.put(groups[start:stop], bits[start:stop], self._quantiser.zero)
 
     def finish(self) -> SortedGroups:
         """Sort what was collected."""
-        empty = np.empty(0, dtype=np.int64)
-        buckets = []
-        for bucket in range(self._buckets):
-            parts = [part[at[bucket] : at[bucket + 1]] for part, at in self._parts]
-            joined = np.concatenate([empty, *parts])
-            joined.sort()
-            buckets.append(joined)
-        self._parts = []
-        return SortedGroups(self._quantiser.first, self._value_bits, self._group_bits, buckets)
+        inside = self._inside or _Packing(self._groups, self._quantiser.first, self._value_bits)
+        return inside.finish([each.finish([]) for each in self._outside])
+
+
+class _Packing:
+    """Packed records on their way: an array that grows in place."""
+
+    __slots__ = ("_groups", "_held", "_rows", "_value_bits", "first")
+
+    def __init__(self, groups: int, first: int, value_bits: int) -> None:
+        self.first = first
+        self._groups = groups
+        self._value_bits = value_bits
+        self._held = np.empty(0, dtype=np.int64)
+        self._rows = 0
+
+    def put(self, groups: Integers, bits: Integers, zero: int) -> None:
+        """Take in records by the bits of their integers, which are ``zero`` too large."""
+        stop = self._rows + len(bits)
+        if stop > len(self._held):
+            # In place, by moving pages: a list of parts would be copied to be joined.
+            self._held.resize(max(stop, len(self._held) * 3 // 2), refcheck=False)
+        packed = self._held[self._rows : stop]
+        np.left_shift(groups, self._value_bits, out=packed)
+        packed += bits  # beyond 2^63 for a moment, which comes round
+        packed -= zero + self.first
+        self._rows = stop
+
+    def finish(self, outside: list[SortedGroups]) -> SortedGroups:
+        """Sort; nothing can be put in any more."""
+        self._held.resize(self._rows, refcheck=False)
+        self._held.sort()
+        return SortedGroups(self.first, self._value_bits, self._held, self._groups, outside)

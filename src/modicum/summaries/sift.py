@@ -19,6 +19,7 @@ from modicum.summaries.base import Fields, Integers, Sensitive, pack
 from modicum.summaries.chosen import ChosenRows
 from modicum.summaries.kernel import CHUNK
 from modicum.summaries.pools import PassingRows
+from modicum.summaries.ranked import Ranked
 
 __all__ = ["Sample", "Sift", "Sifted"]
 
@@ -104,6 +105,36 @@ class Sifted(Sensitive):
         before = self.below + self.on_lo
         return Sample(np.sort(chosen), self.inside.records, before, self.lo, self.hi)
 
+    def place(self) -> tuple[int, int]:
+        """Return the number of records below the bracket, and of those at its lower end."""
+        return self.below, self.on_lo
+
+    def cells(self, start: int, stop: int) -> Ranked:
+        """Return the values at covered positions from start to stop (exclusive), and their ranks.
+
+        All records of a value are counted, those outside the positions too.
+        """
+        (strictly,) = self.inside.subsamples
+        before = self.below + self.on_lo
+        first, last = (min(max(p - before, 0), len(strictly)) for p in (start, stop))
+        values, below, ties = (np.empty(0, dtype=np.int64) for _ in range(3))
+        if first < last:
+            strictly = np.partition(strictly, sorted({first, last - 1}))
+            inner = np.sort(strictly[first:last])
+            values, below, ties = np.unique(inner, return_index=True, return_counts=True)
+            below = below + before + first
+            # Those equal to the two ends may also lie outside the positions.
+            for place in {0, len(values) - 1}:
+                below[place] = before + int(np.count_nonzero(strictly < values[place]))
+                ties[place] = int(np.count_nonzero(strictly == values[place]))
+        if start < before and start < stop:
+            values, below = np.append(self.lo, values), np.append(self.below, below)
+            ties = np.append(self.on_lo, ties)
+        if stop > before + len(strictly) and start < stop:
+            values, below = np.append(values, self.hi), np.append(below, before + len(strictly))
+            ties = np.append(ties, self.on_hi)
+        return Ranked(values.astype(np.int64), below.astype(np.int64), ties.astype(np.int64))
+
     def window(self, start: int, stop: int) -> Integers:
         """Return the records at covered positions from start to stop (exclusive), sorted."""
         (strictly,) = self.inside.subsamples
@@ -188,6 +219,15 @@ class Sift:
             self.below += int(numbers[1]) - len(inside)
             if len(inside):
                 self._take(self._lattice.quantise(part[inside]))
+
+    def update_sorted(self, x: NDArray[np.float64]) -> None:
+        """Sift a sorted chunk without NaN."""
+        start = int(np.searchsorted(x, self._floor, side="left"))
+        stop = int(np.searchsorted(x, self._ceiling, side="right"))
+        self.below += start
+        self.above += len(x) - stop
+        if start < stop:
+            self._take(self._lattice.quantise(x[start:stop]))
 
     def _take(self, q: Integers) -> None:
         inner = q[(q > self.lo) & (q < self.hi)]

@@ -10,7 +10,8 @@ import numpy as np
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.summaries.base import Fields, Integers, Rows, Sensitive, pack
+from modicum.summaries.base import Accumulator, Fields, Integers, Rows, Sensitive, pack
+from modicum.summaries.sift import Sifted
 from modicum.summaries.window_pass import WindowPass
 
 __all__ = ["RankWindow", "WindowSummary"]
@@ -43,7 +44,7 @@ class RankWindow:
     def begin(self, lattice: Lattice | None, rows: Rows | None = None, /) -> _Pass:
         if lattice is None:
             raise InvalidArgument("ranks need a range: lattice must not be None")
-        return _Pass(self, WindowPass(self.ranks, lattice, rows))
+        return _Pass(self, WindowPass([self.ranks], lattice, rows))
 
     def ranks(self, count: int) -> tuple[int, int]:
         """Return the window as positions from, to (exclusive) among ``count`` sorted records.
@@ -55,6 +56,11 @@ class RankWindow:
         """
         centre = count * self.q.numerator // self.q.denominator
         return max(0, centre - self.reach), min(count, centre + self.reach + 1)
+
+    def summary(self, found: Sifted) -> WindowSummary:
+        """Return the summary of all records, after a search that has found these."""
+        start, stop = self.ranks(found.count)
+        return WindowSummary(found.count, start, found.window(start, stop), self.q, self.reach)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -112,6 +118,9 @@ class _Pass:
     def update(self, x: np.ndarray[tuple[int], np.dtype[np.float64]], /) -> None:
         self._passing.update(x)
 
+    def further(self) -> Accumulator[object] | None:
+        return self._passing.further()
+
     def finish(self) -> WindowSummary:
-        count, below, values = self._passing.finish()
-        return WindowSummary(count, below, values, self._asked.q, self._asked.reach)
+        (sifted,) = self._passing.finish()
+        return self._asked.summary(sifted)

@@ -7,14 +7,15 @@ the column is read again. The sample decides how often that happens, and nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
-from modicum.summaries.base import Fetchable, Integers, Rows
+from modicum.summaries.base import Accumulator, Fetchable, Rows
+from modicum.summaries.kernel import CHUNK
 from modicum.summaries.membership import distinct_positions
 from modicum.summaries.sift import Sample, Sift, Sifted
 
@@ -23,6 +24,7 @@ __all__ = ["WindowPass", "WindowSearch"]
 _WHOLE = 1 << 20  # records of a whole column that are held: 8 MB
 _FEW = 1 << 17  # rows that are not worth a sample by position
 _INSIDE = 1 << 21  # records of a bracket that are held: 16 MB, twice as much in each further pass
+_SORTED_FROM = 8  # most brackets that a chunk is compared with one by one
 _FETCHED = 1 << 15  # rows of a sample by position
 _SURE = 3.5  # standard deviations of a sample's rank between it and an end of the bracket
 
@@ -34,85 +36,91 @@ class WindowSearch:
     ----------
     ranks : callable
         From the number of records to positions from, to (exclusive).
-    lattice : Lattice
+    bracket : tuple of int
+        Where to look first.
     most : int
-        Records within the first bracket, the whole range, that may be held.
+        Records within that bracket that may be held.
+
+    Attributes
+    ----------
+    found : Sifted or None
+        Holds the wanted records, once they are known.
     """
 
     def __init__(
-        self, ranks: Callable[[int], tuple[int, int]], lattice: Lattice, most: int
+        self, ranks: Callable[[int], tuple[int, int]], bracket: tuple[int, int], most: int
     ) -> None:
-        self._ranks = ranks
+        self.ranks = ranks
+        self.bracket = bracket
+        self.most = most
+        self.found: Sifted | None = None
         self._known: Sample | None = None
         self._sure = _SURE
-        self.bracket = lattice.first, lattice.last
-        self.most = most
 
     def start_from(self, sample: Sample) -> None:
         """Begin with a sample of all records, whose number may be an estimate."""
         self._known = sample
-        self.bracket = sample.bracket(*self._ranks(int(sample.size)), _SURE)
+        self.bracket = sample.bracket(*self.ranks(int(sample.size)), _SURE)
         self.most = _INSIDE
 
-    def learn(self, sifted: Sifted) -> tuple[int, int, Integers] | None:
-        """Take in what the bracket holds.
-
-        Returns
-        -------
-        tuple or None
-            The number of records, that before the window, and the window. ``None`` if there is a
-            new bracket.
-        """
-        start, stop = self._ranks(sifted.count)
+    def learn(self, sifted: Sifted) -> None:
+        """Take in what the bracket holds: it is what is wanted, or there is a new bracket."""
+        start, stop = self.ranks(sifted.count)
         if not sifted.covers(start, stop):
             self._sure *= 2
         elif sifted.holds_all:
-            return sifted.count, start, sifted.window(start, stop)
+            self.found = sifted
+            return
         else:
             self._known, self._sure = sifted.sample(), _SURE
         assert self._known is not None
         self.bracket = self._known.bracket(start, stop, self._sure)
         # A bracket shrinks towards the window. Doubling ends this even if it does not.
         self.most = max(2 * self.most, 2 * (stop - start), _INSIDE)
-        return None
 
 
 class WindowPass:
-    """Finds the records at the positions ``ranks(n)`` of a column of n records.
+    """Finds the records at several windows of positions of a column, in shared passes.
 
     Parameters
     ----------
-    ranks : callable
-        From the number of records to positions from, to (exclusive).
+    windows : sequence of callable
+        Each from the number of records to positions from, to (exclusive).
     lattice : Lattice
     rows : Rows or None
         Without them every record is held.
     """
 
     def __init__(
-        self, ranks: Callable[[int], tuple[int, int]], lattice: Lattice, rows: Rows | None
+        self,
+        windows: Sequence[Callable[[int], tuple[int, int]]],
+        lattice: Lattice,
+        rows: Rows | None,
     ) -> None:
-        self._search = WindowSearch(ranks, lattice, _WHOLE)
+        whole = lattice.first, lattice.last
+        self._searches = [WindowSearch(ranks, whole, _WHOLE) for ranks in windows]
         self._lattice = lattice
         self._rows = rows
-        self._sift: Sift | None = None
+        self._sifting: Sifting | None = None
 
     def update(self, x: NDArray[np.float64]) -> None:
         """Take in one chunk of the first pass."""
-        if self._sift is None:
-            self._sift = self._start()
-        self._sift.update(x)
+        self._started().update(x)
 
-    def _start(self) -> Sift:
-        fetchable = None if self._rows is None else self._rows.fetchable
-        if fetchable is not None and fetchable.size > _FEW:
-            assert self._rows is not None
-            self._search.start_from(self._fetched(fetchable, self._rows.entropy))
-        return self._next()
+    def _started(self) -> Sifting:
+        if self._sifting is None:
+            fetchable = None if self._rows is None else self._rows.fetchable
+            if fetchable is not None and fetchable.size > _FEW:
+                assert self._rows is not None
+                sample = self._fetched(fetchable, self._rows.entropy)
+                for search in self._searches:
+                    search.start_from(sample)
+            self._sifting = self._next()
+        return self._sifting
 
-    def _next(self) -> Sift:
+    def _next(self) -> Sifting:
         entropy = None if self._rows is None else self._rows.entropy
-        return Sift(self._lattice, entropy, self._search.bracket, self._search.most)
+        return Sifting(self._searches, self._lattice, entropy)
 
     def _fetched(self, rows: Fetchable, entropy: Entropy) -> Sample:
         """Sample rows by position; the number of records among all rows is an estimate."""
@@ -121,11 +129,56 @@ class WindowPass:
         records = rows.size * len(values) / _FETCHED
         return Sample(values, records, 0, self._lattice.first, self._lattice.last)
 
-    def finish(self) -> tuple[int, int, Integers]:
-        """Return the number of records, that before the window, and the window."""
-        sift = self._sift if self._sift is not None else self._start()
-        while (found := self._search.learn(sift.finish())) is None:
+    def further(self) -> Accumulator[object] | None:
+        """Return the next pass over the column, ``None`` once the windows are known."""
+        self._started().learn()
+        if all(search.found for search in self._searches):
+            return None
+        self._sifting = self._next()
+        return self._sifting
+
+    def finish(self) -> list[Sifted]:
+        """Return what holds the records of each window."""
+        while (sifting := self.further()) is not None:
             assert self._rows is not None
-            sift = self._next()
-            self._rows.feed(sift)
-        return found
+            self._rows.feed(sifting)
+        return [search.found for search in self._searches if search.found is not None]
+
+
+class Sifting:
+    """One pass for all searches that still look for records."""
+
+    reads = True
+
+    def __init__(
+        self, searches: Sequence[WindowSearch], lattice: Lattice, entropy: Entropy | None
+    ) -> None:
+        self._waiting = [search for search in searches if search.found is None]
+        self._sifts: dict[tuple[tuple[int, int], int], Sift] = {}
+        for each in self._waiting:
+            if (each.bracket, each.most) not in self._sifts:
+                sift = Sift(lattice, entropy, each.bracket, each.most)
+                self._sifts[each.bracket, each.most] = sift
+
+    def update(self, x: NDArray[np.float64], /) -> None:
+        """Sift a chunk; of many brackets, sorting it once is cheaper than comparing with each."""
+        for start in range(0, len(x), CHUNK):
+            part = x[start : start + CHUNK]
+            if len(self._sifts) <= _SORTED_FROM:
+                for sift in self._sifts.values():
+                    sift.update(part)
+            else:
+                ordered = np.sort(part)  # NaN comes last
+                numbers = len(ordered) - int(np.count_nonzero(np.isnan(ordered)))
+                for sift in self._sifts.values():
+                    sift.update_sorted(ordered[:numbers])
+
+    def learn(self) -> None:
+        """Tell the searches, once, what the pass has found."""
+        sifted = {place: sift.finish() for place, sift in self._sifts.items()}
+        for search in self._waiting:
+            search.learn(sifted[search.bracket, search.most])
+        self._waiting = []
+
+    def finish(self) -> None:
+        """Nothing is returned: the searches know."""

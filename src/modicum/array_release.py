@@ -1,0 +1,285 @@
+"""The record of a release of several numbers at once, such as quantiles or a histogram."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import prod
+from sys import float_info
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from modicum.errors import InvalidArgument
+from modicum.exact.enclosure import float_nearest
+from modicum.native_table import native_table
+from modicum.release import Basis, Finding, Record, check_confidence
+
+__all__ = ["ArrayAnswer", "ArrayEvidence", "ArrayRelease", "Axis", "Intervals"]
+
+SCHEMA = "modicum.array/1"
+_SHOWN = 30  # components on the card
+_LARGEST = float_info.max
+
+Floats = NDArray[np.float64]
+Label = float | str
+
+
+class Intervals(NamedTuple):
+    """Ends of intervals, one for each component: two arrays of the shape of the values."""
+
+    lower: Floats
+    upper: Floats
+
+
+class ArrayEvidence(Basis, Protocol):
+    """Released quantities from which intervals of every component follow."""
+
+    def intervals(self, level: float, tail: float | None) -> Intervals:
+        """Return intervals that hold all at once with probability ``level``, in C order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """What the components along one axis stand for: public columns of labels.
+
+    Attributes
+    ----------
+    columns : tuple of (str, tuple)
+        Names and labels, all of one length: the q of quantiles, the left and right ends of bins.
+
+    Examples
+    --------
+    >>> Axis.of(left=(0.0, 1.0), right=(1.0, 2.0)).labels
+    ((0.0, 1.0), (1.0, 2.0))
+    >>> Axis.of(q=(0.1, 0.5)).labels
+    (0.1, 0.5)
+    """
+
+    columns: tuple[tuple[str, tuple[Label, ...]], ...]
+
+    @classmethod
+    def of(cls, **columns: tuple[Label, ...]) -> Axis:
+        """Name the columns."""
+        return cls(tuple(columns.items()))
+
+    def __len__(self) -> int:
+        return len(self.columns[0][1])
+
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """One label a component; a tuple if there are several columns."""
+        columns = [labels for _, labels in self.columns]
+        return columns[0] if len(columns) == 1 else tuple(zip(*columns, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayAnswer(Finding["ArrayRelease"]):
+    """What an estimator of several numbers returns.
+
+    Attributes
+    ----------
+    values : tuple of Fraction
+        The components, in C order.
+    axes : tuple of Axis
+        Their number is the number of dimensions.
+    evidence : ArrayEvidence
+    status : str
+        As for :class:`~modicum.release.Answer`.
+    """
+
+    values: tuple[Fraction, ...]
+    axes: tuple[Axis, ...]
+    evidence: ArrayEvidence
+    status: str
+
+    def released(self, **circumstances: Any) -> ArrayRelease:
+        """Return the record."""
+        return ArrayRelease(
+            numbers=tuple(float_nearest(value) for value in self.values),
+            axes=self.axes,
+            evidence=self.evidence,
+            status=self.status,
+            **circumstances,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayRelease(Record):
+    """Several numbers that were released together, each with a public label.
+
+    It is a sequence of floats with labels: ``len``, iteration, indexing and ``numpy.asarray``
+    treat it as the array :attr:`values`.
+
+    Attributes
+    ----------
+    numbers : tuple of float
+        The components, in C order.
+    axes : tuple of Axis
+        What they stand for.
+    evidence : ArrayEvidence
+        What :meth:`interval` computes from.
+    statistic, column, event, unit, lattice, method, status, journal, engine, account, private
+        And ``version``: as for :class:`~modicum.release.Record`.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> found = modicum.quantiles(np.arange(1e5), q=[0.1, 0.5], within=(-1e9, 1e9), epsilon=1)
+    >>> found.labels, len(found), bool(found[0] < found[1]), found.values.flags.writeable
+    ((0.1, 0.5), 2, True, False)
+    >>> found.interval().lower.shape, list(found.frame()[0])
+    ((2,), ['q', 'value', 'lower', 'upper'])
+    """
+
+    evidence: ArrayEvidence
+    numbers: tuple[float, ...]
+    axes: tuple[Axis, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of components along each axis."""
+        return tuple(len(axis) for axis in self.axes)
+
+    @property
+    def values(self) -> Floats:
+        """The answer as a read-only float64 array."""
+        return self._shaped(np.array(self.numbers, dtype=np.float64))
+
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """Public labels of the components, in the order of iteration."""
+        return self.axes[0].labels
+
+    def __array__(
+        self, dtype: DTypeLike | None = None, *, copy: bool | None = None
+    ) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("an ArrayRelease makes a new array, so copy=False is impossible")
+        return np.array(self.values, dtype=dtype)
+
+    def __len__(self) -> int:
+        return len(self.axes[0])
+
+    def __iter__(self) -> Iterator[Any]:
+        """Go through the components of the first axis: floats, or arrays if there are more axes."""
+        return iter(self.values.tolist() if len(self.axes) == 1 else self.values)
+
+    def __getitem__(self, index: Any) -> Any:
+        found = self.values[index]
+        return float(found) if isinstance(found, np.float64) else found
+
+    def __float__(self) -> float:
+        raise TypeError(f"{len(self.numbers)} numbers were released: take one of them, release[0]")
+
+    def interval(self, level: float = 0.95, tail: float | None = 3) -> Intervals:
+        """Intervals for all components, which hold at once with probability ``level``.
+
+        From released quantities only; they cost nothing. :meth:`explain` says what they assume.
+
+        Parameters
+        ----------
+        level : float
+            Confidence over the mechanism's randomness that all intervals hold, in (0, 1).
+        tail : float or None
+            As for :meth:`Release.interval <modicum.release.Release.interval>`.
+
+        Returns
+        -------
+        Intervals
+            Read-only arrays ``lower`` and ``upper`` of the shape of the values.
+
+        Raises
+        ------
+        InvalidArgument
+            If ``level`` is not in (0, 1) or ``tail`` is not above 1.
+        """
+        check_confidence(level, tail)
+        lower, upper = self.evidence.intervals(level, tail)
+        return Intervals(
+            self._shaped(np.maximum(lower, -_LARGEST)), self._shaped(np.minimum(upper, _LARGEST))
+        )
+
+    def frame(self) -> Any:
+        """Return a table with a row for each component: its labels, value, lower and upper.
+
+        The interval is that of 95 %. It is a table of the library that the data came in: pandas,
+        Polars or PyArrow (for DuckDB PyArrow, or pandas). Data of any other kind get a list of
+        dicts.
+        """
+        return native_table(self._columns(), self.engine)
+
+    def card(self, level: float = 0.95, tail: float | None = 3) -> str:
+        """Write a table of all components with intervals; arguments as for :meth:`interval`."""
+        columns = self._columns(level, tail)
+        names = [name for name in columns if name not in {"value", "lower", "upper"}]
+        ends = f"{100 * level:g} % interval, all at once"
+        rows = [(*names, self.statistic, ends)]
+        for i in range(min(len(self.numbers), _SHOWN)):
+            value, lower, upper = (columns[name][i] for name in ("value", "lower", "upper"))
+            labels = [_shown(columns[name][i]) for name in names]
+            rows.append((*labels, f"{value:,.6g}", f"[{lower:,.6g}, {upper:,.6g}]"))
+        wide = [max(len(row[place]) for row in rows) for place in range(len(names) + 1)]
+        lines = [f"{self.statistic} of {self._of()}: {len(self.numbers)} numbers"]
+        for *cells, interval in rows:
+            parts = [f"{cell:>{width}}" for cell, width in zip(cells, wide, strict=True)]
+            lines.append("  " + "  ".join([*parts, interval]))
+        if len(self.numbers) > _SHOWN:
+            lines.append(f"  and {len(self.numbers) - _SHOWN} more: frame() has all")
+        if self.evidence.condition:
+            lines.append(f"  intervals      {self.evidence.condition}")
+        return "\n".join([*lines, *self._terms()])
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Write everything as one JSON object (``schema: modicum.array/1``).
+
+        ``values``, ``lower`` and ``upper`` are nested lists of one shape; ``axes`` is a list of
+        objects, each from the name of a column to its labels.
+        """
+        lower, upper = self.interval()
+        answer = {
+            "axes": [
+                {name: [_plain(label) for label in labels] for name, labels in axis.columns}
+                for axis in self.axes
+            ],
+            "values": self.values.tolist(),
+            "lower": lower.tolist(),
+            "upper": upper.tolist(),
+        }
+        return self._json(SCHEMA, answer, indent)
+
+    def _columns(self, level: float = 0.95, tail: float | None = 3) -> dict[str, list[Any]]:
+        """Labels of every component, in C order, its value and its interval."""
+        lower, upper = self.interval(level, tail)
+        columns: dict[str, list[Any]] = {}
+        places = list(product(*(range(size) for size in self.shape)))
+        for number, axis in enumerate(self.axes):
+            for name, labels in axis.columns:
+                columns[name] = [labels[place[number]] for place in places]
+        ends = {"lower": lower.ravel().tolist(), "upper": upper.ravel().tolist()}
+        return columns | {"value": list(self.numbers)} | ends
+
+    def _shaped(self, numbers: Floats) -> Floats:
+        if numbers.size != prod(self.shape):
+            raise InvalidArgument(f"{numbers.size} numbers do not fill the shape {self.shape}")
+        shaped = np.array(numbers, dtype=np.float64).reshape(self.shape)
+        shaped.flags.writeable = False
+        return shaped
+
+    def __str__(self) -> str:
+        return self.card()
+
+    def __repr__(self) -> str:
+        return f"ArrayRelease({self.statistic} of {self._of()!r}, shape={self.shape})"
+
+
+def _shown(label: Label) -> str:
+    return label if isinstance(label, str) else f"{label:,.6g}"
+
+
+def _plain(label: Label) -> Label:
+    """JSON has no infinite numbers."""
+    return label if isinstance(label, str) or abs(label) <= _LARGEST else str(label)

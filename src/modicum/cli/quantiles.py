@@ -1,0 +1,58 @@
+"""``modicum quantiles``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from modicum import plan
+from modicum import request as ask
+from modicum.cli.verb import column_options, column_plan, column_verb
+from modicum.privacy.budget import Budget
+from modicum.runners.request import ArrayRequest
+
+__all__ = ["add_plan", "add_to"]
+
+
+def add_to(verbs: Any) -> None:
+    """Add the verb to the command line."""
+    column_verb(
+        verbs,
+        "quantiles",
+        example="flights.csv delay --q 0.25,0.5,0.75 --within=-1e9,1e9 --epsilon 1",
+        question=_question,
+        options=_options,
+        groups=False,
+    )
+
+
+def add_plan(statistics: Any) -> None:
+    """Add the statistic to ``modicum plan``."""
+    column_plan(
+        statistics,
+        "quantiles",
+        example="--q 0.25,0.5,0.75 --within=0,1e9 --n 1e5 --sd 5e4 --error 500",
+        make=plan.quantiles,
+        options=_options,
+        chosen=_chosen,
+    )
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--q", metavar="Q,Q,...", required=True, help="which ones, increasing, such as 0.1,1/3,0.9"
+    )
+    parser.add_argument(
+        "--no-interval",
+        action="store_true",
+        help="count nothing for intervals: the answers are more accurate",
+    )
+
+
+def _chosen(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {"q": arguments.q.split(","), "interval": not arguments.no_interval}
+
+
+def _question(arguments: argparse.Namespace, price: Budget) -> ArrayRequest:
+    options = column_options(arguments) | _chosen(arguments)
+    return ask.quantiles(arguments.column, budget=price, **options)

@@ -1,0 +1,82 @@
+"""The number of records in each bin of a public partition: one draw.
+
+[H1] counts  all bins, noise for the whole budget on each: a record is in one bin at most.
+
+docs/proofs/histogram.md has the proof.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from modicum.array_release import ArrayAnswer, Axis, Intervals
+from modicum.estimators.purse import open_purse
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.noise import Noise
+from modicum.privacy.event import Event
+from modicum.steps import Ask, Steps, draw, need
+from modicum.summaries.bins import BinCounts
+
+__all__ = ["HistogramEvidence", "noisy_histogram"]
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramEvidence:
+    """Noisy counts and their noise."""
+
+    noisy: tuple[int, ...]
+    noise: Noise
+
+    def intervals(self, level: float, tail: float | None) -> Intervals:
+        """Return intervals that hold at once: the noises are independent, so levels multiply."""
+        reach = self.noise.tail_bound(1 - level ** (1 / len(self.noisy)))
+        counts = np.array(self.noisy, dtype=np.float64)
+        return Intervals(np.maximum(counts - reach, 0), np.maximum(counts + reach, 0))
+
+    @property
+    def condition(self) -> str:
+        """What the default intervals assume."""
+        return ""
+
+    def assumption(self, tail: float | None) -> str:
+        """Say in words what the intervals cover."""
+        return (
+            "the intervals cover the noise of all bins at once, the only error; they assume "
+            "nothing."
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Numbers as JSON types."""
+        return {"noisy": list(self.noisy), "noise_sd": self.noise.variance**0.5}
+
+
+def noisy_histogram(
+    column: str | None, lattice: Lattice, event: Event, *, edges: tuple[float, ...]
+) -> Steps[ArrayAnswer]:
+    """Count the records of each bin [edges[i], edges[i + 1]); the last one is closed.
+
+    Parameters
+    ----------
+    column : str or None
+    lattice : Lattice
+        Wider than the finite edges on both sides, so that what lies outside stays outside.
+    event : Event
+        Total cost for one row.
+    edges : tuple of float
+        Increasing, all different on the lattice; the first and the last may be infinite.
+    """
+    cuts = [*_integers(lattice, edges[:-1]), *(cut + 1 for cut in _integers(lattice, edges[-1:]))]
+    counted = yield from need(Ask(column, lattice, BinCounts(tuple(cuts))))
+    # What lies beyond the edges is in no bin; an infinite edge is an end of the lattice.
+    law = open_purse(event).noisy(counted.counts[1:-1], sensitivity=1, share=None)  # [H1]
+    noisy = yield from draw("counts", law)
+    evidence = HistogramEvidence(noisy, law.noise[0])
+    axis = Axis.of(left=edges[:-1], right=edges[1:])
+    return ArrayAnswer(tuple(Fraction(max(n, 0)) for n in noisy), (axis,), evidence, "ok")
+
+
+def _integers(lattice: Lattice, edges: tuple[float, ...]) -> list[int]:
+    return [int(q) for q in lattice.quantise(np.array(edges))]

@@ -1,0 +1,239 @@
+"""Several quantiles of a column, in increasing order, by nested exponential mechanisms.
+
+[M1] quantiles  all of them, each between those drawn before it: one law;
+[M2] counts     noisy numbers of records on and between the drawn points, for the intervals.
+
+docs/proofs/quantiles.md has the proofs, with the same labels.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.array_release import ArrayAnswer, Axis, Intervals
+from modicum.errors import InvalidArgument
+from modicum.estimators.nest import drift_of, tree_of
+from modicum.estimators.noise_sums import sum_bound
+from modicum.estimators.purse import open_purse
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.nested import Node
+from modicum.mechanisms.noise import Noise
+from modicum.privacy.event import Event
+from modicum.steps import Ask, Steps, draw, need
+from modicum.summaries.window import RankWindow
+from modicum.summaries.windows import RankWindows, WindowsSummary
+
+__all__ = ["QuantilesEvidence", "nested_quantiles"]
+
+COUNTS_SHARE = Fraction(1, 10)
+MOST_KEPT = 1 << 22
+TOO_LITTLE = (
+    "too little data for so many quantiles, this range and budget: some may be far off; ask for "
+    "fewer, narrow `within` or spend more"
+)
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class CellCounts:
+    """Noisy counts of the records on and between the drawn points.
+
+    Attributes
+    ----------
+    cells : tuple of int
+        Below the lowest point, on it, up to the next different point, on that one, ..., above the
+        highest.
+    noise : Noise
+        Of each.
+    least : float
+        Records that there should be, so that no quantile is lost.
+    """
+
+    cells: tuple[int, ...]
+    noise: Noise
+    least: float
+
+
+@dataclass(frozen=True, slots=True)
+class QuantilesEvidence:
+    """Drawn points, and noisy counts of the records on and between them.
+
+    Attributes
+    ----------
+    lattice : Lattice
+    qs : tuple of Fraction
+    points : tuple of int
+        Lattice integers, one a quantile, increasing.
+    counted : CellCounts or None
+        If intervals are wanted.
+    """
+
+    lattice: Lattice
+    qs: tuple[Fraction, ...]
+    points: tuple[int, ...]
+    counted: CellCounts | None
+
+    @property
+    def values(self) -> tuple[Fraction, ...]:
+        """The points in the data's unit."""
+        return tuple(point * Fraction(self.lattice.step) for point in self.points)
+
+    def intervals(self, level: float, tail: float | None) -> Intervals:
+        """[M3] Return the nearest points that surely are beyond each quantile; else the range."""
+        lower = np.full(len(self.qs), self.lattice.lo)
+        upper = np.full(len(self.qs), self.lattice.hi)
+        if self.counted is not None:
+            cuts = sorted(set(self.points))
+            for i, (q, point) in enumerate(zip(self.qs, self.points, strict=True)):
+                own, alpha = 2 * cuts.index(point) + 1, (1 - level) / len(self.qs)
+                beyond = _beyond(self.counted, q, own, alpha)
+                lows = [t for j, t in enumerate(cuts) if t <= point and beyond[2 * j] < 0]
+                highs = [t for j, t in enumerate(cuts) if t >= point and beyond[2 * j + 1] > 0]
+                if lows:
+                    lower[i] = max(self.lattice.lo, (lows[-1] - 0.5) * self.lattice.step)
+                if highs:
+                    upper[i] = min(self.lattice.hi, (highs[0] + 0.5) * self.lattice.step)
+        return Intervals(lower, upper)
+
+    @property
+    def status(self) -> str:
+        """What the released numbers warn of."""
+        if self.counted is None:
+            return "ok"
+        cells, noise = self.counted.cells, self.counted.noise
+        least = sum(cells) - sum_bound(noise, ((1.0, len(cells)),), 0.05)
+        return "ok" if least >= self.counted.least else TOO_LITTLE
+
+    @property
+    def condition(self) -> str:
+        """The intervals assume nothing."""
+        return "" if self.counted is None else "they reach to other points, and assume nothing"
+
+    def assumption(self, tail: float | None) -> str:
+        """Say in words what the intervals cover."""
+        if self.counted is None:
+            return "no intervals were asked for (interval=False), so they are the public range."
+        return (
+            "all intervals together hold all points whose ranks include q n, each for its q. They "
+            "reach from one released point to another, so they are narrower where more quantiles "
+            "are asked for. They assume nothing."
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Numbers as JSON types."""
+        numbers: dict[str, object] = {"q": [float(q) for q in self.qs]}
+        if self.counted is not None:
+            numbers["counts"] = list(self.counted.cells)
+            numbers["count_noise_sd"] = self.counted.noise.variance**0.5
+        return numbers
+
+
+def nested_quantiles(
+    column: str | None,
+    lattice: Lattice,
+    event: Event,
+    *,
+    qs: tuple[Fraction, ...],
+    interval: bool,
+    fine: int,
+) -> Steps[ArrayAnswer]:
+    """Estimate quantiles: points t with #{x < t} <= q n <= #{x <= t}, or near it in rank.
+
+    Parameters
+    ----------
+    column : str or None
+    lattice : Lattice
+    event : Event
+        Total cost for one row; the draws add up to exactly this.
+    qs : tuple of Fraction
+        In (0, 1), increasing, multiples of one 1/D, D <= 10^9.
+    interval : bool
+        Whether records between the points are counted.
+    fine : int
+        A lattice integer is divided into 2^fine points, so that the records that are equal to a
+        drawn quantile can be divided between its sides.
+
+    Raises
+    ------
+    InvalidArgument
+        If the budget is too small to keep the records around the ranks.
+    """
+    purse = open_purse(event)
+    share = 1 - COUNTS_SHARE if interval else Fraction(1)
+    nodes = purse.nodes(tree_of(qs, purse.path_power), (lattice.width + 1) << fine, share=share)
+    windows = yield from need(Ask(column, lattice, _windows(purse.total, qs, nodes)))
+
+    law = purse.nested(windows, (lattice.first, lattice.last), nodes, fine=fine, share=share)
+
+    def words(outcome: tuple[int, ...]) -> str:
+        return ", ".join(lattice.words(min(z >> fine, lattice.last)) for z in outcome)
+
+    drawn = yield from draw("quantiles", law, words)  # [M1]
+    points = tuple(min(z >> fine, lattice.last) for z in drawn)
+    counted = None
+    if interval:
+        counting = purse.noisy(_cells(windows, points), sensitivity=1, share=None)  # [M2]
+        counts = yield from draw("counts", counting)
+        least = max(_least(node, qs, lattice) for node in nodes)
+        counted = CellCounts(counts, counting.noise[0], least)
+    evidence = QuantilesEvidence(lattice, qs, points, counted)
+    axis = Axis.of(q=tuple(float(q) for q in qs))
+    return ArrayAnswer(evidence.values, (axis,), evidence, evidence.status)
+
+
+def _beyond(counted: CellCounts, q: Fraction, own: int, alpha: float) -> Floats:
+    """Sign of #{records in the cells up to c} - q n, for each cell c but the last; 0 if unsure.
+
+    The noise of it is (1 - q) times that of the cells up to c and -q times that of the others. A
+    cell that is d cells away from the point's own gets a share of ``alpha`` like 1/(1/2 + d)²,
+    because d hardly matters where it is large.
+    """
+    upto, share = np.cumsum(counted.cells), float(q)
+    cells = len(upto)
+    weights = 1.0 / (1.0 + np.abs(np.arange(cells - 1) - own + 0.5)) ** 2
+    signs = np.zeros(cells - 1)
+    for c in range(cells - 1):
+        excess = float(upto[c]) - share * float(upto[-1])
+        part = alpha * float(weights[c] / weights.sum())
+        reach = sum_bound(counted.noise, ((1 - share, c + 1), (share, cells - c - 1)), part)
+        signs[c] = 0.0 if abs(excess) <= reach else math.copysign(1.0, excess)
+    return signs
+
+
+def _windows(total: Fraction, qs: tuple[Fraction, ...], nodes: tuple[Node, ...]) -> RankWindows:
+    """Ask for the records that the nodes' laws depend on, wherever their ends may lie."""
+    drift = drift_of(nodes)
+    reaches = {node.place: node.cap + drift[node.place] + 2 for node in nodes}
+    if 2 * sum(reaches.values()) > MOST_KEPT:
+        raise InvalidArgument(
+            f"{len(qs)} quantiles for {float(total):g} a row would keep "
+            f"{2 * sum(reaches.values()):,} records; they need a larger budget"
+        )
+    return RankWindows(tuple(RankWindow(q, reaches[place]) for place, q in enumerate(qs)))
+
+
+def _cells(windows: WindowsSummary, points: tuple[int, ...]) -> tuple[int, ...]:
+    """Count the records below, on, between and above the points; each record once."""
+    edges = [0]
+    for point in sorted(set(points)):
+        before, ties = windows.place(point)
+        edges += [before, before + ties]
+    return tuple(after - before for before, after in pairwise([*edges, windows.count]))
+
+
+def _least(node: Node, qs: tuple[Fraction, ...], lattice: Lattice) -> float:
+    """Records such that a node's rank surely lies between its ends, with probability 95 %.
+
+    Where some point has loss up to 1/2, those of loss >= s weigh at most N e^(-rate (s - 1/2)).
+    """
+    at = [Fraction(0), *qs, Fraction(1)]
+    between = float(at[node.right + 1] - at[node.left + 1])
+    ranks = 0.5 + math.log((lattice.width + 1) / 0.05) / float(node.rate)
+    return ranks / (between * float(min(node.q, 1 - node.q)))

