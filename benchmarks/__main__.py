@@ -1,6 +1,6 @@
 """Accuracy and speed side by side: ``python -m benchmarks [PART] [--quick]``.
 
-Parts are accuracy, quantiles, spread, speed, groups, ledger, peers, spark and all.
+Parts are accuracy, quantiles, several, spread, speed, groups, ledger, peers, spark and all.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
 quick writes its parts into docs/comparison.md and leaves the others there. The part on Spark runs
@@ -14,7 +14,17 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
-from benchmarks import accuracy, groups, ledger, peers, quantiles, spark, speed, spread
+from benchmarks import (
+    accuracy,
+    groups,
+    ledger,
+    peers,
+    quantiles,
+    several,
+    spark,
+    speed,
+    spread,
+)
 from benchmarks.targets import HEADER, Target, table
 
 ROOT = Path(__file__).parents[1]
@@ -31,6 +41,7 @@ PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
     "accuracy": lambda quick: accuracy.accuracy(accuracy.QUICK if quick else accuracy.FULL),
     "quantiles": lambda quick: quantiles.quantiles(quantiles.QUICK if quick else quantiles.FULL),
     "spread": lambda quick: spread.spread(spread.QUICK if quick else spread.FULL),
+    "several": lambda quick: several.several(several.QUICK if quick else several.FULL),
     "speed": lambda quick: speed.speed(speed.QUICK if quick else speed.FULL),
     "groups": lambda quick: groups.groups(quick=quick),
     "ledger": lambda quick: ledger.ledger(ledger.QUICK if quick else ledger.FULL),

@@ -1,11 +1,14 @@
 """Other mechanisms for several quantiles, in floating point, written from their papers.
 
-All take sorted data, equally many or few q, public ends, and are ε-DP for add-remove neighbours.
+All take sorted data without ties, increasing q and public ends. AQ and JointExp are ε-DP, AppIndExp
+is (ε, 1e-6)-DP, for add-remove neighbours. For swap neighbours AQ and AppIndExp take half of ε, and
+JointExp a sensitivity of 2 (``swap=True``).
 """
 
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 from numpy.random import Generator
@@ -56,6 +59,7 @@ def app_ind_exp(
     return np.sort([_one(x, float(q), low, high, each, rng) for q in qs])
 
 
+@cache
 def _composed(m: int, epsilon: float, delta: float) -> float:
     if m == 1:
         return epsilon
@@ -78,10 +82,12 @@ class joint_exp:  # noqa: N801 -- called like the other mechanisms
     ``joint_exp(...)`` prepares the sums for one data set; ``draw`` takes one outcome.
     """
 
-    def __init__(self, x: Array, qs: Array, low: float, high: float, epsilon: float) -> None:
+    def __init__(
+        self, x: Array, qs: Array, low: float, high: float, epsilon: float, *, swap: bool = False
+    ) -> None:
         n, m = len(x), len(qs)
         shares = np.diff(np.concatenate([[0.0], qs, [1.0]]))
-        sensitivity = 2 * (1 - shares.min())
+        sensitivity = 2.0 if swap else 2 * (1 - shares.min())
         rate = epsilon / (2 * sensitivity)
         self.edges = np.concatenate([[low], np.clip(x, low, high), [high]])
         gaps = np.diff(self.edges)

@@ -8,7 +8,7 @@ import pytest
 from modicum import audit
 from modicum import request as ask
 from modicum.audit.pairs import Remembered
-from modicum.estimators.registry import REGISTRY, find_row
+from modicum.estimators.registry import REGISTRY, find_array_row, find_row
 from modicum.privacy.budget import approx, pure
 from modicum.privacy.event import event_of
 from modicum.runners.replay import Run, replay
@@ -220,6 +220,37 @@ def test_more_records_than_an_extreme_keeps() -> None:
     assert report.passed, report
 
 
+ARRAYS = {
+    "quantiles, ε": (ask.quantiles(q=["1/3", "0.6"], **NARROW, epsilon=1), 0.8),
+    "quantiles, ρ": (ask.quantiles(q=[0.25, 0.75], **NARROW, rho="0.5"), 0.4),
+    "histogram, ε": (ask.histogram(edges=[-8, 0, 1], epsilon=1), 1),
+    "histogram, ρ": (ask.histogram(edges=[-math.inf, 0, math.inf], rho="0.5"), 1),
+    "histogram, drawn edges": (ask.histogram(bins=2, **NARROW, epsilon=1), 0.9),
+    "histogram, drawn edges, ρ": (ask.histogram(bins=2, **NARROW, rho="0.5"), 0.9),
+    "cdf, ε": (ask.cdf(points=[-8, 0], epsilon=1), 1),
+    "cdf, ρ": (ask.cdf(points=[0, 1], rho="0.5"), 1),
+    "cdf, two levels": (ask.cdf(points=range(-8, 60), epsilon=1), 1),
+}
+
+
+def coarse(request):
+    """The same with few points of an integer: all outcomes of the nested law can be listed."""
+    row = find_array_row(request.statistic, request.method)
+    options = next(o for o in row.options if hasattr(o, "fine"))
+    return row.request(None, request.lattice, request.budget, options)
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_several_numbers_keep_their_claim(name) -> None:
+    request, used = ARRAYS[name]
+    if request.method in ("nested", "drawn"):
+        request = coarse(request)
+    report = audit.check(request, MORE, widths=(2, 1, 1))
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    assert report.used > used - 1e-6, report
+
+
 def test_missing_and_infinite_records() -> None:
     nan, inf = math.nan, math.inf
     pairs = [((), (nan,)), ((1.0,), (1.0, nan))]
@@ -279,7 +310,7 @@ def test_every_scenario_on_three_records(request_) -> None:
     report = audit.check(request_)
     assert report.passed, report
     # Records few and close together use a bounded range, but not all of an ε.
-    usual = {"subset": 0.6, "exponential": 0.2}
+    usual = {"subset": 0.6, "exponential": 0.2, "nested": 0.2, "drawn": 0.5}
     assert report.used > usual.get(request_.method, 0.98)
 
 

@@ -180,6 +180,42 @@ def test_squares_by_half_of_the_width() -> None:
     assert checked(reach**2).used == pytest.approx(1)
 
 
+CELLS = (-8, -2, 3, 9)
+
+
+def test_cumulative_counts_with_the_noise_of_a_count() -> None:
+    """A record below all points changes every share; one in a partition changes one count."""
+
+    def counts(q: np.ndarray) -> list[int]:
+        return np.histogram(q, CELLS)[0].tolist()
+
+    def literal(q: np.ndarray) -> Additive:
+        return laplace(tuple(np.cumsum(counts(q)).tolist()), l1=1, epsilon=Fraction(1))
+
+    def right(q: np.ndarray) -> Additive:
+        return laplace(tuple(counts(q)), l1=1, epsilon=Fraction(1))
+
+    report = audit.joint_loss(one_draw(literal, LATTICE, pure(1)), (0.0,), (-8.0, 0.0))
+    assert not report.passed
+    assert report.used == pytest.approx(3)
+    report = audit.joint_loss(one_draw(right, LATTICE, pure(1)), (0.0,), (-8.0, 0.0))
+    assert report.passed
+    assert report.used == pytest.approx(1)
+
+
+def test_bins_between_the_least_and_the_largest_record() -> None:
+    """As numpy.histogram(x, bins=2) cuts: one record moves the edge, and many change bins."""
+
+    def literal(q: np.ndarray) -> Additive:
+        counts = np.histogram(q, 2)[0] if len(q) else (0, 0)
+        return laplace(tuple(int(n) for n in counts), l1=1, epsilon=Fraction(1))
+
+    data = (0.0, 2.0, 3.0, 3.0, 4.0)
+    report = audit.joint_loss(one_draw(literal, LATTICE, pure(1)), data, (*data, 8.0))
+    assert not report.passed
+    assert report.used > 4
+
+
 @pytest.mark.parametrize("x", [1, 4, 8])
 def test_independent_staircases(x) -> None:
     """Kulesza et al. 2023 remark that staircase noise can be substituted: it costs 2 epsilon."""

@@ -187,6 +187,33 @@ def test_plans_of_spreads(statistic: str, capsys: pytest.CaptureFixture[str]) ->
     assert f"plan for {article} {statistic} of 10,000 rows" in out
 
 
+def test_several_numbers(people: str, capsys: pytest.CaptureFixture[str]) -> None:
+    price = ["--epsilon", "20", "--json"]
+    words = ["quantiles", people, "income", RANGE, "--q", "0.25,1/2,0.75", *price]
+    found = json.loads(answer(capsys, *words))
+    assert found["values"] == sorted(found["values"])
+    assert found["axes"] == [{"q": [0.25, 0.5, 0.75]}]
+    more = json.loads(answer(capsys, *words, "--no-interval"))
+    assert more["upper"] == [1e9] * 3
+    words = ["histogram", people, "income", *price]
+    cut = json.loads(answer(capsys, *words, "--edges=-inf,50000,inf"))
+    assert len(cut["values"]) == 2
+    drawn = json.loads(answer(capsys, *words, "--bins", "2", RANGE))
+    assert sum(drawn["values"]) == pytest.approx(sum(cut["values"]), abs=6)
+    assert drawn["axes"][0]["left"][1] == pytest.approx(found["values"][1], rel=0.05)
+    assert "either edges, or bins" in refusal(capsys, *words)
+    shares = json.loads(answer(capsys, "cdf", people, "income", "--points=0,1e9", *price))
+    assert shares["values"] == pytest.approx([0, 1], abs=0.01)
+    for statistic in (
+        ["quantiles", "--q", "0.5,0.9", RANGE],
+        ["histogram", "--edges", "0,10,20"],
+        ["histogram", "--bins", "5", RANGE],
+        ["cdf", "--points", "5,10"],
+    ):
+        out = answer(capsys, "plan", *statistic, "--sd", "10", "--n", "5000", "--epsilon", "1")
+        assert "expected error" in out
+
+
 def test_explain_tells_every_draw(people: str, capsys: pytest.CaptureFixture[str]) -> None:
     out = answer(capsys, "mean", people, "income", RANGE, "--epsilon", "1", "--explain")
     for label in ("count", "centre", "radii", "rough mean", "deviations"):

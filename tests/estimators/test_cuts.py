@@ -35,6 +35,27 @@ def test_infinite_edges_leave_nobody_out() -> None:
     assert everyone.values.tolist() == [1, 2]
 
 
+@pytest.mark.parametrize("bins", [2, 5, 20])
+def test_drawn_bins_hold_everyone_about_evenly(bins) -> None:
+    found = mo.histogram(X, bins=bins, within=(-1e9, 1e9), epsilon=200)
+    left, right = ([label[i] for label in found.labels] for i in (0, 1))
+    edges = [*left, right[-1]]
+    assert edges[0] == -1e9
+    assert edges[-1] == 1e9
+    assert list(right[:-1]) == list(left[1:])
+    assert found.values.tolist() == np.histogram(X[~np.isnan(X)], edges)[0].tolist()
+    assert np.allclose(found.values, 5006 / bins, atol=5)
+
+
+def test_drawn_edges_that_are_equal_are_one() -> None:
+    x = np.repeat([1.0, 2.0, 7.0], [3000, 5000, 100])
+    found = mo.histogram(x, bins=8, within=(0, 7), epsilon=200, step=1)
+    assert found.values.sum() == 8100
+    assert found.labels == ((0, 1), (1, 2), (2, 7))
+    ends = mo.histogram(np.full(900, 7.0), bins=4, within=(0, 7), epsilon=200, step=1)
+    assert ends.values.tolist() == [900]
+
+
 @pytest.mark.parametrize("points", [[50], [-10, 0, 50, 99.5, 100, 400], np.arange(0, 101, 0.25)])
 def test_a_cdf_counts_up_to_each_point(points) -> None:
     found = mo.cdf(X, points=points, epsilon=500)
@@ -158,6 +179,28 @@ def test_empty_data() -> None:
 def test_bad_edges(wrong, word) -> None:
     with pytest.raises(mo.InvalidArgument, match=word):
         ask.histogram(edges=wrong, epsilon=1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "word"),
+    [
+        ({}, "either"),
+        ({"bins": 3}, "together"),
+        ({"within": (0, 1)}, "either"),
+        ({"edges": [0, 1], "within": (0, 1)}, "together"),
+        ({"edges": [0, 1], "bins": 3, "within": (0, 1)}, "either"),
+        ({"bins": 1, "within": (0, 1)}, "whole number"),
+        ({"bins": 2.0, "within": (0, 1)}, "whole number"),
+        ({"bins": True, "within": (0, 1)}, "whole number"),
+        ({"bins": 3, "within": (1, 0)}, "within"),
+    ],
+)
+def test_bad_bins(wrong, word) -> None:
+    with pytest.raises(mo.InvalidArgument, match=word):
+        ask.histogram(**wrong, epsilon=1)
+    if wrong.keys() != {"within"}:
+        with pytest.raises(mo.InvalidArgument, match=word):
+            mo.plan.histogram(**wrong, epsilon=1, n=100, sd=1)
 
 
 def test_bad_points() -> None:

@@ -39,13 +39,13 @@ from modicum.summaries.records import Records
 from modicum.summaries.sift import Sift, Sifted
 from modicum.summaries.tails import Tails
 from modicum.summaries.window import RankWindow
-from modicum.summaries.windows import RankWindows
 from tests.exact.goodness import ACCEPT, REJECT, p_value
 from tests.frames.remote import REMOTE
 from tests.frames.test_distributed import Cluster
 from tests.frames.test_people import UNITS, expected, people_table, records
+from tests.reference.summaries import integers
 from tests.summaries.test_window import HARD, found, twin
-from tests.summaries.test_windows import WINDOWS, check_windows
+from tests.summaries.test_windows import ASKED, agrees
 
 LATTICE = Lattice.within((-8, 8), step=1)
 WIDE = Lattice.within((-1e9, 1e9))
@@ -344,9 +344,10 @@ def test_samples_lead_to_the_same_records(name: str, q: Fraction) -> None:
 def test_several_ranks_share_their_jobs(name: str) -> None:
     lattice = Lattice.within((0.0, 1e9), step=1.0)
     source = Cluster(np.split(HARD[name], [1, 700, 701]), 1)
-    (summary,) = read(source, [Ask("x", lattice, RankWindows(WINDOWS))], SeededEntropy(1))
+    (summary,) = read(source, [Ask("x", lattice, ASKED)], SeededEntropy(1))
     assert len(source.jobs) < 10
-    check_windows(summary, lattice.quantise(HARD[name][~np.isnan(HARD[name])]))
+    ordered = integers(HARD[name], lattice)
+    agrees(summary, ordered, [*ASKED.ranks(len(ordered)), (0, 5), (999, 1020)], lattice)
 
 
 @pytest.mark.parametrize("size", [0, 1, 1000, 400_000])

@@ -1,61 +1,122 @@
-"""Several windows around ranks: what sorting finds, in shared passes and in later ones."""
+"""The records around several ranks, and places asked for later: as sorting them all finds them."""
 
+import copy
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from modicum.errors import InvalidArgument
+from modicum.errors import CopyRefused, InvalidArgument
 from modicum.exact.entropy import SeededEntropy
+from modicum.exact.lattice import Lattice
+from modicum.frames.reader import read
+from modicum.frames.source import open_source
+from modicum.steps import Ask
+from modicum.summaries import membership, window_pass
 from modicum.summaries.held import summary_of_held
 from modicum.summaries.window import RankWindow
 from modicum.summaries.windows import RankWindows, WindowsSummary
-from tests.summaries.test_window import HARD, LATTICE, Column, few_are_held
+from tests.frames.engines import TABLES, table_of
+from tests.reference.summaries import integers
+from tests.summaries.cases import reduce
+from tests.summaries.test_records import Column
+from tests.summaries.test_window import HARD, LATTICE
 
-__all__ = ["few_are_held"]
-
-WINDOWS = tuple(RankWindow(Fraction(i, 10), 4) for i in (1, 5, 6))
-MANY = tuple(RankWindow(Fraction(i, 40), 2) for i in range(1, 40))
-
-
-def check_windows(summary: WindowsSummary, q: np.ndarray) -> None:
-    """Compare with sorted integers, at the windows and where another pass is needed."""
-    ordered, n = np.sort(q), len(q)
-    assert summary.count == n
-    spans = [window.ranks(n) for window in WINDOWS]
-    for start, stop in [*spans, (0, min(n, 5)), (n // 3, n // 3 + 20), (n, n + 5)]:
-        values = np.unique(ordered[start:stop])
-        before, upto = ordered.searchsorted(values), ordered.searchsorted(values, "right")
-        got = summary.between(start, stop)
-        assert got.values.tolist() == values.tolist()
-        assert got.before.tolist() == before.tolist()
-        assert got.ties.tolist() == (upto - before).tolist()
-    for value in (0, 7, 123, 10**9):
-        low, high = ordered.searchsorted(value), ordered.searchsorted(value, "right")
-        assert summary.place(value) == (low, high - low)
+QS = (Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
 
 
-@pytest.mark.parametrize("windows", [WINDOWS, MANY], ids=["few", "many"])
+def asking(qs: Sequence[Fraction], reaches: Sequence[int]) -> RankWindows:
+    return RankWindows(tuple(map(RankWindow, qs, reaches)))
+
+
+ASKED = asking(QS, (6, 9, 6))
+MANY = asking([Fraction(i, 40) for i in range(1, 40)], [2] * 39)
+
+
+@pytest.fixture
+def few_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Columns of more than 300 records, and brackets of more than 50, are sampled by 64 to 128."""
+    monkeypatch.setattr(window_pass, "_WHOLE", 300)
+    monkeypatch.setattr(window_pass, "_FEW", 300)
+    monkeypatch.setattr(window_pass, "_INSIDE", 50)
+    monkeypatch.setattr(window_pass, "_FETCHED", 100)
+    monkeypatch.setattr(membership, "FEW", 6)
+
+
+def agrees(summary: WindowsSummary, ordered: list[int], spans, lattice: Lattice) -> None:
+    """Windows and places are those of the sorted records."""
+    assert summary.count == len(ordered)
+    for start, stop in spans:
+        wanted = sorted(set(ordered[max(start, 0) : max(stop, 0)]))
+        values, before, ties = summary.between(start, stop)
+        assert set(wanted) <= set(values.tolist())
+        assert values.tolist() == sorted(set(values.tolist()))
+        for value, below, same in zip(values, before, ties, strict=True):
+            assert (below, same) == (bisect_left(ordered, value), ordered.count(value))
+    seen = [ordered[i] for i in range(0, len(ordered), max(1, len(ordered) // 7))]
+    for value in (lattice.first, lattice.last, *seen, *(x + 1 for x in seen)):
+        left, right = bisect_left(ordered, value), bisect_right(ordered, value)
+        assert summary.place(value) == (left, right - left)
+
+
+@pytest.mark.parametrize("asked", [ASKED, MANY], ids=["few", "many"])
 @pytest.mark.parametrize("fetch", [False, True])
 @pytest.mark.parametrize("name", HARD)
 @pytest.mark.usefixtures("few_are_held")
-def test_they_are_what_sorting_finds(name, fetch, windows) -> None:
-    q = LATTICE.quantise(HARD[name][~np.isnan(HARD[name])])
-    data = Column(np.split(HARD[name], [1, 700, 701]), SeededEntropy(2), fetch=fetch)
-    accumulator = RankWindows(windows).begin(LATTICE, data)
-    data.feed(accumulator)
-    check_windows(accumulator.finish(), q)
-    assert data.passes < 20
+def test_samples_lead_to_the_same_records(name, fetch, asked) -> None:
+    """The windows, and what lies beyond them, which takes further passes."""
+    ordered = integers(HARD[name], LATTICE)
+    for seed in range(3):
+        data = Column(np.split(HARD[name], [1, 700, 701]), SeededEntropy(seed), fetch=fetch)
+        accumulator = asked.begin(LATTICE, data)
+        data.feed(accumulator)
+        summary = accumulator.finish()
+        assert data.passes < 10
+        spans = [*asked.ranks(len(ordered)), (40, 60), (0, 3), (len(ordered) - 2, len(ordered))]
+        agrees(summary, ordered, spans, LATTICE)
+
+
+def test_without_rows_all_is_known() -> None:
+    x = np.repeat(np.arange(20.0), 3)
+    summary = reduce(asking(QS, (40, 1, 1)), LATTICE, [x[:7], x[7:]])
+    agrees(summary, integers(x, LATTICE), [(0, 60), (10, 20)], LATTICE)
+    empty = reduce(ASKED, LATTICE, [])
+    assert empty.count == 0
+    assert empty.place(5) == (0, 0)
+    assert len(empty.between(0, 3).values) == 0
+
+
+@pytest.mark.parametrize("engine", TABLES)
+@pytest.mark.usefixtures("few_are_held")
+def test_every_engine_gives_the_same_windows(engine, tmp_path) -> None:
+    x = np.random.default_rng(2).normal(size=2000)
+    x[::7] = np.nan
+    lattice = Lattice.within((-3.0, 3.0))
+    table = TABLES[engine](table_of(pa.array(x[:250]), pa.array(x[250:])), tmp_path)
+    (summary,) = read(open_source(table), [Ask("x", lattice, ASKED)], SeededEntropy(0))
+    ordered = integers(x, lattice)
+    agrees(summary, ordered, [*ASKED.ranks(len(ordered)), (300, 310)], lattice)
+
+
+def test_it_does_not_travel() -> None:
+    summary = reduce(ASKED, LATTICE, [[1.0, 77.0]])
+    assert "77" not in repr(summary)
+    with pytest.raises(CopyRefused):
+        copy.copy(summary)
 
 
 @pytest.mark.parametrize("name", HARD)
 def test_held_records_need_no_pass(name) -> None:
-    q = np.sort(LATTICE.quantise(HARD[name][~np.isnan(HARD[name])]))
-    check_windows(summary_of_held(RankWindows(WINDOWS), LATTICE, q), q)
+    ordered = integers(HARD[name], LATTICE)
+    summary = summary_of_held(ASKED, LATTICE, np.array(ordered, dtype=np.int64))
+    agrees(summary, ordered, [*ASKED.ranks(len(ordered)), (40, 60)], LATTICE)
 
 
-def test_windows_are_checked() -> None:
-    with pytest.raises(InvalidArgument, match="at least one window"):
+def test_arguments() -> None:
+    with pytest.raises(InvalidArgument, match="at least one"):
         RankWindows(())
     with pytest.raises(InvalidArgument, match="range"):
-        RankWindows(WINDOWS).begin(None)
+        ASKED.begin(None)

@@ -63,13 +63,13 @@ def add_data(parser: argparse.ArgumentParser, *, column: str | None) -> None:
     add_account(parser)
 
 
-def add_range(parser: argparse.ArgumentParser) -> None:
-    """Add --within and --step."""
+def add_range(parser: argparse.ArgumentParser, *, needed: bool = True) -> None:
+    """Add --within and --step; ``needed`` if there is no answer without a range."""
     parser.add_argument(
         "--within",
         metavar="LO,HI",
         type=_checked(_range),
-        required=True,
+        required=needed,
         help="a public range that surely holds every value, as wide as you like",
     )
     add_step(parser)

@@ -13,7 +13,6 @@ from modicum.cli.options import (
     add_output,
     add_price,
     add_range,
-    add_step,
     chosen_price,
     chosen_unit,
     number,
@@ -26,6 +25,7 @@ from modicum.privacy.budget import Budget
 from modicum.runners.request import ArrayRequest, Request
 
 __all__ = [
+    "add_cuts",
     "column_options",
     "column_plan",
     "column_verb",
@@ -183,45 +183,59 @@ def _guess(arguments: argparse.Namespace) -> dict[str, Any]:
     return {"sd": arguments.sd, "mean": arguments.mean, "shape": arguments.shape}
 
 
-def cuts_verb(verbs: Any, name: str, cuts: str, *, example: str, question: Question) -> None:
-    """Add a verb for a statistic that counts between public cuts.
+def cuts_verb(
+    verbs: Any,
+    name: str,
+    *,
+    example: str,
+    question: Question,
+    options: Callable[[argparse.ArgumentParser], None],
+) -> None:
+    """Add a verb for a statistic that counts between cuts.
 
     Parameters
     ----------
-    cuts : str
-        What they are called: ``"edges"`` or ``"points"``.
+    options : callable
+        Adds those that say where the cuts are.
     """
     parser = verb(verbs, name, of="a column", example=example, column=None, question=question)
-    _add_cuts(parser, cuts)
+    options(parser)
     add_price(parser)
     add_output(parser)
 
 
-def cuts_plan(statistics: Any, name: str, cuts: str, *, make: Callable[..., Plan]) -> None:
-    """Add the plan of a statistic that counts between public cuts."""
-    parser = plan_verb(
-        statistics,
-        name,
-        find="Give two of the price, --n and --error: the third is found.",
-        example=f"--{cuts} 0,10,20 --n 1e5 --sd 10 --error 5",
-        size=None,
-        size_needed=False,
-    )
-    _add_cuts(parser, cuts)
+def cuts_plan(
+    statistics: Any,
+    name: str,
+    *,
+    example: str,
+    make: Callable[..., Plan],
+    options: Callable[[argparse.ArgumentParser], None],
+    chosen: Callable[[argparse.Namespace], dict[str, Any]],
+) -> None:
+    """Add the plan of a statistic that counts between cuts.
+
+    Parameters
+    ----------
+    options, chosen : callable
+        Add and read the options that say where the cuts are.
+    """
+    find = "Give two of the price, --n and --error: the third is found."
+    parser = plan_verb(statistics, name, find=find, example=example, size=None, size_needed=False)
+    options(parser)
     _add_guess(parser)
 
     def answer(arguments: argparse.Namespace) -> str:
-        options = {cuts: cuts_of(arguments, cuts), "step": arguments.step}
-        return planned(arguments, make, **options, **_guess(arguments))
+        return planned(arguments, make, **chosen(arguments), **_guess(arguments))
 
     parser.set_defaults(answer=answer)
 
 
-def _add_cuts(parser: argparse.ArgumentParser, cuts: str) -> None:
+def add_cuts(parser: argparse.ArgumentParser, cuts: str, *, needed: bool) -> None:
+    """Add --edges or --points."""
     parser.add_argument(
-        f"--{cuts}", metavar="X,X,...", required=True, help=f"public {cuts}, increasing"
+        f"--{cuts}", metavar="X,X,...", required=needed, help=f"public {cuts}, increasing"
     )
-    add_step(parser)
 
 
 def cuts_of(arguments: argparse.Namespace, cuts: str) -> list[float]:

@@ -1,6 +1,7 @@
-"""The number of records in each bin of a public partition: one draw.
+"""The number of records in each bin of a partition, which is public or drawn first.
 
-[H1] counts  all bins, noise for the whole budget on each: a record is in one bin at most.
+[H0] edges   quantiles, if only the number of bins is given;
+[H1] counts  all bins, noise for all that is left on each: a record is in one bin at most.
 
 docs/proofs/histogram.md has the proof.
 """
@@ -9,18 +10,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
 from modicum.array_release import ArrayAnswer, Axis, Intervals
 from modicum.estimators.purse import open_purse
+from modicum.estimators.quantiles import drawn_points
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.noise import Noise
 from modicum.privacy.event import Event
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.bins import BinCounts
 
-__all__ = ["HistogramEvidence", "noisy_histogram"]
+__all__ = ["HistogramEvidence", "drawn_histogram", "noisy_histogram"]
+
+EDGES_SHARE = Fraction(1, 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,43 @@ def noisy_histogram(
     noisy = yield from draw("counts", law)
     evidence = HistogramEvidence(noisy, law.noise[0])
     axis = Axis.of(left=edges[:-1], right=edges[1:])
+    return ArrayAnswer(tuple(Fraction(max(n, 0)) for n in noisy), (axis,), evidence, "ok")
+
+
+def drawn_histogram(
+    column: str | None, lattice: Lattice, event: Event, *, bins: int, fine: int
+) -> Steps[ArrayAnswer]:
+    """Count the records of bins with about equally many each: between quantiles, drawn first.
+
+    Parameters
+    ----------
+    column : str or None
+    lattice : Lattice
+        Its ends are the outer edges.
+    event : Event
+        Total cost for one row; the draws add up to exactly this.
+    bins : int
+        At least 2. Edges that are drawn twice are one.
+    fine : int
+        As for :func:`~modicum.estimators.quantiles.nested_quantiles`.
+
+    Raises
+    ------
+    InvalidArgument
+        If the budget is too small to keep the records around the ranks.
+    """
+    purse = open_purse(event)
+    qs = tuple(Fraction(i, bins) for i in range(1, bins))
+    drawn = yield from drawn_points(
+        purse, column, lattice, qs=qs, fine=fine, share=EDGES_SHARE, label="edges"
+    )  # [H0]
+    edges = sorted({lattice.first, *drawn.points, lattice.last})
+    upto = [0, *(drawn.windows.place(edge)[0] for edge in edges[1:-1]), drawn.windows.count]
+    law = purse.noisy(tuple(b - a for a, b in pairwise(upto)), sensitivity=1, share=None)  # [H1]
+    noisy = yield from draw("counts", law)
+    evidence = HistogramEvidence(noisy, law.noise[0])
+    values = tuple(float(edge * Fraction(lattice.step)) for edge in edges)
+    axis = Axis.of(left=values[:-1], right=values[1:])
     return ArrayAnswer(tuple(Fraction(max(n, 0)) for n in noisy), (axis,), evidence, "ok")
 
 

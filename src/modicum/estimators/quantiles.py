@@ -9,7 +9,7 @@ docs/proofs/quantiles.md has the proofs, with the same labels.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 
@@ -20,7 +20,7 @@ from modicum.array_release import ArrayAnswer, Axis, Intervals
 from modicum.errors import InvalidArgument
 from modicum.estimators.nest import drift_of, tree_of
 from modicum.estimators.noise_sums import sum_bound
-from modicum.estimators.purse import open_purse
+from modicum.estimators.purse import Purse, open_purse
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.nested import Node
 from modicum.mechanisms.noise import Noise
@@ -29,7 +29,7 @@ from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.window import RankWindow
 from modicum.summaries.windows import RankWindows, WindowsSummary
 
-__all__ = ["QuantilesEvidence", "nested_quantiles"]
+__all__ = ["QuantilesEvidence", "drawn_points", "nested_quantiles"]
 
 COUNTS_SHARE = Fraction(1, 10)
 MOST_KEPT = 1 << 22
@@ -167,25 +167,56 @@ def nested_quantiles(
     """
     purse = open_purse(event)
     share = 1 - COUNTS_SHARE if interval else Fraction(1)
+    drawn = yield from drawn_points(
+        purse, column, lattice, qs=qs, fine=fine, share=share, label="quantiles"
+    )
+    windows, points = drawn.windows, drawn.points  # [M1]
+    counted = None
+    if interval:
+        counting = purse.noisy(_cells(windows, points), sensitivity=1, share=None)  # [M2]
+        counts = yield from draw("counts", counting)
+        least = max(_least(node, qs, lattice) for node in drawn.nodes)
+        counted = CellCounts(counts, counting.noise[0], least)
+    evidence = QuantilesEvidence(lattice, qs, points, counted)
+    axis = Axis.of(q=tuple(float(q) for q in qs))
+    return ArrayAnswer(evidence.values, (axis,), evidence, evidence.status)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Outcome of the law: its points, its nodes, and the secret records around the points."""
+
+    points: tuple[int, ...]
+    nodes: tuple[Node, ...]
+    windows: WindowsSummary = field(repr=False)
+
+
+def drawn_points(
+    purse: Purse,
+    column: str | None,
+    lattice: Lattice,
+    *,
+    qs: tuple[Fraction, ...],
+    fine: int,
+    share: Fraction,
+    label: str,
+) -> Steps[Drawn]:
+    """Draw one lattice integer a quantile, increasing, for a share of the budget.
+
+    Raises
+    ------
+    InvalidArgument
+        If the budget is too small to keep the records around the ranks.
+    """
     nodes = purse.nodes(tree_of(qs, purse.path_power), (lattice.width + 1) << fine, share=share)
     windows = yield from need(Ask(column, lattice, _windows(purse.total, qs, nodes)))
-
     law = purse.nested(windows, (lattice.first, lattice.last), nodes, fine=fine, share=share)
 
     def words(outcome: tuple[int, ...]) -> str:
         return ", ".join(lattice.words(min(z >> fine, lattice.last)) for z in outcome)
 
-    drawn = yield from draw("quantiles", law, words)  # [M1]
-    points = tuple(min(z >> fine, lattice.last) for z in drawn)
-    counted = None
-    if interval:
-        counting = purse.noisy(_cells(windows, points), sensitivity=1, share=None)  # [M2]
-        counts = yield from draw("counts", counting)
-        least = max(_least(node, qs, lattice) for node in nodes)
-        counted = CellCounts(counts, counting.noise[0], least)
-    evidence = QuantilesEvidence(lattice, qs, points, counted)
-    axis = Axis.of(q=tuple(float(q) for q in qs))
-    return ArrayAnswer(evidence.values, (axis,), evidence, evidence.status)
+    outcome = yield from draw(label, law, words)
+    return Drawn(tuple(min(z >> fine, lattice.last) for z in outcome), nodes, windows)
 
 
 def _beyond(counted: CellCounts, q: Fraction, own: int, alpha: float) -> Floats:

@@ -18,10 +18,11 @@ from modicum.errors import InvalidArgument
 from modicum.estimators.cdf import noisy_cdf
 from modicum.estimators.count import noisy_count
 from modicum.estimators.extreme import extreme
-from modicum.estimators.histogram import noisy_histogram
+from modicum.estimators.histogram import drawn_histogram, noisy_histogram
 from modicum.estimators.iqr import quantile_range
 from modicum.estimators.mean import adaptive_mean
 from modicum.estimators.options import (
+    BinsOption,
     ClusterOption,
     CutsOption,
     NoOption,
@@ -238,6 +239,18 @@ REGISTRY: tuple[Row[Any] | ArrayRow[Any], ...] = (
         "counts of the records in public bins",
         lambda column, lattice, event, options: noisy_histogram(
             column, _ranged(lattice), event, edges=options.cuts
+        ),
+    ),
+    ArrayRow(
+        "histogram",
+        "drawn",
+        ("pure", "zcdp", "approx"),
+        True,
+        (BinsOption(2, fine=1),),
+        "histogram",
+        "counts of the records between quantiles that are drawn first",
+        lambda column, lattice, event, options: drawn_histogram(
+            column, _ranged(lattice), event, bins=options.bins, fine=options.fine
         ),
     ),
     ArrayRow(

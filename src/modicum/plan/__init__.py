@@ -12,6 +12,7 @@ True
 from __future__ import annotations
 
 from modicum.plan.card import (
+    BinsPlan,
     CountPlan,
     CutsPlan,
     MeanPlan,
@@ -22,8 +23,9 @@ from modicum.plan.card import (
     SumPlan,
 )
 from modicum.plan.count import count
-from modicum.plan.cuts import cdf, histogram
+from modicum.plan.cuts import cdf
 from modicum.plan.extreme import maximum, minimum
+from modicum.plan.histogram import histogram
 from modicum.plan.iqr import iqr
 from modicum.plan.mean import mean
 from modicum.plan.quantile import median, quantile
@@ -32,6 +34,7 @@ from modicum.plan.sum import sum
 from modicum.plan.variance import std, variance
 
 __all__ = [
+    "BinsPlan",
     "CountPlan",
     "CutsPlan",
     "MeanPlan",

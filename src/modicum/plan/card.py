@@ -14,6 +14,7 @@ from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
 
 __all__ = [
+    "BinsPlan",
     "CountPlan",
     "CutsPlan",
     "MeanPlan",
@@ -233,6 +234,25 @@ class CutsPlan(SumPlan):
 
     def _data_words(self) -> str:
         return f", {len(self.cuts)} cuts{super(CutsPlan, self)._data_words()}"
+
+
+@dataclass(frozen=True, slots=True)
+class BinsPlan(SumPlan):
+    """Plan for a histogram whose edges are drawn; error and width are averages over the bins.
+
+    Attributes
+    ----------
+    bins : int
+        How many are asked for.
+    """
+
+    bins: int
+
+    def _data(self) -> dict[str, object]:
+        return {**super(BinsPlan, self)._data(), "bins": self.bins}
+
+    def _data_words(self) -> str:
+        return f", {self.bins} bins{super(BinsPlan, self)._data_words()}"
 
 
 def _short(x: float) -> str:

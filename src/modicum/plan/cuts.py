@@ -1,4 +1,4 @@
-"""Plan what is counted between public cuts: a histogram, a distribution function."""
+"""Plan what is counted between public cuts; a distribution function."""
 
 from __future__ import annotations
 
@@ -18,49 +18,7 @@ from modicum.privacy.budget import Budget, Number
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.runners.request import ArrayRequest
 
-__all__ = ["cdf", "histogram"]
-
-
-def histogram(
-    *,
-    edges: Sequence[float],
-    sd: float,
-    n: int | None = None,
-    epsilon: Number | None = None,
-    rho: Number | None = None,
-    budget: Budget | None = None,
-    error: float | None = None,
-    shape: ShapeName = "lognormal",
-    mean: float | None = None,
-    step: float | None = None,
-    unit: Unit | None = None,
-) -> CutsPlan:
-    """Plan a histogram: the mean error of a bin's count, or the ε that it needs.
-
-    Parameters are as for :func:`modicum.plan.mean` and :func:`modicum.histogram`.
-
-    Examples
-    --------
-    >>> round(histogram(edges=[0, 10, 20, 30], sd=10, n=20_000, epsilon="0.1").error)
-    10
-    """
-    cuts = CutsOption.of(edges, "edges", least=2, infinite=True)
-    question = partial(ask.histogram, edges=edges, step=step)
-
-    def truth(table: Table, ends: tuple[int, ...]) -> tuple[Fraction, ...]:
-        counts = table.between((*ends[:-1], ends[-1] + 1))
-        return tuple(Fraction(count) for count in counts[1:-1])
-
-    return _plan(
-        "histogram",
-        question,
-        truth,
-        cuts,
-        "edges",
-        step,
-        (shape, sd, mean),
-        (open_price(epsilon, rho, budget), n, error, unit),
-    )
+__all__ = ["cdf", "cuts_plan"]
 
 
 def cdf(
@@ -93,7 +51,7 @@ def cdf(
         upto = np.cumsum(table.between([end + 1 for end in ends]))
         return tuple(Fraction(int(count), int(upto[-1])) for count in upto[:-1])
 
-    return _plan(
+    return cuts_plan(
         "cdf",
         question,
         truth,
@@ -105,7 +63,7 @@ def cdf(
     )
 
 
-def _plan(
+def cuts_plan(
     statistic: str,
     question: Callable[..., ArrayRequest],
     truth: Callable[[Table, tuple[int, ...]], tuple[Fraction, ...]],
@@ -115,6 +73,7 @@ def _plan(
     guess: tuple[ShapeName, float, float | None],
     asked: tuple[Budget | None, int | None, float | None, Unit | None],
 ) -> CutsPlan:
+    """Plan a question, given what its truth is at the cuts' integers."""
     lattice = cuts.lattice(name, step)
     ends = tuple(int(q) for q in lattice.quantise(np.array(cuts.cuts)))
     shape, sd, mean = guess

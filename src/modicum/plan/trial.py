@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from modicum.array_release import ArrayAnswer
 from modicum.estimators.count import CountEvidence
+from modicum.estimators.histogram import HistogramEvidence
 from modicum.estimators.iqr import RangeEvidence
 from modicum.estimators.mean_evidence import MeanEvidence, NoisyTerm
 from modicum.estimators.quantile import QuantileEvidence
@@ -34,7 +35,7 @@ from modicum.runners.request import Question
 
 __all__ = ["Trial", "Truth", "trial"]
 
-Truth = Fraction | tuple[Fraction, ...]
+Truth = Fraction | tuple[Fraction, ...] | None
 _FEW = 256  # integer noise of at most this size is summed over, not sampled
 _STRIDE = 19  # 32 / golden ratio: pairs (i, 19 i mod 32) fill the square evenly
 
@@ -56,8 +57,9 @@ def trial(
 ) -> Trial:
     """Run the estimator on a synthetic table, as one of several runs.
 
-    ``truth`` is the table's own statistic, from which the error is counted. Of several numbers
-    the error and the width are averages.
+    ``truth`` is the table's own statistic, from which the error is counted, or ``None`` for counts
+    of bins that the release chose: their noise is the error. Of several numbers the error and the
+    width are averages.
 
     The expected error is taken over the last draw's noise by its quantiles, and not by one
     sample, and wide radii are drawn more often than by chance: a few dozen runs then suffice.
@@ -92,10 +94,13 @@ def _judged(
 ) -> tuple[float, float]:
     """Error and width of the interval."""
     if isinstance(answer, ArrayAnswer):
-        assert isinstance(truth, tuple)
         low, high = answer.evidence.intervals(0.95, 3)
+        width = float(np.mean(high - low))
+        if isinstance(answer.evidence, HistogramEvidence):
+            return _count_error(answer.evidence.noise, truth), width
+        assert isinstance(truth, tuple)
         errors = [abs(float(a - b)) for a, b in zip(answer.values, truth, strict=True)]
-        return math.fsum(errors) / len(errors), float(np.mean(high - low))
+        return math.fsum(errors) / len(errors), width
     assert isinstance(answer, Answer)
     assert isinstance(truth, Fraction)
     lower, upper = answer.evidence.interval(0.95, 3)
@@ -118,6 +123,19 @@ def _error(
         low, high = (_middle(w.values, w.below, w.q * w.count) for w in reader.windows)
         truth = (high - low) * Fraction(request.lattice.step)
     return math.fsum(chance * abs(float(value - truth)) for value, chance in _values(answer, table))
+
+
+def _count_error(noise: Noise, truth: Truth) -> float:
+    """Expected error of a bin's count; without a truth, of one that stays above 0."""
+    z, chances = (
+        np.array(column, dtype=np.float64) for column in zip(*_points(noise), strict=True)
+    )
+    if truth is None:
+        return float(chances @ np.abs(z))
+    assert isinstance(truth, tuple)
+    counts = np.array(truth, dtype=np.float64)
+    errors = [float(chances @ np.abs(np.maximum(count + z, 0) - count)) for count in counts]
+    return math.fsum(errors) / len(errors)
 
 
 def _rank_error(law: RankLaw) -> float:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from modicum.estimators.options import CutsOption
+from modicum.errors import InvalidArgument
+from modicum.estimators.options import BinsOption, CutsOption
 from modicum.estimators.registry import find_array_row
+from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.request.column import column_name
 from modicum.runners.request import ArrayRequest
@@ -16,13 +18,15 @@ __all__ = ["histogram"]
 def histogram(
     column: str | None = None,
     *,
-    edges: Sequence[float],
+    edges: Sequence[float] | None = None,
+    bins: int | None = None,
+    within: tuple[float, float] | None = None,
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
 ) -> ArrayRequest:
-    """Ask for the number of values in each bin between public edges.
+    """Ask for the number of values in each bin, between public edges or between quantiles.
 
     A value is in one bin at most, so every count has the noise of a single count at the whole
     price, however many bins there are.
@@ -31,10 +35,16 @@ def histogram(
     ----------
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
-    edges : sequence of float
+    edges : sequence of float, optional
         Public, increasing, at most 10,000; not taken from the data. A bin holds its left edge and
         not its right one, the last bin holds both, as in ``numpy.histogram``. Values outside are in
         no bin; with ``-inf`` as the first edge, and ``inf`` as the last, there are none.
+    bins : int, optional
+        Instead of ``edges``: 2 to 1000 bins, with about equally many values in each. A quarter of
+        the price goes to the edges between them, which are quantiles as those of
+        :func:`modicum.request.quantiles`; two that are equal are one.
+    within : (float, float), optional
+        With ``bins``: a public range that surely holds every value; its ends are the outer edges.
     epsilon, rho, budget : number, number, Budget
         Exactly one, as for :func:`modicum.request.mean`.
     step : float, optional
@@ -50,7 +60,8 @@ def histogram(
     Raises
     ------
     InvalidArgument
-        edges out of order, too many or not finite; a bad step or budget.
+        edges out of order, too many or not finite; not one of edges and bins; bins out of range
+        or without ``within``; a bad step or budget.
 
     Notes
     -----
@@ -60,8 +71,20 @@ def histogram(
     --------
     >>> histogram("age", edges=[0, 18, 65, float("inf")], epsilon=1).statistic
     'histogram'
+    >>> histogram("income", bins=10, within=(0, 1e9), epsilon=1).method
+    'drawn'
     """
-    price = chosen_budget(epsilon, rho, budget)
-    options = CutsOption.of(edges, "edges", least=2, infinite=True)
-    row = find_array_row("histogram", "noisy")
-    return row.request(column_name(column), options.lattice("edges", step), price, options)
+    price, name = chosen_budget(epsilon, rho, budget), column_name(column)
+    if (edges is None) == (bins is None):
+        raise InvalidArgument("give either edges, or bins and within")
+    if (bins is None) != (within is None):
+        raise InvalidArgument("bins and within go together; edges need no range")
+    if edges is not None:
+        cuts = CutsOption.of(edges, "edges", least=2, infinite=True)
+        public = find_array_row("histogram", "noisy")
+        return public.request(name, cuts.lattice("edges", step), price, cuts)
+    assert within is not None
+    options = BinsOption.of(bins)
+    return find_array_row("histogram", "drawn").request(
+        name, Lattice.within(within, step), price, options
+    )
