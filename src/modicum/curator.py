@@ -6,7 +6,6 @@ import os
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from fractions import Fraction
 from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
 from modicum import request as ask
@@ -20,12 +19,12 @@ from modicum.frames.source import open_source
 from modicum.group_by import GroupBy, checked_keys, key_event
 from modicum.grouped import GroupedRelease
 from modicum.mechanisms.keys import KeySelection
-from modicum.paying import Bill, LedgerPayer, MemoryPayer, Payer, request_text
-from modicum.privacy.budget import Budget, chosen_budget
+from modicum.paying import Bill, LedgerPayer, payer_for, price_of, request_text
+from modicum.privacy.budget import Budget
 from modicum.privacy.event import Approximate, cost, event_of
 from modicum.privacy.ledger.account import checked_name
 from modicum.privacy.ledger.book import Ledger
-from modicum.privacy.unit import Unit, checked_unit
+from modicum.privacy.unit import Unit
 from modicum.recording import recorded
 from modicum.release import Entry, Record, plain
 from modicum.runners.groups import run_groups
@@ -98,7 +97,7 @@ class Curator:
         account: str | None = None,
         entropy: Entropy | None = None,
     ) -> None:
-        self._payer, self._unit = _payer(unit, budget, ledger, account)
+        self._payer, self._unit = payer_for(unit, budget, ledger, account)
         self._kind = self._payer.budget.kind
         self._key: str | None = None
         self._source = open_source(table)
@@ -375,7 +374,7 @@ class Curator:
             raise InvalidArgument("together() needs at least one request")
         self._check_process()  # before the lock: a fork may have copied it locked
         with self._lock:
-            price = self._price(requests.values())
+            price = price_of(requests.values(), self._kind)
             bill = self._payer.bill(price, request_text(requests, unit, **more), self._key)
             for request in requests.values():
                 check_column(self._source, request.column, request.lattice)
@@ -383,18 +382,6 @@ class Curator:
 
     def _release(self, question: Question[R], walk: Walk, unit: Unit, bill: Bill) -> R:
         return recorded(question, walk, self._source, unit, bill.account, self._entropy)
-
-    def _price(self, requests: Any) -> Budget:
-        total = Budget(self._kind, Fraction(0))
-        for request in requests:
-            if not isinstance(request, Question):
-                raise InvalidArgument(
-                    "a request must be made with modicum.request, for example "
-                    f"modicum.request.mean(...), got {type(request).__name__}"
-                )
-            price = chosen_budget(None, None, request.budget)
-            total = total + cost(event_of(price), self._kind)
-        return total
 
     def _check_process(self) -> None:
         if os.getpid() != self._process:
@@ -409,28 +396,3 @@ class Curator:
         raise TypeError("a Curator cannot be pickled or copied: it guards data and a budget")
 
     __copy__ = __deepcopy__ = None
-
-
-def _payer(
-    unit: Unit | None, budget: Budget | None, ledger: Ledger | str | None, account: str | None
-) -> tuple[Payer, Unit]:
-    """Return who pays, and who is protected.
-
-    Raises
-    ------
-    InvalidArgument
-        Unless either a budget or a ledger with an account is given.
-    """
-    if ledger is None:
-        if account is not None:
-            raise InvalidArgument(f"account={account!r} needs ledger=, the URL of its ledger")
-        if budget is None:
-            raise InvalidArgument(
-                "a budget is needed: budget=modicum.pure(...), or ledger= and account="
-            )
-        chosen_budget(None, None, budget)
-        return MemoryPayer(budget), checked_unit(unit)
-    if budget is not None:
-        raise InvalidArgument("give budget= or ledger=, not both: the account has its own budget")
-    payer = LedgerPayer(ledger, account, unit)
-    return payer, payer.unit

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
 from modicum.errors import BudgetExceeded, InvalidArgument, LedgerError
-from modicum.privacy.budget import Budget
+from modicum.privacy.budget import Budget, Kind, chosen_budget
+from modicum.privacy.event import cost, event_of
 from modicum.privacy.filter import Filter
 from modicum.privacy.ledger.account import Charge, checked_name
 from modicum.privacy.ledger.book import Ledger
@@ -16,7 +18,15 @@ from modicum.privacy.unit import Unit, checked_unit
 from modicum.runners.request import Question
 from modicum.stored import from_text, to_text
 
-__all__ = ["Bill", "LedgerPayer", "MemoryPayer", "Payer", "request_text"]
+__all__ = [
+    "Bill",
+    "LedgerPayer",
+    "MemoryPayer",
+    "Payer",
+    "payer_for",
+    "price_of",
+    "request_text",
+]
 
 T = TypeVar("T")
 
@@ -211,3 +221,48 @@ def request_text(requests: Mapping[str, Question[Any]], unit: Unit, **more: obje
     }
     record = {"ask": asked, "unit": asdict(unit), **more}
     return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+
+
+def payer_for(
+    unit: Unit | None, budget: Budget | None, ledger: Ledger | str | None, account: str | None
+) -> tuple[Payer, Unit]:
+    """Return who pays, and who is protected.
+
+    Raises
+    ------
+    InvalidArgument
+        Unless either a budget or a ledger with an account is given.
+    """
+    if ledger is None:
+        if account is not None:
+            raise InvalidArgument(f"account={account!r} needs ledger=, the URL of its ledger")
+        if budget is None:
+            raise InvalidArgument(
+                "a budget is needed: budget=modicum.pure(...), or ledger= and account="
+            )
+        chosen_budget(None, None, budget)
+        return MemoryPayer(budget), checked_unit(unit)
+    if budget is not None:
+        raise InvalidArgument("give budget= or ledger=, not both: the account has its own budget")
+    payer = LedgerPayer(ledger, account, unit)
+    return payer, payer.unit
+
+
+def price_of(requests: Iterable[object], kind: Kind) -> Budget:
+    """Return what requests cost together, in a currency.
+
+    Raises
+    ------
+    InvalidArgument
+        If one is no request, or has no price in it.
+    """
+    total = Budget(kind, Fraction(0))
+    for request in requests:
+        if not isinstance(request, Question):
+            raise InvalidArgument(
+                "a request must be made with modicum.request, for example "
+                f"modicum.request.mean(...), got {type(request).__name__}"
+            )
+        price = chosen_budget(None, None, request.budget)
+        total = total + cost(event_of(price), kind)
+    return total
