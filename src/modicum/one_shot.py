@@ -22,6 +22,7 @@ from modicum.runners.request import Question
 
 __all__ = [
     "OneShot",
+    "answered",
     "cdf",
     "count",
     "histogram",
@@ -63,6 +64,21 @@ class OneShot(Protocol[P, R_co]):
     ) -> R_co: ...
 
 
+def answered(question: Question[R], table: Table, unit: Unit, account: str) -> R:
+    """Answer a question from a table; ``account`` says who counts what it costs."""
+    source = open_source(table)
+    check_column(source, question.column, question.lattice)
+    check_unit(source, unit)
+    walks = run(
+        {"answer": question},
+        reader_of(source, unit, [question.column]),
+        unit=unit,
+        charge=lambda: None,
+        entropy=SYSTEM,
+    )
+    return recorded(question, walks["answer"], source, unit, account, SYSTEM)
+
+
 def _one_shot(question: Callable[P, Question[R]], *, example: str) -> OneShot[P, R]:
     """Turn a request builder into a function of a table with the same arguments, and more."""
 
@@ -83,18 +99,7 @@ def _one_shot(question: Callable[P, Question[R]], *, example: str) -> OneShot[P,
         if account is not None or key is not None:
             raise InvalidArgument("account= and key= need ledger=, the URL of a ledger")
         request, person = question(*args, **kwargs), checked_unit(unit)
-        source = open_source(table)
-        check_column(source, request.column, request.lattice)
-        check_unit(source, person)
-        walks = run(
-            {"answer": request},
-            reader_of(source, person, [request.column]),
-            unit=person,
-            charge=lambda: None,
-            entropy=SYSTEM,
-        )
-        uncounted = "not counted against any budget"
-        return recorded(request, walks["answer"], source, person, uncounted, SYSTEM)
+        return answered(request, table, person, "not counted against any budget")
 
     derived: OneShot[P, R] = dressed(
         function, question, owner=None, returns=released_as(question), example=example
