@@ -14,6 +14,7 @@ from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_above
 from modicum.one_shot import answered
 from modicum.privacy.budget import Budget, Kind
+from modicum.privacy.event import Pure, event_of
 from modicum.privacy.unit import Unit
 from modicum.release import Record
 from modicum.runners.request import Question
@@ -67,17 +68,17 @@ def to_opendp(
 
     Notes
     -----
-    ``honest-but-curious`` asks four things of a function. That close data give close
-    distributions is proved in docs/proofs, and audited. The order of the records has no influence.
-    No error depends on a value. It has no effect but the release that it returns.
+    What ``honest-but-curious`` asks of a function holds: that close data give close distributions
+    is proved in docs/proofs, and audited; nothing comes of a call but the release, and no error
+    depends on a value. The map depends on the price alone.
 
     Examples
     --------
     >>> import opendp.prelude as dp, modicum as mo
     >>> dp.enable_features("contrib", "honest-but-curious")
-    >>> mean = to_opendp(mo.request.mean(within=(-1e9, 1e9), epsilon=1))
-    >>> mean.map(2), 490 < mean([float(each) for each in range(1000)]).value < 510
-    (2.0, True)
+    >>> mean = to_opendp(mo.request.mean(within=(-1e9, 1e9), epsilon=5))
+    >>> mean.map(2), 450 < mean([float(each) for each in range(1000)]).value < 550
+    (10.0, True)
     """
     dp = _opendp()
     if not isinstance(question, Question):
@@ -123,7 +124,7 @@ def register() -> None:
     >>> register()
     >>> context = dp.Context.compositor(
     ...     data=[1.0] * 900, privacy_unit=dp.unit_of(contributions=1),
-    ...     privacy_loss=dp.loss_of(epsilon=1.0), split_evenly_over=2,
+    ...     privacy_loss=dp.loss_of(epsilon=9.0), split_evenly_over=2,
     ...     domain=dp.vector_domain(dp.atom_domain(T=float, nan=True)),
     ... )
     >>> count = lambda epsilon: mo.request.count(epsilon=epsilon)
@@ -203,5 +204,7 @@ def _loss(budget: Budget, records: int) -> float | tuple[float, float]:
             return float_above(budget.amount * records)
         case "zcdp":
             return float_above(budget.amount * records**2)
-        case "approx":  # a question is answered by pure mechanisms, whatever δ it may cost
-            return float_above(budget.amount * records), 0.0
+        case "approx":
+            event = event_of(budget)
+            assert isinstance(event, Pure)  # or a δ would have to be counted
+            return float_above(event.epsilon * records), 0.0
