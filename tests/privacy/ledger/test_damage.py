@@ -332,5 +332,6 @@ def test_a_commit_on_a_server_waits_for_its_disk(server, database) -> None:
     name = database.rpartition("/")[2]
     Ledger.create(database)
     server.sql(name, f'ALTER DATABASE "{name}" SET synchronous_commit = off')
-    with Ledger(database)._store.transaction(write=True) as db:
+    ledger = Ledger(database)  # it gives back its connection when it is freed
+    with ledger._store.transaction(write=True) as db:
         assert db.rows("SHOW synchronous_commit") == [("on",)]
