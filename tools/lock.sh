@@ -23,6 +23,7 @@ lock engines --group remote
 lock server --group server --constraints requirements/dev.txt
 lock opendp --group opendp --constraints requirements/dev.txt
 lock lowest --group test --resolution lowest-direct
+lock lowest-engines --group remote --resolution lowest-direct
 
 if grep -nE '://|file:' requirements/*.txt; then
   echo "requirements/ must name no host" >&2

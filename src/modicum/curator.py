@@ -19,10 +19,9 @@ from modicum.frames.source import open_source
 from modicum.group_by import GroupBy, checked_keys, key_event
 from modicum.grouped import GroupedRelease
 from modicum.mechanisms.keys import KeySelection
-from modicum.paying import Bill, LedgerPayer, payer_for, price_of, request_text
+from modicum.paying import Bill, checked_key, payer_for, price_of, request_text
 from modicum.privacy.budget import Budget
 from modicum.privacy.event import Approximate, cost, event_of
-from modicum.privacy.ledger.account import checked_name
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit
 from modicum.recording import recorded
@@ -119,6 +118,12 @@ class Curator:
     iqr = _method(ask.iqr)
     minimum = _method(ask.minimum)
     maximum = _method(ask.maximum)
+    expectile = _method(ask.expectile)
+    lp_location = _method(ask.lp_location)
+    huber_location = _method(ask.huber_location)
+    monotone = _method(ask.monotone)
+    trimmed_mean = _method(ask.trimmed_mean)
+    winsorized_mean = _method(ask.winsorized_mean)
 
     @property
     def budget(self) -> Budget:
@@ -169,12 +174,8 @@ class Curator:
         >>> first == again, curator.remaining
         (True, pure('0.5'))
         """
-        if not isinstance(self._payer, LedgerPayer):
-            raise InvalidArgument(
-                "a key needs a ledger that remembers it: Curator(..., ledger=, account=)"
-            )
         keyed = object.__new__(Curator)
-        keyed.__dict__.update(self.__dict__, _key=checked_name(key, "a key"))
+        keyed.__dict__.update(self.__dict__, _key=checked_key(self._payer, key))
         return keyed
 
     def run(self, request: Question[R]) -> R:

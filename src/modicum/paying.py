@@ -23,12 +23,14 @@ __all__ = [
     "LedgerPayer",
     "MemoryPayer",
     "Payer",
+    "checked_key",
     "payer_for",
     "price_of",
     "request_text",
 ]
 
 T = TypeVar("T")
+_NO_LEDGER = "a key needs a ledger that remembers it: Curator(..., ledger=, account=)"
 
 
 class Bill(Protocol):
@@ -86,9 +88,7 @@ class MemoryPayer:
     def bill(self, price: Budget, request: str, key: str | None) -> Bill:
         """Check that a price can be paid."""
         if key is not None:
-            raise InvalidArgument(
-                "a key needs a ledger that remembers it: Curator(..., ledger=, account=)"
-            )
+            raise InvalidArgument(_NO_LEDGER)
         self._filter.check(price)
         return _MemoryBill(self._filter, price)
 
@@ -202,6 +202,19 @@ class _LedgerBill:
             raise type(error)(f"{error}; the charge stays{again}") from None
         winner: T = released if kept == text else from_text(kept)
         return winner
+
+
+def checked_key(payer: Payer, key: object) -> str:
+    """Return a key for one question.
+
+    Raises
+    ------
+    InvalidArgument
+        If nobody remembers it, or it is no text of one line.
+    """
+    if not isinstance(payer, LedgerPayer):
+        raise InvalidArgument(_NO_LEDGER)
+    return checked_name(key, "a key")
 
 
 def request_text(requests: Mapping[str, Question[Any]], unit: Unit, **more: object) -> str:

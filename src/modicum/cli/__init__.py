@@ -12,9 +12,12 @@ from collections.abc import Sequence
 from modicum.cli import (
     cdf,
     count,
+    expectile,
     histogram,
+    huber_location,
     iqr,
     ledger,
+    lp_location,
     maximum,
     mean,
     median,
@@ -24,7 +27,9 @@ from modicum.cli import (
     quantiles,
     std,
     sum,
+    trimmed_mean,
     variance,
+    winsorized_mean,
 )
 from modicum.cli.options import Parser
 from modicum.errors import InvalidArgument, ModicumError
@@ -38,14 +43,19 @@ _STATISTICS = (
     count,
     quantile,
     median,
-    quantiles,
-    histogram,
     cdf,
-    variance,
-    std,
+    expectile,
+    histogram,
+    huber_location,
     iqr,
-    minimum,
+    lp_location,
     maximum,
+    minimum,
+    quantiles,
+    std,
+    trimmed_mean,
+    variance,
+    winsorized_mean,
 )
 
 _DESCRIPTION = """\

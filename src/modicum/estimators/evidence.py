@@ -8,6 +8,7 @@ from modicum.estimators.count import CountEvidence
 from modicum.estimators.extreme import ExtremeEvidence
 from modicum.estimators.histogram import HistogramEvidence
 from modicum.estimators.iqr import RangeEvidence
+from modicum.estimators.location_evidence import LocationEvidence
 from modicum.estimators.mean_evidence import (
     Counted,
     MeanEvidence,
@@ -19,6 +20,7 @@ from modicum.estimators.quantile import QuantileEvidence
 from modicum.estimators.quantiles import CellCounts, QuantilesEvidence
 from modicum.estimators.subset_mean import SubsetEvidence
 from modicum.estimators.sum import SumEvidence
+from modicum.estimators.trimmed_evidence import TrimmedEvidence
 from modicum.estimators.variance_evidence import ConstantEvidence, VarianceEvidence
 from modicum.mechanisms.noise import GaussianNoise, LaplaceNoise
 from modicum.mechanisms.octaves import OctavePrior
@@ -35,6 +37,7 @@ EVIDENCE: tuple[type, ...] = (
     GaussianNoise,
     HistogramEvidence,
     LaplaceNoise,
+    LocationEvidence,
     MeanEvidence,
     NoisyTerm,
     OctavePrior,
@@ -46,5 +49,6 @@ EVIDENCE: tuple[type, ...] = (
     SingleValueEvidence,
     SubsetEvidence,
     SumEvidence,
+    TrimmedEvidence,
     VarianceEvidence,
 )
