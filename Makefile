@@ -34,7 +34,7 @@ test: lint  ## lint, check types and layers, run the quick tests
 	$(BIN)/$(PYTEST) -m "not slow"
 
 .PHONY: test-all
-test-all: lint lowest wheel test-engines lowest-engines  ## the same with the slow tests, the lowest versions, the built wheel, Spark, Dask and Ibis
+test-all: lint lowest wheel test-engines lowest-engines test-server test-opendp  ## the same with the slow tests, the lowest versions, the built wheel, Spark, Dask, Ibis, PostgreSQL and OpenDP
 	$(BIN)/$(PYTEST) -m "slow or not slow" -o faulthandler_timeout=3600
 
 .PHONY: lowest
@@ -49,6 +49,15 @@ test-engines: .venv-engines/.engines  ## the readers of data with Spark (needs J
 .PHONY: lowest-engines
 lowest-engines: .venv-lowest-engines/.lowest-engines
 	.venv-lowest-engines/bin/python -m pytest -m "not slow" tests/frames
+
+# It starts a PostgreSQL of its own (apt-get install postgresql); without one its tests are skipped, and say so.
+.PHONY: test-server
+test-server: .venv-server/.server  ## the ledger, on a PostgreSQL server too, and the numerical accountant
+	.venv-server/bin/$(PYTEST) -m "slow or not slow" -o faulthandler_timeout=3600 tests/privacy
+
+.PHONY: test-opendp
+test-opendp: .venv-opendp/.opendp  ## questions inside OpenDP's compositors
+	.venv-opendp/bin/python -m pytest -k opendp src/modicum/interop tests/interop tests/docs
 
 .PHONY: wheel
 wheel: .venv/.dev
@@ -98,10 +107,16 @@ docs: .venv/.docs  ## the documentation, in docs/_build/index.html
 .venv-lowest-engines/.lowest-engines: requirements/lowest-engines.txt pyproject.toml | .venv-lowest-engines/.made
 	$(call install,.venv-lowest-engines,lowest-engines)
 
+.venv-server/.server: requirements/server.txt pyproject.toml | .venv-server/.made
+	$(call install,.venv-server,server)
+
+.venv-opendp/.opendp: requirements/opendp.txt pyproject.toml | .venv-opendp/.made
+	$(call install,.venv-opendp,opendp)
+
 .venv-peers/.peers: requirements/peers.txt pyproject.toml | .venv-peers/.made
 	$(call install,.venv-peers,peers)
 
-.venv/.made .venv-engines/.made .venv-lowest/.made .venv-lowest-engines/.made .venv-peers/.made:
+.venv/.made .venv-engines/.made .venv-lowest/.made .venv-lowest-engines/.made .venv-opendp/.made .venv-peers/.made .venv-server/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12")'
 	@echo "Making $(@D)"
 	@$(PYTHON) -m venv $(@D)

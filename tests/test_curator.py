@@ -164,7 +164,8 @@ def test_the_signatures_and_documents_are_those_of_the_questions() -> None:
     question = inspect.signature(mo.request.mean)
     for function, first in ((mo.mean, "table"), (mo.Curator.mean, "self")):
         names = list(inspect.signature(function).parameters)
-        assert names == [first, *question.parameters, *(["unit"] if first == "table" else [])]
+        more = ["unit", "ledger", "account", "key"] if first == "table" else []
+        assert names == [first, *question.parameters, *more]
         assert function.__doc__.startswith("Release the mean")
 
 

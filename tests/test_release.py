@@ -52,6 +52,14 @@ def test_json_holds_everything_and_only_json(release) -> None:
     assert len(record["journal"]) == len(release.journal)
 
 
+def test_nothing_can_be_hung_on_it(release) -> None:
+    for name in ("value", "note"):
+        with pytest.raises(AttributeError, match=f"a Release cannot be changed: {name}"):
+            setattr(release, name, 1.0)
+    with pytest.raises(AttributeError):
+        del release.value
+
+
 def test_pickle_keeps_it(release) -> None:
     again = pickle.loads(pickle.dumps(release))
     assert again.to_json() == release.to_json()

@@ -20,6 +20,8 @@ lock demo --group demo --constraints requirements/dev.txt
 lock docs --group docs --constraints requirements/dev.txt
 lock peers --group peers
 lock engines --group remote
+lock server --group server --constraints requirements/dev.txt
+lock opendp --group opendp --constraints requirements/dev.txt
 lock lowest --group test --resolution lowest-direct
 lock lowest-engines --group remote --resolution lowest-direct
 

@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from modicum.array_release import ArrayRelease, Intervals
     from modicum.curator import Curator
     from modicum.errors import (
+        AccessDenied,
         BudgetExceeded,
         InvalidArgument,
+        KeyReused,
+        LedgerCorrupt,
+        LedgerError,
         MissingColumn,
         ModicumError,
         ModicumWarning,
@@ -51,22 +55,38 @@ if TYPE_CHECKING:
         winsorized_mean,
     )
     from modicum.privacy.budget import Budget, approx, pure, zcdp
+    from modicum.privacy.compose import (
+        approx_to_zcdp,
+        composed,
+        parallel,
+        pure_to_approx,
+        pure_to_zcdp,
+        zcdp_to_approx,
+    )
+    from modicum.privacy.filter import Filter
+    from modicum.privacy.ledger.book import Ledger
     from modicum.privacy.unit import Unit, unit_of
     from modicum.release import Interval, Release
     from modicum.request import ArrayRequest, Request
 
 __all__ = [
+    "AccessDenied",
     "ArrayRelease",
     "ArrayRequest",
     "Boundaries",
     "Budget",
     "BudgetExceeded",
     "Curator",
+    "Filter",
     "GroupBy",
     "GroupedRelease",
     "Interval",
     "Intervals",
     "InvalidArgument",
+    "KeyReused",
+    "Ledger",
+    "LedgerCorrupt",
+    "LedgerError",
     "MissingColumn",
     "ModicumError",
     "ModicumWarning",
@@ -78,8 +98,10 @@ __all__ = [
     "UnsupportedData",
     "__version__",
     "approx",
+    "approx_to_zcdp",
     "audit",
     "cdf",
+    "composed",
     "count",
     "expectile",
     "histogram",
@@ -91,8 +113,11 @@ __all__ = [
     "median",
     "minimum",
     "monotone",
+    "parallel",
     "plan",
     "pure",
+    "pure_to_approx",
+    "pure_to_zcdp",
     "quantile",
     "quantiles",
     "request",
@@ -104,6 +129,7 @@ __all__ = [
     "variance",
     "winsorized_mean",
     "zcdp",
+    "zcdp_to_approx",
 ]
 
 _SUBMODULES = {"audit", "plan", "request", "theory"}
@@ -111,8 +137,12 @@ _HOMES = {
     "modicum.array_release": {"ArrayRelease", "Intervals"},
     "modicum.curator": {"Curator"},
     "modicum.errors": {
+        "AccessDenied",
         "BudgetExceeded",
         "InvalidArgument",
+        "KeyReused",
+        "LedgerCorrupt",
+        "LedgerError",
         "MissingColumn",
         "ModicumError",
         "ModicumWarning",
@@ -145,6 +175,16 @@ _HOMES = {
         "winsorized_mean",
     },
     "modicum.privacy.budget": {"Budget", "approx", "pure", "zcdp"},
+    "modicum.privacy.compose": {
+        "approx_to_zcdp",
+        "composed",
+        "parallel",
+        "pure_to_approx",
+        "pure_to_zcdp",
+        "zcdp_to_approx",
+    },
+    "modicum.privacy.filter": {"Filter"},
+    "modicum.privacy.ledger.book": {"Ledger"},
     "modicum.privacy.unit": {"Unit", "unit_of"},
     "modicum.release": {"Interval", "Release"},
     "modicum.request": {"ArrayRequest", "Request"},

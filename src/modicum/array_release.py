@@ -16,7 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_nearest
 from modicum.native_table import native_table
-from modicum.release import Basis, Finding, Record, check_confidence
+from modicum.release import Basis, Finding, Record, check_confidence, sealed
 
 __all__ = ["ArrayAnswer", "ArrayEvidence", "ArrayRelease", "Axis", "Intervals"]
 
@@ -107,6 +107,7 @@ class ArrayAnswer(Finding["ArrayRelease"]):
         )
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class ArrayRelease(Record):
     """Several numbers that were released together, each with a public label.

@@ -10,7 +10,7 @@ from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
 from modicum import request as ask
 from modicum.derive import dressed, refuse_bounds, released_as
-from modicum.errors import BudgetExceeded, InvalidArgument
+from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.frames.grouping import check_groups, count_keys, reader_of_groups
 from modicum.frames.people import check_unit, reader_of
@@ -19,9 +19,11 @@ from modicum.frames.source import open_source
 from modicum.group_by import GroupBy, checked_keys, key_event
 from modicum.grouped import GroupedRelease
 from modicum.mechanisms.keys import KeySelection
-from modicum.privacy.budget import Budget, chosen_budget
+from modicum.paying import Bill, checked_key, payer_for, price_of, request_text
+from modicum.privacy.budget import Budget
 from modicum.privacy.event import Approximate, cost, event_of
-from modicum.privacy.unit import Unit, checked_unit
+from modicum.privacy.ledger.book import Ledger
+from modicum.privacy.unit import Unit
 from modicum.recording import recorded
 from modicum.release import Entry, Record, plain
 from modicum.runners.groups import run_groups
@@ -60,7 +62,13 @@ class Curator:
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     budget : Budget
         Everything this curator may ever spend: :func:`modicum.pure`, ``zcdp`` or ``approx``.
-        There is no default.
+        There is no default. It ends with the process; for a budget that does not, give a ledger.
+    ledger : str or Ledger
+        In place of ``budget``: the URL of a :class:`modicum.Ledger`, such as
+        ``"sqlite:///budget.db"``.
+    account : str
+        The account of the ledger that is charged. It says who is protected; a ``unit`` that is
+        given too has to be the same.
     entropy : Entropy, optional
         For tests only: releases made with it say that they are not private.
 
@@ -83,15 +91,16 @@ class Curator:
         table: Table,
         *,
         unit: Unit | None = None,
-        budget: Budget,
+        budget: Budget | None = None,
+        ledger: Ledger | str | None = None,
+        account: str | None = None,
         entropy: Entropy | None = None,
     ) -> None:
-        chosen_budget(None, None, budget)
-        self._unit = checked_unit(unit)
+        self._payer, self._unit = payer_for(unit, budget, ledger, account)
+        self._kind = self._payer.budget.kind
+        self._key: str | None = None
         self._source = open_source(table)
         check_unit(self._source, self._unit)
-        self._budget = budget
-        self._spent = Budget(budget.kind, budget.amount * 0)
         self._entropy = entropy if entropy is not None else SYSTEM
         self._lock = threading.Lock()
         self._process = os.getpid()
@@ -119,17 +128,55 @@ class Curator:
     @property
     def budget(self) -> Budget:
         """The whole budget."""
-        return self._budget
+        return self._payer.budget
 
     @property
     def spent(self) -> Budget:
-        """What has been charged so far."""
-        return self._spent
+        """What has been charged so far; to the account of a ledger, by whatever process."""
+        return self._payer.spent
 
     @property
     def remaining(self) -> Budget:
         """What is left."""
-        return self._budget - self._spent
+        return self._payer.budget - self._payer.spent
+
+    def once(self, key: str) -> Curator:
+        """Return the same curator for one question, which is answered once whatever happens.
+
+        The first answer is recorded in the ledger under the key. Whoever asks the same question
+        with the same key again, in this process or another, gets that answer: nothing is read,
+        drawn or charged. If a process ended after the charge and before its answer was recorded,
+        the next one draws on the same charge.
+
+        Parameters
+        ----------
+        key : str
+            For example ``"2026-11-21 mean income"``. It belongs to the question's arguments, not
+            to the data: give tonight's data tonight's key.
+
+        Raises
+        ------
+        InvalidArgument
+            If the curator has no ledger.
+
+        Notes
+        -----
+        :class:`KeyReused` is raised by a question with other arguments than those that the key was
+        charged for. The draw of a group's keys has a key of its own, made of this one.
+
+        Examples
+        --------
+        >>> import modicum, tempfile
+        >>> url = f"sqlite:///{tempfile.mkdtemp()}/budget.db"
+        >>> account = modicum.Ledger.create(url).open_account("visits", modicum.pure(1))
+        >>> curator = modicum.Curator([1.0] * 999, ledger=url, account="visits")
+        >>> first, again = (curator.once("Monday").count(epsilon="0.5") for _ in range(2))
+        >>> first == again, curator.remaining
+        (True, pure('0.5'))
+        """
+        keyed = object.__new__(Curator)
+        keyed.__dict__.update(self.__dict__, _key=checked_key(self._payer, key))
+        return keyed
 
     def run(self, request: Question[R]) -> R:
         """Answer one request made with :mod:`modicum.request`."""
@@ -156,18 +203,22 @@ class Curator:
         InvalidArgument, MissingColumn, UnsupportedData
             For bad arguments or columns; nothing is read or charged.
         """
-        with self._paying(requests) as charge:
+        with self._paying(requests, self._unit) as bill:
+            done: Mapping[str, R] | None = bill.done
+            if done is not None:
+                return done
             walks = run(
                 requests,
                 reader_of(self._source, self._unit, [each.column for each in requests.values()]),
                 unit=self._unit,
-                charge=charge,
+                charge=bill.charge,
                 entropy=self._entropy,
             )
-            return {
-                name: self._release(requests[name], walk, self._unit)
+            releases = {
+                name: self._release(requests[name], walk, self._unit, bill)
                 for name, walk in walks.items()
             }
+            return bill.settle(releases)
 
     def group_by(
         self,
@@ -255,16 +306,20 @@ class Curator:
         """Charge for the keys of a column, and draw them."""
         self._check_process()
         with self._lock:
-            price = cost(event, self._budget.kind)
-            self._check_remaining(price)
+            key = None if self._key is None else f"{self._key} (keys of {by})"
+            asked = request_text({}, unit, keys_of=by, event=repr(event))
+            bill = self._payer.bill(cost(event, self._kind), asked, key)
+            done: Entry | None = bill.done
+            if done is not None:
+                return done
             counts = count_keys(self._source, unit, by, self._entropy)
-            self._spent = self._spent + price
+            bill.charge()
             row = unit.per_row(event)
             assert isinstance(row, Approximate)
             law = KeySelection(counts, row.epsilon, row.delta)
             parameters = {name: plain(value) for name, value in law.public().items()}
             drawn = law.sample(self._entropy)
-            return Entry("keys", "KeySelection", parameters, drawn, "", event)
+            return bill.settle(Entry("keys", "KeySelection", parameters, drawn, "", event))
 
     def _answer_groups(
         self,
@@ -274,81 +329,61 @@ class Curator:
         unit: Unit,
         requests: Mapping[str, Request],
     ) -> Mapping[str, GroupedRelease]:
-        with self._paying(requests) as charge:
+        with self._paying(requests, unit, by=by, keys=[repr(key) for key in keys]) as bill:
+            done: Mapping[str, GroupedRelease] | None = bill.done
+            if done is not None:
+                return done
             columns = [each.column for each in requests.values()]
             groups = run_groups(
                 requests,
                 len(keys),
                 reader_of_groups(self._source, unit, by, keys, columns),
                 unit=unit,
-                charge=charge,
+                charge=bill.charge,
                 entropy=self._entropy,
             )
-            return {
+            grouped = {
                 name: GroupedRelease(
                     statistic=request.statistic,
                     column=request.column,
                     by=by,
                     releases={
-                        key: self._release(request, walks[name], unit)
+                        key: self._release(request, walks[name], unit, bill)
                         for key, walks in zip(keys, groups, strict=True)
                     },
                     event=event_of(request.budget),
                     unit=unit,
                     selection=selection,
                     engine=self._source.engine,
-                    account=self._account(),
+                    account=bill.account,
                 )
                 for name, request in requests.items()
             }
+            return bill.settle(grouped)
 
     @contextmanager
-    def _paying(self, requests: Mapping[str, Question[Any]]) -> Iterator[Callable[[], None]]:
+    def _paying(
+        self, requests: Mapping[str, Question[Any]], unit: Unit, **more: object
+    ) -> Iterator[Bill]:
         """Check requests, and hold the lock while they are answered.
 
         Yields
         ------
-        callable
-            Charges them all.
+        Bill
+            Charges them all at once.
         """
         if not requests:
             raise InvalidArgument("together() needs at least one request")
         self._check_process()  # before the lock: a fork may have copied it locked
         with self._lock:
-            price = self._price(requests.values())
-            self._check_remaining(price)
+            price = price_of(requests.values(), self._kind)
+            bill = self._payer.bill(price, request_text(requests, unit, **more), self._key)
             for request in requests.values():
                 check_column(self._source, request.column, request.lattice)
+            yield bill
 
-            def charge() -> None:
-                self._spent = self._spent + price
-
-            yield charge
-
-    def _release(self, request: Question[R], walk: Walk, unit: Unit) -> R:
-        return recorded(request, walk, self._source, unit, self._account(), self._entropy)
-
-    def _account(self) -> str:
-        return f"{self._spent} of {self._budget} spent"
-
-    def _price(self, requests: Any) -> Budget:
-        total = Budget(self._budget.kind, self._budget.amount * 0)
-        for request in requests:
-            if not isinstance(request, Question):
-                raise InvalidArgument(
-                    "a request must be made with modicum.request, for example "
-                    f"modicum.request.mean(...), got {type(request).__name__}"
-                )
-            price = chosen_budget(None, None, request.budget)
-            total = total + cost(event_of(price), self._budget.kind)
-        return total
-
-    def _check_remaining(self, price: Budget) -> None:
-        if not self._spent + price <= self._budget:
-            raise BudgetExceeded(
-                f"this costs {price}, but only {self.remaining} of {self._budget} is left; "
-                "nothing was charged"
-            )
+    def _release(self, question: Question[R], walk: Walk, unit: Unit, bill: Bill) -> R:
+        return recorded(question, walk, self._source, unit, bill.account, self._entropy)
 
     def _check_process(self) -> None:
         if os.getpid() != self._process:
@@ -357,10 +392,7 @@ class Curator:
             )
 
     def __repr__(self) -> str:
-        return (
-            f"Curator({self._source.engine} data, unit={self._unit}, budget={self._budget!r}, "
-            f"spent={self._spent!r})"
-        )
+        return f"Curator({self._source.engine} data, unit={self._unit}, {self._payer})"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Curator cannot be pickled or copied: it guards data and a budget")

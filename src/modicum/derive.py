@@ -61,8 +61,9 @@ def dressed(
     leading = inspect.Parameter(first, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = [leading, *signature.parameters.values()]
     if owner is None:
-        unit = inspect.Parameter("unit", inspect.Parameter.KEYWORD_ONLY, default=None)
-        parameters.append(unit.replace(annotation="Unit | None"))
+        for extra, annotation in _EXTRAS.items():
+            added = inspect.Parameter(extra, inspect.Parameter.KEYWORD_ONLY, default=None)
+            parameters.append(added.replace(annotation=annotation))
         documentation = _with_unit(documentation)
     function.__name__ = name
     function.__qualname__ = name if owner is None else f"{owner}.{name}"
@@ -72,13 +73,26 @@ def dressed(
     return function
 
 
+_EXTRAS = {
+    "unit": "Unit | None",
+    "ledger": "Ledger | str | None",
+    "account": "str | None",
+    "key": "str | None",
+}
+_DESCRIBED = """\
+unit : Unit, optional
+    Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+ledger, account, key : str, optional
+    Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+"""
+
+
 def _with_unit(documentation: str) -> str:
-    """Document the unit, after the other parameters or in a sentence of its own."""
-    described = (
-        "unit : Unit, optional\n    Who is protected, from :func:`modicum.unit_of`. Default: "
-        "whoever owns one row.\n"
-    )
+    """Document unit and ledger, after the other parameters or in a sentence of their own."""
     before, returns, after = documentation.partition("\nReturns\n-------")
     if returns:
-        return f"{before}{described}{returns}{after}"
-    return f"{documentation.rstrip()}\n\n``unit`` says who is protected, see `modicum.unit_of`.\n\n"
+        return f"{before}{_DESCRIBED}{returns}{after}"
+    return (
+        f"{documentation.rstrip()}\n\n``unit`` says who is protected, see `modicum.unit_of`; "
+        "``ledger``, ``account`` and ``key`` who pays, see `Curator`.\n\n"
+    )

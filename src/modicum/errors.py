@@ -7,9 +7,13 @@ say what was wrong, the value of the argument and what to do; they never depend 
 from __future__ import annotations
 
 __all__ = [
+    "AccessDenied",
     "BudgetExceeded",
     "CopyRefused",
     "InvalidArgument",
+    "KeyReused",
+    "LedgerCorrupt",
+    "LedgerError",
     "MissingColumn",
     "ModicumError",
     "ModicumWarning",
@@ -48,6 +52,22 @@ class SourceError(ModicumError, OSError):
 
 class BudgetExceeded(ModicumError, RuntimeError):
     """A release costs more than what is left of the budget."""
+
+
+class LedgerError(ModicumError, OSError):
+    """The ledger could not be read or written. Nothing was released."""
+
+
+class AccessDenied(LedgerError, PermissionError):
+    """Whoever asks may read the ledger, and not spend from it."""
+
+
+class LedgerCorrupt(LedgerError):
+    """The entries of the ledger were edited, or its file is damaged. Nothing is spent from it."""
+
+
+class KeyReused(InvalidArgument):
+    """An idempotency key belongs to another request."""
 
 
 class ModicumWarning(UserWarning):

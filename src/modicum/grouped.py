@@ -11,7 +11,7 @@ from typing import Any
 from modicum.native_table import native_table
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit, swap_event
-from modicum.release import HTML, Entry, Release, plain
+from modicum.release import HTML, Entry, Release, plain, sealed
 
 __all__ = ["GroupedRelease"]
 
@@ -21,6 +21,7 @@ _NAMED = 8  # keys in a note
 _NOTES = 4
 
 
+@sealed
 @dataclass(frozen=True, slots=True, repr=False)
 class GroupedRelease(Mapping[Any, Release]):
     """One statistic of every group: a mapping from key to :class:`Release`.

@@ -1,4 +1,4 @@
-"""Functions that release one statistic of a table, without an account."""
+"""Functions that release one statistic of a table, charged to an account of a ledger if asked."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
 from modicum import request as ask
+from modicum.curator import Curator
 from modicum.derive import dressed, refuse_bounds, released_as
+from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM
 from modicum.frames.people import check_unit, reader_of
 from modicum.frames.reader import check_column
 from modicum.frames.source import open_source
+from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.recording import recorded
 from modicum.release import Record
@@ -19,6 +22,7 @@ from modicum.runners.request import Question
 
 __all__ = [
     "OneShot",
+    "answered",
     "cdf",
     "count",
     "expectile",
@@ -47,32 +51,61 @@ Table = Any  # anything open_source accepts; engines are never imported here
 
 
 class OneShot(Protocol[P, R_co]):
-    """A function of a table, with a question's arguments and ``unit``."""
+    """A function of a table, with a question's arguments, ``unit``, and who pays."""
 
     @overload
     def __call__(self, table: Table, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
     @overload
     def __call__(self, table: Table, *args: Any, unit: Unit | None, **kwargs: Any) -> R_co: ...
+    @overload
+    def __call__(
+        self,
+        table: Table,
+        *args: Any,
+        unit: Unit | None = None,
+        ledger: Ledger | str,
+        account: str,
+        key: str | None = None,
+        **kwargs: Any,
+    ) -> R_co: ...
+
+
+def answered(question: Question[R], table: Table, unit: Unit, account: str) -> R:
+    """Answer a question from a table; ``account`` says who counts what it costs."""
+    source = open_source(table)
+    check_column(source, question.column, question.lattice)
+    check_unit(source, unit)
+    walks = run(
+        {"answer": question},
+        reader_of(source, unit, [question.column]),
+        unit=unit,
+        charge=lambda: None,
+        entropy=SYSTEM,
+    )
+    return recorded(question, walks["answer"], source, unit, account, SYSTEM)
 
 
 def _one_shot(question: Callable[P, Question[R]], *, example: str) -> OneShot[P, R]:
-    """Turn a request builder into a function of a table with the same arguments, and ``unit``."""
+    """Turn a request builder into a function of a table with the same arguments, and more."""
 
-    def function(table: Table, *args: Any, unit: Unit | None = None, **kwargs: Any) -> R:
+    def function(
+        table: Table,
+        *args: Any,
+        unit: Unit | None = None,
+        ledger: Ledger | str | None = None,
+        account: str | None = None,
+        key: str | None = None,
+        **kwargs: Any,
+    ) -> R:
         refuse_bounds(kwargs)
+        if ledger is not None:
+            curator = Curator(table, unit=unit, ledger=ledger, account=account)
+            curator = curator if key is None else curator.once(key)
+            return curator.run(question(*args, **kwargs))
+        if account is not None or key is not None:
+            raise InvalidArgument("account= and key= need ledger=, the URL of a ledger")
         request, person = question(*args, **kwargs), checked_unit(unit)
-        source = open_source(table)
-        check_column(source, request.column, request.lattice)
-        check_unit(source, person)
-        walks = run(
-            {"answer": request},
-            reader_of(source, person, [request.column]),
-            unit=person,
-            charge=lambda: None,
-            entropy=SYSTEM,
-        )
-        account = "not counted against any budget"
-        return recorded(request, walks["answer"], source, person, account, SYSTEM)
+        return answered(request, table, person, "not counted against any budget")
 
     derived: OneShot[P, R] = dressed(
         function, question, owner=None, returns=released_as(question), example=example

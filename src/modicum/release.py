@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import FrozenInstanceError, dataclass
 from fractions import Fraction
 from importlib import import_module
 from numbers import Real
 from sys import float_info
 from textwrap import fill
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, NoReturn, Protocol, TypeVar
 
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_nearest
@@ -35,10 +35,28 @@ __all__ = [
     "Release",
     "check_confidence",
     "plain",
+    "sealed",
 ]
 
 SCHEMA = "modicum.release/1"
+T = TypeVar("T")
 HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+
+def sealed(cls: type[T]) -> type[T]:
+    """Make a frozen dataclass with slots refuse every attribute by ``AttributeError``.
+
+    Libraries hang notes on what passes through them, the data of a call among them, and expect
+    this error of objects that take none. The refusal that ``dataclass`` writes looks for the class
+    as it was before it had slots: for new names it ends in a ``TypeError``.
+    """
+
+    def refuse(self: T, name: str, *_: object) -> NoReturn:
+        raise FrozenInstanceError(f"a {type(self).__name__} cannot be changed: {name}")
+
+    for method in ("__setattr__", "__delattr__"):
+        setattr(cls, method, refuse)
+    return cls
 
 
 class Interval(NamedTuple):
@@ -256,6 +274,7 @@ class Record:
         return f"<pre>{str(self).translate(HTML)}</pre>"
 
 
+@sealed
 @dataclass(frozen=True, slots=True)
 class Release(Record):
     """A differentially private answer and everything that was released with it.

@@ -21,6 +21,7 @@ BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL
 NUMBER = re.compile(r"-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?")
 TOLERANCE = 0.1
 SLOW = {"howto-accuracy.md"}
+NEEDS = {"howto-opendp.md": ("opendp", "pip install opendp (make test-opendp does)")}
 PAGES = [
     pytest.param(page.name, marks=[pytest.mark.slow] if page.name in SLOW else [])
     for page in sorted(DOCS.glob("*.md"))
@@ -64,6 +65,8 @@ def run_examples(code: str, page: str, namespace: dict) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_page(page, tmp_path, monkeypatch) -> None:
+    if page in NEEDS:
+        pytest.importorskip(NEEDS[page][0], reason=NEEDS[page][1])
     monkeypatch.chdir(tmp_path)
     for module in (curator, one_shot):
         monkeypatch.setattr(module, "SYSTEM", Hushed(page))

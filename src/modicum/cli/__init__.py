@@ -16,6 +16,7 @@ from modicum.cli import (
     histogram,
     huber_location,
     iqr,
+    ledger,
     lp_location,
     maximum,
     mean,
@@ -73,8 +74,8 @@ examples:
   modicum histogram people.csv age --edges 0,18,65,inf --epsilon 1
   modicum plan mean --within=-1e9,1e9 --n 100000 --sd 5e4 --error 500
 
-Every call is a release of its own: nothing adds up the prices of several calls.
-Use modicum.Curator in Python to keep a budget.
+Without --ledger every call is a release of its own: nothing adds up the prices of
+several calls. `modicum ledger create` makes a budget that does.
 """
 
 
@@ -123,6 +124,7 @@ def _parser() -> Parser:
     for verb in _STATISTICS:
         verb.add_to(verbs)
     plan.add_to(verbs, [verb.add_plan for verb in _STATISTICS])
+    ledger.add_to(verbs)
     return parser
 
 

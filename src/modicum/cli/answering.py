@@ -10,8 +10,8 @@ from datetime import date, datetime
 from typing import Any
 
 from modicum.array_release import ArrayRelease
+from modicum.cli.budget import paying_curator
 from modicum.cli.options import chosen_price, chosen_unit
-from modicum.curator import Curator
 from modicum.errors import InvalidArgument
 from modicum.frames.source import open_source
 from modicum.grouped import GroupedRelease
@@ -36,21 +36,26 @@ def released(
     keys = _chosen_keys(arguments) if grouped else []
     source = open_source(arguments.file)
     unit = chosen_unit(arguments)
-    # The curator's budget is this one release's: nothing counts several calls together.
+    said = arguments.rows_per_person is not None or arguments.unit_column is not None
+    options: dict[str, Any] = {}
+    if grouped and arguments.by is not None:
+        options["max_groups"] = arguments.max_groups
+        if isinstance(keys, Budget):
+            options["key_budget"] = keys
+            price = keys + cost(event_of(price), "approx")
+        else:
+            read = _KEYS.get(source.check_label(arguments.by) or "text", str)
+            options["keys"] = [read(key) for key in keys]
+    curator, counted = paying_curator(arguments, source, unit if said else None, price)
     account = "not counted against any budget"
     if isinstance(request, ArrayRequest):
-        return replace(Curator(source, unit=unit, budget=price).run(request), account=account)
-    if arguments.by is None:
-        return replace(Curator(source, unit=unit, budget=price).run(request), account=account)
-    options: dict[str, Any] = {"max_groups": arguments.max_groups}
-    if isinstance(keys, Budget):
-        options["key_budget"] = keys
-        price = keys + cost(event_of(price), "approx")
-    else:
-        read = _KEYS.get(source.check_label(arguments.by) or "text", str)
-        options["keys"] = [read(key) for key in keys]
-    curator = Curator(source, unit=unit, budget=price)
-    return curator.group_by(arguments.by, **options).run(request).under(account)
+        several = curator.run(request)
+        return several if counted else replace(several, account=account)
+    if not options:
+        release = curator.run(request)
+        return release if counted else replace(release, account=account)
+    groups = curator.group_by(arguments.by, **options).run(request)
+    return groups if counted else groups.under(account)
 
 
 def _chosen_keys(arguments: argparse.Namespace) -> Budget | list[str]:

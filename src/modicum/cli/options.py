@@ -7,6 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NoReturn, TypeVar, get_args
 
+from modicum.cli.budget import add_account
 from modicum.errors import InvalidArgument, ModicumError
 from modicum.estimators.options import LEAST_LEVEL
 from modicum.estimators.registry import REGISTRY
@@ -58,9 +59,10 @@ class Parser(argparse.ArgumentParser):
 
 
 def add_data(parser: argparse.ArgumentParser, *, column: str | None) -> None:
-    """Add FILE and COLUMN; ``column`` is ``"?"`` if it may be left out."""
+    """Add FILE and COLUMN, which may be left out if it is ``"?"``, and the account that pays."""
     parser.add_argument("file", metavar="FILE", help="a Parquet or CSV file")
     parser.add_argument("column", metavar="COLUMN", nargs=column, help="name of the column")
+    add_account(parser)
 
 
 def add_range(parser: argparse.ArgumentParser, *, needed: bool = True) -> None:

@@ -42,7 +42,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CellCounts:
     """Noisy counts of the records on and between the drawn points.
 
     Attributes
@@ -71,14 +71,14 @@ class QuantilesEvidence:
     qs : tuple of Fraction
     points : tuple of int
         Lattice integers, one a quantile, increasing.
-    counted : Counted or None
+    counted : CellCounts or None
         If intervals are wanted.
     """
 
     lattice: Lattice
     qs: tuple[Fraction, ...]
     points: tuple[int, ...]
-    counted: Counted | None
+    counted: CellCounts | None
 
     @property
     def values(self) -> tuple[Fraction, ...]:
@@ -176,7 +176,7 @@ def nested_quantiles(
         counting = purse.noisy(_cells(windows, points), sensitivity=1, share=None)  # [M2]
         counts = yield from draw("counts", counting)
         least = max(_least(node, qs, lattice) for node in drawn.nodes)
-        counted = Counted(counts, counting.noise[0], least)
+        counted = CellCounts(counts, counting.noise[0], least)
     evidence = QuantilesEvidence(lattice, qs, points, counted)
     axis = Axis.of(q=tuple(float(q) for q in qs))
     return ArrayAnswer(evidence.values, (axis,), evidence, evidence.status)
@@ -219,7 +219,7 @@ def drawn_points(
     return Drawn(tuple(min(z >> fine, lattice.last) for z in outcome), nodes, windows)
 
 
-def _beyond(counted: Counted, q: Fraction, own: int, alpha: float) -> Floats:
+def _beyond(counted: CellCounts, q: Fraction, own: int, alpha: float) -> Floats:
     """Sign of #{records in the cells up to c} - q n, for each cell c but the last; 0 if unsure.
 
     The noise of it is (1 - q) times that of the cells up to c and -q times that of the others. A

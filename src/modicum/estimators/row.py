@@ -88,7 +88,7 @@ class Row(AnyRow[Chosen, Release]):
             If the budget's kind or an option does not fit the method.
         """
         begin = self._begin(column, lattice, budget, options)
-        return Request(self.statistic, self.method, column, lattice, budget, begin)
+        return Request(self.statistic, self.method, column, lattice, budget, begin, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class ArrayRow(AnyRow[Chosen, ArrayRelease]):
     ) -> ArrayRequest:
         """Build a checked request; errors as for :meth:`Row.request`."""
         begin = self._begin(column, lattice, budget, options)
-        return ArrayRequest(self.statistic, self.method, column, lattice, budget, begin)
+        return ArrayRequest(self.statistic, self.method, column, lattice, budget, begin, options)
 
 
 def ranged(lattice: Lattice | None) -> Lattice:

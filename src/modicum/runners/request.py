@@ -34,6 +34,8 @@ class Question(Generic[R_co]):
         What the whole release may cost the privacy unit.
     begin : callable
         Starts a fresh run of the estimator, given the event one row may cost.
+    options : object
+        What else was chosen; its repr says all of it.
     """
 
     statistic: str
@@ -42,6 +44,7 @@ class Question(Generic[R_co]):
     lattice: Lattice | None
     budget: Budget
     begin: Callable[[Event], Steps[Finding[R_co]]] = field(repr=False)
+    options: object = None
 
     release: ClassVar[type[Record]] = Record
     """What its answer is released as."""

@@ -1,0 +1,142 @@
+"""``modicum ledger``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from modicum.cli.budget import add_ledger, chosen_ledger, chosen_url
+from modicum.cli.options import add_price, chosen_price, chosen_unit
+from modicum.errors import InvalidArgument
+from modicum.privacy.budget import Budget
+from modicum.privacy.ledger.account import AccountState
+from modicum.privacy.ledger.book import Ledger
+from modicum.privacy.ledger.record import Record
+
+__all__ = ["add_to"]
+
+_DESCRIPTION = """\
+Budgets that outlive a process. A ledger is a file or a data base with accounts, one for
+each set of people; every release about them is charged to its account before it is drawn.
+"""
+
+
+def add_to(verbs: Any) -> None:
+    """Add the verb to the command line."""
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        "ledger",
+        help="budgets that outlive a process: create, show, verify, grant, export, import",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+
+    create = _action(actions, "create", _create, "make an account, and the ledger if need be")
+    create.add_argument("account", metavar="ACCOUNT", help="its name, such as patients")
+    add_price(create)
+
+    show = _action(actions, "show", _show, "accounts, or all entries of one")
+    show.add_argument("account", metavar="ACCOUNT", nargs="?")
+    show.add_argument("--json", action="store_true", help="print one JSON object")
+
+    verify = _action(actions, "verify", _verify, "check every hash, chain, total and release")
+    verify.add_argument(
+        "--against", metavar="FILE", help="an earlier export, all of which must still be there"
+    )
+
+    grant = _action(actions, "grant", _grant, "add to the budget of an account")
+    grant.add_argument("account", metavar="ACCOUNT")
+    for option, what in (("--epsilon", "E"), ("--rho", "R"), ("--delta", "D")):
+        grant.add_argument(option, metavar=what)
+    grant.add_argument("--note", default="", help="why; it is kept with the entry")
+
+    _action(actions, "export", _export, "print every entry as a line of JSON")
+    what = "take over the accounts of an export; makes the ledger if need be"
+    take = _action(actions, "import", _import, what)
+    take.add_argument("file", metavar="FILE")
+
+
+def _action(actions: Any, name: str, answer: Any, what: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = actions.add_parser(
+        name, help=what, description=what[0].upper() + what[1:] + "."
+    )
+    add_ledger(parser)
+    parser.set_defaults(answer=answer)
+    return parser
+
+
+def _amount(arguments: argparse.Namespace) -> Budget:
+    budget = chosen_price(arguments)
+    if budget is None:
+        raise InvalidArgument("an amount is needed: --epsilon, --rho, or --epsilon and --delta")
+    return budget
+
+
+def _create(arguments: argparse.Namespace) -> str:
+    budget, unit = _amount(arguments), chosen_unit(arguments)
+    ledger = Ledger.create(chosen_url(arguments))
+    return _line(ledger.open_account(arguments.account, budget, unit=unit))
+
+
+def _grant(arguments: argparse.Namespace) -> str:
+    amount = _amount(arguments)
+    return _line(chosen_ledger(arguments).grant(arguments.account, amount, note=arguments.note))
+
+
+def _show(arguments: argparse.Namespace) -> str:
+    ledger = chosen_ledger(arguments)
+    if arguments.account is None:
+        states = ledger.accounts()
+        if arguments.json:
+            return json.dumps(
+                {"ledger": ledger.url, "accounts": [_fields(each) for each in states]}
+            )
+        return "\n".join([f"ledger {ledger.url}", *(f"  {_line(each)}" for each in states)])
+    state, entries = ledger.account(arguments.account), ledger.entries(arguments.account)
+    if arguments.json:
+        return json.dumps(_fields(state) | {"entries": [each.to_dict() for each in entries]})
+    return "\n".join([_line(state), *(_entry(each, state) for each in entries)])
+
+
+def _verify(arguments: argparse.Namespace) -> str:
+    copy = [] if arguments.against is None else _lines(arguments.against)
+    return str(chosen_ledger(arguments).verify(copy))
+
+
+def _export(arguments: argparse.Namespace) -> str:
+    return "\n".join(chosen_ledger(arguments).export())
+
+
+def _import(arguments: argparse.Namespace) -> str:
+    lines = _lines(arguments.file)
+    return f"took over {Ledger.create(chosen_url(arguments)).load(lines)}"
+
+
+def _lines(path: str) -> list[str]:
+    return Path(path).read_text(encoding="utf-8").splitlines()
+
+
+def _line(state: AccountState) -> str:
+    return f"{state}, {state.remaining} left; protects {state.unit}"
+
+
+def _fields(state: AccountState) -> dict[str, object]:
+    return {
+        "account": state.name,
+        "budget": repr(state.budget),
+        "spent": repr(state.spent),
+        "remaining": repr(state.remaining),
+        "unit": str(state.unit),
+        "head": state.head,
+    }
+
+
+def _entry(record: Record, state: AccountState) -> str:
+    said = {"create": "first grant", "grant": record.body, "release": f"of {record.charge}"}
+    what = said.get(record.action) or (f"key {record.key!r}" if record.key is not None else "")
+    amount = "" if record.action == "release" else str(record.units.budget(state.budget.kind))
+    return (
+        f"  {record.seq:>4}  {record.at}  {record.who:12}  {record.action:8}  {amount}  {what}"
+    ).rstrip()

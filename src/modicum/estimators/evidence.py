@@ -1,0 +1,54 @@
+"""Every class that the evidence of a release is made of, so that a stored release can be read."""
+
+from __future__ import annotations
+
+from modicum.estimators.cdf import CdfEvidence
+from modicum.estimators.clipping import Rough
+from modicum.estimators.count import CountEvidence
+from modicum.estimators.extreme import ExtremeEvidence
+from modicum.estimators.histogram import HistogramEvidence
+from modicum.estimators.iqr import RangeEvidence
+from modicum.estimators.location_evidence import LocationEvidence
+from modicum.estimators.mean_evidence import (
+    Counted,
+    MeanEvidence,
+    NoisyTerm,
+    SingleValueEvidence,
+)
+from modicum.estimators.outside import Outside
+from modicum.estimators.quantile import QuantileEvidence
+from modicum.estimators.quantiles import CellCounts, QuantilesEvidence
+from modicum.estimators.subset_mean import SubsetEvidence
+from modicum.estimators.sum import SumEvidence
+from modicum.estimators.trimmed_evidence import TrimmedEvidence
+from modicum.estimators.variance_evidence import ConstantEvidence, VarianceEvidence
+from modicum.mechanisms.noise import GaussianNoise, LaplaceNoise
+from modicum.mechanisms.octaves import OctavePrior
+
+__all__ = ["EVIDENCE"]
+
+EVIDENCE: tuple[type, ...] = (
+    CdfEvidence,
+    CellCounts,
+    ConstantEvidence,
+    CountEvidence,
+    Counted,
+    ExtremeEvidence,
+    GaussianNoise,
+    HistogramEvidence,
+    LaplaceNoise,
+    LocationEvidence,
+    MeanEvidence,
+    NoisyTerm,
+    OctavePrior,
+    Outside,
+    QuantileEvidence,
+    QuantilesEvidence,
+    RangeEvidence,
+    Rough,
+    SingleValueEvidence,
+    SubsetEvidence,
+    SumEvidence,
+    TrimmedEvidence,
+    VarianceEvidence,
+)

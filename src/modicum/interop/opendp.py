@@ -1,0 +1,210 @@
+"""Questions as measurements of OpenDP, for its compositors to count (extra ``opendp``)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from modicum.errors import InvalidArgument
+from modicum.exact.enclosure import float_above
+from modicum.one_shot import answered
+from modicum.privacy.budget import Budget, Kind
+from modicum.privacy.event import Pure, event_of
+from modicum.privacy.unit import Unit
+from modicum.release import Record
+from modicum.runners.request import Question
+
+__all__ = ["register", "to_opendp"]
+
+ACCOUNT = "counted by OpenDP"
+_FEATURES = ("contrib", "honest-but-curious")
+_RECORDS = {"SymmetricDistance": 1, "ChangeOneDistance": 2}
+_NUMBERS = re.compile(r"Vec<(f32|f64|bool|[iu](?:8|16|32|64))>")
+
+# Those of OpenDP, which is not imported before it is needed.
+Domain: TypeAlias = Any
+Metric: TypeAlias = Any
+Measurement: TypeAlias = Any
+
+
+def to_opendp(
+    question: Question[Any], *, domain: Domain | None = None, metric: Metric | None = None
+) -> Measurement:
+    """Turn a question into a measurement of OpenDP.
+
+    Its function gives the question's release. Its map says what data sets at distance d cost:
+    d ε, d² ρ, or (d ε, 0) for a price in (ε, δ), rounded up to float64. A changed record is one
+    less and one more, so under ``change_one_distance`` d counts twice. OpenDP adds up what is
+    spent: a curator or ledger of modicum knows nothing of it.
+
+    Parameters
+    ----------
+    question : Request or ArrayRequest
+        From :mod:`modicum.request`, without a column: the data of a measurement are one vector.
+    domain : opendp.mod.Domain, optional
+        A ``vector_domain`` of numbers or bools, of any size. Default: float64, NaN included (NaN
+        is a missing value).
+    metric : opendp.mod.Metric, optional
+        ``symmetric_distance()``, the default, or ``change_one_distance()``.
+
+    Returns
+    -------
+    opendp.mod.Measurement
+        Its output measure is ``max_divergence()``, ``zero_concentrated_divergence()`` or
+        ``approximate(max_divergence())``, by the kind of the question's price. It can be composed
+        and chained like any other: ``measurement >> float`` gives the value alone.
+
+    Raises
+    ------
+    InvalidArgument
+        Without OpenDP; before its features ``"contrib"`` and ``"honest-but-curious"`` are enabled,
+        which only you may do, since they say that you trust this library's proofs; for a question
+        with a column, or another domain or metric.
+
+    Notes
+    -----
+    What ``honest-but-curious`` asks of a function holds: that close data give close distributions
+    is proved in docs/proofs, and audited; nothing comes of a call but the release, and no error
+    depends on a value. The map depends on the price alone.
+
+    Examples
+    --------
+    >>> import opendp.prelude as dp, modicum as mo
+    >>> dp.enable_features("contrib", "honest-but-curious")
+    >>> mean = to_opendp(mo.request.mean(within=(-1e9, 1e9), epsilon=5))
+    >>> mean.map(2), 450 < mean([float(each) for each in range(1000)]).value < 550
+    (10.0, True)
+    """
+    dp = _opendp()
+    if not isinstance(question, Question):
+        raise InvalidArgument(
+            "question must be made with modicum.request, for example "
+            f"modicum.request.mean(...), got {type(question).__name__}"
+        )
+    if question.column is not None:
+        raise InvalidArgument(
+            f"leave out column={question.column!r}: the data of a measurement are one vector"
+        )
+    domain = dp.vector_domain(dp.atom_domain(T=float, nan=True)) if domain is None else domain
+    metric = dp.symmetric_distance() if metric is None else metric
+    dtype, records = _dtype(domain), _records(metric)
+    measure = _measure(dp, question.budget.kind)
+
+    def function(data: Sequence[float]) -> Record:
+        release: Record = answered(question, np.asarray(data, dtype=dtype), Unit(), ACCOUNT)
+        return release
+
+    def privacy_map(distance: int) -> float | tuple[float, float]:
+        return _loss(question.budget, records * distance)
+
+    return dp.m.make_user_measurement(domain, metric, measure, function, privacy_map)
+
+
+@cache
+def register() -> None:
+    """Let OpenDP's ``Context`` ask questions: ``context.query().modicum(...).release()``.
+
+    The argument makes a question for a price. It is tried with prices until the question costs
+    what the context has for it; a second argument sets the price instead.
+
+    Raises
+    ------
+    InvalidArgument
+        Without OpenDP, or before its features are enabled.
+
+    Examples
+    --------
+    >>> import opendp.prelude as dp, modicum as mo
+    >>> dp.enable_features("contrib", "honest-but-curious")
+    >>> register()
+    >>> context = dp.Context.compositor(
+    ...     data=[1.0] * 900, privacy_unit=dp.unit_of(contributions=1),
+    ...     privacy_loss=dp.loss_of(epsilon=9.0), split_evenly_over=2,
+    ...     domain=dp.vector_domain(dp.atom_domain(T=float, nan=True)),
+    ... )
+    >>> count = lambda epsilon: mo.request.count(epsilon=epsilon)
+    >>> 880 < context.query().modicum(count).release().value < 920
+    True
+    """
+    _opendp().register(_make_modicum, "modicum")
+
+
+def _make_modicum(
+    input_domain: Domain,
+    input_metric: Metric,
+    question: Callable[[float], Question[Any]],
+    price: float,
+) -> Measurement:
+    if not callable(question):
+        raise InvalidArgument(
+            "give a function from a price to a question, for example lambda epsilon: "
+            f"modicum.request.count(epsilon=epsilon), got {type(question).__name__}"
+        )
+    return to_opendp(question(price), domain=input_domain, metric=input_metric)
+
+
+def _opendp() -> Any:
+    try:
+        dp = import_module("opendp.prelude")
+        mod = import_module("opendp.mod")
+    except ImportError:
+        raise InvalidArgument("this needs OpenDP: pip install 'modicum[opendp]'") from None
+    try:
+        mod.assert_features(*_FEATURES)
+    except mod.OpenDPException:
+        line = f"opendp.prelude.enable_features({', '.join(map(repr, _FEATURES))})"
+        raise InvalidArgument(
+            "OpenDP wants to hear from you that it may trust a measurement that it cannot check. "
+            f"If so, run {line}"
+        ) from None
+    return dp
+
+
+def _dtype(domain: Domain) -> np.dtype[Any]:
+    carrier = str(getattr(domain, "carrier_type", type(domain).__name__))
+    match = _NUMBERS.fullmatch(carrier)
+    if match is None:
+        raise InvalidArgument(
+            "domain must be a vector_domain of an atom_domain of numbers or bools, for example "
+            f"dp.vector_domain(dp.atom_domain(T=float, nan=True)), got {carrier}"
+        )
+    name = match[1]
+    return np.dtype(name if name == "bool" else f"{name[0]}{int(name[1:]) // 8}")
+
+
+def _records(metric: Metric) -> int:
+    """Return how many records come or go at distance 1."""
+    name = str(getattr(metric, "type", type(metric).__name__))
+    if name not in _RECORDS:
+        raise InvalidArgument(
+            f"metric must be symmetric_distance() or change_one_distance(), got {name}"
+        )
+    return _RECORDS[name]
+
+
+def _measure(dp: Any, kind: Kind) -> Any:
+    match kind:
+        case "pure":
+            return dp.max_divergence()
+        case "zcdp":
+            return dp.zero_concentrated_divergence()
+        case "approx":
+            return dp.approximate(dp.max_divergence())
+
+
+def _loss(budget: Budget, records: int) -> float | tuple[float, float]:
+    """Group privacy: what so many records more or less cost together, rounded up."""
+    match budget.kind:
+        case "pure":
+            return float_above(budget.amount * records)
+        case "zcdp":
+            return float_above(budget.amount * records**2)
+        case "approx":
+            event = event_of(budget)
+            assert isinstance(event, Pure)  # or a δ would have to be counted
+            return float_above(event.epsilon * records), 0.0

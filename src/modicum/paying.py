@@ -1,0 +1,281 @@
+"""Who pays for releases: a budget in memory, or an account of a ledger."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from fractions import Fraction
+from typing import Any, Protocol, TypeVar
+
+from modicum.errors import BudgetExceeded, InvalidArgument, LedgerError
+from modicum.privacy.budget import Budget, Kind, chosen_budget
+from modicum.privacy.event import cost, event_of
+from modicum.privacy.filter import Filter
+from modicum.privacy.ledger.account import Charge, checked_name
+from modicum.privacy.ledger.book import Ledger
+from modicum.privacy.unit import Unit, checked_unit
+from modicum.runners.request import Question
+from modicum.stored import from_text, to_text
+
+__all__ = [
+    "Bill",
+    "LedgerPayer",
+    "MemoryPayer",
+    "Payer",
+    "checked_key",
+    "payer_for",
+    "price_of",
+    "request_text",
+]
+
+T = TypeVar("T")
+_NO_LEDGER = "a key needs a ledger that remembers it: Curator(..., ledger=, account=)"
+
+
+class Bill(Protocol):
+    """The price of one question, on its way from asked to released."""
+
+    @property
+    def done(self) -> Any:
+        """What was released for it before, under the same key; ``None`` if nothing was."""
+
+    def charge(self) -> None:
+        """Charge it. Nothing may be drawn before, or if this raises."""
+
+    @property
+    def account(self) -> str:
+        """Say which budget was charged, and how much of it is spent."""
+
+    def settle(self, released: T) -> T:
+        """Record what was drawn, and return what may be shown."""
+
+
+class Payer(Protocol):
+    """A budget that questions are charged to."""
+
+    @property
+    def budget(self) -> Budget:
+        """All of it."""
+
+    @property
+    def spent(self) -> Budget:
+        """What was charged."""
+
+    def bill(self, price: Budget, request: str, key: str | None) -> Bill:
+        """Check that a price can be paid; nothing is charged yet."""
+
+
+class MemoryPayer:
+    """A budget that ends with its process."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._filter = Filter(budget)
+
+    @property
+    def budget(self) -> Budget:
+        """All of it."""
+        return self._filter.budget
+
+    @property
+    def spent(self) -> Budget:
+        """What was charged."""
+        return self._filter.spent
+
+    def __str__(self) -> str:
+        return f"budget={self.budget!r}, spent={self.spent!r}"
+
+    def bill(self, price: Budget, request: str, key: str | None) -> Bill:
+        """Check that a price can be paid."""
+        if key is not None:
+            raise InvalidArgument(_NO_LEDGER)
+        self._filter.check(price)
+        return _MemoryBill(self._filter, price)
+
+
+class _MemoryBill:
+    done = None
+
+    def __init__(self, budget: Filter, price: Budget) -> None:
+        self._filter = budget
+        self._price = price
+
+    def charge(self) -> None:
+        self._filter.charge(self._price)
+
+    @property
+    def account(self) -> str:
+        return f"{self._filter.spent} of {self._filter.budget} spent"
+
+    def settle(self, released: T) -> T:
+        return released
+
+
+class LedgerPayer:
+    """An account of a ledger.
+
+    Raises
+    ------
+    InvalidArgument
+        If there is no such account, or it protects another unit.
+    """
+
+    def __init__(self, ledger: Ledger | str, account: str | None, unit: Unit | None) -> None:
+        if account is None:
+            raise InvalidArgument("a ledger holds several accounts: name one with account=")
+        if not isinstance(ledger, Ledger | str):
+            raise InvalidArgument(f"ledger must be a URL or a Ledger, got {type(ledger).__name__}")
+        self._ledger = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+        self._name = checked_name(account, "an account's name")
+        self.unit = self._ledger.account(self._name).unit
+        if unit is not None and checked_unit(unit) != self.unit:
+            raise InvalidArgument(
+                f"account {account!r} protects {self.unit}, got unit={unit!r}: prices for "
+                "different units do not add up"
+            )
+
+    @property
+    def budget(self) -> Budget:
+        """All grants so far."""
+        return self._ledger.account(self._name).budget
+
+    @property
+    def spent(self) -> Budget:
+        """All charges so far, of whatever process."""
+        return self._ledger.account(self._name).spent
+
+    def bill(self, price: Budget, request: str, key: str | None) -> Bill:
+        """Check that a price can be paid, or is paid already under the key."""
+        paid = None if key is None else self._ledger.find(self._name, key, request)
+        if paid is None:
+            state = self._ledger.account(self._name)
+            if not price <= state.remaining:
+                raise BudgetExceeded(
+                    f"this costs {price}, but only {state.remaining} of {state.budget} is left in "
+                    f"account {self._name!r}; nothing was charged"
+                )
+        return _LedgerBill(self._ledger, self._name, price, request, key, paid)
+
+    def __str__(self) -> str:
+        return f"account {self._name!r} of {self._ledger.url}"
+
+
+class _LedgerBill:
+    def __init__(
+        self,
+        ledger: Ledger,
+        name: str,
+        price: Budget,
+        request: str,
+        key: str | None,
+        paid: Charge | None,
+    ) -> None:
+        self._ledger = ledger
+        self._name = name
+        self._price = price
+        self._request = request
+        self._key = key
+        self._paid = paid
+
+    @property
+    def done(self) -> Any:
+        stored = None if self._paid is None else self._paid.release
+        return None if stored is None else from_text(stored)
+
+    def charge(self) -> None:
+        self._paid = self._ledger.charge(
+            self._name, self._price, request=self._request, key=self._key
+        )
+
+    @property
+    def account(self) -> str:
+        assert self._paid is not None
+        return str(self._paid.state)
+
+    def settle(self, released: T) -> T:
+        assert self._paid is not None
+        text = to_text(released)
+        try:
+            kept = self._ledger.record(self._paid, text)
+        except LedgerError as error:
+            again = "" if self._key is None else f", ask again with the key {self._key!r}"
+            raise type(error)(f"{error}; the charge stays{again}") from None
+        winner: T = released if kept == text else from_text(kept)
+        return winner
+
+
+def checked_key(payer: Payer, key: object) -> str:
+    """Return a key for one question.
+
+    Raises
+    ------
+    InvalidArgument
+        If nobody remembers it, or it is no text of one line.
+    """
+    if not isinstance(payer, LedgerPayer):
+        raise InvalidArgument(_NO_LEDGER)
+    return checked_name(key, "a key")
+
+
+def request_text(requests: Mapping[str, Question[Any]], unit: Unit, **more: object) -> str:
+    """Say what is asked, from public arguments only: the same question, the same text."""
+    asked = {
+        name: {
+            "statistic": request.statistic,
+            "method": request.method,
+            "column": request.column,
+            "range": None
+            if request.lattice is None
+            else [request.lattice.lo, request.lattice.hi, request.lattice.step],
+            "options": repr(request.options),
+            "budget": repr(request.budget),
+        }
+        for name, request in requests.items()
+    }
+    record = {"ask": asked, "unit": asdict(unit), **more}
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+
+
+def payer_for(
+    unit: Unit | None, budget: Budget | None, ledger: Ledger | str | None, account: str | None
+) -> tuple[Payer, Unit]:
+    """Return who pays, and who is protected.
+
+    Raises
+    ------
+    InvalidArgument
+        Unless either a budget or a ledger with an account is given.
+    """
+    if ledger is None:
+        if account is not None:
+            raise InvalidArgument(f"account={account!r} needs ledger=, the URL of its ledger")
+        if budget is None:
+            raise InvalidArgument(
+                "a budget is needed: budget=modicum.pure(...), or ledger= and account="
+            )
+        chosen_budget(None, None, budget)
+        return MemoryPayer(budget), checked_unit(unit)
+    if budget is not None:
+        raise InvalidArgument("give budget= or ledger=, not both: the account has its own budget")
+    payer = LedgerPayer(ledger, account, unit)
+    return payer, payer.unit
+
+
+def price_of(requests: Iterable[object], kind: Kind) -> Budget:
+    """Return what requests cost together, in a currency.
+
+    Raises
+    ------
+    InvalidArgument
+        If one is no request, or has no price in it.
+    """
+    total = Budget(kind, Fraction(0))
+    for request in requests:
+        if not isinstance(request, Question):
+            raise InvalidArgument(
+                "a request must be made with modicum.request, for example "
+                f"modicum.request.mean(...), got {type(request).__name__}"
+            )
+        price = chosen_budget(None, None, request.budget)
+        total = total + cost(event_of(price), kind)
+    return total

@@ -1,0 +1,309 @@
+"""The ledger: accounts that are granted a budget, charged before a draw, and never overspent."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import NoReturn
+
+from modicum.errors import BudgetExceeded, InvalidArgument
+from modicum.privacy.budget import Budget, chosen_budget
+from modicum.privacy.ledger.account import AccountState, Charge, Terms, checked_name
+from modicum.privacy.ledger.address import Address
+from modicum.privacy.ledger.chain import Chain
+from modicum.privacy.ledger.checking import Verified, export_lines, import_lines, verify_all
+from modicum.privacy.ledger.postgres import PostgresStore
+from modicum.privacy.ledger.record import Record
+from modicum.privacy.ledger.sqlite import SqliteStore
+from modicum.privacy.ledger.store import Db, Store
+from modicum.privacy.ledger.units import charged, granted
+from modicum.privacy.unit import Unit, checked_unit
+
+__all__ = ["Ledger"]
+
+
+class Ledger:
+    """Budgets that outlive processes: a file, or tables on a server.
+
+    Give its URL to :class:`modicum.Curator`, which then charges an account here. Use this class
+    to make accounts, grant budgets and look.
+
+    Parameters
+    ----------
+    url : str
+        ``"sqlite:///budget.db"`` (a file on a local disk; four slashes before an absolute path)
+        or ``"postgresql://user@host/database"`` (needs ``modicum[server]``). With ``?mode=ro``
+        it is opened to look only. A password in it is never shown.
+
+    Raises
+    ------
+    InvalidArgument
+        If the URL cannot be read. Whether there is a ledger shows when it is first used.
+
+    Notes
+    -----
+    An account is a chain of entries that are only ever appended, each with the totals after it and
+    the hash of the one before. A charge is one transaction: lock, check the end of the chain,
+    check the budget, append, and commit to the disk. Safe to share between threads; in a
+    forked process open it anew.
+
+    Examples
+    --------
+    >>> import modicum, tempfile
+    >>> url = f"sqlite:///{tempfile.mkdtemp()}/budget.db"
+    >>> ledger = modicum.Ledger.create(url)
+    >>> print(ledger.open_account("patients", modicum.pure(3)))
+    patients: ε = 0 of ε = 3 spent
+    >>> curator = modicum.Curator([1.0] * 999, ledger=url, account="patients")
+    >>> release = curator.count(epsilon="0.5")
+    >>> print(ledger.account("patients"))
+    patients: ε = 0.5 of ε = 3 spent
+    """
+
+    def __init__(self, url: str) -> None:
+        self._address = Address.of(url)
+        self._store: Store = (
+            SqliteStore(self._address)
+            if self._address.store == "sqlite"
+            else PostgresStore(self._address)
+        )
+        self._process = os.getpid()
+
+    @classmethod
+    def create(cls, url: str) -> Ledger:
+        """Make a ledger without accounts; one that is there is opened.
+
+        Raises
+        ------
+        LedgerError
+            If it cannot be made, or something else is there.
+        """
+        ledger = cls(url)
+        ledger._store.create()
+        return ledger
+
+    @property
+    def url(self) -> str:
+        """Where it is, without the password."""
+        return str(self._address)
+
+    def open_account(self, name: str, budget: Budget, *, unit: Unit | None = None) -> AccountState:
+        """Make an account with a first grant.
+
+        Parameters
+        ----------
+        name : str
+            One account for one set of people: everything released about them is charged to it.
+        budget : Budget
+            :func:`modicum.pure`, ``zcdp`` or ``approx``; it fixes the currency. Rounded down to
+            10^-15 (δ: 10^-18).
+        unit : Unit
+            Who is protected; it holds for every release. Default: whoever owns one row.
+
+        Raises
+        ------
+        InvalidArgument
+            If there is such an account.
+        """
+        chosen_budget(None, None, budget)
+        terms, first = Terms(budget.kind, checked_unit(unit)), granted(budget)
+        checked_name(name, "an account's name")
+        with self._transaction(write=True) as db:
+            chain = Chain(db, name, self._store.lock)
+            if chain.last is not None:
+                raise InvalidArgument(f"there is an account {name!r} already: grant to it")
+            chain.append("create", self._store.who(db), first, body=terms.to_text())
+            return chain.state()
+
+    def grant(self, name: str, budget: Budget, *, note: str = "") -> AccountState:
+        """Add to the budget of an account, in its currency; ``note`` is kept with it.
+
+        Raises
+        ------
+        InvalidArgument
+            If there is no such account, or it is kept in another currency.
+        """
+        chosen_budget(None, None, budget)
+        with self._account(name, write=True) as (db, chain):
+            kind = chain.terms.kind
+            if budget.kind != kind:
+                raise InvalidArgument(
+                    f"account {name!r} is kept in {kind!r}, got a grant in {budget.kind!r}"
+                )
+            chain.append("grant", self._store.who(db), granted(budget), body=note)
+            return chain.state()
+
+    def accounts(self) -> tuple[AccountState, ...]:
+        """Return every account, by name."""
+        with self._transaction(write=False) as db:
+            names = db.rows("SELECT name FROM modicum_account ORDER BY name")
+            return tuple(Chain(db, name).state() for (name,) in names)
+
+    def account(self, name: str) -> AccountState:
+        """Return one account as it is now.
+
+        Raises
+        ------
+        InvalidArgument
+            If there is none of that name.
+        LedgerCorrupt
+            If the end of its chain was edited.
+        """
+        with self._account(name, write=False) as (_, chain):
+            return chain.state()
+
+    def entries(self, name: str) -> tuple[Record, ...]:
+        """Return every entry of an account, in order; the body of a release is JSON."""
+        with self._account(name, write=False) as (_, chain):
+            return tuple(chain.records())
+
+    def find(self, name: str, key: str, request: str) -> Charge | None:
+        """Return the charge of a key, with its release if there is one.
+
+        Raises
+        ------
+        KeyReused
+            If it was charged for another request.
+        """
+        checked_name(key, "a key")
+        with self._account(name, write=False) as (_, chain):
+            return chain.keyed(key, request)
+
+    def charge(self, name: str, price: Budget, *, request: str, key: str | None = None) -> Charge:
+        """Charge an account. Once this returns, the charge is on the disk.
+
+        Parameters
+        ----------
+        name : str
+        price : Budget
+            In the account's currency; rounded up to 10^-15 (δ: 10^-18).
+        request : str
+            What it pays for, from public arguments only.
+        key : str, optional
+            If the key was charged for the same request already, nothing is charged, and that
+            charge is returned.
+
+        Raises
+        ------
+        BudgetExceeded
+            If it is more than what is left; nothing is charged.
+        KeyReused
+            If the key was charged for another request.
+        """
+        units = charged(price)
+        if key is not None:
+            checked_name(key, "a key")
+        with self._account(name, write=True) as (db, chain):
+            paid = None if key is None else chain.keyed(key, request)
+            if paid is not None:
+                return paid
+            last, state = chain.last, chain.state()
+            assert last is not None
+            if price.kind != state.budget.kind:
+                raise InvalidArgument(
+                    f"account {name!r} is kept in {state.budget.kind!r}, got a price in "
+                    f"{price.kind!r}"
+                )
+            if not last.total_spent.plus(units).within(last.total_granted):
+                raise BudgetExceeded(
+                    f"this costs {price}, but only {state.remaining} of {state.budget} is left in "
+                    f"account {name!r}; nothing was charged"
+                )
+            record = chain.append("charge", self._store.who(db), units, body=request, key=key)
+            return Charge(name, record.seq, chain.state())
+
+    def record(self, charge: Charge, release: str) -> str:
+        """Record a release under its charge; the first one stays.
+
+        Returns
+        -------
+        str
+            The release that is on the disk: ``release``, or the one that was there before. Only
+            this one may leave the process.
+        """
+        with self._account(charge.account, write=True) as (db, chain):
+            there = chain.released(charge.seq)
+            if there is None:
+                who = self._store.who(db)
+                chain.append("release", who, body=release, charge=charge.seq)
+            return release if there is None else there
+
+    def verify(self, copy: Iterable[str] = ()) -> Verified:
+        """Read everything again: hashes, chains, totals, budgets, and what paid for each release.
+
+        Parameters
+        ----------
+        copy : iterable of str
+            Lines of an earlier :meth:`export`: each of its entries must still be here. Without
+            it, whoever can write to the store can rewrite all hashes, or put an old copy back,
+            and nothing shows.
+
+        Raises
+        ------
+        LedgerCorrupt
+            At the first entry that is not right.
+        """
+        self._check_process()
+        self._store.check()
+        with self._transaction(write=False) as db:
+            return verify_all(db, copy)
+
+    def export(self) -> Iterator[str]:
+        """Write every entry as a line of JSON; the first line names the schema."""
+        with self._transaction(write=False) as db:
+            yield from export_lines(db)
+
+    def load(self, lines: Iterable[str]) -> Verified:
+        """Take over the accounts of an :meth:`export`, all or none.
+
+        From then on charge them here only: two ledgers with one account are two budgets.
+
+        Raises
+        ------
+        LedgerCorrupt
+            If the export was edited.
+        InvalidArgument
+            If one of its accounts is here already.
+        """
+        with self._transaction(write=True) as db:
+            return import_lines(db, lines)
+
+    def close(self) -> None:
+        """Give back the file or the connection; it is opened again when needed."""
+        self._check_process()
+        self._store.close()
+
+    @contextmanager
+    def _transaction(self, *, write: bool) -> Iterator[Db]:
+        self._check_process()
+        with self._store.transaction(write=write) as db:
+            yield db
+
+    @contextmanager
+    def _account(self, name: str, *, write: bool) -> Iterator[tuple[Db, Chain]]:
+        """Open an account that is there; to write, lock it."""
+        with self._transaction(write=write) as db:
+            chain = Chain(db, name, self._store.lock if write else "")
+            if chain.last is None:
+                raise InvalidArgument(
+                    f"there is no account {name!r} in {self.url}: make it once, with `modicum "
+                    "ledger create` or Ledger.open_account"
+                )
+            yield db, chain
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:
+            raise InvalidArgument("a Ledger cannot be used in a forked process: open it anew there")
+
+    def __del__(self) -> None:
+        # A forked child must not end its parent's connection to a server.
+        with suppress(Exception):
+            if os.getpid() == self._process:
+                self._store.close()
+
+    def __repr__(self) -> str:
+        return f"Ledger({self.url!r})"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Ledger cannot be pickled or copied: give its URL to the other process")

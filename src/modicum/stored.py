@@ -1,0 +1,138 @@
+"""Releases as text that reads back complete, for a ledger.
+
+The text is JSON in which every value names its type. Only the frozen records listed here are ever
+made from it, by their own constructors; nothing in it is run. ``Release.to_json`` is for people and
+other programs, and rounds; this is for modicum, and does not.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from modicum.array_release import ArrayRelease, Axis
+from modicum.errors import LedgerCorrupt
+from modicum.estimators.evidence import EVIDENCE
+from modicum.exact.lattice import Lattice
+from modicum.grouped import GroupedRelease
+from modicum.privacy.event import Approximate, BoundedRange, Concentrated, Pure
+from modicum.privacy.unit import Unit
+from modicum.release import Entry, Release
+from modicum.version import VERSION
+
+__all__ = ["from_text", "to_text"]
+
+SCHEMA = "modicum.stored/1"
+
+_STORED: tuple[type, ...] = (
+    Approximate,
+    ArrayRelease,
+    Axis,
+    BoundedRange,
+    Concentrated,
+    Entry,
+    GroupedRelease,
+    Lattice,
+    Pure,
+    Release,
+    Unit,
+    *EVIDENCE,
+)
+_RECORDS: Mapping[str, type] = {each.__name__: each for each in _STORED}
+_WRITERS: tuple[tuple[type, str, Callable[[Any], object]], ...] = (
+    (Fraction, "fraction", str),
+    (Decimal, "decimal", str),
+    (datetime, "moment", datetime.isoformat),
+    (date, "date", date.isoformat),
+    (float, "float", lambda value: repr(float(value))),
+    (tuple, "tuple", lambda value: [_plain(each) for each in value]),
+    (Mapping, "map", lambda value: [[_plain(k), _plain(v)] for k, v in value.items()]),
+)
+_READERS: Mapping[str, Callable[[Any], object]] = {
+    "fraction": Fraction,
+    "decimal": Decimal,
+    "moment": datetime.fromisoformat,
+    "date": date.fromisoformat,
+    "float": float,
+    "tuple": lambda value: tuple(_value(each) for each in value),
+    "map": lambda value: {_value(k): _value(v) for k, v in value},
+}
+
+
+def to_text(value: object) -> str:
+    """Write releases, and mappings and tuples of them.
+
+    Raises
+    ------
+    TypeError
+        For a type that is not listed: a mistake of the estimator, whatever the data.
+
+    Examples
+    --------
+    >>> import modicum
+    >>> release = modicum.count([1.0] * 99, epsilon=1)
+    >>> from_text(to_text({"answer": release})) == {"answer": release}
+    True
+    """
+    return json.dumps(
+        {"schema": SCHEMA, "version": VERSION, "value": _plain(value)},
+        ensure_ascii=False,
+        allow_nan=False,
+        separators=(",", ":"),
+    )
+
+
+def from_text(text: str) -> Any:
+    """Read what :func:`to_text` wrote.
+
+    Raises
+    ------
+    LedgerCorrupt
+        If it is anything else, or of a version that this one cannot read.
+    """
+    try:
+        record = json.loads(text)
+        if record["schema"] == SCHEMA:
+            return _value(record["value"])
+        wrote = f"in the form {record['schema']!r}"
+    except (ValueError, TypeError, KeyError, ArithmeticError):
+        wrote = "by another version, or was damaged"
+    raise LedgerCorrupt(f"a stored release was written {wrote}: modicum {VERSION} cannot read it")
+
+
+def _plain(value: Any) -> object:
+    kind: Any = type(value)
+    if value is None or kind in {bool, int, str} or (kind is float and math.isfinite(value)):
+        return value
+    if isinstance(value, tuple) and kind is not tuple:
+        raise TypeError(f"a release holds a {kind.__name__}, which cannot be stored")
+    if kind is list:
+        return [_plain(each) for each in value]
+    name = kind.__name__
+    if _RECORDS.get(name) is kind:
+        return {name: _contents(value)}
+    for written, tag, write in _WRITERS:
+        if isinstance(value, written):
+            return {tag: write(value)}
+    raise TypeError(f"a release holds a {name}, which cannot be stored")
+
+
+def _contents(record: Any) -> dict[str, object]:
+    return {each.name: _plain(getattr(record, each.name)) for each in fields(record)}
+
+
+def _value(plain: Any) -> Any:
+    if isinstance(plain, list):
+        return [_value(each) for each in plain]
+    if not isinstance(plain, dict):
+        return plain
+    ((name, content),) = plain.items()
+    if name in _READERS:
+        return _READERS[name](content)
+    return _RECORDS[name](**{field: _value(each) for field, each in content.items()})

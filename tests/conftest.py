@@ -1,0 +1,33 @@
+"""What all tests share.
+
+Lines that tests want seen in the summary of a run: ``record_property("counted", text)``.
+"""
+
+from importlib.util import find_spec
+
+import pytest
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the examples of an extra that is missing."""
+    if find_spec("opendp") is not None:
+        return
+    skip = pytest.mark.skip(reason="pip install opendp (make test-opendp does)")
+    for item in items:
+        if isinstance(item, pytest.DoctestItem) and item.path.match("interop/opendp.py"):
+            item.add_marker(skip)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    reports = [each for group in terminalreporter.stats.values() for each in group]
+    lines = [
+        text
+        for report in reports
+        if getattr(report, "when", None) == "call"
+        for name, text in report.user_properties
+        if name == "counted"
+    ]
+    if lines:
+        terminalreporter.section("counted")
+        for line in lines:
+            terminalreporter.write_line(line)

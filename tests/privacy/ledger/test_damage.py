@@ -1,0 +1,337 @@
+"""Edited rows, damaged files, full disks, missing rights: refused, and never spent from."""
+
+import gc
+import json
+import os
+import random
+import shutil
+import sqlite3
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import modicum as mo
+from modicum.privacy.ledger.book import Ledger
+from modicum.privacy.ledger.record import Record
+from modicum.privacy.ledger.units import Units
+from tests.privacy.ledger.server import Proxy
+
+
+@pytest.fixture
+def path(tmp_path) -> Path:
+    return tmp_path / "budget.db"
+
+
+@pytest.fixture
+def ledger(path) -> Ledger:
+    made = Ledger.create(f"sqlite:///{path}")
+    made.open_account("p", mo.pure(1))
+    for key in "abcd":
+        made.record(made.charge("p", mo.pure("0.2"), request=key, key=key), f"release {key}")
+    made.close()
+    return made
+
+
+def forge(path: Path, *statements: str) -> None:
+    """Edit the file as its owner could."""
+    connection = sqlite3.connect(path)
+    for trigger in ("modicum_no_update", "modicum_no_delete"):
+        connection.execute(f"DROP TRIGGER {trigger}")
+    connection.execute("PRAGMA ignore_check_constraints=ON")
+    for statement in statements:
+        connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+LAST = "account = 'p' AND seq = 9"
+EDITS = {
+    "a smaller sum": f"UPDATE modicum_entry SET spent = 0 WHERE {LAST}",
+    "a larger grant": f"UPDATE modicum_entry SET granted = 9000000000000000 WHERE {LAST}",
+    "another release": f"UPDATE modicum_entry SET body = 'forged' WHERE {LAST}",
+    "no last entry": f"DELETE FROM modicum_entry WHERE {LAST}",
+    "an earlier end": "UPDATE modicum_account SET entries = 7, head = 'x'",
+    "another unit": "UPDATE modicum_entry SET body = '{}' WHERE seq = 1",
+}
+DEEP_EDITS = {
+    "an earlier price": "UPDATE modicum_entry SET amount = 1 WHERE seq = 2",
+    "another time": "UPDATE modicum_entry SET at = '1999' WHERE seq = 3",
+    "a missing entry": "DELETE FROM modicum_entry WHERE seq = 3",
+    "an entry too much": "INSERT INTO modicum_entry SELECT account, 10, action, amount, delta, "
+    "granted, granted_delta, spent, spent_delta, key, 99, body, who, at, previous, hash "
+    f"FROM modicum_entry WHERE {LAST}",
+    "a lost account": "DELETE FROM modicum_account",
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_of_the_end_stops_every_charge(ledger, path, edit) -> None:
+    forge(path, EDITS[edit])
+    for use in (
+        lambda: ledger.charge("p", mo.pure("0.1"), request=""),
+        lambda: ledger.account("p"),
+        ledger.verify,
+    ):
+        with pytest.raises(mo.LedgerCorrupt, match="account 'p'"):
+            use()
+
+
+@pytest.mark.parametrize("edit", DEEP_EDITS)
+def test_an_edit_anywhere_shows_when_all_is_verified(ledger, path, edit) -> None:
+    ledger.verify()
+    forge(path, DEEP_EDITS[edit])
+    with pytest.raises(mo.LedgerCorrupt):
+        ledger.verify()
+
+
+def test_a_stored_release_that_was_edited_is_not_given_out(ledger, path) -> None:
+    forge(path, "UPDATE modicum_entry SET body = 'forged' WHERE charge = 2")
+    with pytest.raises(mo.LedgerCorrupt, match="was edited"):
+        ledger.find("p", "a", "a")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE modicum_entry SET spent = 0",
+        "DELETE FROM modicum_entry",
+        "INSERT OR REPLACE INTO modicum_entry SELECT * FROM modicum_entry WHERE seq = 2",
+        "INSERT INTO modicum_entry SELECT account, 10, action, amount, delta, granted, 0, "
+        "granted + 1, 0, NULL, NULL, body, who, at, previous, hash FROM modicum_entry "
+        "WHERE seq = 2",
+        "INSERT INTO modicum_entry SELECT account, 10, action, amount, delta, granted, 0, "
+        "spent, 0, key, NULL, body, who, at, previous, hash FROM modicum_entry WHERE seq = 2",
+        "INSERT INTO modicum_entry SELECT account, 10, action, amount, delta, granted, 0, "
+        "spent, 0, NULL, charge, body, who, at, previous, hash FROM modicum_entry WHERE seq = 3",
+        "INSERT INTO modicum_entry SELECT account, 'ten', action, amount, delta, granted, 0, "
+        "spent, 0, NULL, NULL, body, who, at, previous, hash FROM modicum_entry WHERE seq = 2",
+    ],
+)
+def test_the_data_base_itself_refuses(ledger, path, statement) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA recursive_triggers=ON")
+    with pytest.raises(sqlite3.IntegrityError):
+        connection.execute(statement)
+    connection.close()
+    ledger.verify()
+
+
+def test_chains_that_were_hashed_anew_are_still_checked() -> None:
+    """Whoever can hash can forge, but not past the rules."""
+
+    def record(seq: int, action: str, units: Units, spent: int, before: Record | None) -> Record:
+        return Record(
+            "p", seq, action, *units, 10, 0, spent, 0, None, None, "", "", "",
+            "0" * 64 if before is None else before.hash,
+        ).sealed()  # fmt: skip
+
+    first = record(1, "create", Units(10, 0), 0, None)
+    first.check_after(None)
+    record(2, "charge", Units(10, 0), 10, first).check_after(first)
+    for bad, text in (
+        (record(2, "charge", Units(11, 0), 11, first), "more was spent"),
+        (record(2, "charge", Units(-1, 0), -1, first), "totals"),
+        (record(2, "charge", Units(3, 0), 2, first), "totals"),
+        (record(2, "release", Units(3, 0), 3, first), "no charge"),
+        (record(3, "charge", Units(3, 0), 3, first), "follow"),
+        (record(2, "create", Units(0, 0), 0, first), "creates"),
+    ):
+        with pytest.raises(mo.LedgerCorrupt, match=text):
+            bad.check_after(first)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_damaged_file_is_never_overspent(ledger, path, seed, tmp_path) -> None:
+    """Bytes change anywhere in the file: an error, or the same account as before."""
+    draws = random.Random(seed)
+    whole = bytearray(path.read_bytes())
+    start = draws.randrange(len(whole))
+    for place in range(start, min(len(whole), start + draws.choice([1, 8, 500]))):
+        whole[place] = draws.randrange(256)
+    path.write_bytes(whole)
+    fresh = Ledger(f"sqlite:///{path}")
+    spent = 0
+    try:
+        fresh.charge("p", mo.pure("0.2"), request="")
+        spent = 1
+        fresh.charge("p", mo.pure("0.1"), request="")
+        spent = 2
+    except (mo.LedgerError, mo.BudgetExceeded):
+        pass
+    assert spent <= 1
+
+
+@pytest.mark.parametrize("text", [b"", b"no data base at all" * 100])
+def test_something_else_is_no_ledger(path, text) -> None:
+    path.write_bytes(text)
+    with pytest.raises(mo.LedgerError):
+        Ledger(f"sqlite:///{path}").accounts()
+    if text:
+        with pytest.raises(mo.LedgerError):
+            Ledger.create(f"sqlite:///{path}")
+    assert path.read_bytes() == text
+
+
+def test_another_data_base_is_left_alone(path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE mine (x)")
+    connection.commit()
+    connection.close()
+    with pytest.raises(mo.LedgerError, match="no ledger of kind"):
+        Ledger.create(f"sqlite:///{path}")
+
+
+def test_a_full_file_charges_nothing(ledger, path) -> None:
+    """SQLite may not take another page: the disk is full."""
+    ready = ledger._store._ready()
+    (pages,) = ready.execute("PRAGMA page_count").fetchone()
+    ready.execute(f"PRAGMA max_page_count={pages}")
+    with pytest.raises(mo.LedgerError, match="full; nothing was written or released"):
+        ledger.charge("p", mo.pure("0.1"), request="x" * 100_000)
+    assert ledger.account("p").spent == mo.pure("0.8")
+    ledger.charge("p", mo.pure("0.1"), request="")
+    ledger.verify()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs POSIX rights")
+@pytest.mark.parametrize("open_to", ["file", "folder"])
+def test_who_may_only_read_the_file_can_look_and_not_spend(ledger, path, open_to) -> None:
+    folder = Path("/tmp") / f"modicum-viewer-{os.getpid()}-{open_to}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    copy = shutil.copy(path, folder / "budget.db")
+    copy.chmod(0o444)
+    folder.chmod(0o777 if open_to == "folder" else 0o555)
+    try:
+        said = as_nobody(lambda: look_and_spend(f"sqlite:///{copy}"))
+    finally:
+        folder.chmod(0o777)
+        shutil.rmtree(folder)
+    assert said == ["ε = 0.8", "refused", "refused"]
+
+
+def look_and_spend(url: str) -> list[str]:
+    said = [str(Ledger(f"{url}?mode=ro").account("p").spent)]
+    for each in (url, f"{url}?mode=ro"):
+        try:
+            Ledger(each).charge("p", mo.pure("0.1"), request="")
+        except mo.AccessDenied:
+            said.append("refused")
+    return said
+
+
+def as_nobody(work: Callable[[], list[str]]) -> list[str]:
+    """Do it in a forked process, which gives up root's rights."""
+    read, write = os.pipe()
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+        pid = os.fork()
+    if pid == 0:
+        try:
+            if os.geteuid() == 0:
+                os.setgroups([])
+                os.setgid(65_534)
+                os.setuid(65_534)
+            os.write(write, json.dumps(work()).encode())
+        except BaseException as error:  # noqa: BLE001
+            os.write(write, json.dumps([repr(error)]).encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    os.waitpid(pid, 0)
+    with os.fdopen(read, "rb") as pipe:
+        return json.loads(pipe.read())
+
+
+def test_a_server_that_is_gone(server, database) -> None:
+    ledger = Ledger.create(database)
+    ledger.open_account("p", mo.pure(1))
+    ledger.charge("p", mo.pure("0.2"), request="", key="a")
+    server.stop("immediate")
+    try:
+        with pytest.raises(mo.LedgerError, match=r"failed: .*nothing was written") as caught:
+            ledger.charge("p", mo.pure("0.2"), request="")
+        assert "sesame" not in str(caught.value)
+    finally:
+        server.start()
+    ledger.charge("p", mo.pure("0.3"), request="")
+    assert ledger.account("p").spent == mo.pure("0.5")
+    ledger.verify()
+
+
+def test_a_network_that_breaks_at_any_byte(server, database) -> None:
+    Ledger.create(database).open_account("p", mo.pure(100))
+    proxy = Proxy(server.port, 12_000, seed=3)
+    name = database.rpartition("/")[2]
+    paid, said = 0, []
+    try:
+        with warnings.catch_warnings(action="ignore", category=ResourceWarning):
+            for number in range(40):
+                try:
+                    far = Ledger(server.url(name, port=proxy.port))
+                    far.charge("p", mo.pure(1), request="", key=f"k{number}")
+                    paid += 1
+                except mo.LedgerError as error:
+                    said.append(str(error))
+            gc.collect()  # the driver warns of connections that broke while they were set up
+    finally:
+        proxy.stop()
+    near = Ledger(database)
+    checked = near.verify()
+    assert paid <= checked.charges <= paid + len(said)
+    assert min(paid, len(said)) > 0
+    assert all("released" in text and "sesame" not in text for text in said)
+    for number in range(40):  # a key that may have been charged is charged once
+        near.charge("p", mo.pure(1), request="", key=f"k{number}")
+    assert near.account("p").spent == mo.pure(40)
+
+
+def test_a_role_that_may_only_select(server, database) -> None:
+    Ledger.create(database).open_account("p", mo.pure(1))
+    name = database.rpartition("/")[2]
+    server.sql(
+        name,
+        f'CREATE ROLE "viewer_{name}" LOGIN',
+        f'GRANT SELECT ON ALL TABLES IN SCHEMA public TO "viewer_{name}"',
+    )
+    viewer = Ledger(server.url(name, user=f"viewer_{name}"))
+    assert viewer.account("p").spent.amount == 0
+    for spend in (
+        lambda: viewer.charge("p", mo.pure("0.1"), request=""),
+        lambda: viewer.grant("p", mo.pure("0.1")),
+        lambda: viewer.open_account("q", mo.pure("0.1")),
+    ):
+        with pytest.raises(mo.AccessDenied, match="only be read by this role"):
+            spend()
+
+
+def test_rows_of_a_server_cannot_be_changed(server, database) -> None:
+    refused = import_module("psycopg").errors.RaiseException
+    ledger = Ledger.create(database)
+    ledger.open_account("p", mo.pure(1))
+    name = database.rpartition("/")[2]
+    for statement in (
+        "UPDATE modicum_entry SET spent = 0",
+        "DELETE FROM modicum_entry",
+        "TRUNCATE modicum_entry",
+    ):
+        with pytest.raises(refused, match="append-only"):
+            server.sql(name, statement)
+    server.sql(
+        name,
+        "ALTER TABLE modicum_entry DISABLE TRIGGER ALL",
+        "UPDATE modicum_entry SET granted = 5000000000000000",
+    )
+    with pytest.raises(mo.LedgerCorrupt, match="was edited"):
+        ledger.charge("p", mo.pure(2), request="")
+
+
+def test_a_commit_on_a_server_waits_for_its_disk(server, database) -> None:
+    name = database.rpartition("/")[2]
+    Ledger.create(database)
+    server.sql(name, f'ALTER DATABASE "{name}" SET synchronous_commit = off')
+    ledger = Ledger(database)  # it gives back its connection when it is freed
+    with ledger._store.transaction(write=True) as db:
+        assert db.rows("SHOW synchronous_commit") == [("on",)]
