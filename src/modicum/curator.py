@@ -158,8 +158,9 @@ class Curator:
                 charge=charge,
                 entropy=self._entropy,
             )
+            account = self._account()
             return {
-                name: self._release(requests[name], walk, self._unit)
+                name: self._release(requests[name], walk, self._unit, account)
                 for name, walk in walks.items()
             }
 
@@ -277,20 +278,21 @@ class Curator:
                 charge=charge,
                 entropy=self._entropy,
             )
+            account = self._account()
             return {
                 name: GroupedRelease(
                     statistic=request.statistic,
                     column=request.column,
                     by=by,
                     releases={
-                        key: self._release(request, walks[name], unit)
+                        key: self._release(request, walks[name], unit, account)
                         for key, walks in zip(keys, groups, strict=True)
                     },
                     event=event_of(request.budget),
                     unit=unit,
                     selection=selection,
                     engine=self._source.engine,
-                    account=self._account(),
+                    account=account,
                 )
                 for name, request in requests.items()
             }
@@ -318,8 +320,8 @@ class Curator:
 
             yield charge
 
-    def _release(self, request: Question[R], walk: Walk, unit: Unit) -> R:
-        return recorded(request, walk, self._source, unit, self._account(), self._entropy)
+    def _release(self, request: Question[R], walk: Walk, unit: Unit, account: str) -> R:
+        return recorded(request, walk, self._source, unit, account, self._entropy)
 
     def _account(self) -> str:
         return f"{self._spent} of {self._budget} spent"

@@ -6,9 +6,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
@@ -351,12 +352,16 @@ def _event_fields(event: Event) -> dict[str, object]:
 
 def plain(value: object) -> object:
     """Turn a public parameter or outcome into numbers, text and lists of them."""
-    if isinstance(value, bool | int | float | str) or value is None:
+    if isinstance(value, (int, float, str)) or value is None:
         return value
-    if isinstance(value, Fraction):
-        return str(value)
-    if isinstance(value, tuple | list):
+    if isinstance(value, (tuple, list)):
         return [plain(v) for v in value]
+    # The releases of many groups have parameters alike: their text is written, and held, once.
+    return _text(value) if isinstance(value, Hashable) else str(value)
+
+
+@functools.lru_cache(maxsize=256, typed=True)
+def _text(value: Hashable) -> str:
     return str(value)
 
 

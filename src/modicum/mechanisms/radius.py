@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -49,19 +50,14 @@ class RadiusGrid:
         >>> RadiusGrid.between(1, 10).radii
         (0, 1, 2, 3, 4, 6, 8, 11)
         """
-        radii: list[int] = []
-        indices: list[int] = []
-        j = max(0, per_octave * (smallest.bit_length() - 1))
-        while not radii or radii[-1] < largest:
-            # round(x) = floor((floor(2 x) + 1) / 2) for x = 2^(j/m); floor(2 x) is the integer
-            # m-th root of 2^(m + j), here one or two integer square roots.
-            root = math.isqrt(1 << (per_octave + j))
-            radius = ((root if per_octave == 2 else math.isqrt(root)) + 1) // 2
-            if radius >= smallest and (not radii or radius > radii[-1]):
-                radii.append(radius)
-                indices.append(j)
-            j += 1
-        return cls((0, *radii), (indices[0] - 1, *indices))
+        powers = _powers(per_octave, max(smallest, largest).bit_length())
+        begin = max(0, per_octave * (smallest.bit_length() - 1))
+        begin = bisect_left(powers, smallest, begin)
+        end = bisect_left(powers, largest, begin)
+        numbers: dict[int, int] = {}
+        for j in range(begin, end + 1):
+            numbers.setdefault(powers[j], j)
+        return cls((0, *numbers), (begin - 1, *numbers.values()))
 
     @property
     def log_width(self) -> float:
@@ -158,6 +154,18 @@ class RadiusDraw(Law[tuple[int, ...]]):
     def probes(self) -> Iterable[tuple[int, ...]]:
         """Return every pair of positions on a small grid."""
         return product(range(len(self.grid.radii)), repeat=len(self.outside))
+
+
+@functools.cache
+def _powers(per_octave: Literal[2, 4], octaves: int) -> list[int]:
+    """Return round(2^(j/m)) for m = per_octave and j = 0, ..., m octaves."""
+    powers = []
+    for j in range(per_octave * octaves + 1):
+        # round(x) = floor((floor(2 x) + 1) / 2) for x = 2^(j/m); floor(2 x) is the integer m-th
+        # root of 2^(m + j), here one or two integer square roots.
+        root = math.isqrt(1 << (per_octave + j))
+        powers.append(((root if per_octave == 2 else math.isqrt(root)) + 1) // 2)
+    return powers
 
 
 @functools.cache

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from modicum.exact.entropy import Entropy
 from modicum.frames.progress import watched
 from modicum.privacy.unit import Unit
-from modicum.runners.party import Party
+from modicum.runners.party import Party, row_prices
 from modicum.runners.request import Question
 from modicum.runners.walk import Walk
 from modicum.steps import Ask
@@ -59,7 +59,8 @@ def run_groups(
     list of dict of str to Walk
         Finished walks of each group. There were no more passes than the slowest group needed.
     """
-    parties = [Party.of(requests, unit) for _ in range(groups)]
+    prices = row_prices(requests, unit)
+    parties = [Party.of(requests, prices) for _ in range(groups)]
     _supply(parties, reader, entropy)
     charge()
     while any(party.waits for party in parties):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from modicum.mechanisms.law import Law
-from modicum.privacy.compose import total
 from modicum.privacy.event import Event, cost, own_kind
 from modicum.release import Entry, Finding, plain
 from modicum.steps import Ask, Draw, Need, Step, Steps
@@ -28,6 +28,11 @@ class Walk:
     step: Step | None = None
     answer: Finding[Any] | None = None
     journal: list[Entry] = field(default_factory=list)
+    _left: Fraction = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Open the account of its draws."""
+        self._left = cost(self.allowance, own_kind(self.allowance)).amount
 
     def start(self) -> None:
         """Run to the first step."""
@@ -46,7 +51,7 @@ class Walk:
         """Answer draws until it needs data or is done."""
         while isinstance(self.step, Draw):
             label, law, words = self.step.label, self.step.law, self.step.words
-            self._check_allowance(law.event)
+            self._pay(law.event)
             outcome = sample(law)
             parameters = {name: plain(value) for name, value in law.public().items()}
             said = "" if words is None else words(outcome)
@@ -54,10 +59,9 @@ class Walk:
             self.journal.append(Entry(label, name, parameters, outcome, said, law.event))
             self._resume(outcome)
 
-    def _check_allowance(self, event: Event) -> None:
-        kind = own_kind(self.allowance)
-        drawn = total([*(entry.event for entry in self.journal), event], kind)
-        if not drawn <= cost(self.allowance, kind):
+    def _pay(self, event: Event) -> None:
+        self._left -= cost(event, own_kind(self.allowance)).amount
+        if self._left < 0:
             raise AssertionError("a draw would cost more than was charged for its run")
 
     def _resume(self, reply: Any) -> None:
