@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
@@ -43,6 +43,15 @@ class Law(ABC, Generic[T]):
     @abstractmethod
     def sample(self, entropy: Entropy) -> T:
         """Draw one outcome, with exactly the probabilities of the law."""
+
+    @classmethod
+    def sample_many(cls, laws: Sequence[Any], entropy: Entropy) -> list[Any]:
+        """Draw from many laws of this class, each by itself, in their order.
+
+        Classes override it where many draws are made faster at once. Every draw has randomness of
+        its own.
+        """
+        return [law.sample(entropy) for law in laws]
 
     @abstractmethod
     def log_density(self, outcome: T) -> float:

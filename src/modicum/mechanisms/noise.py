@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from modicum.exact.entropy import Entropy
-from modicum.exact.gaussian import discrete_gaussian
-from modicum.exact.laplace import discrete_laplace
+from modicum.exact.gaussian import discrete_gaussian, discrete_gaussian_many
+from modicum.exact.laplace import discrete_laplace, discrete_laplace_many
 
 __all__ = ["GaussianNoise", "LaplaceNoise", "Noise"]
+
+_VECTOR = 50  # fewer draws are faster one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,13 @@ class LaplaceNoise:
     def sample(self, entropy: Entropy) -> int:
         """Draw one integer."""
         return discrete_laplace(self.scale, entropy)
+
+    def sample_many(self, count: int, entropy: Entropy) -> list[int]:
+        """Draw independent integers."""
+        if count < _VECTOR:
+            return [self.sample(entropy) for _ in range(count)]
+        drawn: list[int] = discrete_laplace_many(self.scale, count, entropy).tolist()
+        return drawn
 
     def log_pmf(self, k: int) -> float:
         """Log probability of ``k``; the differences between two k are exact to rounding."""
@@ -52,6 +61,13 @@ class GaussianNoise:
     def sample(self, entropy: Entropy) -> int:
         """Draw one integer."""
         return discrete_gaussian(self.sigma2, entropy)
+
+    def sample_many(self, count: int, entropy: Entropy) -> list[int]:
+        """Draw independent integers."""
+        if count < _VECTOR:
+            return [self.sample(entropy) for _ in range(count)]
+        drawn: list[int] = discrete_gaussian_many(self.sigma2, count, entropy).tolist()
+        return drawn
 
     def log_pmf(self, k: int) -> float:
         """Log probability of ``k``."""
