@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
@@ -357,11 +357,14 @@ def plain(value: object) -> object:
     if isinstance(value, (tuple, list)):
         return [plain(v) for v in value]
     # The releases of many groups have parameters alike: their text is written, and held, once.
-    return _text(value) if isinstance(value, Hashable) else str(value)
+    try:
+        return _text(value)
+    except TypeError:  # it has no hash
+        return str(value)
 
 
 @functools.lru_cache(maxsize=256, typed=True)
-def _text(value: Hashable) -> str:
+def _text(value: object) -> str:
     return str(value)
 
 

@@ -191,7 +191,7 @@ def _flipped(laws: Sequence[RadiusDraw], entropy: Entropy) -> list[tuple[int, ..
     costs *= np.repeat(np.array(a, dtype=np.int64), sizes)
     tilts = np.array([j for i, _ in sides for j in laws[i].grid.indices], dtype=np.int64)
     costs += tilts * np.repeat(np.array(b, dtype=np.int64), sizes)
-    starts = np.cumsum(sizes) - sizes
+    starts = np.cumsum(sizes) - np.array(sizes)
     costs -= np.repeat(np.minimum.reduceat(costs, starts), sizes)
     drawn = iter(flip_many(costs, sizes, units, entropy))
     return [tuple(next(drawn) for _ in law.outside) for law in laws]
