@@ -163,8 +163,11 @@ class MeanEvidence:
     @property
     def condition(self) -> str:
         """What the default interval assumes."""
-        unchecked = ", unchecked" if self.outside.seen is None else ""
-        return f"for tails of index 3 or lighter{unchecked}"
+        index = self.outside.index()
+        if index is None:
+            return "for tails of index 3 or lighter, unchecked"
+        seen = f"; here it looks like {index:.1f}" if index < 3 else ""
+        return f"for tails of index 3 or lighter{seen}"
 
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers."""
@@ -181,9 +184,9 @@ class MeanEvidence:
         )
 
     def _seen(self) -> str:
-        if self.outside.seen is None:
-            return "There were too few records for this budget to look at the tail."
         index = self.outside.index()
+        if index is None:
+            return "The tail could not be looked at: too few records, or too many alike."
         seen = "the tail looks light"
         if index < _LIGHT:
             seen = f"the index looks like {index:.1f}, give or take a third"

@@ -15,6 +15,7 @@ __all__ = ["Outside"]
 
 Floats = NDArray[np.float64]
 
+_LEAST_INDEX = 2 / 3
 _PHASES = 8
 _NODES = 24
 
@@ -79,31 +80,34 @@ class Outside:
         """
         return self.power / (self.eta * tail) * math.pow(self.widening, -tail)
 
-    def index(self) -> float:
-        """Tail index between the radius that was seen and the wider one drawn; infinite if equal.
+    def index(self) -> float | None:
+        """Tail index between the radius that was seen and the wider one drawn; ``None``: unknown.
 
         It solves F(r) = F(seen) (seen / r)^a at F(r) = power / (eta a), the typical number, so it
-        is about right to a third of itself.
+        is about right to a third of itself. Below 2/3, where no mean would exist, the radius that
+        was seen has collapsed: most of the data may be a single value.
         """
-        assert self.seen is not None
+        if self.seen is None:
+            return None
         number, inside = self.seen
         ratio = math.log(max(self.radii) / inside) if max(self.radii) > inside > 0 else 0.0
         index = 3.0
         for _ in range(20):
             index = math.log(max(number * self.eta * index / self.power, math.e)) / max(ratio, 1e-9)
-        return index
+        return index if index > _LEAST_INDEX else None
 
     def drawn(self, tail: float) -> tuple[Floats, Floats]:
         """Law of eta times the records outside a drawn radius, for a tail of index ``tail``.
 
-        If the tail was seen, and two thirds of its index are more than that, for such a tail.
+        If two thirds of the index that was seen are more than that, it is for such a tail.
 
         Returns
         -------
         numbers, probabilities : float arrays
         """
-        if self.seen is not None:
-            tail = max(tail, math.floor(min(self.index() * 2 / 3, 12.0) * 4) / 4)
+        index = self.index()
+        if index is not None:
+            tail = max(tail, math.floor(min(index * 2 / 3, 12.0) * 4) / 4)
         return _drawn(self.power, tail, self.selection)
 
 
