@@ -13,6 +13,7 @@ from modicum.release import Interval
 
 __all__ = ["Counted", "MeanEvidence", "NoisyTerm", "SingleValueEvidence"]
 
+_HEAVY = 2.5  # tail indices below this are seldom seen in data of index 3: once in twenty
 _LIGHT = 6.0  # tail indices from which the number says nothing more
 
 
@@ -152,7 +153,7 @@ class MeanEvidence:
             return float(probabilities @ beyond)
 
         low = self.noise.bound(2 * alpha)
-        high = 2 * low + excess
+        high = 2 * low + excess + 1.0
         while missed(high) > alpha:
             low, high = high, 2 * high
         while high - low > 0.01 * high:
@@ -166,7 +167,7 @@ class MeanEvidence:
         index = self.outside.index()
         if index is None:
             return "for tails of index 3 or lighter, unchecked"
-        seen = f"; here it looks like {index:.1f}" if index < 3 else ""
+        seen = f"; here it looks like {index:.1f}" if index < _HEAVY else ""
         return f"for tails of index 3 or lighter{seen}"
 
     def assumption(self, tail: float | None) -> str:
@@ -186,7 +187,7 @@ class MeanEvidence:
     def _seen(self) -> str:
         index = self.outside.index()
         if index is None:
-            return "The tail could not be looked at: too few records, or too many alike."
+            return "Whether the data are heavier was not looked at, or could not be seen."
         seen = "the tail looks light"
         if index < _LIGHT:
             seen = f"the index looks like {index:.1f}, give or take a third"

@@ -16,6 +16,7 @@ __all__ = ["Outside"]
 Floats = NDArray[np.float64]
 
 _LEAST_INDEX = 2 / 3
+_LARGEST_INDEX = 64.0  # with it, there is next to nothing outside
 _PHASES = 8
 _NODES = 24
 
@@ -108,7 +109,7 @@ class Outside:
         index = self.index()
         if index is not None:
             tail = max(tail, math.floor(min(index * 2 / 3, 12.0) * 4) / 4)
-        return _drawn(self.power, tail, self.selection)
+        return _drawn(self.power, min(tail, _LARGEST_INDEX), self.selection)
 
 
 @functools.lru_cache(maxsize=1024)
