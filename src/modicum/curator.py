@@ -204,8 +204,9 @@ class Curator:
         Returns
         -------
         GroupBy
-            It has the methods ``mean``, ``sum``, ``count``, ``quantile``, ``median`` and
-            ``together`` of the curator, which return a :class:`GroupedRelease` each.
+            It has the curator's methods for statistics of one number (not ``quantiles``,
+            ``histogram`` and ``cdf``), and ``together``; each release is a
+            :class:`GroupedRelease`.
 
         Raises
         ------

@@ -43,11 +43,12 @@ class Score(MonotoneStatistic):
         From a float64 array of differences x - t, in the unit of the data, to an array of the
         same shape: nondecreasing, 0 at 0, finite. It has to be a pure function.
     growth : float
-        ψ grows like this power of |v| for large |v|; 0 if it is bounded.
+        ψ grows like this power of ``|v|`` for large ``|v|``; 0 if it is bounded.
     width : float or None
         For a bounded ψ, a distance from which it hardly changes; the noise is on its scale.
     homogeneous : bool
-        Whether ψ(c v) is a multiple of ψ(v) for every c > 0. Then it is only asked for |v| <= 1.
+        Whether ψ(c v) is a multiple of ψ(v) for every c > 0. Then it is only asked for
+        ``|v| <= 1``.
 
     Raises
     ------

@@ -37,8 +37,8 @@ class LinearLevelLaw(Law[int]):
     many of the answers, as for a median between two records.
 
     Sensitivity contract: that of ``LevelLaw``, separately for ``lows`` and ``highs``. Then len
-    moves by at most 1 at every t (docs/proofs/level_sets.md, [l6]), and one draw is a bounded range of
-    ε.
+    moves by at most 1 at every t (docs/proofs/level_sets.md, [l6]), and one draw is a bounded range
+    of ε.
 
     Parameters
     ----------

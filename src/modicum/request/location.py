@@ -98,7 +98,7 @@ def lp_location(
     step: float | None = None,
     level: float | None = 0.95,
 ) -> Request:
-    """Ask for the t with the least sum of |x - t|^p, with no bounds to guess.
+    """Ask for the t with the least sum of ``|x - t|^p``, with no bounds to guess.
 
     p = 1 is the median and p = 2 the mean: those requests are made then, and ``level`` is not used
     for p = 2. Prefer a p between them for something between them; a p above 2 leans towards the

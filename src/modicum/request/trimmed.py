@@ -47,7 +47,7 @@ def trimmed_mean(
         Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
     level : float or None
         Confidence level at which the radius of the interval is drawn, 0.95 or more; it takes
-        three tenths of the price. ``None``: no radius, the answer is more accurate, and its
+        28 % of the price. ``None``: no radius, the answer is more accurate, and its
         interval is the public range.
 
     Returns
