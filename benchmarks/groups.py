@@ -4,8 +4,12 @@ The k lowest and highest records of every group, its count and its exact sum on 
 packed and sorted integers; beside them the same extremes, a count and a float sum by one query of
 DuckDB and of Polars. Keys are numbers 0, 1, ... already. CPU time, that of all threads together;
 all tasks run in turns in one process, and the fastest round counts.
+
+The releases are counted apart, once: all of them, the reading included, and one alone from an
+array of as many records as a group has.
 """
 
+import time
 from collections.abc import Callable
 
 import duckdb
@@ -14,6 +18,7 @@ import polars as pl
 
 from benchmarks.clock import fastest
 from benchmarks.targets import Target, table
+from modicum import Curator, pure, request
 from modicum.exact.lattice import Lattice
 from modicum.summaries.group_tails import GroupTails
 from modicum.summaries.kernel import CHUNK
@@ -51,6 +56,43 @@ def tasks_of(rows: int, groups: int, k: int) -> dict[str, Callable[[], object]]:
     }
 
 
+def seconds_of(task: Callable[[], object]) -> float:
+    """CPU seconds of one run."""
+    start = time.process_time()
+    task()
+    return time.process_time() - start
+
+
+def releases(rows: int, groups: int) -> tuple[str, list[Target]]:
+    """All releases of many groups of a Polars table, and one of a group alone."""
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"g": rng.integers(0, groups, rows), "x": rng.lognormal(10, 1, rows)})
+    alone = frame["x"].to_numpy()[: rows // groups]
+    reference = min(seconds_of(frame["x"].to_numpy().sum) for _ in range(5))
+    lines, targets = [], []
+    for name, limit in (("count", 60), ("sum", 120), ("mean", 300), ("median", 300)):
+        bounds = {} if name == "count" else {"within": WITHIN}
+        asked = getattr(request, name)("x", epsilon=1, **bounds)
+        single = getattr(request, name)(epsilon=1, **bounds)
+        by_group = Curator(frame, budget=pure(1)).group_by("g", keys=range(groups))
+        all_of_them = seconds_of(lambda: by_group.run(asked))  # noqa: B023 -- called at once
+        one = seconds_of(
+            lambda: [Curator(alone, budget=pure(1)).run(single) for _ in range(200)]  # noqa: B023
+        )
+        each = all_of_them / groups
+        cells = [f"{all_of_them:.1f}", f"{each * 1e3:.2f}", f"{all_of_them / reference:,.0f}"]
+        lines.append([name, *cells, f"{each / (one / 200):.2f}"])
+        targets.append(Target(f"{name} of {groups:,} groups", limit, all_of_them, unit="s"))
+    header = ["releases", "seconds", "ms each", "/ numpy.sum", "/ one alone"]
+    text = f"""### The releases: {groups:,} groups of {rows:,} rows
+
+CPU time of `group_by(...)` with ε = 1, all draws, journals and the reading of the table included,
+as a ratio to numpy.sum of the column, and of each to one release of as many records alone.
+
+{table(header, lines)}"""
+    return text, targets
+
+
 def groups(*, quick: bool) -> tuple[str, list[Target]]:
     """Return the table of the comparison and its targets."""
     rows = 100_000 if quick else 10_000_000
@@ -73,4 +115,5 @@ def groups(*, quick: bool) -> tuple[str, list[Target]]:
 The k lowest and k highest records, the count and the exact sum of every group, CPU time.
 
 {table(header, lines)}"""
-    return text, targets
+    more, others = releases(rows, 1000 if quick else 100_000)
+    return f"{text}\n\n{more}", targets + others

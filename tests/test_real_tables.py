@@ -107,15 +107,21 @@ def test_delays_with_planes_as_units() -> None:
     assert rows.value == pytest.approx(owned().groupby("tailnum").size().clip(upper=20).sum(), 0.01)
 
 
-def test_a_mean_of_planes_means() -> None:
-    """A few planes with one flight are hours late: the interval is for lighter tails than these."""
+@pytest.mark.parametrize(
+    ("epsilon", "words"), [(1, "or lighter, unchecked)"), (2, "or lighter; here it looks like ")]
+)
+def test_a_mean_of_planes_means(epsilon, words) -> None:
+    """A few planes with one flight are hours late: the interval is for lighter tails than these.
+
+    29 are 64 minutes or more beyond the median, 17 are 90, 7 are 181: an index of 1 to 1.5.
+    """
     truth = owned().groupby("tailnum").dep_delay.mean().mean()
-    request = mo.request.mean("dep_delay", within=WIDE, epsilon=4)
+    request = mo.request.mean("dep_delay", within=WIDE, epsilon=epsilon)
     found = releases(flights(), request, mo.unit_of("tailnum", combine="mean"))
-    assert max(abs(each.value - truth) for each in found) < 0.05 * truth
-    assert covered(found, truth) >= 0.7 * RUNS
+    assert max(abs(each.value - truth) for each in found) < 0.08 * truth
     longer = [each.interval(tail=2) for each in found]
-    assert sum(lower <= truth <= upper for lower, upper in longer) >= 0.9 * RUNS
+    assert sum(lower <= truth <= upper for lower, upper in longer) >= 0.8 * RUNS
+    assert sum(words in str(each) for each in found) >= 0.7 * RUNS
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -373,12 +374,19 @@ def _event_fields(event: Event) -> dict[str, object]:
 
 def plain(value: object) -> object:
     """Turn a public parameter or outcome into numbers, text and lists of them."""
-    if isinstance(value, bool | int | float | str) or value is None:
+    if isinstance(value, (int, float, str)) or value is None:
         return value
-    if isinstance(value, Fraction):
-        return str(value)
-    if isinstance(value, tuple | list):
+    if isinstance(value, (tuple, list)):
         return [plain(v) for v in value]
+    # The releases of many groups have parameters alike: their text is written, and held, once.
+    try:
+        return _text(value)
+    except TypeError:  # it has no hash
+        return str(value)
+
+
+@functools.lru_cache(maxsize=256, typed=True)
+def _text(value: object) -> str:
     return str(value)
 
 

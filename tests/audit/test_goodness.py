@@ -66,6 +66,27 @@ def test_a_scale_30_percent_wrong_is_noticed(name, scale) -> None:
     assert audit.power(right, wrong, draws=DRAWS, entropy=entropy, trials=1) == 1
 
 
+MANY = ["laplace", "gaussian", "transformed", "radii by flip", "radii by exponential", "centre"]
+
+
+def many(law, name: str):
+    return type(law).sample_many([law] * DRAWS, SeededEntropy(f"many {name}"))
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_many_draws_at_once_follow_the_law(name) -> None:
+    assert (
+        goodness._p_value(SPREAD[name](Fraction(1)), many(SPREAD[name](Fraction(1)), name)) > 1e-3
+    )
+
+
+@pytest.mark.parametrize("name", MANY)
+@pytest.mark.parametrize("scale", ["0.7", "1.3"])
+def test_many_draws_of_a_wrong_scale_are_noticed(name, scale) -> None:
+    wrong = SPREAD[name](1 / Fraction(scale))
+    assert goodness._p_value(SPREAD[name](Fraction(1)), many(wrong, name)) < 1e-6
+
+
 def test_dependent_coordinates_are_noticed() -> None:
     law = laplace((0, 0), l1=4, epsilon=Fraction(1))
     entropy = SeededEntropy("pairs")

@@ -8,7 +8,7 @@ import pytest
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
-from modicum.exact.flip import permute_and_flip
+from modicum.exact.flip import flip_many, permute_and_flip
 from tests.exact.goodness import ACCEPT, REJECT, p_value
 
 
@@ -56,3 +56,16 @@ def test_ties_are_uniform_and_one_candidate_is_certain() -> None:
 def test_refuses(gaps, denominator) -> None:
     with pytest.raises(InvalidArgument, match=r"gaps must|denominator must"):
         permute_and_flip(gaps, denominator, SeededEntropy(0))
+
+
+def test_many_lists_at_once_are_independent_draws_of_each() -> None:
+    lists = [([0, 1, 3], 2), ([5, 0], 7), ([0], 1), ([4, 0, 0, 10**15], 3)]
+    gaps = np.array([gap for each, _ in lists for gap in each] * 30_000)
+    sizes, units = [len(each) for each, _ in lists] * 30_000, [unit for _, unit in lists] * 30_000
+    drawn = np.array(flip_many(gaps, sizes, units, SeededEntropy("many"))).reshape(30_000, -1)
+    for place, (each, unit) in enumerate(lists):
+        assert p_value(drawn[:, place].tolist(), law(each, unit)) > ACCEPT
+    assert p_value(drawn[:, 0].tolist(), law(*lists[0], 1.3)) < REJECT
+    agree = np.mean((drawn[:, 0] == 0) & (drawn[:, 1] == 1))
+    apart = np.mean(drawn[:, 0] == 0) * np.mean(drawn[:, 1] == 1)
+    assert abs(agree - apart) < 0.03

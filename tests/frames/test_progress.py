@@ -87,10 +87,11 @@ def test_a_release_shows_its_reading(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_groups_are_drawn_under_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setattr("modicum.runners.groups._BLOCK", 2)
     table = pd.DataFrame({"g": range(100), "x": 1.0})
     curator = modicum.Curator(table, budget=modicum.pure(1))
     curator.group_by("g", keys=list(range(100))).count(epsilon=1)
-    assert "modicum: drawing, 46 groups so far" in terminal.getvalue()
+    assert "modicum: drawing, 80 groups so far" in terminal.getvalue()
     assert terminal.getvalue().split("\r")[-1] == ""
 
 

@@ -83,3 +83,19 @@ def test_far_tails_keep_their_precision() -> None:
     assert law.log_density((0,)) < -4e5
     flip = draw_of("flip", counts=(10**6, *COUNTS[1:]))
     assert flip.log_density((0,)) == pytest.approx(-5e5, rel=1e-3)
+
+
+def test_many_draws_keep_the_order_of_their_laws() -> None:
+    """Laws of different grids and prices, some whose scores are too large for int64."""
+    laws = []
+    for i in range(40):
+        grid = RadiusGrid.between(1 + i, 1000 * (1 + i))
+        sure = tuple(0 if place >= i % 5 else 10**6 for place in range(len(grid.radii)))
+        laws.append(RadiusDraw((sure, sure), grid, Fraction(7, 3 + i), Fraction(30), "flip"))
+    expected = [(i % 5, i % 5) for i in range(40)]
+    assert RadiusDraw.sample_many(laws, SeededEntropy("many")) == expected
+    fine = [
+        RadiusDraw(law.outside, law.grid, Fraction(7 * 2**60, 2**62 + 1), law.tilt, "flip")
+        for law in laws
+    ]
+    assert RadiusDraw.sample_many(fine, SeededEntropy("many")) == expected

@@ -9,12 +9,13 @@ from modicum import request
 from modicum.exact.entropy import SeededEntropy
 from modicum.frames.reader import read
 from modicum.frames.source import open_source
+from modicum.mechanisms.additive import laplace
 from modicum.privacy.unit import Unit
 from modicum.release import Answer
 from modicum.runners.groups import run_groups
 from modicum.runners.live import run
 from modicum.runners.request import Request
-from modicum.steps import Ask, need
+from modicum.steps import Ask, draw, need
 from modicum.summaries.count import Count
 
 WITHIN = (-1e9, 1e9)
@@ -139,3 +140,31 @@ def test_a_unit_of_several_rows_shrinks_the_event_in_every_group() -> None:
 def test_no_groups_at_all() -> None:
     walks, diary = run_all({"n": request.count(epsilon=1)}, [])
     assert (walks, diary) == ([], ["charge"])
+
+
+def test_draws_of_many_groups_differ_and_are_all_in_their_journals() -> None:
+    """Same data, same laws: what is drawn at once is still drawn for each group by itself."""
+    rows = [np.arange(500.0)] * 200
+    walks, _ = run_all(
+        {"n": request.count(epsilon=1), "s": request.sum(within=WITHIN, epsilon=1)}, rows
+    )
+    for name in ("n", "s"):
+        outcomes = [[entry.outcome for entry in each[name].journal] for each in walks]
+        assert {len(each) for each in outcomes} == {1 if name == "n" else 3}
+        counts = [each[0][0] - 500 for each in outcomes]
+        assert len(set(counts)) > 5
+        assert abs(np.mean(np.sign(counts))) < 0.3
+    both = np.corrcoef(
+        [[each[name].journal[0].outcome[0] for each in walks] for name in ("n", "s")]
+    )
+    assert abs(both[0, 1]) < 0.3
+
+
+def test_a_draw_beyond_the_allowance_is_refused_before_it_happens() -> None:
+    def steps(event):
+        yield from draw("too much", laplace((3,), l1=1, epsilon=event.epsilon * 2))
+        raise AssertionError("drawn")
+
+    probe = Request("probe", "probe", None, None, request.count(epsilon=1).budget, steps)
+    with pytest.raises(AssertionError, match="would cost more"):
+        run_all({"a": probe})

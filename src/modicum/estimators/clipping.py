@@ -136,6 +136,7 @@ def find_bounds(
             eta=float(law.epsilon),
             power=float(schedule.power),
             widening=2 ** (schedule.widening / 2),
+            selection=law.selection,
         ),
         outside[0][wide_left] + outside[1][wide_right],
     )

@@ -12,6 +12,7 @@ Five steps, one budget (docs/proofs/mean.md has the proofs; the labels are the s
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from modicum.estimators.clipping import (
@@ -89,8 +90,9 @@ def adaptive_mean(
     schedule = mean_schedule(lattice, purse, n0, clusters)
 
     centre = yield from find_centre(here, records, schedule, n0)  # [M2]
+    seen = None
     if schedule.shape:
-        schedule = yield from _shape(here, records, schedule, centre, n0)
+        schedule, seen = yield from _shape(here, records, schedule, centre, n0)
     bounds = yield from find_bounds(here, tails, schedule, centre)  # [M3]
     if bounds.single(lattice):
         return (yield from _single_value(here, centre, bounds, schedule, first_count))
@@ -115,15 +117,18 @@ def adaptive_mean(
         deviation=noisy,
         counted=found.counted,
         noise=NoisyTerm(final.noise[0], 1.0),
-        outside=bounds.outside,
+        outside=replace(bounds.outside, seen=seen),
     )
     return Answer(evidence.value, evidence, _status(schedule, too_little=evidence.too_little(0.05)))
 
 
 def _shape(
     here: Setting, records: RecordSummary, schedule: Schedule, centre: int, n0: int
-) -> Steps[Schedule]:
-    """[M3] Adapt the schedule to the tail, seen through a fresh subsample."""
+) -> Steps[tuple[Schedule, tuple[float, int] | None]]:
+    """[M3] Adapt the schedule to the tail, seen through a fresh subsample.
+
+    The outer radius is returned too, if it is one, with the records that were to be outside.
+    """
     level = subsample_level(n0)
     ranks = Ranks.of(n0 * float(here.purse.scale))
     grid = RadiusGrid.between(
@@ -144,7 +149,9 @@ def _shape(
         return f"radii {inner} and {outer} around the centre, at two ranks"
 
     inner, outer = yield from draw("shape", law, words)
-    return schedule.for_tail(tail_weight(grid.radii[inner], grid.radii[outer], ranks))
+    weight = tail_weight(grid.radii[inner], grid.radii[outer], ranks)
+    seen = (ranks.outer * n0, grid.radii[outer]) if outer else None
+    return schedule.for_tail(weight), seen
 
 
 def _single_value(

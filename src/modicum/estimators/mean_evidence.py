@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,6 +12,9 @@ from modicum.mechanisms.noise import Noise
 from modicum.release import Interval
 
 __all__ = ["Counted", "MeanEvidence", "NoisyTerm", "SingleValueEvidence"]
+
+_HEAVY = 2.5  # tail indices below this are seldom seen in data of index 3: once in twenty
+_LIGHT = 6.0  # tail indices from which the number says nothing more
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +73,10 @@ class MeanEvidence:
     and |n̂ - n| <= t. Then |s / n̂ - S / n| <= z / n̂ + |S / n| t / n̂, with
     |S / n| <= min(r, (|s| + z) / (n̂ - t)).
 
-    Beyond the bounds a tail of index a leaves about F = power / (eta a) records, each with a mean
-    excess of r / (a - 1), so the clipped mean is off by about F r / ((a - 1) n).
+    Beyond the bounds of a side, at a distance d, F records of a tail of index a have a mean excess
+    of d / (a - 1), so the clipped mean is off by F d / ((a - 1) n). F is random, because the radius
+    was drawn, and its law is known (:meth:`Outside.drawn`). The interval reaches as far on each
+    side as noise and clipping together go, but for a probability of alpha / 2.
 
     If the bounds may hold less than a quarter of the data, only the public range is left to say.
     """
@@ -99,10 +105,10 @@ class MeanEvidence:
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """Interval for the mean (of the clipped data if ``tail`` is None)."""
-        half = self.half_width(1 - level, tail)
+        below, above = self.reaches(1 - level, tail)
         centre = float(self.value / Fraction(self.lattice.step))
-        lower = max(centre - half, float(self.lattice.first))
-        upper = min(centre + half, float(self.lattice.last))
+        lower = max(centre - below, float(self.lattice.first))
+        upper = min(centre + above, float(self.lattice.last))
         return Interval(lower * self.lattice.step, upper * self.lattice.step)
 
     def too_little(self, alpha: float) -> bool:
@@ -110,25 +116,59 @@ class MeanEvidence:
         least = float(self.counted.value) - self.counted.bound(0.1 * alpha)
         return self.outside.too_many(least, alpha)
 
-    def half_width(self, alpha: float, tail: float | None) -> float:
-        """Half of the interval's width before it is cut to the public range, in steps."""
+    def reaches(self, alpha: float, tail: float | None) -> tuple[float, float]:
+        """How far the interval goes below and above the value, in steps."""
         count, t = float(self.counted.value), self.counted.bound(0.1 * alpha)
         least = count - t
         if tail is not None and self.too_little(alpha):
-            return float(self.lattice.width)
+            return (float(self.lattice.width),) * 2
         if least <= 0:  # the count may be anything: only the clipping bounds are known
-            return float(self.hi - self.lo) + 0.5
+            return (float(self.hi - self.lo) + 0.5,) * 2
         z = self.noise.bound(0.9 * alpha)
         deviation = min(float(self.reach), (abs(self.deviation) + z) / least)
-        half = 0.5 + (z + deviation * t) / count
-        if tail is not None:
-            half += self.outside.expected(tail) * self.reach / (tail - 1) / least
-        return half
+        if tail is None:
+            return (0.5 + (z + deviation * t) / count,) * 2
+        left, right = (
+            0.5 + (self._side(0.45 * alpha, tail, distance, radius) + deviation * t) / count
+            for distance, radius in zip(
+                (self.rough - self.lo, self.hi - self.rough), self.outside.radii, strict=True
+            )
+        )
+        return left, right
+
+    def _side(self, alpha: float, tail: float, distance: int, radius: int) -> float:
+        """Bound on noise and clipped excess of a side together, with probability 1 - alpha.
+
+        Beyond a distance further out than the drawn radius there are (radius / distance)^tail of
+        the records outside it. (With a radius of 0 nothing is known of them: all of them.)
+        """
+        bound = max(float(distance), self.outside.widening * radius)
+        share = math.pow(radius / bound, tail) if radius else 1.0
+        excess = share * bound / ((tail - 1) * self.outside.eta)
+        numbers, probabilities = self.outside.drawn(tail)
+        excesses = excess * numbers
+
+        def missed(z: float) -> float:
+            beyond = self.noise.noise.beyond((z - excesses) / self.noise.factor)
+            return float(probabilities @ beyond)
+
+        low = self.noise.bound(2 * alpha)
+        high = 2 * low + excess + 1.0
+        while missed(high) > alpha:
+            low, high = high, 2 * high
+        while high - low > 0.01 * high:
+            middle = (low + high) / 2
+            low, high = (middle, high) if missed(middle) > alpha else (low, middle)
+        return high
 
     @property
     def condition(self) -> str:
         """What the default interval assumes."""
-        return "for tails of index 3 or lighter"
+        index = self.outside.index()
+        if index is None:
+            return "for tails of index 3 or lighter, unchecked"
+        seen = f"; here it looks like {index:.1f}" if index < _HEAVY else ""
+        return f"for tails of index 3 or lighter{seen}"
 
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers."""
@@ -141,8 +181,17 @@ class MeanEvidence:
         return (
             f"interval(tail={tail:g}) also allows for clipping, assuming that beyond the "
             f"clipping bounds the data fall off like a power of index {tail:g} or faster; for "
-            "heavier tails it can be too short. No released number can check that assumption."
+            f"heavier tails it can be too short. {self._seen()}"
         )
+
+    def _seen(self) -> str:
+        index = self.outside.index()
+        if index is None:
+            return "Whether the data are heavier was not looked at, or could not be seen."
+        seen = "the tail looks light"
+        if index < _LIGHT:
+            seen = f"the index looks like {index:.1f}, give or take a third"
+        return f"Up to the bounds {seen}; beyond them, no released number can tell."
 
     def to_dict(self) -> dict[str, object]:
         """Numbers as JSON types."""

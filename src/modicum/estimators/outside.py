@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.mechanisms.radius import Selection
+
 __all__ = ["Outside"]
+
+Floats = NDArray[np.float64]
+
+_LEAST_INDEX = 2 / 3
+_LARGEST_INDEX = 64.0  # with it, there is next to nothing outside
+_PHASES = 8
+_NODES = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +39,11 @@ class Outside:
         The prior of a radius r is r^-power.
     widening : float
         Factor by which the drawn radii were widened afterwards.
+    selection : {"flip", "exponential"}
+        How a radius was selected.
+    seen : (float, int) or None
+        About how many records are further from the centre than a released radius, if the shape of
+        the tail was looked at.
 
     Notes
     -----
@@ -41,6 +59,8 @@ class Outside:
     eta: float
     power: float
     widening: float = 1.0
+    selection: Selection = "flip"
+    seen: tuple[float, int] | None = None
 
     def at_most(self, alpha: float) -> float:
         """Bound on the records outside all sides together, with probability 1 - alpha."""
@@ -60,3 +80,58 @@ class Outside:
         factor g leaves g^-tail of them.
         """
         return self.power / (self.eta * tail) * math.pow(self.widening, -tail)
+
+    def index(self) -> float | None:
+        """Tail index between the radius that was seen and the wider one drawn; ``None``: unknown.
+
+        It solves F(r) = F(seen) (seen / r)^a at F(r) = power / (eta a), the typical number, so it
+        is about right to a third of itself. Below 2/3, where no mean would exist, the radius that
+        was seen has collapsed: most of the data may be a single value.
+        """
+        if self.seen is None:
+            return None
+        number, inside = self.seen
+        ratio = math.log(max(self.radii) / inside) if max(self.radii) > inside > 0 else 0.0
+        index = 3.0
+        for _ in range(20):
+            index = math.log(max(number * self.eta * index / self.power, math.e)) / max(ratio, 1e-9)
+        return index if index > _LEAST_INDEX else None
+
+    def drawn(self, tail: float) -> tuple[Floats, Floats]:
+        """Law of eta times the records outside a drawn radius, for a tail of index ``tail``.
+
+        If two thirds of the index that was seen are more than that, it is for such a tail.
+
+        Returns
+        -------
+        numbers, probabilities : float arrays
+        """
+        index = self.index()
+        if index is not None:
+            tail = max(tail, math.floor(min(index * 2 / 3, 12.0) * 4) / 4)
+        return _drawn(self.power, min(tail, _LARGEST_INDEX), self.selection)
+
+
+@functools.lru_cache(maxsize=1024)
+def _drawn(power: float, tail: float, selection: Selection) -> tuple[Floats, Floats]:
+    """Exact law of the selection on half octaves, F(r) = F(1) r^-tail, in units of 1/eta.
+
+    It does not depend on F(1), but for the position of the candidates relative to the data: it is
+    an average over positions. Candidates further out than a cost of 50, or with 60 / eta more
+    records outside than the best, have no weight.
+    """
+    step = math.log(2) / 2
+    best = power / tail  # eta F where the score is stationary
+    near = math.ceil(math.log(1 + (60 + best) / best) / (tail * step))
+    far = math.ceil((50 + best) / (power * step))
+    places = (np.arange(_PHASES)[:, None] / _PHASES + np.arange(-near, far + 1)) * step
+    numbers = best * np.exp(-tail * places)
+    costs = numbers + power * places
+    weights = np.exp(costs.min(axis=1, keepdims=True) - costs)
+    if selection == "flip":  # the integral over arrival times, as in mechanisms/radius.py
+        nodes, node_weights = np.polynomial.legendre.leggauss(_NODES)
+        failed = np.log1p(-(nodes[:, None, None] + 1) / 2 * weights)
+        others = np.exp(failed.sum(axis=2, keepdims=True) - failed)
+        weights = weights * np.tensordot(node_weights / 2, others, axes=1)
+    weights /= weights.sum(axis=1, keepdims=True) * _PHASES
+    return numbers.ravel(), weights.ravel()

@@ -6,6 +6,7 @@ chosen by measurement (docs/proofs/mean.md says how); none of them affects priva
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -40,6 +41,7 @@ SUBSAMPLE = 13  # a centre is computed from 2^13 to 2^14 records, or all of them
 WIDEN_FROM = (1.45, 1.8)  # tail weights from which the radii are widened by a half octave more
 HEAVIEST = 4.0  # tail weight; Pareto data of index 1 have about 3
 SHAPE_FROM = 8000  # records per unit of noise from which the shape of the tail is looked at
+_COUNT_SHARE = (Fraction(1, 50), Fraction(1, 100))  # pure, concentrated
 CELL_LIMIT = 1 << 18  # more kept records than this: a cell table is smaller
 
 
@@ -113,6 +115,7 @@ class Ranks:
         return cls(inner, min(outer, inner / 4))
 
 
+@functools.lru_cache(maxsize=4096)
 def _grid(x: float) -> Fraction:
     """Round to a multiple of 2^-10, so that every share is an exact short rational."""
     return Fraction(round(x * 1024), 1024)
@@ -120,7 +123,7 @@ def _grid(x: float) -> Fraction:
 
 def count_share(purse: Purse) -> Fraction:
     """Share of the first count."""
-    return Fraction(1, 100) if isinstance(purse, ConcentratedPurse) else Fraction(1, 50)
+    return _COUNT_SHARE[isinstance(purse, ConcentratedPurse)]
 
 
 def octaves(lattice: Lattice) -> float:
@@ -132,6 +135,14 @@ def first_reduction(
     lattice: Lattice, purse: Purse, clusters: Clusters
 ) -> Reduction[TailSummary | CountSummary]:
     """Choose what the first pass of a mean or a sum gathers."""
+    return _first_reduction(lattice, type(purse), purse.total, clusters)
+
+
+@functools.lru_cache(maxsize=64)
+def _first_reduction(
+    lattice: Lattice, kind: type[Purse], total: Fraction, clusters: Clusters
+) -> Reduction[TailSummary | CountSummary]:
+    purse = kind(total, total)
     schedule = mean_schedule(lattice, purse, 1 << 60, clusters)
     if schedule.shape:
         schedule = schedule.for_tail(0.0)

@@ -8,7 +8,8 @@ Canonne, Kamath and Steinke 2020, Theorem 4).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
@@ -47,6 +48,18 @@ class Additive(Law[tuple[int, ...]]):
     def sample(self, entropy: Entropy) -> tuple[int, ...]:
         """Draw every coordinate."""
         return tuple(v + z.sample(entropy) for v, z in zip(self.values, self.noise, strict=True))
+
+    @classmethod
+    def sample_many(cls, laws: Sequence[Additive], entropy: Entropy) -> list[tuple[int, ...]]:
+        """Draw from many laws; equal noise, which is public, is drawn as one vector."""
+        times = Counter(noise for law in laws for noise in law.noise)
+        drawn: dict[Noise, Iterator[int]] = {
+            noise: iter(noise.sample_many(count, entropy)) for noise, count in times.items()
+        }
+        return [
+            tuple(v + next(drawn[z]) for v, z in zip(law.values, law.noise, strict=True))
+            for law in laws
+        ]
 
     def log_density(self, outcome: tuple[int, ...]) -> float:
         """Sum of the coordinates' log probabilities."""

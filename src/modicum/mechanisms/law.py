@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from types import MappingProxyType
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from modicum.exact.entropy import Entropy
 from modicum.privacy.event import Event
@@ -43,6 +44,15 @@ class Law(ABC, Generic[T]):
     def sample(self, entropy: Entropy) -> T:
         """Draw one outcome, with exactly the probabilities of the law."""
 
+    @classmethod
+    def sample_many(cls, laws: Sequence[Any], entropy: Entropy) -> list[Any]:
+        """Draw from many laws of this class, each by itself, in their order.
+
+        Classes override it where many draws are made faster at once. Every draw has randomness of
+        its own.
+        """
+        return [law.sample(entropy) for law in laws]
+
     @abstractmethod
     def log_density(self, outcome: T) -> float:
         """Natural logarithm of the probability of ``outcome``; ``-inf`` if it is impossible."""
@@ -56,8 +66,10 @@ class Law(ABC, Generic[T]):
 
     def public(self) -> dict[str, object]:
         """Parameters that do not depend on the data, by name."""
-        return {
-            f.name: getattr(self, f.name)
-            for f in fields(self)  # type: ignore[arg-type]
-            if not f.metadata.get("secret", False)
-        }
+        return {name: getattr(self, name) for name in _public_names(type(self))}
+
+
+@functools.cache
+def _public_names(kind: type[Law[Any]]) -> tuple[str, ...]:
+    every = fields(kind)  # type: ignore[arg-type]
+    return tuple(f.name for f in every if not f.metadata.get("secret", False))

@@ -6,11 +6,16 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
+
 from modicum.exact.entropy import Entropy
-from modicum.exact.gaussian import discrete_gaussian
-from modicum.exact.laplace import discrete_laplace
+from modicum.exact.gaussian import discrete_gaussian, discrete_gaussian_many
+from modicum.exact.laplace import discrete_laplace, discrete_laplace_many
 
 __all__ = ["GaussianNoise", "LaplaceNoise", "Noise"]
+
+_VECTOR = 50  # fewer draws are faster one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +27,13 @@ class LaplaceNoise:
     def sample(self, entropy: Entropy) -> int:
         """Draw one integer."""
         return discrete_laplace(self.scale, entropy)
+
+    def sample_many(self, count: int, entropy: Entropy) -> list[int]:
+        """Draw independent integers."""
+        if count < _VECTOR:
+            return [self.sample(entropy) for _ in range(count)]
+        drawn: list[int] = discrete_laplace_many(self.scale, count, entropy).tolist()
+        return drawn
 
     def log_pmf(self, k: int) -> float:
         """Log probability of ``k``; the differences between two k are exact to rounding."""
@@ -35,6 +47,15 @@ class LaplaceNoise:
         """
         rate = float(1 / self.scale)
         return max(0.0, math.ceil((math.log(2 / alpha) - math.log1p(math.exp(-rate))) / rate) - 1.0)
+
+    def beyond(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Upper bounds of P(noise > t); 1 below 0.
+
+        P(k >= j) = a^j / (1 + a) for j >= 1, here with j >= t.
+        """
+        rate = float(1 / self.scale)
+        share: NDArray[np.float64] = np.exp(-rate * np.maximum(t, 0.0)) / (1 + math.exp(-rate))
+        return np.where(t < 0, 1.0, share)
 
     @property
     def variance(self) -> float:
@@ -53,6 +74,13 @@ class GaussianNoise:
         """Draw one integer."""
         return discrete_gaussian(self.sigma2, entropy)
 
+    def sample_many(self, count: int, entropy: Entropy) -> list[int]:
+        """Draw independent integers."""
+        if count < _VECTOR:
+            return [self.sample(entropy) for _ in range(count)]
+        drawn: list[int] = discrete_gaussian_many(self.sigma2, count, entropy).tolist()
+        return drawn
+
     def log_pmf(self, k: int) -> float:
         """Log probability of ``k``."""
         return -float(Fraction(k) ** 2 / (2 * self.sigma2)) - math.log(_theta(float(self.sigma2)))
@@ -64,6 +92,14 @@ class GaussianNoise:
         2020, Proposition 25): P(X >= t) <= P(N(0, sigma2) >= t - 1) <= exp(-(t-1)²/(2 sigma2)).
         """
         return 1.0 + math.sqrt(2 * float(self.sigma2) * math.log(2 / alpha))
+
+    def beyond(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Upper bounds of P(noise > t); 1 below 1.
+
+        Chernoff's bound of the continuous Gaussian law (ibid.), exp(-(t-1)²/(2 sigma2)) / 2.
+        """
+        share: NDArray[np.float64] = np.exp(-((t - 1) ** 2) / (2 * float(self.sigma2))) / 2
+        return np.where(t < 1, 1.0, share)
 
     @property
     def variance(self) -> float:

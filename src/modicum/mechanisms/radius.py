@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
-from modicum.exact.flip import permute_and_flip
+from modicum.exact.flip import flip_many, permute_and_flip
 from modicum.exact.levels import draw_level
 from modicum.mechanisms.law import SECRET, Law
 from modicum.privacy.event import BoundedRange, Event, Pure
@@ -22,6 +23,10 @@ from modicum.privacy.event import BoundedRange, Event, Pure
 __all__ = ["RadiusDraw", "RadiusGrid"]
 
 Selection = Literal["flip", "exponential"]
+
+_MANY = 16  # fewer laws are drawn from one by one
+_BLOCK = 256  # laws whose coins are held at a time
+_INT64 = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +54,14 @@ class RadiusGrid:
         >>> RadiusGrid.between(1, 10).radii
         (0, 1, 2, 3, 4, 6, 8, 11)
         """
-        radii: list[int] = []
-        indices: list[int] = []
-        j = max(0, per_octave * (smallest.bit_length() - 1))
-        while not radii or radii[-1] < largest:
-            # round(x) = floor((floor(2 x) + 1) / 2) for x = 2^(j/m); floor(2 x) is the integer
-            # m-th root of 2^(m + j), here one or two integer square roots.
-            root = math.isqrt(1 << (per_octave + j))
-            radius = ((root if per_octave == 2 else math.isqrt(root)) + 1) // 2
-            if radius >= smallest and (not radii or radius > radii[-1]):
-                radii.append(radius)
-                indices.append(j)
-            j += 1
-        return cls((0, *radii), (indices[0] - 1, *indices))
+        powers = _powers(per_octave, max(smallest, largest).bit_length())
+        begin = max(0, per_octave * (smallest.bit_length() - 1))
+        begin = bisect_left(powers, smallest, begin)
+        end = bisect_left(powers, largest, begin)
+        numbers: dict[int, int] = {}
+        for j in range(begin, end + 1):
+            numbers.setdefault(powers[j], j)
+        return cls((0, *numbers), (begin - 1, *numbers.values()))
 
     @property
     def log_width(self) -> float:
@@ -119,6 +119,16 @@ class RadiusDraw(Law[tuple[int, ...]]):
         """Draw a position for each side."""
         return tuple(self._sample_side(counts, entropy) for counts in self.outside)
 
+    @classmethod
+    def sample_many(cls, laws: Sequence[RadiusDraw], entropy: Entropy) -> list[tuple[int, ...]]:
+        """Draw from many laws; the coins of permute-and-flip are tossed as vectors."""
+        if len(laws) < _MANY or any(law.selection != "flip" for law in laws):
+            return [law.sample(entropy) for law in laws]
+        drawn: list[tuple[int, ...]] = []
+        for start in range(0, len(laws), _BLOCK):
+            drawn += _flipped(laws[start : start + _BLOCK], entropy)
+        return drawn
+
     def _sample_side(self, counts: Sequence[int], entropy: Entropy) -> int:
         gaps, unit = self._gaps(counts)
         if self.selection == "flip":
@@ -127,11 +137,16 @@ class RadiusDraw(Law[tuple[int, ...]]):
 
     def _gaps(self, counts: Sequence[int]) -> tuple[list[int], int]:
         """Score gaps to the best candidate as integers over one common denominator."""
-        unit = math.lcm(self.epsilon.denominator, self.tilt.denominator)
-        a, b = int(self.epsilon * unit), int(self.tilt * unit)
+        unit, a, b = self.whole_scores()
         costs = [a * f + b * j for f, j in zip(counts, self.grid.indices, strict=True)]
         least = min(costs)
         return [cost - least for cost in costs], unit
+
+    def whole_scores(self) -> tuple[int, int, int]:
+        """The common denominator of the scores, and epsilon and tilt times it."""
+        unit = math.lcm(self.epsilon.denominator, self.tilt.denominator)
+        a = self.epsilon.numerator * (unit // self.epsilon.denominator)
+        return unit, a, self.tilt.numerator * (unit // self.tilt.denominator)
 
     def log_density(self, outcome: tuple[int, ...]) -> float:
         """Sum over the sides of the log probability of the chosen position."""
@@ -158,6 +173,40 @@ class RadiusDraw(Law[tuple[int, ...]]):
     def probes(self) -> Iterable[tuple[int, ...]]:
         """Return every pair of positions on a small grid."""
         return product(range(len(self.grid.radii)), repeat=len(self.outside))
+
+
+def _flipped(laws: Sequence[RadiusDraw], entropy: Entropy) -> list[tuple[int, ...]]:
+    """Draw by permute-and-flip from a block of laws."""
+    numbers = [law.whole_scores() for law in laws]
+    sides = [(i, counts) for i, law in enumerate(laws) for counts in law.outside]
+    sizes = [len(counts) for _, counts in sides]
+    largest = [
+        max(numbers[i][1] * (counts[0] + 1), numbers[i][2] * (laws[i].grid.indices[-1] + 1))
+        for i, counts in sides
+    ]
+    if max(largest) > _INT64 // 2:
+        return [law.sample(entropy) for law in laws]
+    units, a, b = zip(*(numbers[i] for i, _ in sides), strict=True)
+    costs = np.array([count for _, counts in sides for count in counts], dtype=np.int64)
+    costs *= np.repeat(np.array(a, dtype=np.int64), sizes)
+    tilts = np.array([j for i, _ in sides for j in laws[i].grid.indices], dtype=np.int64)
+    costs += tilts * np.repeat(np.array(b, dtype=np.int64), sizes)
+    starts = np.cumsum(sizes) - np.array(sizes)
+    costs -= np.repeat(np.minimum.reduceat(costs, starts), sizes)
+    drawn = iter(flip_many(costs, sizes, units, entropy))
+    return [tuple(next(drawn) for _ in law.outside) for law in laws]
+
+
+@functools.cache
+def _powers(per_octave: Literal[2, 4], octaves: int) -> list[int]:
+    """Return round(2^(j/m)) for m = per_octave and j = 0, ..., m octaves."""
+    powers = []
+    for j in range(per_octave * octaves + 1):
+        # round(x) = floor((floor(2 x) + 1) / 2) for x = 2^(j/m); floor(2 x) is the integer m-th
+        # root of 2^(m + j), here one or two integer square roots.
+        root = math.isqrt(1 << (per_octave + j))
+        powers.append(((root if per_octave == 2 else math.isqrt(root)) + 1) // 2)
+    return powers
 
 
 @functools.cache

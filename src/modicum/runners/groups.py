@@ -13,12 +13,14 @@ from typing import Any, Protocol
 from modicum.exact.entropy import Entropy
 from modicum.frames.progress import watched
 from modicum.privacy.unit import Unit
-from modicum.runners.party import Party
+from modicum.runners.party import Party, row_prices
 from modicum.runners.request import Question
-from modicum.runners.walk import Walk
+from modicum.runners.walk import Walk, draw_together
 from modicum.steps import Ask
 
 __all__ = ["GroupedReader", "run_groups"]
+
+_BLOCK = 1024  # groups whose draws are made at once
 
 
 class GroupedReader(Protocol):
@@ -59,12 +61,14 @@ def run_groups(
     list of dict of str to Walk
         Finished walks of each group. There were no more passes than the slowest group needed.
     """
-    parties = [Party.of(requests, unit) for _ in range(groups)]
+    prices = row_prices(requests, unit)
+    parties = [Party.of(requests, prices) for _ in range(groups)]
     _supply(parties, reader, entropy)
     charge()
     while any(party.waits for party in parties):
-        for party in watched(((1, each) for each in parties), "drawing", "groups"):
-            party.draw(entropy)
+        blocks = [parties[start : start + _BLOCK] for start in range(0, groups, _BLOCK)]
+        for block in watched(((len(each), each) for each in blocks), "drawing", "groups"):
+            draw_together((walk for party in block for walk in party.walks.values()), entropy)
         _supply(parties, reader, entropy)
     return [party.walks for party in parties]
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from modicum.exact.entropy import Entropy
 from modicum.privacy.unit import Unit
-from modicum.runners.party import Party
+from modicum.runners.party import Party, row_prices
 from modicum.runners.request import Question
 from modicum.runners.walk import Walk
 from modicum.steps import Ask
@@ -53,7 +53,7 @@ def run(
     dict of str to Walk
         Finished walks, each with its answer and journal.
     """
-    party = Party.of(requests, unit)
+    party = Party.of(requests, row_prices(requests, unit))
     _supply(party, reader, entropy)
     charge()
     while party.waits:

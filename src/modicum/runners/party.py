@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from modicum.exact.entropy import Entropy
-from modicum.privacy.event import check_size, event_of
+from modicum.privacy.event import Event, check_size, event_of
 from modicum.privacy.unit import Unit
 from modicum.runners.request import Question
 from modicum.runners.walk import Walk
@@ -14,7 +14,7 @@ from modicum.steps import Ask
 from modicum.summaries.clipped import ClippedSum, ClippedSummary
 from modicum.summaries.records import Records
 
-__all__ = ["Party"]
+__all__ = ["Party", "row_prices"]
 
 
 class Party:
@@ -31,9 +31,14 @@ class Party:
         self._asked: list[Ask[Any]] = []
 
     @classmethod
-    def of(cls, requests: Mapping[str, Question[Any]], unit: Unit) -> Self:
-        """Start requests: each runs to its first step, at the price of one row."""
-        party = cls({name: _walk(request, unit) for name, request in requests.items()})
+    def of(cls, requests: Mapping[str, Question[Any]], prices: Mapping[str, Event]) -> Self:
+        """Start requests: each runs to its first step, at its price (see :func:`row_prices`)."""
+        party = cls(
+            {
+                name: Walk(request.begin(prices[name]), prices[name])
+                for name, request in requests.items()
+            }
+        )
         for walk in party.walks.values():
             walk.start()
         return party
@@ -84,7 +89,8 @@ class Party:
                     and hasattr(summary, "clipped_sum")
                     and summary.covers(lo, hi)
                 ):
-                    return ClippedSummary(summary.count, summary.clipped_sum(lo, hi))
+                    total = summary.clipped_sum(lo, hi)
+                    return self._kept.setdefault(ask, ClippedSummary(summary.count, total))
         return None
 
 
@@ -92,7 +98,15 @@ def _secret(ask: Ask[Any]) -> bool:
     return isinstance(ask.reduction, Records)
 
 
-def _walk(request: Question[Any], unit: Unit) -> Walk:
-    event = unit.per_row(event_of(request.budget))
-    check_size(event)
-    return Walk(request.begin(event), event)
+def row_prices(requests: Mapping[str, Question[Any]], unit: Unit) -> dict[str, Event]:
+    """Return what one row pays for each request, so that the unit pays its budget.
+
+    Raises
+    ------
+    InvalidArgument
+        If that is too small for any estimator.
+    """
+    prices = {name: unit.per_row(event_of(each.budget)) for name, each in requests.items()}
+    for event in prices.values():
+        check_size(event)
+    return prices

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
+from modicum.exact.entropy import Entropy
 from modicum.mechanisms.law import Law
-from modicum.privacy.compose import total
 from modicum.privacy.event import Event, cost, own_kind
 from modicum.release import Entry, Finding, plain
 from modicum.steps import Ask, Draw, Need, Step, Steps
 
-__all__ = ["Walk"]
+__all__ = ["Walk", "draw_together"]
 
 
 @dataclass(slots=True)
@@ -28,6 +29,11 @@ class Walk:
     step: Step | None = None
     answer: Finding[Any] | None = None
     journal: list[Entry] = field(default_factory=list)
+    _left: Fraction = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Open the account of its draws."""
+        self._left = cost(self.allowance, own_kind(self.allowance)).amount
 
     def start(self) -> None:
         """Run to the first step."""
@@ -45,23 +51,40 @@ class Walk:
     def draw_all(self, sample: Callable[[Law[Any]], Any]) -> None:
         """Answer draws until it needs data or is done."""
         while isinstance(self.step, Draw):
-            label, law, words = self.step.label, self.step.law, self.step.words
-            self._check_allowance(law.event)
-            outcome = sample(law)
-            parameters = {name: plain(value) for name, value in law.public().items()}
-            said = "" if words is None else words(outcome)
-            name = type(law).__name__
-            self.journal.append(Entry(label, name, parameters, outcome, said, law.event))
-            self._resume(outcome)
+            self.take(self.step, sample(self.paid(self.step)))
 
-    def _check_allowance(self, event: Event) -> None:
-        kind = own_kind(self.allowance)
-        drawn = total([*(entry.event for entry in self.journal), event], kind)
-        if not drawn <= cost(self.allowance, kind):
+    def paid(self, step: Draw) -> Law[Any]:
+        """Take the price of a draw from the allowance, and return its law."""
+        self._left -= cost(step.law.event, own_kind(self.allowance)).amount
+        if self._left < 0:
             raise AssertionError("a draw would cost more than was charged for its run")
+        return step.law
+
+    def take(self, step: Draw, outcome: Any) -> None:
+        """Note the outcome of a draw, and go on with it."""
+        law = step.law
+        parameters = {name: plain(value) for name, value in law.public().items()}
+        said = "" if step.words is None else step.words(outcome)
+        name = type(law).__name__
+        self.journal.append(Entry(step.label, name, parameters, outcome, said, law.event))
+        self._resume(outcome)
 
     def _resume(self, reply: Any) -> None:
         try:
             self.step = self.steps.send(reply)
         except StopIteration as stop:
             self.step, self.answer = None, stop.value
+
+
+def draw_together(walks: Iterable[Walk], entropy: Entropy) -> None:
+    """Answer draws until every walk needs data or is done; laws of a kind are drawn together."""
+    walks = list(walks)
+    while waiting := [(walk, walk.step) for walk in walks if isinstance(walk.step, Draw)]:
+        kinds: dict[type[Law[Any]], list[tuple[Walk, Draw]]] = {}
+        for walk, step in waiting:
+            kinds.setdefault(type(step.law), []).append((walk, step))
+        for kind, those in kinds.items():
+            laws = [walk.paid(step) for walk, step in those]
+            outcomes = kind.sample_many(laws, entropy)
+            for (walk, step), outcome in zip(those, outcomes, strict=True):
+                walk.take(step, outcome)

@@ -122,8 +122,7 @@ class TailSummary(Sensitive):
         """Return the exact sum of the records clipped to bounds that are covered."""
         if not self.covers(lo, hi):
             raise InvalidArgument("the kept records do not cover these bounds: make a second pass")
-        ends = (np.clip(np.clip(end, lo, _BEYOND), -_BEYOND, hi) for end in (self.low, self.high))
-        return sum(map(exact_sum, ends)) + self.middle_sum
+        return self.middle_sum + sum(_clipped(end, lo, hi) for end in (self.low, self.high))
 
     def merge(self, other: Self) -> TailSummary:
         self._check_same(other)
@@ -182,4 +181,13 @@ class _Pass:
 def _thresholds(t: Sequence[int] | Integers) -> Integers:
     if isinstance(t, np.ndarray):
         return t
-    return np.array([min(max(each, -_BEYOND), _BEYOND) for each in t], dtype=np.int64)
+    try:
+        return np.array(t, dtype=np.int64)
+    except OverflowError:
+        return np.array([min(max(each, -_BEYOND), _BEYOND) for each in t], dtype=np.int64)
+
+
+def _clipped(q: Integers, lo: int, hi: int) -> int:
+    """Sum sorted integers clipped to [lo, hi]."""
+    start, stop = q.searchsorted(lo), q.searchsorted(hi, side="right")
+    return lo * int(start) + exact_sum(q[start:stop]) + hi * int(len(q) - stop)
