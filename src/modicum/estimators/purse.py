@@ -22,6 +22,7 @@ from modicum.mechanisms.additive import Additive, gaussian, laplace
 from modicum.mechanisms.centre import MedianCentre
 from modicum.mechanisms.extreme import TopLaw
 from modicum.mechanisms.grid import FloatGrid
+from modicum.mechanisms.joint import JointQuantiles, JointTerms
 from modicum.mechanisms.nested import NestedQuantiles, Node, RankedRecords
 from modicum.mechanisms.octaves import OctavePrior
 from modicum.mechanisms.quantile import RankLaw
@@ -89,6 +90,10 @@ class Purse(ABC):
         law = self._additive(values, sensitivity, amount)
         self._pay(law.event)
         return law
+
+    def noise_sd(self, share: Fraction) -> float:
+        """Return the standard deviation of the noise that a share buys for a count."""
+        return self._additive((0,), 1, self.total * share).noise[0].variance ** 0.5
 
     def radii(
         self,
@@ -181,6 +186,21 @@ class Purse(ABC):
         """Quantiles whose nodes have this share, on every path."""
         event = self._path_event(self.total * share)
         law = NestedQuantiles(records, *ends, fine, nodes, event)
+        self._pay(event)
+        return law
+
+    def joint(
+        self,
+        records: RankedRecords,
+        ends: tuple[int, int],
+        terms: JointTerms,
+        *,
+        fine: int,
+        share: Fraction,
+    ) -> JointQuantiles:
+        """Quantiles and the number of records that they divide."""
+        epsilon, event = self._bounded_range(share)
+        law = JointQuantiles(records, *ends, fine, terms, epsilon, event)
         self._pay(event)
         return law
 

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from modicum.exact.entropy import Entropy
 from modicum.mechanisms.nested import RankedRecords
 
-__all__ = ["Chain", "Strip"]
+__all__ = ["Chain", "Scale", "Strip"]
 
 _NEAR = 20.0  # units 1/rate of ranks around a quantile, where pieces are fine
 _FINE = 8.0  # pieces of 1/8 of a unit there
-_COARSE = 16.0  # and of 1/16 of the distance further out
+_COARSE = 16  # and of 1/16 of the distance at most further out
 _CELL_BITS = 50
+_DEEPEST = 500.0
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -53,12 +54,9 @@ class Strip:
         ends: tuple[int, int],
         fine: int,
         ranks: tuple[int, int],
-        near: tuple[float, float],
+        scale: Scale,
     ) -> Strip:
-        """Cut the points whose rank is between two, and more if there are fewer records.
-
-        ``near`` holds q and the rate: pieces are fine around rank q n.
-        """
+        """Cut the points whose rank is between two; those of all if there are few records."""
         n = records.count
         start, stop = max(0, min(ranks[0], n - 1)), min(n, max(ranks[1], 1))
         values, before, ties = records.between(start, stop)
@@ -68,12 +66,11 @@ class Strip:
             edges, mass = np.append(ends[0], edges), np.append(0, mass)
         if mass[-1] == n:
             edges, mass = np.append(edges, ends[1] + 1), np.append(mass, n)
-        scale = _Scale(near[0] * n, near[1])
         return cls._cut(edges, mass.astype(np.float64), fine, scale, closed=bool(mass[-1] == n))
 
     @classmethod
     def _cut(
-        cls, edges: Integers, mass: Floats, fine: int, scale: _Scale, *, closed: bool
+        cls, edges: Integers, mass: Floats, fine: int, scale: Scale, *, closed: bool
     ) -> Strip:
         y = scale.of(mass)
         changes = np.diff(np.floor(y)) != 0
@@ -105,21 +102,39 @@ class Strip:
 
 
 @dataclass(frozen=True, slots=True)
-class _Scale:
-    """Where pieces are cut: at every integer of y, a monotone function of the rank."""
+class Scale:
+    """Where pieces are cut: at every integer of y, a monotone function of the rank.
+
+    All quantiles may be off by d ranks together, at a loss of d or so, but every piece has its
+    own width: it is less than d / (2 m), where they are m.
+
+    Attributes
+    ----------
+    centre, rate : float
+        Wanted rank, and the weight of one.
+    places : int
+        Number m of quantiles.
+    """
 
     centre: float
     rate: float
+    places: int
+
+    @property
+    def _coarse(self) -> int:
+        return max(_COARSE, 2 * self.places)
 
     def of(self, mass: Floats) -> Floats:
+        """Return y of ranks."""
         far = (mass - self.centre) * self.rate
         size = np.abs(far)
-        y = _FINE * np.minimum(size, _NEAR) + _COARSE * np.log(np.maximum(size / _NEAR, 1.0))
+        y = _FINE * np.minimum(size, _NEAR) + self._coarse * np.log(np.maximum(size / _NEAR, 1.0))
         return np.copysign(y, far)
 
     def back(self, y: Floats) -> Floats:
+        """Return the ranks of y."""
         size = np.abs(y)
-        beyond = np.maximum(size - _FINE * _NEAR, 0.0) / _COARSE
+        beyond = np.maximum(size - _FINE * _NEAR, 0.0) / self._coarse
         far = np.minimum(size / _FINE, _NEAR) * np.exp(beyond)
         return self.centre + np.copysign(far, y) / self.rate
 
@@ -198,13 +213,32 @@ def _stepped(sums: Floats, middles: Floats, wanted: Floats, rate: float) -> Floa
     """Return log Σ_i exp(sums[c, i] - rate |wanted[c, k] - middles[i]|) for all c, k."""
     rows = np.arange(len(sums))[:, None]
     edge = np.full((len(sums), 1), -np.inf)
-    below = np.logaddexp.accumulate(sums + rate * middles, axis=1)
-    above = np.logaddexp.accumulate((sums - rate * middles)[:, ::-1], axis=1)[:, ::-1]
+    below = _summed(sums + rate * middles)
+    above = _summed((sums - rate * middles)[:, ::-1])[:, ::-1]
     places = np.searchsorted(middles, wanted)
     return np.logaddexp(
         np.concatenate([edge, below], axis=1)[rows, places] - rate * wanted,
         np.concatenate([above, edge], axis=1)[rows, places] + rate * wanted,
     )
+
+
+def _summed(logs: Floats) -> Floats:
+    """Return the logarithms of the sums of exp(logs) from the left, by rows.
+
+    Sums are taken relative to the largest logarithm of a row, then those that are below e^-500 of
+    it again, relative to something smaller.
+    """
+    highest = np.maximum.accumulate(logs, axis=1)
+    base = highest[:, -1:]
+    found = np.full_like(logs, -np.inf)
+    missing = np.ones(logs.shape, dtype=np.bool_)
+    while missing.any():
+        part = np.cumsum(np.exp(np.minimum(logs - base, 0.0)), axis=1)
+        good = missing & (highest - base > -_DEEPEST)
+        found[good] = (np.log(np.maximum(part, 1e-300)) + base)[good]
+        missing &= ~good
+        base = base - _DEEPEST
+    return found
 
 
 def _choose(logs: Floats, entropy: Entropy) -> tuple[int, int, int]:

@@ -8,7 +8,7 @@ outcome, and not read off the data. Then a record changes the loss by 1 at most,
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate, combinations_with_replacement, pairwise, product
@@ -17,15 +17,34 @@ import numpy as np
 
 from modicum.exact.bernoulli import point_below, small_exp_bounds
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.chain import Chain, Strip
+from modicum.mechanisms.chain import Chain, Scale, Strip
 from modicum.mechanisms.law import SECRET, Law
 from modicum.mechanisms.nested import RankedRecords, mass
 from modicum.privacy.event import Event
 
-__all__ = ["JointQuantiles"]
+__all__ = ["JointQuantiles", "JointTerms"]
 
 _MARGIN = 2.0**-10  # far more than the error of the chain's sums
 _LISTED = 1 << 10  # points up to which all of them enter a normaliser
+
+
+@dataclass(frozen=True, slots=True)
+class JointTerms:
+    """What the records are divided by; public.
+
+    Attributes
+    ----------
+    shares : tuple of Fraction
+        p_0, ..., p_m, all positive, with sum 1.
+    totals : range
+        Candidates for the number of records, at least 0.
+    cap : int
+        Largest loss, in ranks.
+    """
+
+    shares: tuple[Fraction, ...]
+    totals: range
+    cap: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,12 +71,7 @@ class JointQuantiles(Law[tuple[int, ...]]):
         Ends of the lattice.
     fine : int
         Points of an integer, as a power of two.
-    shares : tuple of Fraction
-        p_0, ..., p_m, all positive.
-    totals : range
-        Candidates for c, at least 0.
-    cap : int
-        Largest loss, in ranks.
+    terms : JointTerms
     epsilon : Fraction
     stated : Event
         What a draw is charged as: a bounded range of ε, or what follows from it.
@@ -67,9 +81,7 @@ class JointQuantiles(Law[tuple[int, ...]]):
     first: int
     last: int
     fine: int
-    shares: tuple[Fraction, ...]
-    totals: range
-    cap: int
+    terms: JointTerms
     epsilon: Fraction
     stated: Event
     _known: list[float] = field(default_factory=list, repr=False, metadata=SECRET)
@@ -99,7 +111,7 @@ class JointQuantiles(Law[tuple[int, ...]]):
             if any(a > b for a, b in pairwise(points)):
                 continue
             loss = self._loss(total, points)
-            if loss >= self.cap:
+            if loss >= self.terms.cap:
                 continue
             if point_below(0, 0, self._kept(loss, most * chance), entropy):
                 return (total, *points)
@@ -108,23 +120,20 @@ class JointQuantiles(Law[tuple[int, ...]]):
         """Log probability of one outcome; its normaliser is approximate beyond 1024 points."""
         total, *points = outcome
         ends = self._ends
-        if total not in self.totals or points != sorted(points):
+        if total not in self.terms.totals or points != sorted(points):
             return -math.inf
         if not (ends[0] <= points[0] and points[-1] <= ends[1]):
             return -math.inf
         if not self._known:
-            few = ends[1] - ends[0] < _LISTED
-            found = self._listed() if few else self._chain(upper=False).log_total
-            even = math.log(self._outcomes) - float(self.rate * self.cap)
-            self._known.append(float(np.logaddexp(found, even)))
-        loss = min(self._loss(total, points), Fraction(self.cap))
+            self._known.append(self._normaliser())
+        loss = min(self._loss(total, points), Fraction(self.terms.cap))
         return -float(self.rate * loss) - self._known[0]
 
     def probes(self) -> Iterable[tuple[int, ...]]:
         """Return every outcome: an audit takes a small range and few points of an integer."""
         low, high = self._ends
-        tuples = combinations_with_replacement(range(low, high + 1), len(self.shares) - 1)
-        return ((total, *points) for total, points in product(self.totals, tuples))
+        tuples = combinations_with_replacement(range(low, high + 1), len(self.terms.shares) - 1)
+        return ((total, *points) for total, points in product(self.terms.totals, tuples))
 
     @property
     def _ends(self) -> tuple[int, int]:
@@ -133,33 +142,35 @@ class JointQuantiles(Law[tuple[int, ...]]):
     @property
     def _outcomes(self) -> int:
         low, high = self._ends
-        m = len(self.shares) - 1
-        return len(self.totals) * math.comb(high - low + m, m)
+        m = len(self.terms.shares) - 1
+        return len(self.terms.totals) * math.comb(high - low + m, m)
 
     def _even(self, most: Fraction, digits: int) -> tuple[Fraction, Fraction]:
         """Enclose the share of what is the same for all outcomes."""
         weight = Fraction(self._outcomes) / most
         places = digits + max(0, len(str(math.ceil(weight))))
-        bounds = small_exp_bounds(self.rate * self.cap, places)
+        bounds = small_exp_bounds(self.rate * self.terms.cap, places)
         low, high = (weight * bound / (1 + weight * bound) for bound in bounds)
         return low, high
 
     def _any(self, entropy: Entropy) -> tuple[int, ...]:
         """Draw one of all outcomes: m of N + m - 1 places in order, less the number before."""
-        (low, high), m = self._ends, len(self.shares) - 1
-        total = self.totals[entropy.below(len(self.totals))]
+        (low, high), m = self._ends, len(self.terms.shares) - 1
+        total = self.terms.totals[entropy.below(len(self.terms.totals))]
         places: set[int] = set()
         while len(places) < m:
             places.add(entropy.below(high - low + m))
         return (total, *(low + place - i for i, place in enumerate(sorted(places))))
 
-    def _kept(self, loss: Fraction, weight: Fraction):  # type: ignore[no-untyped-def]
+    def _kept(
+        self, loss: Fraction, weight: Fraction
+    ) -> Callable[[int], tuple[Fraction, Fraction]]:
         """Return bounds of the chance that a proposal of this loss and weight is kept."""
         size = len(str(math.ceil(1 / weight)))
 
         def bounds(digits: int) -> tuple[Fraction, Fraction]:
             own = small_exp_bounds(self.rate * loss, digits + size)
-            even = small_exp_bounds(self.rate * self.cap, digits + size)
+            even = small_exp_bounds(self.rate * self.terms.cap, digits + size)
             low, high = (own[0] - even[1]) / weight, (own[1] - even[0]) / weight
             assert low <= 1
             return low, high
@@ -173,43 +184,50 @@ class JointQuantiles(Law[tuple[int, ...]]):
         return sum(
             (
                 abs(b - a - total * share)
-                for (a, b), share in zip(pairwise(below), self.shares, strict=True)
+                for (a, b), share in zip(pairwise(below), self.terms.shares, strict=True)
             ),
             Fraction(0),
         )
 
     def _chain(self, *, upper: bool) -> Chain:
-        strips = []
-        for q in list(accumulate(self.shares))[:-1]:
-            low = math.floor(self.totals[0] * q) - self.cap - 1
-            high = math.ceil(self.totals[-1] * q) + self.cap + 1
+        strips, m = [], len(self.terms.shares) - 1
+        for q in list(accumulate(self.terms.shares))[:-1]:
+            low = math.floor(self.terms.totals[0] * q) - self.terms.cap - 1
+            high = math.ceil(self.terms.totals[-1] * q) + self.terms.cap + 1
             strips.append(
                 Strip.of(
                     self.records,
                     (self.first, self.last),
                     self.fine,
                     (low, high),
-                    (float(q), float(self.rate)),
+                    Scale(float(q) * self.records.count, float(self.rate), m),
                 )
             )
         return Chain.of(
             tuple(strips),
             self.records.count,
-            self.totals,
-            tuple(map(float, self.shares)),
+            self.terms.totals,
+            tuple(map(float, self.terms.shares)),
             float(self.rate),
             upper=upper,
         )
+
+    def _normaliser(self) -> float:
+        low, high = self._ends
+        few = high - low < _LISTED
+        found = self._listed() if few else self._chain(upper=False).log_total
+        even = math.log(self._outcomes) - float(self.rate * self.terms.cap)
+        return float(np.logaddexp(found, even))
 
     def _listed(self) -> float:
         """Return the logarithm of the sum of exp(-rate S) over all outcomes, point by point."""
         low, high = self._ends
         f = np.array([float(mass(self.records, self.fine, z)) for z in range(low, high + 1)])
-        rate, shares = float(self.rate), [float(share) for share in self.shares]
+        rate, shares = float(self.rate), [float(share) for share in self.terms.shares]
         steps = f - f[:, None]
         backwards = np.tril_indices(len(f), -1)
         sums = []
-        for total in self.totals:
+        for total in self.terms.totals:
             found = -rate * np.abs(f - total * shares[0])
             for share in shares[1:-1]:
                 weights = -rate * np.abs(steps - total * share)
