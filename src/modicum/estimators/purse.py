@@ -7,6 +7,7 @@ exponential mechanism, whose bounded range is cheap there.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -93,7 +94,7 @@ class Purse(ABC):
 
     def noise_sd(self, share: Fraction) -> float:
         """Return the standard deviation of the noise that a share buys for a count."""
-        return self._additive((0,), 1, self.total * share).noise[0].variance ** 0.5
+        return math.sqrt(self._additive((0,), 1, self.total * share).noise[0].variance)
 
     def radii(
         self,
@@ -199,7 +200,7 @@ class Purse(ABC):
         share: Fraction,
     ) -> JointQuantiles:
         """Quantiles and the number of records that they divide."""
-        epsilon, event = self._bounded_range(share)
+        epsilon, event = self.range_for(share), self._path_event(self.total * share)
         law = JointQuantiles(records, *ends, fine, terms, epsilon, event)
         self._pay(event)
         return law

@@ -17,7 +17,7 @@ _NEAR = 20.0  # units 1/rate of ranks around a quantile, where pieces are fine
 _FINE = 8.0  # pieces of 1/8 of a unit there
 _COARSE = 16  # and of 1/16 of the distance at most further out
 _CELL_BITS = 50
-_DEEPEST = 500.0
+_LEVEL = 500.0
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -69,9 +69,7 @@ class Strip:
         return cls._cut(edges, mass.astype(np.float64), fine, scale, closed=bool(mass[-1] == n))
 
     @classmethod
-    def _cut(
-        cls, edges: Integers, mass: Floats, fine: int, scale: Scale, *, closed: bool
-    ) -> Strip:
+    def _cut(cls, edges: Integers, mass: Floats, fine: int, scale: Scale, *, closed: bool) -> Strip:
         y = scale.of(mass)
         changes = np.diff(np.floor(y)) != 0
         kept = np.append(True, changes) | np.append(changes, True)
@@ -95,9 +93,7 @@ class Strip:
 
     def draw(self, i: int, entropy: Entropy) -> tuple[int, int]:
         """Return a point of a piece, and how many it has."""
-        low, high = (
-            (int(self.starts[k]) << self.fine) + int(self.offsets[k]) for k in (i, i + 1)
-        )
+        low, high = ((int(self.starts[k]) << self.fine) + int(self.offsets[k]) for k in (i, i + 1))
         return low + entropy.below(high - low), high - low
 
 
@@ -128,15 +124,16 @@ class Scale:
         """Return y of ranks."""
         far = (mass - self.centre) * self.rate
         size = np.abs(far)
-        y = _FINE * np.minimum(size, _NEAR) + self._coarse * np.log(np.maximum(size / _NEAR, 1.0))
-        return np.copysign(y, far)
+        y: Floats = _FINE * np.minimum(size, _NEAR)
+        y += self._coarse * np.log(np.maximum(size / _NEAR, 1.0))
+        return y * np.sign(far)
 
     def back(self, y: Floats) -> Floats:
         """Return the ranks of y."""
         size = np.abs(y)
         beyond = np.maximum(size - _FINE * _NEAR, 0.0) / self._coarse
         far = np.minimum(size / _FINE, _NEAR) * np.exp(beyond)
-        return self.centre + np.copysign(far, y) / self.rate
+        return self.centre + far * np.sign(y) / self.rate
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -216,7 +213,7 @@ def _stepped(sums: Floats, middles: Floats, wanted: Floats, rate: float) -> Floa
     below = _summed(sums + rate * middles)
     above = _summed((sums - rate * middles)[:, ::-1])[:, ::-1]
     places = np.searchsorted(middles, wanted)
-    return np.logaddexp(
+    return _added(
         np.concatenate([edge, below], axis=1)[rows, places] - rate * wanted,
         np.concatenate([above, edge], axis=1)[rows, places] + rate * wanted,
     )
@@ -225,20 +222,26 @@ def _stepped(sums: Floats, middles: Floats, wanted: Floats, rate: float) -> Floa
 def _summed(logs: Floats) -> Floats:
     """Return the logarithms of the sums of exp(logs) from the left, by rows.
 
-    Sums are taken relative to the largest logarithm of a row, then those that are below e^-500 of
-    it again, relative to something smaller.
+    Sums are taken relative to the largest logarithm of a row; those below e^-500 of it once more,
+    relative to e^-500 of it, and so on. Exponentials are cut at e^-600: smaller ones hardly count.
     """
     highest = np.maximum.accumulate(logs, axis=1)
-    base = highest[:, -1:]
-    found = np.full_like(logs, -np.inf)
-    missing = np.ones(logs.shape, dtype=np.bool_)
-    while missing.any():
-        part = np.cumsum(np.exp(np.minimum(logs - base, 0.0)), axis=1)
-        good = missing & (highest - base > -_DEEPEST)
-        found[good] = (np.log(np.maximum(part, 1e-300)) + base)[good]
-        missing &= ~good
-        base = base - _DEEPEST
+    base = highest[:, -1:].copy()
+    found = np.empty_like(logs)
+    depth = float((base - highest).max())
+    for _ in range(1 + int(depth // _LEVEL)):
+        part = np.exp(np.clip(logs - base, -_LEVEL - 100, 0.0))
+        part = np.log(np.cumsum(part, axis=1)) + base
+        np.copyto(found, part, where=highest <= base)
+        base -= _LEVEL
     return found
+
+
+def _added(a: Floats, b: Floats) -> Floats:
+    """Return log(exp(a) + exp(b)); faster than np.logaddexp."""
+    top: Floats = np.maximum(a, b)
+    top += np.log(1 + np.exp(np.maximum(-np.abs(a - b), -50.0)))
+    return top
 
 
 def _choose(logs: Floats, entropy: Entropy) -> tuple[int, int, int]:

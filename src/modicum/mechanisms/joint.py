@@ -162,9 +162,7 @@ class JointQuantiles(Law[tuple[int, ...]]):
             places.add(entropy.below(high - low + m))
         return (total, *(low + place - i for i, place in enumerate(sorted(places))))
 
-    def _kept(
-        self, loss: Fraction, weight: Fraction
-    ) -> Callable[[int], tuple[Fraction, Fraction]]:
+    def _kept(self, loss: Fraction, weight: Fraction) -> Callable[[int], tuple[Fraction, Fraction]]:
         """Return bounds of the chance that a proposal of this loss and weight is kept."""
         size = len(str(math.ceil(1 / weight)))
 
