@@ -21,7 +21,7 @@ __all__ = ["Together", "together"]
 MOST_JOINT = 12  # the law's cost grows like the square of the number of quantiles
 COUNT_SHARE = Fraction(1, 32)
 ENOUGH = 14  # records of the smallest share, times ε
-MOST_REACH = 1 << 17  # records on each side of a rank that are kept for the joint law
+MOST_KEPT = 1 << 22  # records that are kept for the joint law
 _STRAY = 3.0  # standard deviations of the noisy number that the candidates span on each side
 _SPACED = 8  # distance of two candidates for the number of records, times ε
 
@@ -90,4 +90,4 @@ def together(
     cap = math.ceil(2 * (logs + NEGLIGIBLE) / float(epsilon))
     shares = tuple(b - a for a, b in pairwise((Fraction(0), *qs, Fraction(1))))
     found = Together(shares, epsilon, COUNT_SHARE, half, cap)
-    return found if found.reach <= MOST_REACH else None
+    return found if 2 * found.reach * len(qs) <= MOST_KEPT else None
