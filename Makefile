@@ -34,7 +34,7 @@ test: lint  ## lint, check types and layers, run the quick tests
 	$(BIN)/$(PYTEST) -m "not slow"
 
 .PHONY: test-all
-test-all: lint lowest wheel test-engines  ## the same with the slow tests, the lowest versions, the built wheel, Spark, Dask and Ibis
+test-all: lint lowest wheel test-engines lowest-engines  ## the same with the slow tests, the lowest versions, the built wheel, Spark, Dask and Ibis
 	$(BIN)/$(PYTEST) -m "slow or not slow" -o faulthandler_timeout=3600
 
 .PHONY: lowest
@@ -45,6 +45,10 @@ lowest: .venv-lowest/.lowest
 .PHONY: test-engines
 test-engines: .venv-engines/.engines  ## the readers of data with Spark (needs Java), Dask and Ibis too
 	.venv-engines/bin/python -m pytest -m "slow or not slow" tests/frames
+
+.PHONY: lowest-engines
+lowest-engines: .venv-lowest-engines/.lowest-engines
+	.venv-lowest-engines/bin/python -m pytest -m "not slow" tests/frames
 
 .PHONY: wheel
 wheel: .venv/.dev
@@ -91,10 +95,13 @@ docs: .venv/.docs  ## the documentation, in docs/_build/index.html
 .venv-engines/.engines: requirements/engines.txt pyproject.toml | .venv-engines/.made
 	$(call install,.venv-engines,engines)
 
+.venv-lowest-engines/.lowest-engines: requirements/lowest-engines.txt pyproject.toml | .venv-lowest-engines/.made
+	$(call install,.venv-lowest-engines,lowest-engines)
+
 .venv-peers/.peers: requirements/peers.txt pyproject.toml | .venv-peers/.made
 	$(call install,.venv-peers,peers)
 
-.venv/.made .venv-engines/.made .venv-lowest/.made .venv-peers/.made:
+.venv/.made .venv-engines/.made .venv-lowest/.made .venv-lowest-engines/.made .venv-peers/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12")'
 	@echo "Making $(@D)"
 	@$(PYTHON) -m venv $(@D)

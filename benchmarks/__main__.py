@@ -1,6 +1,7 @@
 """Accuracy and speed side by side: ``python -m benchmarks [PART] [--quick]``.
 
-Parts are accuracy, quantiles, several, spread, speed, groups, peers, spark and all.
+Parts are accuracy, quantiles, several, spread, locations, robust, speed, growth, groups, peers,
+spark and all.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
 quick writes its parts into docs/comparison.md and leaves the others there. The part on Spark runs
@@ -17,8 +18,11 @@ from pathlib import Path
 from benchmarks import (
     accuracy,
     groups,
+    growth,
+    locations,
     peers,
     quantiles,
+    robust,
     several,
     spark,
     speed,
@@ -39,9 +43,12 @@ vary by about 10 %. `make bench` makes everything, the environment of the other 
 PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
     "accuracy": lambda quick: accuracy.accuracy(accuracy.QUICK if quick else accuracy.FULL),
     "quantiles": lambda quick: quantiles.quantiles(quantiles.QUICK if quick else quantiles.FULL),
-    "spread": lambda quick: spread.spread(spread.QUICK if quick else spread.FULL),
     "several": lambda quick: several.several(several.QUICK if quick else several.FULL),
+    "spread": lambda quick: spread.spread(spread.QUICK if quick else spread.FULL),
+    "locations": lambda quick: locations.locations(locations.QUICK if quick else locations.FULL),
+    "robust": lambda quick: robust.robust(robust.QUICK if quick else robust.FULL),
     "speed": lambda quick: speed.speed(speed.QUICK if quick else speed.FULL),
+    "growth": lambda quick: growth.growth(rows=10**6 if quick else 10**8),
     "groups": lambda quick: groups.groups(quick=quick),
     "peers": lambda quick: (peers.peers(quick=quick), []),
     "spark": lambda quick: spark.spark(quick=quick),

@@ -154,6 +154,36 @@ def test_bad_arguments_of_a_spread(
         getattr(mo, statistic)(table, "income", **(MEAN | wrong))
 
 
+@pytest.mark.parametrize(
+    ("wrong", "word"),
+    [
+        ({"trim": 0}, "trim is the share"),
+        ({"trim": 0.5}, "trim is the share"),
+        ({"trim": -0.1}, "trim is the share"),
+        ({"trim": 5}, "trim is the share"),
+        ({"trim": 1e-12}, "trim is the share"),
+        ({"trim": math.nan}, "trim must be"),
+        ({"trim": "a tenth"}, "trim must be"),
+        ({"trim": (0.1, 0.2)}, "trim must be"),
+        ({"trim": True}, "trim must be"),
+        ({"level": 0.5}, "level"),
+        ({"level": math.nan}, "level"),
+        ({"within": (1, 0)}, "within"),
+        ({"epsilon": "1e-8"}, "larger budget"),
+        ({"bounds": (0, 1)}, "within="),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("statistic", ["trimmed_mean", "winsorized_mean"])
+def test_bad_arguments_of_a_trimmed_mean(
+    table: pd.DataFrame, statistic: str, wrong: dict[str, Any], word: str
+) -> None:
+    curator = mo.Curator(table, budget=mo.pure(9))
+    with pytest.raises(mo.InvalidArgument, match=word):
+        getattr(curator, statistic)("income", **({"trim": 0.1} | MEAN | wrong))
+    assert curator.spent.amount == 0
+
+
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 @pytest.mark.parametrize("statistic", ["mean", "sum", "median", "std", "iqr", "maximum"])
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ LOCKED = {
     "docs": "docs",
     "engines": "remote",
     "lowest": "test",
+    "lowest-engines": "remote",
     "peers": "peers",
 }
 

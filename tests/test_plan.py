@@ -246,7 +246,9 @@ def test_the_error_of_a_spread_is_predicted(statistic: str) -> None:
     predicted = getattr(plan, statistic)(
         within=(-1e6, 1e6), sd=1, mean=0, n=5000, epsilon=1, shape="normal"
     )
-    assert predicted.error == pytest.approx(float(np.mean(errors)), rel=0.25)
+    # The extreme record of the synthetic table stays where it is; that of data moves.
+    within = 0.4 if statistic in ("maximum", "minimum") else 0.25
+    assert predicted.error == pytest.approx(float(np.mean(errors)), rel=within)
 
 
 def test_the_count_is_predicted_exactly() -> None:

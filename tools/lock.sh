@@ -21,6 +21,7 @@ lock docs --group docs --constraints requirements/dev.txt
 lock peers --group peers
 lock engines --group remote
 lock lowest --group test --resolution lowest-direct
+lock lowest-engines --group remote --resolution lowest-direct
 
 if grep -nE '://|file:' requirements/*.txt; then
   echo "requirements/ must name no host" >&2

@@ -109,6 +109,12 @@ class Curator:
     iqr = _method(ask.iqr)
     minimum = _method(ask.minimum)
     maximum = _method(ask.maximum)
+    expectile = _method(ask.expectile)
+    lp_location = _method(ask.lp_location)
+    huber_location = _method(ask.huber_location)
+    monotone = _method(ask.monotone)
+    trimmed_mean = _method(ask.trimmed_mean)
+    winsorized_mean = _method(ask.winsorized_mean)
 
     @property
     def budget(self) -> Budget:
@@ -197,8 +203,9 @@ class Curator:
         Returns
         -------
         GroupBy
-            It has the methods ``mean``, ``sum``, ``count``, ``quantile``, ``median`` and
-            ``together`` of the curator, which return a :class:`GroupedRelease` each.
+            It has the curator's methods for statistics of one number (not ``quantiles``,
+            ``histogram`` and ``cdf``), and ``together``; each release is a
+            :class:`GroupedRelease`.
 
         Raises
         ------

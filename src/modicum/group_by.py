@@ -74,6 +74,12 @@ class GroupBy:
     iqr = _method(ask.iqr)
     minimum = _method(ask.minimum)
     maximum = _method(ask.maximum)
+    trimmed_mean = _method(ask.trimmed_mean)
+    winsorized_mean = _method(ask.winsorized_mean)
+    huber_location = _method(ask.huber_location)
+    lp_location = _method(ask.lp_location)
+    expectile = _method(ask.expectile)
+    monotone = _method(ask.monotone)
 
     def run(self, request: Request) -> GroupedRelease:
         """Answer one request made with :mod:`modicum.request` for every group."""

@@ -21,17 +21,23 @@ __all__ = [
     "OneShot",
     "cdf",
     "count",
+    "expectile",
     "histogram",
+    "huber_location",
     "iqr",
+    "lp_location",
     "maximum",
     "mean",
     "median",
     "minimum",
+    "monotone",
     "quantile",
     "quantiles",
     "std",
     "sum",
+    "trimmed_mean",
     "variance",
+    "winsorized_mean",
 ]
 
 P = ParamSpec("P")
@@ -146,5 +152,44 @@ minimum = _one_shot(
     ask.minimum,
     example=_EXAMPLE.format(
         name="minimum", arguments="within=(-1e9, 1e9), ", low=-80_000, high=2_000
+    ),
+)
+expectile = _one_shot(
+    ask.expectile,
+    example=_EXAMPLE.format(
+        name="expectile", arguments="tau=0.5, within=(-1e9, 1e9), ", low=9900, high=10100
+    ),
+)
+lp_location = _one_shot(
+    ask.lp_location,
+    example=_EXAMPLE.format(
+        name="lp_location", arguments="p=1.5, within=(-1e9, 1e9), ", low=9900, high=10100
+    ),
+)
+huber_location = _one_shot(
+    ask.huber_location,
+    example=_EXAMPLE.format(
+        name="huber_location", arguments="within=(-1e9, 1e9), ", low=9900, high=10100
+    ),
+)
+monotone = _one_shot(
+    ask.monotone,
+    example=_EXAMPLE.format(
+        name="monotone",
+        arguments="statistic=modicum.Score('cube', lambda v: v**3, growth=3), within=(-1e9, 1e9), ",
+        low=9500,
+        high=10500,
+    ),
+)
+trimmed_mean = _one_shot(
+    ask.trimmed_mean,
+    example=_EXAMPLE.format(
+        name="trimmed_mean", arguments="trim=0.1, within=(-1e9, 1e9), ", low=9900, high=10100
+    ),
+)
+winsorized_mean = _one_shot(
+    ask.winsorized_mean,
+    example=_EXAMPLE.format(
+        name="winsorized_mean", arguments="trim=0.1, within=(-1e9, 1e9), ", low=9900, high=10100
     ),
 )

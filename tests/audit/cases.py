@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.estimators.cut_levels import level_ends_of
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import gaussian, laplace
@@ -17,6 +18,8 @@ from modicum.mechanisms.centre import MedianCentre
 from modicum.mechanisms.extreme import TopLaw
 from modicum.mechanisms.grid import FloatGrid
 from modicum.mechanisms.law import Law
+from modicum.mechanisms.level import LevelLaw
+from modicum.mechanisms.linear_level import LinearLevelLaw
 from modicum.mechanisms.octaves import OctavePrior
 from modicum.mechanisms.quantile import RankLaw
 from modicum.mechanisms.radius import RadiusDraw, RadiusGrid, Selection
@@ -25,6 +28,7 @@ from modicum.mechanisms.staircase import staircase
 from modicum.mechanisms.subsampled import Subsampled, amplified
 from modicum.mechanisms.threshold import RankThreshold
 from modicum.privacy.event import BoundedRange, Event, Pure
+from modicum.summaries.cuts import Cuts, CutSummary
 
 LATTICE = Lattice(-8.0, 8.0, 1.0)
 TILT = Fraction(1, 4)
@@ -110,6 +114,16 @@ def _subsampled_centre(q: Records, e: Fraction) -> Law:
     return Subsampled(Members(q), template, 2, Pure(e))
 
 
+def trimmed_levels(q: Records, share: Fraction = Fraction(1, 4)) -> tuple[Records, Records]:
+    """Level sets of a trimmed mean."""
+    asked = Cuts(share, 9)
+    cuts, ordered = asked.cuts(len(q)), np.sort(q)
+    low, high = (ordered[max(0, cut - 9) : cut + 9] for cut in cuts)
+    middle = int(ordered[cuts[0] : cuts[1]].sum())
+    summary = CutSummary(len(q), low, high, middle, share, 9)
+    return level_ends_of(summary, -8, 8, 9, winsorized=False)
+
+
 LAWS: dict[str, LawOf] = {
     "laplace": lambda q, e: laplace((int(q.sum()),), l1=8, epsilon=e),
     "gaussian": lambda q, e: gaussian((int(q.sum()),), l2=8, rho=e**2 / 2),
@@ -130,6 +144,8 @@ LAWS: dict[str, LawOf] = {
         q, e, Fraction(3, 4), prior=OctavePrior(2, Fraction(3))
     ),
     "top": lambda q, e: TopLaw(np.sort(q), -8, 25, OctavePrior(0, Fraction(8)), e, BoundedRange(e)),
+    "levels": lambda q, e: LevelLaw(*trimmed_levels(q), -8, 8, e, BoundedRange(e)),
+    "linear levels": lambda q, e: LinearLevelLaw(*trimmed_levels(q), -8, 8, e, BoundedRange(e)),
     "radii by flip": _radii("flip"),
     "radii by exponential": _radii("exponential"),
     "ranks": _ranks,

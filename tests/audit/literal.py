@@ -166,6 +166,31 @@ class InverseSensitivity(PiecewiseLaw):
         return Runs(np.array(points), ones, np.array(losses))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class LengthLaw(PiecewiseLaw):
+    """Weight exp(-rate length) on integers, the length as any function of the data."""
+
+    data: NDArray[np.int64] = field(repr=False, metadata=SECRET)
+    first: int
+    last: int
+    weight: Fraction
+    length: Callable[[list[int], int], int]
+    stated: Event
+
+    @property
+    def event(self) -> Event:
+        return self.stated
+
+    @property
+    def rate(self) -> Fraction:
+        return self.weight
+
+    def runs(self) -> Runs:
+        points = np.arange(self.first, self.last + 1)
+        losses = [self.length(self.data.tolist(), t) for t in points.tolist()]
+        return Runs(points, np.ones_like(points), np.array(losses))
+
+
 @dataclass(frozen=True, slots=True)
 class StaircaseNoise:
     """Scalar staircase of sensitivity ``l1`` and top half-width ``width`` (integers)."""

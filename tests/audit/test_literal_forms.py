@@ -12,19 +12,24 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive, laplace
 from modicum.mechanisms.bounded_mean import transformed
 from modicum.mechanisms.extreme import TopLaw
+from modicum.mechanisms.level import LevelLaw
+from modicum.mechanisms.linear_level import LinearLevelLaw
 from modicum.mechanisms.octaves import OctavePrior
 from modicum.mechanisms.staircase import staircase
 from modicum.mechanisms.threshold import RankThreshold
 from modicum.privacy.budget import pure
 from modicum.privacy.event import BoundedRange, Pure
-from tests.audit.cases import LATTICE, rank_law
+from tests.audit.cases import LATTICE, rank_law, trimmed_levels
 from tests.audit.literal import (
     InverseSensitivity,
+    LengthLaw,
     LiteralThreshold,
     StaircaseNoise,
     Understated,
     one_draw,
 )
+from tests.reference.swap import length as exchanges
+from tests.reference.swap import literal_length
 
 
 @pytest.mark.parametrize(
@@ -214,6 +219,92 @@ def test_bins_between_the_least_and_the_largest_record() -> None:
     report = audit.joint_loss(one_draw(literal, LATTICE, pure(1)), data, (*data, 8.0))
     assert not report.passed
     assert report.used > 4
+
+
+@pytest.mark.parametrize(("n", "losses"), [(21, 3.496), (101, 23.465)])
+def test_a_length_from_a_clipped_trimmed_mean(n, losses) -> None:
+    """Asi and Duchi 2020, Lemma 4.1 subtracts the clipped value: the length jumps by m.
+
+    Records are exchanged. With the trimmed mean itself the length moves by one.
+    """
+    m, ends = n // 2, (0, 8)
+    one, other = (-9,) * (m + 1) + (-3,) * m, (-9,) * m + (-3,) * (m + 1)
+    lattice = Lattice(-9.0, 8.0, 1.0)
+
+    def law(length):
+        return lambda q: LengthLaw(q, *ends, Fraction(1, 2), length, Pure(Fraction(1)))
+
+    def printed(data, t) -> int:
+        return literal_length(data, m, Fraction(t), ends)
+
+    def corrected(data, t) -> int:
+        return exchanges(data, m, Fraction(t), (-math.inf, math.inf))
+
+    report = audit.joint_loss(one_draw(law(printed), lattice, pure(1)), one, other)
+    assert not report.passed
+    assert report.worst == pytest.approx(losses, abs=0.001)
+    assert audit.joint_loss(one_draw(law(corrected), lattice, pure(1)), one, other).worst < 0.83
+
+
+def test_lengths_for_exchanges_are_no_lengths_for_additions() -> None:
+    """Lemma 4.1 knows m and n; with m from the private n, one record more changes both."""
+    pairs, lattice = audit.neighbours((-8, 1, 8), 5), Lattice(-8.0, 8.0, 1.0)
+
+    def literal(q: np.ndarray) -> LengthLaw:
+        def length(data, t) -> int:
+            if not data:
+                return 0
+            return exchanges(data, len(data) // 4, Fraction(t), (-math.inf, math.inf))
+
+        return LengthLaw(q, -8, 8, Fraction(1, 2), length, Pure(Fraction(1)))
+
+    report = audit.check(one_draw(literal, lattice, pure(1)), pairs)
+    assert not report.passed
+
+
+@pytest.mark.parametrize("law", [LevelLaw, LinearLevelLaw])
+@pytest.mark.parametrize("weight", [Fraction(2), Fraction(20)])
+def test_levels_without_a_half_and_without_epsilon(law, weight) -> None:
+    """exp(-epsilon len), and exp(-len) at an epsilon of a tenth, of a trimmed mean."""
+    stated = BoundedRange(2 / weight if weight > 2 else Fraction(1))
+    claim = pure(stated.eta)
+    lattice, pairs = Lattice(-8.0, 8.0, 1.0), audit.neighbours((-8, 1, 8), 4)
+
+    def literal(q: np.ndarray):
+        return law(*trimmed_levels(q), -8, 8, weight * stated.eta, stated)
+
+    def right(q: np.ndarray):
+        return law(*trimmed_levels(q), -8, 8, stated.eta, stated)
+
+    report = audit.check(one_draw(literal, lattice, claim), pairs)
+    assert not report.passed
+    assert report.steps[0].used > 1.2
+    assert audit.check(one_draw(right, lattice, claim), pairs).passed
+
+
+def test_an_outermost_ring_without_slope() -> None:
+    """Linear inside all rings but the last: one record moves the length by nearly two."""
+    lattice, one = Lattice(0.0, 60.0, 1.0), Fraction(1)
+    ends = {0: ([0, 10, 20], [0] * 3), 1: ([0, 0, 10], [0] * 3)}
+
+    def length(data, t) -> float:
+        (highs, _) = ends[len(data)]
+        if t > highs[-1]:
+            return len(highs)
+        return float(np.interp(t, *zip(*_corners(highs), strict=True)))
+
+    law = LinearLevelLaw(np.zeros(3, int), np.array(ends[0][0]), 0, 60, one, BoundedRange(one))
+    shorter = LinearLevelLaw(np.zeros(3, int), np.array(ends[1][0]), 0, 60, one, BoundedRange(one))
+    worst = max(abs(length([], t) - length([0], t)) for t in range(61))
+    assert worst > 1.8
+    sloped = [law.log_density(t) - shorter.log_density(t) for t in range(61)]
+    assert max(sloped) - min(sloped) <= 1 + 1e-12
+    assert lattice.width == 60
+
+
+def _corners(highs: list[int]) -> list[tuple[int, int]]:
+    """Ends and their levels, the last level of equal ends only."""
+    return [(h, k) for k, h in enumerate(highs) if k + 1 == len(highs) or highs[k + 1] > h]
 
 
 @pytest.mark.parametrize("x", [1, 4, 8])

@@ -214,6 +214,22 @@ def test_several_numbers(people: str, capsys: pytest.CaptureFixture[str]) -> Non
         assert "expected error" in out
 
 
+@pytest.mark.parametrize("verb", ["trimmed-mean", "winsorized-mean"])
+def test_trimmed_means(verb: str, people: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [verb, people, "income", RANGE, "--epsilon", "1"]
+    record = json.loads(answer(capsys, *words, "--trim", "0.1", "--json"))
+    assert record["statistic"] == verb.replace("-", "_")
+    assert record["evidence"]["trim"] == 0.1
+    assert record["interval"][0] <= record["value"] <= record["interval"][1] < 1e5
+    out = answer(capsys, *words, "--trim", "1/20", "--explain")
+    for label in ("count", verb.replace("-", " "), "radius of the interval"):
+        assert f"  {label}" in out
+    point = json.loads(answer(capsys, *words, "--trim", "0.1", "--no-interval", "--json"))
+    assert point["interval"] == [-1e9, 1e9]
+    shape = ["--n", "1e4", "--sd", "1", "--epsilon", "1", "--trim", "0.1"]
+    assert "of 10,000 rows, trim = 0.1" in answer(capsys, "plan", verb, RANGE, *shape)
+
+
 def test_explain_tells_every_draw(people: str, capsys: pytest.CaptureFixture[str]) -> None:
     out = answer(capsys, "mean", people, "income", RANGE, "--epsilon", "1", "--explain")
     for label in ("count", "centre", "radii", "rough mean", "deviations"):
@@ -250,6 +266,8 @@ def test_plans(capsys: pytest.CaptureFixture[str]) -> None:
         (["quantile", "{}", "income", RANGE, "--epsilon", "1", "--q", "2"], "q must lie"),
         (["quantile", "{}", "income", RANGE, "--epsilon", "1", "--q", "a"], "q must be"),
         (["plan", "quantile", RANGE, "--n", "9", "--sd", "1", "--q", "0"], "q must lie"),
+        (["trimmed-mean", "{}", "income", RANGE, "--epsilon", "1"], "--trim"),
+        (["trimmed-mean", "{}", "income", RANGE, "--epsilon", "1", "--trim", ".5"], "trim is"),
         (["plan"], "STATISTIC"),
         (["mean", "{}", "income", "--epsilon", "1"], "--within"),
         (["mean", "{}", "income", RANGE], "--epsilon"),

@@ -20,7 +20,7 @@ import modicum as mo
 from modicum.errors import SourceError
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.frames import distributed, groups
+from modicum.frames import groups, search
 from modicum.frames.drawn import DrawnRows
 from modicum.frames.grouping import count_keys, reader_of_groups
 from modicum.frames.groups import GroupReader
@@ -35,6 +35,7 @@ from modicum.steps import Ask
 from modicum.summaries import membership, window_pass
 from modicum.summaries.clipped import ClippedSum
 from modicum.summaries.count import Count
+from modicum.summaries.cuts import Cuts
 from modicum.summaries.records import Records
 from modicum.summaries.sift import Sift, Sifted
 from modicum.summaries.tails import Tails
@@ -228,6 +229,7 @@ ASKS = [
     Ask("x", WIDE, ClippedSum(-1000, 10**7)),
     Ask("x", None, Count()),
     Ask("x", WIDE, RankWindow(Fraction(1, 3), 4)),
+    Ask("x", WIDE, Cuts(Fraction(1, 5), 4)),
     Ask(None, None, Count()),
 ]
 GROUP_UNITS = [
@@ -305,11 +307,12 @@ def test_a_curator_asks_by_group_and_by_person(make: Any) -> None:
     both = grouped.together(
         mean=mo.request.mean("wage", within=(0, 1e6), epsilon=2),
         median=mo.request.median("wage", within=(0, 1e6), epsilon=2),
+        trimmed=mo.request.trimmed_mean("wage", trim=0.2, within=(0, 1e6), epsilon=2),
     )
     for answers in both.values():
         assert all(abs(release.value - 40) < 3 for release in answers.values())
     assert abs(curator.median("wage", within=(0, 1e6), epsilon=1).value - 40) < 3
-    assert curator.spent == mo.approx(7, "1e-6")
+    assert curator.spent == mo.approx(9, "1e-6")
     per_person = mo.mean(
         source, "wage", within=(0, 1e6), epsilon=1, unit=mo.unit_of("who", combine="mean")
     )
@@ -322,7 +325,7 @@ def test_a_curator_asks_by_group_and_by_person(make: Any) -> None:
 @pytest.fixture
 def few_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of more than 300 records, and brackets of more than 50, are sampled by 64 to 128."""
-    monkeypatch.setattr(distributed, "_HELD", 300)
+    monkeypatch.setattr(search, "_HELD", 300)
     monkeypatch.setattr(window_pass, "_INSIDE", 50)
     monkeypatch.setattr(membership, "FEW", 6)
 
@@ -348,6 +351,20 @@ def test_several_ranks_share_their_jobs(name: str) -> None:
     assert len(source.jobs) < 10
     ordered = integers(HARD[name], lattice)
     agrees(summary, ordered, [*ASKED.ranks(len(ordered)), (0, 5), (999, 1020)], lattice)
+
+
+@pytest.mark.parametrize("name", HARD)
+@pytest.mark.parametrize("trim", [Fraction(1, 10), Fraction(1, 1000), Fraction(49, 100)])
+@pytest.mark.usefixtures("few_are_held")
+def test_samples_lead_to_the_same_cuts_and_sum(name: str, trim: Fraction) -> None:
+    lattice, reduction = Lattice.within((0.0, 1e9), step=1.0), Cuts(trim, 6)
+    for seed, cuts in enumerate(([], [1, 700, 701], [100] * 2 + list(range(100, 3000, 100)))):
+        source = Cluster(np.split(HARD[name], cuts), seed)
+        (summary,) = read(source, [Ask("x", lattice, reduction)], SeededEntropy(seed))
+        holding_all = reduction.begin(lattice)
+        holding_all.update(HARD[name])
+        assert summary == holding_all.finish()
+        assert len(source.jobs) < 10
 
 
 @pytest.mark.parametrize("size", [0, 1, 1000, 400_000])
@@ -410,7 +427,7 @@ class Dying(Cluster):
 
 def test_a_failure_after_the_charge_leaves_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before it, nothing is spent: a quantile's jobs all come before."""
-    monkeypatch.setattr(distributed, "_HELD", 300)
+    monkeypatch.setattr(search, "_HELD", 300)
     monkeypatch.setattr(membership, "FEW", 6)
     x = np.random.default_rng(1).normal(40, 3, 5000)
     curator = mo.Curator(Dying([x[:2000], x[2000:]]), budget=mo.pure(1))

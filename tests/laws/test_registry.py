@@ -174,16 +174,28 @@ def test_every_sampler_matches_its_law(row, kind) -> None:
         halted.give((20_000,) if counting else halted.waiting.sample(entropy))
 
 
+EXTRA: dict[str, dict[str, Any]] = {
+    "quantile": {"q": 0.9},
+    "quantiles": {"q": [0.5, 0.9]},
+    "cdf": {"points": [0, 1]},
+    "expectile": {"tau": 0.9},
+    "lp_location": {"p": 1.5},
+    "trimmed_mean": {"trim": 0.1},
+    "winsorized_mean": {"trim": 0.1},
+    "monotone": {"statistic": modicum.Score("identity", lambda v: v, growth=1)},
+}
+
+
 @pytest.mark.parametrize("row", REGISTRY, ids=lambda row: f"{row.statistic}-{row.method}")
 def test_every_row_is_offered(row) -> None:
     question = getattr(modicum.request, row.statistic)
-    extra: dict[str, Any] = {
-        "quantile": {"q": 0.9},
-        "quantiles": {"q": [0.5, 0.9]},
-        "histogram": {"bins": 2} if row.method == "drawn" else {"edges": [0, 1]},
-        "cdf": {"points": [0, 1]},
-    }.get(row.statistic, {})
+    extra = EXTRA.get(row.statistic, {})
+    if row.statistic == "histogram":
+        extra = {"bins": 2} if row.method == "drawn" else {"edges": [0, 1]}
     if row.needs_range and not extra.keys() & {"edges", "points"}:
-        extra["within"] = (0, 1)
-    method = {"method": row.method} if row.statistic == "mean" else {}
+        extra = {**extra, "within": (0, 1)}
+    several = sum(other.statistic == row.statistic for other in REGISTRY) > 1
+    method = {"method": row.method} if several and row.statistic != "histogram" else {}
+    if (row.statistic, row.method) == ("monotone", "subset"):
+        extra = {**extra, "level": None}
     assert question(epsilon=1, **extra, **method).method == row.method

@@ -181,4 +181,4 @@ def test_impossible_outcomes_and_no_data_in_words() -> None:
     for outcome in ((3, 3, 2), (7, 1, 2), (3, -1, 2), (3, 0, 7)):
         assert law.log_density(outcome) == -math.inf
     assert "records" not in repr(law)
-    assert not {"records", "_known"} & set(law.public())
+    assert not {"records", "_chains", "_totals"} & set(law.public())

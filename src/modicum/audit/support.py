@@ -16,6 +16,7 @@ from modicum.errors import InvalidArgument
 from modicum.mechanisms.additive import Additive
 from modicum.mechanisms.joint import JointQuantiles
 from modicum.mechanisms.law import Law
+from modicum.mechanisms.linear_level import LinearLevelLaw
 from modicum.mechanisms.noise import GaussianNoise, LaplaceNoise
 from modicum.mechanisms.piecewise import PiecewiseLaw
 from modicum.mechanisms.staircase import Staircase
@@ -72,6 +73,10 @@ def support(laws: Sequence[Law[Any]]) -> Support:
         return _integers(laws)
     if isinstance(first, Staircase):
         return _points(laws)
+    if isinstance(first, LinearLevelLaw):
+        _check_size(first.last - first.first + 1)
+        every = tuple(range(first.first, first.last + 1))
+        return Support(every, np.ones(len(every)))
     pieces = [_pieces(law) for law in laws]
     if all(piece is not None for piece in pieces):
         return _stretches([piece for piece in pieces if piece is not None])

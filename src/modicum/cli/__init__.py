@@ -12,8 +12,11 @@ from collections.abc import Sequence
 from modicum.cli import (
     cdf,
     count,
+    expectile,
     histogram,
+    huber_location,
     iqr,
+    lp_location,
     maximum,
     mean,
     median,
@@ -23,7 +26,9 @@ from modicum.cli import (
     quantiles,
     std,
     sum,
+    trimmed_mean,
     variance,
+    winsorized_mean,
 )
 from modicum.cli.options import Parser
 from modicum.errors import InvalidArgument, ModicumError
@@ -37,14 +42,19 @@ _STATISTICS = (
     count,
     quantile,
     median,
-    quantiles,
-    histogram,
     cdf,
-    variance,
-    std,
+    expectile,
+    histogram,
+    huber_location,
     iqr,
-    minimum,
+    lp_location,
     maximum,
+    minimum,
+    quantiles,
+    std,
+    trimmed_mean,
+    variance,
+    winsorized_mean,
 )
 
 _DESCRIPTION = """\

@@ -23,7 +23,9 @@ __all__ = [
     "add_price",
     "add_range",
     "add_step",
+    "add_trim",
     "chosen_price",
+    "chosen_trim",
     "chosen_unit",
     "drawn_level",
     "number",
@@ -133,6 +135,19 @@ def add_ends(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="draw no ends of an interval: the answer is more accurate, its interval is the range",
     )
+
+
+def add_trim(parser: argparse.ArgumentParser) -> None:
+    """Add --trim, and --no-interval."""
+    parser.add_argument(
+        "--trim", required=True, help="share of the records beyond each cut, such as 0.1 or 1/20"
+    )
+    add_ends(parser)
+
+
+def chosen_trim(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return what :func:`add_trim` added."""
+    return {"trim": arguments.trim, "level": drawn_level(arguments)}
 
 
 def add_price(parser: argparse.ArgumentParser) -> None:

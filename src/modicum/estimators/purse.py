@@ -24,12 +24,15 @@ from modicum.mechanisms.centre import MedianCentre
 from modicum.mechanisms.extreme import TopLaw
 from modicum.mechanisms.grid import FloatGrid
 from modicum.mechanisms.joint import JointQuantiles, JointTerms
+from modicum.mechanisms.level import LevelLaw
+from modicum.mechanisms.linear_level import LinearLevelLaw
 from modicum.mechanisms.nested import NestedQuantiles, Node, RankedRecords
 from modicum.mechanisms.octaves import OctavePrior
 from modicum.mechanisms.quantile import RankLaw
 from modicum.mechanisms.radius import RadiusDraw, RadiusGrid, Selection
 from modicum.mechanisms.ranks import RadiusRanks
 from modicum.mechanisms.subsampled import Members, Subsampled, amplified
+from modicum.mechanisms.threshold import RankThreshold
 from modicum.privacy.budget import Kind
 from modicum.privacy.event import BoundedRange, Concentrated, Event, Pure, cost
 from modicum.summaries.base import Integers
@@ -56,9 +59,9 @@ class Purse(ABC):
     def scale(self) -> Fraction:
         """The ε that sets the scale of the noise: ε itself, or sqrt(2 ρ) rounded down."""
 
-    def range_for(self, share: Fraction) -> Fraction:
+    def range_for(self, share: Fraction | None) -> Fraction:
         """Size η of the bounded-range event which a share buys."""
-        return self._range_of(self.total * share)
+        return self._range_of(self.left if share is None else self.total * share)
 
     @property
     @abstractmethod
@@ -205,12 +208,54 @@ class Purse(ABC):
         self._pay(event)
         return law
 
+    def threshold(
+        self,
+        lowest: Integers,
+        ends: tuple[int, int],
+        *,
+        target: int,
+        cap: int,
+        share: Fraction,
+    ) -> RankThreshold:
+        """Integer between two ends with about ``target`` records below it."""
+        epsilon, event = self._bounded_range(share)
+        law = RankThreshold(lowest, *ends, target, cap, epsilon)
+        self._pay(event)
+        return law
+
+    def level(
+        self,
+        ends: tuple[Integers, Integers],
+        first: int,
+        last: int,
+        *,
+        unit: int,
+        share: Fraction | None,
+    ) -> LevelLaw:
+        """Integer of [first, last] near the innermost of nested level sets.
+
+        ``ends`` holds the lowest and highest of each; a record moves lengths by at most ``unit``.
+        """
+        epsilon, event = self._bounded_range(share)
+        law = LevelLaw(*ends, first, last, epsilon / unit, event)
+        self._pay(event)
+        return law
+
     def _bounded_range(self, share: Fraction | None) -> tuple[Fraction, Event]:
         """Size of the bounded range that a share buys, and what it is charged as."""
         if share is None:
             return self._range_of(self.left), self._whole(self.left)
         size = self.range_for(share)
         return size, BoundedRange(size)
+
+    def linear_level(
+        self, ends: tuple[Integers, Integers], lattice: Lattice, *, share: Fraction | None
+    ) -> LinearLevelLaw:
+        """Lattice point near the innermost of nested level sets, the length linear in between."""
+        epsilon, event = self._bounded_range(share)
+        law = LinearLevelLaw(*ends, lattice.first, lattice.last, epsilon, event)
+        self._pay(event)
+        return law
 
     def _pay(self, event: Event) -> None:
         self.left -= cost(event, self.kind).amount

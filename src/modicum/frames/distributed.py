@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from modicum.errors import UnsupportedData
 from modicum.exact.entropy import Entropy
-from modicum.exact.lattice import Lattice
 from modicum.frames.base import Chunk, guarded
 from modicum.frames.job import AskJob, Job, KeyJob, Known
 from modicum.frames.labels import Coder
 from modicum.frames.remote import RemoteSource, Scope
+from modicum.frames.search import search_of
 from modicum.steps import Ask
-from modicum.summaries.base import Integers
-from modicum.summaries.part_records import PartRecords, PartSubsample
+from modicum.summaries.base import Integers, Reduction
+from modicum.summaries.part_records import PartSubsample
 from modicum.summaries.part_window import PartWindow
 from modicum.summaries.pools import ChosenPool
 from modicum.summaries.records import Records, RecordSummary
 from modicum.summaries.sift import Sifted
 from modicum.summaries.window import RankWindow
-from modicum.summaries.window_pass import WindowSearch
 from modicum.summaries.windows import RankWindows
 from modicum.version import VERSION
 
 __all__ = ["DistributedSource"]
-
-_HELD = 1 << 17  # records of a part, and of the whole, that the first job of a quantile brings
 
 
 class DistributedSource(RemoteSource):
@@ -56,26 +53,21 @@ class DistributedSource(RemoteSource):
         SourceError
             If a job fails.
         """
-        searches = [_searches(ask) for _, ask in asks]
+        searches = [search_of(ask) for _, ask in asks]
         answers: dict[int, Any] = {}
         while len(answers) < len(asks):
-            sent: dict[Hashable, tuple[int, Ask[Any]]] = {}
-            for i, (group, ask) in enumerate(asks):
-                for each in searches[i]:
-                    if each.found is None:  # windows of one column begin with the same bracket
-                        question = group, _sifted(ask, each.bracket, each.most)
-                        sent[question] = question
-                if not searches[i] and i not in answers:
-                    sent[i] = group, _sent(ask)
-            summaries = self._summaries(scope, list(sent.values()), entropy)
-            known = dict(zip(sent, summaries, strict=True))
-            for i, (group, ask) in enumerate(asks):
-                for each in searches[i]:
-                    if each.found is None:
-                        each.learn(known[group, _sifted(ask, each.bracket, each.most)])
-                if i not in answers and all(each.found for each in searches[i]):
-                    found = [each.found for each in searches[i] if each.found is not None]
-                    answers[i] = self._opened(scope, group, ask, known.get(i), found, entropy)
+            waiting = [i for i in range(len(asks)) if i not in answers]
+            wanted = {i: searches[i].wanted() for i in waiting}
+            sent = [
+                (asks[i][0], Ask(asks[i][1].column, asks[i][1].lattice, each))
+                for i in waiting
+                for each in wanted[i]
+            ]
+            known = iter(self._summaries(scope, sent, entropy))
+            for i in waiting:
+                found = searches[i].learn([next(known) for _ in wanted[i]])
+                if found is not None:
+                    answers[i] = self._opened(scope, *asks[i], found, entropy)
         return [answers[i] for i in range(len(asks))]
 
     def count_keys(self, scope: Scope, by: str, entropy: Entropy) -> dict[Any, int]:
@@ -102,63 +94,32 @@ class DistributedSource(RemoteSource):
         Rows without a person may be left out.
         """
 
-    def _opened(
-        self,
-        scope: Scope,
-        group: int,
-        ask: Ask[Any],
-        summary: Any,
-        found: Sequence[Sifted],
-        entropy: Entropy,
-    ) -> Any:
-        """Return the answer that the merged summary, or what was found in several jobs, gives."""
+    def _opened(self, scope: Scope, group: int, ask: Ask[Any], found: Any, entropy: Entropy) -> Any:
+        """Return the answer that what was found gives; parts of it may take another job."""
 
-        def more(asked: Ask[Any], entropy: Entropy) -> Any:
-            return self._summaries(scope, [(group, asked)], entropy)[0]
+        def more(asked: Reduction[Any], entropy: Entropy) -> Any:
+            again = Ask(ask.column, ask.lattice, asked)
+            return self._summaries(scope, [(group, again)], entropy)[0]
 
         def thinned(k: int, entropy: Entropy) -> Integers:
-            (q,) = more(Ask(ask.column, ask.lattice, PartSubsample(k)), entropy).subsamples
+            (q,) = more(PartSubsample(k), entropy).subsamples
             fresh: Integers = q
             return fresh
 
         def sifted(bracket: tuple[int, int], most: int) -> Sifted:
-            again: Sifted = more(_sifted(ask, bracket, most), entropy)
+            again: Sifted = more(PartWindow(*bracket, most), entropy)
             return again
 
         match ask.reduction:
             case Records():
-                return RecordSummary((ChosenPool(summary, thinned),))
-            case RankWindow():
-                return ask.reduction.summary(found[0])
-            case RankWindows() if ask.lattice is not None:
-                return ask.reduction.summary(found, ask.lattice, sifted)
-        return summary
+                return RecordSummary((ChosenPool(found, thinned),))
+            case RankWindow() as window:
+                return window.summary(found[0])
+            case RankWindows() as windows if ask.lattice is not None:
+                return windows.summary(found, ask.lattice, sifted)
+        return found
 
     def _chunks(
         self, columns: Sequence[str | None], labels: Mapping[str, Coder]
     ) -> Iterator[Chunk]:
         raise UnsupportedData(f"the rows of {self._label} stay where they are: only summaries move")
-
-
-def _searches(ask: Ask[Any]) -> list[WindowSearch]:
-    """Return searches for records around ranks, which take several jobs; none for other asks."""
-    match ask.reduction, ask.lattice:
-        case RankWindow() as window, Lattice() as lattice:
-            windows: tuple[RankWindow, ...] = (window,)
-        case RankWindows(windows), Lattice() as lattice:
-            pass
-        case _:
-            return []
-    whole = lattice.first, lattice.last
-    return [WindowSearch(each.ranks, whole, _HELD) for each in windows]
-
-
-def _sifted(ask: Ask[Any], bracket: tuple[int, int], most: int) -> Ask[Any]:
-    return Ask(ask.column, ask.lattice, PartWindow(*bracket, most))
-
-
-def _sent(ask: Ask[Any]) -> Ask[Any]:
-    """Translate an ask into the one that parts get."""
-    if isinstance(ask.reduction, Records):
-        return Ask(ask.column, ask.lattice, PartRecords(ask.reduction.subsamples))
-    return ask

@@ -88,8 +88,10 @@ class Strip:
         sizes = np.diff(starts) * 2.0**fine + np.diff(offsets)
         there = np.append(sizes > 0, True)
         starts, offsets, below = starts[there], offsets[there], below[there]
-        middles, halves = (below[1:] + below[:-1]) / 2, (below[1:] - below[:-1]) / 2
-        return cls(starts, offsets, sizes[there[:-1]], middles, halves, fine)
+        sizes = sizes[there[:-1]]
+        highest = np.where(sizes == 1, below[:-1], below[1:])  # one point has one mass
+        middles, halves = (highest + below[:-1]) / 2, (highest - below[:-1]) / 2
+        return cls(starts, offsets, sizes, middles, halves, fine)
 
     def draw(self, i: int, entropy: Entropy) -> tuple[int, int]:
         """Return a point of a piece, and how many it has."""

@@ -87,7 +87,8 @@ class JointQuantiles(Law[tuple[int, ...]]):
     terms: JointTerms
     epsilon: Fraction
     stated: Event
-    _known: list[float] = field(default_factory=list, repr=False, metadata=SECRET)
+    _chains: list[Chain] = field(default_factory=list, repr=False, metadata=SECRET)
+    _totals: list[float] = field(default_factory=list, repr=False, metadata=SECRET)
 
     @property
     def event(self) -> Event:
@@ -105,7 +106,9 @@ class JointQuantiles(Law[tuple[int, ...]]):
         exp(-rate min(cap, S)) is exp(-rate cap), the same for all outcomes, and a rest where
         S < cap. The chain stands for the rest ([j3] of the proof).
         """
-        chain = self._chain(upper=True)
+        if not self._chains:
+            self._chains.append(self._chain(upper=True))
+        chain = self._chains[0]
         most = _raised(chain.log_total + _MARGIN)
         while True:
             if point_below(0, 0, lambda digits: self._even(most, digits), entropy):
@@ -127,21 +130,21 @@ class JointQuantiles(Law[tuple[int, ...]]):
             return -math.inf
         if not (ends[0] <= points[0] and points[-1] <= ends[1]):
             return -math.inf
-        if not self._known:
-            self._known.append(self._normaliser())
+        if not self._totals:
+            self._totals.append(self._normaliser())
         loss = min(self._loss(total, points), Fraction(self.terms.cap))
-        return -float(self.rate * loss) - self._known[0]
+        return -float(self.rate * loss) - self._totals[0]
 
     def log_densities(self, outcomes: Sequence[tuple[int, ...]]) -> Floats:
         """Return :meth:`log_density` of many outcomes in order, of a few points."""
-        if not self._known:
-            self._known.append(self._normaliser())
+        if not self._totals:
+            self._totals.append(self._normaliser())
         table, count = np.array(outcomes), self.records.count
         f = self._masses()[table[:, 1:] - self._ends[0]]
         below = np.pad(f, ((0, 0), (1, 1)), constant_values=((0, 0), (0, count)))
         wanted = table[:, :1] * np.array(self.terms.shares, dtype=np.float64)
         losses = np.abs(np.diff(below, axis=1) - wanted).sum(axis=1)
-        found: Floats = -float(self.rate) * np.minimum(losses, self.terms.cap) - self._known[0]
+        found: Floats = -float(self.rate) * np.minimum(losses, self.terms.cap) - self._totals[0]
         return found
 
     def probes(self) -> Iterable[tuple[int, ...]]:

@@ -21,16 +21,19 @@ from modicum.plan.card import (
     QuantilesPlan,
     SpreadPlan,
     SumPlan,
+    TrimmedPlan,
 )
 from modicum.plan.count import count
 from modicum.plan.cuts import cdf
 from modicum.plan.extreme import maximum, minimum
 from modicum.plan.histogram import histogram
 from modicum.plan.iqr import iqr
+from modicum.plan.location import expectile, huber_location, lp_location
 from modicum.plan.mean import mean
 from modicum.plan.quantile import median, quantile
 from modicum.plan.quantiles import quantiles
 from modicum.plan.sum import sum
+from modicum.plan.trimmed import trimmed_mean, winsorized_mean
 from modicum.plan.variance import std, variance
 
 __all__ = [
@@ -43,10 +46,14 @@ __all__ = [
     "QuantilesPlan",
     "SpreadPlan",
     "SumPlan",
+    "TrimmedPlan",
     "cdf",
     "count",
+    "expectile",
     "histogram",
+    "huber_location",
     "iqr",
+    "lp_location",
     "maximum",
     "mean",
     "median",
@@ -55,5 +62,7 @@ __all__ = [
     "quantiles",
     "std",
     "sum",
+    "trimmed_mean",
     "variance",
+    "winsorized_mean",
 ]

@@ -23,6 +23,7 @@ __all__ = [
     "QuantilesPlan",
     "SpreadPlan",
     "SumPlan",
+    "TrimmedPlan",
 ]
 
 
@@ -253,6 +254,25 @@ class BinsPlan(SumPlan):
 
     def _data_words(self) -> str:
         return f", {self.bins} bins{super(BinsPlan, self)._data_words()}"
+
+
+@dataclass(frozen=True, slots=True)
+class TrimmedPlan(SumPlan):
+    """Plan for a trimmed or a winsorized mean of a column.
+
+    Attributes
+    ----------
+    trim : Fraction
+        Share of the records beyond each cut.
+    """
+
+    trim: Fraction
+
+    def _data(self) -> dict[str, object]:
+        return {**super(TrimmedPlan, self)._data(), "trim": float(self.trim)}
+
+    def _data_words(self) -> str:
+        return f", trim = {short_text(self.trim)}{super(TrimmedPlan, self)._data_words()}"
 
 
 def _short(x: float) -> str:

@@ -48,7 +48,7 @@ def cdf(
     question = partial(ask.cdf, points=points, step=step)
 
     def truth(table: Table, ends: tuple[int, ...]) -> tuple[Fraction, ...]:
-        upto = np.cumsum(table.between([end + 1 for end in ends]))
+        upto = np.cumsum(table.counts([end + 1 for end in ends]))
         return tuple(Fraction(int(count), int(upto[-1])) for count in upto[:-1])
 
     return cuts_plan(

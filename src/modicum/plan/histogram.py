@@ -71,5 +71,5 @@ def histogram(
 
 
 def _counts(table: Table, ends: tuple[int, ...]) -> tuple[Fraction, ...]:
-    counts = table.between((*ends[:-1], ends[-1] + 1))
+    counts = table.counts((*ends[:-1], ends[-1] + 1))
     return tuple(Fraction(count) for count in counts[1:-1])

@@ -16,6 +16,7 @@ from modicum.summaries.bins import BinCounts, BinSummary
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.clipped import ClippedSum, ClippedSummary
 from modicum.summaries.count import Count, CountSummary
+from modicum.summaries.cuts import Cuts, CutSummary
 from modicum.summaries.records import Records
 from modicum.summaries.squares import ClippedSquares, SquareSummary
 from modicum.summaries.tails import Tails, TailSummary
@@ -64,8 +65,10 @@ class SyntheticReader:
                 return self.windows[-1]
             case RankWindows():
                 return SyntheticRanks(table, ask.reduction)
+            case Cuts():
+                return _cuts(table, ask.reduction, entropy)
             case BinCounts(cuts):
-                return BinSummary(cuts, table.between(cuts))
+                return BinSummary(cuts, table.counts(cuts))
             case Records():
                 return _Subsample(table)
         raise AssertionError(f"no synthetic answer to {ask.reduction!r}")
@@ -75,6 +78,12 @@ def _clipped(table: Table, asked: ClippedSum | ClippedSquares) -> ClippedSummary
     if isinstance(asked, ClippedSum):
         return ClippedSummary(table.rows, table.clipped_sum(asked.lo, asked.hi))
     return SquareSummary(table.rows, table.squares(asked.lo, asked.hi, asked.centre))
+
+
+def _cuts(table: Table, asked: Cuts, entropy: Entropy) -> CutSummary:
+    cuts, n, reach = asked.cuts(table.rows), table.rows, asked.reach
+    low, high = (table.at(max(0, cut - reach), min(n, cut + reach), entropy) for cut in cuts)
+    return CutSummary(n, low, high, table.between(*cuts).total(), asked.share, reach)
 
 
 class _Subsample:

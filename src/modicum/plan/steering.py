@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
 from modicum.mechanisms.law import Law
+from modicum.mechanisms.linear_level import LinearLevelLaw
 from modicum.mechanisms.quantile import RankLaw
 from modicum.mechanisms.radius import RadiusDraw
 from modicum.privacy.event import Event
@@ -45,12 +46,15 @@ class Part:
         How much it counts, once its radii are drawn.
     quantile : RankLaw or None
         The law of its quantile, once that is drawn.
+    levels : LinearLevelLaw or None
+        The law of its trimmed mean, once that is drawn.
     """
 
     number: int
     runs: int
     weight: float = 1.0
     quantile: RankLaw | None = None
+    levels: LinearLevelLaw | None = None
 
 
 def steered(request: Question[Any], part: Part) -> Question[Any]:
@@ -73,6 +77,8 @@ def _steps(steps: Steps[Finding[Any]], part: Part) -> Steps[Finding[Any]]:
             step = Draw(step.label, _Steered(step.law, part))
         if isinstance(step, Draw) and isinstance(step.law, RankLaw) and part.quantile is None:
             part.quantile = step.law
+        if isinstance(step, Draw) and isinstance(step.law, LinearLevelLaw):
+            part.levels = step.law
         reply = yield step
 
 

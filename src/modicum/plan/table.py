@@ -13,7 +13,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +75,12 @@ class Table:
         low, high = (int(self.q[np.searchsorted(upto, place, side="right")]) for place in places)
         return Fraction(low + high, 2)
 
+    def between(self, start: int, stop: int) -> Table:
+        """Return the table of the records at positions from start to stop (exclusive)."""
+        upto = np.cumsum(self.weights)
+        lower = np.maximum(upto - self.weights, start)
+        return Table(self.q, np.maximum(np.minimum(upto, stop) - lower, 0))
+
     def lowest(self, count: int) -> tuple[Integers, Table]:
         """Return the ``count`` lowest records (or all), and the table of the others."""
         upto = np.cumsum(self.weights)
@@ -97,11 +102,16 @@ class Table:
             *np.searchsorted(self.q, right, side="right").tolist(),
             len(self.q),
         ]
-        parts = [(self.q[a:b], self.weights[a:b]) for a, b in pairwise(cuts)]
-        rows = tuple(int(weights.sum()) for _, weights in parts)
-        return rows, tuple(_dot(q, weights) for q, weights in parts)
+        rows, *parts = (
+            np.diff(np.concatenate([[0], np.cumsum(x)])[cuts]).tolist()
+            for x in (self.weights, *(limb * self.weights for limb in _limbs(self.q)))
+        )
+        sums = (
+            sum(x << i * _LIMB for i, x in enumerate(cell)) for cell in zip(*parts, strict=True)
+        )
+        return tuple(rows), tuple(sums)
 
-    def between(self, cuts: Sequence[int]) -> tuple[int, ...]:
+    def counts(self, cuts: Sequence[int]) -> tuple[int, ...]:
         """Rows below the first cut, from it to the next, ..., from the last on."""
         upto = np.concatenate([[0], np.cumsum(self.weights)])
         ends = upto[np.searchsorted(self.q, cuts, side="left")]
@@ -135,8 +145,12 @@ class Table:
 
 def _dot(q: Integers, weights: Integers) -> int:
     """Sum of q * weights; a limb of 20 bits times 2^40 rows cannot overflow."""
-    limbs = (q & _LIMB_MASK, q >> _LIMB & _LIMB_MASK, q >> 2 * _LIMB)
-    return sum(int(limb @ weights) << i * _LIMB for i, limb in enumerate(limbs))
+    return sum(int(limb @ weights) << i * _LIMB for i, limb in enumerate(_limbs(q)))
+
+
+def _limbs(q: Integers) -> tuple[Integers, Integers, Integers]:
+    """Digits of q in base 2^20, the last of them signed."""
+    return q & _LIMB_MASK, q >> _LIMB & _LIMB_MASK, q >> 2 * _LIMB
 
 
 @dataclass(frozen=True, slots=True, eq=False)

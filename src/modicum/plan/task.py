@@ -76,7 +76,7 @@ class Task:
     """A question whose ``budget=`` is open, and the kind of data it would be asked of.
 
     ``truth`` computes the statistic of a table without privacy, in the unit of the data: a
-    number, a tuple if the question is answered by several, or ``None`` as for :func:`trial`.
+    number, a tuple if the question is answered by several, or as for :func:`trial`.
     """
 
     question: Callable[..., Question[Any]]

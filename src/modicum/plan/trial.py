@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -35,7 +35,7 @@ from modicum.runners.request import Question
 
 __all__ = ["Trial", "Truth", "trial"]
 
-Truth = Fraction | tuple[Fraction, ...] | None
+Truth = Fraction | Callable[[Answer], Fraction] | tuple[Fraction, ...] | None
 _FEW = 256  # integer noise of at most this size is summed over, not sampled
 _STRIDE = 19  # 32 / golden ratio: pairs (i, 19 i mod 32) fill the square evenly
 
@@ -57,9 +57,10 @@ def trial(
 ) -> Trial:
     """Run the estimator on a synthetic table, as one of several runs.
 
-    ``truth`` is the table's own statistic, from which the error is counted, or ``None`` for counts
-    of bins that the release chose: their noise is the error. Of several numbers the error and the
-    width are averages.
+    ``truth`` is the table's own statistic, from which the error is counted; a function of the
+    answer if it depends on which statistic that is of; or ``None`` for counts of bins that the
+    release chose: their noise is the error. Of several numbers the error and the width are
+    averages.
 
     The expected error is taken over the last draw's noise by its quantiles, and not by one
     sample, and wide radii are drawn more often than by chance: a few dozen runs then suffice.
@@ -73,7 +74,7 @@ def trial(
         entropy=SeededEntropy(f"plan, draws {number}"),
     )["plan"]
     assert walk.answer is not None
-    error, width = _judged(request, reader, table, truth, walk.answer, part.quantile)
+    error, width = _judged(request, reader, table, truth, walk.answer, part)
     return Trial(
         weight=part.weight,
         error=error,
@@ -90,7 +91,7 @@ def _judged(
     table: Table,
     truth: Truth,
     answer: Finding[Any],
-    quantile: RankLaw | None,
+    part: Part,
 ) -> tuple[float, float]:
     """Error and width of the interval."""
     if isinstance(answer, ArrayAnswer):
@@ -102,9 +103,11 @@ def _judged(
         errors = [abs(float(a - b)) for a, b in zip(answer.values, truth, strict=True)]
         return math.fsum(errors) / len(errors), width
     assert isinstance(answer, Answer)
+    if callable(truth):
+        truth = truth(answer)
     assert isinstance(truth, Fraction)
     lower, upper = answer.evidence.interval(0.95, 3)
-    return _error(request, reader, table, truth, answer, quantile), upper - lower
+    return _error(request, reader, table, truth, answer, part), upper - lower
 
 
 def _error(
@@ -113,11 +116,14 @@ def _error(
     table: Table,
     truth: Fraction,
     answer: Answer,
-    quantile: RankLaw | None,
+    part: Part,
 ) -> float:
-    if quantile is not None and isinstance(answer.evidence, QuantileEvidence):
+    if part.quantile is not None and isinstance(answer.evidence, QuantileEvidence):
         assert request.lattice is not None
-        return _rank_error(quantile) * request.lattice.step
+        return _rank_error(part.quantile) * request.lattice.step
+    if part.levels is not None:
+        assert request.lattice is not None
+        return part.levels.distance() * request.lattice.step
     if isinstance(answer.evidence, RangeEvidence):
         assert request.lattice is not None
         low, high = (_middle(w.values, w.below, w.q * w.count) for w in reader.windows)

@@ -2,8 +2,7 @@
 
 ``curator.together(income=modicum.request.mean("income", ...), ...)`` answers several in the
 passes of the slowest one. The functions :func:`modicum.mean`, ``sum``, ``count``, ``quantile``,
-``median``, ``quantiles``, ``histogram`` and ``cdf`` and the methods of :class:`modicum.Curator`
-take the same arguments.
+``median`` and so on, and the methods of :class:`modicum.Curator`, take the same arguments.
 """
 
 from __future__ import annotations
@@ -13,10 +12,13 @@ from modicum.request.count import count
 from modicum.request.extreme import maximum, minimum
 from modicum.request.histogram import histogram
 from modicum.request.iqr import iqr
+from modicum.request.location import expectile, huber_location, lp_location
 from modicum.request.mean import mean
+from modicum.request.monotone import monotone
 from modicum.request.quantile import median, quantile
 from modicum.request.quantiles import quantiles
 from modicum.request.sum import sum
+from modicum.request.trimmed import trimmed_mean, winsorized_mean
 from modicum.request.variance import std, variance
 from modicum.runners.request import ArrayRequest, Question, Request
 
@@ -26,15 +28,21 @@ __all__ = [
     "Request",
     "cdf",
     "count",
+    "expectile",
     "histogram",
+    "huber_location",
     "iqr",
+    "lp_location",
     "maximum",
     "mean",
     "median",
     "minimum",
+    "monotone",
     "quantile",
     "quantiles",
     "std",
     "sum",
+    "trimmed_mean",
     "variance",
+    "winsorized_mean",
 ]

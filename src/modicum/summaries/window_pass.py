@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
-from modicum.summaries.base import Accumulator, Fetchable, Rows
+from modicum.summaries.base import Accumulator, Rows
 from modicum.summaries.kernel import CHUNK
 from modicum.summaries.membership import distinct_positions
 from modicum.summaries.sift import Sample, Sift, Sifted
 
-__all__ = ["WindowPass", "WindowSearch"]
+__all__ = ["Sifting", "WindowPass", "WindowSearch", "fetched"]
 
 _WHOLE = 1 << 20  # records of a whole column that are held: 8 MB
 _FEW = 1 << 17  # rows that are not worth a sample by position
@@ -38,7 +38,7 @@ class WindowSearch:
         From the number of records to positions from, to (exclusive).
     bracket : tuple of int
         Where to look first.
-    most : int
+    most : int, optional
         Records within that bracket that may be held.
 
     Attributes
@@ -48,11 +48,14 @@ class WindowSearch:
     """
 
     def __init__(
-        self, ranks: Callable[[int], tuple[int, int]], bracket: tuple[int, int], most: int
+        self,
+        ranks: Callable[[int], tuple[int, int]],
+        bracket: tuple[int, int],
+        most: int | None = None,
     ) -> None:
         self.ranks = ranks
         self.bracket = bracket
-        self.most = most
+        self.most = _WHOLE if most is None else most
         self.found: Sifted | None = None
         self._known: Sample | None = None
         self._sure = _SURE
@@ -79,6 +82,20 @@ class WindowSearch:
         self.most = max(2 * self.most, 2 * (stop - start), _INSIDE)
 
 
+def fetched(rows: Rows | None, lattice: Lattice) -> Sample | None:
+    """Sample rows by position, if there are many and any of them can be fetched.
+
+    The number of records among all rows is an estimate.
+    """
+    fetchable = None if rows is None else rows.fetchable
+    if rows is None or fetchable is None or fetchable.size <= _FEW:
+        return None
+    positions = distinct_positions(fetchable.size, _FETCHED, rows.entropy)
+    values = np.sort(lattice.quantise(fetchable.take(positions)))
+    records = fetchable.size * len(values) / _FETCHED
+    return Sample(values, records, 0, lattice.first, lattice.last)
+
+
 class WindowPass:
     """Finds the records at several windows of positions of a column, in shared passes.
 
@@ -98,7 +115,7 @@ class WindowPass:
         rows: Rows | None,
     ) -> None:
         whole = lattice.first, lattice.last
-        self._searches = [WindowSearch(ranks, whole, _WHOLE) for ranks in windows]
+        self._searches = [WindowSearch(ranks, whole) for ranks in windows]
         self._lattice = lattice
         self._rows = rows
         self._sifting: Sifting | None = None
@@ -109,11 +126,9 @@ class WindowPass:
 
     def _started(self) -> Sifting:
         if self._sifting is None:
-            fetchable = None if self._rows is None else self._rows.fetchable
-            if fetchable is not None and fetchable.size > _FEW:
-                assert self._rows is not None
-                sample = self._fetched(fetchable, self._rows.entropy)
-                for search in self._searches:
+            sample = fetched(self._rows, self._lattice)
+            for search in self._searches:
+                if sample is not None:
                     search.start_from(sample)
             self._sifting = self._next()
         return self._sifting
@@ -121,13 +136,6 @@ class WindowPass:
     def _next(self) -> Sifting:
         entropy = None if self._rows is None else self._rows.entropy
         return Sifting(self._searches, self._lattice, entropy)
-
-    def _fetched(self, rows: Fetchable, entropy: Entropy) -> Sample:
-        """Sample rows by position; the number of records among all rows is an estimate."""
-        positions = distinct_positions(rows.size, _FETCHED, entropy)
-        values = np.sort(self._lattice.quantise(rows.take(positions)))
-        records = rows.size * len(values) / _FETCHED
-        return Sample(values, records, 0, self._lattice.first, self._lattice.last)
 
     def further(self) -> Accumulator[object] | None:
         """Return the next pass over the column, ``None`` once the windows are known."""

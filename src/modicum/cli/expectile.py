@@ -1,0 +1,54 @@
+"""``modicum expectile``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from modicum import plan
+from modicum import request as ask
+from modicum.cli.options import add_ends, drawn_level, number
+from modicum.cli.verb import column_options, column_plan, column_verb
+from modicum.privacy.budget import Budget
+from modicum.runners.request import Request
+
+__all__ = ["add_plan", "add_to"]
+
+
+def add_to(verbs: Any) -> None:
+    """Add the verb to the command line."""
+    column_verb(
+        verbs,
+        "expectile",
+        example="flights.csv delay --tau 0.9 --within=-1e9,1e9 --epsilon 1",
+        question=_question,
+        options=_options,
+    )
+
+
+def add_plan(statistics: Any) -> None:
+    """Add the statistic to ``modicum plan``."""
+    column_plan(
+        statistics,
+        "expectile",
+        example="--tau 0.9 --within=0,1e9 --n 1e5 --sd 5e4 --epsilon 1",
+        make=plan.expectile,
+        options=_options,
+        chosen=_chosen,
+    )
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--tau", type=number, required=True, help="weight of the records above it, such as 0.9"
+    )
+    add_ends(parser)
+
+
+def _chosen(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {"tau": arguments.tau, "level": drawn_level(arguments)}
+
+
+def _question(arguments: argparse.Namespace, price: Budget) -> Request:
+    options = column_options(arguments) | _chosen(arguments)
+    return ask.expectile(arguments.column, budget=price, **options)

@@ -1,0 +1,288 @@
+"""How many records away is each value of a monotone M-estimator: the crossing length, from cells.
+
+[X1] masses   each record is a unit of mass, split over the two cell ends around it in proportion
+              to its nearness; only counts and sums of cells are needed;
+[X2] length   of a value t: the least mass to remove or to add before the sum of scores
+              S(t) = sum ψ(x - t) is 0; negative where S(t) > 0, that is below the estimate;
+[X3] levels   where that signed length passes -k and k, for every k;
+[X4] trimming by rank, where that is wanted.
+
+One record more is one unit of mass more, so a length moves by at most 1 at every t. All of it is
+integer arithmetic. docs/proofs/locations.md has the proofs, with the same labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.estimators.score_table import ScoreTable
+from modicum.summaries.base import Integers
+from modicum.summaries.cells import CellSummary
+
+__all__ = ["Lengths", "Masses", "level_ends_of", "trimmed_by_rank"]
+
+_ROUNDING = 64  # parts of mass in one unit of length
+_HUGE = 1 << 60
+_LIMB, _LIMB_MASK = 26, (1 << 26) - 1
+_HALF, _HALF_MASK = 16, (1 << 16) - 1
+_WAYS = 16  # points a search looks at together
+_BLOCK = 1 << 21  # scores computed together
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Masses:
+    """Mass at increasing places, in parts of a record (secret).
+
+    Attributes
+    ----------
+    places : int64 array
+        Those that have mass.
+    parts : int64 array
+        Mass of each, at least 1.
+    lo, hi : int
+        All records and all additions lie between them.
+    """
+
+    places: Integers
+    parts: Integers
+    lo: int
+    hi: int
+
+    @classmethod
+    def of(cls, cells: CellSummary, lo: int, hi: int, parts: int, trimmed: int = 0) -> Masses:
+        """[X1] Split the records of cells over the ends of the cells; clip them to [lo, hi].
+
+        Parameters
+        ----------
+        cells : CellSummary
+            Its edges reach all records, and the first edge is 0.
+        lo, hi : int
+            Ends of cells, or beyond all records.
+        parts : int
+            Parts of a record.
+        trimmed : int
+            If positive: records' worth of mass deleted on each side; what is then left beyond
+            [lo, hi] is deleted too, and not clipped.
+
+        Notes
+        -----
+        Of a record x in a cell from a to b, the share (x - a) / (b - a) goes to b and the rest to
+        a: as for each record the scores of a and b then average to its own where ψ is linear.
+        The mass at b is rounded down once, for the cell: with one record more it grows by 0 to
+        ``parts``, and both ends together by exactly ``parts``.
+        """
+        edges = np.array(cells.edges, dtype=np.int64)
+        size = len(edges)
+        counts = np.array(cells.counts, dtype=np.int64)
+        spans = np.diff(edges)
+        found = np.zeros(2 * size - 1, dtype=np.int64)
+        found[size - 1] = counts[size] * parts
+        for side in (-1, 1):
+            n = counts[size + side * np.arange(1, size)]
+            outer = np.zeros(size - 1, dtype=np.int64)
+            for i in np.flatnonzero(n).tolist():
+                total = side * (cells.sums[size + side * (i + 1)] - int(n[i]) * cells.centre)
+                outer[i] = (total - int(n[i]) * int(edges[i])) * parts // int(spans[i])
+            at = size - 1 + side * np.arange(size)
+            found[at[1:]] += outer
+            found[at[:-1]] += n * parts - outer
+        places = cells.centre + np.concatenate([-edges[:0:-1], edges])
+        if trimmed:
+            found = trimmed_by_rank(found, trimmed * parts)
+            found[(places < lo) | (places > hi)] = 0
+        return cls._clipped(places, found, lo, hi)
+
+    @classmethod
+    def _clipped(cls, places: Integers, found: Integers, lo: int, hi: int) -> Masses:
+        there = found > 0
+        places, found = np.clip(places[there], lo, hi), found[there]
+        heads = np.flatnonzero(np.diff(places, prepend=lo - 1))
+        parts = np.add.reduceat(found, heads) if len(heads) else found
+        return cls(places[heads], parts, lo, hi)
+
+
+def trimmed_by_rank(mass: Integers, cut: int) -> Integers:
+    """[X4] Mass at increasing places without the lowest ``cut`` and as much of the highest.
+
+    Nothing is left if there is no more than both. One unit of mass more, wherever it is put in
+    or over how many places it is spread, leaves one more, or none.
+    """
+    upto = np.cumsum(mass)
+    total = int(upto[-1]) if len(upto) else 0
+    kept: Integers = np.minimum(upto, total - cut) - np.maximum(upto - mass, cut)
+    return np.maximum(kept, 0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Lengths:
+    """[X2] The signed crossing length of any value t, in 1/unit of a record, capped.
+
+    Attributes
+    ----------
+    masses : Masses
+        In parts of 1 / (64 unit) of a record (secret).
+    table : ScoreTable
+        Its span reaches from ``masses.lo`` to ``masses.hi``.
+    cap : int
+        Largest length, in 1/unit of a record.
+    """
+
+    masses: Masses
+    table: ScoreTable
+    cap: int
+
+    @staticmethod
+    def parts(unit: int) -> int:
+        """Parts of a record that its mass has to be counted in."""
+        return _ROUNDING * unit
+
+    def at(self, t: Integers) -> Integers:
+        """Return the lengths of values t in [lo, hi]."""
+        rows = max(1, _BLOCK // max(1, len(self.masses.places)))
+        blocks = [self._block(t[i : i + rows]) for i in range(0, len(t), rows)]
+        return np.concatenate(blocks) if blocks else np.empty(0, dtype=np.int64)
+
+    @cached_property
+    def _ends(self) -> tuple[Integers, Integers]:
+        """Mass up to each of the lowest places, and of the highest, until the cap is passed."""
+        most = (self.cap + 1) * _ROUNDING
+
+        def upto(parts: Integers) -> Integers:
+            found = np.cumsum(parts)
+            return np.minimum(found[: int(np.searchsorted(found, most)) + 1], most)
+
+        return upto(self.masses.parts), upto(self.masses.parts[::-1])
+
+    def _block(self, t: Integers) -> Integers:
+        masses = self.masses
+        if not len(masses.places):
+            return np.zeros(len(t), dtype=np.int64)
+        scores = self.table.at(masses.places[None, :] - t[:, None])
+        total = _exact_sums(scores, masses.parts)
+        up, down = self.table.at(masses.hi - t), -self.table.at(masses.lo - t)
+        low, high = self._ends
+        above = _needed(-total, -scores[:, : len(low)], low, up)
+        below = _needed(total, scores[:, : -len(high) - 1 : -1], high, down)
+        # [X2] floor(length + 1/2): above is rounded from whole parts; below, from the next part.
+        whole, broken = above
+        lengths = (whole + _ROUNDING // 2) // _ROUNDING
+        whole, broken = below
+        negative = (_ROUNDING // 2 - whole - broken) // _ROUNDING
+        return np.clip(np.where(total > 0, negative, lengths), -self.cap, self.cap)
+
+
+def _exact_sums(scores: Integers, parts: Integers) -> Integers:
+    """Sum of scores times parts over each row, cut to ±2^60."""
+    high, low = parts >> _LIMB, parts & _LIMB_MASK
+    upper, lower = scores >> _HALF, scores & _HALF_MASK
+    pieces = ((upper, high, _HALF + _LIMB), (upper, low, _HALF), (lower, high, _LIMB))
+    total = (lower @ low).astype(object)
+    for a, b, shift in pieces:
+        if b.any():
+            total = total + (a @ b).astype(object) * (1 << shift)
+    cut: Integers = np.clip(total, -_HUGE, _HUGE).astype(np.int64)
+    return cut
+
+
+def _needed(
+    deficit: Integers, gains: Integers, upto: Integers, adding: Integers
+) -> tuple[Integers, NDArray[np.bool_]]:
+    """Least mass whose removal or addition makes up for a deficit: whole parts, and whether more.
+
+    Parameters
+    ----------
+    deficit : (r,) int64 array
+        Score missing; 0 or less: nothing is needed.
+    gains : (r, m) int64 array
+        What removing one part of each place gains, the best places first; what is no better than
+        ``adding`` is not removed.
+    upto : (m,) int64 array
+        Mass up to each of those places.
+    adding : (r,) int64 array
+        What adding one part gains, at least 0.
+    """
+    used = gains > adding[:, None]
+    worth = np.where(used, gains, 0) * np.diff(upto, prepend=0)
+    gained = np.cumsum(worth, axis=1)
+    place = (used & (gained < deficit[:, None])).sum(axis=1)
+    removed = used.sum(axis=1)
+    rows = np.arange(len(deficit))
+    within = place < removed
+    before = np.maximum(place - 1, 0)
+    mass = np.where(place > 0, upto[before], 0)
+    rest = np.maximum(deficit - np.where(place > 0, gained[rows, before], 0), 0)
+    rate = np.where(within, gains[rows, np.minimum(place, gains.shape[1] - 1)], adding)
+    # With nothing left to gain the length is endless, and cut by the cap.
+    whole, broken = np.divmod(rest, np.maximum(rate, 1))
+    whole = np.where((rate == 0) & (rest > 0), _HUGE, whole)
+    return np.where(deficit > 0, mass + whole, 0), (deficit > 0) & (broken > 0)
+
+
+def level_ends_of(
+    length: Callable[[Integers], Integers], first: int, last: int, fine: int, levels: int
+) -> tuple[Integers, Integers]:
+    """[X3] Ends of the level sets {|length| <= k} of a nondecreasing length on [first, last].
+
+    Parameters
+    ----------
+    length : callable
+        Signed lengths of numbers in [first, last], nondecreasing integers.
+    first, last : int
+        Numbers of the coarse candidates; those between are ``fine`` times as many, and there the
+        length is linear between its neighbours.
+    fine : int
+        A power of two.
+    levels : int
+        k = 0, ..., levels - 1.
+
+    Returns
+    -------
+    lows, highs : (levels,) int64 arrays
+        The least fine number of a length of at least -k, and the greatest of at most k.
+    """
+    # Numbers outside of (start, stop) have a length beyond every level.
+    start = _last_where(lambda z: length(z) <= -levels, first, last)
+    stop = -_last_where(lambda z: length(-z[::-1])[::-1] >= levels, -last, -first)
+    numbers = np.arange(max(start, first), min(stop, last) + 1, dtype=np.int64)
+    found = np.clip(length(numbers), -levels, levels)
+    wanted = np.arange(levels, dtype=np.int64)
+    highs = _greatest(numbers, found, wanted, fine)
+    lows = -_greatest(-numbers[::-1], -found[::-1], wanted, fine)
+    return lows, highs
+
+
+def _greatest(numbers: Integers, lengths: Integers, wanted: Integers, fine: int) -> Integers:
+    """Greatest fine number whose interpolated length is at most each of ``wanted``."""
+    at = np.searchsorted(lengths, wanted, side="right") - 1
+    inner = np.clip(at, 0, max(len(numbers) - 2, 0))
+    rise = lengths[np.minimum(inner + 1, len(numbers) - 1)] - lengths[inner]
+    # For lengths[at] <= k < lengths[at + 1]: floor(fine (k - lengths[at]) / rise) steps further.
+    steps = (wanted - lengths[inner]) * fine // np.maximum(rise, 1)
+    ends = numbers[inner] * fine + steps
+    ends = np.where(at < 0, numbers[0] * fine - 1, ends)
+    found: Integers = np.where(at >= len(numbers) - 1, numbers[-1] * fine, ends)
+    return found
+
+
+def _last_where(holds: Callable[[Integers], NDArray[np.bool_]], first: int, last: int) -> int:
+    """Greatest number of [first, last] where a condition holds that holds up to there.
+
+    first - 1 if it holds nowhere.
+    """
+    low, high = first - 1, last + 1  # holds at low, not at high
+    while high - low > 1:
+        points = np.unique(
+            [low + (high - low) * i // (_WAYS + 1) for i in range(1, _WAYS + 1)]
+        ).astype(np.int64)
+        points = points[(points > low) & (points < high)]
+        if not len(points):
+            points = np.array([low + 1], dtype=np.int64)
+        true = int(np.count_nonzero(holds(points)))
+        ends = [low, *points.tolist(), high]
+        low, high = ends[true], ends[true + 1]
+    return low

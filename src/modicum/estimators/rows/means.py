@@ -1,0 +1,66 @@
+"""Means, sums and counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from modicum.estimators.count import noisy_count
+from modicum.estimators.mean import adaptive_mean
+from modicum.estimators.options import (
+    ClusterOption,
+    NoOption,
+)
+from modicum.estimators.row import Row, ranged
+from modicum.estimators.subset_mean import subset_mean
+from modicum.estimators.sum import adaptive_sum
+
+__all__ = ["MEANS"]
+
+_BOTH = (ClusterOption("clip"), ClusterOption("keep"))
+
+MEANS: tuple[Row[Any], ...] = (
+    Row(
+        "mean",
+        "adaptive",
+        ("pure", "zcdp", "approx"),
+        True,
+        _BOTH,
+        "mean",
+        "mean with noise on the scale of the data's own spread",
+        lambda column, lattice, event, options: adaptive_mean(
+            column, ranged(lattice), event, clusters=options.clusters
+        ),
+    ),
+    Row(
+        "mean",
+        "subset",
+        ("pure", "approx"),
+        True,
+        _BOTH[:1],
+        "subset_mean",
+        "mean with the subset-optimality theorem of Dick et al. 2023",
+        lambda column, lattice, event, options: subset_mean(column, ranged(lattice), event),
+    ),
+    Row(
+        "sum",
+        "adaptive",
+        ("pure", "zcdp", "approx"),
+        True,
+        _BOTH,
+        "sum",
+        "sum with noise on the scale of the data's own size",
+        lambda column, lattice, event, options: adaptive_sum(
+            column, ranged(lattice), event, clusters=options.clusters
+        ),
+    ),
+    Row(
+        "count",
+        "noisy",
+        ("pure", "zcdp", "approx"),
+        False,
+        (NoOption(),),
+        "count",
+        "count of rows or of non-missing values",
+        lambda column, lattice, event, options: noisy_count(column, event),
+    ),
+)

@@ -1,0 +1,168 @@
+"""Locations keep their claim at every draw, with any score; the printed forms do not."""
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import modicum as mo
+from modicum import audit
+from modicum import request as ask
+from modicum.estimators.crossing import Lengths, Masses
+from modicum.estimators.score import expectile_score
+from modicum.estimators.score_table import ScoreTable
+from modicum.estimators.subset_location import TrimPlan
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.law import SECRET
+from modicum.mechanisms.level import LevelLaw
+from modicum.mechanisms.piecewise import PiecewiseLaw, Runs
+from modicum.privacy.budget import pure
+from modicum.privacy.event import BoundedRange, Event
+from tests.audit.literal import mean_length, one_draw
+from tests.estimators.test_location import OwnMedian
+
+NARROW = {"within": (-8, 8), "step": 1}
+ABOVE = {"within": (4, 12), "step": 1}
+FEW = audit.neighbours((-8, 1, 8), 2)
+HIGH = audit.neighbours((4, 12), 3)
+FALLING = mo.Score("falls", lambda v: np.where(np.abs(v) < 5, v, v - 3 * np.sign(v)), growth=1)
+
+REQUESTS = {
+    "expectile, ε": (ask.expectile(tau=0.9, **NARROW, epsilon=1), FEW),
+    "expectile, ρ": (ask.expectile(tau=0.3, **ABOVE, rho="0.5"), HIGH),
+    "expectile, no ends": (ask.expectile(tau=0.9, **NARROW, epsilon=3, level=None), FEW),
+    "lp 1.5": (ask.lp_location(p=1.5, **NARROW, epsilon=1), FEW),
+    "lp 3": (ask.lp_location(p=3, **NARROW, epsilon=1, level=None), FEW),
+    "huber": (ask.huber_location(width=3, **NARROW, epsilon=1), FEW),
+    "huber, ρ": (ask.huber_location(width=3, **NARROW, rho="0.5"), FEW),
+    "huber, private width": (ask.huber_location(**NARROW, epsilon=1), FEW),
+    "own boundaries": (ask.monotone(statistic=OwnMedian(), **NARROW, epsilon=1), FEW),
+}
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_a_location_keeps_its_claim_at_every_draw(name) -> None:
+    """Without a centre and with one, with coarse cells and fine ones, by the noisy count."""
+    request, pairs = REQUESTS[name]
+    report = audit.check(request, pairs, widths=(1, 1, 2, 1, 1))
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    for step in report.steps:
+        # Few records are never far enough apart to bring an end's law near its claim.
+        assert "end" in step.label or step.used > 0.4, (step.label, step.used)
+
+
+@pytest.mark.parametrize("statistic", [mo.Score("mean", lambda v: v, growth=1), OwnMedian()])
+def test_thresholds_trimming_and_a_value(statistic) -> None:
+    """Algorithm 4, corrected: at this ε one record a side is trimmed, and the target rank is 1."""
+    request = ask.monotone(statistic=statistic, **NARROW, epsilon=400, level=None, method="subset")
+    assert TrimPlan.of(request.lattice, Fraction(400)).trimmed == 1
+    assert TrimPlan.of(request.lattice, Fraction(400)).target == 1
+    report = audit.check(
+        request,
+        audit.neighbours((-8, 1, 8), 4),
+        widths=(1, 2, 2, 1),
+        values={"low threshold": (-8, 1), "high threshold, negated": (-8, -1)},
+    )
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    assert all(step.used > 0.99 for step in report.steps[:3])
+    assert report.steps[3].used > 0.2
+
+
+def test_a_score_that_falls_is_private_all_the_same() -> None:
+    """Past the check, which would refuse it: privacy does not hang on it."""
+    row = mo.request.monotone(
+        statistic=mo.Score("rises", lambda v: v, growth=1), **NARROW, epsilon=1, level=None
+    )
+    assert audit.check(row, FEW[:3], widths=(1,)).passed
+    table = ScoreTable.of(FALLING.psi, 16, 1.0)
+    t = np.arange(-8, 9)
+    for data, more in audit.neighbours((-8, -3, 2, 8), 3):
+        one, other = (_lengths(np.array(q, dtype=np.int64), table).at(t) for q in (data, more))
+        assert np.abs(one - other).max() <= 1
+
+
+def _lengths(q: NDArray[np.int64], table: ScoreTable, lo: int = -8, hi: int = 8) -> Lengths:
+    places, counts = np.unique(q, return_counts=True)
+    return Lengths(Masses(places, counts * Lengths.parts(1), lo, hi), table, 100)
+
+
+def _law(q: NDArray[np.int64], weight: int) -> LevelLaw:
+    """The value's law on single integers, with exp(-weight ε len / 2)."""
+    span, t = 16, np.arange(-8, 9)
+    found = _lengths(q, ScoreTable.of(expectile_score(0.5).psi, span, 1.0)).at(t)
+    levels = np.arange(100)
+    lows = np.searchsorted(found, -levels, side="left") - 8
+    highs = np.searchsorted(found, levels, side="right") - 9
+    one = Fraction(1)
+    return LevelLaw(lows, highs, -8, 8, weight * one, BoundedRange(one))
+
+
+def test_a_value_without_the_factor_of_two() -> None:
+    """Asi and Duchi 2020 have ε/2: without it a draw is a bounded range of more than ε."""
+    lattice, pairs = Lattice(-8.0, 8.0, 1.0), audit.neighbours((-8, 1, 8), 4)
+    assert audit.check(one_draw(lambda q: _law(q, 1), lattice, pure(1)), pairs).passed
+    literal = audit.check(one_draw(lambda q: _law(q, 2), lattice, pure(1)), pairs)
+    assert not literal.passed
+    assert literal.steps[0].used > 1.3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShiftedEnds(PiecewiseLaw):
+    """Dick et al. 2023, Algorithm 4, steps 5 to 7, for given thresholds 0 and 4 and a mean.
+
+    As printed the m lowest and highest records are moved outwards by one step before all beyond
+    the thresholds are pruned; ``trim`` deletes them by rank instead.
+    """
+
+    data: NDArray[np.int64] = field(repr=False, metadata=SECRET)
+    trim: bool
+    stated: BoundedRange
+    m: int = 1
+
+    @property
+    def event(self) -> Event:
+        return self.stated
+
+    @property
+    def rate(self) -> Fraction:
+        return self.stated.eta / 2
+
+    def kept(self) -> NDArray[np.int64]:
+        y, n = np.sort(self.data), len(self.data)
+        if self.trim:
+            y = y[self.m : max(n - self.m, self.m)]
+        else:
+            y = np.concatenate([y[: self.m] - 1, y[self.m : n - self.m], y[n - self.m :] + 1])
+        return y[(y >= 0) & (y <= 4)]
+
+    def runs(self) -> Runs:
+        points = np.arange(0, 9)
+        kept = self.kept()
+        losses = [mean_length(kept, Fraction(int(k), 2), 0, 4) for k in points]
+        return Runs(points, np.ones(9, dtype=np.int64), np.array(losses))
+
+
+@pytest.mark.parametrize("epsilon", ["1", "40"])
+def test_moving_the_ends_outwards_before_pruning(epsilon) -> None:
+    """One record more changes up to three of those that stay: 1.5 times the claim of the stage."""
+    lattice, price = Lattice(-1.0, 5.0, 1.0), pure(epsilon)
+    pairs = [
+        (data, more)
+        for data, more in audit.neighbours((-1, 0, 3, 4), 7)
+        if len(data) > 3  # shifted ends that overlap have no meaning
+    ]
+
+    def law(*, trim: bool):
+        return lambda q: ShiftedEnds(q, trim, BoundedRange(price.amount))
+
+    literal = audit.check(one_draw(law(trim=False), lattice, price), pairs)
+    assert not literal.passed
+    assert literal.used > 1.2
+    trimmed = audit.check(one_draw(law(trim=True), lattice, price), pairs)
+    assert trimmed.passed, trimmed
+    assert math.isfinite(trimmed.worst)

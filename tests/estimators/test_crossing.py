@@ -1,0 +1,172 @@
+"""Crossing lengths: against all ways to remove and add mass, between neighbours, and as levels."""
+
+import math
+from fractions import Fraction
+from itertools import combinations, combinations_with_replacement
+
+import numpy as np
+import pytest
+
+from modicum.estimators.crossing import Lengths, Masses, level_ends_of, trimmed_by_rank
+from modicum.estimators.score import expectile_score, huber_score, power_score
+from modicum.estimators.score_table import ScoreTable
+from modicum.exact.lattice import Lattice
+from modicum.summaries.cells import Cells
+
+LATTICE = Lattice(-8.0, 8.0, 1.0)
+SINGLE = tuple(range(17))
+COARSE = (0, 3, 7, 16)
+UNIT, CAP = 4, 400
+SCORES = [expectile_score(0.3), huber_score(2.0), power_score(3.0), power_score(1.5)]
+T = np.arange(-8, 9)
+
+
+def table_of(score) -> ScoreTable:
+    return ScoreTable.of(score._values, 16, None if score.homogeneous else 1.0)
+
+
+def masses(data, centre=0, edges=SINGLE, lo=-8, hi=8, unit=UNIT) -> Masses:
+    reading = Cells(centre, edges).begin(LATTICE)
+    reading.update(np.array(data, dtype=float))
+    return Masses.of(reading.finish(), lo, hi, Lengths.parts(unit))
+
+
+def least_change(data, psi, t, lo, hi) -> Fraction | None:
+    """Signed least mass to remove and add until the scores add up to 0, over all corners.
+
+    A linear programme in the removed share of every record and the added mass: at a corner all
+    shares are 0 or 1 but for one, or mass is added.
+    """
+    total = sum(psi(x - t) for x in data)
+    sign = -1 if total > 0 else 1
+    gains = [-sign * psi(x - t) for x in data]
+    adding = psi(hi - t) if sign > 0 else -psi(lo - t)
+    deficit = abs(total)
+    if deficit == 0:
+        return Fraction(0)
+    found = []
+    for size in range(len(data) + 1):
+        for removed in combinations(range(len(data)), size):
+            rest = deficit - sum(gains[i] for i in removed)
+            if rest <= 0:
+                found.append(Fraction(size))
+                continue
+            if adding > 0:
+                found.append(size + Fraction(rest, adding))
+            found += [
+                size + Fraction(rest, gains[i])
+                for i in set(range(len(data))) - set(removed)
+                if gains[i] >= rest
+            ]
+    return sign * min(found) if found else None
+
+
+@pytest.mark.parametrize("score", SCORES, ids=lambda score: score.name)
+def test_the_length_is_the_least_change(score) -> None:
+    table = table_of(score)
+    values = {v: int(table.at(np.array([v]))[0]) for v in range(-16, 17)}
+    for size in range(4):
+        for data in combinations_with_replacement((-8, -3, 1, 2, 8), size):
+            found = Lengths(masses(data), table, CAP).at(T)
+            for t, length in zip(T.tolist(), found.tolist(), strict=True):
+                least = least_change(data, values.__getitem__, t, -8, 8)
+                assert least is not None
+                assert length == math.floor(least * UNIT + Fraction(1, 2)), (data, t)
+
+
+@pytest.mark.parametrize("score", SCORES, ids=lambda score: score.name)
+@pytest.mark.parametrize(
+    ("centre", "edges", "bounds"),
+    [(0, SINGLE, (-8, 8)), (1, COARSE, (-15, 17)), (-2, COARSE, (-5, 5))],
+)
+def test_one_record_moves_a_length_by_one_at_most(score, centre, edges, bounds) -> None:
+    """On single integers, on cells that split records, and clipped."""
+    table, t = table_of(score), np.arange(max(-8, bounds[0]), min(8, bounds[1]) + 1)
+
+    def lengths(data):
+        found = Lengths(masses(data, centre, edges, *bounds), table, CAP).at(t)
+        assert (np.diff(found) >= 0).all()
+        return found
+
+    for size in range(4):
+        for data in combinations_with_replacement((-8, -3, 1, 2, 8), size):
+            here = lengths(data)
+            for x in (-8, -7, -1, 0, 2, 5, 8):
+                assert np.abs(lengths((*data, x)) - here).max() <= UNIT, (data, x)
+
+
+def test_masses_keep_the_count_and_the_sum() -> None:
+    rng = np.random.default_rng(0)
+    data = rng.integers(-8, 9, 1000)
+    found = masses(data, 1, COARSE, -20, 20, unit=1024)
+    record = Lengths.parts(1024)
+    assert found.parts.sum() == 1000 * record
+    assert abs(found.places @ found.parts / record - data.sum()) < 0.01
+    assert set(found.places.tolist()) <= {1 + s * e for s in (-1, 1) for e in COARSE}
+
+
+@pytest.mark.parametrize("score", SCORES, ids=lambda score: score.name)
+def test_large_counts_do_not_overflow(score) -> None:
+    """A trillion records: lengths are as those of a thousandth of them, times a thousand."""
+    table = table_of(score)
+    few = Masses(np.array([-8, 1, 5]), np.array([7, 9, 3]) << 20, -8, 8)
+    many = Masses(few.places, few.parts << 22, -8, 8)
+    small = Lengths(few, table, 1 << 20).at(T)
+    large = Lengths(many, table, 1 << 20).at(T)
+    expected = np.clip(small.astype(object) * (1 << 22), -(1 << 20), 1 << 20)
+    assert np.abs(large - expected).max() <= 1 << 21
+    assert (np.sign(large) == np.sign(small)).all()
+
+
+def test_trimming_takes_mass_by_rank() -> None:
+    one = Lengths.parts(UNIT)
+
+    def trimmed(data, lo=-8, hi=8) -> list[tuple[int, float]]:
+        reading = Cells(0, SINGLE).begin(LATTICE)
+        reading.update(np.array(data, dtype=float))
+        found = Masses.of(reading.finish(), lo, hi, one, trimmed=1)
+        return [(x, m / one) for x, m in zip(found.places.tolist(), found.parts, strict=True)]
+
+    assert trimmed((-8, -8, 0, 3, 8)) == [(-8, 1), (0, 1), (3, 1)]
+    assert trimmed((1, 2)) == trimmed((1,)) == trimmed(()) == []
+    # Beyond the bounds mass is deleted, not clipped.
+    assert trimmed((-8, -8, 0, 3, 8), -1, 2) == [(0, 1)]
+
+
+def test_trimming_leaves_one_more_at_most() -> None:
+    """Whatever one unit of mass is spread over: what is left only grows, by 1 or by nothing."""
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        mass = rng.integers(0, 9, 7)
+        mass[0] += -mass.sum() % 4
+        more = mass + rng.multinomial(4, np.full(7, 1 / 7))
+        cut = 4 * int(rng.integers(0, 5))
+        grown = trimmed_by_rank(more, cut) - trimmed_by_rank(mass, cut)
+        assert (grown >= 0).all()
+        assert grown.sum() == (4 if more.sum() > 2 * cut else 0)
+
+
+@pytest.mark.parametrize("fine", [1, 2, 8])
+def test_level_ends_are_those_of_the_interpolated_length(fine) -> None:
+    rng = np.random.default_rng(1)
+    for first, last in ((-3, 40), (5, 5), (-200, 300)):
+        steps = rng.integers(0, 5, last - first + 1) * (rng.random(last - first + 1) < 0.7)
+        coarse = np.cumsum(steps) - rng.integers(0, steps.sum() + 2)
+        asked = []
+
+        def length(z, first=first, coarse=coarse, asked=asked):
+            asked.append(len(z))
+            return coarse[z - first]
+
+        levels = 12
+        lows, highs = level_ends_of(length, first, last, fine, levels)
+        y = np.arange(first * fine, last * fine + 1)
+        clipped = np.clip(coarse, -levels, levels)
+        lower = np.minimum(y // fine - first, len(coarse) - 1)
+        upper = np.minimum(lower + 1, len(coarse) - 1)
+        # In units of 1/fine: exact.
+        inside = clipped[lower] * (fine - y % fine) + clipped[upper] * (y % fine)
+        for k in range(levels):
+            low, high = y[inside >= -k * fine], y[inside <= k * fine]
+            assert lows[k] == (low[0] if len(low) else last * fine + 1)
+            assert highs[k] == (high[-1] if len(high) else first * fine - 1)

@@ -1,0 +1,328 @@
+"""Locations: near the true ones at any range, with intervals that cover, and honest notes."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import modicum as mo
+from modicum import request
+from modicum.errors import InvalidArgument
+from modicum.estimators.location_plan import Candidates, LocationPlan, cell_edges, radius_grid
+from modicum.estimators.purse import open_purse
+from modicum.estimators.subset_location import TrimPlan
+from modicum.exact.lattice import Lattice
+from modicum.privacy.event import Concentrated, Pure
+from tests.estimators.test_quantile import SHAPES, answers
+
+WITHIN = (-1e9, 1e9)
+
+
+class OwnMedian(mo.Boundaries):
+    """The lower median, by the records that k changes bring to the middle."""
+
+    name, growth, width = "median", 0, 1.0
+
+    def ends(self, places, counts, lo, hi, levels):
+        upto, n, k = np.cumsum(counts), int(counts.sum()), np.arange(levels)
+
+        def record(i):
+            inside = np.clip(i, 0, max(n - 1, 0))
+            found = places[np.searchsorted(upto, inside, side="right")] if n else np.zeros(levels)
+            return np.where(i < 0, lo, np.where(i >= n, hi, found))
+
+        return record((n - 1 - k) // 2), record((n + k) // 2)
+
+
+def crossing(x, psi) -> float:
+    lo, hi = float(x.min()), float(x.max())
+    for _ in range(100):
+        middle = (lo + hi) / 2
+        lo, hi = (middle, hi) if psi(x - middle).sum() > 0 else (lo, middle)
+    return (lo + hi) / 2
+
+
+ASKED = {
+    "expectile 0.9": (
+        lambda **k: request.expectile(tau=0.9, within=WITHIN, **k),
+        lambda v: np.where(v > 0, 0.9, 0.1) * v,
+    ),
+    "lp 1.5": (
+        lambda **k: request.lp_location(p=1.5, within=WITHIN, **k),
+        lambda v: np.sign(v) * np.sqrt(np.abs(v)),
+    ),
+    "huber": (
+        lambda **k: request.huber_location(width=2, within=WITHIN, **k),
+        lambda v: np.clip(v, -2, 2),
+    ),
+    "tanh": (
+        lambda **k: request.monotone(
+            statistic=mo.Score("tanh", np.tanh, growth=0, width=3), within=WITHIN, **k
+        ),
+        np.tanh,
+    ),
+}
+# Largest mean error in records, once at the clipping bounds: 2/ε' and what clipping costs.
+RECORDS = {"expectile 0.9": 30, "lp 1.5": 20, "huber": 6, "tanh": 6}
+
+
+@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("shape", ["normal", "far", "ages", "income"])
+def test_a_location_is_near_the_true_one(name, shape) -> None:
+    """Its error is that of a few records, whatever the range is."""
+    ask, psi = ASKED[name]
+    data = SHAPES[shape](np.random.default_rng(3), 20_000)
+    if shape == "income":
+        data = data / 2e4
+    truth = crossing(data, psi)
+    reach = max(psi(np.array([data.max() - truth]))[0], -psi(np.array([data.min() - truth]))[0])
+    for question in (ask(epsilon=1, level=None), ask(rho="0.5", level=None)):
+        found = answers(question, data, 6)
+        pulls = [abs(psi(data - float(a.value)).sum()) / reach for a in found]
+        assert np.mean(pulls) < RECORDS[name]
+        assert {a.status for a in found} == {"ok"}
+
+
+@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("n", [0, 1, 300, 20_000])
+def test_the_interval_covers_the_location(name, n) -> None:
+    """Whatever the data, and however few: only the noise is random."""
+    ask, psi = ASKED[name]
+    question = ask(epsilon=1)
+    for shape in ("normal", "ages", "constant", "coins", "edge of the range"):
+        data = SHAPES[shape](np.random.default_rng(n), n)
+        truth = crossing(data, psi) if n else 0.0
+        held = [
+            lower <= truth <= upper
+            for a in answers(question, data, 4)
+            for lower, upper in [a.evidence.interval(0.95, 3)]
+        ]
+        assert np.mean(held) >= 0.75, shape  # 4 intervals
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("shape", [*SHAPES.keys() - {"pareto 1.5"}])
+@pytest.mark.parametrize("n", [200, 1000, 10_000])
+def test_coverage_over_many_data_sets(name, shape, n) -> None:
+    ask, psi = ASKED[name]
+    question, held = ask(epsilon=1), []
+    for k in range(6):
+        data = SHAPES[shape](np.random.default_rng([k, n]), n)
+        truth = crossing(data, psi)
+        for a in answers(question, data, 10, k):
+            lower, upper = a.evidence.interval(0.95, 3)
+            held.append(lower <= truth <= upper)
+    assert np.mean(held) >= 0.93
+
+
+def test_a_width_is_found_and_shown() -> None:
+    """1.35 standard deviations of normal data, to the next quarter octave."""
+    data = 1e6 + 5 * np.random.default_rng(0).normal(size=30_000)
+    for answer in answers(request.huber_location(within=WITHIN, epsilon=1), data, 8):
+        assert 5 * 1.35 / 1.3 < answer.evidence.width < 5 * 1.35 * 1.3
+        assert answer.evidence.to_dict()["statistic"].startswith("huber(")
+        assert abs(float(answer.value) - data.mean()) < 0.2
+
+
+def test_own_boundaries() -> None:
+    """A median brought by the user answers as the library's own, but for the cells."""
+    data = np.random.default_rng(0).normal(50, 10, 5000)
+    question = request.monotone(statistic=OwnMedian(), within=WITHIN, epsilon=1)
+    for answer in answers(question, data, 8):
+        assert abs((data < float(answer.value)).sum() - 2500) < 40
+        lower, upper = answer.evidence.interval(0.95, 3)
+        assert lower < np.median(data) < upper
+
+
+class Failing(OwnMedian):
+    name = "failing"
+
+    def ends(self, places, counts, lo, hi, levels):
+        if counts.sum() > 100:
+            raise RuntimeError("more than a hundred")
+        return super().ends(places, counts, lo, hi, levels)
+
+
+def test_boundaries_that_fail_on_the_data_tell_nobody() -> None:
+    question = request.monotone(statistic=Failing(), within=WITHIN, epsilon=1)
+    found = answers(question, np.random.default_rng(0).normal(size=500), 3)
+    assert all(-1e9 <= float(a.value) <= 1e9 for a in found)
+
+
+class Greedy(OwnMedian):
+    """Claims that ends move by one record where they move by two."""
+
+    name = "greedy"
+
+    def ends(self, places, counts, lo, hi, levels):
+        lows, highs = super().ends(places, counts, lo, hi, 2 * levels)
+        return lows[: levels // 2].repeat(2), highs[: levels // 2].repeat(2)
+
+
+class Short(OwnMedian):
+    name = "short"
+
+    def ends(self, places, counts, lo, hi, levels):
+        return np.zeros(3), np.zeros(3)
+
+
+@pytest.mark.parametrize(
+    ("statistic", "word"),
+    [
+        (Greedy(), "break their promise"),
+        (Short(), "6 lows"),
+        (3, "modicum.Score"),
+        (None, "modicum.Score"),
+        (OwnMedian, "modicum.Score"),
+        (mo.Score("sine", np.sin, growth=0, width=1), "must not decrease"),
+    ],
+)
+def test_what_is_no_statistic(statistic, word) -> None:
+    with pytest.raises(InvalidArgument, match=word):
+        request.monotone(statistic=statistic, within=WITHIN, epsilon=1)
+
+
+@pytest.mark.parametrize(
+    ("ask", "options", "word"),
+    [
+        (request.expectile, {"tau": 0}, "tau"),
+        (request.expectile, {"tau": 1}, "tau"),
+        (request.expectile, {"tau": "half"}, "tau"),
+        (request.expectile, {"tau": True}, "tau"),
+        (request.expectile, {"tau": 0.5, "level": 0.5}, "level"),
+        (request.lp_location, {"p": 0.5}, "p must be"),
+        (request.lp_location, {"p": 9}, "p must be"),
+        (request.lp_location, {"p": None}, "p must be"),
+        (request.huber_location, {"width": 0}, "width"),
+        (request.huber_location, {"width": np.inf}, "width"),
+        (request.huber_location, {"width": "wide"}, "width"),
+        (request.huber_location, {"level": 1}, "level"),
+    ],
+)
+def test_wrong_arguments(ask, options, word) -> None:
+    with pytest.raises(InvalidArgument, match=word):
+        ask("income", within=WITHIN, epsilon=1, **options)
+
+
+def in_the_theorem(**options):
+    """The mean by Algorithm 4 with the constants of its theorem."""
+    options = {"epsilon": 1, "level": None} | options
+    mean = mo.Score("mean", lambda v: v, growth=1, homogeneous=True)
+    return request.monotone(statistic=mean, within=WITHIN, method="subset", **options)
+
+
+def test_the_constants_of_the_theorem() -> None:
+    """r = (32/ε) ln(6R/(ηβ)) with η = β/(2R): 3r/2 records a side are trimmed."""
+    lattice = Lattice.within(WITHIN)
+    plan, ratio = TrimPlan.of(lattice, Fraction(1)), (lattice.hi - lattice.lo) / lattice.step
+    r = 32 * np.log(3 * ratio**2)
+    assert (plan.trimmed, plan.target) == (np.ceil(1.5 * r), np.ceil(1.75 * r))
+    data = np.random.default_rng(0).normal(5, 1, 20_000)
+    for answer in answers(in_the_theorem(), data, 5):
+        assert abs(float(answer.value) - data.mean()) < 0.05
+        assert answer.status == "ok"
+        assert tuple(answer.evidence.interval(0.95, 3)) == WITHIN
+        assert "no interval" in answer.evidence.assumption(3)
+        lo, hi = (lattice.value(each) for each in answer.evidence.bounds)
+        # Corollary 3.8: between 3r/2 and 2r records beyond each threshold.
+        assert 1.5 * r <= (data < lo).sum() <= 2 * r
+        assert 1.5 * r <= (data > hi).sum() <= 2 * r
+
+
+@pytest.mark.parametrize("n", [0, 1, 300])
+def test_too_few_records_for_the_theorem(n) -> None:
+    for answer in answers(in_the_theorem(), np.zeros(n), 3):
+        assert -1e9 <= answer.value <= 1e9
+        assert answer.status.startswith("too little data: method='subset'")
+
+
+def test_constant_data_have_a_value_in_the_theorem_too() -> None:
+    for answer in answers(in_the_theorem(), np.full(20_000, 7.0), 3):
+        assert float(answer.value) == pytest.approx(7, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"level": 0.95}, "level=None"),
+        ({"epsilon": None, "rho": 1}, "pure|ε"),
+        ({"epsilon": "1e-4"}, "larger budget"),
+    ],
+)
+def test_what_the_theorem_is_not_about(options, word) -> None:
+    with pytest.raises(InvalidArgument, match=word):
+        answers(in_the_theorem(**options), np.arange(9.0), 1)
+
+
+@pytest.mark.parametrize("epsilon", ["1e-6", "1e-9"])
+def test_a_tiny_budget_is_refused(epsilon) -> None:
+    question = request.expectile(tau=0.9, within=WITHIN, epsilon=epsilon)
+    with pytest.raises(InvalidArgument, match="larger budget"):
+        answers(question, np.arange(9.0), 1)
+
+
+def test_powers_that_have_their_own_request() -> None:
+    assert request.lp_location(p=1, within=WITHIN, epsilon=1).statistic == "median"
+    assert request.lp_location(p=2, within=WITHIN, epsilon=1).statistic == "mean"
+
+
+def test_notes() -> None:
+    data = np.random.default_rng(0).normal(size=20)
+    for answer in answers(request.huber_location(width=2, within=WITHIN, epsilon=1), data, 4):
+        assert answer.status.startswith("too little data for this budget")
+    data = np.random.default_rng(0).normal(size=300)
+    found = answers(request.expectile(tau=0.9, within=WITHIN, epsilon=1), data, 6)
+    assert not all(a.status == "ok" for a in found)
+    steep = answers(
+        request.lp_location(p=5, within=WITHIN, epsilon=1),
+        SHAPES["ages"](np.random.default_rng(0), 20_000),
+        1,
+    )[0]
+    assert steep.evidence.interval(0.95, 3) == WITHIN
+    assert "need not have" in steep.evidence.assumption(3)
+    assert steep.evidence.interval(0.95, None) != WITHIN
+
+
+@pytest.mark.parametrize("event", [Pure(1), Concentrated(1), Pure(64)])
+@pytest.mark.parametrize("bounded", [True, False])
+@pytest.mark.parametrize("n", [-50, 0, 1, 100, 1000, 10**5, 10**9])
+def test_shares_leave_something_for_the_value(event, bounded, n) -> None:
+    lattice = Lattice.within(WITHIN)
+    plan = LocationPlan.of(
+        lattice, open_purse(event), n, bounded=bounded, scaled=bounded, ends=True
+    )
+    assert plan.centre + plan.width + plan.radii + 2 * plan.ends <= 0.9
+
+
+def test_cells_hold_every_radius_and_reach_all_records() -> None:
+    lattice = Lattice.within((0, 1e6))
+    for centre in (lattice.first, lattice.first + 12345, lattice.last):
+        edges = cell_edges(lattice, centre, 7)
+        reach = max(lattice.last - centre, centre - lattice.first)
+        assert edges[0] == 0
+        assert edges[-1] >= reach
+        assert all(a < b for a, b in pairwise(edges))
+        assert set(radius_grid(centre, reach).radii) <= set(edges)
+
+
+@pytest.mark.parametrize("flat", [10, 3000, 10**9])
+@pytest.mark.parametrize("spacing", [1, 7, 5000])
+def test_candidates_ascend_within_their_ends(flat, spacing) -> None:
+    found = Candidates.of(-(10**6), 5 * 10**6, 1000, flat=flat, spacing=spacing)
+    coarse = np.unique(np.linspace(found.first, found.last, 500).astype(np.int64))
+    places = found.places(coarse)
+    assert (np.diff(places) > 0).all()
+    assert places[0] >= -(10**6)
+    assert places[-1] <= 5 * 10**6
+    assert [found.place(int(z) * found.fine) for z in coarse] == places.tolist()
+    fine = [found.place(y) for y in range(-300, 300)]
+    assert all(b > a for a, b in pairwise(fine))
+    assert found.place(0) == 1000
+
+
+def test_the_same_seed_gives_the_same_answer() -> None:
+    data = np.random.default_rng(0).normal(size=2000)
+    question = request.expectile(tau=0.3, within=WITHIN, epsilon=1)
+    assert answers(question, data, 2, 5) == answers(question, data[::-1], 2, 5)

@@ -1,0 +1,159 @@
+"""Trimmed and winsorized means: near the statistic, whatever lies beyond; the interval covers."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from modicum import request
+from modicum.errors import InvalidArgument
+from modicum.estimators.purse import open_purse
+from modicum.estimators.trimmed import LevelPlan
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.radius import RadiusGrid
+from modicum.privacy.event import Pure
+from tests.estimators.test_quantile import SHAPES, WITHIN, answers
+
+
+def exact(statistic: str, data, trim: float) -> float:
+    if statistic == "trimmed_mean":
+        return float(stats.trim_mean(data, trim))
+    ordered, m = np.sort(data), math.floor(round(trim * len(data), 9))
+    return float(np.clip(data, ordered[m], ordered[len(data) - m - 1]).mean())
+
+
+def question(statistic: str, trim=0.1, **options):
+    options = {"within": WITHIN, "epsilon": 1} | options
+    return getattr(request, statistic)(trim=trim, **options)
+
+
+STATISTICS = pytest.mark.parametrize("statistic", ["trimmed_mean", "winsorized_mean"])
+
+
+def coverage(statistic, shape, n, *, trim=0.1, sets, releases) -> tuple[float, float]:
+    """Shares of intervals that hold the statistic, and of answers that are ok."""
+    held, fine = [], []
+    for i in range(sets):
+        data = SHAPES[shape](np.random.default_rng([i, n]), n)
+        truth = exact(statistic, data, trim)
+        for answer in answers(question(statistic, trim), data, releases, (shape, n, i)):
+            lower, upper = answer.evidence.interval(0.95, 3)
+            slack = 1e-12 * abs(truth)  # the reference is a float
+            held.append(lower - slack <= truth <= upper + slack)
+            fine.append(answer.status == "ok")
+    return float(np.mean(held)), float(np.mean(fine))
+
+
+@STATISTICS
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("n", [1, 2, 30, 300, 5000])
+def test_the_interval_covers(statistic, shape, n) -> None:
+    held, _ = coverage(statistic, shape, n, sets=2, releases=8)
+    assert held >= 0.8  # 16 intervals
+
+
+@pytest.mark.slow
+@STATISTICS
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("n", [30, 300, 2000, 50_000])
+@pytest.mark.parametrize("trim", [0.05, 0.3])
+def test_coverage_over_many_data_sets(statistic, shape, n, trim) -> None:
+    held, _ = coverage(statistic, shape, n, trim=trim, sets=20, releases=20)
+    assert held >= 0.93  # 400 intervals: a standard error of 1.1 %
+
+
+@STATISTICS
+@pytest.mark.parametrize("shape", ["normal", "far", "income", "pareto 1.5", "uniform"])
+def test_large_data_are_ok_and_the_error_is_of_one_record(statistic, shape) -> None:
+    """Of the scale 2/ε times what one record moves, which is the width between the cuts / n."""
+    n = 20_000
+    data = SHAPES[shape](np.random.default_rng(3), n)
+    truth, found = exact(statistic, data, 0.1), answers(question(statistic), data, 30)
+    assert all(answer.status == "ok" for answer in found)
+    low, high = np.quantile(data, [0.1, 0.9])
+    error = np.mean([abs(float(answer.value) - truth) for answer in found])
+    assert error < 2 / 0.7 * (high - low) / n * 2
+
+
+@STATISTICS
+def test_what_lies_beyond_does_not_matter(statistic) -> None:
+    data = np.random.default_rng(3).normal(size=5000)
+    wild = np.where(np.arange(5000) % 50 == 0, 1e9, data)
+    plain, other = (
+        [float(a.value) for a in answers(question(statistic), x, 20)] for x in (data, wild)
+    )
+    assert np.ptp(other) < 3 * np.ptp(plain)
+    assert abs(np.mean(other) - exact(statistic, wild, 0.1)) < 0.01
+
+
+@STATISTICS
+def test_a_range_and_a_step_that_are_coarse(statistic) -> None:
+    """A mean between two integers is as near to one as to the other; nothing far is likely."""
+    coins = np.repeat([0.0, 1.0], [5000, 5000])
+    for within in ((-1e9, 1e9), (-1e15, 1e15)):
+        found = answers(question(statistic, within=within, step=1.0), coins, 30)
+        assert {float(a.value) for a in found} == {0.0, 1.0}
+        for answer in found:
+            lower, upper = answer.evidence.interval(0.95, 3)
+            assert lower <= 0.5 <= upper <= 3
+
+
+@STATISTICS
+def test_few_records_are_told(statistic) -> None:
+    _, fine = coverage(statistic, "normal", 100, sets=2, releases=10)
+    assert fine == 0
+    data = np.random.default_rng(0).normal(size=200)
+    found = answers(question(statistic, level=None), data, 10)
+    assert all(a.status.startswith("too little data") for a in found)
+
+
+@STATISTICS
+def test_an_end_of_the_range_is_told(statistic) -> None:
+    """It takes a level that the records do not suffice for, while they do for the point."""
+    data = np.random.default_rng(0).normal(size=20_000)
+    (answer,) = answers(question(statistic), data, 1)
+    far = replace(answer.evidence, radius=answer.evidence.lattice.last)
+    assert answer.status == answer.evidence.status == "ok"
+    assert far.status.startswith("the interval reaches an end of the range")
+    assert WITHIN[1] in far.interval(0.95, None) or WITHIN[0] in far.interval(0.95, None)
+
+
+@STATISTICS
+def test_constant_columns_are_answered_exactly(statistic) -> None:
+    for within in (WITHIN, (7, 1e9), (-1e9, 7)):
+        for answer in answers(question(statistic, within=within), np.full(5000, 7.0), 10):
+            assert answer.value == pytest.approx(7, abs=1e-6)
+            assert answer.status == "ok"
+            lower, upper = answer.evidence.interval(0.95, 3)
+            assert lower <= 7 <= upper <= lower + 1e-5
+
+
+@STATISTICS
+def test_levels(statistic) -> None:
+    data = np.random.default_rng(0).normal(size=20_000)
+    (sure,) = answers(question(statistic, level=0.999), data, 1)
+    drawn = sure.evidence.interval(0.999, None)
+    assert sure.evidence.interval(0.5, 3) == drawn
+    assert sure.evidence.interval(0.9999, 3) == WITHIN
+    (point,) = answers(question(statistic, level=None), data, 1)
+    assert point.evidence.interval(0.5, 3) == WITHIN
+    assert "level=None" in point.evidence.assumption(3)
+
+
+@pytest.mark.parametrize("epsilon", ["0.001", "1e-9"])
+def test_a_tiny_budget_is_refused_before_the_data_are_read(epsilon) -> None:
+    with pytest.raises(InvalidArgument, match="larger budget"):
+        answers(question("trimmed_mean", epsilon=epsilon), np.arange(9.0), 1)
+
+
+def test_constants_of_a_run() -> None:
+    """The aim and the caps follow from arguments alone; the proof's inequalities hold."""
+    lattice = Lattice.within(WITHIN)
+    for level in (0.95, 0.9999):
+        plan = LevelPlan.of(lattice, open_purse(Pure(1)), level)
+        radii = len(RadiusGrid.between(1, lattice.width, per_octave=4).radii)
+        assert radii * math.exp(-0.14 * plan.aim) <= (1 - level) * (1 + 1e-9)
+        assert plan.radius_cap >= plan.aim
+        assert (lattice.width + 1) * math.exp(-0.35 * plan.length_bound) <= 0.0500001
