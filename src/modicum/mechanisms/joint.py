@@ -28,7 +28,7 @@ __all__ = ["JointQuantiles", "JointTerms"]
 _MARGIN = 2.0**-10  # far more than the error of the chain's sums
 Floats = NDArray[np.float64]
 
-_LISTED = 1 << 10  # points up to which all of them enter a normaliser
+_LISTED = 1 << 18  # outcomes up to which all of them enter a normaliser
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,29 +123,19 @@ class JointQuantiles(Law[tuple[int, ...]]):
                 return (total, *points)
 
     def log_density(self, outcome: tuple[int, ...]) -> float:
-        """Log probability of one outcome; its normaliser is approximate beyond 1024 points."""
+        """Log probability of one outcome; of very many, the normaliser is approximate."""
         total, *points = outcome
-        ends = self._ends
+        low, high = self._ends
         if total not in self.terms.totals or points != sorted(points):
             return -math.inf
-        if not (ends[0] <= points[0] and points[-1] <= ends[1]):
+        if not (low <= points[0] and points[-1] <= high):
             return -math.inf
-        if not self._totals:
-            self._totals.append(self._normaliser())
         loss = min(self._loss(total, points), Fraction(self.terms.cap))
-        return -float(self.rate * loss) - self._totals[0]
+        return -float(self.rate * loss) - self._normaliser()
 
     def log_densities(self, outcomes: Sequence[tuple[int, ...]]) -> Floats:
-        """Return :meth:`log_density` of many outcomes in order, of a few points."""
-        if not self._totals:
-            self._totals.append(self._normaliser())
-        table, count = np.array(outcomes), self.records.count
-        f = self._masses()[table[:, 1:] - self._ends[0]]
-        below = np.pad(f, ((0, 0), (1, 1)), constant_values=((0, 0), (0, count)))
-        wanted = table[:, :1] * np.array(self.terms.shares, dtype=np.float64)
-        losses = np.abs(np.diff(below, axis=1) - wanted).sum(axis=1)
-        found: Floats = -float(self.rate) * np.minimum(losses, self.terms.cap) - self._totals[0]
-        return found
+        """Return :meth:`log_density` of many outcomes, all of them possible."""
+        return self._logs(outcomes) - self._normaliser()
 
     def probes(self) -> Iterable[tuple[int, ...]]:
         """Return every outcome: an audit takes a small range and few points of an integer."""
@@ -229,32 +219,27 @@ class JointQuantiles(Law[tuple[int, ...]]):
         )
 
     def _normaliser(self) -> float:
-        low, high = self._ends
-        few = high - low < _LISTED
-        found = self._listed() if few else self._chain(upper=False).log_total
-        even = math.log(self._outcomes) - float(self.rate * self.terms.cap)
-        return float(np.logaddexp(found, even))
+        """Return the logarithm of the sum of all weights."""
+        if not self._totals:
+            if self._outcomes <= _LISTED:
+                found = np.logaddexp.reduce(self._logs(list(self.probes())))
+            else:
+                even = math.log(self._outcomes) - float(self.rate * self.terms.cap)
+                found = np.logaddexp(self._chain(upper=False).log_total, even)
+            self._totals.append(float(found))
+        return self._totals[0]
 
-    def _masses(self) -> Floats:
-        low, high = self._ends
-        return np.array([float(mass(self.records, self.fine, z)) for z in range(low, high + 1)])
-
-    def _listed(self) -> float:
-        """Return the logarithm of the sum of exp(-rate S) over all outcomes, point by point."""
-        f = self._masses()
-        rate, shares = float(self.rate), [float(share) for share in self.terms.shares]
-        steps = f - f[:, None]
-        backwards = np.tril_indices(len(f), -1)
-        sums = []
-        for total in self.terms.totals:
-            found = -rate * np.abs(f - total * shares[0])
-            for share in shares[1:-1]:
-                weights = -rate * np.abs(steps - total * share)
-                weights[backwards] = -np.inf
-                found = np.logaddexp.reduce(found[:, None] + weights, axis=0)
-            found = found - rate * np.abs(self.records.count - f - total * shares[-1])
-            sums.append(np.logaddexp.reduce(found))
-        return float(np.logaddexp.reduce(sums))
+    def _logs(self, outcomes: Sequence[tuple[int, ...]]) -> Floats:
+        """Return the logarithms of the weights of outcomes, to float precision."""
+        table, count = np.array(outcomes), self.records.count
+        places, which = np.unique(table[:, 1:], return_inverse=True)
+        masses = [float(mass(self.records, self.fine, z)) for z in places.tolist()]
+        f = np.array(masses)[which.reshape(table[:, 1:].shape)]
+        below = np.pad(f, ((0, 0), (1, 1)), constant_values=((0, 0), (0, count)))
+        wanted = table[:, :1] * np.array(self.terms.shares, dtype=np.float64)
+        losses = np.abs(np.diff(below, axis=1) - wanted).sum(axis=1)
+        logs: Floats = -float(self.rate) * np.minimum(losses, self.terms.cap)
+        return logs
 
 
 def _raised(log: float) -> Fraction:
