@@ -50,7 +50,7 @@ def dressed(
     """
     name, signature = question.__name__, inspect.signature(question)
     documentation = inspect.cleandoc(question.__doc__ or "").partition("Examples\n--------")[0]
-    documentation = documentation.replace("Ask for the", "Release the", 1)
+    documentation = documentation.replace("Ask for ", "Release ", 1)
     documentation = re.sub(
         r"\w*Request\n    Guarantee when answered:",
         f"{returns.__name__}\n    Guarantee:",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from numbers import Real
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, Concatenate, NoReturn, ParamSpec
 
 import numpy as np
 
@@ -22,6 +22,10 @@ from modicum.runners.request import ArrayRequest, Request
 __all__ = ["GroupBy", "checked_keys", "key_event"]
 
 P = ParamSpec("P")
+_ONE_NUMBER = (
+    "groups are asked for one number each, and {name} gives several; ask for each of them with a "
+    "request of its own"
+)
 Answer = Callable[[Mapping[str, Request]], Mapping[str, GroupedRelease]]
 
 
@@ -35,6 +39,16 @@ def _method(question: Callable[P, Request]) -> Callable[Concatenate[GroupBy, P],
     derived: Callable[Concatenate[GroupBy, P], GroupedRelease]
     derived = dressed(method, question, owner="GroupBy", returns=GroupedRelease)
     return derived
+
+
+def _refused(question: Callable[..., ArrayRequest]) -> Callable[..., NoReturn]:
+    """Say why a question with several numbers has no such method."""
+
+    def method(_self: GroupBy, *_: object, **__: object) -> NoReturn:
+        raise InvalidArgument(_ONE_NUMBER.format(name=question.__name__))
+
+    method.__doc__ = f"Refuse: groups are asked for one number each, not for a {question.__name__}."
+    return method
 
 
 class GroupBy:
@@ -80,6 +94,9 @@ class GroupBy:
     lp_location = _method(ask.lp_location)
     expectile = _method(ask.expectile)
     monotone = _method(ask.monotone)
+    quantiles = _refused(ask.quantiles)
+    histogram = _refused(ask.histogram)
+    cdf = _refused(ask.cdf)
 
     def run(self, request: Request) -> GroupedRelease:
         """Answer one request made with :mod:`modicum.request` for every group."""
@@ -93,10 +110,8 @@ class GroupBy:
         """
         for name, request in requests.items():
             if isinstance(request, ArrayRequest):
-                raise InvalidArgument(
-                    f"{name}: groups are asked for one number each, and {request.statistic} are "
-                    "several; ask for each of them with a request of its own"
-                )
+                message = _ONE_NUMBER.format(name=request.statistic)
+                raise InvalidArgument(f"{name}: {message}")
         return self._answer(requests)
 
     def __repr__(self) -> str:

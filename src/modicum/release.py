@@ -276,6 +276,9 @@ class Release(Record):
     def __float__(self) -> float:
         return self.value
 
+    def __repr__(self) -> str:
+        return f"Release({self.statistic} of {self._of()!r}, value={self.value!r}, {self.event})"
+
     def interval(self, level: float = 0.95, tail: float | None = 3) -> Interval:
         """Interval for the statistic of the data at hand, from released quantities only.
 

@@ -57,7 +57,8 @@ def agrees(summary: WindowsSummary, ordered: list[int], spans, lattice: Lattice)
         for value, below, same in zip(values, before, ties, strict=True):
             assert (below, same) == (bisect_left(ordered, value), ordered.count(value))
     seen = [ordered[i] for i in range(0, len(ordered), max(1, len(ordered) // 7))]
-    for value in (lattice.first, lattice.last, *seen, *(x + 1 for x in seen)):
+    ends = (lattice.first - 1, lattice.first, lattice.last, lattice.last + 1, lattice.last + 2)
+    for value in (*ends, *seen, *(x + 1 for x in seen)):
         left, right = bisect_left(ordered, value), bisect_right(ordered, value)
         assert summary.place(value) == (left, right - left)
 

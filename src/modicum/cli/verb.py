@@ -19,7 +19,7 @@ from modicum.cli.options import (
 )
 from modicum.errors import InvalidArgument
 from modicum.estimators.options import LEAST_LEVEL
-from modicum.plan.card import Plan
+from modicum.plan.card import Plan, with_article
 from modicum.plan.shapes import ShapeName
 from modicum.privacy.budget import Budget
 from modicum.runners.request import ArrayRequest, Request
@@ -58,11 +58,13 @@ def verb(
     question : callable
         From the arguments and the price to a request.
     """
+    command, words = _command(name)
     parser: argparse.ArgumentParser = verbs.add_parser(
-        name,
-        help=f"{name} of {of}",
-        description=f"Release the {name} of {of}. Missing values are dropped.",
-        epilog=f"example: modicum {name} {example}",
+        command,
+        aliases=[name] if command != name else [],
+        help=f"{words} of {of}",
+        description=f"Release the {words} of {of}. Missing values are dropped.",
+        epilog=f"example: modicum {command} {example}",
     )
     add_data(parser, column=column)
 
@@ -72,6 +74,11 @@ def verb(
 
     parser.set_defaults(answer=answer)
     return parser
+
+
+def _command(name: str) -> tuple[str, str]:
+    """Return the command of a statistic, and its name in words."""
+    return name.replace("_", "-"), name.replace("_", " ")
 
 
 def column_verb(
@@ -118,11 +125,13 @@ def plan_verb(
     size : int or None
         Default number of rows.
     """
+    command, words = _command(name)
     parser: argparse.ArgumentParser = statistics.add_parser(
-        name,
-        help=f"plan a {name}",
-        description=f"Plan a {name}. {find}",
-        epilog=f"example: modicum plan {name} {example}",
+        command,
+        aliases=[name] if command != name else [],
+        help=f"plan {with_article(words)}",
+        description=f"Plan {with_article(words)}. {find}",
+        epilog=f"example: modicum plan {command} {example}",
     )
     parser.add_argument(
         "--n", type=number, default=size, required=size_needed, help="number of rows"

@@ -19,7 +19,7 @@ def add_to(verbs: Any) -> None:
     """Add the verb to the command line."""
     column_verb(
         verbs,
-        "winsorized-mean",
+        "winsorized_mean",
         example="flights.csv delay --trim 0.1 --within=-1e9,1e9 --epsilon 1",
         question=_question,
         options=add_trim,
@@ -30,7 +30,7 @@ def add_plan(statistics: Any) -> None:
     """Add the statistic to ``modicum plan``."""
     column_plan(
         statistics,
-        "winsorized-mean",
+        "winsorized_mean",
         example="--trim 0.1 --within=-1e9,1e9 --n 1e5 --sd 5e4 --error 50",
         make=plan.winsorized_mean,
         options=add_trim,

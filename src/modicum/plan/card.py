@@ -24,7 +24,15 @@ __all__ = [
     "SpreadPlan",
     "SumPlan",
     "TrimmedPlan",
+    "with_article",
 ]
+
+
+def with_article(name: str) -> str:
+    """Put "a" or "an" before the name of one number, and nothing before that of several."""
+    if name == "quantiles":
+        return name
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +113,10 @@ class Plan:
         return None
 
     def __str__(self) -> str:
-        article = "an" if self.statistic[0] in "aeiou" else "a"
+        named = with_article(self.statistic.replace("_", " "))
         draws = ", ".join(f"{label} {_amount(event)}" for label, event in self.events)
         lines = [
-            f"plan for {article} {self.statistic} of {self.n:,} rows{self._data_words()}",
+            f"plan for {named} of {self.n:,} rows{self._data_words()}",
             f"  expected error  {_short(self.error)}{self._target()}",
             f"  95 % interval   {_short(self.interval_width)} wide",
             self._comparison(),

@@ -200,8 +200,8 @@ class Sift:
         self.lo, self.hi = bracket
         # One step more on each side than is rounded into the bracket; what is beyond the range
         # is clamped to its ends.
-        self._floor = -np.inf if self.lo == lattice.first else (self.lo - 1) * lattice.step
-        self._ceiling = np.inf if self.hi == lattice.last else (self.hi + 1) * lattice.step
+        self._floor = -np.inf if self.lo <= lattice.first else (self.lo - 1) * lattice.step
+        self._ceiling = np.inf if self.hi >= lattice.last else (self.hi + 1) * lattice.step
         self.below = self.above = 0
         self._on_lo = self._on_hi = self._strictly = 0
         self._held: list[Integers] = []

@@ -86,6 +86,8 @@ class WindowsSummary(Sensitive):
 
     def place(self, value: int) -> tuple[int, int]:
         """Return the number of records below a value, and of those that have it."""
+        if not self._lattice.first <= value <= self._lattice.last:
+            return (0 if value < self._lattice.first else self.count), 0  # records are clamped
         values, before, ties = self._known
         i = int(np.searchsorted(values, value))
         if i < len(values) and values[i] == value:
