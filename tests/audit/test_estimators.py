@@ -1,6 +1,8 @@
 """Every row of the registry keeps its claim on every branch, uses it, and leaks nothing."""
 
 import math
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -249,6 +251,21 @@ def test_several_numbers_keep_their_claim(name) -> None:
     assert report.passed, report
     assert report.drawn == report.claimed
     assert report.used > used - 1e-6, report
+
+
+@pytest.mark.parametrize("price", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
+def test_the_joint_law_of_quantiles_keeps_its_claim(price) -> None:
+    """A noisy number of records that is just large enough for it."""
+    request = ask.quantiles(q=[0.25, 0.75], **NARROW, **price)
+    row = find_array_row(request.statistic, request.method)
+    halves = replace(row.options[1], qs=(Fraction(1, 3), Fraction(3, 5)))
+    request = row.request(None, request.lattice, request.budget, halves)
+    many = (-8,) * 9 + (1,) * 9 + (8,) * 9
+    pairs = [((), (1,)), ((8,), (8, 8)), ((-8, 1, 8), (-8, 1, 8, 8)), (many, (*many, 8))]
+    report = audit.check(request, pairs, values={"count": ((32,), (66,))}, widths=(0, 1))
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    assert report.used > 0.3
 
 
 TRIMMED = {

@@ -7,6 +7,7 @@ exponential mechanism, whose bounded range is cheap there.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from modicum.mechanisms.additive import Additive, gaussian, laplace
 from modicum.mechanisms.centre import MedianCentre
 from modicum.mechanisms.extreme import TopLaw
 from modicum.mechanisms.grid import FloatGrid
+from modicum.mechanisms.joint import JointQuantiles, JointTerms
 from modicum.mechanisms.level import LevelLaw
 from modicum.mechanisms.linear_level import LinearLevelLaw
 from modicum.mechanisms.nested import NestedQuantiles, Node, RankedRecords
@@ -92,6 +94,10 @@ class Purse(ABC):
         law = self._additive(values, sensitivity, amount)
         self._pay(law.event)
         return law
+
+    def noise_sd(self, share: Fraction) -> float:
+        """Return the standard deviation of the noise that a share buys for a count."""
+        return math.sqrt(self._additive((0,), 1, self.total * share).noise[0].variance)
 
     def radii(
         self,
@@ -184,6 +190,21 @@ class Purse(ABC):
         """Quantiles whose nodes have this share, on every path."""
         event = self._path_event(self.total * share)
         law = NestedQuantiles(records, *ends, fine, nodes, event)
+        self._pay(event)
+        return law
+
+    def joint(
+        self,
+        records: RankedRecords,
+        ends: tuple[int, int],
+        terms: JointTerms,
+        *,
+        fine: int,
+        share: Fraction,
+    ) -> JointQuantiles:
+        """Quantiles and the number of records that they divide."""
+        epsilon, event = self.range_for(share), self._path_event(self.total * share)
+        law = JointQuantiles(records, *ends, fine, terms, epsilon, event)
         self._pay(event)
         return law
 

@@ -1,6 +1,7 @@
-"""Several quantiles of a column, in increasing order, by nested exponential mechanisms.
+"""Several quantiles of a column, in increasing order, by a joint or a nested law.
 
-[M1] quantiles  all of them, each between those drawn before it: one law;
+[M0] count      a noisy number of records, if there are two to twelve quantiles: it tells which law;
+[M1] quantiles  all of them, by one law: all at once, or each between those drawn before it;
 [M2] counts     noisy numbers of records on and between the drawn points, for the intervals.
 
 docs/proofs/quantiles.md has the proofs, with the same labels.
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from modicum.array_release import ArrayAnswer, Axis, Intervals
 from modicum.errors import InvalidArgument
+from modicum.estimators.joint import Together, together
 from modicum.estimators.nest import drift_of, tree_of
 from modicum.estimators.noise_sums import sum_bound
 from modicum.estimators.purse import Purse, open_purse
@@ -168,15 +170,21 @@ def nested_quantiles(
     purse = open_purse(event)
     share = 1 - COUNTS_SHARE if interval else Fraction(1)
     drawn = yield from drawn_points(
-        purse, column, lattice, qs=qs, fine=fine, share=share, label="quantiles"
-    )
-    windows, points = drawn.windows, drawn.points  # [M1]
+        purse,
+        column,
+        lattice,
+        qs=qs,
+        fine=fine,
+        share=share,
+        label="quantiles",
+        joint=together(purse, qs, lattice, fine, share),
+    )  # [M0], [M1]
+    windows, points = drawn.windows, drawn.points
     counted = None
     if interval:
         counting = purse.noisy(_cells(windows, points), sensitivity=1, share=None)  # [M2]
         counts = yield from draw("counts", counting)
-        least = max(_least(node, qs, lattice) for node in drawn.nodes)
-        counted = CellCounts(counts, counting.noise[0], least)
+        counted = CellCounts(counts, counting.noise[0], drawn.least)
     evidence = QuantilesEvidence(lattice, qs, points, counted)
     axis = Axis.of(q=tuple(float(q) for q in qs))
     return ArrayAnswer(evidence.values, (axis,), evidence, evidence.status)
@@ -184,10 +192,13 @@ def nested_quantiles(
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """Outcome of the law: its points, its nodes, and the secret records around the points."""
+    """Outcome of the law: its points, and the secret records around them.
+
+    ``least``: records that there should be, so that no quantile is lost.
+    """
 
     points: tuple[int, ...]
-    nodes: tuple[Node, ...]
+    least: float
     windows: WindowsSummary = field(repr=False)
 
 
@@ -200,23 +211,41 @@ def drawn_points(
     fine: int,
     share: Fraction,
     label: str,
+    joint: Together | None = None,
 ) -> Steps[Drawn]:
     """Draw one lattice integer a quantile, increasing, for a share of the budget.
+
+    Where ``joint`` is given, a noisy number of records is drawn first, and the joint law is taken
+    if they seem to be enough for it.
 
     Raises
     ------
     InvalidArgument
         If the budget is too small to keep the records around the ranks.
     """
-    nodes = purse.nodes(tree_of(qs, purse.path_power), (lattice.width + 1) << fine, share=share)
-    windows = yield from need(Ask(column, lattice, _windows(purse.total, qs, nodes)))
-    law = purse.nested(windows, (lattice.first, lattice.last), nodes, fine=fine, share=share)
 
     def words(outcome: tuple[int, ...]) -> str:
         return ", ".join(lattice.words(min(z >> fine, lattice.last)) for z in outcome)
 
-    outcome = yield from draw(label, law, words)
-    return Drawn(tuple(min(z >> fine, lattice.last) for z in outcome), nodes, windows)
+    def inside(points: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(min(z >> fine, lattice.last) for z in points)
+
+    left = share if joint is None else share - joint.count_share
+    nodes = purse.nodes(tree_of(qs, purse.path_power), (lattice.width + 1) << fine, share=left)
+    reach = 0 if joint is None else joint.reach
+    windows = yield from need(Ask(column, lattice, _windows(purse.total, qs, nodes, reach)))
+    if joint is not None:
+        counting = purse.noisy((windows.count,), sensitivity=1, share=joint.count_share)
+        (count,) = yield from draw("count", counting)
+        if joint.suits(count):
+            ends = (lattice.first, lattice.last)
+            law = purse.joint(windows, ends, joint.terms(count), fine=fine, share=left)
+            _, *points = yield from draw(label, law, lambda outcome: words(outcome[1:]))
+            return Drawn(inside(tuple(points)), joint.least(lattice), windows)
+    nested = purse.nested(windows, (lattice.first, lattice.last), nodes, fine=fine, share=left)
+    outcome = yield from draw(label, nested, words)
+    least = max(_least(node, qs, lattice) for node in nodes)
+    return Drawn(inside(outcome), least, windows)
 
 
 def _beyond(counted: CellCounts, q: Fraction, own: int, alpha: float) -> Floats:
@@ -238,10 +267,15 @@ def _beyond(counted: CellCounts, q: Fraction, own: int, alpha: float) -> Floats:
     return signs
 
 
-def _windows(total: Fraction, qs: tuple[Fraction, ...], nodes: tuple[Node, ...]) -> RankWindows:
-    """Ask for the records that the nodes' laws depend on, wherever their ends may lie."""
+def _windows(
+    total: Fraction, qs: tuple[Fraction, ...], nodes: tuple[Node, ...], reach: int
+) -> RankWindows:
+    """Ask for the records that the nodes' laws depend on, wherever their ends may lie.
+
+    And at least for those within ``reach``.
+    """
     drift = drift_of(nodes)
-    reaches = {node.place: node.cap + drift[node.place] + 2 for node in nodes}
+    reaches = {node.place: max(node.cap + drift[node.place] + 2, reach) for node in nodes}
     if 2 * sum(reaches.values()) > MOST_KEPT:
         raise InvalidArgument(
             f"{len(qs)} quantiles for {float(total):g} a row would keep "

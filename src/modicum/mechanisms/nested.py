@@ -23,7 +23,7 @@ from modicum.exact.levels import draw_level
 from modicum.mechanisms.law import SECRET, Law
 from modicum.privacy.event import Event
 
-__all__ = ["NestedQuantiles", "Node", "RankedRecords"]
+__all__ = ["NestedQuantiles", "Node", "RankedRecords", "mass"]
 
 _FINE = 64  # losses are rounded down to 1/64 of a rank before a coin corrects for it
 _LENGTH_BITS = 60
@@ -186,7 +186,7 @@ class _Strip:
     @classmethod
     def of(cls, records: RankedRecords, fine: int, node: Node, a: int, b: int) -> _Strip:
         """Cut the points from a to b."""
-        low, high = (_mass(records, fine, z) for z in (a, b))
+        low, high = (mass(records, fine, z) for z in (a, b))
         target = low + node.q * (high - low)
         start = max(math.floor(low), math.floor(target) - node.cap - 1)
         stop = min(math.ceil(high), math.ceil(target) + node.cap + 1)
@@ -249,7 +249,7 @@ class _Strip:
 
     def _loss(self, z: int) -> Fraction:
         """Return the exact loss of a point."""
-        missed = abs(_mass(self.records, self.fine, z) - self.target)
+        missed = abs(mass(self.records, self.fine, z) - self.target)
         return min(missed, Fraction(self.node.cap))
 
 
@@ -324,7 +324,7 @@ def _cut(
     )
 
 
-def _mass(records: RankedRecords, fine: int, z: int) -> Fraction:
+def mass(records: RankedRecords, fine: int, z: int) -> Fraction:
     """Return F(z)."""
     before, ties = records.place(z >> fine)
     return before + Fraction(ties * (z & ((1 << fine) - 1)), 1 << fine)

@@ -1,0 +1,93 @@
+"""When several quantiles are drawn all at once, and in which terms: public numbers only.
+
+The joint law loses no budget on a tree, but all its quantiles go astray together where a share of
+the records is small against the logarithm of the range. So a noisy number of records comes first.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from modicum.estimators.nest import NEGLIGIBLE
+from modicum.estimators.purse import Purse
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.joint import JointTerms
+
+__all__ = ["Together", "together"]
+
+MOST_JOINT = 12  # the law's cost grows like the square of the number of quantiles
+COUNT_SHARE = Fraction(1, 32)
+ENOUGH = 14  # records of the smallest share, times ε
+MOST_KEPT = 1 << 22  # records that are kept for the joint law
+_STRAY = 3.0  # standard deviations of the noisy number that the candidates span on each side
+_SPACED = 8  # distance of two candidates for the number of records, times ε
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """The joint law for a share of a budget, before the number of records is known.
+
+    Attributes
+    ----------
+    shares : tuple of Fraction
+        Of the records, between the quantiles.
+    epsilon : Fraction
+        Size of the law's bounded range.
+    count_share : Fraction
+        Of the budget, for the noisy number of records.
+    half : int
+        Half of the width of the candidates for the number of records.
+    cap : int
+    """
+
+    shares: tuple[Fraction, ...]
+    epsilon: Fraction
+    count_share: Fraction
+    half: int
+    cap: int
+
+    @property
+    def reach(self) -> int:
+        """Ranks around each quantile on which the law depends, for nearly every noisy number."""
+        return self.cap + 2 * self.half + 2
+
+    def suits(self, count: int) -> bool:
+        """Tell whether so many records are enough."""
+        return self.epsilon * min(self.shares) * count >= ENOUGH
+
+    def terms(self, count: int) -> JointTerms:
+        """Return the public terms of the law around a noisy number of records."""
+        step = max(1, round(_SPACED / self.epsilon))
+        below = min(self.half, count) // step
+        above = self.half // step
+        totals = range(count - below * step, count + above * step + 1, step)
+        return JointTerms(self.shares, totals, self.cap)
+
+    def least(self, lattice: Lattice) -> float:
+        """Records such that no quantile is likely to leave the others for an empty part.
+
+        An empty part of the range may weigh as much as N of its integers, and a quantile that is
+        drawn from it costs its whole share of the records twice.
+        """
+        return math.log((lattice.width + 1) / 0.05) / float(self.epsilon * min(self.shares))
+
+
+def together(
+    purse: Purse, qs: tuple[Fraction, ...], lattice: Lattice, fine: int, share: Fraction
+) -> Together | None:
+    """Return the joint law that a share of a budget buys; None if the quantiles are too many.
+
+    Or if there is one alone, or the budget so small that too many records would be kept.
+    """
+    if not 1 < len(qs) <= MOST_JOINT:
+        return None
+    epsilon = purse.range_for(share - COUNT_SHARE)
+    half = math.ceil(_STRAY * purse.noise_sd(COUNT_SHARE))
+    logs = len(qs) * math.log((lattice.width + 1) << fine) + math.log(2 * half + 1)
+    cap = math.ceil(2 * (logs + NEGLIGIBLE) / float(epsilon))
+    shares = tuple(b - a for a, b in pairwise((Fraction(0), *qs, Fraction(1))))
+    found = Together(shares, epsilon, COUNT_SHARE, half, cap)
+    return found if 2 * found.reach * len(qs) <= MOST_KEPT else None

@@ -1,0 +1,184 @@
+"""Joint quantiles: an exact law, private on small neighbours, and its wrong forms are not."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations_with_replacement, pairwise
+
+import numpy as np
+import pytest
+
+from modicum import audit
+from modicum.exact.entropy import SeededEntropy
+from modicum.mechanisms.chain import Scale, Strip
+from modicum.mechanisms.joint import JointQuantiles, JointTerms
+from modicum.privacy.event import Pure
+from modicum.summaries.ranked import Ranked
+from tests.mechanisms.test_nested import Sorted, neighbours, worst
+
+HALVES = (Fraction(1, 2), Fraction(1, 2))
+THIRDS = (Fraction(1, 3),) * 3
+UNEVEN = (Fraction(1, 10), Fraction(2, 5), Fraction(1, 2))
+CAP = 60
+
+
+def law_of(data, shares, *, epsilon=Fraction(1), fine=1, last=2, totals=range(6), cap=CAP):
+    terms = JointTerms(shares, totals, cap)
+    return JointQuantiles(Sorted(tuple(sorted(data))), 0, last, fine, terms, epsilon, Pure(epsilon))
+
+
+class Many(Sorted):
+    """The same for many records."""
+
+    def __init__(self, data) -> None:
+        self.data = tuple(sorted(data))
+        self.ranked = Ranked(*np.unique(self.data, return_index=True, return_counts=True))
+
+    def place(self, value: int) -> tuple[int, int]:
+        low, high = (int(np.searchsorted(self.data, value, side)) for side in ("left", "right"))
+        return low, high - low
+
+    def between(self, start: int, stop: int):
+        return self.ranked.between(max(start, 0), min(stop, self.count))
+
+
+def mass(data, fine: int, z: int) -> float:
+    """Records below a point, those at its integer in proportion."""
+    t, part = divmod(z, 1 << fine)
+    return sum(x < t for x in data) + data.count(t) * part / (1 << fine)
+
+
+def listed(data, shares, *, epsilon, fine, last, totals, cap) -> dict:
+    """All probabilities, straight from the definition."""
+    ends = range(((last + 1) << fine) + 1)
+    weights = {}
+    for c in totals:
+        for points in combinations_with_replacement(ends, len(shares) - 1):
+            below = [0.0, *(mass(data, fine, z) for z in points), float(len(data))]
+            loss = sum(
+                abs(b - a - c * float(p)) for (a, b), p in zip(pairwise(below), shares, strict=True)
+            )
+            weights[c, *points] = math.exp(-float(epsilon) / 2 * min(loss, cap))
+    total = math.fsum(weights.values())
+    return {outcome: weight / total for outcome, weight in weights.items()}
+
+
+@pytest.mark.parametrize("shares", [HALVES, THIRDS, UNEVEN], ids=str)
+@pytest.mark.parametrize("data", [(), (1,), (0, 0, 1, 2, 2)], ids=str)
+def test_probabilities_are_those_of_the_definition(shares, data) -> None:
+    wanted = {"epsilon": Fraction(1), "fine": 1, "last": 2, "totals": range(0, 8, 3), "cap": 90}
+    law = law_of(data, shares, **wanted)
+    found = {outcome: math.exp(law.log_density(outcome)) for outcome in law.probes()}
+    exact = listed(data, shares, **wanted)
+    assert found.keys() == exact.keys()
+    assert [found[o] for o in exact] == pytest.approx(list(exact.values()), rel=1e-9)
+
+
+@pytest.mark.parametrize(("shares", "fine"), [(HALVES, 2), (THIRDS, 1), (UNEVEN, 0)], ids=str)
+def test_it_is_private_on_all_small_neighbours(shares, fine) -> None:
+    loss = worst(lambda data: law_of(data, shares, fine=fine), neighbours((0, 1, 2), 3))
+    assert 0.4 < loss <= 1
+
+
+def test_it_can_lose_nearly_all_of_its_budget() -> None:
+    """One candidate is right for one of two neighbours, at many more points than for the other."""
+
+    def build(data) -> JointQuantiles:
+        return law_of(data, HALVES, epsilon=Fraction(4), last=40, totals=range(0, 13, 12))
+
+    data = (0,) * 6 + (40,) * 5
+    assert 0.8 * 4 < worst(build, [(data, (*data, 40))]) <= 4
+
+
+def test_wrong_forms_are_not_private() -> None:
+    """The number of records read off the data; a rate of ε; ties divided as whole records."""
+
+    def told(data) -> np.ndarray:
+        """JointExp's loss at the rate of this law: its sensitivity is 2 (1 - 1/10)."""
+        n = len(data)
+        f = np.array([sum(x < z for x in data) for z in range(42)])
+        first, second = np.array(list(combinations_with_replacement(range(42), 2))).T
+        cells = (f[first], f[second] - f[first], n - f[second])
+        loss = sum(
+            np.abs(cell - n * share) for cell, share in zip(cells, (0.1, 0.1, 0.8), strict=True)
+        )
+        return -loss / 2 - np.log(np.exp(-loss / 2).sum())
+
+    assert np.abs(told((40,) * 12) - told((*(40,) * 12, 0))).max() > 1.6
+
+    def hasty(data) -> JointQuantiles:
+        return law_of(data, HALVES, epsilon=Fraction(2), last=40, totals=range(0, 13, 12))
+
+    data = (0,) * 6 + (40,) * 5
+    assert worst(hasty, [(data, (*data, 40))]) > 1.5
+
+    def whole(n: int) -> np.ndarray:
+        """Records at 1 are divided as whole ones: d(z) falls as well as rises."""
+        f = np.array([n * min(max(z - 16, 0), 16) // 16 for z in range(49)])
+        first, second = np.array(list(combinations_with_replacement(range(49), 2))).T
+        cells = (f[first], f[second] - f[first], n - f[second])
+        loss = sum(
+            np.abs(cell - 10 * share) for cell, share in zip(cells, (0.1, 0.8, 0.1), strict=True)
+        )
+        return -loss / 2 - np.log(np.exp(-loss / 2).sum())
+
+    assert np.abs(whole(5) - whole(6)).max() > 1.8
+
+
+@pytest.mark.parametrize("shares", [HALVES, THIRDS], ids=len)
+def test_the_sampler_follows_the_law(shares) -> None:
+    law = law_of((0, 1, 1, 1, 2), shares, epsilon=Fraction(4), totals=range(3, 9, 2))
+    assert audit.fit(law, 1500, SeededEntropy(repr(shares))) > 1e-4
+
+
+def test_a_low_cap_is_drawn_too() -> None:
+    """With a cap of two ranks many outcomes are those that are all alike."""
+    wanted = {"epsilon": Fraction(1), "fine": 2, "last": 2, "totals": range(2, 8, 3), "cap": 2}
+    exact = listed((0, 1, 1, 1, 2), HALVES, **wanted)
+    law, entropy = law_of((0, 1, 1, 1, 2), HALVES, **wanted), SeededEntropy("cap")
+    drawn = [law.sample(entropy) for _ in range(600)]
+    counts = np.array([drawn.count(outcome) for outcome in exact])
+    expected = 600 * np.array(list(exact.values()))
+    assert ((counts - expected) ** 2 / expected).sum() < len(exact) + 5 * math.sqrt(2 * len(exact))
+
+
+def test_a_sampler_with_a_wrong_scale_is_noticed() -> None:
+    law = law_of((0, 1, 1, 1, 2), HALVES, epsilon=Fraction(4), totals=range(3, 9, 2))
+    wrong = replace(law, epsilon=law.epsilon * Fraction(13, 10))
+    assert audit.power(law, wrong, draws=3000, entropy=SeededEntropy("w"), trials=1) == 1
+
+
+@pytest.mark.parametrize("data", [(1,) * 400, tuple(range(0, 800, 2))], ids=["ties", "spread"])
+def test_pieces_hold_every_point_once_and_bound_its_mass(data) -> None:
+    fine, last = 12, 900
+    strip = Strip.of(Many(data), (0, last), fine, (0, 400), Scale(120.0, 0.5, 4))
+    edges = (strip.starts << fine) + strip.offsets
+    assert edges[0] == 0
+    assert edges[-1] == ((last + 1) << fine) + 1
+    assert (np.diff(edges) == strip.sizes).all()
+    for i, j in enumerate(np.searchsorted(edges, np.arange(0, edges[-1], 977), side="right") - 1):
+        missed = abs(mass(data, fine, 977 * i) - strip.middles[j])
+        assert missed <= strip.halves[j] + 1e-9
+    near = np.abs(strip.middles - 120) < 40
+    assert strip.halves[near].max() <= 0.5
+
+
+def test_many_quantiles_of_many_records() -> None:
+    """The sampler's pieces, its capped part and far candidates: the marginals are near the q."""
+    data = tuple(np.random.default_rng(3).integers(0, 10**6, 500).tolist())
+    shares = (Fraction(1, 5),) * 5
+    law = law_of(data, shares, fine=4, last=10**6, totals=range(380, 640, 16), cap=400)
+    law, entropy = replace(law, records=Many(data)), SeededEntropy("many")
+    drawn = np.array([law.sample(entropy) for _ in range(60)])
+    ranks = np.searchsorted(np.sort(data), drawn[:, 1:] >> 4)
+    assert (np.diff(drawn[:, 1:], axis=1) >= 0).all()
+    assert np.abs(ranks.mean(axis=0) - 100 * np.arange(1, 5)).max() < 4
+    assert 2 < np.abs(ranks - 100 * np.arange(1, 5)).mean() < 12
+
+
+def test_impossible_outcomes_and_no_data_in_words() -> None:
+    law = law_of((0, 1), THIRDS)
+    for outcome in ((3, 3, 2), (7, 1, 2), (3, -1, 2), (3, 0, 7)):
+        assert law.log_density(outcome) == -math.inf
+    assert "records" not in repr(law)
+    assert not {"records", "_chains", "_totals"} & set(law.public())
