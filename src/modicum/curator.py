@@ -365,13 +365,7 @@ class Curator:
     def _paying(
         self, requests: Mapping[str, Question[Any]], unit: Unit, **more: object
     ) -> Iterator[Bill]:
-        """Check requests, and hold the lock while they are answered.
-
-        Yields
-        ------
-        Bill
-            Charges them all at once.
-        """
+        """Check requests, and hold the lock while they are answered; yield the bill for all."""
         if not requests:
             raise InvalidArgument("together() needs at least one request")
         self._check_process()  # before the lock: a fork may have copied it locked
