@@ -25,7 +25,8 @@ from modicum.privacy.event import Event
 
 __all__ = ["JointQuantiles", "JointTerms"]
 
-_MARGIN = 2.0**-10  # far more than the error of the chain's sums
+_MARGIN = 2.0**-10  # far more than the relative errors of the chain's sums, and
+_ROUNDED = 2.0**-48  # of each rank, where there are so many that a float rounds them
 Floats = NDArray[np.float64]
 
 _LISTED = 1 << 18  # outcomes up to which all of them enter a normaliser
@@ -109,7 +110,7 @@ class JointQuantiles(Law[tuple[int, ...]]):
         if not self._chains:
             self._chains.append(self._chain(upper=True))
         chain = self._chains[0]
-        most = _raised(chain.log_total + _MARGIN)
+        most = _raised(chain.log_total + self._margin)
         while True:
             if point_below(0, 0, lambda digits: self._even(most, digits), entropy):
                 return self._any(entropy)
@@ -142,6 +143,12 @@ class JointQuantiles(Law[tuple[int, ...]]):
         low, high = self._ends
         tuples = combinations_with_replacement(range(low, high + 1), len(self.terms.shares) - 1)
         return ((total, *points) for total, points in product(self.terms.totals, tuples))
+
+    @property
+    def _margin(self) -> float:
+        """Logarithm of the factor by which the chain is raised: more than its rounding errors."""
+        ranks = float(self.records.count + self.terms.totals[-1]) * len(self.terms.shares)
+        return _MARGIN + float(self.rate) * ranks * _ROUNDED
 
     @property
     def _ends(self) -> tuple[int, int]:
