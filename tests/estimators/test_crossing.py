@@ -7,11 +7,13 @@ from itertools import combinations, combinations_with_replacement
 import numpy as np
 import pytest
 
+from modicum import request
 from modicum.estimators.crossing import Lengths, Masses, level_ends_of, trimmed_by_rank
 from modicum.estimators.score import expectile_score, huber_score, power_score
 from modicum.estimators.score_table import ScoreTable
 from modicum.exact.lattice import Lattice
 from modicum.summaries.cells import Cells
+from tests.estimators.test_quantile import answers
 
 LATTICE = Lattice(-8.0, 8.0, 1.0)
 SINGLE = tuple(range(17))
@@ -170,3 +172,41 @@ def test_level_ends_are_those_of_the_interpolated_length(fine) -> None:
             low, high = y[inside >= -k * fine], y[inside <= k * fine]
             assert lows[k] == (low[0] if len(low) else last * fine + 1)
             assert highs[k] == (high[-1] if len(high) else first * fine - 1)
+
+
+@pytest.mark.parametrize("where", ["steep", "flat", "split", "nowhere"])
+def test_how_many_lengths_are_asked_for_is_bounded_by_public_values(where) -> None:
+    """A length that is below every level nearly everywhere takes no more memory than another."""
+    first, last, levels = -(10**12), 10**12, 50
+    lengths = {
+        "steep": lambda z: z,
+        "flat": lambda z: z // 10**11,
+        "split": lambda z: np.where(np.abs(z) < 9 * 10**11, 0, np.sign(z) * 10**6),
+        "nowhere": np.zeros_like,
+    }
+    asked = []
+
+    def length(z):
+        asked.append(z)
+        return lengths[where](z)
+
+    lows, highs = level_ends_of(length, first, last, 4, levels)
+    every = np.concatenate(asked)
+    assert max(len(z) for z in asked) <= 2 * levels
+    assert len(asked) <= math.ceil(math.log2(last - first + 2))
+    assert len(every) == len(np.unique(every))
+    zero = {
+        "steep": (0, 0),
+        "flat": (0, 10**11 - 1),
+        "split": (1 - 9 * 10**11, 9 * 10**11 - 1),
+        "nowhere": (first, last),
+    }
+    assert (lows[0], highs[0]) == (4 * zero[where][0], 4 * zero[where][1])
+
+
+def test_balanced_clusters_far_apart_have_an_answer() -> None:
+    """The sum of scores is next to 0 between them: nearly all candidates have a small length."""
+    data = np.where(np.arange(6000) % 2, 1e8, -1e8)
+    question = request.huber_location(width=1.0, within=(-1e9, 1e9), epsilon=20_000)
+    for answer in answers(question, data, 2):
+        assert -1e8 - 2 <= float(answer.value) <= 1e8 + 2
