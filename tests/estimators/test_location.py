@@ -1,5 +1,6 @@
 """Locations: near the true ones at any range, with intervals that cover, and honest notes."""
 
+import warnings
 from fractions import Fraction
 from itertools import pairwise
 
@@ -149,6 +150,28 @@ def test_boundaries_that_fail_on_the_data_tell_nobody() -> None:
     question = request.monotone(statistic=Failing(), within=WITHIN, epsilon=1)
     found = answers(question, np.random.default_rng(0).normal(size=500), 3)
     assert all(-1e9 <= float(a.value) <= 1e9 for a in found)
+
+
+class Warns(OwnMedian):
+    name = "warns"
+
+    def ends(self, places, counts, lo, hi, levels):
+        if counts.sum() > 100:
+            warnings.warn("more than a hundred", stacklevel=1)
+            np.log(np.zeros(1) - 1)
+        return super().ends(places, counts, lo, hi, levels)
+
+
+@pytest.mark.parametrize("action", ["always", "error"])
+def test_warnings_about_the_data_tell_nobody(action) -> None:
+    data = np.random.default_rng(0).normal(size=20_000)
+    question = request.monotone(statistic=Warns(), within=WITHIN, epsilon=1)
+    with warnings.catch_warnings(record=True) as heard, np.errstate(all="raise"):
+        warnings.simplefilter(action)
+        found = answers(question, data, 2)
+    assert not heard
+    # Nor do they count as a failure: the answers are medians.
+    assert all(abs(float(a.value)) < 0.1 for a in found)
 
 
 class Greedy(OwnMedian):

@@ -14,6 +14,7 @@ from modicum.errors import InvalidArgument
 from modicum.estimators.crossing import trimmed_by_rank
 from modicum.estimators.score_table import Reals
 from modicum.estimators.statistic import MonotoneStatistic
+from modicum.estimators.unheard import unheard
 from modicum.summaries.base import Integers
 from modicum.summaries.cells import CellSummary
 
@@ -73,7 +74,8 @@ class Boundaries(MonotoneStatistic):
             ``lows[k] <= highs[k]``. The ends of what k changes can reach do this for every
             statistic; a bound that is not exact may not. Privacy hangs on it. :meth:`check`
             tries small data sets. If the method fails on the data, or returns something else
-            than finite numbers, all candidates count as equally good: no error may tell of data.
+            than finite numbers, all candidates count as equally good: no error may tell of data,
+            and no warning does: they are not heard.
         """
 
     def check(self, span: float) -> None:
@@ -143,9 +145,10 @@ class Boundaries(MonotoneStatistic):
         levels = cap // _HALF + 1
         lo, hi = ends[0] * step, ends[1] * step
         try:
-            found = self.ends(clipped[heads][there] * step, gathered[there], lo, hi, levels)
-            lows, highs = (np.asarray(each, dtype=np.float64).reshape(levels) for each in found)
-            fine = bool(np.isfinite(lows).all() and np.isfinite(highs).all())
+            with unheard():
+                found = self.ends(clipped[heads][there] * step, gathered[there], lo, hi, levels)
+                lows, highs = (np.asarray(each, dtype=np.float64).reshape(levels) for each in found)
+                fine = bool(np.isfinite(lows).all() and np.isfinite(highs).all())
         except Exception:  # noqa: BLE001 -- whether it fails may depend on the data
             fine = False
         if not fine:
