@@ -27,10 +27,10 @@ def table_of(score) -> ScoreTable:
     return ScoreTable.of(score._values, 16, None if score.homogeneous else 1.0)
 
 
-def masses(data, centre=0, edges=SINGLE, lo=-8, hi=8, unit=UNIT) -> Masses:
+def masses(data, centre=0, edges=SINGLE, lo=-8, hi=8, unit=UNIT, towards=0) -> Masses:
     reading = Cells(centre, edges).begin(LATTICE)
     reading.update(np.array(data, dtype=float))
-    return Masses.of(reading.finish(), lo, hi, Lengths.parts(unit))
+    return Masses.of(reading.finish(), lo, hi, Lengths.parts(unit), towards=towards)
 
 
 def least_change(data, psi, t, lo, hi) -> Fraction | None:
@@ -81,12 +81,14 @@ def test_the_length_is_the_least_change(score) -> None:
     ("centre", "edges", "bounds"),
     [(0, SINGLE, (-8, 8)), (1, COARSE, (-15, 17)), (-2, COARSE, (-5, 5))],
 )
-def test_one_record_moves_a_length_by_one_at_most(score, centre, edges, bounds) -> None:
-    """On single integers, on cells that split records, and clipped."""
+@pytest.mark.parametrize("towards", [-1, 0, 1])
+def test_one_record_moves_a_length_by_one_at_most(score, centre, edges, bounds, towards) -> None:
+    """On single integers, on cells that split or move records, and clipped."""
     table, t = table_of(score), np.arange(max(-8, bounds[0]), min(8, bounds[1]) + 1)
 
     def lengths(data):
-        found = Lengths(masses(data, centre, edges, *bounds), table, CAP).at(t)
+        found = Lengths(masses(data, centre, edges, *bounds, towards=towards), table, CAP, towards)
+        found = found.at(t)
         assert (np.diff(found) >= 0).all()
         return found
 
@@ -95,6 +97,26 @@ def test_one_record_moves_a_length_by_one_at_most(score, centre, edges, bounds) 
             here = lengths(data)
             for x in (-8, -7, -1, 0, 2, 5, 8):
                 assert np.abs(lengths((*data, x)) - here).max() <= UNIT, (data, x)
+
+
+@pytest.mark.parametrize("score", SCORES, ids=lambda score: score.name)
+@pytest.mark.parametrize(("centre", "bounds"), [(1, (-15, 17)), (-2, (-5, 5))])
+def test_moved_lengths_lie_on_either_side_of_the_exact_one(score, centre, bounds) -> None:
+    """Above the moved statistic is surely above that of the records."""
+    table, t = table_of(score), np.arange(max(-8, bounds[0]), min(8, bounds[1]) + 1)
+    moved = 0
+    for data in combinations_with_replacement((-8, -7, -3, 1, 2, 5, 8), 3):
+        clipped = np.clip(data, *bounds)
+        total = np.array([table.at(clipped - x).sum() for x in t])
+        down, up = (
+            Lengths(masses(data, centre, COARSE, *bounds, towards=s), table, CAP, s).at(t)
+            for s in (-1, 1)
+        )
+        assert (total[up > 0] <= 0).all()
+        assert (total[down < 0] >= 0).all()
+        assert (up <= down).all()
+        moved += (up < down).any()
+    assert moved
 
 
 def test_masses_keep_the_count_and_the_sum() -> None:

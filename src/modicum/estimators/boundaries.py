@@ -128,12 +128,14 @@ class Boundaries(MonotoneStatistic):
         unit: int,
         cap: int,
         trimmed: int = 0,
+        towards: int = 0,
     ) -> BoundaryLengths:
-        """Lengths in halves; each record is moved to the middle of its cell."""
+        """Lengths in halves; each record is moved to the middle or an end of its cell."""
         assert unit == _HALF
         edges = np.array(cells.edges, dtype=np.int64)
-        middles = (edges[:-1] + edges[1:]) / 2.0
-        places = np.concatenate([-middles[::-1], [0.0], middles]) + cells.centre
+        middles, halves = (edges[:-1] + edges[1:]) / 2.0, np.diff(edges) * (towards / 2.0)
+        lower, upper = (halves - middles)[::-1], middles + halves
+        places = np.concatenate([lower, [0.0], upper]) + cells.centre
         counts = np.array(cells.counts[1:-1], dtype=np.int64)
         if trimmed:
             counts = trimmed_by_rank(counts, trimmed)

@@ -1,7 +1,8 @@
 """How many records away is each value of a monotone M-estimator: the crossing length, from cells.
 
 [X1] masses   each record is a unit of mass, split over the two cell ends around it in proportion
-              to its nearness; only counts and sums of cells are needed;
+              to its nearness; only counts and sums of cells are needed. For the ends of an
+              interval all of a cell is moved to one end;
 [X2] length   of a value t: the least mass to remove or to add before the sum of scores
               S(t) = sum ψ(x - t) is 0; negative where S(t) > 0, that is below the estimate;
 [X3] levels   where that signed length passes -k and k, for every k;
@@ -53,7 +54,15 @@ class Masses:
     hi: int
 
     @classmethod
-    def of(cls, cells: CellSummary, lo: int, hi: int, parts: int, trimmed: int = 0) -> Masses:
+    def of(
+        cls,
+        cells: CellSummary,
+        lo: int,
+        hi: int,
+        parts: int,
+        trimmed: int = 0,
+        towards: int = 0,
+    ) -> Masses:
         """[X1] Split the records of cells over the ends of the cells; clip them to [lo, hi].
 
         Parameters
@@ -67,6 +76,9 @@ class Masses:
         trimmed : int
             If positive: records' worth of mass deleted on each side; what is then left beyond
             [lo, hi] is deleted too, and not clipped.
+        towards : int
+            1 or -1: all of a cell goes to its upper or lower end in place of both. No record is
+            lowered then, or none raised.
 
         Notes
         -----
@@ -83,8 +95,8 @@ class Masses:
         found[size - 1] = counts[size] * parts
         for side in (-1, 1):
             n = counts[size + side * np.arange(1, size)]
-            outer = np.zeros(size - 1, dtype=np.int64)
-            for i in np.flatnonzero(n).tolist():
+            outer = n * parts if towards == side else np.zeros(size - 1, dtype=np.int64)
+            for i in () if towards else np.flatnonzero(n).tolist():
                 total = side * (cells.sums[size + side * (i + 1)] - int(n[i]) * cells.centre)
                 outer[i] = (total - int(n[i]) * int(edges[i])) * parts // int(spans[i])
             at = size - 1 + side * np.arange(size)
@@ -129,11 +141,14 @@ class Lengths:
         Its span reaches from ``masses.lo`` to ``masses.hi``.
     cap : int
         Largest length, in 1/unit of a record.
+    towards : int
+        1 or -1: scores are rounded up or down to those of a knot of the table.
     """
 
     masses: Masses
     table: ScoreTable
     cap: int
+    towards: int = 0
 
     @staticmethod
     def parts(unit: int) -> int:
@@ -157,13 +172,18 @@ class Lengths:
 
         return upto(self.masses.parts), upto(self.masses.parts[::-1])
 
+    def _scores(self, differences: Integers) -> Integers:
+        if self.towards:
+            return self.table.beside(differences, self.towards)
+        return self.table.at(differences)
+
     def _block(self, t: Integers) -> Integers:
         masses = self.masses
         if not len(masses.places):
             return np.zeros(len(t), dtype=np.int64)
-        scores = self.table.at(masses.places[None, :] - t[:, None])
+        scores = self._scores(masses.places[None, :] - t[:, None])
         total = _exact_sums(scores, masses.parts)
-        up, down = self.table.at(masses.hi - t), -self.table.at(masses.lo - t)
+        up, down = self._scores(masses.hi - t), -self._scores(masses.lo - t)
         low, high = self._ends
         above = _needed(-total, -scores[:, : len(low)], low, up)
         below = _needed(total, scores[:, : -len(high) - 1 : -1], high, down)

@@ -132,13 +132,14 @@ class Score(MonotoneStatistic):
         unit: int,
         cap: int,
         trimmed: int = 0,
+        towards: int = 0,
     ) -> Lengths:
         """Crossing lengths on cells (see :mod:`modicum.estimators.crossing`)."""
-        masses = Masses.of(cells, *ends, Lengths.parts(unit), trimmed)
+        masses = Masses.of(cells, *ends, Lengths.parts(unit), trimmed, towards)
         span = ends[1] - ends[0]
         with unheard():
             table = ScoreTable.of(self._values, span, None if self.homogeneous else step)
-        return Lengths(masses, table, cap)
+        return Lengths(masses, table, cap, towards)
 
 
 @dataclass(frozen=True, slots=True)
