@@ -7,11 +7,13 @@ from itertools import combinations, combinations_with_replacement
 import numpy as np
 import pytest
 
+from modicum import request
 from modicum.estimators.crossing import Lengths, Masses, level_ends_of, trimmed_by_rank
 from modicum.estimators.score import expectile_score, huber_score, power_score
 from modicum.estimators.score_table import ScoreTable
 from modicum.exact.lattice import Lattice
 from modicum.summaries.cells import Cells
+from tests.estimators.test_quantile import answers
 
 LATTICE = Lattice(-8.0, 8.0, 1.0)
 SINGLE = tuple(range(17))
@@ -25,10 +27,10 @@ def table_of(score) -> ScoreTable:
     return ScoreTable.of(score._values, 16, None if score.homogeneous else 1.0)
 
 
-def masses(data, centre=0, edges=SINGLE, lo=-8, hi=8, unit=UNIT) -> Masses:
+def masses(data, centre=0, edges=SINGLE, lo=-8, hi=8, unit=UNIT, towards=0) -> Masses:
     reading = Cells(centre, edges).begin(LATTICE)
     reading.update(np.array(data, dtype=float))
-    return Masses.of(reading.finish(), lo, hi, Lengths.parts(unit))
+    return Masses.of(reading.finish(), lo, hi, Lengths.parts(unit), towards=towards)
 
 
 def least_change(data, psi, t, lo, hi) -> Fraction | None:
@@ -79,12 +81,14 @@ def test_the_length_is_the_least_change(score) -> None:
     ("centre", "edges", "bounds"),
     [(0, SINGLE, (-8, 8)), (1, COARSE, (-15, 17)), (-2, COARSE, (-5, 5))],
 )
-def test_one_record_moves_a_length_by_one_at_most(score, centre, edges, bounds) -> None:
-    """On single integers, on cells that split records, and clipped."""
+@pytest.mark.parametrize("towards", [-1, 0, 1])
+def test_one_record_moves_a_length_by_one_at_most(score, centre, edges, bounds, towards) -> None:
+    """On single integers, on cells that split or move records, and clipped."""
     table, t = table_of(score), np.arange(max(-8, bounds[0]), min(8, bounds[1]) + 1)
 
     def lengths(data):
-        found = Lengths(masses(data, centre, edges, *bounds), table, CAP).at(t)
+        found = Lengths(masses(data, centre, edges, *bounds, towards=towards), table, CAP, towards)
+        found = found.at(t)
         assert (np.diff(found) >= 0).all()
         return found
 
@@ -93,6 +97,26 @@ def test_one_record_moves_a_length_by_one_at_most(score, centre, edges, bounds) 
             here = lengths(data)
             for x in (-8, -7, -1, 0, 2, 5, 8):
                 assert np.abs(lengths((*data, x)) - here).max() <= UNIT, (data, x)
+
+
+@pytest.mark.parametrize("score", SCORES, ids=lambda score: score.name)
+@pytest.mark.parametrize(("centre", "bounds"), [(1, (-15, 17)), (-2, (-5, 5))])
+def test_moved_lengths_lie_on_either_side_of_the_exact_one(score, centre, bounds) -> None:
+    """Above the moved statistic is surely above that of the records."""
+    table, t = table_of(score), np.arange(max(-8, bounds[0]), min(8, bounds[1]) + 1)
+    moved = 0
+    for data in combinations_with_replacement((-8, -7, -3, 1, 2, 5, 8), 3):
+        clipped = np.clip(data, *bounds)
+        total = np.array([table.at(clipped - x).sum() for x in t])
+        down, up = (
+            Lengths(masses(data, centre, COARSE, *bounds, towards=s), table, CAP, s).at(t)
+            for s in (-1, 1)
+        )
+        assert (total[up > 0] <= 0).all()
+        assert (total[down < 0] >= 0).all()
+        assert (up <= down).all()
+        moved += (up < down).any()
+    assert moved
 
 
 def test_masses_keep_the_count_and_the_sum() -> None:
@@ -170,3 +194,41 @@ def test_level_ends_are_those_of_the_interpolated_length(fine) -> None:
             low, high = y[inside >= -k * fine], y[inside <= k * fine]
             assert lows[k] == (low[0] if len(low) else last * fine + 1)
             assert highs[k] == (high[-1] if len(high) else first * fine - 1)
+
+
+@pytest.mark.parametrize("where", ["steep", "flat", "split", "nowhere"])
+def test_how_many_lengths_are_asked_for_is_bounded_by_public_values(where) -> None:
+    """A length that is below every level nearly everywhere takes no more memory than another."""
+    first, last, levels = -(10**12), 10**12, 50
+    lengths = {
+        "steep": lambda z: z,
+        "flat": lambda z: z // 10**11,
+        "split": lambda z: np.where(np.abs(z) < 9 * 10**11, 0, np.sign(z) * 10**6),
+        "nowhere": np.zeros_like,
+    }
+    asked = []
+
+    def length(z):
+        asked.append(z)
+        return lengths[where](z)
+
+    lows, highs = level_ends_of(length, first, last, 4, levels)
+    every = np.concatenate(asked)
+    assert max(len(z) for z in asked) <= 2 * levels
+    assert len(asked) <= math.ceil(math.log2(last - first + 2))
+    assert len(every) == len(np.unique(every))
+    zero = {
+        "steep": (0, 0),
+        "flat": (0, 10**11 - 1),
+        "split": (1 - 9 * 10**11, 9 * 10**11 - 1),
+        "nowhere": (first, last),
+    }
+    assert (lows[0], highs[0]) == (4 * zero[where][0], 4 * zero[where][1])
+
+
+def test_balanced_clusters_far_apart_have_an_answer() -> None:
+    """The sum of scores is next to 0 between them: nearly all candidates have a small length."""
+    data = np.where(np.arange(6000) % 2, 1e8, -1e8)
+    question = request.huber_location(width=1.0, within=(-1e9, 1e9), epsilon=20_000)
+    for answer in answers(question, data, 2):
+        assert -1e8 - 2 <= float(answer.value) <= 1e8 + 2

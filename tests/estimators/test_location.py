@@ -1,5 +1,6 @@
 """Locations: near the true ones at any range, with intervals that cover, and honest notes."""
 
+import warnings
 from fractions import Fraction
 from itertools import pairwise
 
@@ -101,6 +102,20 @@ def test_the_interval_covers_the_location(name, n) -> None:
         assert np.mean(held) >= 0.75, shape  # 4 intervals
 
 
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_the_interval_covers_what_cells_hide(sign) -> None:
+    """A third of the data at the kink of the score, within one cell: hardly noise, but a bias."""
+    width, n, held = 1.003, 20_000, []
+    question = request.huber_location(width=width, within=(-1e3, 1e3), epsilon=100)
+    for at in (1.4 * width, 1.402 * width):
+        data = sign * np.repeat([0.0, at, -50.0], [n // 2, 35 * n // 100, 15 * n // 100])
+        truth = crossing(data, lambda v: np.clip(v, -width, width))
+        for a in answers(question, data, 3):
+            lower, upper = a.evidence.interval(0.95, 3)
+            held.append(lower <= truth <= upper)
+    assert np.mean(held) >= 0.6  # 6 intervals
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ASKED)
 @pytest.mark.parametrize("shape", [*SHAPES.keys() - {"pareto 1.5"}])
@@ -149,6 +164,28 @@ def test_boundaries_that_fail_on_the_data_tell_nobody() -> None:
     question = request.monotone(statistic=Failing(), within=WITHIN, epsilon=1)
     found = answers(question, np.random.default_rng(0).normal(size=500), 3)
     assert all(-1e9 <= float(a.value) <= 1e9 for a in found)
+
+
+class Warns(OwnMedian):
+    name = "warns"
+
+    def ends(self, places, counts, lo, hi, levels):
+        if counts.sum() > 100:
+            warnings.warn("more than a hundred", stacklevel=1)
+            np.log(np.zeros(1) - 1)
+        return super().ends(places, counts, lo, hi, levels)
+
+
+@pytest.mark.parametrize("action", ["always", "error"])
+def test_warnings_about_the_data_tell_nobody(action) -> None:
+    data = np.random.default_rng(0).normal(size=20_000)
+    question = request.monotone(statistic=Warns(), within=WITHIN, epsilon=1)
+    with warnings.catch_warnings(record=True) as heard, np.errstate(all="raise"):
+        warnings.simplefilter(action)
+        found = answers(question, data, 2)
+    assert not heard
+    # Nor do they count as a failure: the answers are medians.
+    assert all(abs(float(a.value)) < 0.1 for a in found)
 
 
 class Greedy(OwnMedian):

@@ -51,6 +51,25 @@ def test_a_table_is_close_to_the_score(score) -> None:
     assert np.abs(table.at(BOTH) / scale - exact).max() < 1e-3 * np.abs(exact).max()
 
 
+@pytest.mark.parametrize("psi", [lambda v: v, np.sign, np.tanh, lambda v: np.clip(v, -2.3, 1.7)])
+def test_a_score_is_between_the_knots_beside_it(psi) -> None:
+    step = 2.0**-13
+    v = np.arange(-40_000, 40_001)
+    table = ScoreTable.of(psi, 1 << 16, step)
+    low, high = table.beside(v, -1), table.beside(v, 1)
+    for found in (low, high):
+        assert (np.diff(found) >= 0).all()
+        assert found[40_000] == 0
+    assert (low <= table.at(v)).all()
+    assert (table.at(v) <= high).all()
+    # Between two knots any nondecreasing score may be: here one that steps in the middle.
+    at = 3 * 2**13 + 1
+    jump = ScoreTable.of(lambda v: np.where(v >= at * step, 1.0, np.minimum(v, 0.0)), 1 << 16, step)
+    assert jump.beside(np.array([at]), 1) == jump.above[-1]
+    assert jump.beside(np.array([at]), -1) == 0
+    assert 0 < jump.at(np.array([at])) < jump.above[-1]
+
+
 def test_beyond_the_span_a_table_is_constant() -> None:
     table = ScoreTable.of(lambda v: v, 100, 1.0)
     assert table.at(np.array([100, 101, -1000])).tolist() == [

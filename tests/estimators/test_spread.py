@@ -11,7 +11,7 @@ from modicum.errors import InvalidArgument
 from modicum.estimators.clipping import Rough
 from modicum.estimators.mean_evidence import Counted, NoisyTerm
 from modicum.estimators.outside import Outside
-from modicum.estimators.variance_evidence import VarianceEvidence
+from modicum.estimators.variance_evidence import VarianceEvidence, spread_interval
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.noise import LaplaceNoise
 from tests.estimators.test_quantile import answers
@@ -100,6 +100,15 @@ def test_the_interval_follows_the_noise_and_the_tail() -> None:
     assert found.interval(0.95, 2).upper == 1024**2
     assert "public range" in found.assumption(2)
     assert evidence(sums=(-5, -5)).value == 0
+
+
+@pytest.mark.parametrize("root", [True, False])
+def test_an_interval_never_ends_below_its_start(root) -> None:
+    """Half of the range is the largest standard deviation, whatever the noise says."""
+    lattice, half = Lattice(0.0, 100.0, 1.0), 50.0 if root else 2500.0
+    for least, most in ((60.0, 60.0), (3.0, 70.0), (60.0, 50.0), (0.0, 0.0)):
+        lower, upper = spread_interval(lattice, least**2, most**2, root=root)
+        assert 0 <= lower <= upper <= half
 
 
 def test_sums_of_nothing_leave_the_clipping_bounds() -> None:

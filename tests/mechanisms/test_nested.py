@@ -187,6 +187,16 @@ def test_impossible_outcomes() -> None:
     assert "records" not in law.public()
 
 
+def test_what_a_draw_is_made_of_shows_no_data() -> None:
+    data = Sorted((77,) * 5)
+    law = NestedQuantiles(data, 0, 99, 0, law_of((), THIRDS).nodes, Pure(1))
+    strip = law._strip(law.nodes[0], law._range())
+    for part in (strip, strip.pieces):
+        assert type(part).__name__ in repr(part)
+        assert "array" not in repr(part)
+        assert "Fraction" not in repr(part)
+
+
 def test_paths_spend_exactly_the_amount() -> None:
     for m in (1, 2, 5, 9, 29, 200):
         qs = tuple(Fraction(i, m + 1) for i in range(1, m + 1))

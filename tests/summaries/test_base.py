@@ -11,8 +11,11 @@ from modicum.summaries.base import Fields, pack
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.clipped import ClippedSum, ClippedSummary
 from modicum.summaries.count import Count, CountSummary
+from modicum.summaries.ranked import Ranked
 from modicum.summaries.records import Records
+from modicum.summaries.sift import Sample
 from modicum.summaries.tails import Tails, TailSummary
+from modicum.summaries.tails_pass import Ends
 from tests.summaries.cases import LATTICES, reduce
 
 REDUCTIONS = [Count(), Tails(2), ClippedSum(-7, 7), Cells(3, (0, 5)), Records()]
@@ -35,6 +38,14 @@ def test_reprs_show_parameters() -> None:
     assert repr(SUMMARIES[1]) == "TailSummary(keep=2)"
     assert repr(SUMMARIES[0]) == "CountSummary()"
     assert repr(SUMMARIES[3]).startswith("CellSummary(centre=3, edges=(0, 5), first=")
+
+
+def test_parts_of_summaries_show_no_data_either() -> None:
+    values = np.array([654321])
+    parts = (Sample(values, 1.0, 654321, 654320, 654322), Ranked(values, values, values))
+    for part in (*parts, Ends(values, values, values)):
+        assert "654321" not in repr(part)
+        assert "654321" not in f"{part}"
 
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)

@@ -14,6 +14,7 @@ from modicum.errors import InvalidArgument
 from modicum.estimators.crossing import trimmed_by_rank
 from modicum.estimators.score_table import Reals
 from modicum.estimators.statistic import MonotoneStatistic
+from modicum.estimators.unheard import unheard
 from modicum.summaries.base import Integers
 from modicum.summaries.cells import CellSummary
 
@@ -73,7 +74,8 @@ class Boundaries(MonotoneStatistic):
             ``lows[k] <= highs[k]``. The ends of what k changes can reach do this for every
             statistic; a bound that is not exact may not. Privacy hangs on it. :meth:`check`
             tries small data sets. If the method fails on the data, or returns something else
-            than finite numbers, all candidates count as equally good: no error may tell of data.
+            than finite numbers, all candidates count as equally good: no error may tell of data,
+            and no warning does: they are not heard.
         """
 
     def check(self, span: float) -> None:
@@ -126,12 +128,14 @@ class Boundaries(MonotoneStatistic):
         unit: int,
         cap: int,
         trimmed: int = 0,
+        towards: int = 0,
     ) -> BoundaryLengths:
-        """Lengths in halves; each record is moved to the middle of its cell."""
+        """Lengths in halves; each record is moved to the middle or an end of its cell."""
         assert unit == _HALF
         edges = np.array(cells.edges, dtype=np.int64)
-        middles = (edges[:-1] + edges[1:]) / 2.0
-        places = np.concatenate([-middles[::-1], [0.0], middles]) + cells.centre
+        middles, halves = (edges[:-1] + edges[1:]) / 2.0, np.diff(edges) * (towards / 2.0)
+        lower, upper = (halves - middles)[::-1], middles + halves
+        places = np.concatenate([lower, [0.0], upper]) + cells.centre
         counts = np.array(cells.counts[1:-1], dtype=np.int64)
         if trimmed:
             counts = trimmed_by_rank(counts, trimmed)
@@ -143,9 +147,10 @@ class Boundaries(MonotoneStatistic):
         levels = cap // _HALF + 1
         lo, hi = ends[0] * step, ends[1] * step
         try:
-            found = self.ends(clipped[heads][there] * step, gathered[there], lo, hi, levels)
-            lows, highs = (np.asarray(each, dtype=np.float64).reshape(levels) for each in found)
-            fine = bool(np.isfinite(lows).all() and np.isfinite(highs).all())
+            with unheard():
+                found = self.ends(clipped[heads][there] * step, gathered[there], lo, hi, levels)
+                lows, highs = (np.asarray(each, dtype=np.float64).reshape(levels) for each in found)
+                fine = bool(np.isfinite(lows).all() and np.isfinite(highs).all())
         except Exception:  # noqa: BLE001 -- whether it fails may depend on the data
             fine = False
         if not fine:

@@ -1,7 +1,8 @@
 """How many records away is each value of a monotone M-estimator: the crossing length, from cells.
 
 [X1] masses   each record is a unit of mass, split over the two cell ends around it in proportion
-              to its nearness; only counts and sums of cells are needed;
+              to its nearness; only counts and sums of cells are needed. For the ends of an
+              interval all of a cell is moved to one end;
 [X2] length   of a value t: the least mass to remove or to add before the sum of scores
               S(t) = sum ψ(x - t) is 0; negative where S(t) > 0, that is below the estimate;
 [X3] levels   where that signed length passes -k and k, for every k;
@@ -30,7 +31,6 @@ _ROUNDING = 64  # parts of mass in one unit of length
 _HUGE = 1 << 60
 _LIMB, _LIMB_MASK = 26, (1 << 26) - 1
 _HALF, _HALF_MASK = 16, (1 << 16) - 1
-_WAYS = 16  # points a search looks at together
 _BLOCK = 1 << 21  # scores computed together
 
 
@@ -54,7 +54,15 @@ class Masses:
     hi: int
 
     @classmethod
-    def of(cls, cells: CellSummary, lo: int, hi: int, parts: int, trimmed: int = 0) -> Masses:
+    def of(
+        cls,
+        cells: CellSummary,
+        lo: int,
+        hi: int,
+        parts: int,
+        trimmed: int = 0,
+        towards: int = 0,
+    ) -> Masses:
         """[X1] Split the records of cells over the ends of the cells; clip them to [lo, hi].
 
         Parameters
@@ -68,6 +76,9 @@ class Masses:
         trimmed : int
             If positive: records' worth of mass deleted on each side; what is then left beyond
             [lo, hi] is deleted too, and not clipped.
+        towards : int
+            1 or -1: all of a cell goes to its upper or lower end in place of both. No record is
+            lowered then, or none raised.
 
         Notes
         -----
@@ -84,8 +95,8 @@ class Masses:
         found[size - 1] = counts[size] * parts
         for side in (-1, 1):
             n = counts[size + side * np.arange(1, size)]
-            outer = np.zeros(size - 1, dtype=np.int64)
-            for i in np.flatnonzero(n).tolist():
+            outer = n * parts if towards == side else np.zeros(size - 1, dtype=np.int64)
+            for i in () if towards else np.flatnonzero(n).tolist():
                 total = side * (cells.sums[size + side * (i + 1)] - int(n[i]) * cells.centre)
                 outer[i] = (total - int(n[i]) * int(edges[i])) * parts // int(spans[i])
             at = size - 1 + side * np.arange(size)
@@ -130,11 +141,14 @@ class Lengths:
         Its span reaches from ``masses.lo`` to ``masses.hi``.
     cap : int
         Largest length, in 1/unit of a record.
+    towards : int
+        1 or -1: scores are rounded up or down to those of a knot of the table.
     """
 
     masses: Masses
     table: ScoreTable
     cap: int
+    towards: int = 0
 
     @staticmethod
     def parts(unit: int) -> int:
@@ -158,13 +172,18 @@ class Lengths:
 
         return upto(self.masses.parts), upto(self.masses.parts[::-1])
 
+    def _scores(self, differences: Integers) -> Integers:
+        if self.towards:
+            return self.table.beside(differences, self.towards)
+        return self.table.at(differences)
+
     def _block(self, t: Integers) -> Integers:
         masses = self.masses
         if not len(masses.places):
             return np.zeros(len(t), dtype=np.int64)
-        scores = self.table.at(masses.places[None, :] - t[:, None])
+        scores = self._scores(masses.places[None, :] - t[:, None])
         total = _exact_sums(scores, masses.parts)
-        up, down = self.table.at(masses.hi - t), -self.table.at(masses.lo - t)
+        up, down = self._scores(masses.hi - t), -self._scores(masses.lo - t)
         low, high = self._ends
         above = _needed(-total, -scores[:, : len(low)], low, up)
         below = _needed(total, scores[:, : -len(high) - 1 : -1], high, down)
@@ -245,44 +264,48 @@ def level_ends_of(
     lows, highs : (levels,) int64 arrays
         The least fine number of a length of at least -k, and the greatest of at most k.
     """
-    # Numbers outside of (start, stop) have a length beyond every level.
-    start = _last_where(lambda z: length(z) <= -levels, first, last)
-    stop = -_last_where(lambda z: length(-z[::-1])[::-1] >= levels, -last, -first)
-    numbers = np.arange(max(start, first), min(stop, last) + 1, dtype=np.int64)
-    found = np.clip(length(numbers), -levels, levels)
-    wanted = np.arange(levels, dtype=np.int64)
-    highs = _greatest(numbers, found, wanted, fine)
-    lows = -_greatest(-numbers[::-1], -found[::-1], wanted, fine)
-    return lows, highs
+    wanted = np.arange(-levels, levels, dtype=np.int64)
+
+    def clipped(numbers: Integers) -> Integers:
+        return np.clip(length(numbers), -levels, levels)
+
+    at, below, above = _last_up_to(clipped, first, last, wanted)
+    inside = (at >= first) & (at < last)
+    rise = np.where(inside, above - below, 1)
+    # For below <= v < above: floor(fine (v - below) / rise) steps from the first to the second.
+    ends = at * fine + np.where(inside, (wanted - below) * fine // rise, 0)
+    ends[at < first] = first * fine - 1
+    highs = ends[levels:]
+    # A length of at least -k = v + 1: floor(fine (above - v - 1) / rise) steps back.
+    at, below, above = at[:levels], below[:levels], above[:levels]
+    inside, rise = inside[:levels], rise[:levels]
+    lows = (at + 1) * fine - np.where(inside, (above - wanted[:levels] - 1) * fine // rise, 0)
+    lows[at == last] = last * fine + 1
+    return lows[::-1], highs
 
 
-def _greatest(numbers: Integers, lengths: Integers, wanted: Integers, fine: int) -> Integers:
-    """Greatest fine number whose interpolated length is at most each of ``wanted``."""
-    at = np.searchsorted(lengths, wanted, side="right") - 1
-    inner = np.clip(at, 0, max(len(numbers) - 2, 0))
-    rise = lengths[np.minimum(inner + 1, len(numbers) - 1)] - lengths[inner]
-    # For lengths[at] <= k < lengths[at + 1]: floor(fine (k - lengths[at]) / rise) steps further.
-    steps = (wanted - lengths[inner]) * fine // np.maximum(rise, 1)
-    ends = numbers[inner] * fine + steps
-    ends = np.where(at < 0, numbers[0] * fine - 1, ends)
-    found: Integers = np.where(at >= len(numbers) - 1, numbers[-1] * fine, ends)
-    return found
+def _last_up_to(
+    length: Callable[[Integers], Integers], first: int, last: int, wanted: Integers
+) -> tuple[Integers, Integers, Integers]:
+    """Greatest number of a length of at most v, for increasing v, by bisection for all v together.
 
+    No number is asked for twice, and of each halving at most one for a v: how many there are
+    is bounded by public values, however many numbers lie between two levels.
 
-def _last_where(holds: Callable[[Integers], NDArray[np.bool_]], first: int, last: int) -> int:
-    """Greatest number of [first, last] where a condition holds that holds up to there.
-
-    first - 1 if it holds nowhere.
+    Returns
+    -------
+    at, below, above : int64 arrays
+        That number, or first - 1; its length, and that of the next one, where they are in
+        [first, last].
     """
-    low, high = first - 1, last + 1  # holds at low, not at high
-    while high - low > 1:
-        points = np.unique(
-            [low + (high - low) * i // (_WAYS + 1) for i in range(1, _WAYS + 1)]
-        ).astype(np.int64)
-        points = points[(points > low) & (points < high)]
-        if not len(points):
-            points = np.array([low + 1], dtype=np.int64)
-        true = int(np.count_nonzero(holds(points)))
-        ends = [low, *points.tolist(), high]
-        low, high = ends[true], ends[true + 1]
-    return low
+    at, after = np.full(len(wanted), first - 1), np.full(len(wanted), last + 1)
+    below, above = np.zeros_like(wanted), np.zeros_like(wanted)
+    while (left := np.flatnonzero(after - at > 1)).size:
+        middles = (at[left] + after[left]) >> 1
+        # They ascend: two levels have the same bracket, or one after the other.
+        new = np.diff(middles, prepend=first - 1) > 0
+        found = length(middles[new])[np.cumsum(new) - 1]
+        up = found <= wanted[left]
+        at[left[up]], below[left[up]] = middles[up], found[up]
+        after[left[~up]], above[left[~up]] = middles[~up], found[~up]
+    return at, below, above

@@ -66,8 +66,8 @@ class Scene:
     candidates: Candidates
     trimmed: int = 0
 
-    def lengths(self, size: LengthPlan) -> SignedLengths:
-        """Lengths of values between the bounds."""
+    def lengths(self, size: LengthPlan, towards: int = 0) -> SignedLengths:
+        """Lengths of values between the bounds (``towards``: as of a statistic's lengths)."""
         ends = self.bounds.lo, self.bounds.hi
         if self.bounds.outside is None and not self.trimmed:
             # The outermost cells may reach beyond the range.
@@ -80,6 +80,7 @@ class Scene:
             unit=size.unit,
             cap=size.cap,
             trimmed=self.trimmed,
+            towards=towards,
         )
 
 
@@ -108,7 +109,11 @@ def draw_value(scene: Scene, share: Fraction | None) -> Steps[tuple[int, float]]
 def draw_end(
     scene: Scene, point: int, sign: int, level: float, share: Fraction | None
 ) -> Steps[int]:
-    """[C6] A value beyond the location, on one side."""
+    """[C6] A value beyond the location, on one side.
+
+    Every record is moved to the end of its cell on that side, and so is every score to that of a
+    knot: what a cell hides cannot put the location beyond the end.
+    """
     epsilon = scene.purse.range_for(share)
     limit = (scene.lattice.first, scene.lattice.last)[sign > 0]
     furthest = max(scene.bounds.lo, limit) if sign < 0 else min(scene.bounds.hi, limit)
@@ -125,7 +130,7 @@ def draw_end(
         + give_up
     )
     size = LengthPlan.of(epsilon, log_count, shift, whole=scene.statistic.whole)
-    away = sign * scene.lengths(size).at(places)
+    away = sign * scene.lengths(size, sign).at(places)
     target = math.ceil(shift * size.unit)
     # The last candidate stands for the end of the range: never far from the target.
     away[-1] = max(int(away[-1]), target - math.floor(give_up * size.unit))

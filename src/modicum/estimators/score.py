@@ -16,6 +16,7 @@ from modicum.errors import InvalidArgument
 from modicum.estimators.crossing import Lengths, Masses
 from modicum.estimators.score_table import Reals, ScoreTable
 from modicum.estimators.statistic import MonotoneStatistic, is_number
+from modicum.estimators.unheard import unheard
 from modicum.summaries.cells import CellSummary
 
 __all__ = [
@@ -131,12 +132,14 @@ class Score(MonotoneStatistic):
         unit: int,
         cap: int,
         trimmed: int = 0,
+        towards: int = 0,
     ) -> Lengths:
         """Crossing lengths on cells (see :mod:`modicum.estimators.crossing`)."""
-        masses = Masses.of(cells, *ends, Lengths.parts(unit), trimmed)
+        masses = Masses.of(cells, *ends, Lengths.parts(unit), trimmed, towards)
         span = ends[1] - ends[0]
-        table = ScoreTable.of(self._values, span, None if self.homogeneous else step)
-        return Lengths(masses, table, cap)
+        with unheard():
+            table = ScoreTable.of(self._values, span, None if self.homogeneous else step)
+        return Lengths(masses, table, cap, towards)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ __all__ = ["Reals", "ScoreTable"]
 
 Reals = NDArray[np.float64]
 
-_KNOTS = FloatGrid(10)  # ψ is interpolated between differences 2^-10 of their size apart
+_KNOTS = FloatGrid(12)  # ψ is interpolated between differences 2^-12 of their size apart
 _LARGEST = 1 << 32  # integers of a table go up to this
 _PLACES = 15  # binary places of a difference between two knots
 
@@ -94,6 +94,25 @@ class ScoreTable:
         rise *= size
         rise >>= _PLACES
         values += rise
+        np.negative(values, out=values, where=left)
+        return values
+
+    def beside(self, differences: Integers, towards: int) -> Integers:
+        """Return ψ at the next knot from integer differences, upwards (1) or downwards (-1).
+
+        Whatever ψ does between two knots, at the difference it is no more, or no less.
+        """
+        size = np.minimum(np.abs(differences), self.span)
+        # As in ``at``: the place of the knot below.
+        shift = (size.astype(np.float64).view(np.int64) >> 52) - (1023 + _KNOTS.bits)
+        np.maximum(shift, 0, out=shift)
+        numbers = size >> shift
+        left = differences < 0
+        outwards = left if towards < 0 else ~left
+        numbers += outwards & (size != numbers << shift)
+        numbers += shift << _KNOTS.bits
+        numbers += left * len(self.below)
+        values: Integers = self._magnitudes[numbers]
         np.negative(values, out=values, where=left)
         return values
 

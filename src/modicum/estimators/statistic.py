@@ -74,6 +74,7 @@ class MonotoneStatistic(ABC):
         unit: int,
         cap: int,
         trimmed: int = 0,
+        towards: int = 0,
     ) -> SignedLengths:
         """Lengths for the records of cells, clipped to ``ends``; additions are between them.
 
@@ -86,6 +87,9 @@ class MonotoneStatistic(ABC):
         trimmed : int
             If positive, this many records are deleted on each side by rank, and those beyond
             ``ends`` too, in place of clipping.
+        towards : int
+            1 or -1: lengths from a statistic that is surely no less, or no more, than that of
+            the records. 0: as near as cells tell.
         """
 
     def check_numbers(self) -> None:

@@ -233,10 +233,11 @@ def spread_interval(lattice: Lattice, least: float, most: float, *, root: bool) 
     """Turn bounds on a variance in squared steps into an interval in the data's unit.
 
     Rounding moves each value by half a step at most, and so the standard deviation: it is a
-    distance from the constants, divided by sqrt(n).
+    distance from the constants, divided by sqrt(n). Noise may put both bounds beyond half of the
+    range, which no standard deviation exceeds.
     """
-    lower = max(0.0, math.sqrt(least) - 0.5) * lattice.step
     upper = min((math.sqrt(most) + 0.5) * lattice.step, (lattice.hi - lattice.lo) / 2)
+    lower = min(max(0.0, math.sqrt(least) - 0.5) * lattice.step, upper)
     return Interval(lower, upper) if root else Interval(lower**2, upper**2)
 
 

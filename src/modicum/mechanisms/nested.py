@@ -161,7 +161,7 @@ class NestedQuantiles(Law[tuple[int, ...]]):
         return _Strip.of(self.records, self.fine, node, drawn[node.left], drawn[node.right])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Strip:
     """The points between two ends, cut into pieces where the mass is constant or hardly changes.
 
@@ -253,7 +253,7 @@ class _Strip:
         return min(missed, Fraction(self.node.cap))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Pieces:
     """Points in a row, in no order of the pieces.
 

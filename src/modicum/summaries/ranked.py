@@ -25,6 +25,10 @@ class Ranked(NamedTuple):
     before: Integers
     ties: Integers
 
+    def __repr__(self) -> str:
+        """Return the name only: the values are data."""
+        return "Ranked()"
+
     @classmethod
     def joined(cls, parts: Sequence[Ranked]) -> Ranked:
         """Put what is known of different values together."""

@@ -24,7 +24,7 @@ from modicum.summaries.ranked import Ranked
 __all__ = ["Sample", "Sift", "Sifted"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Sample:
     """Sorted records, a uniform sample of the ``size`` records strictly between two integers.
 

@@ -20,7 +20,7 @@ from modicum.summaries.kernel import CHUNK, ROW, Quantiser, exact_sum
 __all__ = ["Ends", "TailsPass"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Ends:
     """Sorted records divided: the lowest, the highest of the others, and what is left."""
 
