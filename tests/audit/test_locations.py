@@ -147,6 +147,7 @@ class ShiftedEnds(PiecewiseLaw):
         return Runs(points, np.ones(9, dtype=np.int64), np.array(losses))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", ["1", "40"])
 def test_moving_the_ends_outwards_before_pruning(epsilon) -> None:
     """One record more changes up to three of those that stay: 1.5 times the claim of the stage."""

@@ -161,6 +161,7 @@ def test_bad_pairs_are_refused(wrong) -> None:
         request.iqr(within=WITHIN, epsilon=1, between=wrong)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("price", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
 @pytest.mark.parametrize("shape", ["normal", "income", "uniform", "exponential", "t of 4"])
 def test_few_records_exceed_a_maximum(shape, price) -> None:

@@ -125,6 +125,7 @@ def mask(q: NDArray[np.int64]) -> int:
 CUTS = [np.array([0.0]), np.array([1.0, NAN]), np.array([2.0, 3.0]), np.empty(0), np.array([4.0])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("merges", [0, 2])
 @pytest.mark.parametrize("k", [1, 2, 3])
 @pytest.mark.usefixtures("early_levels")
