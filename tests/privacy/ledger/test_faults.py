@@ -69,10 +69,11 @@ def test_ten_thousand_faults_of_a_file(tmp_path, record_property, seed) -> None:
 
 
 @pytest.mark.slow
-def test_two_thousand_faults_of_a_server(server, database, record_property) -> None:
-    proxy = Proxy(server.port, 25_000, seed=2)
+@pytest.mark.parametrize("seed", range(2, 7))
+def test_ten_thousand_faults_of_a_server(server, database, record_property, seed) -> None:
+    proxy = Proxy(server.port, 25_000, seed)
     try:
-        said = storm(database, 2000, 2, proxy.port)
+        said = storm(database, 2000, seed, proxy.port)
     finally:
         proxy.stop()
     judge(said, 2000, "PostgreSQL", record_property)
