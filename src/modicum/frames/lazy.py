@@ -56,10 +56,11 @@ class LazyQuery(StreamSource):
         self._types = types
 
     def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[Batch]:
-        nth = import_module("polars").nth  # col("*") would be all columns
-        places = {name: nth(place) for place, name in enumerate(self._types)}
-        floats = [polars_floats(places[name], self._types[name]) for name in columns]
-        return query_batches(self._frame, floats, [places[name] for name in labels])
+        col = import_module("polars").col
+        # "*" and "^x.*$" would be patterns of names, in Polars 1.20 for nth as well.
+        plain = {name: f"c{place}" for place, name in enumerate(self._types)}
+        floats = [polars_floats(col(plain[name]), self._types[name]) for name in columns]
+        return query_batches(self._frame.rename(plain), floats, [col(plain[n]) for n in labels])
 
     def _count(self) -> int:
         return query_count(self._frame)
