@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -129,37 +128,18 @@ class MeanEvidence:
         if tail is None:
             return (0.5 + (z + deviation * t) / count,) * 2
         left, right = (
-            0.5 + (self._side(0.45 * alpha, tail, distance, radius) + deviation * t) / count
-            for distance, radius in zip(
-                (self.rough - self.lo, self.hi - self.rough), self.outside.radii, strict=True
-            )
+            0.5 + (self._side(0.45 * alpha, tail, side) + deviation * t) / count for side in (0, 1)
         )
         return left, right
 
-    def _side(self, alpha: float, tail: float, distance: int, radius: int) -> float:
-        """Bound on noise and clipped excess of a side together, with probability 1 - alpha.
-
-        Beyond a distance further out than the drawn radius there are (radius / distance)^tail of
-        the records outside it. (With a radius of 0 nothing is known of them: all of them.)
-        """
-        bound = max(float(distance), self.outside.widening * radius)
-        share = math.pow(radius / bound, tail) if radius else 1.0
-        excess = share * bound / ((tail - 1) * self.outside.eta)
-        numbers, probabilities = self.outside.drawn(tail)
-        excesses = excess * numbers
-
-        def missed(z: float) -> float:
-            beyond = self.noise.noise.beyond((z - excesses) / self.noise.factor)
-            return float(probabilities @ beyond)
-
-        low = self.noise.bound(2 * alpha)
-        high = 2 * low + excess + 1.0
-        while missed(high) > alpha:
-            low, high = high, 2 * high
-        while high - low > 0.01 * high:
-            middle = (low + high) / 2
-            low, high = (middle, high) if missed(middle) > alpha else (low, middle)
-        return high
+    def _side(self, alpha: float, tail: float, side: int) -> float:
+        """Bound on noise and clipped excess of a side together, with probability 1 - alpha."""
+        distance = (self.rough - self.lo, self.hi - self.rough)[side]
+        if (self.lo <= self.lattice.first, self.hi >= self.lattice.last)[side]:
+            return self.noise.bound(2 * alpha)  # nothing lies beyond the range
+        return self.outside.reach(
+            alpha, tail, distance, side, noise=self.noise.noise, factor=self.noise.factor
+        )
 
     @property
     def condition(self) -> str:
