@@ -92,9 +92,17 @@ R_co = TypeVar("R_co", bound="Record", covariant=True)
 
 
 class Finding(ABC, Generic[R_co]):
-    """What an estimator returns, and the kind of release that is made of it."""
+    """What an estimator returns, and the kind of release that is made of it.
+
+    ``method`` names what answered, if the question left it open.
+    """
 
     __slots__ = ()
+
+    @property
+    def method(self) -> str | None:
+        """``None``: what the question names."""
+        return None
 
     @property
     @abstractmethod
@@ -156,7 +164,9 @@ class Record:
     unit : Unit
         Who is protected.
     lattice : Lattice or None
-        The public range and step; ``None`` for counts.
+        The range and step; ``None`` for counts.
+    ranged : bool
+        Whether the range was given, as ``within``.
     method : str
         Which algorithm answered.
     status : str
@@ -180,6 +190,7 @@ class Record:
     event: Event
     unit: Unit
     lattice: Lattice | None
+    ranged: bool
     method: str
     status: str
     journal: tuple[Entry, ...]
@@ -196,8 +207,10 @@ class Record:
 
     @property
     def within(self) -> tuple[float, float] | None:
-        """The public range, ``None`` for counts."""
-        return None if self.lattice is None else (self.lattice.lo, self.lattice.hi)
+        """The public range, ``None`` if none was given."""
+        if self.lattice is None or not self.ranged:
+            return None
+        return self.lattice.lo, self.lattice.hi
 
     def explain(self) -> str:
         """Tell step by step what was drawn, what it cost, and what the interval assumes."""
@@ -215,7 +228,7 @@ class Record:
 
     def _terms(self) -> list[str]:
         """Lines of the card that do not tell the answer."""
-        where = "" if self.lattice is None else f", values within {_range(self.lattice)}"
+        where = f", values within {_range(self.within)}" if self.within else ""
         lines = [
             f"  cost           {self.event} for {self.unit} ({self.neighbours}; "
             f"swap: {swap_event(self.event)})",
@@ -286,8 +299,8 @@ class Release(Record):
         The answer. ``float(release)`` is the same.
     evidence : Evidence
         What :meth:`interval` computes from.
-    statistic, column, event, unit, lattice, method, status, journal, engine, account, private
-        And ``version``: as for :class:`Record`.
+    statistic, column, event, unit, lattice, ranged, method, status, journal, engine, account
+        And ``private`` and ``version``: as for :class:`Record`.
     """
 
     evidence: Evidence
@@ -395,5 +408,5 @@ def _short(value: object, limit: int = 120) -> str:
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
-def _range(lattice: Lattice) -> str:
-    return f"[{lattice.lo:g}, {lattice.hi:g}]"
+def _range(within: tuple[float, float]) -> str:
+    return "[{:g}, {:g}]".format(*within)

@@ -67,7 +67,8 @@ class MeanEvidence:
 
     Notes
     -----
-    The value is m + s / n̂, s / n̂ clamped to the reach r = max(hi - m, m - lo). With S the true
+    The value is m + s / n̂, s / n̂ clamped to the reach r = max(hi - m, m - lo), and the whole to the
+    range, where the mean is: that moves it towards the mean, if at all. With S the true
     sum of deviations, |S / n| <= r, and on an event of probability 1 - alpha both |s - S| <= z
     and |n̂ - n| <= t. Then |s / n̂ - S / n| <= z / n̂ + |S / n| t / n̂, with
     |S / n| <= min(r, (|s| + z) / (n̂ - t)).
@@ -100,15 +101,14 @@ class MeanEvidence:
         shift = min(
             max(self.deviation / self.counted.value, Fraction(-self.reach)), Fraction(self.reach)
         )
-        return (self.rough + shift) * Fraction(self.lattice.step)
+        return self.lattice.inside(self.rough + shift)
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """Interval for the mean (of the clipped data if ``tail`` is None)."""
         below, above = self.reaches(1 - level, tail)
         centre = float(self.value / Fraction(self.lattice.step))
-        lower = max(centre - below, float(self.lattice.first))
-        upper = min(centre + above, float(self.lattice.last))
-        return Interval(lower * self.lattice.step, upper * self.lattice.step)
+        lower, upper = (centre - below) * self.lattice.step, (centre + above) * self.lattice.step
+        return Interval(max(lower, self.lattice.lo), min(upper, self.lattice.hi))
 
     def too_little(self, alpha: float) -> bool:
         """Whether the bounds may hold less than a quarter of the data."""
@@ -215,7 +215,7 @@ class SingleValueEvidence:
     @property
     def value(self) -> Fraction:
         """The answer in the data's unit."""
-        return self.point * Fraction(self.lattice.step)
+        return self.lattice.inside(self.point)
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """Allow the records elsewhere to be anywhere in the range: no tail fits a single value."""
@@ -228,8 +228,8 @@ class SingleValueEvidence:
         lower = self.lo - 0.5 - share * (self.lo - self.lattice.first)
         upper = self.hi + 0.5 + share * (self.lattice.last - self.hi)
         return Interval(
-            max(lower, self.lattice.first) * self.lattice.step,
-            min(upper, self.lattice.last) * self.lattice.step,
+            max(lower * self.lattice.step, self.lattice.lo),
+            min(upper * self.lattice.step, self.lattice.hi),
         )
 
     @property

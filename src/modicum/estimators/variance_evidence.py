@@ -81,8 +81,10 @@ class VarianceEvidence:
     @property
     def value(self) -> Fraction:
         """The answer in the data's unit, or its square."""
-        step = Fraction(self.lattice.step)
-        return self.deviation * step if self.root else self.square * step**2
+        step, half = Fraction(self.lattice.step), _half(self.lattice)
+        return (
+            min(self.deviation * step, half) if self.root else min(self.square * step**2, half**2)
+        )
 
     def too_little(self, alpha: float) -> bool:
         """Whether the bounds may hold less than a quarter of the data."""
@@ -112,17 +114,19 @@ class VarianceEvidence:
 
     def _excess(self, alpha: float, tail: float) -> float:
         """Bound on the squares of the clipped records beyond those of the bounds, for a > 2."""
-        usual, jumps = 0.0, 0.0
-        for side in (0, 1):
-            if (self.lo <= self.lattice.first, self.hi >= self.lattice.last)[side]:
+        bounds = self.rough.value - self.lo, self.hi - self.rough.value
+        distances = [max(*each, 1) for each in zip(bounds, self.outside.radii, strict=True)]
+        ends = self.lo <= self.lattice.first, self.hi >= self.lattice.last
+        usual, jumps, widest = 0.0, 0.0, max(distances)
+        for side, distance in enumerate(distances):
+            if ends[side]:
                 continue  # nothing lies beyond the range
-            bound = (self.rough.value - self.lo, self.hi - self.rough.value)[side]
-            distance = float(max(bound, self.outside.radii[side], 1))
             most = self.outside.quantile(_USUAL * alpha / 2, tail, distance, side)
             numbers, probabilities = self.outside.beyond(tail, distance, side)
-            usual += most * distance**2 * 2 / (tail - 2)
-            jumps += float(probabilities @ numbers) * math.pow(distance, tail)
-        return usual + math.pow(jumps / ((1 - _USUAL) * alpha), 2 / tail)
+            usual += most * (distance / widest) ** 2 * 2 / (tail - 2)
+            jumps += float(probabilities @ numbers) * math.pow(distance / widest, tail)
+        largest = math.pow(jumps / ((1 - _USUAL) * alpha), 2 / tail)
+        return (usual + largest) * float(widest) ** 2
 
     @property
     def condition(self) -> str:
@@ -252,6 +256,11 @@ def spread_interval(lattice: Lattice, least: float, most: float, *, root: bool) 
     upper = min((math.sqrt(most) + 0.5) * lattice.step, (lattice.hi - lattice.lo) / 2)
     lower = min(max(0.0, math.sqrt(least) - 0.5) * lattice.step, upper)
     return Interval(lower, upper) if root else Interval(lower**2, upper**2)
+
+
+def _half(lattice: Lattice) -> Fraction:
+    """Half of the range: no standard deviation is larger."""
+    return (Fraction(lattice.hi) - Fraction(lattice.lo)) / 2
 
 
 def _share(first: float, second: float, otherwise: float) -> float:

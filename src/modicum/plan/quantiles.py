@@ -33,7 +33,7 @@ def quantiles(
     shape: ShapeName = "lognormal",
     mean: float | None = None,
     step: float | None = None,
-    interval: bool = True,
+    level: float | None = 0.95,
     unit: Unit | None = None,
 ) -> QuantilesPlan:
     """Plan several quantiles: their mean error, or the ε or the number of rows that it needs.
@@ -46,10 +46,10 @@ def quantiles(
     >>> 1 < found.error < 100
     True
     """
-    question = partial(ask.quantiles, q=q, within=within, step=step, interval=interval)
+    question = partial(ask.quantiles, q=q, within=within, step=step, level=level)
     lattice = Lattice.within(within, step)
     data = shape_of(shape, sd=sd, mean=mean, lattice=lattice)
-    exact = QuantilesOption.of(q, interval).qs
+    exact = QuantilesOption.of(q, level).qs
 
     def truth(table: Table) -> tuple[Fraction, ...]:
         return tuple(_middle(table, each) * Fraction(lattice.step) for each in exact)
