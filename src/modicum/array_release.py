@@ -13,10 +13,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from modicum.confidence import check_confidence
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_nearest
 from modicum.native_table import native_table
-from modicum.release import Basis, Finding, Record, check_confidence, sealed
+from modicum.release import Basis, Finding, Record, sealed
 
 __all__ = ["ArrayAnswer", "ArrayEvidence", "ArrayRelease", "Axis", "Intervals"]
 

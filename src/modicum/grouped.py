@@ -8,10 +8,11 @@ from importlib import import_module
 from textwrap import fill
 from typing import Any
 
+from modicum.confidence import check_confidence
 from modicum.native_table import native_table
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit, swap_event
-from modicum.release import HTML, Entry, Release, check_confidence, plain, sealed
+from modicum.release import HTML, Entry, Release, plain, sealed
 
 __all__ = ["GroupedRelease"]
 

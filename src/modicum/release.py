@@ -7,18 +7,16 @@
 from __future__ import annotations
 
 import functools
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import FrozenInstanceError, dataclass
 from fractions import Fraction
 from importlib import import_module
-from numbers import Real
 from sys import float_info
 from textwrap import fill
 from typing import Any, Generic, NamedTuple, NoReturn, Protocol, TypeVar
 
-from modicum.errors import InvalidArgument
+from modicum.confidence import check_confidence
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
@@ -34,7 +32,6 @@ __all__ = [
     "Interval",
     "Record",
     "Release",
-    "check_confidence",
     "plain",
     "sealed",
 ]
@@ -354,26 +351,6 @@ class Release(Record):
             *self._terms(),
         ]
         return "\n".join(lines)
-
-
-def check_confidence(level: object, tail: object) -> None:
-    """Check the arguments of an interval.
-
-    Raises
-    ------
-    InvalidArgument
-        If ``level`` is not in (0, 1) or ``tail`` is not above 1.
-    """
-    if not (_is_number(level) and 0 < level < 1):  # type: ignore[operator]
-        raise InvalidArgument(f"level must be a number strictly between 0 and 1, got {level!r}")
-    if tail is not None and not (_is_number(tail) and tail > 1):  # type: ignore[operator]
-        raise InvalidArgument(f"tail must be a number above 1 or None, got {tail!r}")
-
-
-def _is_number(value: object) -> bool:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return False
-    return math.isfinite(value)
 
 
 def _event_fields(event: Event) -> dict[str, object]:
