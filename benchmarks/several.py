@@ -94,15 +94,15 @@ def _rank_error(x: Array, qs: Array, found: Array) -> float:
 def _our_errors(case: Case, x: Array, qs: Array, seed: str, releases: int) -> Iterator[list[float]]:
     """Errors without and with an interval; half of ε for swap neighbours."""
     q = [f"{i}/{len(qs) + 1}" for i in range(1, len(qs) + 1)]
-    for interval in (False, True):
+    for level in (None, 0.95):
         question = request.quantiles(
             q=q,
             within=(-case.bound, case.bound),
             epsilon="0.5" if case.swap else 1,
             step=1 if case.whole else None,
-            interval=interval,
+            level=level,
         )
-        reader, entropy, errors = CachedReader(x), SeededEntropy(f"{seed} {interval}"), []
+        reader, entropy, errors = CachedReader(x), SeededEntropy(f"{seed} {level is not None}"), []
         for _ in range(releases):
             walk = run({"a": question}, reader, unit=Unit(), charge=lambda: None, entropy=entropy)
             answer = walk["a"].answer
@@ -232,7 +232,7 @@ def _tasks(x: Array, qs: Array) -> dict[str, Callable[[], object]]:
         "AppIndExp": lambda: app_ind_exp(np.sort(x), qs, *within, 1.0, rng),
         "AQ": lambda: aq(np.sort(x), qs, *within, 1.0, rng),
         "modicum": lambda: modicum.quantiles(
-            x, q=qs.tolist(), within=within, epsilon=1, interval=False
+            x, q=qs.tolist(), within=within, epsilon=1, level=None
         ),
     }
     if len(x) == N:  # its sums take memory like n²

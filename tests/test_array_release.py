@@ -27,7 +27,7 @@ def released(name: str, table=DATA, **arguments) -> mo.ArrayRelease:
 
 RELEASES = {
     "quantiles": released("quantiles", q=QS, within=WITHIN, epsilon=1),
-    "no interval": released("quantiles", q=QS, within=WITHIN, rho="0.5", interval=False),
+    "no interval": released("quantiles", q=QS, within=WITHIN, rho="0.5", level=None),
     "histogram": released("histogram", edges=[0, 1e4, np.inf], epsilon=1),
     "cdf": released("cdf", points=np.arange(100) * 1000.0, rho="0.1"),
 }
@@ -119,7 +119,7 @@ class Even:
 def test_two_axes() -> None:
     """As coefficients of several outcomes would be."""
     one = RELEASES["cdf"]
-    names = ("statistic", "column", "event", "unit", "lattice", "method", "journal")
+    names = ("statistic", "column", "event", "unit", "lattice", "ranged", "method", "journal")
     more = ("engine", "account", "private", "version")
     axes = (Axis.of(feature=("a", "b")), Axis.of(outcome=("x", "y", "z")))
     answer = ArrayAnswer(tuple(Fraction(i) for i in range(6)), axes, Even(), "ok")
@@ -134,6 +134,52 @@ def test_two_axes() -> None:
     }  # fmt: skip
     assert "  feature  outcome" in found.card()
     assert json.loads(found.to_json())["values"] == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_the_card_says_what_was_given_and_which_law_answered() -> None:
+    """Cuts imply a range for the rounding, but nobody gave one."""
+    for name in ("cdf", "histogram"):
+        assert "within" not in RELEASES[name].card()
+        assert RELEASES[name].within is None
+        assert json.loads(RELEASES[name].to_json())["within"] is None
+    card = RELEASES["quantiles"].card()
+    assert "method         joint, values within [-1e+09, 1e+09]" in card
+    assert card.splitlines()[1].split() == [
+        "q",
+        "value",
+        "95",
+        "%",
+        "interval,",
+        "all",
+        "at",
+        "once",
+    ]
+    few = released("quantiles", np.arange(50.0), q=QS, within=WITHIN, epsilon=1)
+    assert few.method == "nested"
+
+
+def test_one_number_is_one_number() -> None:
+    for asked in ({"q": [0.5], "within": WITHIN}, {"edges": [0, 1e9]}):
+        name = "quantiles" if "q" in asked else "histogram"
+        card = released(name, **asked, epsilon=1).card()
+        assert card.startswith(f"{name} of array: 1 number\n")
+        assert "95 % interval\n" in card
+    few = released("quantiles", np.arange(5.0), q=[0.5], within=WITHIN, epsilon="0.1")
+    assert "so many" not in few.status != "ok"
+
+
+def test_a_coarse_step_is_told() -> None:
+    """The noise does not cover what rounding moves over an edge."""
+    for name, asked in (
+        ("histogram", {"edges": [0, 512.0, 2048]}),
+        ("cdf", {"points": [512.0]}),
+        ("histogram", {"bins": 2, "within": (0, 1e4)}),
+    ):
+        coarse = released(name, **asked, epsilon=1, step=256)
+        assert "for values and cuts rounded to multiples of 256" in coarse.card()
+        usual = released(name, **asked, epsilon=1)
+        assert "rounded" not in usual.card()
+        assert "rounded to multiples of" in usual.explain()
 
 
 def test_kinds_of_release_go_together() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import modicum as mo
@@ -295,6 +296,24 @@ def test_a_unit_is_made_by_unit_of(table: pd.DataFrame) -> None:
 def test_a_budget_is_made_by_its_functions(table: pd.DataFrame, budget: Any) -> None:
     with pytest.raises(mo.InvalidArgument, match="budget"):
         mo.Curator(table, budget=budget)
+
+
+def test_an_amount_beyond_all_floats(table: pd.DataFrame) -> None:
+    for amount in (10**400, "1e300"):
+        with pytest.raises(mo.InvalidArgument, match="at most 10"):
+            mo.count(table, epsilon=amount)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_text_is_counted_where_there_is_some(kind: str) -> None:
+    names = ["a", None, "b", ""] * 25
+    column = {"name": pd.Series(names, dtype="object")}
+    table: Any = pd.DataFrame(column)
+    if kind == "polars":
+        table = pl.DataFrame({"name": names})
+    elif kind == "pyarrow":
+        table = pa.table({"name": names})
+    assert mo.count(table, "name", epsilon=100).value == 75
 
 
 @pytest.mark.parametrize("delta", [0, 1, -1, math.nan, True])

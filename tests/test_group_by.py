@@ -297,7 +297,7 @@ def test_the_card_the_json_and_the_repr() -> None:
     release = curator().group_by("firm", keys=["a", "never"]).mean("wage", within=WITHIN, epsilon=1)
     lines = str(release).splitlines()
     assert lines[0] == "mean of wage by firm: 2 groups"
-    assert lines[1].split()[:2] == ["firm", "mean"]
+    assert lines[1].split()[:2] == ["key", "value"]
     assert "ε = 1 for one row, all groups together (add-remove; swap: ε = 2)" in str(release)
     assert "never: too little data" in str(release)
     assert "not private" in str(release)

@@ -184,7 +184,7 @@ def test_several_numbers_are_paid_and_answered_once(curator, table, url) -> None
     again = curator.once("quantiles")
     for other in (
         lambda: again.quantiles("wage", q=[0.2, 0.6], within=WITHIN, epsilon=1),
-        lambda: again.quantiles("wage", q=[0.2, 0.5], interval=False, within=WITHIN, epsilon=1),
+        lambda: again.quantiles("wage", q=[0.2, 0.5], level=None, within=WITHIN, epsilon=1),
         lambda: curator.once("histogram").histogram("wage", edges=[0, 8, 2000], epsilon="0.5"),
         lambda: curator.once("cdf").cdf("wage", points=[901], epsilon="0.25"),
     ):

@@ -32,6 +32,7 @@ from modicum.summaries.records import Records
 from modicum.summaries.squares import ClippedSquares
 from modicum.summaries.tails import Tails
 from modicum.summaries.window import RankWindow
+from tests.estimators.test_location import OwnMedian
 
 WITHIN = (-1e9, 1e9)
 LATTICE = Lattice.within(WITHIN)
@@ -249,6 +250,33 @@ def test_the_error_of_a_spread_is_predicted(statistic: str) -> None:
     # The extreme record of the synthetic table stays where it is; that of data moves.
     within = 0.4 if statistic in ("maximum", "minimum") else 0.25
     assert predicted.error == pytest.approx(float(np.mean(errors)), rel=within)
+
+
+@pytest.mark.slow
+def test_a_statistic_of_ones_own_is_planned_as_the_same_one_by_name() -> None:
+    asked = {"within": WITHIN, "sd": SD, "n": 500, "epsilon": 1, "level": None}
+    score = mo.Score("huber", lambda v: np.clip(v, -SD, SD), growth=0, width=SD)
+    own, named = plan.monotone(statistic=score, **asked), plan.huber_location(width=SD, **asked)
+    assert own.error == pytest.approx(named.error, rel=1e-3)
+    assert own.events == named.events
+    assert str(own).startswith("plan for a monotone statistic of 500 rows")
+    brought = plan.monotone(statistic=OwnMedian(), **asked)
+    assert brought.error == pytest.approx(plan.median(**asked).error, rel=0.3)
+
+
+class FailsOnMany(OwnMedian):
+    name = "few"
+
+    def ends(self, places, counts, lo, hi, levels):
+        if counts.sum() > 10:
+            raise ValueError("too many")
+        return super().ends(places, counts, lo, hi, levels)
+
+
+def test_a_plan_tells_why_boundaries_fail() -> None:
+    """The table is synthetic: nothing is secret about it."""
+    with pytest.raises(mo.InvalidArgument, match="few failed on 50 synthetic records: too many"):
+        plan.monotone(statistic=FailsOnMany(), within=WITHIN, sd=SD, n=50, epsilon=1)
 
 
 def test_the_count_is_predicted_exactly() -> None:

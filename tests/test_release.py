@@ -87,10 +87,46 @@ def test_intervals_grow_with_the_level_and_the_tail(release) -> None:
     assert lower <= release.value <= upper
 
 
-@pytest.mark.parametrize("level", [0, 1, -1, 2, float("nan")])
+@pytest.mark.parametrize("level", [0, 1, -1, 2, float("nan"), "95", "0.95", None, True])
 def test_bad_levels(release, level) -> None:
     with pytest.raises(mo.InvalidArgument, match="level"):
         release.interval(level)
+
+
+@pytest.mark.parametrize("epsilon", ["0.01", "1"])
+@pytest.mark.parametrize("n", [0, 1, 3])
+@pytest.mark.parametrize("within", [(0, 10.6), (-0.7, 10.4), (99.7, 101.3)])
+def test_the_answer_and_its_interval_lie_in_the_range(epsilon, n, within) -> None:
+    """Ends that are no multiples of the step too: their integers may lie beyond them."""
+    price = {"within": within, "step": 1, "epsilon": epsilon}
+    asked = {
+        "mean": {},
+        "median": {},
+        "minimum": {},
+        "maximum": {},
+        "huber_location": {},
+        "expectile": {"tau": 0.9},
+        "trimmed_mean": {"trim": 0.1},
+        "std": {},
+        "iqr": {},
+    }
+    x = np.full(n, within[1])
+    for name, options in asked.items():
+        curator = mo.Curator(x, budget=mo.pure(100), entropy=SeededEntropy("range"))
+        spread = name in {"std", "iqr"}
+        lowest, highest = (0.0, within[1] - within[0]) if spread else within
+        for _ in range(5):
+            found = getattr(curator, name)(**options, **price)
+            lower, upper = found.interval()
+            assert lowest <= lower <= found.value <= upper <= highest, name
+
+
+def test_the_interval_reaches_an_end_between_two_steps() -> None:
+    """All records are 10.4, and count as 10."""
+    x = np.full(5000, 10.4)
+    for name in ("mean", "maximum", "median"):
+        found = getattr(mo, name)(x, within=(0, 10.4), step=1, epsilon=1)
+        assert found.interval().lower <= 10.4 <= found.interval().upper
 
 
 @pytest.mark.parametrize("tail", [1, 0, -3, float("nan"), float("inf")])

@@ -13,10 +13,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from modicum.confidence import check_confidence
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_nearest
 from modicum.native_table import native_table
-from modicum.release import Basis, Finding, Record, check_confidence, sealed
+from modicum.release import Basis, Finding, Record, sealed
 
 __all__ = ["ArrayAnswer", "ArrayEvidence", "ArrayRelease", "Axis", "Intervals"]
 
@@ -89,12 +90,15 @@ class ArrayAnswer(Finding["ArrayRelease"]):
     evidence : ArrayEvidence
     status : str
         As for :class:`~modicum.release.Answer`.
+    method : str, optional
+        As for :class:`~modicum.release.Finding`.
     """
 
     values: tuple[Fraction, ...]
     axes: tuple[Axis, ...]
     evidence: ArrayEvidence
     status: str
+    method: str | None = None
 
     def released(self, **circumstances: Any) -> ArrayRelease:
         """Return the record."""
@@ -123,8 +127,8 @@ class ArrayRelease(Record):
         What they stand for.
     evidence : ArrayEvidence
         What :meth:`interval` computes from.
-    statistic, column, event, unit, lattice, method, status, journal, engine, account, private
-        And ``version``: as for :class:`~modicum.release.Record`.
+    statistic, column, event, unit, lattice, ranged, method, status, journal, engine, account
+        And ``private`` and ``version``: as for :class:`~modicum.release.Record`.
 
     Examples
     --------
@@ -217,14 +221,15 @@ class ArrayRelease(Record):
         """Write a table of all components with intervals; arguments as for :meth:`interval`."""
         columns = self._columns(level, tail)
         names = [name for name in columns if name not in {"value", "lower", "upper"}]
-        ends = f"{100 * level:g} % interval, all at once"
-        rows = [(*names, self.statistic, ends)]
+        several = len(self.numbers) > 1
+        ends = f"{100 * level:g} % interval{', all at once' if several else ''}"
+        rows = [(*names, "value", ends)]
         for i in range(min(len(self.numbers), _SHOWN)):
             value, lower, upper = (columns[name][i] for name in ("value", "lower", "upper"))
             labels = [_shown(columns[name][i]) for name in names]
             rows.append((*labels, f"{value:,.6g}", f"[{lower:,.6g}, {upper:,.6g}]"))
         wide = [max(len(row[place]) for row in rows) for place in range(len(names) + 1)]
-        lines = [f"{self.statistic} of {self._of()}: {len(self.numbers)} numbers"]
+        lines = [f"{self.statistic} of {self._of()}: {len(self.numbers)} number{'s' * several}"]
         for *cells, interval in rows:
             parts = [f"{cell:>{width}}" for cell, width in zip(cells, wide, strict=True)]
             lines.append("  " + "  ".join([*parts, interval]))

@@ -8,6 +8,7 @@ from importlib import import_module
 from textwrap import fill
 from typing import Any
 
+from modicum.confidence import check_confidence
 from modicum.native_table import native_table
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit, swap_event
@@ -100,13 +101,16 @@ class GroupedRelease(Mapping[Any, Release]):
 
     def card(self, level: float = 0.95, tail: float | None = 3) -> str:
         """Write a table of all groups with intervals; arguments as for :meth:`Release.interval`."""
+        check_confidence(level, tail)
         of = self.column if self.column is not None else "rows"
-        rows = [(self.by, self.statistic, f"{100 * level:g} % interval")]
+        rows = [("key", "value", f"{100 * level:g} % interval")]
         for key, release in list(self.releases.items())[:_SHOWN]:
             lower, upper = release.interval(level, tail)
             rows.append((str(key), f"{release.value:,.6g}", f"[{lower:,.6g}, {upper:,.6g}]"))
         wide = [max(len(row[place]) for row in rows) for place in (0, 1)]
-        lines = [f"{self.statistic} of {of} by {self.by}: {len(self)} groups"]
+        lines = [
+            f"{self.statistic} of {of} by {self.by}: {len(self)} group{'s' * (len(self) != 1)}"
+        ]
         lines += [f"  {key:{wide[0]}}  {value:>{wide[1]}}  {ends}" for key, value, ends in rows]
         if len(self) > _SHOWN:
             lines.append(f"  and {len(self) - _SHOWN} more: frame() has all")

@@ -7,18 +7,16 @@
 from __future__ import annotations
 
 import functools
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import FrozenInstanceError, dataclass
 from fractions import Fraction
 from importlib import import_module
-from numbers import Real
 from sys import float_info
 from textwrap import fill
 from typing import Any, Generic, NamedTuple, NoReturn, Protocol, TypeVar
 
-from modicum.errors import InvalidArgument
+from modicum.confidence import check_confidence
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
@@ -34,7 +32,6 @@ __all__ = [
     "Interval",
     "Record",
     "Release",
-    "check_confidence",
     "plain",
     "sealed",
 ]
@@ -92,9 +89,17 @@ R_co = TypeVar("R_co", bound="Record", covariant=True)
 
 
 class Finding(ABC, Generic[R_co]):
-    """What an estimator returns, and the kind of release that is made of it."""
+    """What an estimator returns, and the kind of release that is made of it.
+
+    ``method`` names what answered, if the question left it open.
+    """
 
     __slots__ = ()
+
+    @property
+    def method(self) -> str | None:
+        """``None``: what the question names."""
+        return None
 
     @property
     @abstractmethod
@@ -156,7 +161,9 @@ class Record:
     unit : Unit
         Who is protected.
     lattice : Lattice or None
-        The public range and step; ``None`` for counts.
+        The range and step; ``None`` for counts.
+    ranged : bool
+        Whether the range was given, as ``within``.
     method : str
         Which algorithm answered.
     status : str
@@ -180,6 +187,7 @@ class Record:
     event: Event
     unit: Unit
     lattice: Lattice | None
+    ranged: bool
     method: str
     status: str
     journal: tuple[Entry, ...]
@@ -196,8 +204,10 @@ class Record:
 
     @property
     def within(self) -> tuple[float, float] | None:
-        """The public range, ``None`` for counts."""
-        return None if self.lattice is None else (self.lattice.lo, self.lattice.hi)
+        """The public range, ``None`` if none was given."""
+        if self.lattice is None or not self.ranged:
+            return None
+        return self.lattice.lo, self.lattice.hi
 
     def explain(self) -> str:
         """Tell step by step what was drawn, what it cost, and what the interval assumes."""
@@ -215,7 +225,7 @@ class Record:
 
     def _terms(self) -> list[str]:
         """Lines of the card that do not tell the answer."""
-        where = "" if self.lattice is None else f", values within {_range(self.lattice)}"
+        where = f", values within {_range(self.within)}" if self.within else ""
         lines = [
             f"  cost           {self.event} for {self.unit} ({self.neighbours}; "
             f"swap: {swap_event(self.event)})",
@@ -286,8 +296,8 @@ class Release(Record):
         The answer. ``float(release)`` is the same.
     evidence : Evidence
         What :meth:`interval` computes from.
-    statistic, column, event, unit, lattice, method, status, journal, engine, account, private
-        And ``version``: as for :class:`Record`.
+    statistic, column, event, unit, lattice, ranged, method, status, journal, engine, account
+        And ``private`` and ``version``: as for :class:`Record`.
     """
 
     evidence: Evidence
@@ -343,26 +353,6 @@ class Release(Record):
         return "\n".join(lines)
 
 
-def check_confidence(level: object, tail: object) -> None:
-    """Check the arguments of an interval.
-
-    Raises
-    ------
-    InvalidArgument
-        If ``level`` is not in (0, 1) or ``tail`` is not above 1.
-    """
-    if not (_is_number(level) and 0 < level < 1):  # type: ignore[operator]
-        raise InvalidArgument(f"level must be a number strictly between 0 and 1, got {level!r}")
-    if tail is not None and not (_is_number(tail) and tail > 1):  # type: ignore[operator]
-        raise InvalidArgument(f"tail must be a number above 1 or None, got {tail!r}")
-
-
-def _is_number(value: object) -> bool:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return False
-    return math.isfinite(value)
-
-
 def _event_fields(event: Event) -> dict[str, object]:
     """Exact amounts by their usual names, as floats for reading and strings for exactness."""
     fields: dict[str, object] = {}
@@ -395,5 +385,5 @@ def _short(value: object, limit: int = 120) -> str:
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
-def _range(lattice: Lattice) -> str:
-    return f"[{lattice.lo:g}, {lattice.hi:g}]"
+def _range(within: tuple[float, float]) -> str:
+    return "[{:g}, {:g}]".format(*within)

@@ -73,6 +73,44 @@ def test_thresholds_trimming_and_a_value(statistic) -> None:
     assert report.steps[3].used > 0.2
 
 
+class Fails(OwnMedian):
+    """On data of a size, or always (past the check, which tries fewer records)."""
+
+    def __init__(self, *, size: int | None, how: str) -> None:
+        self.size, self.how = size, how
+
+    def check(self, span: float) -> None:
+        """Accept it."""
+
+    def ends(self, places, counts, lo, hi, levels):
+        lows, highs = super().ends(places, counts, lo, hi, levels)
+        if self.size is not None and counts.sum() != self.size:
+            return lows, highs
+        if self.how == "raises":
+            raise ZeroDivisionError
+        return {"nan": (lows * np.nan, highs), "short": (lows[1:], highs), "text": "no"}[self.how]
+
+
+@pytest.mark.parametrize("how", ["raises", "nan", "short", "text"])
+def test_boundaries_that_always_fail_are_private(how) -> None:
+    """All values are equally likely, whatever the data, at the full price."""
+    request = ask.monotone(statistic=Fails(size=None, how=how), **NARROW, epsilon=3, level=None)
+    report = audit.check(request, FEW, widths=(1, 1))
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    assert {step.label: step.used for step in report.steps}["location"] == 0
+
+
+@pytest.mark.parametrize("how", ["raises", "nan"])
+def test_boundaries_that_fail_on_one_neighbour_only(how) -> None:
+    """They break the promise by failing, which no fallback mends: the audit tells."""
+    pairs = audit.neighbours((-8, 0, 8), 4)
+    request = ask.monotone(statistic=Fails(size=4, how=how), **NARROW, epsilon=20, level=None)
+    report = audit.check(request, pairs, widths=(1, 1))
+    assert not report.passed
+    assert {step.label: step.used for step in report.steps}["location"] > 1.2
+
+
 def test_a_score_that_falls_is_private_all_the_same() -> None:
     """Past the check, which would refuse it: privacy does not hang on it."""
     row = mo.request.monotone(

@@ -161,11 +161,22 @@ def test_quantiles(people: str, capsys: pytest.CaptureFixture[str]) -> None:
     sure = json.loads(answer(capsys, *words, "--q", "1/3", "--level", "0.999"))
     assert (sure["evidence"]["drawn_level"], sure["interval_level"]) == (0.999, 0.999)
     assert sure["interval"][1] < 1e5
-    point = json.loads(answer(capsys, *words, "--q", "0.9", "--no-interval"))
+    point = json.loads(answer(capsys, *words, "--q", "0.9", "--level", "none"))
     assert point["interval"] == [-1e9, 1e9]
     out = answer(capsys, "median", people, "income", RANGE, "--rho", "0.1", "--explain")
     for label in ("count", "quantile", "lower end", "upper end"):
         assert f"  {label}" in out
+
+
+def test_only_what_an_interval_uses_is_offered(
+    people: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A tail where values are clipped, and no level where an interval is drawn."""
+    words = [people, "income", RANGE, "--epsilon", "1"]
+    assert "--tail" in refusal(capsys, "median", *words, "--tail", "2")
+    assert "level" in refusal(capsys, "mean", *words, "--level", "none")
+    for statistic in ("mean", "sum", "std", "variance", "minimum", "maximum"):
+        answer(capsys, statistic, *words, "--tail", "2")
 
 
 def test_a_distance_of_quantiles(people: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -173,7 +184,7 @@ def test_a_distance_of_quantiles(people: str, capsys: pytest.CaptureFixture[str]
     record = json.loads(answer(capsys, *words, "--between", "0.1,0.9"))
     assert record["evidence"]["between"] == [0.1, 0.9]
     assert record["value"] == pytest.approx(25_600, rel=0.05)
-    point = json.loads(answer(capsys, *words, "--no-interval"))
+    point = json.loads(answer(capsys, *words, "--level", "none"))
     assert point["interval"] == [0, 2e9]
     assert "between" in refusal(capsys, *words, "--between", "0.9,0.1")
     assert "between" in refusal(capsys, *words, "--between", "0.9")
@@ -193,7 +204,7 @@ def test_several_numbers(people: str, capsys: pytest.CaptureFixture[str]) -> Non
     found = json.loads(answer(capsys, *words))
     assert found["values"] == sorted(found["values"])
     assert found["axes"] == [{"q": [0.25, 0.5, 0.75]}]
-    more = json.loads(answer(capsys, *words, "--no-interval"))
+    more = json.loads(answer(capsys, *words, "--level", "none"))
     assert more["upper"] == [1e9] * 3
     words = ["histogram", people, "income", *price]
     cut = json.loads(answer(capsys, *words, "--edges=-inf,50000,inf"))
@@ -224,7 +235,7 @@ def test_trimmed_means(verb: str, people: str, capsys: pytest.CaptureFixture[str
     out = answer(capsys, *words, "--trim", "1/20", "--explain")
     for label in ("count", verb.replace("-", " "), "radius of the interval"):
         assert f"  {label}" in out
-    point = json.loads(answer(capsys, *words, "--trim", "0.1", "--no-interval", "--json"))
+    point = json.loads(answer(capsys, *words, "--trim", "0.1", "--level", "none", "--json"))
     assert point["interval"] == [-1e9, 1e9]
     shape = ["--n", "1e4", "--sd", "1", "--epsilon", "1", "--trim", "0.1"]
     assert "of 10,000 rows, trim = 0.1" in answer(capsys, "plan", verb, RANGE, *shape)
@@ -249,7 +260,7 @@ def test_plans(capsys: pytest.CaptureFixture[str]) -> None:
     shape = ["--n", "1e4", "--sd", "1", "--epsilon", "1"]
     out = answer(capsys, "plan", "quantile", "--q", "0.9", RANGE, *shape)
     assert "plan for a quantile of 10,000 rows, q = 0.9" in out
-    median = answer(capsys, "plan", "median", RANGE, *shape, "--no-interval")
+    median = answer(capsys, "plan", "median", RANGE, *shape, "--level", "none")
     assert "plan for a median of 10,000 rows" in median
     assert "lower end" not in median
     out = answer(capsys, "plan", "sum", "--within=0,1e9", "--n", "1e4", "--sd", "1", "--rho", "1")

@@ -73,6 +73,30 @@ def test_what_lies_beyond_is_bounded(noise, slack) -> None:
     assert np.all(bound[3:] <= slack * exact[3:])
 
 
+def test_few_records_are_beyond_a_distance() -> None:
+    found = outside(radii=(10,))
+    numbers, probabilities = found.beyond(3, 20, 0)
+    assert float(numbers @ probabilities) == pytest.approx(4 / 3 / 0.01 / 8, rel=0.03)
+    for alpha in (0.3, 0.05, 1e-3):
+        most = found.quantile(alpha, 3, 20, 0)
+        assert probabilities[numbers > most].sum() <= alpha < probabilities[numbers >= most].sum()
+    everything, _ = outside(radii=(0,)).beyond(3, 20, 0)
+    assert float(everything @ probabilities) == pytest.approx(4 / 3 / 0.01, rel=0.03)
+
+
+@pytest.mark.parametrize("noise", [LaplaceNoise(Fraction(7, 2)), LaplaceNoise(Fraction(4000))])
+def test_the_reach_covers_noise_and_excess_together(noise) -> None:
+    found, rng = outside(radii=(10,)), np.random.default_rng(3)
+    numbers, probabilities = found.beyond(2, 30, 0)
+    probabilities = probabilities / probabilities.sum()
+    excess = rng.choice(numbers, 100_000, p=probabilities) * 30  # d / (a - 1)
+    sizes = rng.geometric(-math.expm1(-1 / float(noise.scale)), (2, len(excess)))
+    total = excess - 0.5 * (sizes[0] - sizes[1])
+    reach = found.reach(0.05, 2, 30, 0, noise=noise, factor=0.5)
+    assert 0.03 < (total > reach).mean() < 0.055
+    assert (total > reach / 1.3).mean() > 0.055
+
+
 @pytest.mark.parametrize("tail", [1.001, 3, 60, 1e6])
 @pytest.mark.parametrize("epsilon", ["0.01", "1", "1000"])
 def test_any_tail_and_price_give_an_interval(tail, epsilon) -> None:

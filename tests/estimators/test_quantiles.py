@@ -69,7 +69,7 @@ def test_the_law_depends_on_the_number_of_quantiles_and_a_noisy_count() -> None:
     data = np.random.default_rng(1).normal(size=600)
 
     def drawn(m: int, **price) -> tuple[list[str], str]:
-        question = request.quantiles(q=fractions(m), within=WITHIN, interval=False, **price)
+        question = request.quantiles(q=fractions(m), within=WITHIN, level=None, **price)
         (walk,) = walks(question, data, 1, f"law {m}")
         return labels(walk), walk.journal[-1].law
 
@@ -91,7 +91,7 @@ def test_nine_quantiles_are_near_in_rank(shape) -> None:
         within=WITHIN,
         epsilon=1,
         step=1 if shape != "normal" else None,
-        interval=False,
+        level=None,
     )
     x, wanted = np.sort(data), 100.0 * np.arange(1, 10)
     missed = []

@@ -15,7 +15,7 @@ def law_of(request, x):
 @pytest.mark.parametrize("n", [2180, 2181])
 def test_records_beyond_the_range_are_its_end(n) -> None:
     """About n = 2180, the highest record of the window is at the end of the range, or is not."""
-    request = ask.quantiles(q=[0.5], within=(0, 1000), step=1, epsilon=1, interval=False)
+    request = ask.quantiles(q=[0.5], within=(0, 1000), step=1, epsilon=1, level=None)
     low = np.linspace(0, 990, n - 1000).round()
     outside, clamped = (
         law_of(request, np.concatenate([low, np.full(1000, each)])) for each in (np.inf, 1000.0)

@@ -11,7 +11,7 @@ from typing import Any
 
 from modicum.array_release import ArrayRelease
 from modicum.cli.budget import paying_curator
-from modicum.cli.options import chosen_price, chosen_unit
+from modicum.cli.options import chosen_price, chosen_unit, shown_level
 from modicum.errors import InvalidArgument
 from modicum.frames.source import open_source
 from modicum.grouped import GroupedRelease
@@ -83,7 +83,7 @@ def shown(release: Release | ArrayRelease | GroupedRelease, arguments: argparse.
         return _shown_groups(release, arguments)
     if isinstance(release, ArrayRelease):
         return _shown_array(release, arguments)
-    level, tail = arguments.level, arguments.tail
+    level, tail = shown_level(arguments), arguments.tail
     usual = (level, tail) == (0.95, 3.0)
     interval = release.interval(level, tail)
     if arguments.json:
@@ -105,7 +105,7 @@ def shown(release: Release | ArrayRelease | GroupedRelease, arguments: argparse.
 
 
 def _shown_array(release: ArrayRelease, arguments: argparse.Namespace) -> str:
-    level, tail = arguments.level, arguments.tail
+    level, tail = shown_level(arguments), arguments.tail
     if arguments.json:
         lower, upper = release.interval(level, tail)
         record = json.loads(release.to_json()) | {
@@ -119,7 +119,7 @@ def _shown_array(release: ArrayRelease, arguments: argparse.Namespace) -> str:
 
 
 def _shown_groups(release: GroupedRelease, arguments: argparse.Namespace) -> str:
-    level, tail = arguments.level, arguments.tail
+    level, tail = shown_level(arguments), arguments.tail
     if arguments.json:
         record = json.loads(release.to_json())
         for group, each in zip(record["groups"], release.values(), strict=True):

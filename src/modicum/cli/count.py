@@ -25,6 +25,10 @@ def add_to(verbs: Any) -> None:
         column="?",
         question=_question,
     )
+    parser.description = (
+        f"{parser.description} A column of text may be counted too, but not in a CSV file: its "
+        "columns declare no type, so what is no number is missing."
+    )
     add_groups(parser)
     add_price(parser)
     add_output(parser)

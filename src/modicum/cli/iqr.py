@@ -7,7 +7,7 @@ from typing import Any
 
 from modicum import plan
 from modicum import request as ask
-from modicum.cli.options import add_ends, drawn_level
+from modicum.cli.options import drawn_level
 from modicum.cli.verb import column_options, column_plan, column_verb
 from modicum.privacy.budget import Budget
 from modicum.runners.request import Request
@@ -23,6 +23,7 @@ def add_to(verbs: Any) -> None:
         example="flights.csv delay --within=-1e9,1e9 --epsilon 1",
         question=_question,
         options=_options,
+        drawn=True,
     )
 
 
@@ -35,6 +36,7 @@ def add_plan(statistics: Any) -> None:
         make=plan.iqr,
         options=_options,
         chosen=_chosen,
+        drawn=True,
     )
 
 
@@ -42,7 +44,6 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--between", default="1/4,3/4", help="which quantiles (default: %(default)s)"
     )
-    add_ends(parser)
 
 
 def _chosen(arguments: argparse.Namespace) -> dict[str, Any]:

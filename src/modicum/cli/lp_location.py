@@ -7,7 +7,7 @@ from typing import Any
 
 from modicum import plan
 from modicum import request as ask
-from modicum.cli.options import add_ends, drawn_level, number
+from modicum.cli.options import drawn_level, number
 from modicum.cli.verb import column_options, column_plan, column_verb
 from modicum.privacy.budget import Budget
 from modicum.runners.request import Request
@@ -23,6 +23,8 @@ def add_to(verbs: Any) -> None:
         example="flights.csv delay --p 1.5 --within=-1e9,1e9 --epsilon 1",
         question=_question,
         options=_options,
+        drawn=True,
+        tail=True,
     )
 
 
@@ -35,6 +37,7 @@ def add_plan(statistics: Any) -> None:
         make=plan.lp_location,
         options=_options,
         chosen=_chosen,
+        drawn=True,
     )
 
 
@@ -42,7 +45,6 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--p", type=number, required=True, help="power of the distances, such as 1.5"
     )
-    add_ends(parser)
 
 
 def _chosen(arguments: argparse.Namespace) -> dict[str, Any]:

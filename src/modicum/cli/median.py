@@ -7,7 +7,7 @@ from typing import Any
 
 from modicum import plan
 from modicum import request as ask
-from modicum.cli.options import add_ends, drawn_level
+from modicum.cli.options import drawn_level
 from modicum.cli.verb import column_options, column_plan, column_verb
 from modicum.privacy.budget import Budget
 from modicum.runners.request import Request
@@ -23,6 +23,7 @@ def add_to(verbs: Any) -> None:
         example="flights.csv delay --within=-1e9,1e9 --epsilon 1",
         question=_question,
         options=_options,
+        drawn=True,
     )
 
 
@@ -35,11 +36,12 @@ def add_plan(statistics: Any) -> None:
         make=plan.median,
         options=_options,
         chosen=_chosen,
+        drawn=True,
     )
 
 
-def _options(parser: argparse.ArgumentParser) -> None:
-    add_ends(parser)
+def _options(_: argparse.ArgumentParser) -> None:
+    """There are none."""
 
 
 def _chosen(arguments: argparse.Namespace) -> dict[str, Any]:

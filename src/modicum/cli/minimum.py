@@ -22,6 +22,7 @@ def add_to(verbs: Any) -> None:
         example="people.parquet income --within=-1e9,1e9 --epsilon 1",
         question=_question,
         options=_options,
+        tail=True,
     )
 
 

@@ -18,8 +18,8 @@ __all__ = [
     "Parser",
     "add_algorithm",
     "add_data",
-    "add_ends",
     "add_groups",
+    "add_level",
     "add_output",
     "add_price",
     "add_range",
@@ -30,6 +30,7 @@ __all__ = [
     "chosen_unit",
     "drawn_level",
     "number",
+    "shown_level",
 ]
 
 T = TypeVar("T")
@@ -130,21 +131,22 @@ def add_groups(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_ends(parser: argparse.ArgumentParser) -> None:
-    """Add --no-interval."""
+def add_level(parser: argparse.ArgumentParser | argparse._ArgumentGroup, *, drawn: bool) -> None:
+    """Add --level; it may be none where an interval is ``drawn``, for a part of the price."""
+    none = "; none: draw no interval, for a more accurate answer" if drawn else ""
     parser.add_argument(
-        "--no-interval",
-        action="store_true",
-        help="draw no ends of an interval: the answer is more accurate, its interval is the range",
+        "--level",
+        type=_checked(_drawn_level if drawn else _level),
+        default=LEAST_LEVEL,
+        help=f"confidence of the interval (default {LEAST_LEVEL:g}){none}",
     )
 
 
 def add_trim(parser: argparse.ArgumentParser) -> None:
-    """Add --trim, and --no-interval."""
+    """Add --trim."""
     parser.add_argument(
         "--trim", required=True, help="share of the records beyond each cut, such as 0.1 or 1/20"
     )
-    add_ends(parser)
 
 
 def chosen_trim(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -184,25 +186,22 @@ def _add_person(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_output(parser: argparse.ArgumentParser) -> None:
-    """Add --json, --explain, --level and --tail."""
+def add_output(parser: argparse.ArgumentParser, *, drawn: bool = False, tail: bool = False) -> None:
+    """Add --json, --explain, --level and, for statistics that clip values, --tail."""
     group = parser.add_argument_group("output")
     form = group.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print one JSON object")
     form.add_argument("--explain", action="store_true", help="also tell every draw and its cost")
-    group.add_argument(
-        "--level",
-        type=_checked(_level),
-        default=0.95,
-        help="confidence of the interval (default 0.95)",
-    )
-    group.add_argument(
-        "--tail",
-        type=_checked(_tail),
-        default=3.0,
-        help="assumed tail index of clipped values, or none to cover the clipped data only "
-        "(default 3)",
-    )
+    add_level(group, drawn=drawn)
+    parser.set_defaults(tail=3.0)
+    if tail:
+        group.add_argument(
+            "--tail",
+            type=_checked(_tail),
+            default=3.0,
+            help="assumed tail index of clipped values, or none to cover the clipped data only "
+            "(default 3)",
+        )
 
 
 def chosen_price(arguments: argparse.Namespace) -> Budget | None:
@@ -237,7 +236,12 @@ def chosen_unit(arguments: argparse.Namespace) -> Unit:
 
 def drawn_level(arguments: argparse.Namespace) -> float | None:
     """Level at which the ends of an interval are drawn: at least that of the card."""
-    return None if arguments.no_interval else max(LEAST_LEVEL, arguments.level)
+    return None if arguments.level is None else max(LEAST_LEVEL, arguments.level)
+
+
+def shown_level(arguments: argparse.Namespace) -> float:
+    """Level of the interval to show."""
+    return LEAST_LEVEL if arguments.level is None else float(arguments.level)
 
 
 @_checked
@@ -282,6 +286,10 @@ def _level(text: str) -> float:
     if not 0 < level < 1:
         raise InvalidArgument(f"must lie strictly between 0 and 1, got {text!r}")
     return level
+
+
+def _drawn_level(text: str) -> float | None:
+    return None if text == "none" else _level(text)
 
 
 def _tail(text: str) -> float | None:

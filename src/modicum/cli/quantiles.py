@@ -7,6 +7,7 @@ from typing import Any
 
 from modicum import plan
 from modicum import request as ask
+from modicum.cli.options import drawn_level
 from modicum.cli.verb import column_options, column_plan, column_verb
 from modicum.privacy.budget import Budget
 from modicum.runners.request import ArrayRequest
@@ -23,6 +24,7 @@ def add_to(verbs: Any) -> None:
         question=_question,
         options=_options,
         groups=False,
+        drawn=True,
     )
 
 
@@ -35,6 +37,7 @@ def add_plan(statistics: Any) -> None:
         make=plan.quantiles,
         options=_options,
         chosen=_chosen,
+        drawn=True,
     )
 
 
@@ -42,15 +45,10 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--q", metavar="Q,Q,...", required=True, help="which ones, increasing, such as 0.1,1/3,0.9"
     )
-    parser.add_argument(
-        "--no-interval",
-        action="store_true",
-        help="count nothing for intervals: the answers are more accurate",
-    )
 
 
 def _chosen(arguments: argparse.Namespace) -> dict[str, Any]:
-    return {"q": arguments.q.split(","), "interval": not arguments.no_interval}
+    return {"q": arguments.q.split(","), "level": drawn_level(arguments)}
 
 
 def _question(arguments: argparse.Namespace, price: Budget) -> ArrayRequest:

@@ -23,6 +23,7 @@ def add_to(verbs: Any) -> None:
         example="flights.csv delay --trim 0.1 --within=-1e9,1e9 --epsilon 1",
         question=_question,
         options=add_trim,
+        drawn=True,
     )
 
 
@@ -35,6 +36,7 @@ def add_plan(statistics: Any) -> None:
         make=plan.trimmed_mean,
         options=add_trim,
         chosen=chosen_trim,
+        drawn=True,
     )
 
 

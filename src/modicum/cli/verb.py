@@ -10,6 +10,7 @@ from modicum.cli.answering import released, shown
 from modicum.cli.options import (
     add_data,
     add_groups,
+    add_level,
     add_output,
     add_price,
     add_range,
@@ -18,7 +19,6 @@ from modicum.cli.options import (
     number,
 )
 from modicum.errors import InvalidArgument
-from modicum.estimators.options import LEAST_LEVEL
 from modicum.plan.card import Plan, with_article
 from modicum.plan.shapes import ShapeName
 from modicum.privacy.budget import Budget
@@ -89,6 +89,8 @@ def column_verb(
     question: Question,
     options: Callable[[argparse.ArgumentParser], None],
     groups: bool = True,
+    drawn: bool = False,
+    tail: bool = False,
 ) -> None:
     """Add a verb for a statistic of a numeric column.
 
@@ -98,6 +100,10 @@ def column_verb(
         Adds those that only this statistic has.
     groups : bool
         Whether it can be asked of groups.
+    drawn : bool
+        Whether its interval is drawn, for a part of the price.
+    tail : bool
+        Whether its interval depends on an assumed tail.
     """
     parser = verb(verbs, name, of="a column", example=example, column=None, question=question)
     add_range(parser)
@@ -105,7 +111,7 @@ def column_verb(
     if groups:
         add_groups(parser)
     add_price(parser)
-    add_output(parser)
+    add_output(parser, drawn=drawn, tail=tail)
 
 
 def column_options(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -139,7 +145,6 @@ def plan_verb(
     parser.add_argument("--error", type=number, help="wanted mean absolute error")
     add_price(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(level=LEAST_LEVEL)  # a plan tells of the interval on the card
     return parser
 
 
@@ -152,6 +157,7 @@ def column_plan(
     options: Callable[[argparse.ArgumentParser], None],
     chosen: Callable[[argparse.Namespace], dict[str, Any]],
     size_needed: bool = False,
+    drawn: bool = False,
 ) -> None:
     """Add the plan of a statistic of a numeric column.
 
@@ -163,6 +169,8 @@ def column_plan(
         Add and read the options that only this statistic has.
     size_needed : bool
         Whether the number of rows cannot be found.
+    drawn : bool
+        Whether its interval is drawn, for a part of the price.
     """
     find = "Give two of the price, --n and --error: the third is found."
     if size_needed:
@@ -172,6 +180,8 @@ def column_plan(
     )
     add_range(parser)
     options(parser)
+    if drawn:
+        add_level(parser, drawn=True)
     _add_guess(parser)
 
     def answer(arguments: argparse.Namespace) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.array_release import ArrayAnswer, Axis, Intervals
+from modicum.estimators.histogram import rounded
 from modicum.estimators.noise_sums import sum_bound
 from modicum.estimators.purse import open_purse
 from modicum.exact.lattice import Lattice
@@ -74,11 +75,14 @@ class CdfEvidence:
         Noisy counts of each level.
     noise : Noise
         Of each of them.
+    lattice : Lattice
+        To which values and points were rounded.
     """
 
     sizes: tuple[int, ...]
     counts: tuple[tuple[int, ...], ...]
     noise: Noise
+    lattice: Lattice
 
     @property
     def shares(self) -> Floats:
@@ -159,14 +163,15 @@ class CdfEvidence:
 
     @property
     def condition(self) -> str:
-        """The intervals assume nothing."""
-        return ""
+        """What the shares are about, if that may show; the intervals assume nothing."""
+        return rounded(self.lattice) if self.lattice.coarse else ""
 
     def assumption(self, tail: float | None) -> str:
         """Say in words what the intervals cover."""
         return (
-            "the intervals cover the noise of all counts at once, the only error; they assume "
-            "nothing. They use the counts level by level, so they are wider than need be."
+            "the intervals cover the noise of all counts at once, and assume nothing. They are "
+            f"{rounded(self.lattice)}: within half a step of a point a value may count on its "
+            "other side. They use the counts level by level, so they are wider than need be."
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -203,7 +208,7 @@ def noisy_cdf(
         law = purse.noisy(blocks, sensitivity=1, share=share)  # [D1]
         label = "counts" if len(sizes) == 1 else f"counts of level {number}"
         drawn.append((yield from draw(label, law)))
-    evidence = CdfEvidence(sizes, tuple(drawn), law.noise[0])
+    evidence = CdfEvidence(sizes, tuple(drawn), law.noise[0], lattice)
     values = tuple(Fraction(float(share)) for share in evidence.shares)
     return ArrayAnswer(values, (Axis.of(point=points),), evidence, evidence.status)
 

@@ -96,7 +96,7 @@ class ExtremeEvidence:
     def value(self) -> Fraction:
         """The point in the data's unit."""
         sign = 1 if self.largest else -1
-        return sign * self._point * Fraction(self.lattice.step)
+        return self.lattice.inside(sign * self._point)
 
     def exceeded_at_most(self, alpha: float) -> float:
         """Bound on the number of records beyond the point, with probability 1 - alpha."""
@@ -123,10 +123,13 @@ class ExtremeEvidence:
                 f = float(self.prior.power - 1) / (tail * float(self.epsilon))
                 factor = ((f + 2 * math.sqrt(f)) / beyond) ** (1 / tail)
                 upper = min(upper, centre + distance * max(1.0, factor) + 0.5)
-        step = self.lattice.step
-        if self.largest:
-            return Interval(lower * step, upper * step)
-        return Interval(-upper * step, -lower * step)
+        if not self.largest:
+            lower, upper = -upper, -lower
+        # A record at the end of the range may lie half a step beyond its integer.
+        lattice = self.lattice
+        lowest = lattice.lo if lower <= lattice.first else lower * lattice.step
+        highest = lattice.hi if upper >= lattice.last else upper * lattice.step
+        return Interval(max(lowest, lattice.lo), min(highest, lattice.hi))
 
     def _least(self, distance: int, alpha: float) -> int:
         """[E4] The least D that is not excluded, by bisection: W falls."""

@@ -23,17 +23,18 @@ from modicum.privacy.event import Event
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.bins import BinCounts
 
-__all__ = ["HistogramEvidence", "drawn_histogram", "noisy_histogram"]
+__all__ = ["HistogramEvidence", "drawn_histogram", "noisy_histogram", "rounded"]
 
 EDGES_SHARE = Fraction(1, 4)
 
 
 @dataclass(frozen=True, slots=True)
 class HistogramEvidence:
-    """Noisy counts and their noise."""
+    """Noisy counts and their noise; the lattice to which values and edges were rounded."""
 
     noisy: tuple[int, ...]
     noise: Noise
+    lattice: Lattice
 
     def intervals(self, level: float, tail: float | None) -> Intervals:
         """Return intervals that hold at once: the noises are independent, so levels multiply."""
@@ -43,14 +44,15 @@ class HistogramEvidence:
 
     @property
     def condition(self) -> str:
-        """What the default intervals assume."""
-        return ""
+        """What the counts are about, if that may show; the intervals assume nothing."""
+        return rounded(self.lattice) if self.lattice.coarse else ""
 
     def assumption(self, tail: float | None) -> str:
         """Say in words what the intervals cover."""
         return (
-            "the intervals cover the noise of all bins at once, the only error; they assume "
-            "nothing."
+            "the intervals cover the noise of all bins at once, and assume nothing. They are "
+            f"{rounded(self.lattice)}: within half a step of an edge a value may count on its "
+            "other side."
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -78,7 +80,7 @@ def noisy_histogram(
     # What lies beyond the edges is in no bin; an infinite edge is an end of the lattice.
     law = open_purse(event).noisy(counted.counts[1:-1], sensitivity=1, share=None)  # [H1]
     noisy = yield from draw("counts", law)
-    evidence = HistogramEvidence(noisy, law.noise[0])
+    evidence = HistogramEvidence(noisy, law.noise[0], lattice)
     axis = Axis.of(left=edges[:-1], right=edges[1:])
     return ArrayAnswer(tuple(Fraction(max(n, 0)) for n in noisy), (axis,), evidence, "ok")
 
@@ -114,10 +116,16 @@ def drawn_histogram(
     upto = [0, *(drawn.windows.place(edge)[0] for edge in edges[1:-1]), drawn.windows.count]
     law = purse.noisy(tuple(b - a for a, b in pairwise(upto)), sensitivity=1, share=None)  # [H1]
     noisy = yield from draw("counts", law)
-    evidence = HistogramEvidence(noisy, law.noise[0])
-    values = tuple(float(edge * Fraction(lattice.step)) for edge in edges)
+    evidence = HistogramEvidence(noisy, law.noise[0], lattice)
+    inner = (float(edge * Fraction(lattice.step)) for edge in edges[1:-1])
+    values = (lattice.lo, *inner, lattice.hi)
     axis = Axis.of(left=values[:-1], right=values[1:])
     return ArrayAnswer(tuple(Fraction(max(n, 0)) for n in noisy), (axis,), evidence, "ok")
+
+
+def rounded(lattice: Lattice) -> str:
+    """Say what is counted."""
+    return f"for values and cuts rounded to multiples of {lattice.step:g}"
 
 
 def _integers(lattice: Lattice, edges: tuple[float, ...]) -> list[int]:

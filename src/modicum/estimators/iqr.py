@@ -71,7 +71,8 @@ class RangeEvidence:
     def value(self) -> Fraction:
         """The distance in the data's unit; 0 if the points came out in the wrong order."""
         lower, upper = self.points
-        return max(0, upper - lower) * Fraction(self.lattice.step)
+        distance = self.lattice.inside(upper) - self.lattice.inside(lower)
+        return max(Fraction(0), distance)
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """Return the distances of inner and of outer ends, with a step for rounding."""

@@ -84,7 +84,7 @@ class LocationEvidence:
     @property
     def value(self) -> Fraction:
         """The value in the data's unit."""
-        return self.point * Fraction(self.lattice.step)
+        return self.lattice.inside(self.point)
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """Return the ends, with a step for rounding; the range where they do not hold."""

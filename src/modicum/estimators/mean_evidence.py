@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -68,7 +67,8 @@ class MeanEvidence:
 
     Notes
     -----
-    The value is m + s / n̂, s / n̂ clamped to the reach r = max(hi - m, m - lo). With S the true
+    The value is m + s / n̂, s / n̂ clamped to the reach r = max(hi - m, m - lo), and the whole to the
+    range, where the mean is: that moves it towards the mean, if at all. With S the true
     sum of deviations, |S / n| <= r, and on an event of probability 1 - alpha both |s - S| <= z
     and |n̂ - n| <= t. Then |s / n̂ - S / n| <= z / n̂ + |S / n| t / n̂, with
     |S / n| <= min(r, (|s| + z) / (n̂ - t)).
@@ -101,15 +101,14 @@ class MeanEvidence:
         shift = min(
             max(self.deviation / self.counted.value, Fraction(-self.reach)), Fraction(self.reach)
         )
-        return (self.rough + shift) * Fraction(self.lattice.step)
+        return self.lattice.inside(self.rough + shift)
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """Interval for the mean (of the clipped data if ``tail`` is None)."""
         below, above = self.reaches(1 - level, tail)
         centre = float(self.value / Fraction(self.lattice.step))
-        lower = max(centre - below, float(self.lattice.first))
-        upper = min(centre + above, float(self.lattice.last))
-        return Interval(lower * self.lattice.step, upper * self.lattice.step)
+        lower, upper = (centre - below) * self.lattice.step, (centre + above) * self.lattice.step
+        return Interval(max(lower, self.lattice.lo), min(upper, self.lattice.hi))
 
     def too_little(self, alpha: float) -> bool:
         """Whether the bounds may hold less than a quarter of the data."""
@@ -129,37 +128,18 @@ class MeanEvidence:
         if tail is None:
             return (0.5 + (z + deviation * t) / count,) * 2
         left, right = (
-            0.5 + (self._side(0.45 * alpha, tail, distance, radius) + deviation * t) / count
-            for distance, radius in zip(
-                (self.rough - self.lo, self.hi - self.rough), self.outside.radii, strict=True
-            )
+            0.5 + (self._side(0.45 * alpha, tail, side) + deviation * t) / count for side in (0, 1)
         )
         return left, right
 
-    def _side(self, alpha: float, tail: float, distance: int, radius: int) -> float:
-        """Bound on noise and clipped excess of a side together, with probability 1 - alpha.
-
-        Beyond a distance further out than the drawn radius there are (radius / distance)^tail of
-        the records outside it. (With a radius of 0 nothing is known of them: all of them.)
-        """
-        bound = max(float(distance), self.outside.widening * radius)
-        share = math.pow(radius / bound, tail) if radius else 1.0
-        excess = share * bound / ((tail - 1) * self.outside.eta)
-        numbers, probabilities = self.outside.drawn(tail)
-        excesses = excess * numbers
-
-        def missed(z: float) -> float:
-            beyond = self.noise.noise.beyond((z - excesses) / self.noise.factor)
-            return float(probabilities @ beyond)
-
-        low = self.noise.bound(2 * alpha)
-        high = 2 * low + excess + 1.0
-        while missed(high) > alpha:
-            low, high = high, 2 * high
-        while high - low > 0.01 * high:
-            middle = (low + high) / 2
-            low, high = (middle, high) if missed(middle) > alpha else (low, middle)
-        return high
+    def _side(self, alpha: float, tail: float, side: int) -> float:
+        """Bound on noise and clipped excess of a side together, with probability 1 - alpha."""
+        distance = (self.rough - self.lo, self.hi - self.rough)[side]
+        if (self.lo <= self.lattice.first, self.hi >= self.lattice.last)[side]:
+            return self.noise.bound(2 * alpha)  # nothing lies beyond the range
+        return self.outside.reach(
+            alpha, tail, distance, side, noise=self.noise.noise, factor=self.noise.factor
+        )
 
     @property
     def condition(self) -> str:
@@ -235,7 +215,7 @@ class SingleValueEvidence:
     @property
     def value(self) -> Fraction:
         """The answer in the data's unit."""
-        return self.point * Fraction(self.lattice.step)
+        return self.lattice.inside(self.point)
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """Allow the records elsewhere to be anywhere in the range: no tail fits a single value."""
@@ -248,8 +228,8 @@ class SingleValueEvidence:
         lower = self.lo - 0.5 - share * (self.lo - self.lattice.first)
         upper = self.hi + 0.5 + share * (self.lattice.last - self.hi)
         return Interval(
-            max(lower, self.lattice.first) * self.lattice.step,
-            min(upper, self.lattice.last) * self.lattice.step,
+            max(lower * self.lattice.step, self.lattice.lo),
+            min(upper * self.lattice.step, self.lattice.hi),
         )
 
     @property

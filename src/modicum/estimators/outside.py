@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.mechanisms.noise import Noise
 from modicum.mechanisms.radius import Selection
 
 __all__ = ["Outside"]
@@ -110,6 +111,59 @@ class Outside:
         if index is not None:
             tail = max(tail, math.floor(min(index * 2 / 3, 12.0) * 4) / 4)
         return _drawn(self.power, min(tail, _LARGEST_INDEX), self.selection)
+
+    def beyond(self, tail: float, distance: float, side: int) -> tuple[Floats, Floats]:
+        """Law of the records beyond a distance on a side, for a tail of index ``tail``.
+
+        Further out than the drawn radius there are (radius / distance)^tail of the records outside
+        it. (With a radius of 0 nothing is known of them: all of them.)
+
+        Returns
+        -------
+        numbers, probabilities : float arrays
+        """
+        radius = self.radii[side]
+        numbers, probabilities = self.drawn(tail)
+        share = math.pow(min(radius / distance, 1.0), tail) if radius else 1.0
+        return share / self.eta * numbers, probabilities
+
+    def quantile(self, alpha: float, tail: float, distance: float, side: int) -> float:
+        """More records than this are beyond a distance with a probability of at most alpha."""
+        numbers, probabilities = self.beyond(tail, distance, side)
+        order = np.argsort(numbers)[::-1]
+        more = np.cumsum(probabilities[order]) - probabilities[order]
+        return float(numbers[order[np.searchsorted(more, alpha, side="right") - 1]])
+
+    def reach(
+        self,
+        alpha: float,
+        tail: float,
+        distance: float,
+        side: int,
+        *,
+        noise: Noise,
+        factor: float,
+    ) -> float:
+        """Bound on the clipped excess of a side less ``factor`` times a noise, to within 1 %.
+
+        Beyond a distance d, F records of a tail of index a have an excess of F d / (a - 1) over
+        it, all together. It is exceeded with a probability of at most alpha.
+        """
+        distance = max(distance, self.widening * self.radii[side])
+        numbers, probabilities = self.beyond(tail, distance, side)
+        excesses = numbers * distance / (tail - 1)
+
+        def missed(z: float) -> float:
+            return float(probabilities @ noise.beyond((z - excesses) / factor))
+
+        low = factor * noise.tail_bound(2 * alpha)
+        high = 2 * low + float(probabilities @ excesses) + 1.0
+        while missed(high) > alpha:
+            low, high = high, 2 * high
+        while high - low > 0.01 * high:
+            middle = (low + high) / 2
+            low, high = (middle, high) if missed(middle) > alpha else (low, middle)
+        return high
 
 
 @functools.lru_cache(maxsize=1024)

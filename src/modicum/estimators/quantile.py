@@ -84,7 +84,7 @@ class QuantileEvidence:
     @property
     def value(self) -> Fraction:
         """The point in the data's unit."""
-        return self.point * Fraction(self.lattice.step)
+        return self.lattice.inside(self.point)
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """Return the ends, with half a step for rounding; the range beyond their level."""

@@ -39,6 +39,10 @@ TOO_LITTLE = (
     "too little data for so many quantiles, this range and budget: some may be far off; ask for "
     "fewer, narrow `within` or spend more"
 )
+TOO_LITTLE_FOR_ONE = (
+    "too little data for this range and budget: the answer may be far off; narrow `within` or "
+    "spend more"
+)
 
 Floats = NDArray[np.float64]
 
@@ -85,7 +89,7 @@ class QuantilesEvidence:
     @property
     def values(self) -> tuple[Fraction, ...]:
         """The points in the data's unit."""
-        return tuple(point * Fraction(self.lattice.step) for point in self.points)
+        return tuple(self.lattice.inside(point) for point in self.points)
 
     def intervals(self, level: float, tail: float | None) -> Intervals:
         """[M3] Return the nearest points that surely are beyond each quantile; else the range."""
@@ -111,7 +115,9 @@ class QuantilesEvidence:
             return "ok"
         cells, noise = self.counted.cells, self.counted.noise
         least = sum(cells) - sum_bound(noise, ((1.0, len(cells)),), 0.05)
-        return "ok" if least >= self.counted.least else TOO_LITTLE
+        if least >= self.counted.least:
+            return "ok"
+        return TOO_LITTLE if len(self.qs) > 1 else TOO_LITTLE_FOR_ONE
 
     @property
     def condition(self) -> str:
@@ -121,7 +127,7 @@ class QuantilesEvidence:
     def assumption(self, tail: float | None) -> str:
         """Say in words what the intervals cover."""
         if self.counted is None:
-            return "no intervals were asked for (interval=False), so they are the public range."
+            return "no intervals were asked for (level=None), so they are the public range."
         return (
             "all intervals together hold all points whose ranks include q n, each for its q. They "
             "reach from one released point to another, so they are narrower where more quantiles "
@@ -187,19 +193,21 @@ def nested_quantiles(
         counted = CellCounts(counts, counting.noise[0], drawn.least)
     evidence = QuantilesEvidence(lattice, qs, points, counted)
     axis = Axis.of(q=tuple(float(q) for q in qs))
-    return ArrayAnswer(evidence.values, (axis,), evidence, evidence.status)
+    method = "joint" if drawn.joint else None
+    return ArrayAnswer(evidence.values, (axis,), evidence, evidence.status, method)
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
     """Outcome of the law: its points, and the secret records around them.
 
-    ``least``: records that there should be, so that no quantile is lost.
+    ``least``: records that there should be, so that no quantile is lost. ``joint``: which law.
     """
 
     points: tuple[int, ...]
     least: float
     windows: WindowsSummary = field(repr=False)
+    joint: bool = False
 
 
 def drawn_points(
@@ -241,7 +249,7 @@ def drawn_points(
             ends = (lattice.first, lattice.last)
             law = purse.joint(windows, ends, joint.terms(count), fine=fine, share=left)
             _, *points = yield from draw(label, law, lambda outcome: words(outcome[1:]))
-            return Drawn(inside(tuple(points)), joint.least(lattice), windows)
+            return Drawn(inside(tuple(points)), joint.least(lattice), windows, joint=True)
     nested = purse.nested(windows, (lattice.first, lattice.last), nodes, fine=fine, share=left)
     outcome = yield from draw(label, nested, words)
     least = max(_least(node, qs, lattice) for node in nodes)

@@ -100,7 +100,8 @@ class ArrayRow(AnyRow[Chosen, ArrayRelease]):
     ) -> ArrayRequest:
         """Build a checked request; errors as for :meth:`Row.request`."""
         begin = self._begin(column, lattice, budget, options)
-        return ArrayRequest(self.statistic, self.method, column, lattice, budget, begin, options)
+        names = self.statistic, self.method, column, lattice, budget
+        return ArrayRequest(*names, begin, options, options.ranged)
 
 
 def ranged(lattice: Lattice | None) -> Lattice:

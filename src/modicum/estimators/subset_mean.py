@@ -86,7 +86,7 @@ class SubsetEvidence:
     def value(self) -> Fraction:
         """The estimate, exactly, in the data's unit."""
         mean = transformed_mean((self.left, self.right), lo=self.lo, hi=self.hi)
-        return mean * Fraction(self.lattice.step)
+        return self.lattice.inside(mean)
 
     def least_count(self, alpha: float) -> float:
         """Lower bound of the number of records, from the two sums; 0 if the bounds coincide."""
@@ -124,8 +124,8 @@ class SubsetEvidence:
             else:
                 slack += self.most_clipped(alpha / 4) * width / (tail - 1) / least
         return Interval(
-            max(ends[0] - slack, self.lattice.first) * self.lattice.step,
-            min(ends[1] + slack, self.lattice.last) * self.lattice.step,
+            max((ends[0] - slack) * self.lattice.step, self.lattice.lo),
+            min((ends[1] + slack) * self.lattice.step, self.lattice.hi),
         )
 
     @property

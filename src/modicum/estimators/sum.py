@@ -79,19 +79,27 @@ class SumEvidence:
         return self.outside.too_many(least, alpha)
 
     def interval(self, level: float, tail: float | None) -> Interval:
-        """Noise, rounding, and under a tail assumption the clipping bias."""
-        alpha = 1 - level
-        if tail is not None and self.too_little(alpha):
-            most = max(0.0, self.count + self.count_noise.bound(0.1 * alpha))
+        """Noise, rounding, and under a tail assumption the clipped records."""
+        alpha, first, last = 1 - level, self.lattice.first, self.lattice.last
+        most = max(0.0, self.count + self.count_noise.bound(0.1 * alpha))
+        if tail is None:
+            below = above = self.noise.bound(0.9 * alpha)
+        elif self.too_little(alpha):
             return Interval(most * min(self.lattice.lo, 0.0), most * max(self.lattice.hi, 0.0))
-        half = self.noise.bound(0.9 * alpha)
-        half += 0.5 * max(0.0, self.count + self.count_noise.bound(0.1 * alpha))
-        if tail is not None:
-            reach = max(abs(self.lo), abs(self.hi))
-            half += self.outside.expected(tail) * reach / (tail - 1)
+        else:
+            below = self._side(0.45 * alpha, tail, -self.lo if self.lo > first else None)
+            above = self._side(0.45 * alpha, tail, self.hi if self.hi < last else None)
         return Interval(
-            (self.noisy - half) * self.lattice.step, (self.noisy + half) * self.lattice.step
+            (self.noisy - below - 0.5 * most) * self.lattice.step,
+            (self.noisy + above + 0.5 * most) * self.lattice.step,
         )
+
+    def _side(self, alpha: float, tail: float, distance: int | None) -> float:
+        """Bound on noise and clipped excess of a side; None: it is cut at the range's own end."""
+        if distance is None:
+            return self.noise.bound(2 * alpha)
+        noise, factor = self.noise.noise, self.noise.factor
+        return self.outside.reach(alpha, tail, distance, 0, noise=noise, factor=factor)
 
     @property
     def condition(self) -> str:
@@ -108,7 +116,8 @@ class SumEvidence:
             )
         return (
             f"interval(tail={tail:g}) also allows for clipping, assuming that beyond the "
-            f"clipping bounds the data fall off like a power of index {tail:g} or faster."
+            f"clipping bounds the data fall off like a power of index {tail:g} or faster; for "
+            "heavier tails it can be too short. No released number can check that assumption."
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -166,6 +175,7 @@ def adaptive_sum(
             candidates=len(grid.radii),
             eta=float(law.epsilon),
             power=float(schedule.power),
+            selection=law.selection,
         ),
     )
     return Answer(evidence.value, evidence, TOO_LITTLE if evidence.too_little(0.05) else "ok")

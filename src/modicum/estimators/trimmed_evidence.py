@@ -57,7 +57,7 @@ class TrimmedEvidence:
     @property
     def value(self) -> Fraction:
         """The point in the data's unit."""
-        return self.point * Fraction(self.lattice.step)
+        return self.lattice.inside(self.point)
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """Return point ± radius, with half a step for rounding; the range beyond its level."""

@@ -15,6 +15,8 @@ from modicum.release import Interval
 __all__ = ["ConstantEvidence", "VarianceEvidence"]
 
 _PLACES = 80  # binary digits of a root
+_BEYOND = 0.8  # share of alpha for clipped records: their bound grows faster than the noise's
+_USUAL = 0.3  # share of that for their number
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +46,11 @@ class VarianceEvidence:
     minus (mean - m)², and the last term lies between 0 and the square of what [M4] says.
 
     [V7] Clipping brings all values closer together, so the variance of the data is at least that
-    of the clipped ones, and at most E (x - m)². With a tail of index a beyond the bounds there are
-    about f = power / (eta a) records there, so hardly more than F = f + 2 sqrt(f). Their squares
-    (x - m)² / R² have a tail of index a / 2: they exceed 1 by 2 / (a - 2) on average, and with
-    probability 1 - α' none exceeds (F / α')^(2 / a). The sum of the excesses is taken to be F
-    times the one plus the other.
+    of the clipped ones, and at most E (x - m)². With a tail of index a beyond the bounds the number
+    F of records there has a known law (:meth:`Outside.drawn`). Their squares (x - m)² / d², d the
+    distance of the bound, have a tail of index a / 2: they exceed 1 by 2 / (a - 2) on average, and
+    the largest exceeds w with a probability of at most E F w^(-a / 2). The sum of the excesses is
+    taken to be at most the one, for a large F, plus the other.
     """
 
     lattice: Lattice
@@ -79,8 +81,10 @@ class VarianceEvidence:
     @property
     def value(self) -> Fraction:
         """The answer in the data's unit, or its square."""
-        step = Fraction(self.lattice.step)
-        return self.deviation * step if self.root else self.square * step**2
+        step, half = Fraction(self.lattice.step), _half(self.lattice)
+        return (
+            min(self.deviation * step, half) if self.root else min(self.square * step**2, half**2)
+        )
 
     def too_little(self, alpha: float) -> bool:
         """Whether the bounds may hold less than a quarter of the data."""
@@ -91,7 +95,7 @@ class VarianceEvidence:
         """Interval for the answer (of the clipped data if ``tail`` is None)."""
         alpha = 1 - level
         s1, s2 = (float(each) for each in self.sums)
-        beyond = 0.0 if tail is None else 0.5 * alpha
+        beyond = 0.0 if tail is None else _BEYOND * alpha
         alpha -= beyond
         main, lack = self.noise.bound(0.8 * alpha), self.noise.bound(0.1 * alpha)
         largest = float(self.reach) ** 2
@@ -102,14 +106,27 @@ class VarianceEvidence:
         if tail is not None:
             counted = self.rough.counted
             rows = float(counted.value) - counted.bound(0.1 * alpha)
-            if tail <= 2 or self.too_little(alpha):
+            if tail <= 2 or self.too_little(beyond):
                 most = widest
             else:
-                clipped = self.outside.expected(tail)
-                clipped += 2 * math.sqrt(clipped)
-                excess = clipped * 2 / (tail - 2) + max(1.0, clipped / beyond) ** (2 / tail)
-                most += excess * largest / max(rows, 1.0)
+                most += self._excess(beyond, tail) / max(rows, 1.0)
         return spread_interval(self.lattice, max(least, 0.0), min(most, widest), root=self.root)
+
+    def _excess(self, alpha: float, tail: float) -> float:
+        """Bound on the squares of the clipped records beyond those of the bounds, for a > 2."""
+        bounds = self.rough.value - self.lo, self.hi - self.rough.value
+        distances = [max(*each, 1) for each in zip(bounds, self.outside.radii, strict=True)]
+        ends = self.lo <= self.lattice.first, self.hi >= self.lattice.last
+        usual, jumps, widest = 0.0, 0.0, max(distances)
+        for side, distance in enumerate(distances):
+            if ends[side]:
+                continue  # nothing lies beyond the range
+            most = self.outside.quantile(_USUAL * alpha / 2, tail, distance, side)
+            numbers, probabilities = self.outside.beyond(tail, distance, side)
+            usual += most * (distance / widest) ** 2 * 2 / (tail - 2)
+            jumps += float(probabilities @ numbers) * math.pow(distance / widest, tail)
+        largest = math.pow(jumps / ((1 - _USUAL) * alpha), 2 / tail)
+        return (usual + largest) * float(widest) ** 2
 
     @property
     def condition(self) -> str:
@@ -239,6 +256,11 @@ def spread_interval(lattice: Lattice, least: float, most: float, *, root: bool) 
     upper = min((math.sqrt(most) + 0.5) * lattice.step, (lattice.hi - lattice.lo) / 2)
     lower = min(max(0.0, math.sqrt(least) - 0.5) * lattice.step, upper)
     return Interval(lower, upper) if root else Interval(lower**2, upper**2)
+
+
+def _half(lattice: Lattice) -> Fraction:
+    """Half of the range: no standard deviation is larger."""
+    return (Fraction(lattice.hi) - Fraction(lattice.lo)) / 2
 
 
 def _share(first: float, second: float, otherwise: float) -> float:

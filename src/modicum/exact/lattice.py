@@ -98,6 +98,11 @@ class Lattice:
         """``last - first``."""
         return self.last - self.first
 
+    @property
+    def coarse(self) -> bool:
+        """Whether the step is wider than it has to be: rounding to it may show."""
+        return self.step > _finest_step(self.lo, self.hi)
+
     def quantise(self, x: NDArray[np.float64]) -> NDArray[np.int64]:
         """Round numbers to lattice integers.
 
@@ -143,6 +148,19 @@ class Lattice:
             return float(Fraction(q) * Fraction(self.step)) + 0.0
         except OverflowError:
             return sys.float_info.max if q > 0 else -sys.float_info.max
+
+    def inside(self, q: int | Fraction) -> Fraction:
+        """Return q * step exactly, or the end of the range that it lies beyond.
+
+        The range's ends are no multiples of a coarse step: their integers may lie beyond them.
+
+        Examples
+        --------
+        >>> Lattice.within((0, 1.75), step=1).inside(2)
+        Fraction(7, 4)
+        """
+        value = Fraction(q) * Fraction(self.step)
+        return min(max(value, Fraction(self.lo)), Fraction(self.hi))
 
     def _index(self, x: float) -> int:
         magic = _magic(self.step)

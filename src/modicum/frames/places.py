@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.frames.labels import Dictionary, LabelValues
+from modicum.frames.quiet import quiet
 from modicum.summaries.base import Integers, Sensitive
 
 __all__ = ["Places"]
@@ -112,6 +113,6 @@ class _WholeKeys:
 
     def places_of_floats(self, values: NDArray[np.float64]) -> Integers:
         """Return the place of each number; NaN and fractions have none."""
-        with np.errstate(all="ignore"):  # no warning may tell of a value
+        with quiet():
             whole = values.astype(np.int64)
             return np.where(whole == values, self.places(whole), -1)

@@ -63,7 +63,9 @@ def open_source(table: Any) -> Source:
     known = _open_known(table) or _open_arrow(table)
     if known is not None:
         return known
-    raise UnsupportedData(f"cannot read a {type(table).__name__}: {_advice(table)}")
+    kind = type(table).__name__
+    article = "an" if kind[0] in "AEIOUaeio" else "a"
+    raise UnsupportedData(f"cannot read {article} {kind}: {_advice(table)}")
 
 
 def _open_known(table: Any) -> Source | None:
@@ -114,8 +116,8 @@ def _advice(table: object) -> str:
         ("__iter__", "pass a list or a NumPy array"),
         (
             "__class__",
-            "pass a one-dimensional NumPy array, a pandas, Polars, PyArrow or DuckDB table, or the "
-            "path of a Parquet or CSV file",
+            "pass a one-dimensional NumPy array, a pandas, Polars, PyArrow, DuckDB, Spark, Dask or "
+            "Ibis table, or the path of a Parquet or CSV file",
         ),
     )
     return next(line for attribute, line in advice if hasattr(table, attribute))

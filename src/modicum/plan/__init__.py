@@ -30,6 +30,7 @@ from modicum.plan.histogram import histogram
 from modicum.plan.iqr import iqr
 from modicum.plan.location import expectile, huber_location, lp_location
 from modicum.plan.mean import mean
+from modicum.plan.monotone import monotone
 from modicum.plan.quantile import median, quantile
 from modicum.plan.quantiles import quantiles
 from modicum.plan.sum import sum
@@ -58,6 +59,7 @@ __all__ = [
     "mean",
     "median",
     "minimum",
+    "monotone",
     "quantile",
     "quantiles",
     "std",

@@ -32,6 +32,8 @@ def with_article(name: str) -> str:
     """Put "a" or "an" before the name of one number, and nothing before that of several."""
     if name == "quantiles":
         return name
+    if name == "monotone":
+        return "a monotone statistic"
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 

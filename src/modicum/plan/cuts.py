@@ -10,12 +10,14 @@ import numpy as np
 
 from modicum import request as ask
 from modicum.estimators.options import CutsOption
+from modicum.exact.lattice import Lattice
 from modicum.plan.card import CutsPlan
-from modicum.plan.shapes import ShapeName, shape_of
+from modicum.plan.column import Guess, Wanted, planned
+from modicum.plan.shapes import ShapeName
 from modicum.plan.table import Table
-from modicum.plan.task import Task, open_price
+from modicum.plan.task import open_price
 from modicum.privacy.budget import Budget, Number
-from modicum.privacy.unit import Unit, checked_unit
+from modicum.privacy.unit import Unit
 from modicum.runners.request import ArrayRequest
 
 __all__ = ["cdf", "cuts_plan"]
@@ -45,41 +47,37 @@ def cdf(
     True
     """
     cuts = CutsOption.of(points, "points", least=1, infinite=False)
-    question = partial(ask.cdf, points=points, step=step)
 
     def truth(table: Table, ends: tuple[int, ...]) -> tuple[Fraction, ...]:
         upto = np.cumsum(table.counts([end + 1 for end in ends]))
         return tuple(Fraction(int(count), int(upto[-1])) for count in upto[:-1])
 
     return cuts_plan(
-        "cdf",
-        question,
+        partial(ask.cdf, points=points, step=step),
         truth,
         cuts,
-        "points",
-        step,
-        (shape, sd, mean),
-        (open_price(epsilon, rho, budget), n, error, unit),
+        cuts.lattice("points", step),
+        Guess(shape, sd, mean),
+        Wanted(open_price(epsilon, rho, budget), n, error, unit),
     )
 
 
 def cuts_plan(
-    statistic: str,
     question: Callable[..., ArrayRequest],
     truth: Callable[[Table, tuple[int, ...]], tuple[Fraction, ...]],
     cuts: CutsOption,
-    name: str,
-    step: float | None,
-    guess: tuple[ShapeName, float, float | None],
-    asked: tuple[Budget | None, int | None, float | None, Unit | None],
+    lattice: Lattice,
+    guess: Guess,
+    wanted: Wanted,
 ) -> CutsPlan:
     """Plan a question, given what its truth is at the cuts' integers."""
-    lattice = cuts.lattice(name, step)
     ends = tuple(int(q) for q in lattice.quantise(np.array(cuts.cuts)))
-    shape, sd, mean = guess
-    price, n, error, unit = asked
-    data = shape_of(shape, sd=sd, mean=mean, lattice=lattice)
-    task = Task(question, lambda table: truth(table, ends), data, lattice, checked_unit(unit))
-    found = task.solve(price, n, error)
-    fields = found.fields(statistic, "noisy", task.unit, error)
-    return CutsPlan(**fields, shape=data, lattice=lattice, cuts=cuts.cuts)
+    return planned(
+        CutsPlan,
+        question,
+        lambda table, _: truth(table, ends),
+        lattice,
+        guess,
+        wanted,
+        cuts=cuts.cuts,
+    )

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from fractions import Fraction
 from functools import partial
 
 from modicum import request as ask
 from modicum.exact.lattice import Lattice
 from modicum.plan.card import SumPlan
-from modicum.plan.shapes import ShapeName, shape_of
-from modicum.plan.task import Task, open_price
+from modicum.plan.column import Guess, Wanted, planned
+from modicum.plan.shapes import ShapeName
+from modicum.plan.task import open_price
 from modicum.privacy.budget import Budget, Number
-from modicum.privacy.unit import Unit, checked_unit
-from modicum.runners.request import Request
+from modicum.privacy.unit import Unit
 
 __all__ = ["maximum", "minimum"]
 
@@ -43,20 +41,13 @@ def maximum(
     >>> 1e3 < found.error < 1e5
     True
     """
-    price = open_price(epsilon, rho, budget)
-    return _extreme(
-        "maximum",
-        ask.maximum,
-        -1,
-        within=within,
-        sd=sd,
-        n=n,
-        price=price,
-        error=error,
-        shape=shape,
-        mean=mean,
-        step=step,
-        unit=unit,
+    return planned(
+        SumPlan,
+        partial(ask.maximum, within=within, step=step),
+        lambda table, size: int(table.q[-1]) * size,
+        Lattice.within(within, step),
+        Guess(shape, sd, mean),
+        Wanted(open_price(epsilon, rho, budget), n, error, unit),
     )
 
 
@@ -82,46 +73,11 @@ def minimum(
     >>> 1e3 < found.error < 1e5
     True
     """
-    price = open_price(epsilon, rho, budget)
-    return _extreme(
-        "minimum",
-        ask.minimum,
-        0,
-        within=within,
-        sd=sd,
-        n=n,
-        price=price,
-        error=error,
-        shape=shape,
-        mean=mean,
-        step=step,
-        unit=unit,
+    return planned(
+        SumPlan,
+        partial(ask.minimum, within=within, step=step),
+        lambda table, size: int(table.q[0]) * size,
+        Lattice.within(within, step),
+        Guess(shape, sd, mean),
+        Wanted(open_price(epsilon, rho, budget), n, error, unit),
     )
-
-
-def _extreme(
-    statistic: str,
-    question: Callable[..., Request],
-    place: int,
-    *,
-    within: tuple[float, float],
-    sd: float,
-    n: int,
-    price: Budget | None,
-    error: float | None,
-    shape: ShapeName,
-    mean: float | None,
-    step: float | None,
-    unit: Unit | None,
-) -> SumPlan:
-    lattice = Lattice.within(within, step)
-    data = shape_of(shape, sd=sd, mean=mean, lattice=lattice)
-    task = Task(
-        partial(question, within=within, step=step),
-        lambda table: int(table.q[place]) * Fraction(lattice.step),
-        data,
-        lattice,
-        checked_unit(unit),
-    )
-    fields = task.solve(price, n, error).fields(statistic, "exponential", task.unit, error)
-    return SumPlan(**fields, shape=data, lattice=lattice)

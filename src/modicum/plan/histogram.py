@@ -10,12 +10,13 @@ from modicum import request as ask
 from modicum.estimators.options import BinsOption, CutsOption
 from modicum.exact.lattice import Lattice
 from modicum.plan.card import BinsPlan, CutsPlan
+from modicum.plan.column import Guess, Wanted, planned
 from modicum.plan.cuts import cuts_plan
-from modicum.plan.shapes import ShapeName, shape_of
+from modicum.plan.shapes import ShapeName
 from modicum.plan.table import Table
-from modicum.plan.task import Task, open_price
+from modicum.plan.task import open_price
 from modicum.privacy.budget import Budget, Number
-from modicum.privacy.unit import Unit, checked_unit
+from modicum.privacy.unit import Unit
 
 __all__ = ["histogram"]
 
@@ -47,27 +48,23 @@ def histogram(
     >>> round(histogram(bins=10, within=(0, 1e6), sd=10, n=20_000, epsilon="0.1").error)
     13
     """
-    price = open_price(epsilon, rho, budget)
     ask.histogram(edges=edges, bins=bins, within=within, step=step, epsilon=1)  # checks them
+    guess = Guess(shape, sd, mean)
+    wanted = Wanted(open_price(epsilon, rho, budget), n, error, unit)
     if edges is not None:
-        return cuts_plan(
-            "histogram",
-            partial(ask.histogram, edges=edges, step=step),
-            _counts,
-            CutsOption.of(edges, "edges", least=2, infinite=True),
-            "edges",
-            step,
-            (shape, sd, mean),
-            (price, n, error, unit),
-        )
+        cuts = CutsOption.of(edges, "edges", least=2, infinite=True)
+        question = partial(ask.histogram, edges=edges, step=step)
+        return cuts_plan(question, _counts, cuts, cuts.lattice("edges", step), guess, wanted)
     assert within is not None
-    question = partial(ask.histogram, bins=bins, within=within, step=step)
-    chosen, lattice = BinsOption.of(bins), Lattice.within(within, step)
-    data = shape_of(shape, sd=sd, mean=mean, lattice=lattice)
-    task = Task(question, lambda _: None, data, lattice, checked_unit(unit))
-    found = task.solve(price, n, error)
-    fields = found.fields("histogram", "drawn", task.unit, error)
-    return BinsPlan(**fields, shape=data, lattice=lattice, bins=chosen.bins)
+    return planned(
+        BinsPlan,
+        partial(ask.histogram, bins=bins, within=within, step=step),
+        lambda _, __: None,
+        Lattice.within(within, step),
+        guess,
+        wanted,
+        bins=BinsOption.of(bins).bins,
+    )
 
 
 def _counts(table: Table, ends: tuple[int, ...]) -> tuple[Fraction, ...]:

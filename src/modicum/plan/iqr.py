@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import partial
 
 from modicum import request as ask
 from modicum.estimators.options import RangeOption
 from modicum.exact.lattice import Lattice
 from modicum.plan.card import SpreadPlan
-from modicum.plan.shapes import ShapeName, shape_of
-from modicum.plan.task import Task, open_price
+from modicum.plan.column import Guess, Wanted, planned
+from modicum.plan.shapes import ShapeName
+from modicum.plan.task import open_price
 from modicum.privacy.budget import Budget, Number
-from modicum.privacy.unit import Unit, checked_unit
+from modicum.privacy.unit import Unit
 
 __all__ = ["iqr"]
 
@@ -43,17 +43,12 @@ def iqr(
     >>> 5 < found.error < 500
     True
     """
-    question = partial(ask.iqr, within=within, step=step, between=between, level=level)
-    lattice = Lattice.within(within, step)
-    data = shape_of(shape, sd=sd, mean=mean, lattice=lattice)
     low, high = RangeOption.of(between, level).between
-    task = Task(
-        question,
-        lambda table: (table.quantile(high) - table.quantile(low)) * Fraction(lattice.step),
-        data,
-        lattice,
-        checked_unit(unit),
+    return planned(
+        SpreadPlan,
+        partial(ask.iqr, within=within, step=step, between=between, level=level),
+        lambda table, size: (table.quantile(high) - table.quantile(low)) * size,
+        Lattice.within(within, step),
+        Guess(shape, sd, mean),
+        Wanted(open_price(epsilon, rho, budget), n, error, unit),
     )
-    found = task.solve(open_price(epsilon, rho, budget), n, error)
-    fields = found.fields("iqr", "exponential", task.unit, error)
-    return SpreadPlan(**fields, shape=data, lattice=lattice)

@@ -20,13 +20,13 @@ from modicum.estimators.score import (
 from modicum.estimators.score_table import Reals
 from modicum.exact.lattice import Lattice
 from modicum.plan.card import MeanPlan
-from modicum.plan.shapes import ShapeName, shape_of
+from modicum.plan.column import Guess, Wanted, planned
+from modicum.plan.shapes import ShapeName
 from modicum.plan.table import Table
-from modicum.plan.task import Task, open_price
+from modicum.plan.task import open_price
 from modicum.privacy.budget import Budget, Number
-from modicum.privacy.unit import Unit, checked_unit
+from modicum.privacy.unit import Unit
 from modicum.release import Answer
-from modicum.runners.request import Request
 
 __all__ = ["expectile", "huber_location", "lp_location"]
 
@@ -60,10 +60,14 @@ def expectile(
     True
     """
     psi = expectile_score(checked_tau(tau)).psi
-    lattice = Lattice.within(within, step)
-    question = partial(ask.expectile, tau=tau, within=within, step=step, level=level)
-    task = _task(question, psi, lattice, shape, sd, mean, unit)
-    return _solved(task, open_price(epsilon, rho, budget), n, error)
+    return planned(
+        MeanPlan,
+        partial(ask.expectile, tau=tau, within=within, step=step, level=level),
+        crossing(psi),
+        Lattice.within(within, step),
+        Guess(shape, sd, mean),
+        Wanted(open_price(epsilon, rho, budget), n, error, unit),
+    )
 
 
 def lp_location(
@@ -93,10 +97,14 @@ def lp_location(
     True
     """
     psi = power_score(checked_power(p)).psi
-    lattice = Lattice.within(within, step)
-    question = partial(ask.lp_location, p=p, within=within, step=step, level=level)
-    task = _task(question, psi, lattice, shape, sd, mean, unit)
-    return _solved(task, open_price(epsilon, rho, budget), n, error)
+    return planned(
+        MeanPlan,
+        partial(ask.lp_location, p=p, within=within, step=step, level=level),
+        crossing(psi),
+        Lattice.within(within, step),
+        Guess(shape, sd, mean),
+        Wanted(open_price(epsilon, rho, budget), n, error, unit),
+    )
 
 
 def huber_location(
@@ -126,52 +134,35 @@ def huber_location(
     >>> 1 < found.error < 100
     True
     """
-    lattice = Lattice.within(within, step)
-    question = partial(ask.huber_location, width=width, within=within, step=step, level=level)
-    data = shape_of(shape, sd=sd, mean=mean, lattice=lattice)
 
-    def truth(table: Table) -> Callable[[Answer], Fraction]:
+    def truth(table: Table, size: Fraction) -> Callable[[Answer], Fraction]:
         def released(answer: Answer) -> Fraction:
             assert isinstance(answer.evidence, LocationEvidence)
             assert answer.evidence.width is not None
-            return _crossing(table, huber_score(answer.evidence.width).psi, lattice.step)
+            return crossing(huber_score(answer.evidence.width).psi)(table, size)
 
         return released
 
-    task = Task(question, truth, data, lattice, checked_unit(unit))
-    return _solved(task, open_price(epsilon, rho, budget), n, error)
+    return planned(
+        MeanPlan,
+        partial(ask.huber_location, width=width, within=within, step=step, level=level),
+        truth,
+        Lattice.within(within, step),
+        Guess(shape, sd, mean),
+        Wanted(open_price(epsilon, rho, budget), n, error, unit),
+    )
 
 
-def _task(
-    question: Callable[..., Request],
-    psi: Callable[[Reals], Reals],
-    lattice: Lattice,
-    shape: ShapeName,
-    sd: float,
-    mean: float | None,
-    unit: Unit | None,
-) -> Task:
-    data = shape_of(shape, sd=sd, mean=mean, lattice=lattice)
+def crossing(psi: Callable[[Reals], Reals]) -> Callable[[Table, Fraction], Fraction]:
+    """Return the truth of a location: where the scores of a table add up to 0."""
 
-    def truth(table: Table) -> Fraction:
-        return _crossing(table, psi, lattice.step)
+    def truth(table: Table, size: Fraction) -> Fraction:
+        x: Reals = table.q.astype(np.float64) * float(size)
+        lo, hi = float(x[0]), float(x[-1])
+        for _ in range(_HALVINGS):
+            middle = (lo + hi) / 2
+            above = float(psi(x - middle) @ table.weights) > 0
+            lo, hi = (middle, hi) if above else (lo, middle)
+        return Fraction((lo + hi) / 2)
 
-    return Task(question, truth, data, lattice, checked_unit(unit))
-
-
-def _solved(task: Task, price: Budget | None, n: int | None, error: float | None) -> MeanPlan:
-    found = task.solve(price, n, error)
-    request = task.question(budget=found.price)
-    fields = found.fields(request.statistic, request.method, task.unit, error)
-    return MeanPlan(**fields, shape=task.shape, lattice=task.lattice)
-
-
-def _crossing(table: Table, psi: Callable[[Reals], Reals], step: float) -> Fraction:
-    """Where the scores of a table add up to 0, in the unit of the data."""
-    x: Reals = table.q.astype(np.float64) * step
-    lo, hi = float(x[0]), float(x[-1])
-    for _ in range(_HALVINGS):
-        middle = (lo + hi) / 2
-        above = float(psi(x - middle) @ table.weights) > 0
-        lo, hi = (middle, hi) if above else (lo, middle)
-    return Fraction((lo + hi) / 2)
+    return truth

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import partial
 from typing import Literal
 
@@ -10,10 +9,11 @@ from modicum import request as ask
 from modicum.estimators.schedule import Clusters
 from modicum.exact.lattice import Lattice
 from modicum.plan.card import MeanPlan
-from modicum.plan.shapes import ShapeName, shape_of
-from modicum.plan.task import Task, open_price
+from modicum.plan.column import Guess, Wanted, planned
+from modicum.plan.shapes import ShapeName
+from modicum.plan.task import open_price
 from modicum.privacy.budget import Budget, Number
-from modicum.privacy.unit import Unit, checked_unit
+from modicum.privacy.unit import Unit
 
 __all__ = ["mean"]
 
@@ -71,15 +71,11 @@ def mean(
     >>> 0.01 < found.epsilon < 10 and found.error <= 500
     True
     """
-    lattice = Lattice.within(within, step)
-    data = shape_of(shape, sd=sd, mean=mean, lattice=lattice)
-    question = partial(ask.mean, within=within, step=step, method=method, clusters=clusters)
-    task = Task(
-        question,
-        lambda table: table.mean() * Fraction(lattice.step),
-        data,
-        lattice,
-        checked_unit(unit),
+    return planned(
+        MeanPlan,
+        partial(ask.mean, within=within, step=step, method=method, clusters=clusters),
+        lambda table, size: table.mean() * size,
+        Lattice.within(within, step),
+        Guess(shape, sd, mean),
+        Wanted(open_price(epsilon, rho, budget), n, error, unit),
     )
-    found = task.solve(open_price(epsilon, rho, budget), n, error)
-    return MeanPlan(**found.fields("mean", method, task.unit, error), shape=data, lattice=lattice)

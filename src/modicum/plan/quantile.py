@@ -10,10 +10,11 @@ from modicum import request as ask
 from modicum.estimators.options import QuantileOption
 from modicum.exact.lattice import Lattice
 from modicum.plan.card import QuantilePlan
-from modicum.plan.shapes import ShapeName, shape_of
-from modicum.plan.task import Task, open_price
+from modicum.plan.column import Guess, Wanted, planned
+from modicum.plan.shapes import ShapeName
+from modicum.plan.task import open_price
 from modicum.privacy.budget import Budget, Number
-from modicum.privacy.unit import Unit, checked_unit
+from modicum.privacy.unit import Unit
 
 __all__ = ["median", "quantile"]
 
@@ -45,20 +46,16 @@ def quantile(
     >>> 5 < found.error < 500
     True
     """
-    question = partial(ask.quantile, q=q, within=within, step=step, level=level)
-    lattice = Lattice.within(within, step)
-    data = shape_of(shape, sd=sd, mean=mean, lattice=lattice)
     exact = QuantileOption.of(q, level).q
-    task = Task(
-        question,
-        lambda table: table.quantile(exact) * Fraction(lattice.step),
-        data,
-        lattice,
-        checked_unit(unit),
+    return planned(
+        QuantilePlan,
+        partial(ask.quantile, q=q, within=within, step=step, level=level),
+        lambda table, size: table.quantile(exact) * size,
+        Lattice.within(within, step),
+        Guess(shape, sd, mean),
+        Wanted(open_price(epsilon, rho, budget), n, error, unit),
+        q=exact,
     )
-    found = task.solve(open_price(epsilon, rho, budget), n, error)
-    fields = found.fields("quantile", "exponential", task.unit, error)
-    return QuantilePlan(**fields, shape=data, lattice=lattice, q=exact)
 
 
 def median(

@@ -11,11 +11,12 @@ from modicum import request as ask
 from modicum.estimators.options import QuantilesOption
 from modicum.exact.lattice import Lattice
 from modicum.plan.card import QuantilesPlan
-from modicum.plan.shapes import ShapeName, shape_of
+from modicum.plan.column import Guess, Wanted, planned
+from modicum.plan.shapes import ShapeName
 from modicum.plan.table import Table
-from modicum.plan.task import Task, open_price
+from modicum.plan.task import open_price
 from modicum.privacy.budget import Budget, Number
-from modicum.privacy.unit import Unit, checked_unit
+from modicum.privacy.unit import Unit
 
 __all__ = ["quantiles"]
 
@@ -33,7 +34,7 @@ def quantiles(
     shape: ShapeName = "lognormal",
     mean: float | None = None,
     step: float | None = None,
-    interval: bool = True,
+    level: float | None = 0.95,
     unit: Unit | None = None,
 ) -> QuantilesPlan:
     """Plan several quantiles: their mean error, or the ε or the number of rows that it needs.
@@ -46,18 +47,16 @@ def quantiles(
     >>> 1 < found.error < 100
     True
     """
-    question = partial(ask.quantiles, q=q, within=within, step=step, interval=interval)
-    lattice = Lattice.within(within, step)
-    data = shape_of(shape, sd=sd, mean=mean, lattice=lattice)
-    exact = QuantilesOption.of(q, interval).qs
-
-    def truth(table: Table) -> tuple[Fraction, ...]:
-        return tuple(_middle(table, each) * Fraction(lattice.step) for each in exact)
-
-    task = Task(question, truth, data, lattice, checked_unit(unit))
-    found = task.solve(open_price(epsilon, rho, budget), n, error)
-    fields = found.fields("quantiles", "nested", task.unit, error)
-    return QuantilesPlan(**fields, shape=data, lattice=lattice, q=exact)
+    exact = QuantilesOption.of(q, level).qs
+    return planned(
+        QuantilesPlan,
+        partial(ask.quantiles, q=q, within=within, step=step, level=level),
+        lambda table, size: tuple(_middle(table, each) * size for each in exact),
+        Lattice.within(within, step),
+        Guess(shape, sd, mean),
+        Wanted(open_price(epsilon, rho, budget), n, error, unit),
+        q=exact,
+    )
 
 
 def _middle(table: Table, q: Fraction) -> Fraction:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import partial
 
 from modicum import request as ask
 from modicum.estimators.schedule import Clusters
 from modicum.exact.lattice import Lattice
 from modicum.plan.card import SumPlan
-from modicum.plan.shapes import ShapeName, shape_of
-from modicum.plan.task import Task, open_price
+from modicum.plan.column import Guess, Wanted, planned
+from modicum.plan.shapes import ShapeName
+from modicum.plan.task import open_price
 from modicum.privacy.budget import Budget, Number
-from modicum.privacy.unit import Unit, checked_unit
+from modicum.privacy.unit import Unit
 
 __all__ = ["sum"]
 
@@ -43,15 +43,11 @@ def sum(
     >>> 1e5 < found.error < 5e6
     True
     """
-    lattice = Lattice.within(within, step)
-    data = shape_of(shape, sd=sd, mean=mean, lattice=lattice)
-    question = partial(ask.sum, within=within, step=step, clusters=clusters)
-    task = Task(
-        question,
-        lambda table: table.total() * Fraction(lattice.step),
-        data,
-        lattice,
-        checked_unit(unit),
+    return planned(
+        SumPlan,
+        partial(ask.sum, within=within, step=step, clusters=clusters),
+        lambda table, size: table.total() * size,
+        Lattice.within(within, step),
+        Guess(shape, sd, mean),
+        Wanted(open_price(epsilon, rho, budget), n, error, unit),
     )
-    found = task.solve(open_price(epsilon, rho, budget), n, error)
-    return SumPlan(**found.fields("sum", "adaptive", task.unit, error), shape=data, lattice=lattice)

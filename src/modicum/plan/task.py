@@ -56,9 +56,10 @@ class Found:
     def fields(self, statistic: str, method: str, unit: Unit, wanted: float | None) -> Any:
         """Arguments of a :class:`~modicum.plan.card.Plan`."""
         statuses = [t.status for t in self.trials]
+        methods = [t.method or method for t in self.trials]
         return {
             "statistic": statistic,
-            "method": method,
+            "method": max(methods, key=methods.count),
             "budget": self.price,
             "unit": unit,
             "n": self.rows,

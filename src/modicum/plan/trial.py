@@ -50,6 +50,7 @@ class Trial:
     passes: int
     journal: tuple[Entry, ...]
     status: str
+    method: str | None
 
 
 def trial(
@@ -82,6 +83,7 @@ def trial(
         passes=reader.passes,
         journal=tuple(walk.journal),
         status=walk.answer.status,
+        method=walk.answer.method,
     )
 
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
-from typing import Any
 
 from modicum import request as ask
 from modicum.estimators.options import TrimOption
 from modicum.exact.lattice import Lattice
 from modicum.plan.card import TrimmedPlan
-from modicum.plan.shapes import ShapeName, shape_of
+from modicum.plan.column import Guess, Wanted, planned
+from modicum.plan.shapes import ShapeName
 from modicum.plan.table import Table
-from modicum.plan.task import Task, open_price
+from modicum.plan.task import open_price
 from modicum.privacy.budget import Budget, Number
-from modicum.privacy.unit import Unit, checked_unit
-from modicum.runners.request import Request
+from modicum.privacy.unit import Unit
 from modicum.summaries.cuts import Cuts
 
 __all__ = ["trimmed_mean", "winsorized_mean"]
@@ -48,13 +46,15 @@ def trimmed_mean(
     >>> 1 < found.error < 100
     True
     """
-    return _planned(
-        "trimmed_mean",
-        ask.trimmed_mean,
-        {"trim": trim, "within": within, "step": step, "level": level},
-        {"shape": shape, "sd": sd, "mean": mean},
-        {"price": open_price(epsilon, rho, budget), "n": n, "error": error},
-        unit,
+    share = TrimOption.of(trim, level).trim
+    return planned(
+        TrimmedPlan,
+        partial(ask.trimmed_mean, trim=trim, within=within, step=step, level=level),
+        lambda table, size: _middle(table, share) * size,
+        Lattice.within(within, step),
+        Guess(shape, sd, mean),
+        Wanted(open_price(epsilon, rho, budget), n, error, unit),
+        trim=share,
     )
 
 
@@ -82,33 +82,18 @@ def winsorized_mean(
     >>> 1 < found.error < 200
     True
     """
-    return _planned(
-        "winsorized_mean",
-        ask.winsorized_mean,
-        {"trim": trim, "within": within, "step": step, "level": level},
-        {"shape": shape, "sd": sd, "mean": mean},
-        {"price": open_price(epsilon, rho, budget), "n": n, "error": error},
-        unit,
+    share = TrimOption.of(trim, level).trim
+    return planned(
+        TrimmedPlan,
+        partial(ask.winsorized_mean, trim=trim, within=within, step=step, level=level),
+        lambda table, size: _middle(table, share) * size,
+        Lattice.within(within, step),
+        Guess(shape, sd, mean),
+        Wanted(open_price(epsilon, rho, budget), n, error, unit),
+        trim=share,
     )
 
 
-def _planned(
-    statistic: str,
-    question: Callable[..., Request],
-    asked: dict[str, Any],
-    guess: dict[str, Any],
-    wanted: dict[str, Any],
-    unit: Unit | None,
-) -> TrimmedPlan:
-    lattice = Lattice.within(asked["within"], asked["step"])
-    data = shape_of(guess["shape"], sd=guess["sd"], mean=guess["mean"], lattice=lattice)
-    trim = TrimOption.of(asked["trim"], asked["level"]).trim
-
-    def truth(table: Table) -> Fraction:
-        middle = table.between(*Cuts(trim, 1).cuts(table.rows))
-        return middle.mean() * Fraction(lattice.step)
-
-    task = Task(partial(question, **asked), truth, data, lattice, checked_unit(unit))
-    found = task.solve(wanted["price"], wanted["n"], wanted["error"])
-    fields = found.fields(statistic, "inverse-sensitivity", task.unit, wanted["error"])
-    return TrimmedPlan(**fields, shape=data, lattice=lattice, trim=trim)
+def _middle(table: Table, trim: Fraction) -> Fraction:
+    """Mean of the records between the cuts; those of a table do not tell the two means apart."""
+    return table.between(*Cuts(trim, 1).cuts(table.rows)).mean()

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
 from modicum import request as ask
 from modicum.exact.lattice import Lattice
 from modicum.plan.card import SpreadPlan
-from modicum.plan.shapes import ShapeName, shape_of
-from modicum.plan.table import Table
-from modicum.plan.task import Task, open_price
+from modicum.plan.column import Guess, Wanted, planned
+from modicum.plan.shapes import ShapeName
+from modicum.plan.task import open_price
 from modicum.privacy.budget import Budget, Number
-from modicum.privacy.unit import Unit, checked_unit
-from modicum.runners.request import Request
+from modicum.privacy.unit import Unit
 
 __all__ = ["std", "variance"]
 
@@ -45,19 +43,13 @@ def variance(
     >>> found.error < 0.01 * 5e4**2
     True
     """
-    return _spread(
-        "variance",
-        ask.variance,
-        lambda table, step: table.variance() * step**2,
-        within=within,
-        sd=sd,
-        n=n,
-        price=open_price(epsilon, rho, budget),
-        error=error,
-        shape=shape,
-        mean=mean,
-        step=step,
-        unit=unit,
+    return planned(
+        SpreadPlan,
+        partial(ask.variance, within=within, step=step),
+        lambda table, size: table.variance() * size**2,
+        Lattice.within(within, step),
+        Guess(shape, sd, mean),
+        Wanted(open_price(epsilon, rho, budget), n, error, unit),
     )
 
 
@@ -83,45 +75,11 @@ def std(
     >>> found.error < 0.005 * 5e4
     True
     """
-    return _spread(
-        "std",
-        ask.std,
-        lambda table, step: Fraction(math.sqrt(table.variance())) * step,
-        within=within,
-        sd=sd,
-        n=n,
-        price=open_price(epsilon, rho, budget),
-        error=error,
-        shape=shape,
-        mean=mean,
-        step=step,
-        unit=unit,
+    return planned(
+        SpreadPlan,
+        partial(ask.std, within=within, step=step),
+        lambda table, size: Fraction(math.sqrt(table.variance())) * size,
+        Lattice.within(within, step),
+        Guess(shape, sd, mean),
+        Wanted(open_price(epsilon, rho, budget), n, error, unit),
     )
-
-
-def _spread(
-    statistic: str,
-    question: Callable[..., Request],
-    truth: Callable[[Table, Fraction], Fraction],
-    *,
-    within: tuple[float, float],
-    sd: float,
-    n: int | None,
-    price: Budget | None,
-    error: float | None,
-    shape: ShapeName,
-    mean: float | None,
-    step: float | None,
-    unit: Unit | None,
-) -> SpreadPlan:
-    lattice = Lattice.within(within, step)
-    data = shape_of(shape, sd=sd, mean=mean, lattice=lattice)
-    task = Task(
-        partial(question, within=within, step=step),
-        lambda table: truth(table, Fraction(lattice.step)),
-        data,
-        lattice,
-        checked_unit(unit),
-    )
-    fields = task.solve(price, n, error).fields(statistic, "adaptive", task.unit, error)
-    return SpreadPlan(**fields, shape=data, lattice=lattice)

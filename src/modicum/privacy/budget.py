@@ -118,10 +118,15 @@ def short_text(x: Fraction) -> str:
     return exact if len(exact) <= 14 else f"~{float(x):.10g}"
 
 
+_LARGEST = 10**100  # larger amounts are mistakes, and floats end at 10^308
+
+
 def _positive(x: Number, name: str) -> Fraction:
     value = as_fraction(x, name)
     if value <= 0:
         raise InvalidArgument(f"{name} must be positive, got {x!r}")
+    if value > _LARGEST:
+        raise InvalidArgument(f"{name} must be at most 10^100, got one of {len(str(x))} characters")
     return value
 
 

@@ -23,7 +23,7 @@ def quantiles(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
-    interval: bool = True,
+    level: float | None = 0.95,
 ) -> ArrayRequest:
     """Ask for several quantiles of a column at once, with no bounds to guess.
 
@@ -44,10 +44,10 @@ def quantiles(
         Exactly one, as for :func:`modicum.request.mean`.
     step : float, optional
         Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
-    interval : bool
+    level : float or None
         A tenth of the price goes to counts of the records between the points, which give
-        simultaneous intervals from one point to another. ``False``: the points are a little
-        more accurate, and each interval is the public range.
+        simultaneous intervals from one point to another, of this level as of any other. ``None``:
+        the points are a little more accurate, and each interval is the public range.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def quantiles(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.request.mean`; q out of range or order.
+        As for :func:`modicum.request.mean`; q out of range or order; level out of range.
 
     Notes
     -----
@@ -74,6 +74,6 @@ def quantiles(
     """
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
-    options = QuantilesOption.of(q, interval)
+    options = QuantilesOption.of(q, level)
     row = find_array_row("quantiles", "nested")
     return row.request(column_name(column), lattice, price, options)

@@ -36,6 +36,8 @@ class Question(Generic[R_co]):
         Starts a fresh run of the estimator, given the event one row may cost.
     options : object
         What else was chosen; its repr says all of it.
+    ranged : bool
+        Whether the range was given; if not, it is one that the options imply.
     """
 
     statistic: str
@@ -45,6 +47,7 @@ class Question(Generic[R_co]):
     budget: Budget
     begin: Callable[[Event], Steps[Finding[R_co]]] = field(repr=False)
     options: object = None
+    ranged: bool = True
 
     release: ClassVar[type[Record]] = Record
     """What its answer is released as."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from modicum.errors import InvalidArgument
 from modicum.exact.rational import as_fraction
@@ -28,6 +29,9 @@ class Options:
     """Base of an estimator's options: frozen, checked where they are made."""
 
     __slots__ = ()
+
+    ranged: ClassVar[bool] = True
+    """Whether a public range goes with them, and not only cuts that imply one."""
 
     def check(self, listed: Sequence[Options], where: str) -> None:
         """Refuse a value that a row of the registry does not accept.

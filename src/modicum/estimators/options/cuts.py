@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
@@ -55,6 +56,8 @@ class CutsOption(Options):
     """Public edges of bins, or points, in the unit of the data."""
 
     cuts: tuple[float, ...]
+
+    ranged: ClassVar[bool] = False
 
     @classmethod
     def of(cls, cuts: object, name: str, *, least: int, infinite: bool) -> CutsOption:

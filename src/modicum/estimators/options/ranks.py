@@ -147,18 +147,18 @@ class QuantilesOption(Options):
     fine: int = FINE
 
     @classmethod
-    def of(cls, q: object, interval: object) -> QuantilesOption:
-        """Check both.
+    def of(cls, q: object, level: object) -> QuantilesOption:
+        """Check both; intervals of every level follow from what is counted for one.
 
         Raises
         ------
         InvalidArgument
-            Unless q is a sequence of 1 to 1000 numbers in (0, 1), increasing, and ``interval`` is
-            a bool.
+            Unless q is a sequence of 1 to 1000 numbers in (0, 1), increasing, and ``level`` is
+            ``None`` or in [0.95, 1).
 
         Examples
         --------
-        >>> QuantilesOption.of([0.25, "1/3"], True).qs
+        >>> QuantilesOption.of([0.25, "1/3"], 0.95).qs
         (Fraction(1, 4), Fraction(1, 3))
         """
         if isinstance(q, str | bytes) or not isinstance(q, Iterable):
@@ -176,9 +176,7 @@ class QuantilesOption(Options):
             raise InvalidArgument("each q must lie strictly between 0 and 1, got " + _listed(exact))
         if not all(a < b for a, b in pairwise(exact)):
             raise InvalidArgument("the q must increase, got " + _listed(exact))
-        if not isinstance(interval, bool):
-            raise InvalidArgument(f"interval must be True or False, got {interval!r}")
-        return cls(tuple(exact), interval)
+        return cls(tuple(exact), checked_level(level) is not None)
 
 
 def _listed(numbers: Sequence[Fraction]) -> str:
