@@ -38,6 +38,9 @@ class Many(Sorted):
         low, high = (int(np.searchsorted(self.data, value, side)) for side in ("left", "right"))
         return low, high - low
 
+    def below(self, value: int) -> int:
+        return self.place(value)[0]
+
     def between(self, start: int, stop: int):
         return self.ranked.between(max(start, 0), min(stop, self.count))
 

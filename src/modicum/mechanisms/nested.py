@@ -42,6 +42,9 @@ class RankedRecords(Protocol):
     def place(self, value: int) -> tuple[int, int]:
         """Return the number of records below a value, and of those that have it."""
 
+    def below(self, value: int) -> int:
+        """Return the number of records below a value."""
+
     def between(self, start: int, stop: int) -> tuple[Integers, Integers, Integers]:
         """Return values, numbers of records below them and ties, at these positions."""
 
@@ -326,5 +329,8 @@ def _cut(
 
 def mass(records: RankedRecords, fine: int, z: int) -> Fraction:
     """Return F(z)."""
-    before, ties = records.place(z >> fine)
-    return before + Fraction(ties * (z & ((1 << fine) - 1)), 1 << fine)
+    value, part = z >> fine, z & ((1 << fine) - 1)
+    if part == 0:  # so at the ends of the range
+        return Fraction(records.below(value))
+    before, ties = records.place(value)
+    return before + Fraction(ties * part, 1 << fine)
