@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +76,8 @@ class Strip:
     def _cut(cls, edges: Integers, mass: Floats, fine: int, scale: Scale, *, closed: bool) -> Strip:
         y = scale.of(mass)
         changes = np.diff(np.floor(y)) != 0
+        # A long gap is a piece of its own: several points may be drawn from it.
+        changes |= np.diff(edges) * (2.0 * _SPLIT) > float(edges[-1] - edges[0])
         kept = np.append(True, changes) | np.append(changes, True)
         edges, mass, y = edges[kept], mass[kept], y[kept]
         # What is left between two edges has less than one part, or is one integer with ties.
@@ -94,9 +97,9 @@ class Strip:
         sizes = sizes[there[:-1]]
         highest = np.where(sizes == 1, below[:-1], below[1:])  # one point has one mass
         middles, halves = (highest + below[:-1]) / 2, (highest - below[:-1]) / 2
-        return cls(starts, offsets, sizes, middles, halves, fine)._split()
+        return cls(starts, offsets, sizes, middles, halves, fine).split()
 
-    def _split(self) -> Strip:
+    def split(self) -> Strip:
         """Cut long pieces, so that several points that are drawn from one gap are seldom in one."""
         lengths = np.diff(self.starts)
         most = np.float64(max(int(self.starts[-1] - self.starts[0]), _SPLIT))
@@ -111,6 +114,12 @@ class Strip:
         offsets = np.append(np.where(part > 0, 0, self.offsets[piece]), self.offsets[-1])
         sizes = np.diff(starts) * 2.0**self.fine + np.diff(offsets)
         return Strip(starts, offsets, sizes, self.middles[piece], self.halves[piece], self.fine)
+
+    @property
+    def stretches(self) -> list[int]:
+        """Ends of the runs of long pieces, and of those between them."""
+        long = self.sizes * 2 * _SPLIT > self.sizes.sum()
+        return [*(np.flatnonzero(np.diff(long)) + 1).tolist(), len(long)]
 
     def draw(self, i: int, entropy: Entropy) -> tuple[int, int]:
         """Return a point of a piece, and how many it has."""
@@ -205,7 +214,7 @@ class Chain:
             if j == 0:
                 ways = np.exp(-rate * np.abs(wanted))
             else:
-                ways = _stepped(sums[-1], strips[j - 1].middles, _before(strips, j), wanted, rate)
+                ways = _stepped(sums[-1], strips[j - 1], _before(strips, j), wanted, rate)
             ways *= strip.sizes * np.exp(2 * rate * strip.halves) if upper else strip.sizes
             found, top = _relative(ways, axis=1)
             sums.append(found)
@@ -252,27 +261,26 @@ def _relative(weights: Floats, axis: int | None) -> tuple[Floats, Floats]:
     return np.maximum(weights / top, _LEAST), top
 
 
-def _stepped(
-    sums: Floats, middles: Floats, before: Integers, wanted: Floats, rate: float
-) -> Floats:
+def _stepped(sums: Floats, strip: Strip, before: Integers, wanted: Floats, rate: float) -> Floats:
     """Return Σ_(i < before[k]) sums[c, i] exp(-rate |wanted[c, k] - middles[i]|) for all c, k."""
+    at, y = rate * strip.middles, rate * wanted
+    place = np.minimum(np.searchsorted(at, y), before)
     rows = np.arange(len(sums))[:, None]
-    below = _decayed(sums, rate * middles)
-    above = _decayed(sums[:, ::-1], -rate * middles[::-1])[:, ::-1]
-    last = len(middles) - 1
-    place = np.minimum(np.searchsorted(middles, wanted), before)
-    low, high = np.maximum(place - 1, 0), np.minimum(place, last)
-    end = np.broadcast_to(np.minimum(before, last), place.shape)
-
-    def part(of: Floats, i: Integers) -> Floats:
-        found: Floats = of[rows, i] * np.exp(-rate * np.abs(wanted - middles[i]))
-        return found
-
-    found = np.where(place > 0, part(below, low), 0.0)
-    # Sums of what is at least wanted: of all, less of those from ``before`` on.
-    reach = np.where(place < before, part(above, high), 0.0)
-    beyond = np.where(before <= last, part(above, end), 0.0)
-    found += np.maximum(reach - beyond, 0.0) + _CANCELLED * reach
+    low = np.maximum(place - 1, 0)
+    found = _decayed(sums, at).ravel()[rows * len(at) + low] * np.exp(np.minimum(at[low] - y, 0.0))
+    found *= place > 0
+    # Sums of what is at least wanted: of all up to the end of a stretch, less of those from
+    # ``before`` on. Weights of one stretch are alike, so that the difference is exact enough.
+    for first, stop in pairwise([0, *strip.stretches]):
+        k = slice(*np.searchsorted(before, [first + 1, stop + 1]).tolist())
+        if k.start < k.stop:
+            above = _decayed(sums[:, stop - 1 :: -1], -at[stop - 1 :: -1])[:, ::-1]
+            high, end = np.minimum(place[:, k], stop - 1), np.minimum(before[k], stop - 1)
+            reach = above.ravel()[rows * stop + high] * np.exp(np.minimum(y[:, k] - at[high], 0.0))
+            reach *= place[:, k] < before[k]
+            beyond = above[:, end] * np.exp(np.minimum(y[:, k] - at[end], 0.0))
+            beyond *= before[k] < stop
+            found[:, k] += np.maximum(reach - beyond, 0.0) + _CANCELLED * reach
     return found
 
 

@@ -49,10 +49,14 @@ class RankWindows:
 
     def summary(self, found: Sequence[Sifted], lattice: Lattice, again: Sifts) -> WindowsSummary:
         """Return the summary of all records, after searches that have found these."""
-        cells = [
-            sifted.cells(*window.ranks(sifted.count))
-            for window, sifted in zip(self.windows, found, strict=True)
-        ]
+        spans: list[tuple[Sifted, int, int]] = []
+        for window, sifted in zip(self.windows, found, strict=True):
+            start, stop = window.ranks(sifted.count)
+            if spans and spans[-1][0] is sifted and start <= spans[-1][2]:  # they overlap
+                _, first, last = spans.pop()
+                start, stop = min(first, start), max(last, stop)
+            spans.append((sifted, start, stop))
+        cells = [sifted.cells(start, stop) for sifted, start, stop in spans]
         return WindowsSummary(found[0].count, Ranked.joined(cells), lattice, again)
 
 
