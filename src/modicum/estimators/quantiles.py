@@ -298,7 +298,7 @@ def _least(node: Node, qs: tuple[Fraction, ...], lattice: Lattice) -> float:
 
     Where some point has loss up to 1/2, those of loss >= s weigh at most N e^(-rate (s - 1/2)).
     """
-    at, q = (0, *qs, 1), float(node.q)
-    between = float(at[node.right + 1]) - float(at[node.left + 1])
+    at, q = [0.0, *map(float, qs), 1.0], float(node.q)
+    between = at[node.right + 1] - at[node.left + 1]
     ranks = 0.5 + math.log((lattice.width + 1) / 0.05) / float(node.rate)
     return ranks / (between * min(q, 1 - q))

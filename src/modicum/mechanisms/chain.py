@@ -267,8 +267,8 @@ def _stepped(sums: Floats, strip: Strip, before: Integers, wanted: Floats, rate:
     place = np.minimum(np.searchsorted(at, y), before)
     rows = np.arange(len(sums))[:, None]
     low = np.maximum(place - 1, 0)
-    found = _decayed(sums, at).ravel()[rows * len(at) + low] * np.exp(np.minimum(at[low] - y, 0.0))
-    found *= place > 0
+    found: Floats = _decayed(sums, at).ravel()[rows * len(at) + low]
+    found *= np.exp(np.minimum(at[low] - y, 0.0)) * (place > 0)
     # Sums of what is at least wanted: of all up to the end of a stretch, less of those from
     # ``before`` on. Weights of one stretch are alike, so that the difference is exact enough.
     for first, stop in pairwise([0, *strip.stretches]):
