@@ -176,9 +176,8 @@ Mean rank error, of {effort.datasets * effort.releases} releases a cell. The qua
 rounded to the step of the range, and so are all answers (1/2 at ±1e15). "Durfee" is unbounded
 quantile estimation from 0 upwards; "tight" is the exponential mechanism within the data's ends.
 Neither has an interval, so the ratio is that of `level=None` to the better of the two, (a + 0.1) /
-(b + 0.1). On constant data "tight" has one candidate and cannot miss; ours then misses all of the
-records beyond, ten or so, in a few releases of a hundred. Uniform data end at once, which a prior
-for tails does not expect.
+(b + 0.1). On constant data "tight" has one candidate and cannot miss. Uniform data end at once,
+which a prior for tails does not expect.
 
 {table(header, rows)}""",
         targets,

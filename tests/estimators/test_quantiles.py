@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from modicum import request
-from modicum.estimators.joint import MOST_JOINT
+from modicum.estimators.joint import FEW, MOST_JOINT
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
 from modicum.runners.live import run
@@ -78,7 +78,9 @@ def test_the_law_depends_on_the_number_of_quantiles_and_a_noisy_count() -> None:
     assert drawn(9, rho=1) == (["count", "quantiles"], "JointQuantiles")
     assert drawn(9, epsilon="0.01") == (["count", "quantiles"], "NestedQuantiles")
     assert drawn(9, epsilon="0.005")[0] == ["quantiles"]  # too many records would be kept
-    assert drawn(MOST_JOINT, epsilon=2)[1] == "JointQuantiles"
+    assert drawn(FEW, epsilon=2)[1] == "JointQuantiles"
+    assert drawn(FEW + 1, epsilon=2) == (["count", "quantiles"], "NestedQuantiles")
+    assert drawn(FEW + 1, epsilon=3)[1] == "JointQuantiles"
     assert drawn(MOST_JOINT + 1, epsilon=2) == (["quantiles"], "NestedQuantiles")
 
 

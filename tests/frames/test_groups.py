@@ -114,7 +114,7 @@ def test_a_reader_of_many_groups_needs_no_second_pass(monkeypatch) -> None:
 def test_further_passes_are_shared_by_all_groups(monkeypatch, tmp_path) -> None:
     """Windows that need a second pass, or more, of groups that are read apart."""
     monkeypatch.setattr(window_pass, "_WHOLE", 100)
-    monkeypatch.setattr(window_pass, "_INSIDE", 200)
+    monkeypatch.setattr(window_pass, "INSIDE", 200)
     monkeypatch.setattr(membership, "FEW", 6)
     source = open_source(TABLES["lazy"](TABLE, tmp_path))
     passes = []

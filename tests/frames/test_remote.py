@@ -326,7 +326,7 @@ def test_a_curator_asks_by_group_and_by_person(make: Any) -> None:
 def few_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of more than 300 records, and brackets of more than 50, are sampled by 64 to 128."""
     monkeypatch.setattr(search, "_HELD", 300)
-    monkeypatch.setattr(window_pass, "_INSIDE", 50)
+    monkeypatch.setattr(window_pass, "INSIDE", 50)
     monkeypatch.setattr(membership, "FEW", 6)
 
 

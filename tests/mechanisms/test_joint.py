@@ -10,7 +10,7 @@ import pytest
 
 from modicum import audit
 from modicum.exact.entropy import SeededEntropy
-from modicum.mechanisms.chain import Scale, Strip
+from modicum.mechanisms.chain import Chain, Scale, Strip
 from modicum.mechanisms.joint import JointQuantiles, JointTerms
 from modicum.privacy.event import Pure
 from modicum.summaries.ranked import Ranked
@@ -37,6 +37,9 @@ class Many(Sorted):
     def place(self, value: int) -> tuple[int, int]:
         low, high = (int(np.searchsorted(self.data, value, side)) for side in ("left", "right"))
         return low, high - low
+
+    def below(self, value: int) -> int:
+        return self.place(value)[0]
 
     def between(self, start: int, stop: int):
         return self.ranked.between(max(start, 0), min(stop, self.count))
@@ -182,3 +185,36 @@ def test_impossible_outcomes_and_no_data_in_words() -> None:
         assert law.log_density(outcome) == -math.inf
     assert "records" not in repr(law)
     assert not {"records", "_chains", "_totals"} & set(law.public())
+
+
+def test_points_of_a_gap_are_in_order_and_follow_the_law() -> None:
+    """Long pieces are cut into parts: few records in the middle, and points on both sides."""
+    wanted = {"epsilon": Fraction(1), "fine": 0, "last": 200, "totals": range(5, 6), "cap": 40}
+    data = (99, 100, 100, 101, 102)
+    exact, entropy = listed(data, THIRDS, **wanted), SeededEntropy("gap")
+    law = law_of(data, THIRDS, **wanted)
+    assert max(len(strip.sizes) for strip in law._chain(upper=True).strips) > 100
+    expected, counts = np.zeros((4, 4)), np.zeros((4, 4))
+    for (_, low, high), chance in exact.items():
+        expected[low // 51, high // 51] += 500 * chance
+    for _ in range(500):
+        _, low, high = law.sample(entropy)
+        assert low <= high
+        counts[low // 51, high // 51] += 1
+    there = expected > 0
+    excess = (counts - expected)[there] ** 2 / expected[there]
+    assert excess.sum() < there.sum() + 5 * math.sqrt(2 * there.sum())
+
+
+@pytest.mark.parametrize("records", [0, 30])
+def test_many_points_of_one_gap_take_few_proposals(records, monkeypatch) -> None:
+    """Twelve points in one gap are in order once in 12! times."""
+    proposals, propose = [], Chain.propose
+    monkeypatch.setattr(Chain, "propose", lambda *a: proposals.append(0) or propose(*a))
+    data = tuple(range(10**14, 10**14 + records))
+    law = law_of(data, (Fraction(1, 13),) * 13, fine=4, last=10**15, totals=range(30, 31), cap=900)
+    law, entropy = replace(law, records=Many(data)), SeededEntropy("wide")
+    for _ in range(4):
+        _, *points = law.sample(entropy)
+        assert points == sorted(points)
+    assert len(proposals) < 400

@@ -33,6 +33,9 @@ class Sorted:
     def place(self, value: int) -> tuple[int, int]:
         return sum(x < value for x in self.data), self.data.count(value)
 
+    def below(self, value: int) -> int:
+        return self.place(value)[0]
+
     def between(self, start: int, stop: int):
         values = sorted({self.data[i] for i in range(max(start, 0), min(stop, self.count))})
         places = [self.place(value) for value in values]

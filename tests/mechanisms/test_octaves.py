@@ -21,13 +21,17 @@ from modicum.privacy.event import BoundedRange
 ONE = Fraction(1)
 DATA = st.lists(st.integers(-20, 20), max_size=7)
 PRIORS = st.builds(
-    OctavePrior, st.integers(-20, 20), st.sampled_from([ONE, Fraction(3), Fraction(8)])
+    OctavePrior,
+    st.integers(-20, 20),
+    st.sampled_from([ONE, Fraction(3), Fraction(8)]),
+    st.sampled_from([0, 5]),
 )
 
 
 def log_weight(prior: OctavePrior, t: int) -> float:
     """2^(-power / 8) for every cell of the distance; ln 2 is 710/1024 here."""
-    return -float(prior.power) * 710 / 8192 * CELLS.number(abs(t - prior.centre))
+    cells = CELLS.number(abs(t - prior.centre))
+    return -float(prior.power) * 710 / 8192 * (cells + prior.atom * (cells > 0))
 
 
 def normalised(logs: dict[int, float]) -> dict[int, float]:

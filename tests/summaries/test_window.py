@@ -60,7 +60,7 @@ def few_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Columns of more than 300 records, and brackets of more than 50, are sampled by 64 to 128."""
     monkeypatch.setattr(window_pass, "_WHOLE", 300)
     monkeypatch.setattr(window_pass, "_FEW", 300)
-    monkeypatch.setattr(window_pass, "_INSIDE", 50)
+    monkeypatch.setattr(window_pass, "INSIDE", 50)
     monkeypatch.setattr(window_pass, "_FETCHED", 100)
     monkeypatch.setattr(membership, "FEW", 6)
 

@@ -41,7 +41,7 @@ def few_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Columns of more than 300 records, and brackets of more than 50, are sampled by 64 to 128."""
     monkeypatch.setattr(window_pass, "_WHOLE", 300)
     monkeypatch.setattr(window_pass, "_FEW", 300)
-    monkeypatch.setattr(window_pass, "_INSIDE", 50)
+    monkeypatch.setattr(window_pass, "INSIDE", 50)
     monkeypatch.setattr(window_pass, "_FETCHED", 100)
     monkeypatch.setattr(membership, "FEW", 6)
 
@@ -60,7 +60,10 @@ def agrees(summary: WindowsSummary, ordered: list[int], spans, lattice: Lattice)
     ends = (lattice.first - 1, lattice.first, lattice.last, lattice.last + 1, lattice.last + 2)
     for value in (*ends, *seen, *(x + 1 for x in seen)):
         left, right = bisect_left(ordered, value), bisect_right(ordered, value)
+        assert summary.below(value) == left
         assert summary.place(value) == (left, right - left)
+    for start, stop in spans:
+        assert (summary.between(start, stop).ties > 0).all()  # places without records are known now
 
 
 @pytest.mark.parametrize("asked", [ASKED, MANY], ids=["few", "many"])
@@ -88,6 +91,30 @@ def test_without_rows_all_is_known() -> None:
     assert empty.count == 0
     assert empty.place(5) == (0, 0)
     assert len(empty.between(0, 3).values) == 0
+
+
+@pytest.mark.usefixtures("few_are_held")
+def test_the_ends_of_the_range_take_no_pass() -> None:
+    data = Column([HARD["spread"]], SeededEntropy(0), fetch=False)
+    accumulator = ASKED.begin(LATTICE, data)
+    data.feed(accumulator)
+    summary, passes = accumulator.finish(), data.passes
+    assert summary.below(LATTICE.first) == 0
+    assert summary.below(LATTICE.last + 1) == summary.count
+    assert data.passes == passes
+
+
+@pytest.mark.usefixtures("few_are_held")
+def test_rows_that_are_gone_end_the_search() -> None:
+    """What further passes find is not what the first one saw: no error, no endless search."""
+    data = Column([HARD["spread"]], SeededEntropy(0), fetch=False)
+    accumulator = ASKED.begin(LATTICE, data)
+    data.feed(accumulator)
+    summary = accumulator.finish()
+    for kept in (100, 3, 0):
+        data.chunks = [each[:kept] for each in data.chunks]
+        values, _, _ = summary.between(-5, summary.count - kept)
+        assert (np.diff(values) > 0).all()
 
 
 @pytest.mark.parametrize("engine", TABLES)

@@ -113,7 +113,7 @@ def drawn_histogram(
         purse, column, lattice, qs=qs, fine=fine, share=EDGES_SHARE, label="edges"
     )  # [H0]
     edges = sorted({lattice.first, *drawn.points, lattice.last})
-    upto = [0, *(drawn.windows.place(edge)[0] for edge in edges[1:-1]), drawn.windows.count]
+    upto = [0, *(drawn.windows.below(edge) for edge in edges[1:-1]), drawn.windows.count]
     law = purse.noisy(tuple(b - a for a, b in pairwise(upto)), sensitivity=1, share=None)  # [H1]
     noisy = yield from draw("counts", law)
     evidence = HistogramEvidence(noisy, law.noise[0], lattice)

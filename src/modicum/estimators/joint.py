@@ -18,12 +18,14 @@ from modicum.mechanisms.joint import JointTerms
 
 __all__ = ["Together", "together"]
 
-MOST_JOINT = 12  # the law's cost grows like the square of the number of quantiles
+MOST_JOINT = 32  # the law's cost grows like the square of the number of quantiles
+FEW = 12
 COUNT_SHARE = Fraction(1, 32)
 ENOUGH = 14  # records of the smallest share, times ε
+ENOUGH_FOR_MANY = 90  # the same for more than FEW quantiles
 MOST_KEPT = 1 << 22  # records that are kept for the joint law
 _STRAY = 3.0  # standard deviations of the noisy number that the candidates span on each side
-_SPACED = 8  # distance of two candidates for the number of records, times ε
+_SPACED = 8  # distance of two candidates for the number of records, times ε, for ten shares
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +58,13 @@ class Together:
 
     def suits(self, count: int) -> bool:
         """Tell whether so many records are enough."""
-        return self.epsilon * min(self.shares) * count >= ENOUGH
+        least = ENOUGH if len(self.shares) <= FEW + 1 else ENOUGH_FOR_MANY
+        return self.epsilon * min(self.shares) * count >= least
 
     def terms(self, count: int) -> JointTerms:
         """Return the public terms of the law around a noisy number of records."""
-        step = max(1, round(_SPACED / self.epsilon))
+        # A wrong number is made up for by all shares together.
+        step = max(1, round(_SPACED * max(1, len(self.shares) // 10) / self.epsilon))
         below = min(self.half, count) // step
         above = self.half // step
         totals = range(count - below * step, count + above * step + 1, step)

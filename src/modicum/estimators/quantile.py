@@ -20,6 +20,7 @@ from modicum.estimators.clipping import Setting, find_centre
 from modicum.estimators.mean_evidence import NoisyTerm
 from modicum.estimators.purse import Purse, open_purse
 from modicum.estimators.rank_ends import (
+    ATOM,
     COUNT_SHARE,
     END_SHARE,
     POWER,
@@ -171,7 +172,7 @@ def rank_quantile(
     prior = None
     if schedule is not None and records is not None:  # [Q0]
         centre = yield from find_centre(Setting(column, lattice, purse), records, schedule, count)
-        prior, share = OctavePrior(centre, POWER), share - schedule.centre
+        prior, share = OctavePrior(centre, POWER, ATOM), share - schedule.centre
     law = purse.rank(  # [Q2]
         (window.values, window.below, window.count),
         (lattice.first, lattice.last),

@@ -1,6 +1,6 @@
 """Several quantiles of a column, in increasing order, by a joint or a nested law.
 
-[M0] count      a noisy number of records, if there are two to twelve quantiles: it tells which law;
+[M0] count      a noisy number of records, if there are two to 32 quantiles: it tells which law;
 [M1] quantiles  all of them, by one law: all at once, or each between those drawn before it;
 [M2] counts     noisy numbers of records on and between the drawn points, for the intervals.
 
@@ -306,7 +306,7 @@ def _least(node: Node, qs: tuple[Fraction, ...], lattice: Lattice) -> float:
 
     Where some point has loss up to 1/2, those of loss >= s weigh at most N e^(-rate (s - 1/2)).
     """
-    at = [Fraction(0), *qs, Fraction(1)]
-    between = float(at[node.right + 1] - at[node.left + 1])
+    at, q = [0.0, *map(float, qs), 1.0], float(node.q)
+    between = at[node.right + 1] - at[node.left + 1]
     ranks = 0.5 + math.log((lattice.width + 1) / 0.05) / float(node.rate)
-    return ranks / (between * float(min(node.q, 1 - node.q)))
+    return ranks / (between * min(q, 1 - q))

@@ -19,7 +19,7 @@ from modicum.mechanisms.radius import RadiusGrid
 from modicum.steps import Steps, draw
 from modicum.summaries.window import WindowSummary
 
-__all__ = ["COUNT_SHARE", "END_SHARE", "POWER", "SELDOM", "RankPlan", "Ranked", "both_ends"]
+__all__ = ["ATOM", "COUNT_SHARE", "END_SHARE", "POWER", "SELDOM", "RankPlan", "Ranked", "both_ends"]
 
 COUNT_SHARE = Fraction(1, 50)
 POINT_SHARE = Fraction(7, 10)
@@ -27,6 +27,7 @@ END_SHARE = (1 - COUNT_SHARE - POINT_SHARE) / 2
 SELDOM = Fraction(1, 4)  # shares of the data beyond a quantile for which a centre may be of use
 MOST_CENTRE = Fraction(1, 4)  # no centre takes more
 POWER = Fraction(3)  # of the prior, r^-power in the distance from the centre
+ATOM = 24  # cells that the centre is nearer: 2^9 times its weight, where nearly all records are it
 GIVE_UP = 4.0  # with few records known, an end is the range's without need once in e^4
 NEGLIGIBLE = 60.0  # candidates at the cap together weigh at most e^-60 of all
 MOST_KEPT = 1 << 22  # ranks on each side of q n: 64 MB
@@ -97,7 +98,7 @@ class RankPlan:
         far_cap = cap
         if min(q, 1 - q) < SELDOM:
             least = float(purse.range_for(share - part * MOST_CENTRE))
-            nats = points + NEGLIGIBLE + OctavePrior(0, POWER).log_cost(lattice.width)
+            nats = points + NEGLIGIBLE + OctavePrior(0, POWER, ATOM).log_cost(lattice.width)
             far_cap = math.ceil(nats * unit / least)
         plan = cls(cap, far_cap, 0, 0, 0, 0.05)
         if level is not None:

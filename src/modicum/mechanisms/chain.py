@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,11 @@ __all__ = ["Chain", "Scale", "Strip"]
 _NEAR = 20.0  # units 1/rate of ranks around a quantile, where pieces are fine
 _FINE = 8.0  # pieces of 1/8 of a unit there
 _COARSE = 16  # and of 1/16 of the distance at most further out
+_SPLIT = 128  # parts of equal length, of a piece as long as the range
 _CELL_BITS = 50
-_LEVEL = 500.0
+_LEAST = 1e-280  # of the largest weight of a row: smaller ones are raised to it
+_REACH = 300.0  # most nats that are summed relative to one place
+_CANCELLED = 1e-12  # of a sum that what is left after a subtraction may be wrong by
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -72,6 +76,8 @@ class Strip:
     def _cut(cls, edges: Integers, mass: Floats, fine: int, scale: Scale, *, closed: bool) -> Strip:
         y = scale.of(mass)
         changes = np.diff(np.floor(y)) != 0
+        # A long gap is a piece of its own: several points may be drawn from it.
+        changes |= np.diff(edges) * (2.0 * _SPLIT) > float(edges[-1] - edges[0])
         kept = np.append(True, changes) | np.append(changes, True)
         edges, mass, y = edges[kept], mass[kept], y[kept]
         # What is left between two edges has less than one part, or is one integer with ties.
@@ -91,7 +97,29 @@ class Strip:
         sizes = sizes[there[:-1]]
         highest = np.where(sizes == 1, below[:-1], below[1:])  # one point has one mass
         middles, halves = (highest + below[:-1]) / 2, (highest - below[:-1]) / 2
-        return cls(starts, offsets, sizes, middles, halves, fine)
+        return cls(starts, offsets, sizes, middles, halves, fine).split()
+
+    def split(self) -> Strip:
+        """Cut long pieces, so that several points that are drawn from one gap are seldom in one."""
+        lengths = np.diff(self.starts)
+        most = np.float64(max(int(self.starts[-1] - self.starts[0]), _SPLIT))
+        parts = np.maximum(np.floor(lengths / most * _SPLIT), 1).astype(np.int64)
+        if int(parts.max()) == 1:
+            return self
+        piece = np.repeat(np.arange(len(parts)), parts)
+        part = np.arange(len(piece)) - np.repeat(np.cumsum(parts) - parts, parts)
+        # Every part of several has an integer at least; rounded quotients are no problem.
+        starts = self.starts[piece] + lengths[piece] // parts[piece] * part
+        starts = np.append(starts, self.starts[-1])
+        offsets = np.append(np.where(part > 0, 0, self.offsets[piece]), self.offsets[-1])
+        sizes = np.diff(starts) * 2.0**self.fine + np.diff(offsets)
+        return Strip(starts, offsets, sizes, self.middles[piece], self.halves[piece], self.fine)
+
+    @property
+    def stretches(self) -> list[int]:
+        """Ends of the runs of long pieces, and of those between them."""
+        long = self.sizes * 2 * _SPLIT > self.sizes.sum()
+        return [*(np.flatnonzero(np.diff(long)) + 1).tolist(), len(long)]
 
     def draw(self, i: int, entropy: Entropy) -> tuple[int, int]:
         """Return a point of a piece, and how many it has."""
@@ -144,6 +172,7 @@ class Chain:
 
     The weight of a way is the product of its pieces' sizes and exp(-rate s): s is the sum of the
     losses between its pieces' middles, less what the points of a piece may be nearer (``upper``).
+    A piece that begins after the end of the next one is on no way.
 
     Attributes
     ----------
@@ -152,7 +181,8 @@ class Chain:
     shares : tuple of float
     rate : float
     sums : tuple of (totals, pieces) arrays
-        Logarithm of the weight of all ways up to a piece; the last one includes the end.
+        Weight of all ways up to a piece, in units of the largest of the row; too large rather than
+        too small. Those of the last strip include the end, and have one unit.
     log_total : float
         Of all ways.
     """
@@ -178,17 +208,22 @@ class Chain:
         """Add the weights up, from the lowest strip to the highest."""
         c = np.array(totals, dtype=np.float64)[:, None]
         sums: list[Floats] = []
-        for strip, share in zip(strips, shares[:-1], strict=True):
-            m = strip.middles
-            own = np.log(strip.sizes) + (2 * rate * strip.halves if upper else 0.0)
-            if not sums:
-                ways = -rate * np.abs(m - c * share)
+        logs = np.zeros((len(c), 1))
+        for j, strip in enumerate(strips):
+            wanted = strip.middles - c * shares[j]
+            if j == 0:
+                ways = np.exp(-rate * np.abs(wanted))
             else:
-                ways = _stepped(sums[-1], strips[len(sums) - 1].middles, m - c * share, rate)
-            sums.append(own + ways)
-        sums[-1] = sums[-1] - rate * np.abs(count - strips[-1].middles - c * shares[-1])
-        top = float(sums[-1].max())
-        total = top + float(np.log(np.exp(sums[-1] - top).sum()))
+                ways = _stepped(sums[-1], strips[j - 1], _before(strips, j), wanted, rate)
+            ways *= strip.sizes * np.exp(2 * rate * strip.halves) if upper else strip.sizes
+            found, top = _relative(ways, axis=1)
+            sums.append(found)
+            logs = logs + np.log(top)
+        last = rate * np.abs(count - strips[-1].middles - c * shares[-1])
+        shift = float(logs.max())
+        found, top = _relative(sums[-1] * np.exp(logs - shift - last), axis=None)
+        sums[-1] = found
+        total = float(np.log(found.sum()) + np.log(top.item()) + shift)
         return cls(strips, totals, shares, rate, tuple(sums), total)
 
     def propose(self, entropy: Entropy) -> tuple[int, list[int], Fraction]:
@@ -199,56 +234,76 @@ class Chain:
         z, size = self.strips[-1].draw(i, entropy)
         points, among = [z], among * size
         for j in range(len(self.strips) - 2, -1, -1):
+            until = int(_before(self.strips, j + 1)[i])
             wanted = self.strips[j + 1].middles[i] - total * self.shares[j + 1]
-            logs = self.sums[j][row] - self.rate * np.abs(self.strips[j].middles - wanted)
-            i, cell, cells = _choose(logs, entropy)
+            far = np.abs(self.strips[j].middles[:until] - wanted)
+            # The nearest has the weight 1, so that no sum vanishes.
+            weights = self.sums[j][row][:until] * np.exp(-self.rate * (far - far.min()))
+            i, cell, cells = _choose(weights, entropy)
             z, size = self.strips[j].draw(i, entropy)
             points.append(z)
             chance, among = chance * cell, among * cells * size
         return total, points[::-1], Fraction(chance, among)
 
 
-def _stepped(sums: Floats, middles: Floats, wanted: Floats, rate: float) -> Floats:
-    """Return log Σ_i exp(sums[c, i] - rate |wanted[c, k] - middles[i]|) for all c, k."""
-    rows = np.arange(len(sums))[:, None]
-    edge = np.full((len(sums), 1), -np.inf)
-    below = _summed(sums + rate * middles)
-    above = _summed((sums - rate * middles)[:, ::-1])[:, ::-1]
-    places = np.searchsorted(middles, wanted)
-    return _added(
-        np.concatenate([edge, below], axis=1)[rows, places] - rate * wanted,
-        np.concatenate([above, edge], axis=1)[rows, places] + rate * wanted,
-    )
+def _before(strips: tuple[Strip, ...], j: int) -> Integers:
+    """Return how many pieces of strip j - 1 begin before the end of each piece of strip j.
 
-
-def _summed(logs: Floats) -> Floats:
-    """Return the logarithms of the sums of exp(logs) from the left, by rows.
-
-    Sums are taken relative to the largest logarithm of a row; those below e^-500 of it once more,
-    relative to e^-500 of it, and so on. Exponentials are cut at e^-600: smaller ones hardly count.
+    To an integer, so rather too many; there is one at least, since all strips begin alike.
     """
-    highest = np.maximum.accumulate(logs, axis=1)
-    base = highest[:, -1:].copy()
-    found = np.empty_like(logs)
-    depth = float((base - highest).max())
-    for _ in range(1 + int(depth // _LEVEL)):
-        part = np.exp(np.clip(logs - base, -_LEVEL - 100, 0.0))
-        part = np.log(np.cumsum(part, axis=1)) + base
-        np.copyto(found, part, where=highest <= base)
-        base -= _LEVEL
+    found: Integers = np.searchsorted(strips[j - 1].starts[:-1], strips[j].starts[1:], side="right")
+    return np.maximum(found, 1)
+
+
+def _relative(weights: Floats, axis: int | None) -> tuple[Floats, Floats]:
+    """Return the weights in units of their largest, raised where they are very small; and it."""
+    top = np.maximum(weights.max(axis=axis, keepdims=True), np.finfo(np.float64).tiny)
+    return np.maximum(weights / top, _LEAST), top
+
+
+def _stepped(sums: Floats, strip: Strip, before: Integers, wanted: Floats, rate: float) -> Floats:
+    """Return Σ_(i < before[k]) sums[c, i] exp(-rate |wanted[c, k] - middles[i]|) for all c, k."""
+    at, y = rate * strip.middles, rate * wanted
+    place = np.minimum(np.searchsorted(at, y), before)
+    rows = np.arange(len(sums))[:, None]
+    low = np.maximum(place - 1, 0)
+    found: Floats = _decayed(sums, at).ravel()[rows * len(at) + low]
+    found *= np.exp(np.minimum(at[low] - y, 0.0)) * (place > 0)
+    # Sums of what is at least wanted: of all up to the end of a stretch, less of those from
+    # ``before`` on. Weights of one stretch are alike, so that the difference is exact enough.
+    for first, stop in pairwise([0, *strip.stretches]):
+        k = slice(*np.searchsorted(before, [first + 1, stop + 1]).tolist())
+        if k.start < k.stop:
+            above = _decayed(sums[:, stop - 1 :: -1], -at[stop - 1 :: -1])[:, ::-1]
+            high, end = np.minimum(place[:, k], stop - 1), np.minimum(before[k], stop - 1)
+            reach = above.ravel()[rows * stop + high] * np.exp(np.minimum(y[:, k] - at[high], 0.0))
+            reach *= place[:, k] < before[k]
+            beyond = above[:, end] * np.exp(np.minimum(y[:, k] - at[end], 0.0))
+            beyond *= before[k] < stop
+            found[:, k] += np.maximum(reach - beyond, 0.0) + _CANCELLED * reach
     return found
 
 
-def _added(a: Floats, b: Floats) -> Floats:
-    """Return log(exp(a) + exp(b)); faster than np.logaddexp."""
-    top: Floats = np.maximum(a, b)
-    top += np.log(1 + np.exp(np.maximum(-np.abs(a - b), -50.0)))
-    return top
+def _decayed(sums: Floats, at: Floats) -> Floats:
+    """Return Σ_(i <= k) sums[c, i] exp(at[i] - at[k]), where ``at`` increases.
+
+    In stretches of :data:`_REACH` nats: within one, weights are added relative to its beginning.
+    """
+    found = np.empty_like(sums)
+    start, carried = 0, np.zeros((len(sums), 1))
+    while start < len(at):
+        stop = int(np.searchsorted(at, at[start] + _REACH, side="right"))
+        grown = np.exp(at[start:stop] - at[start])
+        if start:
+            carried = found[:, start - 1 : start] * np.exp(at[start - 1] - at[start])
+        found[:, start:stop] = (np.cumsum(sums[:, start:stop] * grown, axis=1) + carried) / grown
+        start = stop
+    return found
 
 
-def _choose(logs: Floats, entropy: Entropy) -> tuple[int, int, int]:
+def _choose(weights: Floats, entropy: Entropy) -> tuple[int, int, int]:
     """Draw a place by its weight, to about 2^-40; return its exact chance as a ratio too."""
-    cells = (np.exp(logs - logs.max()) * 2.0**_CELL_BITS).astype(np.int64) + 1
+    cells = (weights * (2.0**_CELL_BITS / weights.sum())).astype(np.int64) + 1
     ends = np.cumsum(cells)
     among = int(ends[-1])
     place = int(np.searchsorted(ends, entropy.below(among), side="right"))

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.exact.bernoulli import bernoulli_exp
+from modicum.exact.bernoulli import exp_coin
 from modicum.exact.entropy import Entropy
 from modicum.exact.levels import draw_level
 from modicum.mechanisms.law import SECRET, Law
@@ -41,6 +41,9 @@ class RankedRecords(Protocol):
 
     def place(self, value: int) -> tuple[int, int]:
         """Return the number of records below a value, and of those that have it."""
+
+    def below(self, value: int) -> int:
+        """Return the number of records below a value."""
 
     def between(self, start: int, stop: int) -> tuple[Integers, Integers, Integers]:
         """Return values, numbers of records below them and ties, at these positions."""
@@ -186,33 +189,36 @@ class _Strip:
     @classmethod
     def of(cls, records: RankedRecords, fine: int, node: Node, a: int, b: int) -> _Strip:
         """Cut the points from a to b."""
-        low, high = (mass(records, fine, z) for z in (a, b))
-        target = low + node.q * (high - low)
-        start = max(math.floor(low), math.floor(target) - node.cap - 1)
-        stop = min(math.ceil(high), math.ceil(target) + node.cap + 1)
+        low, high = (_points_below(records, fine, z) for z in (a, b))
+        p, unit = node.q.numerator, node.q.denominator << fine
+        scaled = low * node.q.denominator + p * (high - low)
+        whole = scaled // unit
+        start = max(low >> fine, whole - node.cap - 1)
+        stop = min(-(-high >> fine), whole + node.cap + 2)
         values, before, ties = records.between(start, stop)
-        inside = (values >= a >> fine) & (values <= b >> fine)
-        if inside.any():
-            known = (values[inside], before[inside], ties[inside])
-            pieces = _Pieces.of(known, fine, (a, b), float(target), node.cap)
-        else:  # the mass is the same everywhere
-            one, all_of_them = (np.array([each], dtype=np.object_) for each in (a, b - a + 1))
-            pieces = _Pieces(one, all_of_them, np.array([float(low - target)]), np.zeros(1))
-        return cls(records, fine, node, target, (a, b), pieces)
+        first, last = np.searchsorted(values, [a >> fine, (b >> fine) + 1]).tolist()
+        known = (values[first:last], before[first:last], ties[first:last])
+        # What is left of the mass is small, so floats hold it even if there are many records.
+        part = (scaled - whole * unit) / unit
+        level = (low - (whole << fine)) / (1 << fine) - part
+        pieces = _Pieces.of(known, fine, (a, b), (whole, part, level), node.cap)
+        return cls(records, fine, node, Fraction(scaled, unit), (a, b), pieces)
 
     def sample(self, entropy: Entropy) -> int:
         """Draw a point: a piece by its weight from above, a point of it, and a coin."""
         units = np.maximum(np.floor(self._least() * _FINE - 1), 0).astype(np.int64)
-        rate, (lengths, power) = self.node.rate, self._lengths()
+        rate, (lengths, power) = self.node.rate, self.pieces.lengths(self.fine)
         while True:
             i = draw_level(lengths, units, rate / _FINE, entropy)
             offset = entropy.below(int(lengths[i]) << power)
-            if offset >= self.pieces.sizes[i]:
+            start, stop = self.pieces.ends(i, self.fine)
+            z = start + offset
+            if z >= stop:
                 continue
-            z = int(self.pieces.starts[i]) + offset
-            excess = self._loss(z) - Fraction(int(units[i]), _FINE)
+            missed, unit = self._missed(z)
+            excess, unit = missed * _FINE - int(units[i]) * unit, unit * _FINE
             assert excess >= 0
-            if excess == 0 or bernoulli_exp(rate * excess, entropy):
+            if exp_coin(rate.numerator * excess, rate.denominator * unit, entropy):
                 return z
 
     def log_density(self, z: int) -> float:
@@ -222,35 +228,28 @@ class _Strip:
         rate, cap = float(self.node.rate), self.node.cap
         total = 0.0
         for size, mass, slope in zip(
-            self.pieces.sizes, self.pieces.mass, self.pieces.slope, strict=True
+            self.pieces.sizes.tolist(), self.pieces.mass, self.pieces.slope, strict=True
         ):
             # Of a long piece the middles of equal parts stand for all points.
-            parts = 1 if slope == 0 else min(int(size), _MOST_SUMMED)
-            places = (np.arange(parts) + 0.5) * (int(size) / parts) - 0.5
+            parts = 1 if slope == 0 else int(min(size, _MOST_SUMMED))
+            places = (np.arange(parts) + 0.5) * (size / parts) - 0.5
             losses = np.minimum(np.abs(mass + slope * places), cap)
-            total += float(np.exp(-rate * losses).sum()) * (int(size) / parts)
-        return -rate * float(self._loss(z)) - math.log(total)
-
-    def _lengths(self) -> tuple[NDArray[Any], int]:
-        """Return the sizes in a power of two of points, rounded up: in int64 if that is near."""
-        sizes = self.pieces.sizes
-        power = max(0, int(sizes.max()).bit_length() - _LENGTH_BITS)
-        if int(sizes.min()) < 1 << power:
-            return sizes, 0
-        return (-(-sizes >> power)).astype(np.int64), power
+            total += float(np.exp(-rate * losses).sum()) * (size / parts)
+        return -rate * float(Fraction(*self._missed(z))) - math.log(total)
 
     def _least(self) -> NDArray[np.float64]:
         """Return the least loss in every piece, to float precision."""
         mass, slope = self.pieces.mass, self.pieces.slope
-        last = mass + slope * (np.array(self.pieces.sizes, dtype=np.float64) - 1)
-        crossed = (mass <= 0) & (last >= 0)
-        least = np.where(crossed, 0.0, np.minimum(np.abs(mass), np.abs(last)))
+        last = mass + slope * (self.pieces.sizes - 1)
+        least = np.maximum(np.maximum(mass, -last), 0.0)  # the mass grows
         return np.minimum(least, float(self.node.cap))
 
-    def _loss(self, z: int) -> Fraction:
-        """Return the exact loss of a point."""
-        missed = abs(mass(self.records, self.fine, z) - self.target)
-        return min(missed, Fraction(self.node.cap))
+    def _missed(self, z: int) -> tuple[int, int]:
+        """Return the exact loss of a point, as a ratio."""
+        unit = self.target.denominator
+        below = _points_below(self.records, self.fine, z) * unit
+        missed = abs(below - (self.target.numerator << self.fine))
+        return min(missed, self.node.cap * unit << self.fine), unit << self.fine
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -259,14 +258,21 @@ class _Pieces:
 
     Attributes
     ----------
-    starts, sizes : arrays of int
-        First point, and how many: Python integers, they may exceed int64.
-    mass, slope : float64 arrays
+    starts, stops : (k,) int64 arrays
+        In lattice integers; points of these are added.
+    first, last : (k,) int64 arrays
+        The points added: from (starts << fine) + first to (stops << fine) + last, exclusive.
+    sizes : (k,) float64 array
+        Numbers of points.
+    mass, slope : (k,) float64 arrays
         F at the first point less the target, and its growth from one point to the next.
     """
 
-    starts: NDArray[Any]
-    sizes: NDArray[Any]
+    starts: Integers
+    first: Integers
+    stops: Integers
+    last: Integers
+    sizes: NDArray[np.float64]
     mass: NDArray[np.float64]
     slope: NDArray[np.float64]
 
@@ -276,55 +282,103 @@ class _Pieces:
         known: tuple[Integers, Integers, Integers],
         fine: int,
         ends: tuple[int, int],
-        target: float,
+        target: tuple[int, float, float],
         cap: int,
     ) -> _Pieces:
-        """Cut the points between two ends at the values; one value at least is between them."""
+        """Cut the points between two ends at the values, the target being a whole and a part.
+
+        The third number is the mass at the first point, less the target.
+        """
         values, before, ties = known
-        (a, b), size = ends, 1 << fine
-        first = np.where(values == a >> fine, a & (size - 1), 0)
-        stop = np.where(values == b >> fine, (b & (size - 1)) + 1, size)
-        cells = values.astype(np.object_) * size
-        slope = ties * math.ldexp(1.0, -fine)
-        mass = before - target + slope * first
-        starts = [cells + first]
-        sizes = [(stop - first).astype(np.object_)]
+        (a, b), (whole, part, level) = ends, target
+        some, rest = len(values), (1 << fine) - 1
+        # Edges: a, each value and its successor, what follows b.
+        edges = np.empty(2 * some + 2, dtype=np.int64)
+        points = np.zeros(2 * some + 2, dtype=np.int64)
+        mass, slope = np.empty(2 * some + 1), np.zeros(2 * some + 1)
+        edges[0], points[0], edges[-1], points[-1] = a >> fine, a & rest, b >> fine, (b & rest) + 1
+        edges[1:-1:2], edges[2:-1:2] = values, values + 1
         # Between two values, before the first and after the last one: beyond the cap if there are
         # records that are not known.
-        lefts = np.append(a, cells + size)
-        gaps = np.append(cells, b + 1) - lefts
-        level = np.append(before, before[-1] + ties[-1]) - target
-        there = gaps > 0
-        heavy = np.flatnonzero(slope * (stop - first) > 1)
-        light = np.delete(np.arange(len(values)), heavy)
-        parts = [
-            (starts[0][light], sizes[0][light], mass[light], slope[light]),
-            (lefts[there], gaps[there], level[there], np.zeros(int(there.sum()))),
+        mass[0], mass[1::2] = level, before - whole - part
+        mass[2::2] = before + ties - whole - part
+        slope[1::2] = ties * math.ldexp(1.0, -fine)
+        if some:
+            if values[0] == edges[0]:  # the first cell begins at a
+                points[1] = points[0]
+                mass[1] = level
+            else:
+                mass[0] = mass[1]
+            if values[-1] == edges[-1]:  # the last one ends at b
+                edges[-2], points[-2] = edges[-1], points[-1]
+        sizes = np.diff(edges) * math.ldexp(1.0, fine) + np.diff(points)
+        found = cls(edges[:-1], points[:-1], edges[1:], points[1:], sizes, mass, slope)
+        grown = slope * sizes
+        kept = (sizes > 0) & (grown <= 1)
+        return found if kept.all() else found._cut(kept, grown > 1, cap)
+
+    def ends(self, i: int, fine: int) -> tuple[int, int]:
+        """Return the first point of a piece, and the one that follows the last."""
+        start, stop = int(self.starts[i]) << fine, int(self.stops[i]) << fine
+        return start + int(self.first[i]), stop + int(self.last[i])
+
+    def lengths(self, fine: int) -> tuple[NDArray[Any], int]:
+        """Return the sizes in a power of two of points, rounded up: in int64 if that is near."""
+        power = max(0, math.frexp(float(self.sizes.max()))[1] - _LENGTH_BITS)
+        between, rest = self.stops - self.starts, self.last - self.first
+        if power > fine or float(self.sizes.min()) < math.ldexp(1.0, power):
+            return between.astype(np.object_) * (1 << fine) + rest, 0
+        return (between << (fine - power)) - (-rest >> power), power
+
+    def _cut(self, kept: NDArray[np.bool_], heavy: NDArray[np.bool_], cap: int) -> _Pieces:
+        """Cut heavy pieces so that the mass grows by about one rank where the loss is not capped.
+
+        They lie in one integer each.
+        """
+        mass, slope, size = self.mass[heavy], self.slope[heavy], self.sizes[heavy]
+        # Between near and far in equal parts, and what is before and after them.
+        near, far = (
+            np.clip(np.floor((x - mass) / slope), 0, size).astype(np.int64) for x in (-cap, cap)
+        )
+        parts = np.maximum(1, np.ceil(slope * (far - near))).astype(np.int64)
+        piece = np.repeat(np.arange(len(parts)), parts + 2)
+        part = np.arange(len(piece)) - np.repeat(np.cumsum(parts + 2) - parts - 2, parts + 2) - 1
+
+        def cut(k: Integers) -> Integers:
+            found: Integers = near[piece] + (far - near)[piece] * k // parts[piece]
+            return found
+
+        start = np.where(part < 0, 0, cut(part))
+        stop = np.where(part == parts[piece], size[piece].astype(np.int64), cut(part + 1))
+        there = stop > start
+        piece, start, stop = piece[there], start[there], stop[there]
+        cell, first = self.starts[heavy][piece], self.first[heavy][piece]
+        cuts = (
+            cell,
+            first + start,
+            cell,
+            first + stop,
+            (stop - start).astype(np.float64),
+            mass[piece] + slope[piece] * start,
+            slope[piece],
+        )
+        return _Pieces(
             *(
-                _cut(starts[0][i], int(sizes[0][i]), float(mass[i]), float(slope[i]), cap)
-                for i in heavy
-            ),
-        ]
-        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-        return cls(columns[0], columns[1], columns[2], columns[3])
-
-
-def _cut(
-    start: int, size: int, mass: float, slope: float, cap: int
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64], NDArray[np.float64]]:
-    """Cut a piece so that its mass grows by about one rank at most where the loss is not capped."""
-    near, far = (min(max(math.floor((x - mass) / slope), 0), size) for x in (-cap, cap))
-    parts = max(1, math.ceil(slope * (far - near)))
-    cuts = np.unique([0, *(near + (far - near) * i // parts for i in range(parts + 1)), size])
-    return (
-        start + cuts[:-1].astype(np.object_),
-        np.diff(cuts).astype(np.object_),
-        mass + slope * cuts[:-1],
-        np.full(len(cuts) - 1, slope),
-    )
+                np.concatenate([getattr(self, name)[kept], more])
+                for name, more in zip(_Pieces.__slots__, cuts, strict=True)
+            )
+        )
 
 
 def mass(records: RankedRecords, fine: int, z: int) -> Fraction:
     """Return F(z)."""
-    before, ties = records.place(z >> fine)
-    return before + Fraction(ties * (z & ((1 << fine) - 1)), 1 << fine)
+    return Fraction(_points_below(records, fine, z), 1 << fine)
+
+
+def _points_below(records: RankedRecords, fine: int, z: int) -> int:
+    """Return F(z) 2^fine."""
+    value, part = z >> fine, z & ((1 << fine) - 1)
+    if part == 0:  # so at the ends of the range
+        return records.below(value) << fine
+    before, ties = records.place(value)
+    return (before << fine) + ties * part

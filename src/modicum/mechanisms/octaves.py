@@ -39,10 +39,13 @@ class OctavePrior:
         Released or public.
     power : Fraction
         An integer at distance r has weight r^-power, about.
+    atom : int
+        Cells that all integers but the centre are further away, for data that are constant.
     """
 
     centre: int
     power: Fraction
+    atom: int = 0
 
     def cost(self, rate: Fraction) -> int:
         """Loss of one cell, in units that weigh ``rate`` each."""
@@ -67,6 +70,7 @@ class OctavePrior:
         lengths = np.diff(starts, append=end)
         # All of a stretch is in one cell now.
         numbers = CELLS.numbers(np.abs(starts - self.centre))
+        numbers += self.atom * (numbers > 0)
         return Runs(starts, lengths, runs.losses[place] + cost * numbers)
 
     def log_beyond(self, distance: int, candidates: tuple[int, int], rate: Fraction) -> float:
@@ -85,4 +89,5 @@ class OctavePrior:
 
     def log_cost(self, width: int) -> float:
         """Most that the weights of two integers of an interval can differ by, as a logarithm."""
-        return float(self.power * _LN2) * CELLS.number(width) / (1 << CELLS.bits)
+        cells = CELLS.number(width) + self.atom
+        return float(self.power * _LN2) * cells / (1 << CELLS.bits)

@@ -33,14 +33,13 @@ class SyntheticRanks:
 
     def place(self, value: int) -> tuple[int, int]:
         """Return about how many records lie below a value, and how many have it."""
-        values, before, ties = self._known
-        i = int(np.searchsorted(values, value))
-        if i < len(values) and values[i] == value:
-            return int(before[i]), int(ties[i])
-        least = int(before[i - 1] + ties[i - 1]) if i else 0
-        most = int(before[i]) if i < len(values) else self.count
+        fewest, most, ties = self._known.around(value, self.count)
         below = int(self._table.weights[: np.searchsorted(self._table.q, value)].sum())
-        return min(max(below, least), most), 0
+        return min(max(below, fewest), most), ties
+
+    def below(self, value: int) -> int:
+        """Return about how many records lie below a value."""
+        return self.place(value)[0]
 
     def between(self, start: int, stop: int) -> Ranked:
         """Return the known values at positions from start to stop (exclusive)."""

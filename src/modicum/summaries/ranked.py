@@ -18,7 +18,8 @@ class Ranked(NamedTuple):
     Attributes
     ----------
     values, before, ties : int64 arrays
-        Each value, the number of records below it, and the number of those that have it.
+        Each value, the number of records below it, and the number of those that have it: none, if
+        it was asked for and is no record's.
     """
 
     values: Integers
@@ -43,7 +44,27 @@ class Ranked(NamedTuple):
         """Return the values of which a record is at a position from start to stop (exclusive)."""
         first = int(np.searchsorted(self.before + self.ties, start, side="right"))
         last = int(np.searchsorted(self.before, stop, side="left"))
-        return Ranked(self.values[first:last], self.before[first:last], self.ties[first:last])
+        values, before, ties = (column[first:last] for column in self)
+        if (held := ties > 0).all():
+            return Ranked(values, before, ties)
+        return Ranked(values[held], before[held], ties[held])
+
+    def around(self, value: int, count: int) -> tuple[int, int, int]:
+        """Say what these tell of a value's place among ``count`` records.
+
+        Returns
+        -------
+        fewest, most, ties : int
+            Between so many and so many are below it. If both are equal, so many have it.
+        """
+        i = int(np.searchsorted(self.values, value))
+        if i < len(self.values):
+            below = int(self.before[i])
+            if self.values[i] == value:
+                return below, below, int(self.ties[i])
+        else:
+            below = count
+        return (int(self.before[i - 1] + self.ties[i - 1]) if i else 0), below, 0
 
     def covers(self, start: int, stop: int) -> bool:
         """Whether every position from start to stop (exclusive) is that of one of these values."""

@@ -19,11 +19,11 @@ from modicum.summaries.kernel import CHUNK
 from modicum.summaries.membership import distinct_positions
 from modicum.summaries.sift import Sample, Sift, Sifted
 
-__all__ = ["Sifting", "WindowPass", "WindowSearch", "fetched"]
+__all__ = ["INSIDE", "Sifting", "WindowPass", "WindowSearch", "fetched"]
 
 _WHOLE = 1 << 20  # records of a whole column that are held: 8 MB
 _FEW = 1 << 17  # rows that are not worth a sample by position
-_INSIDE = 1 << 21  # records of a bracket that are held: 16 MB, twice as much in each further pass
+INSIDE = 1 << 21  # records of a bracket that are held: 16 MB, twice as much in each further pass
 _SORTED_FROM = 8  # most brackets that a chunk is compared with one by one
 _FETCHED = 1 << 15  # rows of a sample by position
 _SURE = 3.5  # standard deviations of a sample's rank between it and an end of the bracket
@@ -36,10 +36,12 @@ class WindowSearch:
     ----------
     ranks : callable
         From the number of records to positions from, to (exclusive).
-    bracket : tuple of int
-        Where to look first.
+    whole : tuple of int
+        The range: a bracket that holds every record.
     most : int, optional
-        Records within that bracket that may be held.
+        Records within the first bracket that may be held.
+    bracket : tuple of int, optional
+        Where to look first, if not in all of the range.
 
     Attributes
     ----------
@@ -50,11 +52,13 @@ class WindowSearch:
     def __init__(
         self,
         ranks: Callable[[int], tuple[int, int]],
-        bracket: tuple[int, int],
+        whole: tuple[int, int],
         most: int | None = None,
+        bracket: tuple[int, int] | None = None,
     ) -> None:
         self.ranks = ranks
-        self.bracket = bracket
+        self.bracket = whole if bracket is None else bracket
+        self._whole = whole
         self.most = _WHOLE if most is None else most
         self.found: Sifted | None = None
         self._known: Sample | None = None
@@ -64,7 +68,7 @@ class WindowSearch:
         """Begin with a sample of all records, whose number may be an estimate."""
         self._known = sample
         self.bracket = sample.bracket(*self.ranks(int(sample.size)), _SURE)
-        self.most = _INSIDE
+        self.most = INSIDE
 
     def learn(self, sifted: Sifted) -> None:
         """Take in what the bracket holds: it is what is wanted, or there is a new bracket."""
@@ -76,10 +80,11 @@ class WindowSearch:
             return
         else:
             self._known, self._sure = sifted.sample(), _SURE
-        assert self._known is not None
-        self.bracket = self._known.bracket(start, stop, self._sure)
+        # Without a sample the first bracket was too narrow: the rows are not those it came from.
+        known = self._known
+        self.bracket = self._whole if known is None else known.bracket(start, stop, self._sure)
         # A bracket shrinks towards the window. Doubling ends this even if it does not.
-        self.most = max(2 * self.most, 2 * (stop - start), _INSIDE)
+        self.most = max(2 * self.most, 2 * (stop - start), INSIDE)
 
 
 def fetched(rows: Rows | None, lattice: Lattice) -> Sample | None:

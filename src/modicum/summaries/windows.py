@@ -14,11 +14,9 @@ from modicum.summaries.base import Accumulator, Rows, Sensitive
 from modicum.summaries.ranked import Ranked
 from modicum.summaries.sift import Sift, Sifted
 from modicum.summaries.window import RankWindow
-from modicum.summaries.window_pass import WindowPass, WindowSearch
+from modicum.summaries.window_pass import INSIDE, WindowPass, WindowSearch
 
 __all__ = ["RankWindows", "WindowsSummary"]
-
-_INSIDE = 1 << 21  # records that may be held: 16 MB
 
 Sifts = Callable[[tuple[int, int], int], Sifted]
 """One more pass: of a bracket, in which so many records may be held."""
@@ -51,10 +49,14 @@ class RankWindows:
 
     def summary(self, found: Sequence[Sifted], lattice: Lattice, again: Sifts) -> WindowsSummary:
         """Return the summary of all records, after searches that have found these."""
-        cells = [
-            sifted.cells(*window.ranks(sifted.count))
-            for window, sifted in zip(self.windows, found, strict=True)
-        ]
+        spans: list[tuple[Sifted, int, int]] = []
+        for window, sifted in zip(self.windows, found, strict=True):
+            start, stop = window.ranks(sifted.count)
+            if spans and spans[-1][0] is sifted and start <= spans[-1][2]:  # they overlap
+                _, first, last = spans.pop()
+                start, stop = min(first, start), max(last, stop)
+            spans.append((sifted, start, stop))
+        cells = [sifted.cells(start, stop) for sifted, start, stop in spans]
         return WindowsSummary(found[0].count, Ranked.joined(cells), lattice, again)
 
 
@@ -88,17 +90,17 @@ class WindowsSummary(Sensitive):
         """Return the number of records below a value, and of those that have it."""
         if not self._lattice.first <= value <= self._lattice.last:
             return (0 if value < self._lattice.first else self.count), 0  # records are clamped
-        values, before, ties = self._known
-        i = int(np.searchsorted(values, value))
-        if i < len(values) and values[i] == value:
-            return int(before[i]), int(ties[i])
-        above = int(before[i]) if i < len(values) else self.count
-        if (int(before[i - 1] + ties[i - 1]) if i else 0) == above:
-            return above, 0  # no records lie between the neighbours that are known
+        fewest, most, ties = self._known.around(value, self.count)
+        if fewest == most:
+            return fewest, ties
         assert self._again is not None
-        found = self._again((value, value), _INSIDE).place()
+        found = self._again((value, value), INSIDE).place()
         self._learn(Ranked(*(np.array([number]) for number in (value, *found))))
         return found
+
+    def below(self, value: int) -> int:
+        """Return the number of records below a value: without a pass at the range's first."""
+        return 0 if value <= self._lattice.first else self.place(value)[0]
 
     def between(self, start: int, stop: int) -> Ranked:
         """Return the values of the records at positions from start to stop (exclusive)."""
@@ -107,11 +109,16 @@ class WindowsSummary(Sensitive):
         if found.covers(start, stop):
             return found
         assert self._again is not None
-        search = WindowSearch(lambda _: (start, stop), self._bracket(start, stop), _INSIDE)
+        search = WindowSearch(
+            lambda count: (min(start, count), min(stop, count)),  # rows may be gone
+            (self._lattice.first, self._lattice.last),
+            INSIDE,
+            self._bracket(start, stop),
+        )
         while search.found is None:
             search.learn(self._again(search.bracket, search.most))
-        self._learn(search.found.cells(start, stop))
-        return self.between(start, stop)
+        self._learn(search.found.cells(*search.ranks(search.found.count)))
+        return self._known.between(start, stop)
 
     def _bracket(self, start: int, stop: int) -> tuple[int, int]:
         """Return the closest known values that hold the positions between them."""
