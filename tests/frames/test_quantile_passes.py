@@ -25,7 +25,7 @@ WITHIN = (-1e9, 1e9)
 QUESTIONS: dict[str, Callable[[Any], Any]] = {
     "one": lambda source: mo.quantiles(source, "x", q=[0.3], within=WITHIN, epsilon=1),
     "joint": lambda source: mo.quantiles(
-        source, "x", q=[0.2, 0.4, 0.7], within=WITHIN, epsilon=1, interval=False
+        source, "x", q=[0.2, 0.4, 0.7], within=WITHIN, epsilon=1, level=None
     ),
     "nested": lambda source: mo.quantiles(
         source, "x", q=[i / 40 for i in range(1, 40)], within=WITHIN, epsilon=1
