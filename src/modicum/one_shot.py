@@ -73,11 +73,11 @@ class OneShot(Protocol[P, R_co]):
 def answered(question: Question[R], table: Table, unit: Unit, account: str) -> R:
     """Answer a question from a table; ``account`` says who counts what it costs."""
     source = open_source(table)
-    check_column(source, question.column, question.lattice)
+    check_column(source, question.place, question.lattice)
     check_unit(source, unit)
     walks = run(
         {"answer": question},
-        reader_of(source, unit, [question.column]),
+        reader_of(source, unit, [question.place]),
         unit=unit,
         charge=lambda: None,
         entropy=SYSTEM,
