@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from modicum.grouped import GroupedRelease
     from modicum.one_shot import (
         cdf,
+        clipped_mean_vector,
         count,
         expectile,
         histogram,
@@ -102,6 +103,7 @@ __all__ = [
     "approx_to_zcdp",
     "audit",
     "cdf",
+    "clipped_mean_vector",
     "composed",
     "count",
     "expectile",
@@ -157,6 +159,7 @@ _HOMES = {
     "modicum.estimators.score": {"Score"},
     "modicum.one_shot": {
         "cdf",
+        "clipped_mean_vector",
         "count",
         "expectile",
         "histogram",

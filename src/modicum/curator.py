@@ -107,6 +107,7 @@ class Curator:
 
     mean = _method(ask.mean)
     mean_vector = _method(ask.mean_vector)
+    clipped_mean_vector = _method(ask.clipped_mean_vector)
     sum = _method(ask.sum)
     count = _method(ask.count)
     quantile = _method(ask.quantile)

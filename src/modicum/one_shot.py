@@ -24,6 +24,7 @@ __all__ = [
     "OneShot",
     "answered",
     "cdf",
+    "clipped_mean_vector",
     "count",
     "expectile",
     "histogram",
@@ -130,6 +131,14 @@ mean_vector = _one_shot(
 >>> found = modicum.mean_vector(x, within=(-1e9, 1e9), rho="0.5")
 >>> found.shape, found.values.round(-1).tolist()
 ((2,), [0.0, 500.0])""",
+)
+clipped_mean_vector = _one_shot(
+    ask.clipped_mean_vector,
+    example=""">>> import numpy as np, modicum
+>>> x = np.random.default_rng(1).normal([3, -5], 1, size=(20_000, 2))
+>>> found = modicum.clipped_mean_vector(x, within=(-1e9, 1e9), rho="0.5")
+>>> found.shape, found.values.round(0).tolist()
+((2,), [3.0, -5.0])""",
 )
 sum = _one_shot(
     ask.sum,
