@@ -1,5 +1,7 @@
 """Mean vectors keep their claim on every branch, leak nothing, and wrong forms are found."""
 
+from dataclasses import replace
+from fractions import Fraction
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -12,6 +14,7 @@ from modicum.estimators import mean_vector
 from modicum.estimators.purse import ConcentratedPurse
 from modicum.estimators.vector_evidence import VectorEvidence
 from modicum.exact.entropy import SeededEntropy
+from modicum.mechanisms.noise import GaussianNoise
 from modicum.privacy.unit import Unit
 from modicum.runners.live import run
 from modicum.summaries.vector_frame import BOUND, FrameView
@@ -38,8 +41,9 @@ def vectors(points: list[Point], most: int) -> list[tuple[np.ndarray, np.ndarray
 
 
 CORNERS = [(-8.0, 8.0), (0.0, 1.0), (8.0, 8.0)]
+FEW = {"count": ((1,), (600,), (10**9,))}
 CASES = {
-    "one component": (vectors([(-8.0,), (1.0,)], 2), (0, 2, 1)),
+    "one component": (vectors([(-8.0,), (1.0,)], 2), (0, 1)),
     "two components": (vectors(CORNERS, 2), (0, 1)),
 }
 MORE = {
@@ -48,18 +52,42 @@ MORE = {
     "three components": (vectors([(-8.0, 0.0, 8.0), (1.0, 1.0, 1.0)], 2), (1, 2, 1)),
     "four rows": (vectors([(-8.0, 8.0), (3.0, 1.0)], 4), (0, 2, 2, 2, 1)),
 }
-EVERY = [pytest.param(*CASES[name], id=name) for name in CASES] + [
-    pytest.param(*MORE[name], id=f"more, {name}", marks=pytest.mark.slow) for name in MORE
+EVERY = [pytest.param(*CASES[name], FEW, id=name) for name in CASES] + [
+    pytest.param(*MORE[name], None, id=f"more, {name}", marks=pytest.mark.slow) for name in MORE
 ]
 
 
-@pytest.mark.parametrize(("pairs", "widths"), EVERY)
-def test_the_whole_release_keeps_its_claim_for_every_order(pairs, widths) -> None:
+@pytest.mark.parametrize(("pairs", "widths", "values"), EVERY)
+def test_the_whole_release_keeps_its_claim_for_every_order(pairs, widths, values) -> None:
     """The sum over all draws of D_α / α is at most ρ, and nearly ρ is used."""
-    report = audit.check(ask.mean_vector(**NARROW, rho="0.5"), pairs, widths=widths)
+    question = ask.mean_vector(**NARROW, rho="0.5")
+    report = audit.check(question, pairs, widths=widths, values=values)
     assert report.passed, report
     assert report.drawn == report.claimed
     assert 0.97 < report.used <= 1
+
+
+def test_the_clipped_mean_keeps_its_claim_for_every_order() -> None:
+    question = ask.clipped_mean_vector(**NARROW, rho="0.5")
+    report = audit.check(question, vectors(CORNERS, 3), widths=(2, 2, 1))
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    assert report.used > 0.9999
+
+
+def test_a_search_by_natural_logarithms_breaks_its_claim(monkeypatch) -> None:
+    """One question for each of ceil(log2 radii) levels, paid as if there were ln(radii)."""
+
+    def underpaid(self, values, *, sensitivity, share):
+        law = noisy(self, values, sensitivity=sensitivity, share=share)
+        smaller = law.noise[0].sigma2 * Fraction(7, 10)
+        return replace(law, noise=(GaussianNoise(smaller),))
+
+    noisy = ConcentratedPurse.noisy
+    monkeypatch.setattr(ConcentratedPurse, "noisy", underpaid)
+    question = ask.clipped_mean_vector(**NARROW, rho="0.5")
+    report = audit.check(question, vectors(CORNERS[:1], 2), widths=(1,))
+    assert not report.passed
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ from modicum.estimators.vector_rounds import (
     locate,
     radius_for,
     start_frame,
+    wide_radius,
 )
 from modicum.estimators.vector_schedule import (
     COUNT,
@@ -65,25 +66,10 @@ def adaptive_mean_vector(columns: Columns, lattice: Lattice, event: Event) -> St
         scaled = yield from find_scales(here, schedule, frame)
         if scaled != frame:
             frame = scaled
-            radius = yield from _wide_radius(here, schedule, frame)
+            radius = yield from wide_radius(here, schedule, frame, "radius with weights")
     last, beyond = yield from _last_radius(here, schedule, frame, radius)
     evidence = yield from last_sum(here, frame, last, beyond, norms.width)
     return answer_of(columns, evidence)
-
-
-def _wide_radius(here: VectorSetting, schedule: VectorSchedule, frame: VectorFrame) -> Steps[int]:
-    grid = wide_radii(here.lattice)
-    norms = yield from need(here.ask(NormCounts(frame, grid.radii)))
-    place = yield from radius_for(
-        here,
-        norms,
-        grid,
-        target=schedule.target,
-        tilt=schedule.wide_tilt,
-        share=schedule.radius,
-        label="radius with weights",
-    )
-    return grid.radii[place]
 
 
 def _last_radius(

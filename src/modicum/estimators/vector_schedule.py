@@ -21,7 +21,8 @@ SUBSTEP = 256
 """Units of a frame in one lattice step."""
 
 COUNT = Fraction(1, 200)
-LOCATE = Fraction(1, 4)  # the most that centre and scale rounds may spend before the last radius
+LOCATE = Fraction(1, 4)  # the most that is spent before the weights
+WEIGHED = Fraction(2, 5)  # the most that is spent after them, but for the last radius
 SCALES = (Fraction(1, 50), Fraction(3, 100), Fraction(3, 100))
 LAST_RADIUS = Fraction(3, 200)
 
