@@ -104,7 +104,10 @@ def _quantile(x: Floats, q: float, ends: tuple[float, float], rho: float, rng: G
 
 
 def plan(x: Floats, rho: float, most: float, rng: Generator) -> Floats:
-    """PLAN (Aumüller, Lebeda, Nelson and Pagh 2024), with its own split of the budget."""
+    """PLAN (Aumüller, Lebeda, Nelson and Pagh 2024), with its own split of the budget.
+
+    Every component lies within ``most``.
+    """
     n, d = x.shape
     centre = _quantile(x, 0.5, (-most, most), rho / 16 / d, rng)
     pairs = rng.permutation(n)[: n // 2 * 2].reshape(2, -1)
@@ -129,7 +132,7 @@ BASELINES: dict[str, Baseline] = {
         f"COINPRESS {t}": lambda x, rho, radius, sd, rng, t=t: coinpress(x, rho, radius, sd, t, rng)
         for t in (1, 2, 3, 4, 10)
     },
-    "PLAN": lambda x, rho, radius, _sd, rng: plan(x, rho, radius, rng),
+    "PLAN": lambda x, rho, radius, _sd, rng: plan(x, rho, radius / math.sqrt(x.shape[1]), rng),
     "Shifted-CM": lambda x, rho, radius, _sd, rng: shifted(x, rho, 2 * radius, rng),
 }
 """Called with rows, ρ, the radius R of a ball for the mean, the largest sd, and randomness."""

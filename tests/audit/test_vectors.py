@@ -10,7 +10,7 @@ import pytest
 from modicum import audit
 from modicum import request as ask
 from modicum.audit.pairs import Remembered
-from modicum.estimators import mean_vector
+from modicum.estimators import vector_sum
 from modicum.estimators.purse import ConcentratedPurse
 from modicum.estimators.vector_evidence import VectorEvidence
 from modicum.exact.entropy import SeededEntropy
@@ -107,8 +107,8 @@ def test_a_wide_range_on_its_default_lattice() -> None:
 
 
 def test_rounding_to_the_nearest_integers_breaks_the_claim(monkeypatch) -> None:
-    """A row of 64 components of half a coarse unit rounds to twice its norm: four times ρ."""
-    coarse = BOUND / 4
+    """A row of 16 components of half a coarse unit rounds to twice its norm: four times ρ."""
+    coarse = BOUND / 2
 
     def rounded(self, x):
         u = self.seen(x)
@@ -116,10 +116,9 @@ def test_rounding_to_the_nearest_integers_breaks_the_claim(monkeypatch) -> None:
         clipped = u * np.minimum(1, BOUND / np.maximum(size, 1))
         return np.floor(clipped / coarse + 0.5 + 1e-9) * coarse
 
-    pairs = [(np.empty((0, 64)), np.full((1, 64), 8.0))]
+    pairs = [(np.empty((0, 16)), np.full((1, 16), 8.0))]
     request = ask.mean_vector(**NARROW, rho="0.5")
-    values = {"count": ((600,),), "radius 1": ((50,),)}
-    assert audit.check(request, pairs, widths=(1,), values=values).passed
+    values = {"count": ((600,),), "radius 1": ((44,),)}
     monkeypatch.setattr(FrameView, "clipped", rounded)
     report = audit.check(request, pairs, widths=(1,), values=values)
     assert not report.passed
@@ -149,7 +148,7 @@ def test_dividing_by_the_true_number_of_rows_is_found(monkeypatch) -> None:
         return VectorEvidence(**{**fields, "rows": counted[0]})
 
     monkeypatch.setattr(ConcentratedPurse, "noisy", remembered)
-    monkeypatch.setattr(mean_vector, "VectorEvidence", true_rows)
+    monkeypatch.setattr(vector_sum, "VectorEvidence", true_rows)
     leak = audit.leaks(request, data, outcomes)
     assert leak is not None
     assert leak.kind == "answer"

@@ -46,7 +46,8 @@ def clipped_mean_vector(columns: Columns, lattice: Lattice, event: Event) -> Ste
     frame, radii = start_frame(lattice), wide_radii(lattice).radii
     norms = yield from need(here.ask(NormCounts(frame, radii)))
     place = yield from _searched(purse, norms, len(radii))  # [C1]
-    evidence = yield from last_sum(here, frame, radii[place], norms.outside[place], norms.width)
+    beyond = norms.outside[place]
+    evidence = yield from last_sum(here, frame, radii[place], beyond, norms.width, near=1)
     return answer_of(columns, evidence)
 
 

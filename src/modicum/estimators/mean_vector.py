@@ -29,7 +29,7 @@ from modicum.estimators.vector_schedule import (
     fine_radii,
     wide_radii,
 )
-from modicum.estimators.vector_share import OUTSIDE
+from modicum.estimators.vector_share import NEAR, OUTSIDE
 from modicum.estimators.vector_sum import answer_of, last_sum
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
@@ -68,7 +68,7 @@ def adaptive_mean_vector(columns: Columns, lattice: Lattice, event: Event) -> St
             frame = scaled
             radius = yield from wide_radius(here, schedule, frame, "radius with weights")
     last, beyond = yield from _last_radius(here, schedule, frame, radius)
-    evidence = yield from last_sum(here, frame, last, beyond, norms.width)
+    evidence = yield from last_sum(here, frame, last, beyond, norms.width, near=NEAR)
     return answer_of(columns, evidence)
 
 

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from modicum.estimators.vector_share import count_share
+from modicum.estimators.vector_share import NEAR, count_share
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.radius import RadiusGrid
 from modicum.summaries.vector_frame import MOST_COLUMNS
@@ -97,7 +97,7 @@ class VectorSchedule:
         Each row outside moves the mean by a part of r / rows, and the noise is
         r sqrt(width / (2 ρ)) / rows: a quarter as many rows cost little beside it.
         """
-        rho = float(left * (1 - count_share(self.width))) * self.rho
+        rho = float(left * (1 - count_share(self.width, NEAR))) * self.rho
         return int(math.sqrt(self.width / (2 * rho)) / 4)
 
     def noise_norm(self, radius: int, share: Fraction) -> float:

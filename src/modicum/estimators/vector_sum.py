@@ -15,7 +15,7 @@ __all__ = ["answer_of", "last_sum"]
 
 
 def last_sum(
-    here: VectorSetting, frame: VectorFrame, radius: int, beyond: int, width: int
+    here: VectorSetting, frame: VectorFrame, radius: int, beyond: int, width: int, *, near: int
 ) -> Steps[VectorEvidence]:
     """Spend all that is left on the sum of rows clipped to a radius [M5], and on counts [M6].
 
@@ -29,10 +29,12 @@ def last_sum(
         The number of rows outside the radius; sensitive.
     width : int
         Number of components.
+    near : int
+        As for :func:`~modicum.estimators.vector_share.count_share`.
     """
     purse, asked = here.purse, ClippedVectors(frame, radius)
     summary = yield from need(here.ask(asked))
-    share = (1 - here.spent - OUTSIDE) * (1 - count_share(width))
+    share = (1 - here.spent - OUTSIDE) * (1 - count_share(width, near))
     law = purse.vector(summary.totals, bound=BOUND, share=share)
     sums = yield from draw("sum", law)
     clipping = purse.noisy((beyond,), sensitivity=1, share=OUTSIDE)
