@@ -60,11 +60,12 @@ def mean_vector(
     -----
     A row with a missing value (null, NaN) in any column is dropped. Errors never depend on values.
     The answer is the mean of the rows after rounding, of which a few far ones are drawn nearer:
-    about sqrt(d/ρ)/4 of them. The noise of all components together is about
-    (sum of the columns' spreads) sqrt(1/(2 ρ)) / n, so columns may differ in scale; but they should
-    not differ in place by orders of magnitude more than they spread, each factor of five costs
-    about 1 % of the budget. Methods after Huang, Liang and Yi (2021) and Biswas, Dong, Kamath and
-    Ullman (2020), with weights as Aumüller, Lebeda, Nelson and Pagh (2024) derive them.
+    about sqrt(d/ρ)/4 of them. The L2 error of all components together is about S sqrt(1/(2 ρ)) / n
+    for the sum S of the columns' spreads; a column of spread s has noise of about
+    sqrt(s S) sqrt(1/(2 ρ)) / n. Rows may lie anywhere: each factor of five between their distance
+    from 0 and their spread costs about 1 % of the budget. Methods after Huang, Liang and Yi (2021)
+    and Biswas, Dong, Kamath and Ullman (2020), with the weights of Aumüller, Lebeda, Nelson and
+    Pagh (2024).
 
     Examples
     --------
