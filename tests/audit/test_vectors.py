@@ -50,10 +50,10 @@ MORE = {
     "one component": (vectors([(-8.0,), (1.0,), (8.0,)], 3), (2, 2, 2, 1)),
     "two components": (vectors(CORNERS, 3), (2, 1)),
     "three components": (vectors([(-8.0, 0.0, 8.0), (1.0, 1.0, 1.0)], 2), (1, 2, 1)),
-    "four rows": (vectors([(-8.0, 8.0), (3.0, 1.0)], 4), (0, 2, 2, 2, 1)),
+    "four rows": (vectors([(-8.0, 8.0), (3.0, 1.0)], 4), (0, 2, 1)),
 }
 EVERY = [pytest.param(*CASES[name], FEW, id=name) for name in CASES] + [
-    pytest.param(*MORE[name], None, id=f"more, {name}", marks=pytest.mark.slow) for name in MORE
+    pytest.param(*MORE[name], FEW, id=f"more, {name}", marks=pytest.mark.slow) for name in MORE
 ]
 
 
@@ -99,7 +99,7 @@ def test_small_and_large_budgets(rho) -> None:
 
 @pytest.mark.slow
 def test_a_wide_range_on_its_default_lattice() -> None:
-    pairs = vectors([(-1e9, 1e9), (1234567.8, 0.1)], 2)
+    pairs = vectors([(-1e9, 1e9), (1234567.8, 0.1)], 1)
     request = ask.mean_vector(within=(-1e9, 1e9), rho="0.5")
     report = audit.check(request, pairs, widths=(1,), values={"count": ((1,), (10_000,))})
     assert report.passed, report
