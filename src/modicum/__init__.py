@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from modicum.grouped import GroupedRelease
     from modicum.one_shot import (
         cdf,
+        clipped_mean_vector,
         count,
         expectile,
         histogram,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         lp_location,
         maximum,
         mean,
+        mean_vector,
         median,
         minimum,
         monotone,
@@ -101,6 +103,7 @@ __all__ = [
     "approx_to_zcdp",
     "audit",
     "cdf",
+    "clipped_mean_vector",
     "composed",
     "count",
     "expectile",
@@ -110,6 +113,7 @@ __all__ = [
     "lp_location",
     "maximum",
     "mean",
+    "mean_vector",
     "median",
     "minimum",
     "monotone",
@@ -155,6 +159,7 @@ _HOMES = {
     "modicum.estimators.score": {"Score"},
     "modicum.one_shot": {
         "cdf",
+        "clipped_mean_vector",
         "count",
         "expectile",
         "histogram",
@@ -163,6 +168,7 @@ _HOMES = {
         "lp_location",
         "maximum",
         "mean",
+        "mean_vector",
         "median",
         "minimum",
         "monotone",

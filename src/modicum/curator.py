@@ -106,6 +106,8 @@ class Curator:
         self._process = os.getpid()
 
     mean = _method(ask.mean)
+    mean_vector = _method(ask.mean_vector)
+    clipped_mean_vector = _method(ask.clipped_mean_vector)
     sum = _method(ask.sum)
     count = _method(ask.count)
     quantile = _method(ask.quantile)
@@ -209,7 +211,7 @@ class Curator:
                 return done
             walks = run(
                 requests,
-                reader_of(self._source, self._unit, [each.column for each in requests.values()]),
+                reader_of(self._source, self._unit, [each.place for each in requests.values()]),
                 unit=self._unit,
                 charge=bill.charge,
                 entropy=self._entropy,
@@ -373,7 +375,7 @@ class Curator:
             price = price_of(requests.values(), self._kind)
             bill = self._payer.bill(price, request_text(requests, unit, **more), self._key)
             for request in requests.values():
-                check_column(self._source, request.column, request.lattice)
+                check_column(self._source, request.place, request.lattice)
             yield bill
 
     def _release(self, question: Question[R], walk: Walk, unit: Unit, bill: Bill) -> R:

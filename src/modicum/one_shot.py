@@ -24,6 +24,7 @@ __all__ = [
     "OneShot",
     "answered",
     "cdf",
+    "clipped_mean_vector",
     "count",
     "expectile",
     "histogram",
@@ -32,6 +33,7 @@ __all__ = [
     "lp_location",
     "maximum",
     "mean",
+    "mean_vector",
     "median",
     "minimum",
     "monotone",
@@ -73,11 +75,11 @@ class OneShot(Protocol[P, R_co]):
 def answered(question: Question[R], table: Table, unit: Unit, account: str) -> R:
     """Answer a question from a table; ``account`` says who counts what it costs."""
     source = open_source(table)
-    check_column(source, question.column, question.lattice)
+    check_column(source, question.place, question.lattice)
     check_unit(source, unit)
     walks = run(
         {"answer": question},
-        reader_of(source, unit, [question.column]),
+        reader_of(source, unit, [question.place]),
         unit=unit,
         charge=lambda: None,
         entropy=SYSTEM,
@@ -121,6 +123,22 @@ True"""
 mean = _one_shot(
     ask.mean,
     example=_EXAMPLE.format(name="mean", arguments="within=(-1e9, 1e9), ", low=9900, high=10100),
+)
+mean_vector = _one_shot(
+    ask.mean_vector,
+    example=""">>> import numpy as np, modicum
+>>> x = np.random.default_rng(1).normal([3, 500], [1, 100], size=(20_000, 2))
+>>> found = modicum.mean_vector(x, within=(-1e9, 1e9), rho="0.5")
+>>> found.shape, found.values.round(-1).tolist()
+((2,), [0.0, 500.0])""",
+)
+clipped_mean_vector = _one_shot(
+    ask.clipped_mean_vector,
+    example=""">>> import numpy as np, modicum
+>>> x = np.random.default_rng(1).normal([3, -5], 1, size=(20_000, 2))
+>>> found = modicum.clipped_mean_vector(x, within=(-1e9, 1e9), rho="0.5")
+>>> found.shape, found.values.round(0).tolist()
+((2,), [3.0, -5.0])""",
 )
 sum = _one_shot(
     ask.sum,

@@ -17,6 +17,7 @@ from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.runners.request import Question
 from modicum.stored import from_text, to_text
+from modicum.summaries.columns import Columns
 
 __all__ = [
     "Bill",
@@ -217,13 +218,19 @@ def checked_key(payer: Payer, key: object) -> str:
     return checked_name(key, "a key")
 
 
+def _named(column: str | Columns | None) -> object:
+    if isinstance(column, Columns):
+        return {"columns": None if column.names is None else list(column.names)}
+    return column
+
+
 def request_text(requests: Mapping[str, Question[Any]], unit: Unit, **more: object) -> str:
     """Say what is asked, from public arguments only: the same question, the same text."""
     asked = {
         name: {
             "statistic": request.statistic,
             "method": request.method,
-            "column": request.column,
+            "column": _named(request.place),
             "range": None
             if request.lattice is None
             else [request.lattice.lo, request.lattice.hi, request.lattice.step],

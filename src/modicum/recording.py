@@ -11,6 +11,7 @@ from modicum.privacy.unit import Unit
 from modicum.release import Record
 from modicum.runners.request import Question
 from modicum.runners.walk import Walk
+from modicum.summaries.columns import Columns
 from modicum.version import VERSION
 
 __all__ = ["recorded"]
@@ -25,7 +26,7 @@ def recorded(
     assert walk.answer is not None
     release: R = walk.answer.released(
         statistic=question.statistic,
-        column=question.column,
+        column=_text(question.place),
         event=event_of(question.budget),
         unit=unit,
         lattice=question.lattice,
@@ -38,3 +39,10 @@ def recorded(
         version=VERSION,
     )
     return release
+
+
+def _text(column: str | Columns | None) -> str | None:
+    """Write several columns in one line."""
+    if isinstance(column, Columns):
+        return None if column.names is None else str(column)
+    return column

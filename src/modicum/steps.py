@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.law import Law
 from modicum.summaries.base import Reduction
+from modicum.summaries.columns import Columns
 
 __all__ = ["Ask", "Draw", "Need", "Step", "Steps", "draw", "need"]
 
@@ -24,11 +25,20 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, slots=True)
 class Ask(Generic[S]):
-    """One reduction of one column (``None``: the rows themselves) on a public lattice."""
+    """One reduction of one column (``None``: the rows themselves) on a public lattice.
+
+    If there are ``columns``, it is one of their rows, as vectors, and ``column`` is ``None``.
+    """
 
     column: str | None
     lattice: Lattice | None
     reduction: Reduction[S]
+    columns: Columns | None = None
+
+    @property
+    def place(self) -> str | Columns | None:
+        """What is read: the column, or the columns of vectors."""
+        return self.column if self.columns is None else self.columns
 
 
 @dataclass(frozen=True, slots=True)

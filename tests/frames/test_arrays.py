@@ -49,7 +49,7 @@ def test_other_numbers_are_converted_by_the_chunk() -> None:
 @pytest.mark.parametrize(
     ("array", "advice"),
     [
-        (np.zeros((3, 2)), "x[:, 0]"),
+        (np.zeros((3, 2, 2)), "one column"),
         (np.array(1.0), "one dimension"),
         (np.zeros(2, complex), "x.real"),
         (np.array(["1"]), "pandas.to_numeric"),

@@ -12,7 +12,9 @@ from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.frames.reader import read
 from modicum.frames.source import Source, open_source
+from modicum.frames.vectors import check_columns
 from modicum.steps import Ask
+from modicum.summaries.columns import Columns
 
 __all__ = ["Data", "Pair", "Remembered", "neighbours"]
 
@@ -82,9 +84,12 @@ class Remembered:
         self._source: Source = open_source(table)
         self._kept: dict[Ask[Any], Any] = {}
 
-    def check(self, column: str | None) -> None:
-        """Refuse a column that the data do not have."""
-        self._source.check(column)
+    def check(self, column: str | Columns | None) -> None:
+        """Refuse columns that the data do not have."""
+        if isinstance(column, Columns):
+            check_columns(self._source, column)
+        else:
+            self._source.check(column)
 
     def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
         """Summaries in the order of the asks."""

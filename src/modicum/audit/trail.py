@@ -54,7 +54,7 @@ class Family:
             raise InvalidArgument("an audit needs at least one data set")
         readers = tuple(Remembered(table) for table in data)
         for reader in readers:
-            reader.check(request.column)
+            reader.check(request.place)
         return cls(request, event_of(request.budget), tuple(data), readers)
 
     def start(self, draws: Draws) -> tuple[list[Run], Leak | None]:

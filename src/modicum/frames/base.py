@@ -22,6 +22,7 @@ from modicum.frames.labels import Coder, Label, LabelValues, Presence
 from modicum.frames.quiet import quiet
 from modicum.frames.types import check_label, check_number, check_order, label_kind
 from modicum.summaries.base import Fetchable
+from modicum.summaries.columns import Columns
 
 __all__ = [
     "CHUNK",
@@ -40,7 +41,7 @@ CHUNK = 1 << 16
 
 T = TypeVar("T")
 Floats = NDArray[np.float64]
-Key = str | Label | None
+Key = str | Label | Columns | None
 Chunk = Mapping[Key, NDArray[Any]]
 
 
@@ -82,6 +83,11 @@ class Source(ABC):
         self._declared = declared
         self._alias = alias
         self._label = f"the {engine} data" if label is None else label
+
+    @property
+    def is_table(self) -> bool:
+        """Whether its columns have names."""
+        return self._names is not None
 
     def fetchable(self, _column: str | None) -> Fetchable | None:
         """Return a way to fetch rows of a checked column by their position, if there is one."""

@@ -24,6 +24,7 @@ from modicum.frames.quiet import quiet
 from modicum.frames.reader import check_asks, read
 from modicum.frames.remote import RemoteSource, Scope, scope_of
 from modicum.frames.totals import PersonTotals
+from modicum.frames.vectors import Column, check_vector_unit, named_columns
 from modicum.privacy.unit import Unit
 from modicum.steps import Ask
 from modicum.summaries.base import Sensitive
@@ -58,7 +59,7 @@ def check_unit(source: Source, unit: Unit) -> None:
 
 
 def reader_of(
-    source: Source, unit: Unit, columns: Sequence[str | None], key: int | None = None
+    source: Source, unit: Unit, columns: Sequence[Column], key: int | None = None
 ) -> TableReader:
     """Return the reader of one run: of rows, or of the records of persons.
 
@@ -67,18 +68,18 @@ def reader_of(
     source : Source
     unit : Unit
         Checked with :func:`check_unit`.
-    columns : sequence of str or None
+    columns : sequence of str, Columns or None
         All columns that the run will ask for.
     key : int, optional
         Decides which rows are kept at random. Without it a choice is fresh.
     """
+    check_vector_unit(unit, columns)
     if unit.column is None:
         return TableReader(source)
     if isinstance(source, RemoteSource):
-        return _Remote(source, unit, columns)
+        return _Remote(source, unit, named_columns(columns))
     if unit.combine is None:
-        named = sorted({each for each in columns if each is not None})
-        return _FewRows(source, unit, named, key)
+        return _FewRows(source, unit, named_columns(columns), key)
     return _Combined(source, unit)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.frames.progress import watched
@@ -12,8 +14,10 @@ from modicum.frames.quiet import quiet
 from modicum.frames.remote import RemoteSource, Scope
 from modicum.frames.rows import PassingOnce
 from modicum.frames.source import Source
+from modicum.frames.vectors import Column, check_columns, parts, read_chunks, width_of
 from modicum.steps import Ask
 from modicum.summaries.base import Accumulator, Fetchable
+from modicum.summaries.columns import Columns
 
 __all__ = ["check_asks", "check_column", "read"]
 
@@ -44,12 +48,12 @@ def read(source: Source, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any
     check_asks(source, asks)
     if isinstance(source, RemoteSource):
         return source.answer(Scope(), [(0, ask) for ask in asks], entropy)
-    rows = {ask.column: _ColumnRows(source, ask.column, entropy) for ask in asks}
-    passes = [ask.reduction.begin(ask.lattice, rows[ask.column]) for ask in asks]
-    readers: dict[str | None, list[Accumulator[Any]]] = {}
+    rows = {ask.place: _ColumnRows(source, ask.place, entropy) for ask in asks}
+    passes = [ask.reduction.begin(ask.lattice, rows[ask.place]) for ask in asks]
+    readers: dict[Column, list[Accumulator[Any]]] = {}
     for ask, accumulator in zip(asks, passes, strict=True):
         if accumulator.reads:
-            readers.setdefault(ask.column, []).append(accumulator)
+            readers.setdefault(ask.place, []).append(accumulator)
     with quiet():
         if readers:
             _feed(source, readers)
@@ -59,24 +63,29 @@ def read(source: Source, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any
 def check_asks(source: Source, asks: Sequence[Ask[Any]]) -> None:
     """Check by the schema that all columns can be read for their reductions."""
     for ask in asks:
-        check_column(source, ask.column, ask.lattice)
+        check_column(source, ask.place, ask.lattice)
 
 
-def check_column(source: Source, column: str | None, lattice: Lattice | None) -> None:
+def check_column(source: Source, column: Column, lattice: Lattice | None) -> None:
     """Check by the schema that a column has values, or where it has none (without a lattice)."""
-    if lattice is None:
+    if isinstance(column, Columns):
+        check_columns(source, column)
+    elif lattice is None:
         source.check_counted(column)
     else:
         source.check_values(column)
 
 
-def _feed(source: Source, readers: dict[str | None, list[Accumulator[Any]]]) -> None:
-    chunks = source.chunks(list(readers))
-    sized = ((len(next(iter(chunk.values()))), chunk) for chunk in chunks)
-    for chunk in watched(sized, "reading", "rows"):
-        for column, accumulators in readers.items():
+def _feed(source: Source, readers: dict[Column, list[Accumulator[Any]]]) -> None:
+    for column, accumulators in readers.items():
+        if isinstance(column, Columns):
             for accumulator in accumulators:
-                accumulator.update(chunk[column])
+                accumulator.update(np.empty((0, width_of(source, column))))
+    for chunk in watched(read_chunks(source, list(readers)), "reading", "rows"):
+        for column, accumulators in readers.items():
+            for part in parts(chunk, column):
+                for accumulator in accumulators:
+                    accumulator.update(part)
 
 
 class _ColumnRows(PassingOnce):
@@ -84,7 +93,7 @@ class _ColumnRows(PassingOnce):
 
     __slots__ = ("_column", "_source")
 
-    def __init__(self, source: Source, column: str | None, entropy: Entropy) -> None:
+    def __init__(self, source: Source, column: Column, entropy: Entropy) -> None:
         super().__init__(entropy)
         self._source = source
         self._column = column
@@ -92,6 +101,8 @@ class _ColumnRows(PassingOnce):
     @property
     def fetchable(self) -> Fetchable | None:
         """How to fetch single rows, if the source can."""
+        if isinstance(self._column, Columns):
+            return None
         return self._source.fetchable(self._column)
 
     def feed(self, accumulator: Accumulator[object]) -> None:

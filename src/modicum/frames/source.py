@@ -16,6 +16,7 @@ from modicum.frames.arrays import open_array, open_list
 from modicum.frames.base import Source
 from modicum.frames.duck import DuckRelation
 from modicum.frames.lazy import LazyQuery
+from modicum.frames.matrix import open_lists, open_matrix
 
 __all__ = ["Source", "open_source"]
 
@@ -28,9 +29,11 @@ def open_source(table: Any) -> Source:
     Parameters
     ----------
     table : array, table or path
-        - a one-dimensional NumPy array of bool, int or float, or a list, tuple or range of numbers;
+        - a NumPy array of bool, int or float, of one dimension or of shape (n, d), or a list,
+          tuple or range of numbers;
         - a pandas or Polars Series or DataFrame, a Polars LazyFrame, or a Narwhals wrapper of one;
-        - a PyArrow Array, ChunkedArray, RecordBatch, Table or Dataset;
+        - a PyArrow Array, ChunkedArray, RecordBatch, Table or Dataset; an array may hold lists of
+          one size;
         - a DuckDB relation of any connection;
         - a Spark or Dask DataFrame, whose rows stay on the cluster, or an Ibis table;
         - the path of a .parquet or .csv file, or a folder or pattern of Parquet files.
@@ -57,7 +60,7 @@ def open_source(table: Any) -> Source:
         source: Source = _module("files").open_path(table)
         return source
     if isinstance(table, np.ndarray):
-        return open_array(table)
+        return open_matrix(table) if _is_matrix(table) else open_array(table)
     if isinstance(table, list | tuple | range):
         return open_list(table)
     known = _open_known(table) or _open_arrow(table)
@@ -66,6 +69,17 @@ def open_source(table: Any) -> Source:
     kind = type(table).__name__
     article = "an" if kind[0] in "AEIOUaeio" else "a"
     raise UnsupportedData(f"cannot read {article} {kind}: {_advice(table)}")
+
+
+def _is_matrix(array: Any) -> bool:
+    return array.ndim == 2 and not isinstance(array, np.ma.MaskedArray)
+
+
+def _open_arrow_array(chunked: Any) -> Source:
+    pa = import_module("pyarrow")
+    if pa.types.is_fixed_size_list(chunked.type):
+        return open_lists(chunked)
+    return arrow.open_arrow_array(chunked)
 
 
 def _open_known(table: Any) -> Source | None:
@@ -79,7 +93,7 @@ def _open_known(table: Any) -> Source | None:
         (known.is_polars_series, native.open_polars_series),
         (known.is_polars_lazyframe, LazyQuery),
         (known.is_pyarrow_table, arrow.open_arrow_table),
-        (known.is_pyarrow_chunked_array, arrow.open_arrow_array),
+        (known.is_pyarrow_chunked_array, _open_arrow_array),
         (known.is_duckdb_relation, DuckRelation),
         (known.is_pyspark_dataframe, lambda each: _module("spark").open_spark(each)),
         (known.is_pyspark_connect_dataframe, lambda each: _module("spark").open_spark(each)),
@@ -97,7 +111,7 @@ def _module(name: str) -> Any:
 def _open_arrow(table: Any) -> Source | None:
     pa, datasets = sys.modules.get("pyarrow"), sys.modules.get("pyarrow.dataset")
     if pa is not None and isinstance(table, pa.Array):
-        return arrow.open_arrow_array(pa.chunked_array([table]))
+        return _open_arrow_array(pa.chunked_array([table]))
     if pa is not None and isinstance(table, pa.RecordBatch):
         return arrow.open_arrow_table(pa.Table.from_batches([table]))
     if datasets is not None and isinstance(table, datasets.Dataset):

@@ -30,6 +30,7 @@ from modicum.plan.histogram import histogram
 from modicum.plan.iqr import iqr
 from modicum.plan.location import expectile, huber_location, lp_location
 from modicum.plan.mean import mean
+from modicum.plan.mean_vector import VectorPlan, mean_vector
 from modicum.plan.monotone import monotone
 from modicum.plan.quantile import median, quantile
 from modicum.plan.quantiles import quantiles
@@ -48,6 +49,7 @@ __all__ = [
     "SpreadPlan",
     "SumPlan",
     "TrimmedPlan",
+    "VectorPlan",
     "cdf",
     "count",
     "expectile",
@@ -57,6 +59,7 @@ __all__ = [
     "lp_location",
     "maximum",
     "mean",
+    "mean_vector",
     "median",
     "minimum",
     "monotone",

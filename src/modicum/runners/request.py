@@ -12,6 +12,7 @@ from modicum.privacy.budget import Budget
 from modicum.privacy.event import Event
 from modicum.release import Finding, Record, Release
 from modicum.steps import Steps
+from modicum.summaries.columns import Columns
 
 __all__ = ["ArrayRequest", "Question", "Request"]
 
@@ -27,7 +28,7 @@ class Question(Generic[R_co]):
     statistic, method : str
         Names for the release.
     column : str or None
-        The column, ``None`` for a one-dimensional array or for rows.
+        The column, ``None`` for a one-dimensional array, for rows, or with ``columns``.
     lattice : Lattice or None
         The public range and step.
     budget : Budget
@@ -38,6 +39,8 @@ class Question(Generic[R_co]):
         What else was chosen; its repr says all of it.
     ranged : bool
         Whether the range was given; if not, it is one that the options imply.
+    columns : Columns or None
+        The columns of vectors, if it is a question about these.
     """
 
     statistic: str
@@ -48,6 +51,12 @@ class Question(Generic[R_co]):
     begin: Callable[[Event], Steps[Finding[R_co]]] = field(repr=False)
     options: object = None
     ranged: bool = True
+    columns: Columns | None = None
+
+    @property
+    def place(self) -> str | Columns | None:
+        """What is read: the column, or the columns of vectors."""
+        return self.column if self.columns is None else self.columns
 
     release: ClassVar[type[Record]] = Record
     """What its answer is released as."""

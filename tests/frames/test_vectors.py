@@ -1,0 +1,168 @@
+"""Several columns read together, from every kind of table, as the same rows."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from modicum.errors import InvalidArgument, MissingColumn, UnsupportedData
+from modicum.exact.entropy import SeededEntropy
+from modicum.exact.lattice import Lattice
+from modicum.frames import matrix, vectors
+from modicum.frames.people import reader_of
+from modicum.frames.reader import check_column, read
+from modicum.frames.source import open_source
+from modicum.privacy.unit import Unit
+from modicum.steps import Ask
+from modicum.summaries.columns import Columns
+from modicum.summaries.count import Count
+from tests.frames.engines import TABLES
+
+LATTICE = Lattice.within((-1e9, 1e9))
+NAMES = Columns(("x", "y"))
+X = [1.5, None, -2.0, float("nan"), 1e300, 7.0]
+Y = [4, 5, None, 1, 0, 3]
+COMPLETE = [(1.5, 4.0), (7.0, 3.0), (1e300, 0.0)]
+
+
+class Kept:
+    """A reduction that keeps what it is shown."""
+
+    def begin(self, lattice, rows=None):
+        self.seen = []
+        return self
+
+    reads = True
+
+    def update(self, x) -> None:
+        assert x.dtype == np.float64
+        assert x.flags.c_contiguous
+        self.seen.append(np.array(x))
+
+    def finish(self):
+        return self.seen
+
+
+def rows_of(source, columns=NAMES) -> np.ndarray:
+    (seen,) = read(open_source(source), [Ask(None, LATTICE, Kept(), columns)], SeededEntropy(0))
+    assert all(block.ndim == 2 for block in seen)
+    return np.concatenate(seen)
+
+
+def in_order(rows) -> list[tuple[float, ...]]:
+    return sorted(map(tuple, rows.tolist()))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_engine_shows_the_same_rows_without_missing_values(name, tmp_path) -> None:
+    table = pa.table({"label": ["secret"] * 6, "x": pa.array(X, pa.float64()), "y": pa.array(Y)})
+    source = TABLES[name](table, tmp_path)
+    assert in_order(rows_of(source)) == sorted(COMPLETE)
+    assert in_order(rows_of(source, Columns(("y", "x")))) == sorted((b, a) for a, b in COMPLETE)
+
+
+def test_small_blocks_show_the_same_rows(monkeypatch) -> None:
+    x = np.random.default_rng(1).normal(size=(1000, 3))
+    x[::7, 1] = np.nan
+    x[5, 0], x[9, 2] = np.inf, -np.inf
+    table = pd.DataFrame(x, columns=list("abc"))
+    expected = x[~np.isnan(x).any(axis=1)]
+    for block in (1, 8, 1 << 16):
+        monkeypatch.setattr(matrix, "BLOCK", block)
+        monkeypatch.setattr(vectors, "BLOCK", block)
+        for rows in (rows_of(x, Columns()), rows_of(table, Columns(("a", "b", "c")))):
+            np.testing.assert_array_equal(rows, expected)
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        np.arange(12.0).reshape(4, 3),
+        np.asfortranarray(np.arange(12.0).reshape(4, 3)),
+        np.arange(24.0).reshape(8, 3)[::2],
+        np.arange(12).reshape(4, 3).astype(np.int8),
+        np.arange(12).reshape(4, 3) > 4,
+        np.arange(12.0).reshape(4, 3).astype(np.float32),
+        np.empty((0, 3)),
+    ],
+)
+def test_arrays_of_any_layout(x) -> None:
+    np.testing.assert_array_equal(rows_of(x, Columns()), x.astype(float))
+
+
+def test_one_dimension_is_vectors_of_one_component() -> None:
+    assert rows_of(np.array([1.0, np.nan, 3.0]), Columns()).tolist() == [[1.0], [3.0]]
+    assert rows_of(pd.Series([1, 2]), Columns()).tolist() == [[1.0], [2.0]]
+
+
+def test_arrow_lists_of_one_size() -> None:
+    lists = pa.array([[1, 2], None, [3, None], [5, 6], [7, 8]], pa.list_(pa.int32(), 2))
+    assert rows_of(lists, Columns()).tolist() == [[1, 2], [5, 6], [7, 8]]
+    assert rows_of(lists[3:], Columns()).tolist() == [[5, 6], [7, 8]]
+    both = pa.chunked_array([lists[3:], lists[:2]])
+    assert rows_of(both, Columns()).tolist() == [[5, 6], [7, 8], [1, 2]]
+    assert rows_of(pa.chunked_array([], lists.type), Columns()).tolist() == []
+
+
+def test_single_columns_and_vectors_share_a_pass() -> None:
+    table = pa.table({"x": pa.array(X, pa.float64()), "y": pa.array(Y)})
+    asks = [Ask("y", None, Count()), Ask(None, LATTICE, Kept(), NAMES), Ask(None, None, Count())]
+    first, rows, last = read(open_source(table), asks, SeededEntropy(0))
+    assert (first.count, sum(map(len, rows)), last.count) == (5, 3, 6)
+    (counted,) = read(open_source(np.zeros((5, 2))), [Ask(None, None, Count())], SeededEntropy(0))
+    assert counted.count == 5
+
+
+def test_a_few_rows_of_each_person() -> None:
+    table = pd.DataFrame({"who": [1, 1, 1, 2], "x": [1.0, 2, 3, 4], "y": [1.0, 2, 3, 4]})
+    reader = reader_of(open_source(table), Unit(2, "who"), [NAMES])
+    asks = [Ask(None, LATTICE, Kept(), NAMES)]
+    (seen,), (again,) = (reader.read(asks, SeededEntropy(3)) for _ in range(2))
+    rows = np.concatenate(seen)
+    assert len(rows) == 3
+    assert (rows[:, 0] == rows[:, 1]).all()
+    assert in_order(rows) == in_order(np.concatenate(again))
+
+
+def test_combined_persons_are_refused() -> None:
+    source = open_source(pd.DataFrame({"who": [1], "x": [1.0], "y": [1.0]}))
+    with pytest.raises(InvalidArgument, match="combined"):
+        reader_of(source, Unit(1, "who", combine="mean"), [NAMES])
+
+
+REFUSED = [
+    (np.zeros((3, 2)), NAMES, InvalidArgument, "no names"),
+    (np.zeros((3, 2)), "x", InvalidArgument, "no names"),
+    (np.zeros((3, 2)), None, UnsupportedData, "one dimension"),
+    (pd.DataFrame({"x": [1], "z": [2]}), NAMES, MissingColumn, "'y'"),
+    (pd.DataFrame({"x": [1], "y": ["a"]}), NAMES, UnsupportedData, "declared"),
+    (pd.DataFrame({"x": [1]}), Columns(), InvalidArgument, "columns is missing"),
+    ([[1.0, 2.0]], Columns(), UnsupportedData, "numpy.asarray"),
+]
+
+
+@pytest.mark.parametrize(("table", "column", "error", "words"), REFUSED)
+def test_what_cannot_be_read_is_refused_by_its_schema(table, column, error, words) -> None:
+    with pytest.raises(error, match=words):
+        check_column(open_source(table), column, LATTICE)
+
+
+@pytest.mark.parametrize(
+    "array", [np.zeros((2, 0)), np.zeros((2, 2, 2)), np.zeros((2, 2), complex), np.array([["a"]])]
+)
+def test_what_is_no_matrix_of_numbers_is_refused(array) -> None:
+    with pytest.raises(UnsupportedData):
+        open_source(array)
+
+
+def test_lists_of_text_are_refused() -> None:
+    with pytest.raises(UnsupportedData):
+        open_source(pa.array([["a", "b"]], pa.list_(pa.string(), 2)))
+
+
+def test_names_of_all_columns_once() -> None:
+    several = [Columns(("b", "a")), None, "b", Columns(), "c"]
+    for order in itertools.permutations(several):
+        assert vectors.named_columns(order) == ["a", "b", "c"]
