@@ -1,0 +1,157 @@
+"""The mean of one number that each client has: first where the numbers are, then the mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.errors import InvalidArgument
+from modicum.exact.lattice import Lattice
+from modicum.local.cells import Cells, read_column
+from modicum.local.protocol import Protocol, fresh_session, local_budget, pure_share
+from modicum.local.round import Answers
+from modicum.local.tree import Grown
+from modicum.local.tree_round import TreeRound
+from modicum.local.window_round import WindowRound
+from modicum.local.wire import Announcement
+from modicum.privacy.budget import Number
+
+__all__ = ["Mean", "MeanEstimate", "mean"]
+
+_MOST_CELLS = 1 << 32
+_SURE = 4.0  # standard deviations from which on a part of the range is believed in
+_SHARE = 0.05  # of those believed in, that lie beyond each bound before there is room
+
+
+@dataclass(frozen=True, slots=True)
+class MeanEstimate:
+    """A mean from randomised messages.
+
+    Attributes
+    ----------
+    value : float
+        Unbiased for the mean of the values clipped to [low, high].
+    standard_error : float
+        Of the randomisation and of who answered this round; not of clipping.
+    low, high : float
+        The bounds that the first round led to.
+    located_by, clients : int
+        Answers in the first and in the second round.
+    """
+
+    value: float
+    standard_error: float
+    low: float
+    high: float
+    located_by: int
+    clients: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mean(Protocol):
+    """A quarter of the clients tell where the numbers are, the others a clipped number.
+
+    Made by :func:`mean`.
+    """
+
+    lattice: Lattice
+
+    shares: ClassVar[tuple[int, ...]] = (256, 768)
+    kind: ClassVar[str] = "mean"
+
+    @property
+    def cells(self) -> Cells:
+        """The cells of the first round."""
+        return Cells.of(self.lattice.first, self.lattice.last, _MOST_CELLS)
+
+    def asked(self, said: Announcement) -> TreeRound | WindowRound:
+        """Return a round: the tree, or the bounds that were announced."""
+        epsilon = pure_share(self.budget)
+        if said.round == 1 and not said.parameters:
+            return TreeRound(self.cells.tree, epsilon)
+        if said.round == 2 and len(said.parameters) == 3:
+            low, high, _ = said.parameters
+            if self.lattice.first <= low < high <= self.lattice.last:
+                return WindowRound(low, high, epsilon)
+        raise InvalidArgument("the announcement does not fit a mean within this range")
+
+    def rows(self, values: NDArray[np.float64], said: Announcement) -> NDArray[np.int64]:
+        """Return the cells of values, then their lattice integers."""
+        q = self.lattice.quantise(values)
+        return (self.cells.of_integers(q) if said.round == 1 else q)[:, None]
+
+    def read(self, values: Any) -> NDArray[np.float64]:
+        """Read one number for each client."""
+        return read_column(values, self.lattice)
+
+    def closed(self, said: Announcement, answers: Answers) -> Announcement | MeanEstimate:
+        """Announce the bounds, then return the mean."""
+        asked, count = self.asked(said), len(answers.values)
+        if isinstance(asked, TreeRound):
+            bounds = self._bounds(asked.grown(answers, sure=_SURE))
+            return Announcement(said.session, 2, (*bounds, count))
+        low, high, located_by = said.parameters
+        value, error = (low / 2 + high / 2, float("inf"))
+        if count:
+            value, error = asked.mean(answers.values)
+        step = self.lattice.step
+        value = min(max(value, low), high)
+        return MeanEstimate(value * step, error * step, low * step, high * step, located_by, count)
+
+    def _bounds(self, grown: Grown) -> tuple[int, int]:
+        """Return where nearly all believed in are, and as much room again on both sides.
+
+        In a wide range there are many empty places, and some of their shares look positive by
+        chance: only what is significant counts. Room makes up for tails that are not.
+        """
+        low, high = (self.cells.edge(grown.rank(q)) for q in (_SHARE, 1 - _SHARE))
+        room = high - low + self.cells.size
+        return max(low - room, self.lattice.first), min(high + room, self.lattice.last)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the lattice."""
+        return {"lo": self.lattice.lo, "hi": self.lattice.hi, "step": self.lattice.step}
+
+
+def mean(
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    step: float | None = None,
+    session: str | None = None,
+) -> Mean:
+    """Estimate a mean from one randomised message of each client, in two rounds.
+
+    Parameters
+    ----------
+    within : pair of numbers
+        A public range. A wide one costs a logarithm.
+    epsilon, rho : number
+        Budget of a client, whose value may be replaced by any other: pure ε, or zCDP.
+    step : float, optional
+        A power of two to which values are rounded; by default as fine as is safe.
+    session : str, optional
+        32 hexadecimal digits; fresh by default.
+
+    Returns
+    -------
+    Mean
+        For :class:`~modicum.local.Client` and :class:`~modicum.local.Server`, whose estimate is a
+        :class:`~modicum.local.MeanEstimate`.
+
+    Raises
+    ------
+    InvalidArgument
+        For a bad range, step, session or budget.
+
+    Notes
+    -----
+    With ε = 1 the error is about the width of the bounds over sqrt(n), beside what is clipped.
+    """
+    return Mean(
+        session or fresh_session(), local_budget(epsilon, rho), Lattice.within(within, step)
+    )

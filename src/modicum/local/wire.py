@@ -1,0 +1,136 @@
+"""Messages as bytes: a versioned header, and answers of a fixed size.
+
+An answer's frame is ``mL``, the version, the round (one byte each), eight bytes that stand for the
+session and all its parameters, the client's number (eight bytes) and the answer, little-endian.
+Every frame of a round is equally long, whatever the value. Several frames may be joined.
+An announcement, from the server to everybody, is a JSON object.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.errors import InvalidArgument
+
+__all__ = ["HEADER", "VERSION", "Announcement", "frame", "packed", "sorted_frames"]
+
+VERSION = 1
+HEADER = 20
+"""Bytes of a frame before its answer."""
+
+_MAGIC = int.from_bytes(b"mL", "little")
+_SCHEMA = "modicum.local/1"
+_MOST_PARAMETERS = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """What the server tells everybody before a round.
+
+    Attributes
+    ----------
+    session : int
+        Stands for the session and its parameters.
+    round : int
+        From 1 on.
+    parameters : tuple of int
+        What the answers of earlier rounds led to.
+    """
+
+    session: int
+    round: int
+    parameters: tuple[int, ...] = ()
+
+    def to_bytes(self) -> bytes:
+        """Return the announcement as JSON."""
+        said = {
+            "schema": _SCHEMA,
+            "session": f"{self.session:016x}",
+            "round": self.round,
+            "parameters": list(self.parameters),
+        }
+        return json.dumps(said, separators=(",", ":")).encode()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Announcement:
+        """Read an announcement.
+
+        Raises
+        ------
+        InvalidArgument
+            If it is none, or of another version.
+        """
+        try:
+            said = json.loads(data)
+            session = int(said["session"], 16)
+            number, parameters = said["round"], said["parameters"]
+            known = said["schema"] == _SCHEMA and isinstance(parameters, list)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            known = False
+        if not known or len(parameters) > _MOST_PARAMETERS:
+            raise InvalidArgument(f"this is no announcement of the version {_SCHEMA}")
+        if any(type(x) is not int for x in (number, *parameters)):
+            raise InvalidArgument("an announcement is made of integers")
+        return cls(session, number, tuple(parameters))
+
+
+def frame(answer: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the layout of a frame around an answer's layout.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> frame(np.dtype("<u2")).itemsize
+    22
+    """
+    return np.dtype(
+        [
+            ("magic", "<u2"),
+            ("version", "u1"),
+            ("round", "u1"),
+            ("session", "<u8"),
+            ("client", "<u8"),
+            ("answer", answer),
+        ]
+    )
+
+
+def packed(
+    session: int, number: int, clients: NDArray[np.uint64], answers: NDArray[Any]
+) -> NDArray[Any]:
+    """Return the frames of answers, one for each client."""
+    frames = np.empty(len(clients), frame(np.dtype((answers.dtype, answers.shape[1:]))))
+    frames["magic"], frames["version"], frames["round"] = _MAGIC, VERSION, number
+    frames["session"], frames["client"], frames["answer"] = session, clients, answers
+    return frames
+
+
+def sorted_frames(
+    message: bytes, session: int, number: int, answer: np.dtype[Any]
+) -> tuple[NDArray[Any], dict[str, int]]:
+    """Split a message into frames, and set aside those of another kind.
+
+    Returns
+    -------
+    frames : structured array
+        The frames of this version, session and round.
+    refused : dict of str to int
+        Why others were set aside, and how many. Bytes of the wrong length count as one.
+    """
+    layout = frame(answer)
+    if not isinstance(message, bytes) or not message or len(message) % layout.itemsize:
+        return np.empty(0, layout), {"length": 1}
+    frames = np.frombuffer(message, layout)
+    wanted = {"magic": _MAGIC, "version": VERSION, "session": session, "round": number}
+    refused: dict[str, int] = {}
+    for name, value in wanted.items():
+        good = frames[name] == value
+        reason = "version" if name == "magic" else name
+        refused[reason] = refused.get(reason, 0) + int(len(frames) - good.sum())
+        frames = frames[good]
+    return frames, refused
