@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from modicum.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from modicum import audit, plan, request, theory
+    from modicum import audit, local, plan, request, theory
     from modicum.array_release import ArrayRelease, Intervals
     from modicum.curator import Curator
     from modicum.errors import (
@@ -107,6 +107,7 @@ __all__ = [
     "histogram",
     "huber_location",
     "iqr",
+    "local",
     "lp_location",
     "maximum",
     "mean",
@@ -132,7 +133,7 @@ __all__ = [
     "zcdp_to_approx",
 ]
 
-_SUBMODULES = {"audit", "plan", "request", "theory"}
+_SUBMODULES = {"audit", "local", "plan", "request", "theory"}
 _HOMES = {
     "modicum.array_release": {"ArrayRelease", "Intervals"},
     "modicum.curator": {"Curator"},

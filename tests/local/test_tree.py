@@ -76,7 +76,7 @@ def test_what_is_not_significant_is_ignored_by_ranks_only() -> None:
     def shares(level, nodes):
         return np.where(nodes == 0, 0.98, 0.02 / 3) if level == 1 else np.full(len(nodes), 1 / 16)
 
-    plain, sure = (grow(tree, shares, np.full(2, 1e4), sure=z) for z in (0.0, 5.0))
+    plain, sure = (grow(tree, shares, np.full(2, 1e4), sure=z) for z in (0.0, 10.0))
     assert plain.shares == pytest.approx(sure.shares)
     assert plain.rank(1.0) == tree.cells
     assert sure.bounded[4:].max() == 0

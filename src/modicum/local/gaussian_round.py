@@ -87,13 +87,13 @@ class GaussianRound(Round):
         """Draw a vector for each client."""
         rows = self._checked(rows)
         noise = discrete_gaussian_many(self.noise.sigma2, rows.size, entropy)
-        answers = np.clip(rows + noise.reshape(rows.shape), -self.most, self.most)
-        return answers.astype("<i4")
+        moved = rows + noise.reshape(rows.shape)
+        answers: NDArray[Any] = np.clip(moved, -self.most, self.most).astype("<i4")
+        return answers
 
     def possible(self, answers: NDArray[Any], found: Words) -> NDArray[np.bool_]:
         """Refuse coordinates that no client sends."""
-        possible: NDArray[np.bool_] = (np.abs(answers.astype(np.int64)) <= self.most).all(axis=1)
-        return possible
+        return np.array((np.abs(answers.astype(np.int64)) <= self.most).all(axis=1))
 
     def influence(self) -> float:
         """Most that one answer moves the mean in norm, in radii, times those who answer."""
@@ -120,4 +120,5 @@ def clipped(vectors: NDArray[np.int64], radius: int) -> NDArray[np.int64]:
     norms = np.sqrt((x * x).sum(axis=1))
     # A relative 2^-30 covers the roundings of the norm and of the quotient.
     scale = NORM * (1 - 2.0**-30) / np.maximum(np.maximum(norms, float(radius)), 1.0)
-    return np.trunc(x * scale[:, None]).astype(np.int64) * (radius > 0)
+    short: NDArray[np.int64] = np.trunc(x * scale[:, None]).astype(np.int64)
+    return short

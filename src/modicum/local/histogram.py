@@ -73,8 +73,12 @@ class Histogram(Protocol):
 
     lattice: Lattice
 
-    shares: ClassVar[tuple[int, ...]] = (1024,)
     kind: ClassVar[str] = "histogram"
+
+    @property
+    def shares(self) -> tuple[int, ...]:
+        """Clients of each round, in parts of 1024."""
+        return (1024,)
 
     @property
     def cells(self) -> Cells:
@@ -101,6 +105,18 @@ class Histogram(Protocol):
         return Distribution(
             count, asked.deviation(count), self.lattice, self.cells, asked.grown(answers)
         )
+
+    def error(self, clients: int) -> float:
+        """Predict the typical error of the share below a point, for that many answers.
+
+        Examples
+        --------
+        >>> from modicum import local
+        >>> protocol = local.histogram(within=(0, 100), step=1, epsilon=1)
+        >>> round(protocol.error(100_000), 3)
+        0.025
+        """
+        return self.asked(self.first()).deviation(clients)
 
     def parameters(self) -> dict[str, Any]:
         """Return the lattice."""

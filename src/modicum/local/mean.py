@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,7 +16,7 @@ from modicum.local.protocol import Protocol, fresh_session, local_budget, pure_s
 from modicum.local.round import Answers
 from modicum.local.tree import Grown
 from modicum.local.tree_round import TreeRound
-from modicum.local.window_round import WindowRound
+from modicum.local.window_round import WindowRound, best_window
 from modicum.local.wire import Announcement
 from modicum.privacy.budget import Number
 
@@ -23,7 +24,7 @@ __all__ = ["Mean", "MeanEstimate", "mean"]
 
 _MOST_CELLS = 1 << 32
 _SURE = 4.0  # standard deviations from which on a part of the range is believed in
-_SHARE = 0.05  # of those believed in, that lie beyond each bound before there is room
+_ROOM = 2  # quarters' distances beyond the quarters
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,12 @@ class Mean(Protocol):
 
     lattice: Lattice
 
-    shares: ClassVar[tuple[int, ...]] = (256, 768)
     kind: ClassVar[str] = "mean"
+
+    @property
+    def shares(self) -> tuple[int, ...]:
+        """Clients of each round, in parts of 1024."""
+        return (256, 768)
 
     @property
     def cells(self) -> Cells:
@@ -102,14 +107,38 @@ class Mean(Protocol):
         return MeanEstimate(value * step, error * step, low * step, high * step, located_by, count)
 
     def _bounds(self, grown: Grown) -> tuple[int, int]:
-        """Return where nearly all believed in are, and as much room again on both sides.
+        """Return the quartiles, and twice their distance beyond each.
 
         In a wide range there are many empty places, and some of their shares look positive by
-        chance: only what is significant counts. Room makes up for tails that are not.
+        chance. They would drag a far quantile anywhere, and a quartile only if they made up a
+        quarter; so only significant shares count, and only quartiles are read.
         """
-        low, high = (self.cells.edge(grown.rank(q)) for q in (_SHARE, 1 - _SHARE))
-        room = high - low + self.cells.size
+        low, high = (self.cells.edge(grown.rank(q)) for q in (0.25, 0.75))
+        room = _ROOM * (high - low) + self.cells.size
         return max(low - room, self.lattice.first), min(high + room, self.lattice.last)
+
+    def error(self, clients: int, *, width: float) -> float:
+        """Predict the standard error of the mean, in the unit of the data, without clipping.
+
+        Parameters
+        ----------
+        clients : int
+            All those who answer, in either round.
+        width : float
+            Where nearly all values lie. The bounds are then up to 2.5 times as wide, as for a
+            uniform distribution, once the first round has found them.
+
+        Examples
+        --------
+        >>> from modicum import local
+        >>> protocol = local.mean(within=(-1e6, 1e6), epsilon=1)
+        >>> round(protocol.error(100_000, width=10), 2)
+        0.09
+        """
+        window = best_window(pure_share(self.budget))
+        answers = clients * self.shares[1] / sum(self.shares)
+        middle = window.variance(window.reach / 2) + 1 / 4
+        return 2.5 * width / window.reach * math.sqrt(middle / answers)
 
     def parameters(self) -> dict[str, Any]:
         """Return the lattice."""

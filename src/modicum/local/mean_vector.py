@@ -28,9 +28,8 @@ _CENTRES, _NORMS, _MEANS = 1, 2, 3
 _OCTAVE = 8  # cells of norms in which a norm doubles
 _NORM_TREE = Tree(BRANCHING, 4)  # 256 cells: 32 octaves
 _SMALLEST = 1 << 20  # the least norm told apart, as a part of the largest median
-_SURE = 4.0
-_SURE1 = 1.0
-_LEAST, _MOST = 0.05, 0.25
+_SOME, _SURE = 0.5, 4.0  # what is believed in, for a median and for a norm
+_ROOM = 1  # cell beyond the upper quartile of norms: a factor of 1.09
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,8 +63,13 @@ class MeanVector(Protocol):
     dimension: int
     radius: float
 
-    shares: ClassVar[tuple[int, ...]] = (144, 80, 800)
     kind: ClassVar[str] = "mean_vector"
+
+    @property
+    def shares(self) -> tuple[int, ...]:
+        """Clients of each round, in parts of 1024: a median of each coordinate needs its own."""
+        first, second = min(96 + 5 * self._width, 384), 64
+        return first, second, 1024 - first - second
 
     @property
     def lattice(self) -> Lattice:
@@ -81,7 +85,7 @@ class MeanVector(Protocol):
     def medians(self) -> Cells:
         """Cells of the median of a rotated coordinate, at most 1024.
 
-        A rotated vector of norm R has, in units that grow by sqrt(d'), coordinates up to R sqrt(d'),
+        The rotation is not scaled down. A vector of norm R then has coordinates up to R sqrt(d'),
         and beyond 5 R with probability 2 e^-12.5 (Hoeffding): there they are cut, for the median.
         """
         reach = math.ceil(min(5.0, math.sqrt(self._width)) * self.lattice.last)
@@ -110,7 +114,8 @@ class MeanVector(Protocol):
             return clipped(shifted, said.parameters[-3])
         norms = np.sqrt((shifted.astype(np.float64) ** 2).sum(axis=1))
         places = np.floor(_OCTAVE * np.log2(np.maximum(norms / self._least_norm, 1.0)))
-        return np.minimum(places, _NORM_TREE.cells - 1).astype(np.int64)[:, None]
+        cells: NDArray[np.int64] = np.minimum(places, _NORM_TREE.cells - 1).astype(np.int64)
+        return cells[:, None]
 
     @property
     def _least_norm(self) -> float:
@@ -133,18 +138,13 @@ class MeanVector(Protocol):
         if said.round == _CENTRES:
             cells = self.medians
             centre = [
-                cells.edge(asked.grown(answers, j, sure=_SURE1).rank(0.5))
+                cells.edge(asked.grown(answers, j, sure=_SOME).rank(0.5))
                 for j in range(self._width)
             ]
             return Announcement(said.session, _NORMS, (*centre, count))
         *centre, first = said.parameters
-        # [V2] The fraction of longer vectors at which noise and clipping grow alike, and not less
-        # than what the tree can tell.
-        rounds = np.array(self.shares) / self.shares[_NORMS - 1]
-        last = max(1.0, count * float(rounds[_MEANS - 1]))
-        outside = 2 * math.sqrt(self._width / (2 * float(self.budget.amount) * last))
-        outside = min(max(outside, asked.deviation(count) / 2, _LEAST), _MOST)
-        place = asked.grown(answers, sure=_SURE).rank(1 - outside)
+        # [V2] A far quantile would be led astray by places that look taken by chance.
+        place = asked.grown(answers, sure=_SURE).rank(0.75) + _ROOM
         radius = math.ceil(self._least_norm * 2 ** (place / _OCTAVE))
         return Announcement(said.session, _MEANS, (*centre, radius, first, count))
 
@@ -162,6 +162,27 @@ class MeanVector(Protocol):
         values = unrotated(np.array(centre) + moved, self.seed, self.dimension) * step
         reach = radius / math.sqrt(self._width) * step
         return VectorEstimate(values, error, reach, (first, second, count))
+
+    def error(self, clients: int, *, distance: float) -> float:
+        """Predict the norm of the error that is due to noise.
+
+        Parameters
+        ----------
+        clients : int
+            All those who answer, in any round.
+        distance : float
+            From the centre, within which nearly all vectors lie.
+
+        Examples
+        --------
+        >>> from modicum import local
+        >>> protocol = local.mean_vector(dimension=8, radius=1000, rho="0.5")
+        >>> round(protocol.error(100_000, distance=4), 2)
+        0.08
+        """
+        answers = clients * self.shares[-1] / sum(self.shares)
+        deviation = 2 * distance / math.sqrt(2 * float(self.budget.amount) * answers)
+        return deviation * math.sqrt(self.dimension)
 
     def parameters(self) -> dict[str, Any]:
         """Return dimension and radius."""

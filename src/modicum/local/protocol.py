@@ -41,8 +41,6 @@ class Protocol(ABC):
     session: str
     budget: Budget
 
-    shares: ClassVar[tuple[int, ...]]
-    """Clients of each round, in parts of 1024."""
     kind: ClassVar[str]
 
     def __post_init__(self) -> None:
@@ -52,6 +50,11 @@ class Protocol(ABC):
                 f"session must be 32 hexadecimal digits, fresh for every session, got "
                 f"{self.session!r}"
             )
+
+    @property
+    @abstractmethod
+    def shares(self) -> tuple[int, ...]:
+        """Clients of each round, in parts of 1024."""
 
     @property
     def rounds(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from modicum.errors import InvalidArgument
@@ -47,7 +48,9 @@ def _built(said: dict[str, Any]) -> Histogram | Mean | MeanVector:
         return mean_vector(
             dimension=said["dimension"], radius=said["radius"], rho=amount, session=session
         )
-    build = {Histogram.kind: histogram, Mean.kind: mean}[said["kind"]]
+    if said["kind"] not in (Histogram.kind, Mean.kind):
+        raise KeyError(said["kind"])
+    build: Callable[..., Histogram | Mean] = histogram if said["kind"] == Histogram.kind else mean
     return build(
         within=(said["lo"], said["hi"]),
         step=said["step"],

@@ -14,7 +14,7 @@ from modicum.errors import InvalidArgument
 from modicum.local.protocol import Protocol
 from modicum.local.public import Words
 from modicum.local.round import Answers
-from modicum.local.wire import Announcement, sorted_frames
+from modicum.local.wire import Announcement, joined, sifted
 
 __all__ = ["Server", "Tally"]
 
@@ -93,11 +93,9 @@ class Server:
             raise InvalidArgument("the session is over; make a new one")
         asked = self._protocol.asked(self._said)
         accepted, refused = 0, Counter[str]()
-        for message in messages:
-            frames, reasons = sorted_frames(
-                message, self._said.session, self._said.round, asked.answer
-            )
-            refused.update(reasons)
+        for joint, wrong in joined(messages, asked.answer):
+            frames, reasons = sifted(joint, self._said.session, self._said.round)
+            refused.update(reasons, length=wrong)
             found = self._protocol.public_words(frames["client"])
             mine = self._protocol.round_of(found) == self._said.round
             possible = asked.possible(frames["answer"], found)

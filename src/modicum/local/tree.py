@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,15 +44,16 @@ class Tree:
     @property
     def cells(self) -> int:
         """Number of cells."""
-        return self.branching**self.depth
+        return int(self.branching**self.depth)
 
     def nodes(self, level: int) -> int:
         """Return the number of nodes at a level, 1..depth."""
-        return self.branching**level
+        return int(self.branching**level)
 
     def node(self, cells: NDArray[np.int64], level: int) -> NDArray[np.int64]:
         """Return the nodes of a level that hold cells."""
-        return cells // self.branching ** (self.depth - level)
+        nodes: NDArray[np.int64] = cells // int(self.branching ** (self.depth - level))
+        return nodes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,8 +108,8 @@ def grow(
     information : (depth,) float array
         One over the variance of a share, for each level; 0 where nobody answered.
     sure : float
-        ``bounded`` ignores shares below so many standard deviations of their level; where no child
-        has more, the parent's share is spread evenly.
+        ``bounded`` ignores shares below so many standard deviations of their level, beside siblings
+        that have more.
 
     Notes
     -----
@@ -122,7 +124,7 @@ def grow(
     levels = _levels(tree, shares)
     information = np.maximum(information, _LEAST_INFORMATION)
     fitted = _fitted(levels, information)
-    bounded = _bounded(levels, fitted, tree.branching, sure / np.sqrt(information))
+    bounded = _bounded(levels, fitted, sure / np.sqrt(information))
     starts, values, least = [], [], []
     for depth, level in enumerate(levels, 1):
         closed = ~level.open
@@ -184,18 +186,25 @@ def _fitted(levels: list[_Level], information: NDArray[np.float64]) -> list[NDAr
 def _bounded(
     levels: list[_Level],
     fitted: list[NDArray[np.float64]],
-    branching: int,
     least: NDArray[np.float64],
 ) -> list[NDArray[np.float64]]:
-    """Cut small shares at 0 and scale siblings to their parent, from the root down."""
+    """Cut small shares at 0 and scale siblings to their parent, from the root down.
+
+    Where no sibling is large, all that are positive count; where none is, all count alike.
+    """
     result = []
     above = np.ones(1)
     for level, shares, bound in zip(levels, fitted, least, strict=True):
+        parents = level.parents
+
+        def total(part: NDArray[np.float64], parents: NDArray[np.int64] = parents) -> Any:
+            return np.bincount(parents, weights=part)[parents]
+
+        positive = np.maximum(shares, 0.0)
         cut = np.where(shares > bound, shares, 0.0)
-        sums = np.bincount(level.parents, weights=cut, minlength=len(above))
-        empty = (sums <= 0)[level.parents]
-        scale = np.divide(above, sums, out=np.zeros_like(sums), where=sums > 0)
-        kept = np.where(empty, above[level.parents] / branching, cut * scale[level.parents])
+        cut = np.where(total(cut) > 0, cut, positive)
+        cut = np.where(total(cut) > 0, cut, 1.0)
+        kept = cut / total(cut) * above[parents]
         result.append(kept)
         above = kept[level.open]
     return result

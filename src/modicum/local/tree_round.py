@@ -115,8 +115,9 @@ class TreeRound(Round):
         )
 
     def _information(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        variances = [self.oracle(i + 1).variance for i in range(self.tree.depth)]
-        return counts / np.array(variances)
+        variances = np.array([self.oracle(i + 1).variance for i in range(self.tree.depth)])
+        information: NDArray[np.float64] = counts / variances
+        return information
 
     def _asked(self, found: Words) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the attribute and the level that clients are asked about."""

@@ -9,6 +9,7 @@ An announcement, from the server to everybody, is a JSON object.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 
-__all__ = ["HEADER", "VERSION", "Announcement", "frame", "packed", "sorted_frames"]
+__all__ = ["HEADER", "VERSION", "Announcement", "frame", "joined", "packed", "sifted"]
 
 VERSION = 1
 HEADER = 20
@@ -26,6 +27,7 @@ HEADER = 20
 _MAGIC = int.from_bytes(b"mL", "little")
 _SCHEMA = "modicum.local/1"
 _MOST_PARAMETERS = 1 << 16
+_CHUNK = 1 << 22  # bytes that are looked at together
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,22 +112,25 @@ def packed(
     return frames
 
 
-def sorted_frames(
-    message: bytes, session: int, number: int, answer: np.dtype[Any]
-) -> tuple[NDArray[Any], dict[str, int]]:
-    """Split a message into frames, and set aside those of another kind.
-
-    Returns
-    -------
-    frames : structured array
-        The frames of this version, session and round.
-    refused : dict of str to int
-        Why others were set aside, and how many. Bytes of the wrong length count as one.
-    """
+def joined(messages: Iterable[bytes], answer: np.dtype[Any]) -> Iterator[tuple[NDArray[Any], int]]:
+    """Yield the frames of messages, many at a time, and how many had a wrong length."""
     layout = frame(answer)
-    if not isinstance(message, bytes) or not message or len(message) % layout.itemsize:
-        return np.empty(0, layout), {"length": 1}
-    frames = np.frombuffer(message, layout)
+    held: list[bytes] = []
+    size, wrong = 0, 0
+    for message in messages:
+        if not message or len(message) % layout.itemsize:
+            wrong += 1
+            continue
+        held.append(bytes(message))
+        size += len(message)
+        if size >= _CHUNK:
+            yield np.frombuffer(b"".join(held), layout), wrong
+            held, size, wrong = [], 0, 0
+    yield np.frombuffer(b"".join(held), layout), wrong
+
+
+def sifted(frames: NDArray[Any], session: int, number: int) -> tuple[NDArray[Any], dict[str, int]]:
+    """Return the frames of this version, session and round, and how many were of another."""
     wanted = {"magic": _MAGIC, "version": VERSION, "session": session, "round": number}
     refused: dict[str, int] = {}
     for name, value in wanted.items():
