@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from modicum.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from modicum import audit, local, plan, request, theory
+    from modicum import audit, local, plan, request, shuffle, theory
     from modicum.array_release import ArrayRelease, Intervals
     from modicum.curator import Curator
     from modicum.errors import (
@@ -122,6 +122,7 @@ __all__ = [
     "quantile",
     "quantiles",
     "request",
+    "shuffle",
     "std",
     "sum",
     "theory",
@@ -133,7 +134,7 @@ __all__ = [
     "zcdp_to_approx",
 ]
 
-_SUBMODULES = {"audit", "local", "plan", "request", "theory"}
+_SUBMODULES = {"audit", "local", "plan", "request", "shuffle", "theory"}
 _HOMES = {
     "modicum.array_release": {"ArrayRelease", "Intervals"},
     "modicum.curator": {"Curator"},
