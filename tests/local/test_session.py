@@ -214,6 +214,27 @@ def test_dropouts_leave_the_session_going(kind) -> None:
         assert np.isfinite(np.atleast_1d(getattr(found, "value", 0.0))).all()
 
 
+def test_a_radius_that_no_server_announces() -> None:
+    protocol = small("vector")
+    client = next(c for c in (local.Client(protocol) for _ in range(99)) if c.round == 3)
+    for radius in (0, -1, 10**400):
+        said = Announcement(protocol.tag, 3, (0, 0, 0, 0, radius, 1, 1)).to_bytes()
+        with pytest.raises(InvalidArgument):
+            client.respond([0.0, 0.0, 0.0], said)
+    assert client.spent.amount == 0
+
+
+def test_a_batch_answers_a_round_once_and_says_what_each_client_spent() -> None:
+    protocol = small("mean-rho")
+    batch, server = local.Batch(protocol, 50), local.Server(protocol)
+    batch.respond(np.zeros(50), server.announcement)
+    with pytest.raises(BudgetExceeded):
+        batch.respond(np.zeros(50), server.announcement)
+    for number, spent in zip(batch.rounds, batch.spent, strict=True):
+        assert spent <= protocol.budget
+        assert (spent.amount > 0) == (number == 1)
+
+
 def test_dropouts_leave_the_mean_unbiased() -> None:
     """Half of the clients vanish: the error stays within what its standard error says."""
     protocol = local.mean(within=(0, 8), epsilon=6, session=SESSION)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from threading import Lock
 from typing import Any, NoReturn
 
 import numpy as np
@@ -44,7 +45,7 @@ class Batch:
     1000
     """
 
-    __slots__ = ("_answered", "_entropy", "_protocol", "_rounds", "_words", "numbers")
+    __slots__ = ("_costs", "_entropy", "_lock", "_protocol", "_rounds", "_words", "numbers")
 
     numbers: NDArray[np.uint64]
     """Random numbers that stand for the clients in this session."""
@@ -56,7 +57,8 @@ class Batch:
         self._protocol, self._entropy = protocol, entropy
         self._words = protocol.public_words(self.numbers)
         self._rounds = protocol.round_of(self._words)
-        self._answered = np.zeros(clients, np.bool_)
+        self._costs: dict[int, Budget] = {}
+        self._lock = Lock()
 
     @property
     def rounds(self) -> NDArray[np.int64]:
@@ -67,7 +69,7 @@ class Batch:
     def spent(self) -> list[Budget]:
         """What each client has spent."""
         nothing = Budget(self._protocol.budget.kind, Fraction(0))
-        return [self._protocol.budget if done else nothing for done in self._answered]
+        return [self._costs.get(number, nothing) for number in self._rounds.tolist()]
 
     def respond(self, values: Any, announcement: bytes) -> bytes:
         """Answer for all clients whose round it is, in their order.
@@ -99,9 +101,11 @@ class Batch:
                 f"{len(self.numbers)} clients need as many values, got {len(rows)}"
             )
         mine = self._rounds == said.round
-        if self._answered[mine].any():
-            raise BudgetExceeded(f"these clients have answered round {said.round} already")
-        self._answered |= mine  # charged before the first draw
+        with self._lock:
+            if said.round in self._costs:
+                raise BudgetExceeded(f"these clients have answered round {said.round} already")
+            # Charged before the first draw.
+            self._costs[said.round] = total([asked.event], self._protocol.budget.kind)
         found = self._words[mine]
         answers = asked.draw(self._protocol.rows(rows[mine], said), found, self._entropy)
         return packed(said.session, said.round, self.numbers[mine], answers).tobytes()
@@ -137,7 +141,7 @@ class Client:
     modicum.errors.BudgetExceeded: this client has answered round 1 already
     """
 
-    __slots__ = ("_entropy", "_number", "_protocol", "_round", "_spent", "_words")
+    __slots__ = ("_entropy", "_lock", "_number", "_protocol", "_round", "_spent", "_words")
 
     def __init__(self, protocol: Protocol, *, entropy: Entropy = SYSTEM) -> None:
         self._number = entropy.words(1)
@@ -145,6 +149,7 @@ class Client:
         self._words = protocol.public_words(self._number)
         self._round = int(protocol.round_of(self._words)[0])
         self._spent = Budget(protocol.budget.kind, Fraction(0))
+        self._lock = Lock()
 
     @property
     def number(self) -> int:
@@ -196,9 +201,10 @@ class Client:
         if said.round != self._round:
             raise InvalidArgument(f"this client answers round {self._round}, not {said.round}")
         law = self.law(value, announcement)
-        if self._spent.amount:
-            raise BudgetExceeded(f"this client has answered round {said.round} already")
-        self._spent = total([law.event], self._protocol.budget.kind)
+        with self._lock:
+            if self._spent.amount:
+                raise BudgetExceeded(f"this client has answered round {said.round} already")
+            self._spent = total([law.event], self._protocol.budget.kind)
         answers = asked.stored(law.sample(self._entropy))
         return packed(said.session, said.round, self._number, answers).tobytes()
 

@@ -103,7 +103,6 @@ class Mean(Protocol):
         if count:
             value, error = asked.mean(answers.values)
         step = self.lattice.step
-        value = min(max(value, low), high)
         return MeanEstimate(value * step, error * step, low * step, high * step, located_by, count)
 
     def _bounds(self, grown: Grown) -> tuple[int, int]:

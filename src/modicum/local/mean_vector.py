@@ -29,6 +29,7 @@ _OCTAVE = 8  # cells of norms in which a norm doubles
 _NORM_TREE = Tree(BRANCHING, 4)  # 256 cells: 32 octaves
 _SMALLEST = 1 << 20  # the least norm told apart, as a part of the largest median
 _SOME, _SURE = 0.5, 4.0  # what is believed in, for a median and for a norm
+_LARGEST = 1 << 62  # radius
 _ROOM = 1  # cell beyond the upper quartile of norms: a factor of 1.09
 
 
@@ -99,7 +100,11 @@ class MeanVector(Protocol):
         if all(abs(x) <= self.medians.last for x in said.parameters[: self._width]):
             if said.round == _NORMS and size == self._width + 1:
                 return TreeRound(_NORM_TREE, epsilon)
-            if said.round == _MEANS and size == self._width + 3 and said.parameters[-3] > 0:
+            if (
+                said.round == _MEANS
+                and size == self._width + 3
+                and 0 < said.parameters[-3] <= _LARGEST
+            ):
                 return GaussianRound(self._width, self.budget.amount)
         raise InvalidArgument("the announcement does not fit this mean of vectors")
 

@@ -65,7 +65,7 @@ class Grown:
     edges : (m + 1,) int array
         Stretch i holds the cells edges[i] .. edges[i + 1] - 1.
     shares : (m,) float array
-        Unbiased, so some may be negative; they add up to 1.
+        Fitted, so some may be negative; they add up to 1.
     bounded : (m,) float array
         The same made non-negative from the root down; they add up to 1 too.
     """
@@ -114,12 +114,13 @@ def grow(
     Notes
     -----
     [T1] Below each level only the 256 nodes that look largest have children; the others stay whole.
-    Which ones are chosen is post-processing, and a node that stays whole loses no mass.
+    So all of a tree with 1024 cells is looked at. In a deeper one the choice is post-processing,
+    and a node that stays whole loses no mass; but those chosen look larger than they are.
     [T2] On the tree so chosen, shares are made to fit by weighted least squares (Hay et al. 2010,
     for unequal variances): upwards, a node's own estimate and the sum of its children's are
     averaged by their information; downwards, what a parent has more than its children is spread
-    over these by their variances. The root is 1. Linear with weights that depend on counts of
-    answers alone, so the result stays unbiased.
+    over these by their variances. The root is 1. Linear, with weights that depend on counts of
+    answers alone: unbiased if the tree was not chosen.
     """
     levels = _levels(tree, shares)
     information = np.maximum(information, _LEAST_INFORMATION)

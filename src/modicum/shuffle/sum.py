@@ -7,6 +7,7 @@ import json
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from threading import Lock
 from typing import Any, NoReturn
 
 import numpy as np
@@ -67,7 +68,7 @@ class Sum:
 
     @property
     def budget(self) -> Budget:
-        """(ε, (1 + e^ε) 2^-security), the latter rounded up: what the shuffled messages guarantee."""
+        """What the shuffled messages guarantee: (ε, (1 + e^ε) 2^-security), δ rounded up."""
         lost = Fraction(math.ceil(1 + math.exp(self.epsilon))) / 2**self.security
         return Budget("approx", self.epsilon, lost)
 
@@ -182,13 +183,13 @@ class SumBatch:
     (500, True)
     """
 
-    __slots__ = ("_clients", "_entropy", "_protocol", "_spent")
+    __slots__ = ("_clients", "_entropy", "_lock", "_protocol", "_spent")
 
     def __init__(self, protocol: Sum, clients: int, *, entropy: Entropy = SYSTEM) -> None:
         if clients < 1:
             raise InvalidArgument(f"clients must be positive, got {clients}")
         self._protocol, self._clients, self._entropy = protocol, clients, entropy
-        self._spent = False
+        self._spent, self._lock = False, Lock()
 
     def respond(self, values: Any) -> bytes:
         """Return the shares of every client, one client's after the other's; once.
@@ -204,9 +205,10 @@ class SumBatch:
         x = read_column(values, protocol.lattice)
         if len(x) != self._clients:
             raise InvalidArgument(f"{self._clients} clients need as many values, got {len(x)}")
-        if self._spent:
-            raise BudgetExceeded("these clients have answered already")
-        self._spent = True
+        with self._lock:
+            if self._spent:
+                raise BudgetExceeded("these clients have answered already")
+            self._spent = True
         noisy = self._rounded(protocol.lattice.quantise(x))
         for sign in (1, -1):
             noisy += sign * protocol.noise.sample_many(len(x), self._entropy)
