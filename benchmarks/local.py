@@ -38,8 +38,8 @@ class Effort:
     most: int
 
 
-FULL = Effort(trials=20, sums=400, most=1_000_000)
-QUICK = Effort(trials=3, sums=40, most=200_000)
+FULL = Effort(trials=10, sums=100, most=1_000_000)
+QUICK = Effort(trials=2, sums=20, most=50_000)
 
 
 def local(effort: Effort) -> tuple[str, list[Target]]:
@@ -66,7 +66,7 @@ def _answers() -> str:
         many, four = oracle(1 << 20, epsilon), oracle(4, epsilon)
         window = best_window(epsilon)
         half = window.reach / 2
-        answer = (window.variance(half) + (window.reach == 1) / 4) / half**2
+        answer = (window.variance(window.reach // 2) + (window.reach == 1) / 4) / half**2
         rows.append(
             [
                 text,

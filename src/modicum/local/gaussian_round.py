@@ -74,6 +74,17 @@ class GaussianRound(Round):
         """Largest coordinate of an answer."""
         return NORM + math.ceil(self.noise.tail_bound(_TAIL))
 
+    @property
+    def longest(self) -> int:
+        """Norm that an honest answer exceeds with probability below 2^-40.
+
+        Discrete Gaussians are subgaussian, so P(|noise|² > sigma² (d + 2 sqrt(d t) + 2 t)) <= e^-t
+        (Hsu, Kakade and Zhang 2012).
+        """
+        t = -math.log(_TAIL)
+        square = self.dimension + 2 * math.sqrt(self.dimension * t) + 2 * t
+        return NORM + math.ceil(math.sqrt(float(self.noise.sigma2) * square))
+
     def law(self, row: NDArray[np.int64], found: Words) -> Additive:
         """Return the law of an answer before it is cut."""
         return gaussian(self._checked(np.atleast_2d(row))[0].tolist(), l2=2 * NORM, rho=self.rho)
@@ -92,12 +103,14 @@ class GaussianRound(Round):
         return answers
 
     def possible(self, answers: NDArray[Any], found: Words) -> NDArray[np.bool_]:
-        """Refuse coordinates that no client sends."""
-        return np.array((np.abs(answers.astype(np.int64)) <= self.most).all(axis=1))
+        """Refuse coordinates that no client sends, and norms that next to none does."""
+        x = answers.astype(np.float64)
+        fits = (np.abs(x) <= self.most).all(axis=1) & (np.linalg.norm(x, axis=1) <= self.longest)
+        return np.array(fits)
 
     def influence(self) -> float:
         """Most that one answer moves the mean in norm, in radii, times those who answer."""
-        return 2 * self.most * math.sqrt(self.dimension) / NORM
+        return 2 * self.longest / NORM
 
     def _checked(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Replace what is longer than the promise by 0; :func:`clipped` makes no such rows."""

@@ -136,7 +136,7 @@ class Mean(Protocol):
         """
         window = best_window(pure_share(self.budget))
         answers = clients * self.shares[1] / sum(self.shares)
-        middle = window.variance(window.reach / 2) + 1 / 4
+        middle = window.variance(window.reach // 2) + 1 / 4
         return 2.5 * width / window.reach * math.sqrt(middle / answers)
 
     def parameters(self) -> dict[str, Any]:

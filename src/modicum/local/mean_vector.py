@@ -30,7 +30,6 @@ _NORM_TREE = Tree(BRANCHING, 4)  # 256 cells: 32 octaves
 _SMALLEST = 1 << 20  # the least norm told apart, as a part of the largest median
 _SOME, _SURE = 0.5, 4.0  # what is believed in, for a median and for a norm
 _LARGEST = 1 << 62  # radius
-_ROOM = 1  # cell beyond the upper quartile of norms: a factor of 1.09
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,7 +148,7 @@ class MeanVector(Protocol):
             return Announcement(said.session, _NORMS, (*centre, count))
         *centre, first = said.parameters
         # [V2] A far quantile would be led astray by places that look taken by chance.
-        place = asked.grown(answers, sure=_SURE).rank(0.75) + _ROOM
+        place = asked.grown(answers, sure=_SURE).rank(0.75)
         radius = math.ceil(self._least_norm * 2 ** (place / _OCTAVE))
         return Announcement(said.session, _MEANS, (*centre, radius, first, count))
 
