@@ -111,8 +111,13 @@ def test_the_distance_obeys_the_bound_by_components(n, m, q) -> None:
 
 
 def test_more_shares_hide_more() -> None:
-    far = [distance((0, 1), (1, 0), 3, m) for m in (1, 2, 3)]
-    assert far[0] >= far[1] > far[2] or far[0] == 0
+    far = [distance((0, 0), (1, 2), 3, m) for m in (1, 2, 3, 4)]
+    assert far[0] == 1
+    assert all(2 * a > 3 * b for a, b in itertools.pairwise(far))
+    # With one share more the bound of the average holds for these pairs too, [S2].
+    for m in (1, 2, 3):
+        assert float(far[m]) <= math.sqrt(float(components(2, m, 3)) - 1)
+    assert float(distance((0, 0, 0), (1, 1, 1), 3, 3)) <= math.sqrt(components(3, 2, 3) - 1)
 
 
 @pytest.mark.parametrize("n", [1000, 10_000, 100_000, 1_000_000])

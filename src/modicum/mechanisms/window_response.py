@@ -170,7 +170,7 @@ class WindowResponse(Law[int]):
     >>> law = WindowResponse(Fraction(2), Window(3, 1, Fraction(3)))
     >>> entropy = SeededEntropy(0)
     >>> [law.sample(entropy) for _ in range(8)]
-    [2, 2, 2, 2, 2, 2, 2, 2]
+    [2, 2, 2, 2, 2, 2, 2, 0]
     """
 
     position: Fraction = field(repr=False, metadata=SECRET)
