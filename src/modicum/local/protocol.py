@@ -122,13 +122,9 @@ def fresh_session() -> str:
     return f"{SYSTEM.bits(128):032x}"
 
 
-def local_budget(
-    epsilon: Number | None, rho: Number | None, budget: Budget | None = None
-) -> Budget:
+def local_budget(epsilon: Number | None, rho: Number | None) -> Budget:
     """Read the budget of a client: pure or zCDP."""
-    chosen = chosen_budget(epsilon, rho, budget)
-    if chosen.kind == "approx":
-        raise InvalidArgument("a client's budget is pure or zCDP: use epsilon= or rho=")
+    chosen = chosen_budget(epsilon, rho, None)
     if not Fraction(1, 1000) <= pure_share(chosen) <= 20:
         raise InvalidArgument(f"a client's ε must lie between 0.001 and 20, got {chosen}")
     return chosen

@@ -11,7 +11,7 @@ import hashlib
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DIGIT_WORDS", "FIRST_DIGITS", "Words", "digits", "pick", "signs", "words"]
+__all__ = ["FIRST_DIGITS", "Words", "digits", "pick", "signs", "words"]
 
 Words = NDArray[np.uint64]
 """Shape (n, 8): the public words of n clients."""
@@ -19,7 +19,6 @@ Words = NDArray[np.uint64]
 _PER_CLIENT = 8
 FIRST_DIGITS = 3
 """The words before this one choose the round, the attribute and the level."""
-DIGIT_WORDS = _PER_CLIENT - FIRST_DIGITS
 
 _KEPT = 53  # bits of a word that are used: a product with a number below 2^11 fits 64 bits
 _SPENT = 24  # bits of digits made of one word, so that each is uniform to 2^-29

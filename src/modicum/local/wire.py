@@ -18,12 +18,9 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 
-__all__ = ["HEADER", "VERSION", "Announcement", "frame", "joined", "packed", "sifted"]
+__all__ = ["VERSION", "Announcement", "frame", "joined", "packed", "sifted"]
 
 VERSION = 1
-HEADER = 20
-"""Bytes of a frame before its answer."""
-
 _MAGIC = int.from_bytes(b"mL", "little")
 _SCHEMA = "modicum.local/1"
 _MOST_PARAMETERS = 1 << 16
