@@ -29,6 +29,10 @@ help:  ## list the targets
 demo: .venv/.demo  ## show the library on a small data set
 	@$(BIN)/python examples/demo.py
 
+.PHONY: demo-shuffle
+demo-shuffle: .venv/.demo  ## show people, a shuffler and a server as processes that exchange bytes
+	@$(BIN)/python examples/demo_shuffle.py
+
 .PHONY: test
 test: lint  ## lint, check types and layers, run the quick tests
 	$(BIN)/$(PYTEST) -m "not slow"

@@ -1,7 +1,7 @@
 """Accuracy and speed side by side: ``python -m benchmarks [PART] [--quick]``.
 
 Parts are accuracy, quantiles, several, spread, locations, robust, vectors, speed, growth, groups,
-ledger, peers, spark and all.
+ledger, local, peers, spark and all.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
 quick writes its parts into docs/comparison.md and leaves the others there. The part on Spark runs
@@ -20,6 +20,7 @@ from benchmarks import (
     groups,
     growth,
     ledger,
+    local,
     locations,
     peers,
     quantiles,
@@ -54,6 +55,7 @@ PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
     "growth": lambda quick: growth.growth(rows=10**6 if quick else 10**8),
     "groups": lambda quick: groups.groups(quick=quick),
     "ledger": lambda quick: ledger.ledger(ledger.QUICK if quick else ledger.FULL),
+    "local": lambda quick: local.local(local.QUICK if quick else local.FULL),
     "peers": lambda quick: (peers.peers(quick=quick), []),
     "spark": lambda quick: spark.spark(quick=quick),
 }

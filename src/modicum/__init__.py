@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from modicum.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from modicum import audit, plan, request, theory
+    from modicum import audit, local, plan, request, shuffle, theory
     from modicum.array_release import ArrayRelease, Intervals
     from modicum.curator import Curator
     from modicum.errors import (
@@ -110,6 +110,7 @@ __all__ = [
     "histogram",
     "huber_location",
     "iqr",
+    "local",
     "lp_location",
     "maximum",
     "mean",
@@ -125,6 +126,7 @@ __all__ = [
     "quantile",
     "quantiles",
     "request",
+    "shuffle",
     "std",
     "sum",
     "theory",
@@ -136,7 +138,7 @@ __all__ = [
     "zcdp_to_approx",
 ]
 
-_SUBMODULES = {"audit", "plan", "request", "theory"}
+_SUBMODULES = {"audit", "local", "plan", "request", "shuffle", "theory"}
 _HOMES = {
     "modicum.array_release": {"ArrayRelease", "Intervals"},
     "modicum.curator": {"Curator"},

@@ -1,0 +1,71 @@
+"""Lattice integers in cells of equal length, for a tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.errors import InvalidArgument, UnsupportedData
+from modicum.exact.lattice import Lattice
+from modicum.local.tree import Tree
+
+__all__ = ["BRANCHING", "Cells", "numbers_of", "read_column"]
+
+BRANCHING = 4
+"""Children of a node; measured in benchmarks/local.py."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The lattice integers first..last, ``size`` of them a cell.
+
+    Parameters
+    ----------
+    first, last, size : int
+    """
+
+    first: int
+    last: int
+    size: int
+
+    @classmethod
+    def of(cls, first: int, last: int, most: int) -> Cells:
+        """Make at most ``most`` cells.
+
+        Examples
+        --------
+        >>> Cells.of(-8, 7, 16).size, Cells.of(-8, 8, 16).size
+        (1, 2)
+        """
+        return cls(first, last, -(-(last - first + 1) // most))
+
+    @property
+    def tree(self) -> Tree:
+        """The smallest tree that holds all cells."""
+        return Tree.over(-(-(self.last - self.first + 1) // self.size), branching=BRANCHING)
+
+    def of_integers(self, q: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the cells of lattice integers, clamped to the range."""
+        return (np.clip(q, self.first, self.last) - self.first) // self.size
+
+    def edge(self, cell: float) -> int:
+        """Return the lattice integer at a place between cells, in the range."""
+        return min(self.last, self.first + round(cell * self.size))
+
+
+def read_column(values: object, lattice: Lattice) -> NDArray[np.float64]:
+    """Read one number for each client; a missing one becomes the middle of the range."""
+    x = numbers_of(values)
+    if x.ndim != 1:
+        raise InvalidArgument(f"values must have the shape (n,), got {x.shape}")
+    return np.where(np.isnan(x), lattice.lo / 2 + lattice.hi / 2, x)
+
+
+def numbers_of(values: object) -> NDArray[np.float64]:
+    """Read an array of real numbers by its declared type."""
+    x = np.asarray(values)
+    if x.dtype.kind not in "fiub":
+        raise UnsupportedData(f"values must be real numbers, got an array of {x.dtype}")
+    return x.astype(np.float64)

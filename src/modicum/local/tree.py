@@ -1,0 +1,221 @@
+"""A tree over a range, and shares of people at its nodes that fit together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Grown", "Tree", "grow", "prefix_deviation"]
+
+_PARENTS = 256  # nodes of a level whose children are looked at
+_LEAST_INFORMATION = 1e-12  # of a level nobody answered about
+
+Shares = Callable[[int, NDArray[np.int64]], NDArray[np.float64]]
+"""Estimates the shares of people at nodes of a level."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Cells 0, 1, ..., branching^depth - 1, and above them ``depth`` levels of nodes.
+
+    Examples
+    --------
+    >>> tree = Tree.over(1000, branching=4)
+    >>> tree.depth, tree.cells, tree.nodes(2)
+    (5, 1024, 16)
+    """
+
+    branching: int
+    depth: int
+
+    @classmethod
+    def over(cls, cells: int, *, branching: int) -> Tree:
+        """Make the smallest tree with at least that many cells."""
+        depth = 1
+        while branching**depth < cells:
+            depth += 1
+        return cls(branching, depth)
+
+    @property
+    def cells(self) -> int:
+        """Number of cells."""
+        return int(self.branching**self.depth)
+
+    def nodes(self, level: int) -> int:
+        """Return the number of nodes at a level, 1..depth."""
+        return int(self.branching**level)
+
+    def node(self, cells: NDArray[np.int64], level: int) -> NDArray[np.int64]:
+        """Return the nodes of a level that hold cells."""
+        nodes: NDArray[np.int64] = cells // int(self.branching ** (self.depth - level))
+        return nodes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grown:
+    """Shares of people in consecutive stretches of cells.
+
+    Attributes
+    ----------
+    edges : (m + 1,) int array
+        Stretch i holds the cells edges[i] .. edges[i + 1] - 1.
+    shares : (m,) float array
+        Fitted, so some may be negative; they add up to 1.
+    bounded : (m,) float array
+        The same made non-negative from the root down; they add up to 1 too.
+    """
+
+    edges: NDArray[np.int64]
+    shares: NDArray[np.float64]
+    bounded: NDArray[np.float64]
+
+    def below(self, cell: float) -> float:
+        """Share of people in cells below ``cell``, which may split a stretch."""
+        return float(np.interp(cell, self.edges, np.append(0.0, np.cumsum(self.shares))))
+
+    def rank(self, share: float) -> float:
+        """Return the cell, or a point in a stretch, below which that share lies."""
+        sums = np.append(0.0, np.cumsum(self.bounded))
+        i = int(np.clip(np.searchsorted(sums, share, side="right") - 1, 0, len(self.shares) - 1))
+        if self.bounded[i] <= 0:
+            return float(self.edges[i])
+        part = min(1.0, max(0.0, (share - float(sums[i])) / float(self.bounded[i])))
+        return float(self.edges[i]) + part * float(self.edges[i + 1] - self.edges[i])
+
+
+@dataclass(slots=True)
+class _Level:
+    nodes: NDArray[np.int64]
+    parents: NDArray[np.int64]  # places in the level above
+    open: NDArray[np.bool_]  # whether the node has children here
+    shares: NDArray[np.float64]
+
+
+def grow(
+    tree: Tree, shares: Shares, information: NDArray[np.float64], *, sure: float = 0.0
+) -> Grown:
+    """Estimate a distribution from separate estimates of every level.
+
+    Parameters
+    ----------
+    tree : Tree
+    shares : function of a level and of nodes
+    information : (depth,) float array
+        One over the variance of a share, for each level; 0 where nobody answered.
+    sure : float
+        ``bounded`` ignores shares below so many standard deviations of their level, beside siblings
+        that have more.
+
+    Notes
+    -----
+    [T1] Below each level only the 256 nodes that look largest have children; the others stay whole.
+    So all of a tree with 1024 cells is looked at. In a deeper one the choice is post-processing,
+    and a node that stays whole loses no mass; but those chosen look larger than they are.
+    [T2] On the tree so chosen, shares are made to fit by weighted least squares (Hay et al. 2010,
+    for unequal variances): upwards, a node's own estimate and the sum of its children's are
+    averaged by their information; downwards, what a parent has more than its children is spread
+    over these by their variances. The root is 1. Linear, with weights that depend on counts of
+    answers alone: unbiased if the tree was not chosen.
+    """
+    levels = _levels(tree, shares)
+    information = np.maximum(information, _LEAST_INFORMATION)
+    fitted = _fitted(levels, information)
+    bounded = _bounded(levels, fitted, sure / np.sqrt(information))
+    starts, values, least = [], [], []
+    for depth, level in enumerate(levels, 1):
+        closed = ~level.open
+        starts.append(level.nodes[closed] * tree.branching ** (tree.depth - depth))
+        values.append(fitted[depth - 1][closed])
+        least.append(bounded[depth - 1][closed])
+    at = np.concatenate(starts)
+    order = np.argsort(at)
+    return Grown(
+        np.append(at[order], tree.cells),
+        np.concatenate(values)[order],
+        np.concatenate(least)[order],
+    )
+
+
+def _levels(tree: Tree, shares: Shares) -> list[_Level]:
+    """Look at the children of the root, then at those of the nodes that look largest."""
+    levels: list[_Level] = []
+    nodes = np.arange(tree.branching, dtype=np.int64)
+    parents = np.zeros(tree.branching, np.int64)
+    above = np.ones(1)
+    for depth in range(1, tree.depth + 1):
+        found = shares(depth, nodes)
+        # A rough fit, from the root down, to choose by.
+        sums = np.bincount(parents, weights=found, minlength=len(above))
+        rough = found + ((above - sums) / tree.branching)[parents]
+        chosen = np.zeros(len(nodes), np.bool_)
+        if depth < tree.depth:
+            chosen[np.argsort(-rough, kind="stable")[:_PARENTS]] = True
+        levels.append(_Level(nodes, parents, chosen, found))
+        above = rough[chosen]
+        parents = np.repeat(np.arange(len(above), dtype=np.int64), tree.branching)
+        children = nodes[chosen, None] * tree.branching + np.arange(tree.branching)
+        nodes = children.ravel()
+    return levels
+
+
+def _fitted(levels: list[_Level], information: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Weighted least squares on the tree, [T2]."""
+    means = [level.shares.copy() for level in levels]
+    variances = [np.full(len(x.nodes), 1 / i) for x, i in zip(levels, information, strict=True)]
+    for level, here in zip(levels[-2::-1], range(len(levels) - 2, -1, -1), strict=True):
+        below, count = levels[here + 1], int(level.open.sum())
+        sums = np.bincount(below.parents, weights=means[here + 1], minlength=count)
+        spread = np.bincount(below.parents, weights=variances[here + 1], minlength=count)
+        own = variances[here][level.open]
+        weight = spread / (own + spread)
+        means[here][level.open] = weight * means[here][level.open] + (1 - weight) * sums
+        variances[here][level.open] = own * weight
+    above = np.ones(1)
+    for here, level in enumerate(levels):
+        sums = np.bincount(level.parents, weights=means[here], minlength=len(above))
+        spread = np.bincount(level.parents, weights=variances[here], minlength=len(above))
+        means[here] += variances[here] * ((above - sums) / spread)[level.parents]
+        above = means[here][level.open]
+    return means
+
+
+def _bounded(
+    levels: list[_Level],
+    fitted: list[NDArray[np.float64]],
+    least: NDArray[np.float64],
+) -> list[NDArray[np.float64]]:
+    """Cut small shares at 0 and scale siblings to their parent, from the root down.
+
+    Where no sibling is large, all that are positive count; where none is, all count alike.
+    """
+    result = []
+    above = np.ones(1)
+    for level, shares, bound in zip(levels, fitted, least, strict=True):
+        parents = level.parents
+
+        def total(part: NDArray[np.float64], parents: NDArray[np.int64] = parents) -> Any:
+            return np.bincount(parents, weights=part)[parents]
+
+        positive = np.maximum(shares, 0.0)
+        cut = np.where(shares > bound, shares, 0.0)
+        cut = np.where(total(cut) > 0, cut, positive)
+        cut = np.where(total(cut) > 0, cut, 1.0)
+        kept = cut / total(cut) * above[parents]
+        result.append(kept)
+        above = kept[level.open]
+    return result
+
+
+def prefix_deviation(tree: Tree, information: NDArray[np.float64]) -> float:
+    """Typical standard deviation of the share below a cell, after the fit.
+
+    Half of (B + 1)/2 level variances for each level (Cormode, Kulkarni and Srivastava 2019, for
+    ranges; a prefix has one end).
+    """
+    levels = float((1 / np.maximum(information, _LEAST_INFORMATION)).sum())
+    return min(1.0, math.sqrt((tree.branching + 1) / 4 * levels))

@@ -1,0 +1,130 @@
+"""A round about distributions: one level of the tree of one attribute from each client."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.errors import InvalidArgument
+from modicum.exact.entropy import Entropy
+from modicum.local.frequency import Oracle, oracle
+from modicum.local.public import Words, pick
+from modicum.local.round import Answers, Round
+from modicum.local.tree import Grown, Tree, grow, prefix_deviation
+from modicum.mechanisms.window_response import WindowResponse
+from modicum.privacy.event import Event, Pure
+
+__all__ = ["TreeRound"]
+
+_ATTRIBUTE, _LEVEL = 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class TreeRound(Round):
+    """Hierarchical histograms (Cormode, Kulkarni and Srivastava 2019) of several attributes.
+
+    Parameters
+    ----------
+    tree : Tree
+    epsilon : Fraction
+        Pure ε of an answer.
+    attributes : int
+        Numbers in a row, each with a tree of its own. A client is asked about one of them.
+    """
+
+    tree: Tree
+    epsilon: Fraction
+    attributes: int = 1
+
+    @property
+    def event(self) -> Event:
+        """Pure ε."""
+        return Pure(self.epsilon)
+
+    @property
+    def answer(self) -> np.dtype[Any]:
+        """One symbol."""
+        return np.dtype("<u2")
+
+    def oracle(self, level: int) -> Oracle:
+        """Return the frequency oracle of a level."""
+        return oracle(self.tree.nodes(level), self.epsilon)
+
+    def law(self, row: NDArray[np.int64], found: Words) -> WindowResponse:
+        """Randomised response about the symbol of the client's node."""
+        row, found = np.atleast_2d(row), np.atleast_2d(found)
+        attributes, levels = self._asked(found)
+        attribute, level = int(attributes[0]), int(levels[0])
+        asked = self.oracle(level)
+        (symbol,) = asked.encoded(self.tree.node(row[:, attribute], level), found)
+        return WindowResponse(Fraction(int(symbol)), asked.window)
+
+    def stored(self, outcome: int) -> NDArray[Any]:
+        """Return the symbol."""
+        return np.array([outcome], self.answer)
+
+    def draw(self, rows: NDArray[np.int64], found: Words, entropy: Entropy) -> NDArray[Any]:
+        """Draw a symbol for each client."""
+        attributes, levels = self._asked(found)
+        cells = rows[np.arange(len(rows)), attributes]
+        answers = np.empty(len(rows), self.answer)
+        for level in range(1, self.tree.depth + 1):
+            mine = levels == level
+            asked = self.oracle(level)
+            symbols = asked.encoded(self.tree.node(cells[mine], level), found[mine])
+            answers[mine] = asked.window.sample_many(symbols, entropy)
+        return answers
+
+    def possible(self, answers: NDArray[Any], found: Words) -> NDArray[np.bool_]:
+        """Refuse symbols that the level does not have."""
+        most = np.array([self.oracle(i + 1).symbols for i in range(self.tree.depth)])
+        possible: NDArray[np.bool_] = answers < most[self._asked(found)[1] - 1]
+        return possible
+
+    def grown(self, answers: Answers, attribute: int = 0, *, sure: float = 0.0) -> Grown:
+        """Estimate the distribution of an attribute; ``sure`` is that of :func:`grow`."""
+        attributes, levels = self._asked(answers.words)
+        parts = {}
+        for level in range(1, self.tree.depth + 1):
+            mine = (attributes == attribute) & (levels == level)
+            parts[level] = (answers.values[mine].astype(np.int64), answers.words[mine])
+
+        def shares(level: int, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+            return self.oracle(level).estimated(*parts[level], nodes)
+
+        counts = np.array([len(parts[level][0]) for level in parts], np.float64)
+        return grow(self.tree, shares, self._information(counts), sure=sure)
+
+    def deviation(self, clients: float) -> float:
+        """Typical standard deviation of the share below a point, if that many clients answer."""
+        each = clients / self.attributes / self.tree.depth
+        return prefix_deviation(self.tree, self._information(np.full(self.tree.depth, each)))
+
+    def influence(self) -> float:
+        """Most that one answer moves the share at a node of its level, times those who answer.
+
+        An answer is a hit or none, which differ by 1/(p - r).
+        """
+        return max(
+            1 / (each.hit - each.stray)
+            for each in (self.oracle(i + 1) for i in range(self.tree.depth))
+        )
+
+    def _information(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        variances = np.array([self.oracle(i + 1).variance for i in range(self.tree.depth)])
+        information: NDArray[np.float64] = counts / variances
+        return information
+
+    def _asked(self, found: Words) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the attribute and the level that clients are asked about."""
+        attributes = pick(found[:, _ATTRIBUTE], self.attributes)
+        return attributes, 1 + pick(found[:, _LEVEL], self.tree.depth)
+
+    def __post_init__(self) -> None:
+        """Refuse more attributes than public words can tell apart."""
+        if not 1 <= self.attributes <= 1 << 11:
+            raise InvalidArgument(f"there can be 1 to 2048 attributes, got {self.attributes}")

@@ -1,0 +1,138 @@
+"""Messages as bytes: a versioned header, and answers of a fixed size.
+
+An answer's frame is ``mL``, the version, the round (one byte each), eight bytes that stand for the
+session and all its parameters, the client's number (eight bytes) and the answer, little-endian.
+Every frame of a round is equally long, whatever the value. Several frames may be joined.
+An announcement, from the server to everybody, is a JSON object.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.errors import InvalidArgument
+
+__all__ = ["VERSION", "Announcement", "frame", "joined", "packed", "sifted"]
+
+VERSION = 1
+_MAGIC = int.from_bytes(b"mL", "little")
+_SCHEMA = "modicum.local/1"
+_MOST_PARAMETERS = 1 << 16
+_CHUNK = 1 << 22  # bytes that are looked at together
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """What the server tells everybody before a round.
+
+    Attributes
+    ----------
+    session : int
+        Stands for the session and its parameters.
+    round : int
+        From 1 on.
+    parameters : tuple of int
+        What the answers of earlier rounds led to.
+    """
+
+    session: int
+    round: int
+    parameters: tuple[int, ...] = ()
+
+    def to_bytes(self) -> bytes:
+        """Return the announcement as JSON."""
+        said = {
+            "schema": _SCHEMA,
+            "session": f"{self.session:016x}",
+            "round": self.round,
+            "parameters": list(self.parameters),
+        }
+        return json.dumps(said, separators=(",", ":")).encode()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Announcement:
+        """Read an announcement.
+
+        Raises
+        ------
+        InvalidArgument
+            If it is none, or of another version.
+        """
+        try:
+            said = json.loads(data)
+            session = int(said["session"], 16)
+            number, parameters = said["round"], said["parameters"]
+            known = said["schema"] == _SCHEMA and isinstance(parameters, list)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            known = False
+        if not known or len(parameters) > _MOST_PARAMETERS:
+            raise InvalidArgument(f"this is no announcement of the version {_SCHEMA}")
+        if any(type(x) is not int for x in (number, *parameters)):
+            raise InvalidArgument("an announcement is made of integers")
+        return cls(session, number, tuple(parameters))
+
+
+def frame(answer: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the layout of a frame around an answer's layout.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> frame(np.dtype("<u2")).itemsize
+    22
+    """
+    return np.dtype(
+        [
+            ("magic", "<u2"),
+            ("version", "u1"),
+            ("round", "u1"),
+            ("session", "<u8"),
+            ("client", "<u8"),
+            ("answer", answer),
+        ]
+    )
+
+
+def packed(
+    session: int, number: int, clients: NDArray[np.uint64], answers: NDArray[Any]
+) -> NDArray[Any]:
+    """Return the frames of answers, one for each client."""
+    frames = np.empty(len(clients), frame(np.dtype((answers.dtype, answers.shape[1:]))))
+    frames["magic"], frames["version"], frames["round"] = _MAGIC, VERSION, number
+    frames["session"], frames["client"], frames["answer"] = session, clients, answers
+    return frames
+
+
+def joined(messages: Iterable[bytes], answer: np.dtype[Any]) -> Iterator[tuple[NDArray[Any], int]]:
+    """Yield the frames of messages, many at a time, and how many had a wrong length."""
+    layout = frame(answer)
+    held: list[bytes] = []
+    size, wrong = 0, 0
+    for message in messages:
+        if not message or len(message) % layout.itemsize:
+            wrong += 1
+            continue
+        held.append(bytes(message))
+        size += len(message)
+        if size >= _CHUNK:
+            yield np.frombuffer(b"".join(held), layout), wrong
+            held, size, wrong = [], 0, 0
+    yield np.frombuffer(b"".join(held), layout), wrong
+
+
+def sifted(frames: NDArray[Any], session: int, number: int) -> tuple[NDArray[Any], dict[str, int]]:
+    """Return the frames of this version, session and round, and how many were of another."""
+    wanted = {"magic": _MAGIC, "version": VERSION, "session": session, "round": number}
+    refused: dict[str, int] = {}
+    for name, value in wanted.items():
+        good = frames[name] == value
+        reason = "version" if name == "magic" else name
+        refused[reason] = refused.get(reason, 0) + int(len(frames) - good.sum())
+        frames = frames[good]
+    return frames, refused

@@ -1,0 +1,204 @@
+"""One person's answer: uniform, but for a window that holds their value and is more likely."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.errors import InvalidArgument
+from modicum.exact.bernoulli import point_below, small_exp_bounds
+from modicum.exact.entropy import Entropy
+from modicum.mechanisms.law import SECRET, Law
+from modicum.privacy.event import Event, Pure
+
+__all__ = ["Window", "WindowResponse"]
+
+_WORD = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The public part: where windows may start, their length, and ε.
+
+    Parameters
+    ----------
+    reach : int
+        Positions are the integers 0..reach, and windows [position, position + width).
+    width : int
+        Outcomes in a window; all outcomes are 0..reach + width - 1.
+    epsilon : Fraction
+        An outcome in the window is exp(ε) times as likely as one outside.
+
+    Raises
+    ------
+    InvalidArgument
+        Unless reach, width and ε are positive.
+
+    Examples
+    --------
+    >>> coin = Window(1, 1, Fraction(1))
+    >>> round(coin.inside, 6), round(coin.decoded(1), 6)
+    (0.731059, 1.581977)
+    """
+
+    reach: int
+    width: int
+    epsilon: Fraction
+
+    def __post_init__(self) -> None:
+        """Refuse what is no window."""
+        if self.reach < 1 or self.width < 1 or self.epsilon <= 0:
+            raise InvalidArgument(
+                "a window needs a positive reach, width and epsilon, got "
+                f"{self.reach}, {self.width} and {self.epsilon}"
+            )
+
+    @property
+    def outcomes(self) -> int:
+        """How many answers there are."""
+        return self.reach + self.width
+
+    @property
+    def inside(self) -> float:
+        """Probability that the answer lies in the window, W/(W + M e^-ε)."""
+        return self.width / (self.width + self.reach * math.exp(-self.epsilon))
+
+    @property
+    def slope(self) -> float:
+        """What one position more adds to the mean answer, W (1 - e^-ε)/(W + M e^-ε)."""
+        return -self.inside * math.expm1(-self.epsilon)
+
+    def decoded(self, mean: float) -> float:
+        """Return the position whose mean answer is ``mean``: unbiased, since it is linear.
+
+        E[answer] = (1 - e^-ε) W (v + (W-1)/2)/Z + e^-ε N (N-1)/(2 Z), Z = W + M e^-ε, and
+        e^-ε N/Z = 1 - slope.
+        """
+        middle = (1 - self.slope) * (self.outcomes - 1) / 2
+        return (mean - middle) / self.slope - (self.width - 1) / 2
+
+    def variance(self, position: float) -> float:
+        """Variance of one decoded answer about a whole position."""
+        centre = position + (self.width - 1) / 2 - (self.outcomes - 1) / 2
+        window = centre**2 + (self.width**2 - 1) / 12
+        square = self.slope * window + (1 - self.slope) * (self.outcomes**2 - 1) / 12
+        return square / self.slope**2 - centre**2
+
+    def sample_many(self, positions: NDArray[np.int64], entropy: Entropy) -> NDArray[np.int64]:
+        """Draw one answer for each whole position, with the law of :class:`WindowResponse`.
+
+        Notes
+        -----
+        [L2] With probability W (1 - e^-ε)/(W + M e^-ε) the answer is uniform in the window, else
+        uniform on all: weight 1 in the window and e^-ε outside. One coin and one integer.
+        """
+        count = len(positions)
+        honest = self._honest(count, entropy)
+        anywhere = entropy.below_many(self.outcomes, count).astype(np.int64)
+        within = positions + entropy.below_many(self.width, count).astype(np.int64)
+        return np.where(honest, within, anywhere)
+
+    def sample_one(self, position: int, entropy: Entropy) -> int:
+        """Draw one answer, with the same law."""
+        word = entropy.word()
+        sure, never = _thresholds(self)
+        if sure <= word <= never:
+            honest = point_below(word, _WORD, self.enclosure, entropy)
+        else:
+            honest = word < sure
+        return position + entropy.below(self.width) if honest else entropy.below(self.outcomes)
+
+    def _honest(self, count: int, entropy: Entropy) -> NDArray[np.bool_]:
+        """Toss coins of exactly the probability of [L2]; few need more than one word."""
+        words = entropy.words(count)
+        sure, never = map(np.uint64, _thresholds(self))
+        tossed: NDArray[np.bool_] = words < sure
+        for i in np.flatnonzero((words >= sure) & (words <= never)).tolist():
+            tossed[i] = point_below(int(words[i]), _WORD, self.enclosure, entropy)
+        return tossed
+
+    def enclosure(self, digits: int) -> tuple[Fraction, Fraction]:
+        """Enclose the probability of [L2], W (1 - a)/(W + M a), which falls as a = e^-ε grows."""
+        low, high = small_exp_bounds(self.epsilon, digits)
+        return tuple(  # type: ignore[return-value]
+            self.width * (1 - a) / (self.width + self.reach * a) for a in (high, low)
+        )
+
+
+@functools.lru_cache(maxsize=1024)
+def _thresholds(window: Window) -> tuple[int, int]:
+    """Return words below which the coin of [L2] surely succeeds, and above which it surely fails.
+
+    A word w stands for [w, w + 1) 2^-64.
+    """
+    lower, upper = window.enclosure(40)
+    sure = max(0, math.floor(lower * 2**_WORD) - 1)
+    return sure, min(2**_WORD - 1, math.ceil(upper * 2**_WORD) + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowResponse(Law[int]):
+    """One answer 0..reach + width - 1 about a position that only its owner knows.
+
+    With width 1 it is randomised response among reach + 1 symbols (Warner 1965; Kairouz, Oh and
+    Viswanath 2014); with more it is the piecewise mechanism (Wang et al. 2019) on integers. A
+    position between two integers is rounded to either at random, so that the mean answer is linear
+    in it.
+
+    Parameters
+    ----------
+    position : Fraction
+        In [0, reach] (secret).
+    window : Window
+        The public part.
+
+    Notes
+    -----
+    [L1] Z = W + M e^-ε for every whole position, so every probability is 1/Z or e^-ε/Z, or lies
+    between them after rounding: any two positions have log ratio at most ε. There is no closer
+    neighbour than any other value.
+
+    Examples
+    --------
+    >>> from modicum.exact.entropy import SeededEntropy
+    >>> law = WindowResponse(Fraction(2), Window(3, 1, Fraction(3)))
+    >>> entropy = SeededEntropy(0)
+    >>> [law.sample(entropy) for _ in range(8)]
+    [2, 2, 2, 2, 2, 2, 2, 0]
+    """
+
+    position: Fraction = field(repr=False, metadata=SECRET)
+    window: Window
+
+    @property
+    def event(self) -> Event:
+        """Pure ε, for any two values."""
+        return Pure(self.window.epsilon)
+
+    def sample(self, entropy: Entropy) -> int:
+        """Draw the answer."""
+        whole, rest = divmod(self.position, 1)
+        place = whole + (entropy.below(rest.denominator) < rest.numerator)
+        return self.window.sample_one(place, entropy)
+
+    def log_density(self, outcome: int) -> float:
+        """Log probability of an answer."""
+        if not 0 <= outcome < self.window.outcomes:
+            return -math.inf
+        whole, rest = divmod(self.position, 1)
+        held = (1 - rest) * (whole <= outcome < whole + self.window.width) + rest * (
+            whole + 1 <= outcome < whole + 1 + self.window.width
+        )
+        lost = math.exp(-self.window.epsilon)
+        weight = math.log(held + (1 - held) * lost) if held else -float(self.window.epsilon)
+        return weight - math.log(self.window.width + self.window.reach * lost)
+
+    def probes(self) -> Iterable[int]:
+        """Every answer."""
+        return range(self.window.outcomes)

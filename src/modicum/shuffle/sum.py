@@ -1,0 +1,295 @@
+"""A sum by split and mix: noisy integers in shares that only together mean anything."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from threading import Lock
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.errors import BudgetExceeded, CopyRefused, InvalidArgument
+from modicum.exact.entropy import SYSTEM, Entropy
+from modicum.exact.lattice import Lattice
+from modicum.exact.rational import as_fraction
+from modicum.local.cells import read_column
+from modicum.local.protocol import fresh_session
+from modicum.privacy.budget import Budget, Number
+from modicum.shuffle.polya import Polya
+from modicum.shuffle.shuffler import Shuffler
+
+__all__ = ["Sum", "SumBatch", "SumEstimate", "analysed", "split_sum"]
+
+_FRAME = np.dtype([("magic", "<u2"), ("version", "u1"), ("session", "<u8"), ("share", "<u8")])
+_MAGIC = int.from_bytes(b"mS", "little")
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """Public parameters of one sum. Made by :func:`split_sum`."""
+
+    session: str
+    lattice: Lattice
+    epsilon: Fraction
+    security: int
+    clients: int
+    honest: int
+
+    @property
+    def precision(self) -> int:
+        """Steps p of a value in the range: rounding to them adds at most n/4 to the variance.
+
+        That is p²/16 for p >= 2 sqrt(n), beside noise of 2 p²/ε².
+        """
+        return 1 << (2 * math.isqrt(self.clients)).bit_length()
+
+    @property
+    def bits(self) -> int:
+        """Shares are integers modulo 2^bits, which exceeds twice the sum and its noise."""
+        tail = math.ceil(60 * self.precision / float(self.epsilon)) * 2
+        return (2 * (self.clients * self.precision + tail)).bit_length()
+
+    @property
+    def shares(self) -> int:
+        """Messages of a client, [S2] of the proof page."""
+        entropy = 2 * self.security + self.bits
+        return math.ceil(entropy / (math.log2(self.honest) - math.log2(math.e))) + 2
+
+    @property
+    def noise(self) -> Polya:
+        """One side of a client's noise: those of the honest make up a geometric number."""
+        return Polya(Fraction(1, self.honest), self.epsilon / self.precision)
+
+    @property
+    def budget(self) -> Budget:
+        """What the shuffled messages guarantee: (ε, (1 + e^ε) 2^-security), δ rounded up."""
+        lost = Fraction(math.ceil(1 + math.exp(self.epsilon))) / 2**self.security
+        return Budget("approx", self.epsilon, lost)
+
+    @property
+    def tag(self) -> int:
+        """64 bits that stand for the session with all its parameters."""
+        return int.from_bytes(hashlib.shake_256(self.to_json().encode()).digest(8), "little")
+
+    @property
+    def frame_size(self) -> int:
+        """Bytes of one message."""
+        return _FRAME.itemsize
+
+    @property
+    def error(self) -> float:
+        """Standard deviation of the sum that is predicted, if all are honest and answer."""
+        scale = (self.lattice.hi - self.lattice.lo) / self.precision
+        return scale * math.sqrt(
+            self.clients / self.honest * 2 / float(self.epsilon / self.precision) ** 2
+            + self.clients / 4
+        )
+
+    def shuffler(self, *, entropy: Entropy = SYSTEM) -> Shuffler:
+        """Return a shuffler for this sum."""
+        return Shuffler(size=self.frame_size, each=self.shares, least=self.honest, entropy=entropy)
+
+    def to_json(self) -> str:
+        """Write the parameters."""
+        written = {
+            "schema": "modicum.shuffle/1",
+            "session": self.session,
+            "lo": self.lattice.lo,
+            "hi": self.lattice.hi,
+            "step": self.lattice.step,
+            "epsilon": str(self.epsilon),
+            "security": self.security,
+            "clients": self.clients,
+            "honest": self.honest,
+        }
+        return json.dumps(written, sort_keys=True, separators=(",", ":"))
+
+
+def split_sum(
+    *,
+    within: tuple[float, float],
+    epsilon: Number,
+    clients: int,
+    security: int = 40,
+    honest: int | None = None,
+    session: str | None = None,
+) -> Sum:
+    """Sum one number of each client, through a shuffler, almost as exactly as a curator could.
+
+    Parameters
+    ----------
+    within : pair of numbers
+        Public range; values are clamped to it.
+    epsilon : number
+        ε of the sum, for a client whose value may be replaced by any other; 0.001 to 10.
+    clients : int
+        How many are expected, 100 to 2^24.
+    security : int
+        σ, 20 to 80: the shuffled shares tell more than their sum with probability about 2^-σ.
+    honest : int, optional
+        How many at least take part and follow the protocol; by default 9 in 10.
+    session : str, optional
+        Fresh by default.
+
+    Raises
+    ------
+    InvalidArgument
+        For arguments out of range.
+
+    Notes
+    -----
+    Balle, Bell, Gascon and Nissim (2020), after Ishai, Kushilevitz, Ostrovsky and Sahai (2006).
+
+    Examples
+    --------
+    >>> from modicum import shuffle
+    >>> protocol = shuffle.split_sum(within=(0, 1), epsilon=1, clients=32_561)
+    >>> protocol.shares, protocol.bits, round(protocol.error, 2)
+    (10, 25, 1.5)
+    """
+    size = as_fraction(epsilon, "epsilon")
+    enough = clients * 9 // 10 if honest is None else honest
+    checks = {
+        "epsilon": Fraction(1, 1000) <= size <= 10,
+        "clients": 100 <= clients <= 1 << 24,
+        "security": 20 <= security <= 80,
+        "honest": 50 <= enough <= clients,
+    }
+    for name, good in checks.items():
+        if not good:
+            raise InvalidArgument(f"{name} is out of its range, see the documentation")
+    return Sum(session or fresh_session(), Lattice.within(within), size, security, clients, enough)
+
+
+class SumBatch:
+    """Clients of a sum; one is a batch of 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from modicum import shuffle
+    >>> protocol = shuffle.split_sum(within=(0, 1), epsilon=1, clients=500)
+    >>> shuffler = protocol.shuffler()
+    >>> for _ in range(5):
+    ...     assert shuffler.add(shuffle.SumBatch(protocol, 100).respond(np.full(100, 0.5)))
+    >>> found = shuffle.analysed(protocol, shuffler.release())
+    >>> found.clients, abs(found.value - 250) < 60
+    (500, True)
+    """
+
+    __slots__ = ("_clients", "_entropy", "_lock", "_protocol", "_spent")
+
+    def __init__(self, protocol: Sum, clients: int, *, entropy: Entropy = SYSTEM) -> None:
+        if clients < 1:
+            raise InvalidArgument(f"clients must be positive, got {clients}")
+        self._protocol, self._clients, self._entropy = protocol, clients, entropy
+        self._spent, self._lock = False, Lock()
+
+    def respond(self, values: Any) -> bytes:
+        """Return the shares of every client, one client's after the other's; once.
+
+        Raises
+        ------
+        InvalidArgument
+            If there are not as many values as clients.
+        BudgetExceeded
+            The second time.
+        """
+        protocol = self._protocol
+        x = read_column(values, protocol.lattice)
+        if len(x) != self._clients:
+            raise InvalidArgument(f"{self._clients} clients need as many values, got {len(x)}")
+        with self._lock:
+            if self._spent:
+                raise BudgetExceeded("these clients have answered already")
+            self._spent = True
+        noisy = self._rounded(protocol.lattice.quantise(x))
+        for sign in (1, -1):
+            noisy += sign * protocol.noise.sample_many(len(x), self._entropy)
+        frames = np.empty((len(x), protocol.shares), _FRAME)
+        frames["magic"], frames["version"], frames["session"] = _MAGIC, _VERSION, protocol.tag
+        frames["share"] = _split(noisy, protocol, self._entropy)
+        return frames.tobytes()
+
+    def _rounded(self, q: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Round to p steps at random, so that the mean stays."""
+        lattice, p = self._protocol.lattice, self._protocol.precision
+        # (q - first) p overflows 64 bits for the finest lattices: whole and rest in two steps.
+        wide = (q - lattice.first).astype(object) * p
+        whole = np.array(wide // lattice.width, np.int64)
+        rest = np.array(wide % lattice.width, np.int64)
+        coins = self._entropy.below_many(lattice.width, len(q)).astype(np.int64)
+        return whole + (coins < rest)
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise CopyRefused("a client's budget is spent once, so a client is neither copied nor sent")
+
+
+@dataclass(frozen=True, slots=True)
+class SumEstimate:
+    """A sum from shuffled shares.
+
+    Attributes
+    ----------
+    value : float
+        Unbiased for the sum of the clamped values of those who took part.
+    mean : float
+        The sum over the number of those.
+    clients : int
+    refused : int
+        Frames of another kind, 0 unless the shuffler was fed with them.
+    """
+
+    value: float
+    mean: float
+    clients: int
+    refused: int
+
+
+def analysed(protocol: Sum, frames: bytes) -> SumEstimate:
+    """Add up what the shuffler released.
+
+    Raises
+    ------
+    InvalidArgument
+        If the frames are not those of whole clients of this session, or of more than agreed: a
+        share that is missing makes the sum uniformly random.
+    """
+    if len(frames) % _FRAME.itemsize:
+        raise InvalidArgument("these are no whole frames")
+    read = np.frombuffer(frames, _FRAME)
+    good = (
+        (read["magic"] == _MAGIC)
+        & (read["version"] == _VERSION)
+        & (read["session"] == np.uint64(protocol.tag))
+        & (read["share"] < np.uint64(1 << protocol.bits))
+    )
+    clients, rest = divmod(int(good.sum()), protocol.shares)
+    if rest or not 0 < clients <= protocol.clients:
+        raise InvalidArgument("shares are missing, or more or fewer came than agreed")
+    # 64-bit sums wrap at a multiple of the modulus.
+    total = int(read["share"][good].sum(dtype=np.uint64)) % (1 << protocol.bits)
+    modulus = 1 << protocol.bits
+    if total >= modulus // 2 + clients * protocol.precision // 2:
+        total -= modulus
+    lattice = protocol.lattice
+    value = clients * lattice.lo + total * (lattice.hi - lattice.lo) / protocol.precision
+    return SumEstimate(value, value / clients, clients, int(len(read) - good.sum()))
+
+
+def _split(values: NDArray[np.int64], protocol: Sum, entropy: Entropy) -> NDArray[np.uint64]:
+    """Write each integer as a sum of shares modulo 2^bits, all but the last uniform."""
+    mask = np.uint64((1 << protocol.bits) - 1)
+    shares = np.empty((len(values), protocol.shares), np.uint64)
+    drawn = entropy.words(len(values) * (protocol.shares - 1))
+    shares[:, :-1] = drawn.reshape(len(values), protocol.shares - 1) & mask
+    # Unsigned arithmetic wraps at 2^64, a multiple of the modulus.
+    rest = values.astype(np.uint64) - shares[:, :-1].sum(axis=1, dtype=np.uint64)
+    shares[:, -1] = rest & mask
+    return shares

@@ -1,0 +1,335 @@
+"""Clients and servers: bytes, refusals, budgets, dropouts, and the law of every message."""
+
+import copy
+import itertools
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from modicum import local
+from modicum.errors import BudgetExceeded, CopyRefused, InvalidArgument, UnsupportedData
+from modicum.exact.entropy import SeededEntropy
+from modicum.local.wire import Announcement
+from modicum.privacy.budget import Budget
+from modicum.privacy.compose import total
+
+SESSION = "00112233445566778899aabbccddeeff"
+
+
+def small(kind: str):
+    common = {"within": (0, 8), "step": 1, "session": SESSION}
+    return {
+        "histogram": lambda: local.histogram(**common, epsilon="0.7"),
+        "histogram-rho": lambda: local.histogram(**common, rho="0.3"),
+        "mean": lambda: local.mean(**common, epsilon=2),
+        "mean-rho": lambda: local.mean(**common, rho=2),
+        "vector": lambda: local.mean_vector(dimension=3, radius=2, rho="0.5", session=SESSION),
+    }[kind]()
+
+
+KINDS = ["histogram", "histogram-rho", "mean", "mean-rho", "vector"]
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def values(kind: str, n: int) -> np.ndarray:
+    return np.ones((n, 3)) if kind == "vector" else np.arange(n) % 9.0
+
+
+def session(protocol, data, *, seed=1, kept=slice(None), check=None):
+    batch = local.Batch(protocol, len(data), entropy=SeededEntropy(seed))
+    server = local.Server(protocol)
+    while server.estimate is None:
+        if check is not None:
+            check(server, batch)
+        answers = batch.respond(data, server.announcement)
+        size = len(answers) // max(1, int((batch.rounds == server.round).sum()))
+        frames = [answers[i : i + size] for i in range(0, len(answers), size)]
+        assert server.aggregate(frames[kept]).refused == {}
+        server.close()
+    return server.estimate
+
+
+def announcements(kind: str) -> list[bytes]:
+    """Those of all rounds of a short session."""
+    found = []
+    session(small(kind), values(kind, 400), check=lambda s, _: found.append(s.announcement))
+    return found
+
+
+@every_kind
+def test_any_two_values_have_messages_within_the_budget(kind) -> None:
+    """The whole law of the message, for all pairs of values, in every round, for many clients."""
+    protocol = small(kind)
+    told = announcements(kind)
+    inputs = [0.0, 1.0, 3.5, 8.0, 99.0, float("nan")]
+    if kind == "vector":
+        inputs = [np.array(v, float) for v in itertools.product((-2, 0, 2), repeat=3)]
+        # The tightest ball: all values are clipped to its surface.
+        told[2] = Announcement(protocol.tag, 3, (0, 0, 0, 0, 1, 0, 0)).to_bytes()
+    used = dict.fromkeys(range(1, protocol.rounds + 1), Fraction(0))
+    checked = dict.fromkeys(used, 0)
+    for seed in range(60):
+        client = local.Client(protocol, entropy=SeededEntropy(seed))
+        if checked[client.round] == (20 if client.round == 1 else 2):
+            continue
+        checked[client.round] += 1
+        laws = [client.law(x, told[client.round - 1]) for x in inputs]
+        assert total([laws[0].event], protocol.budget.kind) <= protocol.budget
+        used[client.round] = max(used[client.round], loss(laws, protocol.budget.kind))
+    assert min(checked.values()) >= 2
+    for spent in used.values():
+        assert float(spent) == pytest.approx(float(protocol.budget.amount), rel=1e-3)
+
+
+def loss(laws, currency: str) -> Fraction:
+    """Worst loss of all pairs over all messages: exact for integer Gaussians, else a log ratio."""
+    if hasattr(laws[0], "values"):
+        (sigma2,) = {noise.sigma2 for law in laws for noise in law.noise}
+        gaps = [
+            sum((a - b) ** 2 for a, b in zip(one.values, other.values, strict=True))
+            for one, other in itertools.combinations(laws, 2)
+        ]
+        worst = max(gaps) / (2 * sigma2)
+        assert worst <= laws[0].event.rho
+        return worst
+    logs = np.array([[law.log_density(y) for y in law.probes()] for law in laws])
+    assert np.exp(logs).sum(axis=1) == pytest.approx(1)
+    worst = float((logs[:, None] - logs[None]).max())
+    assert worst <= float(laws[0].window.epsilon) * (1 + 1e-12)
+    return Fraction(worst) if currency == "pure" else Fraction(worst) ** 2 / 2
+
+
+@every_kind
+def test_a_message_is_as_long_for_every_value_and_spends_the_budget_once(kind) -> None:
+    protocol = small(kind)
+    told = announcements(kind)
+    row = values(kind, 9)
+    client = local.Client(protocol, entropy=SeededEntropy(3))
+    said = told[client.round - 1]
+    nothing = Budget(protocol.budget.kind, Fraction(0))
+    assert client.spent == nothing
+    message = client.respond(row[4], said)
+    with pytest.raises(BudgetExceeded):
+        client.respond(row[4], said)
+    assert nothing.amount < client.spent.amount <= protocol.budget.amount
+    assert abs(float(client.spent.amount - protocol.budget.amount)) < 1e-9
+    others = [local.Client(protocol, entropy=SeededEntropy(seed)) for seed in range(40)]
+    lengths = {
+        len(other.respond(row[seed % 9], said))
+        for seed, other in enumerate(others)
+        if other.round == client.round
+    }
+    assert lengths == {len(message)}
+
+
+@every_kind
+def test_messages_of_single_clients_and_of_a_batch_are_taken_alike(kind) -> None:
+    protocol = small(kind)
+    server, told = local.Server(protocol), None
+    clients = [local.Client(protocol, entropy=SeededEntropy(seed)) for seed in range(30)]
+    batch = local.Batch(protocol, 30, entropy=SeededEntropy("batch"))
+    told = server.announcement
+    single = [c.respond(values(kind, 1)[0], told) for c in clients if c.round == 1]
+    assert server.aggregate(single).accepted == len(single)
+    joined = batch.respond(values(kind, 30), told)
+    assert len(joined) == len(single[0]) * int((batch.rounds == 1).sum())
+    assert server.aggregate([joined]).accepted == int((batch.rounds == 1).sum())
+
+
+@every_kind
+def test_what_is_wrong_is_refused_and_counted(kind) -> None:
+    protocol = small(kind)
+    server = local.Server(protocol)
+    client = next(
+        c
+        for c in (local.Client(protocol, entropy=SeededEntropy(seed)) for seed in range(99))
+        if c.round == 1
+    )
+    good = client.respond(values(kind, 1)[0], server.announcement)
+
+    def altered(place: int, to: bytes) -> bytes:
+        return good[:place] + to + good[place + len(to) :]
+
+    wrong = {
+        "length": [b"", good[:-1], good + b"x"],
+        "version": [altered(0, b"XX"), altered(2, b"\x07")],
+        "round": [altered(3, b"\x09")],
+        "session": [altered(4, b"\xff" * 8)],
+        "answer": [altered(20, b"\xff\xff")],
+    }
+    for reason, messages in wrong.items():
+        for message in messages:
+            tally = server.aggregate([message])
+            assert (tally.accepted, tally.refused) == (0, {reason: 1})
+    assert server.aggregate([good, good]).refused == {"replayed": 1}
+    assert server.aggregate([good + good]).refused == {"replayed": 2}
+    if protocol.rounds > 1:
+        other = next(
+            c
+            for c in (local.Client(protocol, entropy=SeededEntropy(seed)) for seed in range(99))
+            if c.round == 2
+        )
+        number = other.number.to_bytes(8, "little")
+        assert server.aggregate([altered(12, number)]).refused == {"client": 1}
+
+
+def test_another_sessions_or_parameters_announcement_is_refused() -> None:
+    client = local.Client(local.histogram(within=(0, 8), step=1, epsilon=1, session=SESSION))
+    for other in (
+        local.histogram(within=(0, 8), step=1, epsilon=1),
+        local.histogram(within=(0, 8), step=1, epsilon=2, session=SESSION),
+    ):
+        with pytest.raises(InvalidArgument, match="another session"):
+            client.respond(1, local.Server(other).announcement)
+    assert client.spent.amount == 0
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"{}", b"[1]", b"\xff", b"[" * 100_000, b'{"schema":"modicum.local/2"}', b"null"],
+)
+def test_what_is_no_announcement(data) -> None:
+    client = local.Client(small("mean"))
+    with pytest.raises(InvalidArgument):
+        client.respond(1, data)
+    assert client.spent.amount == 0
+
+
+@pytest.mark.parametrize("parameters", [(5, 5, 0), (-1, 4, 0), (0, 9, 0), (0, 4), (0, 4, 0, 0)])
+def test_bounds_that_no_server_announces(parameters) -> None:
+    protocol = small("mean")
+    client = next(c for c in (local.Client(protocol) for _ in range(99)) if c.round == 2)
+    with pytest.raises(InvalidArgument):
+        client.respond(1, Announcement(protocol.tag, 2, parameters).to_bytes())
+    assert client.spent.amount == 0
+
+
+@every_kind
+def test_dropouts_leave_the_session_going(kind) -> None:
+    """A third answers; then nobody."""
+    for kept in (slice(None, None, 3), slice(0)):
+        found = session(small(kind), values(kind, 300), kept=kept)
+        assert np.isfinite(np.atleast_1d(getattr(found, "value", 0.0))).all()
+
+
+def test_a_radius_that_no_server_announces() -> None:
+    protocol = small("vector")
+    client = next(c for c in (local.Client(protocol) for _ in range(99)) if c.round == 3)
+    for radius in (0, -1, 10**400):
+        said = Announcement(protocol.tag, 3, (0, 0, 0, 0, radius, 1, 1)).to_bytes()
+        with pytest.raises(InvalidArgument):
+            client.respond([0.0, 0.0, 0.0], said)
+    assert client.spent.amount == 0
+
+
+def test_a_batch_answers_a_round_once_and_says_what_each_client_spent() -> None:
+    protocol = small("mean-rho")
+    batch, server = local.Batch(protocol, 50), local.Server(protocol)
+    batch.respond(np.zeros(50), server.announcement)
+    with pytest.raises(BudgetExceeded):
+        batch.respond(np.zeros(50), server.announcement)
+    for number, spent in zip(batch.rounds, batch.spent, strict=True):
+        assert spent <= protocol.budget
+        assert (spent.amount > 0) == (number == 1)
+
+
+def test_dropouts_leave_the_mean_unbiased() -> None:
+    """Half of the clients vanish: the error stays within what its standard error says."""
+    protocol = local.mean(within=(0, 8), epsilon=6, session=SESSION)
+    data = np.tile([2.0, 3.0, 4.0], 4000)
+    for seed in range(4):
+        found = session(protocol, data, seed=seed, kept=slice(None, None, 2))
+        assert abs(found.value - 3.0) < 5 * found.standard_error
+        assert found.clients < 5000
+
+
+def test_estimates_are_near_the_truth() -> None:
+    rng = np.random.default_rng(4)
+    data = rng.normal(40, 5, 30_000)
+    shape = session(local.histogram(within=(-1e6, 1e6), epsilon=3, session=SESSION), data)
+    assert shape.below(40) == pytest.approx(0.5, abs=5 * shape.deviation)
+    assert shape.quantile(0.5) == pytest.approx(40, abs=2)
+    assert shape.share(35, 45) == pytest.approx(0.68, abs=5 * shape.deviation)
+    mean = session(local.mean(within=(-1e6, 1e6), epsilon=3, session=SESSION), data)
+    assert mean.high - mean.low < 200
+    assert mean.value == pytest.approx(40, abs=1)
+    vectors = rng.normal((3, -1, 0), 1, (30_000, 3))
+    protocol = local.mean_vector(dimension=3, radius=50, rho=2, session=SESSION)
+    found = session(protocol, vectors)
+    assert np.abs(found.values - (3, -1, 0)).max() < 0.2
+    assert found.radius < 10
+
+
+def test_values_of_another_kind_or_shape() -> None:
+    batch = local.Batch(small("mean"), 3)
+    said = local.Server(small("mean")).announcement
+    for wrong, error in (
+        (["a", "b", "c"], UnsupportedData),
+        (np.ones((3, 2)), InvalidArgument),
+        (np.ones(4), InvalidArgument),
+        (np.array([1, 2, 3], object), UnsupportedData),
+    ):
+        with pytest.raises(error):
+            batch.respond(wrong, said)
+    with pytest.raises(InvalidArgument):
+        local.Batch(small("vector"), 2).respond(
+            np.ones((2, 4)), local.Server(small("vector")).announcement
+        )
+
+
+@every_kind
+def test_a_protocol_travels_as_json(kind) -> None:
+    protocol = small(kind)
+    again = local.from_json(protocol.to_json())
+    assert again == protocol
+    assert again.tag == protocol.tag
+    assert again.tag != local.from_json(protocol.to_json().replace("0011", "1100")).tag
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"kind":"mean"}', '{"kind":["mean"]}'])
+def test_what_is_no_protocol(text) -> None:
+    with pytest.raises(InvalidArgument):
+        local.from_json(text)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"epsilon": 0},
+        {"epsilon": 100},
+        {"epsilon": "1e-9"},
+        {},
+        {"epsilon": 1, "rho": 1},
+        {"epsilon": 1, "session": "abc"},
+        {"epsilon": 1, "step": 3},
+    ],
+)
+def test_arguments_that_cannot_be_used(arguments) -> None:
+    with pytest.raises(InvalidArgument):
+        local.mean(within=(0, 8), **arguments)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"dimension": 0}, {"dimension": 1.5}, {"radius": 0}, {"radius": float("nan")}]
+)
+def test_vectors_that_cannot_be(wrong) -> None:
+    with pytest.raises(InvalidArgument):
+        local.mean_vector(**({"dimension": 3, "radius": 1, "rho": 1} | wrong))
+
+
+def test_clients_are_neither_copied_nor_pickled() -> None:
+    for client in (local.Client(small("mean")), local.Batch(small("mean"), 2)):
+        for attempt in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(CopyRefused):
+                attempt(client)
+
+
+def test_a_finished_session_takes_nothing_more() -> None:
+    server = local.Server(small("histogram"))
+    server.close()
+    with pytest.raises(InvalidArgument):
+        server.aggregate([])
+    with pytest.raises(InvalidArgument):
+        server.close()

@@ -1,0 +1,97 @@
+"""Shares that fit together: least squares, unbiased, bounded."""
+
+import numpy as np
+import pytest
+
+from modicum.local.tree import Tree, grow, prefix_deviation
+
+
+def true_shares(tree: Tree, cells: np.ndarray):
+    def shares(level: int, nodes: np.ndarray) -> np.ndarray:
+        return np.bincount(tree.node(cells, level), minlength=tree.nodes(level))[nodes] / len(cells)
+
+    return shares
+
+
+def design(tree: Tree) -> list[np.ndarray]:
+    """Rows of ones and zeros that turn cells into the nodes of each level."""
+    return [
+        np.repeat(np.eye(tree.nodes(level)), tree.branching ** (tree.depth - level), axis=1)
+        for level in range(1, tree.depth + 1)
+    ]
+
+
+def test_exact_shares_stay_what_they_are() -> None:
+    tree = Tree.over(64, branching=4)
+    cells = np.array([0, 0, 1, 17, 63, 63, 63])
+    found = grow(tree, true_shares(tree, cells), np.ones(tree.depth))
+    assert found.shares == pytest.approx(np.bincount(cells, minlength=64) / 7)
+    assert found.bounded == pytest.approx(found.shares)
+    assert found.below(1) == pytest.approx(2 / 7)
+    assert 17 <= found.rank(0.5) <= 18
+
+
+@pytest.mark.parametrize("branching", [2, 3, 4])
+def test_the_fit_is_least_squares_given_that_all_is_one(branching) -> None:
+    tree = Tree(branching, 3)
+    rng = np.random.default_rng(branching)
+    noisy = {level: rng.normal(size=tree.nodes(level)) for level in (1, 2, 3)}
+    information = np.array([3.0, 0.5, 2.0])
+    found = grow(tree, lambda level, nodes: noisy[level][nodes], information)
+    # Normal equations with a Lagrange multiplier for the sum.
+    blocks = design(tree)
+    normal = sum(i * a.T @ a for i, a in zip(information, blocks, strict=True))
+    right = sum(
+        i * a.T @ noisy[level] for i, a, level in zip(information, blocks, (1, 2, 3), strict=True)
+    )
+    ones = np.ones(tree.cells)
+    system = np.block([[normal, ones[:, None]], [ones[None], np.zeros((1, 1))]])
+    wanted = np.linalg.solve(system, np.append(right, 1.0))[:-1]
+    assert found.shares == pytest.approx(wanted, abs=1e-9)
+    assert found.bounded.min() >= 0
+    assert found.bounded.sum() == pytest.approx(1)
+
+
+def test_levels_without_answers_are_filled_in() -> None:
+    tree = Tree(4, 3)
+    found = grow(tree, lambda level, nodes: np.zeros(len(nodes)), np.zeros(3))
+    assert found.shares == pytest.approx(np.full(64, 1 / 64))
+
+
+def test_a_deep_tree_follows_what_is_large_and_loses_nothing() -> None:
+    tree = Tree.over(1 << 40, branching=4)
+    cells = np.full(10, 123_456_789_012)
+
+    def shares(level, nodes):
+        return (nodes == tree.node(cells, level)[0]).astype(float)
+
+    found = grow(tree, shares, np.ones(tree.depth))
+    assert found.shares.sum() == pytest.approx(1)
+    assert abs(found.rank(0.5) - 123_456_789_012) <= 1
+
+
+def test_what_is_not_significant_is_ignored_by_ranks_only() -> None:
+    tree = Tree(4, 2)
+
+    def shares(level, nodes):
+        return np.where(nodes == 0, 0.98, 0.02 / 3) if level == 1 else np.full(len(nodes), 1 / 16)
+
+    plain, sure = (grow(tree, shares, np.full(2, 1e4), sure=z) for z in (0.0, 10.0))
+    assert plain.shares == pytest.approx(sure.shares)
+    assert plain.rank(1.0) == pytest.approx(tree.cells)
+    assert sure.bounded[4:].max() == 0
+
+
+def test_the_stated_deviation_bounds_that_of_prefixes() -> None:
+    """Exact: the variance of every prefix under the least squares of a complete tree."""
+    tree = Tree(4, 4)
+    information = np.full(tree.depth, 100.0)
+    blocks = design(tree)
+    normal = sum(i * a.T @ a for i, a in zip(information, blocks, strict=True))
+    cover = np.linalg.inv(normal)
+    ones = np.ones(tree.cells)
+    cover -= np.outer(cover @ ones, ones @ cover) / (ones @ cover @ ones)
+    prefixes = np.tril(np.ones((tree.cells, tree.cells)))
+    deviations = np.sqrt(np.maximum(np.diag(prefixes @ cover @ prefixes.T), 0))
+    assert 0.5 * prefix_deviation(tree, information) < deviations.max()
+    assert deviations.max() < prefix_deviation(tree, information)

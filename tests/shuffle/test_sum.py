@@ -1,0 +1,165 @@
+"""Split and mix: shares hide, sums come out, what is wrong is refused."""
+
+import copy
+import itertools
+import math
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from modicum import shuffle
+from modicum.errors import BudgetExceeded, CopyRefused, InvalidArgument
+from modicum.exact.entropy import SeededEntropy
+from modicum.mechanisms.noise import LaplaceNoise
+from modicum.shuffle.sum import _FRAME, _split
+
+SESSION = "00112233445566778899aabbccddeeff"
+
+
+def small(**changes):
+    arguments = {"within": (-2, 6), "epsilon": 1, "clients": 400, "session": SESSION} | changes
+    return shuffle.split_sum(**arguments)
+
+
+def released(protocol, data, seed=1) -> bytes:
+    shuffler = protocol.shuffler(entropy=SeededEntropy(f"{seed} order"))
+    batch = shuffle.SumBatch(protocol, len(data), entropy=SeededEntropy(f"{seed} noise"))
+    assert shuffler.add(batch.respond(data))
+    return shuffler.release()
+
+
+def test_the_sum_has_the_error_of_a_curator() -> None:
+    """All honest: the noise is one discrete Laplace draw, and the rounding of the values."""
+    protocol = small(honest=400)
+    data = np.linspace(-2, 6, 400)
+    errors = [
+        shuffle.analysed(protocol, released(protocol, data, seed)).value - data.sum()
+        for seed in range(150)
+    ]
+    central = 8 * math.sqrt(2)  # the Laplace mechanism's, with a known number of clients
+    assert protocol.error < 1.2 * central
+    assert 0.75 * protocol.error < np.std(errors) < 1.3 * protocol.error
+    assert abs(np.mean(errors)) < 5 * protocol.error / math.sqrt(150)
+
+
+def test_all_values_at_an_end_do_not_wrap() -> None:
+    for end in (-2.0, 6.0):
+        protocol = small(epsilon="0.01")
+        found = shuffle.analysed(protocol, released(protocol, np.full(400, end)))
+        assert abs(found.value - 400 * end) < 20 * protocol.error
+
+
+def test_the_noise_of_the_honest_alone_is_the_discrete_laplace_of_the_price() -> None:
+    """Two neighbouring sums, the noise of exactly `honest` clients: worst ratio, enumerated."""
+    protocol = small(honest=100)
+    law = protocol.noise
+    assert law.size * protocol.honest == 1
+    noise = LaplaceNoise(1 / law.rate)
+    p = protocol.precision
+    ratios = [abs(noise.log_pmf(k) - noise.log_pmf(k - p)) for k in range(-2 * p, 3 * p)]
+    assert max(ratios) == pytest.approx(float(protocol.epsilon))
+
+
+def test_shares_add_up_and_any_but_all_are_uniform() -> None:
+    protocol = small()
+    values = np.array([-5, 0, 7, 1 << 20])
+    shares = _split(values, protocol, SeededEntropy(3))
+    modulus = 1 << protocol.bits
+    assert (shares < modulus).all()
+    sums = [sum(map(int, row)) % modulus for row in shares]
+    assert sums == [int(v) % modulus for v in values]
+
+
+def distance(values, others, q: int, m: int) -> Fraction:
+    """Total variation of two shuffled transcripts, by enumeration of all shares."""
+
+    def law(inputs) -> Counter:
+        seen: Counter = Counter()
+        for free in itertools.product(range(q), repeat=(m - 1) * len(inputs)):
+            shares = []
+            for i, x in enumerate(inputs):
+                mine = free[(m - 1) * i : (m - 1) * (i + 1)]
+                shares += [*mine, (x - sum(mine)) % q]
+            seen[tuple(sorted(shares))] += 1
+        return seen
+
+    one, other = law(values), law(others)
+    gap = sum(abs(one[k] - other[k]) for k in one.keys() | other.keys())
+    return Fraction(gap, 2 * q ** ((m - 1) * len(values)))
+
+
+def components(n: int, m: int, q: int) -> Fraction:
+    """E[q^(c-1)] over all permutations of n blocks of m, by the exponential formula."""
+    # [x^k] of F^q for F = sum (k m)! x^k / k!, by repeated multiplication.
+    base = [Fraction(math.factorial(k * m), math.factorial(k)) for k in range(n + 1)]
+    power = [Fraction(int(k == 0)) for k in range(n + 1)]
+    for _ in range(q):
+        power = [sum(power[i] * base[k - i] for i in range(k + 1)) for k in range(n + 1)]
+    return power[n] * math.factorial(n) / math.factorial(n * m) / q
+
+
+@pytest.mark.parametrize(("n", "m", "q"), [(2, 2, 3), (2, 3, 3), (3, 2, 3), (3, 3, 2)])
+def test_the_distance_obeys_the_bound_by_components(n, m, q) -> None:
+    """[S1], exactly: the mean distance from uniform of inputs with a given sum."""
+    inputs = [x for x in itertools.product(range(q), repeat=n) if sum(x) % q == 1]
+    pairs = list(itertools.combinations(inputs, 2))
+    mean = sum(distance(a, b, q, m) for a, b in pairs) * 2 / len(inputs) ** 2
+    # Two inputs are at most twice as far from each other as from the uniform law.
+    assert float(mean) <= math.sqrt(float(components(n, m, q)) - 1) + 1e-12
+
+
+def test_more_shares_hide_more() -> None:
+    far = [distance((0, 0), (1, 2), 3, m) for m in (1, 2, 3, 4)]
+    assert far[0] == 1
+    assert all(2 * a > 3 * b for a, b in itertools.pairwise(far))
+    # With one share more the bound of the average holds for these pairs too, [S2].
+    for m in (1, 2, 3):
+        assert float(far[m]) <= math.sqrt(float(components(2, m, 3)) - 1)
+    assert float(distance((0, 0, 0), (1, 1, 1), 3, 3)) <= math.sqrt(components(3, 2, 3) - 1)
+
+
+@pytest.mark.parametrize("n", [1000, 10_000, 100_000, 1_000_000])
+def test_the_number_of_shares_is_that_of_the_page(n) -> None:
+    protocol = small(clients=n, honest=n)
+    most = (2 * 40 + protocol.bits) / (math.log2(n) - math.log2(math.e))
+    assert most + 2 <= protocol.shares < most + 3
+
+
+def test_what_is_wrong_is_refused() -> None:
+    protocol = small()
+    good = released(protocol, np.zeros(400))
+    size = protocol.frame_size
+    assert size == 19
+    for wrong in (good[:-1], good[:-size], b"", good + good):
+        with pytest.raises(InvalidArgument):
+            shuffle.analysed(protocol, wrong)
+    other = released(small(session=SESSION[::-1]), np.zeros(400))
+    found = shuffle.analysed(protocol, good + other)
+    assert found.clients == 400
+    assert found.refused == 400 * protocol.shares
+    large = np.frombuffer(good, _FRAME).copy()
+    large["share"][0] = 1 << protocol.bits
+    with pytest.raises(InvalidArgument):
+        shuffle.analysed(protocol, large.tobytes())
+
+
+def test_clients_answer_once_and_are_not_copied() -> None:
+    batch = shuffle.SumBatch(small(), 2)
+    with pytest.raises(InvalidArgument):
+        batch.respond([1.0])
+    batch.respond([1.0, 2.0])
+    with pytest.raises(BudgetExceeded):
+        batch.respond([1.0, 2.0])
+    with pytest.raises(CopyRefused):
+        copy.copy(batch)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"epsilon": 0}, {"epsilon": 11}, {"clients": 99}, {"honest": 401}, {"security": 10}],
+)
+def test_arguments_that_cannot_be_used(wrong) -> None:
+    with pytest.raises(InvalidArgument):
+        small(**wrong)
