@@ -106,6 +106,7 @@ class Curator:
         self._process = os.getpid()
 
     mean = _method(ask.mean)
+    mean_vector = _method(ask.mean_vector)
     sum = _method(ask.sum)
     count = _method(ask.count)
     quantile = _method(ask.quantile)

@@ -32,6 +32,7 @@ __all__ = [
     "lp_location",
     "maximum",
     "mean",
+    "mean_vector",
     "median",
     "minimum",
     "monotone",
@@ -121,6 +122,14 @@ True"""
 mean = _one_shot(
     ask.mean,
     example=_EXAMPLE.format(name="mean", arguments="within=(-1e9, 1e9), ", low=9900, high=10100),
+)
+mean_vector = _one_shot(
+    ask.mean_vector,
+    example=""">>> import numpy as np, modicum
+>>> x = np.random.default_rng(1).normal([3, 500], [1, 100], size=(20_000, 2))
+>>> found = modicum.mean_vector(x, within=(-1e9, 1e9), rho="0.5")
+>>> found.shape, found.values.round(-1).tolist()
+((2,), [0.0, 500.0])""",
 )
 sum = _one_shot(
     ask.sum,

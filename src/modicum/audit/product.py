@@ -11,6 +11,7 @@ from modicum.mechanisms.law import Law
 from modicum.mechanisms.radius import RadiusDraw
 from modicum.mechanisms.ranks import RadiusRanks
 from modicum.mechanisms.subsampled import Subsampled
+from modicum.mechanisms.vector_noise import VectorNoise
 
 __all__ = ["factors"]
 
@@ -42,6 +43,11 @@ def _(law: Additive) -> tuple[Law[Any], ...]:
         Additive((value,), (noise,), law.stated)
         for value, noise in zip(law.values, law.noise, strict=True)
     )
+
+
+@factors.register
+def _(law: VectorNoise) -> tuple[Law[Any], ...]:
+    return tuple(Additive((value,), (law.noise,), law.event) for value in law.values)
 
 
 @factors.register

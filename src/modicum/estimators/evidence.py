@@ -22,6 +22,7 @@ from modicum.estimators.subset_mean import SubsetEvidence
 from modicum.estimators.sum import SumEvidence
 from modicum.estimators.trimmed_evidence import TrimmedEvidence
 from modicum.estimators.variance_evidence import ConstantEvidence, VarianceEvidence
+from modicum.estimators.vector_evidence import VectorEvidence
 from modicum.mechanisms.noise import GaussianNoise, LaplaceNoise
 from modicum.mechanisms.octaves import OctavePrior
 
@@ -51,4 +52,5 @@ EVIDENCE: tuple[type, ...] = (
     SumEvidence,
     TrimmedEvidence,
     VarianceEvidence,
+    VectorEvidence,
 )

@@ -35,6 +35,7 @@ from modicum.mechanisms.ranks import RadiusRanks
 from modicum.mechanisms.share import BeyondTarget
 from modicum.mechanisms.subsampled import Members, Subsampled, amplified
 from modicum.mechanisms.threshold import RankThreshold
+from modicum.mechanisms.vector_noise import VectorNoise
 from modicum.mechanisms.weighted import weighted_gaussian, weighted_laplace
 from modicum.privacy.budget import Kind
 from modicum.privacy.event import BoundedRange, Concentrated, Event, Pure, cost
@@ -357,6 +358,12 @@ class ConcentratedPurse(Purse):
 
     def _path_event(self, amount: Fraction) -> Event:
         return Concentrated(amount)
+
+    def vector(self, values: tuple[int, ...], *, bound: int, share: Fraction) -> VectorNoise:
+        """Integers plus noise; ``bound`` must bound their L2 change."""
+        law = VectorNoise(values, bound, self.total * share)
+        self._pay(law.event)
+        return law
 
     def _range_of(self, amount: Fraction) -> Fraction:
         """Return η = sqrt(8 ρ), rounded down: a bounded range of η costs η²/8."""

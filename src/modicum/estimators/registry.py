@@ -17,8 +17,10 @@ from modicum.estimators.rows.locations import LOCATIONS
 from modicum.estimators.rows.means import MEANS
 from modicum.estimators.rows.ranks import RANKS
 from modicum.estimators.rows.spreads import SPREADS
+from modicum.estimators.rows.vectors import VECTORS
+from modicum.estimators.vector_row import VectorRow
 
-__all__ = ["REGISTRY", "ArrayRow", "Row", "find_array_row", "find_row"]
+__all__ = ["REGISTRY", "ArrayRow", "Row", "find_array_row", "find_row", "find_vector_row"]
 
 REGISTRY: tuple[Row[Any] | ArrayRow[Any], ...] = (
     *MEANS,
@@ -26,6 +28,7 @@ REGISTRY: tuple[Row[Any] | ArrayRow[Any], ...] = (
     *SPREADS,
     *DISTRIBUTIONS,
     *LOCATIONS,
+    *VECTORS,
 )
 
 _BY_NAME: Mapping[tuple[str, str], Row[Any] | ArrayRow[Any]] = MappingProxyType(
@@ -50,6 +53,13 @@ def find_array_row(statistic: str, method: str) -> ArrayRow[Any]:
     """Look up a method of a statistic that is several numbers; errors as :func:`find_row`."""
     row = _found(statistic, method)
     assert isinstance(row, ArrayRow)
+    return row
+
+
+def find_vector_row(statistic: str, method: str) -> VectorRow[Any]:
+    """Look up a method of a statistic of several columns together; errors as :func:`find_row`."""
+    row = _found(statistic, method)
+    assert isinstance(row, VectorRow)
     return row
 
 

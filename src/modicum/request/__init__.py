@@ -14,6 +14,7 @@ from modicum.request.histogram import histogram
 from modicum.request.iqr import iqr
 from modicum.request.location import expectile, huber_location, lp_location
 from modicum.request.mean import mean
+from modicum.request.mean_vector import mean_vector
 from modicum.request.monotone import monotone
 from modicum.request.quantile import median, quantile
 from modicum.request.quantiles import quantiles
@@ -35,6 +36,7 @@ __all__ = [
     "lp_location",
     "maximum",
     "mean",
+    "mean_vector",
     "median",
     "minimum",
     "monotone",

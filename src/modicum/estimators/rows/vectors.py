@@ -1,0 +1,21 @@
+"""Statistics of rows that are vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from modicum.estimators.mean_vector import adaptive_mean_vector
+from modicum.estimators.options import NoOption
+from modicum.estimators.vector_row import VectorRow, vector_row
+
+__all__ = ["VECTORS"]
+
+VECTORS: tuple[VectorRow[Any], ...] = (
+    vector_row(
+        "mean_vector",
+        "adaptive",
+        (NoOption(),),
+        "means of several columns with noise on the scale of the rows' own spread",
+        lambda columns, lattice, event, _: adaptive_mean_vector(columns, lattice, event),
+    ),
+)

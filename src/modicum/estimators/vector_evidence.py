@@ -1,0 +1,139 @@
+"""What a mean vector rests on, and the intervals that follow."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from modicum.array_release import Intervals
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.noise import GaussianNoise, Noise
+from modicum.summaries.vector_frame import BOUND
+
+__all__ = ["VectorEvidence"]
+
+NOISY = (
+    "too little data for this budget and so many components: the noise is larger than the ball "
+    "that holds the rows; ask for fewer columns or spend more"
+)
+CLIPPED = (
+    "too little data for this range and budget: a good part of the rows may have been clipped; "
+    "narrow `within` or spend more"
+)
+_COUNTS = 0.1  # of the error probability, for each of the two counts
+
+
+@dataclass(frozen=True, slots=True)
+class VectorEvidence:
+    """A noisy sum of clipped rows about a centre, and noisy counts.
+
+    Attributes
+    ----------
+    lattice : Lattice
+    centre : tuple of int
+        Lattice integers.
+    gains : tuple of float
+        Units of the sum in a lattice step, for each component; rows were clipped to norm
+        :data:`~modicum.summaries.vector_frame.BOUND` in them.
+    sums : tuple of int
+        Noisy sums.
+    noise : GaussianNoise
+        Of each sum.
+    rows, outside : int
+        Noisy numbers of rows, and of those that were clipped.
+    rows_noise, outside_noise : Noise
+    """
+
+    lattice: Lattice
+    centre: tuple[int, ...]
+    gains: tuple[float, ...]
+    sums: tuple[int, ...]
+    noise: GaussianNoise
+    rows: int
+    rows_noise: Noise
+    outside: int
+    outside_noise: Noise
+
+    @property
+    def values(self) -> tuple[Fraction, ...]:
+        """The means, within the range."""
+        count, step = max(self.rows, 1), Fraction(self.lattice.step)
+        means = (
+            c + s / (Fraction(g) * count)
+            for c, g, s in zip(self.centre, self.gains, self.sums, strict=True)
+        )
+        first, last = self.lattice.first, self.lattice.last
+        return tuple(min(max(mean, Fraction(first)), Fraction(last)) * step for mean in means)
+
+    @property
+    def status(self) -> str:
+        """``"ok"``, or a warning in words."""
+        count = max(self.rows, 1)
+        if len(self.sums) * self.noise.variance > (BOUND * count) ** 2:
+            return NOISY
+        if self.outside > count / 4:
+            return CLIPPED
+        return "ok"
+
+    def intervals(self, level: float, tail: float | None) -> Intervals:
+        """Return intervals that hold all at once.
+
+        One of the d + 2 noises is larger than its bound with a probability of at most 1 - level
+        (union bound). For any number of rows between its bounds, and any sums between theirs, the
+        mean of the clipped rows is between two quotients. A row outside adds, on average, no more
+        than r / (tail - 1) to what was clipped off; in the worst case all of it in one component.
+        """
+        alpha = 1 - level
+        reach = self.noise.tail_bound(alpha * (1 - 2 * _COUNTS) / len(self.sums))
+        about = self.rows_noise.tail_bound(alpha * _COUNTS)
+        fewest, most = max(self.rows - about, 1.0), max(self.rows + about, 1.0)
+        sums, gains = np.array(self.sums, dtype=np.float64), np.array(self.gains)
+        low, high = (sums - reach) / gains, (sums + reach) / gains
+        lower = np.minimum(low / fewest, low / most)
+        upper = np.maximum(high / fewest, high / most)
+        if tail is not None:
+            beyond = self.outside + self.outside_noise.tail_bound(alpha * _COUNTS)
+            share = min(max(beyond, 0.0) / fewest, 1.0)
+            cut = share * BOUND / (tail - 1) / gains
+            lower, upper = lower - cut, upper + cut
+        centre, step = np.array(self.centre, dtype=np.float64), self.lattice.step
+        ends = (
+            np.clip((centre + side) * step, self.lattice.lo, self.lattice.hi)
+            for side in (lower, upper)
+        )
+        return Intervals(*ends)
+
+    @property
+    def condition(self) -> str:
+        """What the default intervals assume."""
+        return "assume that rows outside the ball are not far outside (tail=3)"
+
+    def assumption(self, tail: float | None) -> str:
+        """Say in words what the intervals cover."""
+        cover = (
+            "the intervals cover the noise of all components and of the number of rows at once, "
+        )
+        if tail is None:
+            return cover + "but not what was clipped off the rows outside the ball."
+        return cover + (
+            "and what was clipped off: the rows outside the ball, whose noisy number is known, are "
+            f"assumed to lie beyond it by at most 1/{tail - 1:g} of its radius on average, in any "
+            "direction. They cover the mean of these rows, not of a population."
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Numbers as JSON types."""
+        step = self.lattice.step
+        return {
+            "centre": [self.lattice.value(each) for each in self.centre],
+            "radii": [BOUND / gain * step for gain in self.gains],
+            "sums": list(self.sums),
+            "noise_sd": math.sqrt(self.noise.variance),
+            "rows": self.rows,
+            "rows_noise_sd": math.sqrt(self.rows_noise.variance),
+            "outside": self.outside,
+            "outside_noise_sd": math.sqrt(self.outside_noise.variance),
+        }
