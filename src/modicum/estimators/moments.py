@@ -14,7 +14,7 @@ A covariance, principal components and a linear regression follow from the last 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -36,9 +36,7 @@ Floats = NDArray[np.float64]
 
 _PLAIN = Weights(count=20, mean=10, square=20, product=20)
 # A regression can do with much noisier products of its predictors: a penalty takes their place.
-_GOAL = Weights(
-    count=20, mean=10, square=20, product=6, goal=40, goal_mean=40, goal_square=2
-)
+_GOAL = Weights(count=20, mean=10, square=20, product=6, goal=40, goal_mean=40, goal_square=2)
 _COUNT, _INTERVALS, _SIZE = Fraction(3, 100), Fraction(2, 5), Fraction(1, 20)
 _ENOUGH = 40.0  # so much ε n makes a failure of an interval all but impossible
 _ENOUGH_SIZE = 20.0
@@ -61,10 +59,11 @@ class Moments:
         The first noisy number of records.
     beyond : float
         The share of the records that was to be shrunk.
-    products : float64 array of shape (d + 1, d + 1)
-        Noisy sums of products, of the constant 1 first.
-    noise : float64 array
-        Standard deviations of their noise.
+    sums : tuple of int
+        Noisy sums of products, of the constant 1 first: the upper triangle, row by row, in units
+        of 2^-32.
+    deviations : tuple of float
+        Standard deviations of their noise, in these units.
     """
 
     labels: tuple[str, ...]
@@ -72,8 +71,18 @@ class Moments:
     frame: Frame
     count: int
     beyond: float
-    products: Floats
-    noise: Floats
+    sums: tuple[int, ...]
+    deviations: tuple[float, ...]
+
+    @property
+    def products(self) -> Floats:
+        """Noisy sums of products, shape (d + 1, d + 1), of the constant 1 first."""
+        return self._matrix(self.sums)
+
+    @property
+    def noise(self) -> Floats:
+        """Standard deviations of their noise."""
+        return self._matrix(self.deviations)
 
     @property
     def weight(self) -> float:
@@ -113,6 +122,12 @@ class Moments:
         """
         found: NDArray[np.bool_] = np.diag(self.scatter) > threshold * np.diag(self.noise)[1:]
         return found
+
+    def _matrix(self, upper: Sequence[float]) -> Floats:
+        width = len(self.labels) + 1
+        found = np.zeros((width, width))
+        found[np.triu_indices(width)] = [each / ONE**2 for each in upper]
+        return found + np.triu(found, 1).T
 
 
 def noisy_moments(
@@ -173,8 +188,8 @@ def noisy_moments(
         frame,
         counted,
         beyond,
-        _symmetric(np.array([each / ONE**2 for each in noisy]), width + 1),
-        _symmetric(np.array([math.sqrt(z.variance) / ONE**2 for z in final.noise]), width + 1),
+        noisy,
+        tuple(math.sqrt(z.variance) for z in final.noise),
     )
 
 
@@ -209,9 +224,3 @@ def _share_beyond(scale: float, width: int) -> float:
     80 (d + 1) / (ε n), found by simulation over tables of 5 to 50 columns.
     """
     return min(0.75, 80 * width / scale)
-
-
-def _symmetric(upper: Floats, width: int) -> Floats:
-    found = np.zeros((width, width))
-    found[np.triu_indices(width)] = upper
-    return found + np.triu(found, 1).T

@@ -274,7 +274,9 @@ class Purse(ABC):
         self._pay(event)
         return law
 
-    def weighted(self, values: tuple[int, ...], weights: tuple[int, ...], *, bound: int) -> Additive:
+    def weighted(
+        self, values: tuple[int, ...], weights: tuple[int, ...], *, bound: int
+    ) -> Additive:
         """Integers plus noise of sizes 1/weight, for all that is left.
 
         ``bound`` must bound the change in the weighted norm of :attr:`norm`.

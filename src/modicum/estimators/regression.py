@@ -61,7 +61,7 @@ def noisy_regression(columns: Columns, lattice: Lattice, event: Event) -> Steps[
     """
     moments = yield from noisy_moments(columns, lattice, event, goal=True)
     fit = fitted(moments)
-    evidence = RegressionEvidence(moments, fit)
+    evidence = RegressionEvidence(moments)
     values = tuple(Fraction(float(each)) for each in evidence.coefficients)
     axis = Axis.of(term=("intercept", *moments.labels[:-1]))
     return ArrayAnswer(values, (axis,), evidence, _status(moments, fit))
@@ -85,18 +85,22 @@ def fitted(moments: Moments) -> Fit:
     return Fit(slopes, kept, inverse, penalty)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class RegressionEvidence:
     """Coefficients from released moments, and intervals by the delta method."""
 
     moments: Moments
-    fit: Fit
+
+    @property
+    def fit(self) -> Fit:
+        """The slopes."""
+        return fitted(self.moments)
 
     @property
     def coefficients(self) -> Floats:
         """The intercept and the slopes, in the units of the data."""
         units, location = self.moments.units, self.moments.location
-        slopes = self.fit.slopes * units[-1] / units[:-1]
+        slopes = self.fit.slopes * (units[-1] / units[:-1])
         intercept = location[-1] - slopes @ location[:-1]
         return np.concatenate([[intercept], slopes])
 
@@ -173,9 +177,7 @@ class RegressionEvidence:
             "means": moments.location.tolist(),
             "share_shrunk": moments.beyond,
             "kept": [
-                name
-                for name, kept in zip(moments.labels[:-1], self.fit.kept, strict=True)
-                if kept
+                name for name, kept in zip(moments.labels[:-1], self.fit.kept, strict=True) if kept
             ],
         }
 
@@ -191,9 +193,7 @@ def _moved(left: Floats, right: Floats, variances: Floats) -> Floats:
 
 
 def _status(moments: Moments, fit: Fit) -> str:
-    left_out = [
-        name for name, kept in zip(moments.labels[:-1], fit.kept, strict=True) if not kept
-    ]
+    left_out = [name for name, kept in zip(moments.labels[:-1], fit.kept, strict=True) if not kept]
     if not left_out:
         return "ok"
     if not fit.kept.any():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -129,10 +129,17 @@ class IntervalDraw(Law[int]):
         return draw_level(self.grid.prior(), losses, self.epsilon, entropy)
 
     def log_density(self, outcome: int) -> float:
+        return float(self.log_densities([outcome])[0])
+
+    def log_densities(self, outcomes: Sequence[int]) -> NDArray[np.float64]:
+        """Log density at each of many outcomes."""
         exponents = float(self.epsilon) * (self.scores - self.scores.max()).astype(np.float64)
         weights = self.grid.prior().astype(np.float64)
-        total = math.log(float(weights @ np.exp(exponents)))
-        return math.log(weights[outcome]) + float(exponents[outcome]) - total
+        logs = np.log(weights) + exponents
+        found: NDArray[np.float64] = logs[list(outcomes)] - math.log(
+            float(weights @ np.exp(exponents))
+        )
+        return found
 
     def probes(self) -> Iterable[int]:
         return range(self.grid.size)

@@ -14,10 +14,13 @@ from modicum.mechanisms.grid import FloatGrid
 from modicum.summaries.base import Fields, Integers, Rows, Sensitive, pack
 from modicum.summaries.kernel import CHUNK, Quantiser
 
-__all__ = ["CELLS", "SpreadCounts", "SpreadSummary", "cell_numbers", "quantised"]
+__all__ = ["CELLS", "MOST_COLUMNS", "SpreadCounts", "SpreadSummary", "cell_numbers", "quantised"]
 
 CELLS = FloatGrid(9)
 """Cells of 1/512 of their distance from zero, and single integers near it."""
+
+MOST_COLUMNS = 500
+"""Each has a table of some 350 KB, and a product with every other one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,8 @@ class _SpreadPass:
 
     def update(self, x: NDArray[np.float64], /) -> None:
         if not len(self._counts):
+            if x.shape[1] > MOST_COLUMNS:
+                raise InvalidArgument(f"at most {MOST_COLUMNS} columns together, got {x.shape[1]}")
             self._counts = np.zeros((x.shape[1], self._cells), dtype=np.int64)
         starts = np.arange(x.shape[1]) * self._cells - self._first
         for q in quantised(self._quantiser, x):
@@ -127,8 +132,6 @@ def quantised(quantiser: Quantiser, x: NDArray[np.float64]) -> list[Integers]:
     """Round rows without missing values to lattice integers, in blocks."""
     rows, width = x.shape
     size = max(1, CHUNK // width)
-    if width > CHUNK:
-        raise InvalidArgument(f"at most {CHUNK} columns, got {width}")
     return [
         quantiser.integers(quantiser.bits(x[start : start + size].ravel())).reshape(-1, width)
         for start in range(0, rows, size)
