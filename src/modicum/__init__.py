@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from modicum.estimators.score import Score
     from modicum.group_by import GroupBy
     from modicum.grouped import GroupedRelease
+    from modicum.interop.sklearn import PCA, LinearRegression, RobustScaler, StandardScaler
     from modicum.one_shot import (
         cdf,
         count,
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
     from modicum.request import ArrayRequest, Request
 
 __all__ = [
+    "PCA",
     "AccessDenied",
     "ArrayRelease",
     "ArrayRequest",
@@ -91,13 +93,16 @@ __all__ = [
     "Ledger",
     "LedgerCorrupt",
     "LedgerError",
+    "LinearRegression",
     "MissingColumn",
     "ModicumError",
     "ModicumWarning",
     "Release",
     "Request",
+    "RobustScaler",
     "Score",
     "SourceError",
+    "StandardScaler",
     "Unit",
     "UnsupportedData",
     "__version__",
@@ -161,6 +166,7 @@ _HOMES = {
     "modicum.grouped": {"GroupedRelease"},
     "modicum.estimators.boundaries": {"Boundaries"},
     "modicum.estimators.score": {"Score"},
+    "modicum.interop.sklearn": {"LinearRegression", "PCA", "RobustScaler", "StandardScaler"},
     "modicum.one_shot": {
         "cdf",
         "count",

@@ -14,7 +14,7 @@ A covariance, principal components and a linear regression follow from the last 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -27,7 +27,7 @@ from modicum.mechanisms.interval import IntervalGrid
 from modicum.privacy.event import Event
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.columns import Columns
-from modicum.summaries.outer import ONE, Frame, Gauge, GaugeCounts, OuterProducts, Weights
+from modicum.summaries.outer import ONE, Frame, Gauge, GaugeCounts, Norm, OuterProducts, Weights
 from modicum.summaries.spread_counts import SpreadCounts
 
 __all__ = ["Moments", "column_labels", "noisy_moments"]
@@ -36,7 +36,10 @@ Floats = NDArray[np.float64]
 
 _PLAIN = Weights(count=20, mean=10, square=20, product=20)
 # A regression can do with much noisier products of its predictors: a penalty takes their place.
-_GOAL = Weights(count=20, mean=10, square=20, product=6, goal=40, goal_mean=40, goal_square=2)
+_GOAL: Mapping[Norm, Weights] = {
+    "l1": Weights(count=20, mean=10, square=20, product=6, goal=40, goal_mean=40, goal_square=2),
+    "l2": Weights(count=20, mean=10, square=20, product=6, goal=80, goal_mean=40, goal_square=2),
+}
 _COUNT, _INTERVALS, _SIZE = Fraction(3, 100), Fraction(2, 5), Fraction(1, 20)
 _ENOUGH = 40.0  # so much ε n makes a failure of an interval all but impossible
 _ENOUGH_SIZE = 20.0
@@ -168,7 +171,7 @@ def noisy_moments(
         tuple(wide.bit_length() - 2 for _, wide in chosen),
     )
 
-    gauge = Gauge(purse.norm, _GOAL if goal else _PLAIN)
+    gauge = Gauge(purse.norm, _GOAL[purse.norm] if goal else _PLAIN)
     typical = gauge.typical(width + 1)
     bounds = tuple(math.isqrt(typical**2 << 4 >> half + 4) for half in _HALVINGS)
     share = min(_SIZE, _share_of(purse, _ENOUGH_SIZE / n0))
