@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,7 +163,7 @@ def noisy_moments(
     chosen = []
     for place, label in enumerate(labels):  # [W2]
         twice = 2 if goal and place == width - 1 else 1
-        scores = grid.scores(lambda points, place=place: spread.below(place, points))
+        scores = grid.scores(partial(spread.below, place))
         law = purse.interval(scores, grid, share=twice * share)
         words = _in_words(grid, lattice)
         chosen.append(grid.interval((yield from draw(f"interval of {label}", law, words))))

@@ -80,6 +80,10 @@ class _Private(_base.BaseEstimator):  # type: ignore[misc]
         _validation.check_is_fitted(self)
 
 
+class _Transformer(_base.TransformerMixin, _Private):  # type: ignore[misc]
+    """A model that maps rows to rows."""
+
+
 class LinearRegression(_base.RegressorMixin, _Private):  # type: ignore[misc]
     """Linear regression with no bounds to guess.
 
@@ -150,9 +154,7 @@ class LinearRegression(_base.RegressorMixin, _Private):  # type: ignore[misc]
         return predicted
 
 
-class PCA(  # type: ignore[misc]
-    _base.ClassNamePrefixFeaturesOutMixin, _base.TransformerMixin, _Private
-):
+class PCA(_Transformer, _base.ClassNamePrefixFeaturesOutMixin):  # type: ignore[misc]
     """Principal components with no norm bound to guess.
 
     Parameters
@@ -238,7 +240,7 @@ class PCA(  # type: ignore[misc]
         return points
 
 
-class _Scaler(_base.OneToOneFeatureMixin, _base.TransformerMixin, _Private):  # type: ignore[misc]
+class _Scaler(_Transformer, _base.OneToOneFeatureMixin):  # type: ignore[misc]
     """A centre and a scale for each column, each at an equal part of the price."""
 
     def _fit_columns(

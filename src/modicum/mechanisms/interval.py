@@ -68,7 +68,8 @@ class IntervalGrid:
         """
         m = np.arange(-_REACH, _REACH - 1)
         distance = np.abs(m + 1)
-        return np.tile(_UNIT // (1 + distance) ** 2, self.levels)
+        weights: Integers = np.tile(_UNIT // (1 + distance) ** 2, self.levels)
+        return weights
 
     def scores(self, below: Callable[[Integers], Integers]) -> Integers:
         """Number of records in each candidate without those in its fullest eighth.
@@ -84,7 +85,8 @@ class IntervalGrid:
         halves = counts.reshape(self.levels, -1, half)
         inside, fullest = halves.sum(axis=2), halves.max(axis=2)
         found = inside[:, 1:] + inside[:, :-1] - np.maximum(fullest[:, 1:], fullest[:, :-1])
-        return found.ravel()
+        scores: Integers = found.ravel()
+        return scores
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -177,7 +177,7 @@ def linear_regression(
         raise InvalidArgument("columns and target go together; leave both out for an array")
     names = column_names(columns)
     if names.names is not None:
-        names = column_names((*names.names, target))  # type: ignore[arg-type]
+        names = column_names((*names.names, target))
     lattice = Lattice.within(within, step)
     return _asked("linear_regression", names, lattice, price, NoOption())
 
