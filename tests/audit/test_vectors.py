@@ -1,0 +1,127 @@
+"""Mean vectors keep their claim on every branch, leak nothing, and wrong forms are found."""
+
+from itertools import combinations_with_replacement
+
+import numpy as np
+import pytest
+
+from modicum import audit
+from modicum import request as ask
+from modicum.audit.pairs import Remembered
+from modicum.estimators import mean_vector
+from modicum.estimators.purse import ConcentratedPurse
+from modicum.estimators.vector_evidence import VectorEvidence
+from modicum.exact.entropy import SeededEntropy
+from modicum.privacy.unit import Unit
+from modicum.runners.live import run
+from modicum.summaries.vector_frame import BOUND, FrameView
+
+Point = tuple[float, ...]
+NARROW = {"within": (-8, 8), "step": 1}
+
+
+def vectors(points: list[Point], most: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """All data sets of fewer than ``most`` rows, each with every one that has a row more."""
+    known: dict[tuple[Point, ...], np.ndarray] = {}
+
+    def rows(*chosen: Point) -> np.ndarray:
+        key = tuple(sorted(chosen))
+        empty = np.empty((0, len(points[0])))
+        return known.setdefault(key, np.array(key, dtype=float) if key else empty)
+
+    return [
+        (rows(*data), rows(*data, point))
+        for n in range(most)
+        for data in combinations_with_replacement(points, n)
+        for point in points
+    ]
+
+
+CORNERS = [(-8.0, 8.0), (0.0, 1.0), (8.0, 8.0)]
+CASES = {
+    "one component": (vectors([(-8.0,), (1.0,)], 2), (0, 2, 1)),
+    "two components": (vectors(CORNERS, 2), (0, 1)),
+}
+MORE = {
+    "one component": (vectors([(-8.0,), (1.0,), (8.0,)], 3), (2, 2, 2, 1)),
+    "two components": (vectors(CORNERS, 3), (2, 1)),
+    "three components": (vectors([(-8.0, 0.0, 8.0), (1.0, 1.0, 1.0)], 2), (1, 2, 1)),
+    "four rows": (vectors([(-8.0, 8.0), (3.0, 1.0)], 4), (0, 2, 2, 2, 1)),
+}
+EVERY = [pytest.param(*CASES[name], id=name) for name in CASES] + [
+    pytest.param(*MORE[name], id=f"more, {name}", marks=pytest.mark.slow) for name in MORE
+]
+
+
+@pytest.mark.parametrize(("pairs", "widths"), EVERY)
+def test_the_whole_release_keeps_its_claim_for_every_order(pairs, widths) -> None:
+    """The sum over all draws of D_α / α is at most ρ, and nearly ρ is used."""
+    report = audit.check(ask.mean_vector(**NARROW, rho="0.5"), pairs, widths=widths)
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    assert 0.97 < report.used <= 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rho", ["1e-6", "20"])
+def test_small_and_large_budgets(rho) -> None:
+    report = audit.check(ask.mean_vector(**NARROW, rho=rho), vectors(CORNERS[:2], 2), widths=(0, 1))
+    assert report.passed, report
+
+
+@pytest.mark.slow
+def test_a_wide_range_on_its_default_lattice() -> None:
+    pairs = vectors([(-1e9, 1e9), (1234567.8, 0.1)], 2)
+    request = ask.mean_vector(within=(-1e9, 1e9), rho="0.5")
+    report = audit.check(request, pairs, widths=(1,), values={"count": ((1,), (10_000,))})
+    assert report.passed, report
+    assert report.used > 0.95
+
+
+def test_rounding_to_the_nearest_integers_breaks_the_claim(monkeypatch) -> None:
+    """A row of 64 components of half a coarse unit rounds to twice its norm: four times ρ."""
+    coarse = BOUND / 4
+
+    def rounded(self, x):
+        u = self.seen(x)
+        size = np.sqrt((u * u).sum(axis=1, keepdims=True))
+        clipped = u * np.minimum(1, BOUND / np.maximum(size, 1))
+        return np.floor(clipped / coarse + 0.5 + 1e-9) * coarse
+
+    pairs = [(np.empty((0, 64)), np.full((1, 64), 8.0))]
+    request = ask.mean_vector(**NARROW, rho="0.5")
+    values = {"count": ((600,),), "radius 1": ((50,),)}
+    assert audit.check(request, pairs, widths=(1,), values=values).passed
+    monkeypatch.setattr(FrameView, "clipped", rounded)
+    report = audit.check(request, pairs, widths=(1,), values=values)
+    assert not report.passed
+    assert max(step.used for step in report.steps) > 3.9
+
+
+def test_dividing_by_the_true_number_of_rows_is_found(monkeypatch) -> None:
+    request = ask.mean_vector(**NARROW, rho="0.5")
+    data = [np.zeros((n, 2)) for n in (1, 2)]
+    walk = run(
+        {"answer": request},
+        Remembered(data[0]),
+        unit=Unit(),
+        charge=lambda: None,
+        entropy=SeededEntropy(1),
+    )["answer"]
+    outcomes = [entry.outcome for entry in walk.journal]
+    assert audit.leaks(request, data, outcomes) is None
+    counted: list[int] = []
+    noisy = ConcentratedPurse.noisy
+
+    def remembered(self, values, *, sensitivity, share):
+        counted[:] = values
+        return noisy(self, values, sensitivity=sensitivity, share=share)
+
+    def true_rows(**fields):
+        return VectorEvidence(**{**fields, "rows": counted[0]})
+
+    monkeypatch.setattr(ConcentratedPurse, "noisy", remembered)
+    monkeypatch.setattr(mean_vector, "VectorEvidence", true_rows)
+    leak = audit.leaks(request, data, outcomes)
+    assert leak is not None
+    assert leak.kind == "answer"

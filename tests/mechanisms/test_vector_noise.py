@@ -1,0 +1,96 @@
+"""The discrete Gaussian vector: its law, its sampler, and its zCDP to the last digit."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from modicum import audit
+from modicum.audit.divergence import ALPHAS, rho_of
+from modicum.audit.product import factors
+from modicum.exact.entropy import SeededEntropy
+from modicum.mechanisms.vector_noise import VectorNoise
+from modicum.privacy.event import Concentrated
+from modicum.summaries.vector_frame import BOUND
+
+LAW = VectorNoise((3, -4), 5, Fraction(2))
+
+
+def test_its_public_part_and_event() -> None:
+    assert LAW.event == Concentrated(Fraction(2))
+    assert LAW.public() == {"bound": 5, "rho": Fraction(2)}
+    assert LAW.noise.sigma2 == Fraction(25, 4)
+    assert "3, -4" not in repr(LAW)
+
+
+def test_densities_add_up_to_one() -> None:
+    side = range(-25, 26)
+    mass = sum(math.exp(LAW.log_density((3 + a, -4 + b))) for a, b in product(side, side))
+    assert mass == pytest.approx(1, abs=1e-12)
+
+
+def enumerated(shift: tuple[int, int], alpha: float) -> float:
+    """D_α of the laws about a shift and about 0, summed over every outcome that matters."""
+    one, other = (replace(LAW, values=values) for values in (shift, (0, 0)))
+    reach = 12 + int(alpha) * 6
+    total = -math.inf
+    for outcome in product(range(-reach, reach + 1), repeat=2):
+        p, q = one.log_density(outcome), other.log_density(outcome)
+        total = np.logaddexp(total, alpha * p + (1 - alpha) * q)
+    return float(total) / (alpha - 1)
+
+
+@pytest.mark.parametrize("alpha", [1.01, 2.0, 5.0])
+@pytest.mark.parametrize("shift", [(3, 4), (5, 0), (0, -5)])
+def test_a_shift_of_the_bound_costs_rho_for_every_order(shift, alpha) -> None:
+    assert enumerated(shift, alpha) / alpha == pytest.approx(2, rel=1e-3)
+    assert enumerated(shift, alpha) / alpha <= 2 + 1e-9
+
+
+def test_a_longer_shift_breaks_the_claim() -> None:
+    assert enumerated((5, 1), 2.0) / 2 > 2.07
+    # A swap moves a sum of clipped rows by up to twice the bound: four times the price.
+    assert enumerated((10, 0), 2.0) / 2 == pytest.approx(8, rel=0.01)
+
+
+def test_no_order_finds_more_than_rho_at_full_size() -> None:
+    law = VectorNoise((BOUND // 5 * 3, BOUND // 5 * 4, 0), BOUND, Fraction(1, 2))
+    parts = zip(factors(law), factors(replace(law, values=(0, 0, 0))), strict=True)
+    found = sum(rho_of(one, other) for one, other in parts)
+    assert found.shape == (2, len(ALPHAS))
+    assert 0.4999999 < found.min() <= found.max() <= 0.5
+
+
+@pytest.mark.parametrize("law", [LAW, VectorNoise((7, 0, -(2**40)), BOUND, Fraction(1, 3))])
+def test_the_sampler_follows_the_law_and_a_wrong_scale_is_noticed(law) -> None:
+    assert audit.fit(law, 4000, SeededEntropy("vector")) > 1e-3
+    for factor in (Fraction(10, 7), Fraction(7, 13)):
+        wrong = replace(law, rho=law.rho * factor**2)
+        assert audit.power(law, wrong, draws=4000, entropy=SeededEntropy(2), trials=1) == 1
+
+
+def test_dependent_noise_is_noticed() -> None:
+    class Same(VectorNoise):
+        def sample(self, entropy):
+            first = self.noise.sample(entropy)
+            return tuple(v + first for v in self.values)
+
+    wrong = Same(LAW.values, LAW.bound, LAW.rho)
+    assert audit.power(LAW, wrong, draws=4000, entropy=SeededEntropy(3), trials=3) == 1
+
+
+def test_many_components_are_drawn_at_once() -> None:
+    law = VectorNoise(tuple(range(1000)), BOUND, Fraction(1, 2))
+    noise = np.array(law.sample(SeededEntropy(1))) - np.arange(1000)
+    assert 0.9 < noise.std() / BOUND < 1.1
+    at, beside = law.log_density(law.values), law.log_density((BOUND, *law.values[1:]))
+    assert at - beside == pytest.approx(0.5, rel=1e-6)
+
+
+def test_probes_move_every_component() -> None:
+    probes = list(LAW.probes())
+    assert len(probes) == 5
+    assert all(len(probe) == 2 for probe in probes)
