@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -66,10 +67,7 @@ class IntervalGrid:
 
         Distances are in halves of the width; every width has the same weight in all.
         """
-        m = np.arange(-_REACH, _REACH - 1)
-        distance = np.abs(m + 1)
-        weights: Integers = np.tile(_UNIT // (1 + distance) ** 2, self.levels)
-        return weights
+        return _prior(self.levels)
 
     def scores(self, below: Callable[[Integers], Integers]) -> Integers:
         """Number of records in each candidate without those in its fullest eighth.
@@ -145,3 +143,11 @@ class IntervalDraw(Law[int]):
 
     def probes(self) -> Iterable[int]:
         return range(self.grid.size)
+
+
+@functools.lru_cache(maxsize=8)
+def _prior(levels: int) -> Integers:
+    distance = np.abs(np.arange(-_REACH, _REACH - 1) + 1)
+    weights = np.tile(_UNIT // (1 + distance) ** 2, levels)
+    weights.flags.writeable = False
+    return weights
