@@ -47,7 +47,9 @@ def size(gauge: Gauge, vector: np.ndarray) -> float:
 
 @pytest.mark.parametrize("gauge", GAUGES, ids=str)
 def test_sizes_are_norms_of_the_weighted_outer_product(gauge) -> None:
-    vectors = np.concatenate([rows(), RNG.integers(-2 * ONE, 2 * ONE, (50, 4)), np.zeros((1, 4), int)])
+    vectors = np.concatenate(
+        [rows(), RNG.integers(-2 * ONE, 2 * ONE, (50, 4)), np.zeros((1, 4), int)]
+    )
     vectors[:, 0] = np.abs(vectors[:, 0])
     found = gauge.sizes(vectors)
     exact = np.array([float(size(gauge, vector)) for vector in vectors])
