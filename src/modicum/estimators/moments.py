@@ -43,7 +43,7 @@ _GOAL: Mapping[Norm, Weights] = {
 }
 _COUNT, _INTERVALS, _SIZE = Fraction(3, 100), Fraction(2, 5), Fraction(1, 20)
 _ENOUGH = 40.0  # so much ε n makes a failure of an interval all but impossible
-_ENOUGH_SIZE = 20.0
+_ENOUGH_SIZE = 100.0
 _HALVINGS = range(-4, 11)  # thresholds, in half powers of two below a typical size
 _PLACES = 1 << 24
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
@@ -21,20 +22,20 @@ __all__ = ["IntervalDraw", "IntervalGrid"]
 
 Integers = NDArray[np.int64]
 
-_PARTS = 8
-_LEAST = 3  # a part of the narrowest interval is one lattice step
+_PARTS = 16
+_LEAST = 4  # a part of the narrowest interval is one lattice step
 _REACH = 256
 _UNIT = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class IntervalGrid:
-    """Candidates [m r/2, m r/2 + r) for r = 2^level lattice steps and -256 <= m <= 254.
+    """Candidates [m r/2, m r/2 + r) for r = 2^k lattice steps and -256 <= m <= 254.
 
     Attributes
     ----------
     levels : int
-        How many widths there are: 8, 16, ..., the last one twice as far from zero as any value.
+        How many widths there are: 16, 32, ..., the last one twice as far from zero as any value.
     """
 
     levels: int
@@ -46,7 +47,7 @@ class IntervalGrid:
         Examples
         --------
         >>> IntervalGrid.of(Lattice.within((-8, 8), 1)).interval(0)
-        (-1024, 8)
+        (-2048, 16)
         """
         farthest = max(-lattice.first, lattice.last + 1)
         return cls(max(1, farthest.bit_length() + 2 - _LEAST))
@@ -75,14 +76,17 @@ class IntervalGrid:
         Parameters
         ----------
         below : callable
-            How many records are below each of some lattice integers, at which eighths begin.
+            How many records are below each of some lattice integers, at which sixteenths begin.
         """
         half = _PARTS // 2
         points = np.arange(-_REACH * half, _REACH * half + 1, dtype=np.int64)
         counts = np.diff(below(points << np.arange(self.levels)[:, None]), axis=1)
-        halves = counts.reshape(self.levels, -1, half)
-        inside, fullest = halves.sum(axis=2), halves.max(axis=2)
-        found = inside[:, 1:] + inside[:, :-1] - np.maximum(fullest[:, 1:], fullest[:, :-1])
+        inside = counts.reshape(self.levels, -1, half).sum(axis=2)
+        inside = inside[:, 1:] + inside[:, :-1]
+        # Two neighbouring parts are an eighth. Those of a candidate begin at `half` m parts.
+        eighths = counts[:, 1:] + counts[:, :-1]
+        fullest = sliding_window_view(eighths, _PARTS - 1, axis=1)[:, ::half].max(axis=2)
+        found = inside - fullest
         scores: Integers = found.ravel()
         return scores
 
@@ -91,9 +95,10 @@ class IntervalGrid:
 class IntervalDraw(Law[int]):
     """An interval I with P(I) ∝ w(I) exp(ε s(I)), w a prior that does not depend on the data.
 
-    s(I) is the number of records in I outside of its fullest eighth: little if I misses the data,
-    and little if it is so wide that they are in one eighth of it. So it finds the scale of the
-    data, whatever the range, and where they are, at the cost of a logarithm of the number of
+    s(I) is the number of records in I outside of its fullest eighth, any two neighbours of its 16
+    parts, so that no place of the data in a wide interval makes them look spread out. It is little
+    if I misses the data, and if it is so wide that they are in an eighth of it. So it finds where
+    the data are and their scale, whatever the range, at the cost of a logarithm of the number of
     widths. Records count once, so both ends come at the price of one.
 
     Sensitivity contract: s(I) = min over eighths c of #(I without c), a minimum of counts: a

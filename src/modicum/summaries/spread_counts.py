@@ -16,11 +16,11 @@ from modicum.summaries.kernel import CHUNK, Quantiser
 
 __all__ = ["CELLS", "MOST_COLUMNS", "SpreadCounts", "SpreadSummary", "cell_numbers", "quantised"]
 
-CELLS = FloatGrid(9)
-"""Cells of 1/512 of their distance from zero, and single integers near it."""
+CELLS = FloatGrid(10)
+"""Cells of 1/1024 of their distance from zero, and single integers near it."""
 
 MOST_COLUMNS = 500
-"""Each has a table of some 350 KB, and a product with every other one."""
+"""Each has a table of some 700 KB, and a product with every other one."""
 
 
 @dataclass(frozen=True, slots=True)
