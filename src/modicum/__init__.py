@@ -33,7 +33,10 @@ if TYPE_CHECKING:
     from modicum.estimators.score import Score
     from modicum.group_by import GroupBy
     from modicum.grouped import GroupedRelease
-    from modicum.interop.sklearn import PCA, LinearRegression, RobustScaler, StandardScaler
+    from modicum.interop.sklearn import PCA as PCA
+    from modicum.interop.sklearn import LinearRegression as LinearRegression
+    from modicum.interop.sklearn import RobustScaler as RobustScaler
+    from modicum.interop.sklearn import StandardScaler as StandardScaler
     from modicum.one_shot import (
         cdf,
         count,
@@ -75,7 +78,6 @@ if TYPE_CHECKING:
     from modicum.request import ArrayRequest, Request
 
 __all__ = [
-    "PCA",
     "AccessDenied",
     "ArrayRelease",
     "ArrayRequest",
@@ -93,16 +95,13 @@ __all__ = [
     "Ledger",
     "LedgerCorrupt",
     "LedgerError",
-    "LinearRegression",
     "MissingColumn",
     "ModicumError",
     "ModicumWarning",
     "Release",
     "Request",
-    "RobustScaler",
     "Score",
     "SourceError",
-    "StandardScaler",
     "Unit",
     "UnsupportedData",
     "__version__",
@@ -166,6 +165,7 @@ _HOMES = {
     "modicum.grouped": {"GroupedRelease"},
     "modicum.estimators.boundaries": {"Boundaries"},
     "modicum.estimators.score": {"Score"},
+    # Not in __all__: they need the extra, and `from modicum import *` does not.
     "modicum.interop.sklearn": {"LinearRegression", "PCA", "RobustScaler", "StandardScaler"},
     "modicum.one_shot": {
         "cdf",
