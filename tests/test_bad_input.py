@@ -229,7 +229,7 @@ def test_a_missing_column_is_a_key_error_with_a_plain_message(table: pd.DataFram
 
 @pytest.mark.parametrize(
     "thing",
-    [object(), {"income": [1.0]}, 5, None, np.zeros((3, 3)), np.array(["a"]), lambda: 0],
+    [object(), {"income": [1.0]}, 5, None, np.zeros((3, 3, 3)), np.array(["a"]), lambda: 0],
     ids=lambda thing: type(thing).__name__,
 )
 def test_what_is_no_table(thing: object) -> None:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from modicum.interop.sklearn import StandardScaler as StandardScaler
     from modicum.one_shot import (
         cdf,
+        clipped_mean_vector,
         count,
         covariance,
         expectile,
@@ -109,6 +110,7 @@ __all__ = [
     "approx_to_zcdp",
     "audit",
     "cdf",
+    "clipped_mean_vector",
     "composed",
     "count",
     "covariance",
@@ -169,6 +171,7 @@ _HOMES = {
     "modicum.interop.sklearn": {"LinearRegression", "PCA", "RobustScaler", "StandardScaler"},
     "modicum.one_shot": {
         "cdf",
+        "clipped_mean_vector",
         "count",
         "covariance",
         "expectile",

@@ -97,6 +97,8 @@ class GroupBy:
     quantiles = _refused(ask.quantiles)
     histogram = _refused(ask.histogram)
     cdf = _refused(ask.cdf)
+    mean_vector = _refused(ask.mean_vector)
+    clipped_mean_vector = _refused(ask.clipped_mean_vector)
 
     def run(self, request: Request) -> GroupedRelease:
         """Answer one request made with :mod:`modicum.request` for every group."""

@@ -24,6 +24,7 @@ __all__ = [
     "OneShot",
     "answered",
     "cdf",
+    "clipped_mean_vector",
     "count",
     "covariance",
     "expectile",
@@ -158,6 +159,14 @@ linear_regression = _one_shot(
 >>> found = modicum.linear_regression(x, within=(-1e6, 1e6), epsilon=1)
 >>> found.labels, 40 < found[1] < 100
 (('intercept', 'column 0'), True)""",
+)
+clipped_mean_vector = _one_shot(
+    ask.clipped_mean_vector,
+    example=""">>> import numpy as np, modicum
+>>> x = np.random.default_rng(1).normal([3, -5], 1, size=(20_000, 2))
+>>> found = modicum.clipped_mean_vector(x, within=(-1e9, 1e9), rho="0.5")
+>>> found.shape, found.values.round(0).tolist()
+((2,), [3.0, -5.0])""",
 )
 sum = _one_shot(
     ask.sum,

@@ -1,5 +1,7 @@
 """Mean vectors keep their claim on every branch, leak nothing, and wrong forms are found."""
 
+from dataclasses import replace
+from fractions import Fraction
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -8,10 +10,11 @@ import pytest
 from modicum import audit
 from modicum import request as ask
 from modicum.audit.pairs import Remembered
-from modicum.estimators import mean_vector
+from modicum.estimators import vector_sum
 from modicum.estimators.purse import ConcentratedPurse
 from modicum.estimators.vector_evidence import VectorEvidence
 from modicum.exact.entropy import SeededEntropy
+from modicum.mechanisms.noise import GaussianNoise
 from modicum.privacy.unit import Unit
 from modicum.runners.live import run
 from modicum.summaries.vector_frame import BOUND, FrameView
@@ -38,8 +41,9 @@ def vectors(points: list[Point], most: int) -> list[tuple[np.ndarray, np.ndarray
 
 
 CORNERS = [(-8.0, 8.0), (0.0, 1.0), (8.0, 8.0)]
+FEW = {"count": ((1,), (600,), (10**9,))}
 CASES = {
-    "one component": (vectors([(-8.0,), (1.0,)], 2), (0, 2, 1)),
+    "one component": (vectors([(-8.0,), (1.0,)], 2), (0, 1)),
     "two components": (vectors(CORNERS, 2), (0, 1)),
 }
 MORE = {
@@ -48,18 +52,42 @@ MORE = {
     "three components": (vectors([(-8.0, 0.0, 8.0), (1.0, 1.0, 1.0)], 2), (1, 2, 1)),
     "four rows": (vectors([(-8.0, 8.0), (3.0, 1.0)], 4), (0, 2, 2, 2, 1)),
 }
-EVERY = [pytest.param(*CASES[name], id=name) for name in CASES] + [
-    pytest.param(*MORE[name], id=f"more, {name}", marks=pytest.mark.slow) for name in MORE
+EVERY = [pytest.param(*CASES[name], FEW, id=name) for name in CASES] + [
+    pytest.param(*MORE[name], None, id=f"more, {name}", marks=pytest.mark.slow) for name in MORE
 ]
 
 
-@pytest.mark.parametrize(("pairs", "widths"), EVERY)
-def test_the_whole_release_keeps_its_claim_for_every_order(pairs, widths) -> None:
+@pytest.mark.parametrize(("pairs", "widths", "values"), EVERY)
+def test_the_whole_release_keeps_its_claim_for_every_order(pairs, widths, values) -> None:
     """The sum over all draws of D_α / α is at most ρ, and nearly ρ is used."""
-    report = audit.check(ask.mean_vector(**NARROW, rho="0.5"), pairs, widths=widths)
+    question = ask.mean_vector(**NARROW, rho="0.5")
+    report = audit.check(question, pairs, widths=widths, values=values)
     assert report.passed, report
     assert report.drawn == report.claimed
     assert 0.97 < report.used <= 1
+
+
+def test_the_clipped_mean_keeps_its_claim_for_every_order() -> None:
+    question = ask.clipped_mean_vector(**NARROW, rho="0.5")
+    report = audit.check(question, vectors(CORNERS, 3), widths=(2, 2, 1))
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    assert report.used > 0.9999
+
+
+def test_a_search_by_natural_logarithms_breaks_its_claim(monkeypatch) -> None:
+    """One question for each of ceil(log2 radii) levels, paid as if there were ln(radii)."""
+
+    def underpaid(self, values, *, sensitivity, share):
+        law = noisy(self, values, sensitivity=sensitivity, share=share)
+        smaller = law.noise[0].sigma2 * Fraction(7, 10)
+        return replace(law, noise=(GaussianNoise(smaller),))
+
+    noisy = ConcentratedPurse.noisy
+    monkeypatch.setattr(ConcentratedPurse, "noisy", underpaid)
+    question = ask.clipped_mean_vector(**NARROW, rho="0.5")
+    report = audit.check(question, vectors(CORNERS[:1], 2), widths=(1,))
+    assert not report.passed
 
 
 @pytest.mark.slow
@@ -79,8 +107,8 @@ def test_a_wide_range_on_its_default_lattice() -> None:
 
 
 def test_rounding_to_the_nearest_integers_breaks_the_claim(monkeypatch) -> None:
-    """A row of 64 components of half a coarse unit rounds to twice its norm: four times ρ."""
-    coarse = BOUND / 4
+    """A row of 16 components of half a coarse unit rounds to twice its norm: four times ρ."""
+    coarse = BOUND / 2
 
     def rounded(self, x):
         u = self.seen(x)
@@ -88,10 +116,9 @@ def test_rounding_to_the_nearest_integers_breaks_the_claim(monkeypatch) -> None:
         clipped = u * np.minimum(1, BOUND / np.maximum(size, 1))
         return np.floor(clipped / coarse + 0.5 + 1e-9) * coarse
 
-    pairs = [(np.empty((0, 64)), np.full((1, 64), 8.0))]
+    pairs = [(np.empty((0, 16)), np.full((1, 16), 8.0))]
     request = ask.mean_vector(**NARROW, rho="0.5")
-    values = {"count": ((600,),), "radius 1": ((50,),)}
-    assert audit.check(request, pairs, widths=(1,), values=values).passed
+    values = {"count": ((600,),), "radius 1": ((44,),)}
     monkeypatch.setattr(FrameView, "clipped", rounded)
     report = audit.check(request, pairs, widths=(1,), values=values)
     assert not report.passed
@@ -121,7 +148,7 @@ def test_dividing_by_the_true_number_of_rows_is_found(monkeypatch) -> None:
         return VectorEvidence(**{**fields, "rows": counted[0]})
 
     monkeypatch.setattr(ConcentratedPurse, "noisy", remembered)
-    monkeypatch.setattr(mean_vector, "VectorEvidence", true_rows)
+    monkeypatch.setattr(vector_sum, "VectorEvidence", true_rows)
     leak = audit.leaks(request, data, outcomes)
     assert leak is not None
     assert leak.kind == "answer"

@@ -20,6 +20,7 @@ from modicum.cli import (
     lp_location,
     maximum,
     mean,
+    mean_vector,
     median,
     minimum,
     plan,
@@ -123,6 +124,7 @@ def _parser() -> Parser:
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
     for verb in _STATISTICS:
         verb.add_to(verbs)
+    mean_vector.add_to(verbs)
     plan.add_to(verbs, [verb.add_plan for verb in _STATISTICS])
     ledger.add_to(verbs)
     return parser

@@ -12,31 +12,31 @@ docs/proofs/mean_vector.md has the proof.
 
 from __future__ import annotations
 
-from modicum.array_release import ArrayAnswer, Axis
+from modicum.array_release import ArrayAnswer
 from modicum.estimators.purse import ConcentratedPurse, open_purse
-from modicum.estimators.vector_evidence import VectorEvidence
 from modicum.estimators.vector_rounds import (
     VectorSetting,
     find_scales,
     locate,
     radius_for,
     start_frame,
+    wide_radius,
 )
 from modicum.estimators.vector_schedule import (
     COUNT,
     LAST_RADIUS,
-    OUTSIDE,
     VectorSchedule,
     fine_radii,
     wide_radii,
 )
+from modicum.estimators.vector_share import NEAR, OUTSIDE
+from modicum.estimators.vector_sum import answer_of, last_sum
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.steps import Steps, draw, need
 from modicum.summaries.columns import Columns
 from modicum.summaries.norms import NormCounts
-from modicum.summaries.vector_frame import BOUND, VectorFrame
-from modicum.summaries.vector_sum import ClippedVectors
+from modicum.summaries.vector_frame import VectorFrame
 
 __all__ = ["adaptive_mean_vector"]
 
@@ -66,65 +66,25 @@ def adaptive_mean_vector(columns: Columns, lattice: Lattice, event: Event) -> St
         scaled = yield from find_scales(here, schedule, frame)
         if scaled != frame:
             frame = scaled
-            radius = yield from _wide_radius(here, schedule, frame)
-    evidence = yield from _last_sum(here, schedule, frame, radius)
-    return ArrayAnswer(evidence.values, (_axis(columns, norms.width),), evidence, evidence.status)
+            radius = yield from wide_radius(here, schedule, frame, "radius with weights")
+    last, beyond = yield from _last_radius(here, schedule, frame, radius)
+    evidence = yield from last_sum(here, frame, last, beyond, norms.width, near=NEAR)
+    return answer_of(columns, evidence)
 
 
-def _wide_radius(here: VectorSetting, schedule: VectorSchedule, frame: VectorFrame) -> Steps[int]:
-    grid = wide_radii(here.lattice)
-    norms = yield from need(here.ask(NormCounts(frame, grid.radii)))
-    place = yield from radius_for(
-        here,
-        norms,
-        grid,
-        target=schedule.target,
-        tilt=schedule.wide_tilt,
-        share=schedule.radius,
-        label="radius with weights",
-    )
-    return grid.radii[place]
-
-
-def _last_sum(
+def _last_radius(
     here: VectorSetting, schedule: VectorSchedule, frame: VectorFrame, radius: int
-) -> Steps[VectorEvidence]:
-    purse, grid = here.purse, fine_radii(radius)
+) -> Steps[tuple[int, int]]:
+    """Draw the radius of the last sum near one that is known; and the rows outside, sensitive."""
+    grid = fine_radii(radius)
     norms = yield from need(here.ask(NormCounts(frame, grid.radii)))
-    left = 1 - here.spent - LAST_RADIUS - OUTSIDE
     place = yield from radius_for(
         here,
         norms,
         grid,
-        target=schedule.last_target(left),
+        target=schedule.last_target(1 - here.spent - LAST_RADIUS - OUTSIDE),
         tilt=schedule.fine_tilt,
         share=LAST_RADIUS,
         label="last radius",
     )
-    asked = ClippedVectors(frame, grid.radii[place])
-    summary = yield from need(here.ask(asked))
-    share = left * (1 - schedule.count_share)
-    law = purse.vector(summary.totals, bound=BOUND, share=share)  # [M5]
-    sums = yield from draw("sum", law)
-    beyond = purse.noisy((norms.outside[place],), sensitivity=1, share=OUTSIDE)  # [M6]
-    (outside,) = yield from draw("rows outside", beyond)
-    counting = purse.noisy((summary.count,), sensitivity=1, share=None)
-    (rows,) = yield from draw("rows", counting)
-    size = schedule.width
-    return VectorEvidence(
-        lattice=here.lattice,
-        centre=frame.centre * (size // len(frame.centre)),
-        gains=asked.scaled.gains * (size // len(frame.gains)),
-        sums=sums,
-        noise=law.noise,
-        rows=rows,
-        rows_noise=counting.noise[0],
-        outside=outside,
-        outside_noise=beyond.noise[0],
-    )
-
-
-def _axis(columns: Columns, width: int) -> Axis:
-    if columns.names is None:
-        return Axis.of(component=tuple(float(place) for place in range(width)))
-    return Axis.of(column=columns.names)
+    return grid.radii[place], norms.outside[place]

@@ -17,6 +17,7 @@ from modicum.estimators.vector_schedule import (
     LOCATE,
     SCALES,
     SUBSTEP,
+    WEIGHED,
     VectorSchedule,
     wide_radii,
     wide_squares,
@@ -30,7 +31,7 @@ from modicum.summaries.norms import NormCounts, NormSummary
 from modicum.summaries.vector_frame import BOUND, VectorFrame
 from modicum.summaries.vector_sum import ClippedVectors
 
-__all__ = ["VectorSetting", "find_scales", "locate", "radius_for", "start_frame"]
+__all__ = ["VectorSetting", "find_scales", "locate", "radius_for", "start_frame", "wide_radius"]
 
 S = TypeVar("S")
 
@@ -123,8 +124,8 @@ def _stepped(
     summary = yield from need(here.ask(ClippedVectors(frame, radius)))
     law = here.purse.vector(summary.totals, bound=BOUND, share=schedule.step)
     sums = yield from draw(label, law)
-    unit = radius / (BOUND * SUBSTEP * schedule.rows)  # lattice steps of the mean
-    moved = np.rint(np.array(frame.centre) + np.array(sums, dtype=np.float64) * unit)
+    units = radius / (BOUND * np.array(frame.gains) * schedule.rows)  # lattice steps of the mean
+    moved = np.rint(np.array(frame.centre) + np.array(sums, dtype=np.float64) * units)
     centre = np.clip(moved, here.lattice.first, here.lattice.last)
     return replace(frame, centre=tuple(int(each) for each in centre.tolist()))
 
@@ -137,10 +138,13 @@ def find_scales(
     With weights w a row's norm is about sqrt(sum w² v), and the noise of component j is that
     over w_j: the sum of the variances, (sum w² v)(sum w^-2), is least at w² = v^(-1/2), where it
     is (sum sqrt v)² (Cauchy and Schwarz). Noise hides the v that are small against the norm of
-    all squares; with weights that norm is smaller, so a second round sees further.
+    all squares, and so does the noise of the centre; with weights both are smaller, so after a
+    step of the centre in the new weights a second round sees further.
     """
     grid = wide_squares(here.lattice)
     for number, share in enumerate(SCALES, start=1):
+        if here.spent + share + 2 * schedule.radius + schedule.step > WEIGHED:
+            break
         squared = replace(frame, squared=True)
         norms = yield from need(here.ask(NormCounts(squared, grid.radii)))
         place = yield from radius_for(
@@ -164,4 +168,24 @@ def find_scales(
         gains = np.array(frame.gains) / np.sqrt(np.sqrt(v))
         gains *= SUBSTEP / 2.0 ** np.frexp(gains.max())[1]  # the largest is from 128 to 256
         frame = replace(frame, gains=tuple(gains.tolist()))
+        weighed = yield from wide_radius(here, schedule, frame, f"weighed radius {number}")
+        frame = yield from _stepped(here, schedule, frame, weighed, f"weighed step {number}")
     return frame
+
+
+def wide_radius(
+    here: VectorSetting, schedule: VectorSchedule, frame: VectorFrame, label: str
+) -> Steps[int]:
+    """Draw a radius in any frame, without knowing where to look for it."""
+    grid = wide_radii(here.lattice)
+    norms = yield from need(here.ask(NormCounts(frame, grid.radii)))
+    place = yield from radius_for(
+        here,
+        norms,
+        grid,
+        target=schedule.target,
+        tilt=schedule.wide_tilt,
+        share=schedule.radius,
+        label=label,
+    )
+    return grid.radii[place]

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from modicum.estimators.vector_share import NEAR, count_share
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.radius import RadiusGrid
 from modicum.summaries.vector_frame import MOST_COLUMNS
@@ -20,10 +21,10 @@ SUBSTEP = 256
 """Units of a frame in one lattice step."""
 
 COUNT = Fraction(1, 200)
-LOCATE = Fraction(1, 4)  # the most that centre and scale rounds may spend before the last radius
+LOCATE = Fraction(1, 4)  # the most that is spent before the weights
+WEIGHED = Fraction(2, 5)  # the most that is spent after them, but for the last radius
 SCALES = (Fraction(1, 50), Fraction(3, 100), Fraction(3, 100))
 LAST_RADIUS = Fraction(3, 200)
-OUTSIDE = Fraction(1, 100)
 
 _TARGET = 0.02  # share of the rows that the radii on the way leave outside
 _SURE = 8.0  # nats by which a radius with twice as many outside is less likely
@@ -90,22 +91,13 @@ class VectorSchedule:
         """Prior cost of a sixteenth of an octave of the last radius: up to r^-40."""
         return self._tilt(min(max(self._pull(LAST_RADIUS) / 8, 1.0), 40.0), 16)
 
-    @property
-    def count_share(self) -> Fraction:
-        """Of what is left at the end, what the last noisy count gets.
-
-        With S ± s in each of d components and a count n ± t, the mean square error is about
-        (d s² + |S/n|² t²) / n²; for |S/n| up to the radius it is least at 1 / (1 + sqrt d).
-        """
-        return Fraction(1, 1 + math.isqrt(self.width))
-
     def last_target(self, left: Fraction) -> int:
         """Rows outside the last radius for which it is not punished.
 
         Each row outside moves the mean by a part of r / rows, and the noise is
         r sqrt(width / (2 ρ)) / rows: a quarter as many rows cost little beside it.
         """
-        rho = float(left * (1 - self.count_share)) * self.rho
+        rho = float(left * (1 - count_share(self.width, NEAR))) * self.rho
         return int(math.sqrt(self.width / (2 * rho)) / 4)
 
     def noise_norm(self, radius: int, share: Fraction) -> float:

@@ -30,6 +30,7 @@ from modicum.plan.histogram import histogram
 from modicum.plan.iqr import iqr
 from modicum.plan.location import expectile, huber_location, lp_location
 from modicum.plan.mean import mean
+from modicum.plan.mean_vector import VectorPlan, mean_vector
 from modicum.plan.quantile import median, quantile
 from modicum.plan.quantiles import quantiles
 from modicum.plan.sum import sum
@@ -47,6 +48,7 @@ __all__ = [
     "SpreadPlan",
     "SumPlan",
     "TrimmedPlan",
+    "VectorPlan",
     "cdf",
     "count",
     "expectile",
@@ -56,6 +58,7 @@ __all__ = [
     "lp_location",
     "maximum",
     "mean",
+    "mean_vector",
     "median",
     "minimum",
     "quantile",

@@ -14,7 +14,7 @@ from modicum.request.histogram import histogram
 from modicum.request.iqr import iqr
 from modicum.request.location import expectile, huber_location, lp_location
 from modicum.request.mean import mean
-from modicum.request.mean_vector import mean_vector
+from modicum.request.mean_vector import clipped_mean_vector, mean_vector
 from modicum.request.moments import covariance, linear_regression, pca
 from modicum.request.monotone import monotone
 from modicum.request.quantile import median, quantile
@@ -29,6 +29,7 @@ __all__ = [
     "Question",
     "Request",
     "cdf",
+    "clipped_mean_vector",
     "count",
     "covariance",
     "expectile",

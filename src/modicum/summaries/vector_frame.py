@@ -69,9 +69,9 @@ class VectorFrame:
 
 
 class FrameView:
-    """A frame on a lattice: what it makes of rows."""
+    """A frame on a lattice: what it makes of rows, in arrays that the next call overwrites."""
 
-    __slots__ = ("_gains", "_hi", "_lo", "_lower", "_magic", "_squared")
+    __slots__ = ("_arrays", "_gains", "_hi", "_lo", "_lower", "_magic", "_squared")
 
     def __init__(self, frame: VectorFrame, lattice: Lattice) -> None:
         if lattice.step < _FINEST:
@@ -84,14 +84,17 @@ class FrameView:
         self._lower = self._magic + np.array(frame.centre, dtype=np.float64) * lattice.step
         self._gains = np.array(frame.gains) / lattice.step
         self._squared = frame.squared
+        self._arrays = np.empty((2, 0, 0))
 
     def seen(self, x: Floats) -> Floats:
-        """Return a new array of components; infinities are clamped to the range.
+        """Return components; values beyond the range are clamped to it.
 
         Adding and taking away are exact [F1]; the product is rounded, number by number.
         """
-        y = np.clip(x, self._lo, self._hi)
-        y += self._magic
+        y = self._array(0, x)
+        if x.min(initial=self._lo) < self._lo or x.max(initial=self._hi) > self._hi:
+            x = np.clip(x, self._lo, self._hi, out=y)
+        np.add(x, self._magic, out=y)
         y -= self._lower
         y *= self._gains
         if self._squared:
@@ -105,11 +108,19 @@ class FrameView:
         are shortened, and rounded towards zero.
         """
         u = self.seen(x)
-        v = np.rint(u)
+        v = np.rint(u, out=self._array(1, x))
         far = squares(v) > BOUND**2
         if far.any():
             v[far] = _shortened(u[far])
         return v
+
+    def _array(self, which: int, x: Floats) -> Floats:
+        """Return one of two arrays of the shape of some rows."""
+        rows, width = x.shape
+        if self._arrays.shape[1] < rows or self._arrays.shape[2] != width:
+            self._arrays = np.empty((2, rows, width))
+        array: Floats = self._arrays[which, :rows]
+        return array
 
 
 def squares(v: Floats) -> Floats:

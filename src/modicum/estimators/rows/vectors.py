@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from modicum.estimators.clipped_mean_vector import clipped_mean_vector
 from modicum.estimators.mean_vector import adaptive_mean_vector
 from modicum.estimators.options import NoOption
 from modicum.estimators.vector_row import VectorRow, vector_row
@@ -17,5 +18,12 @@ VECTORS: tuple[VectorRow[Any], ...] = (
         (NoOption(),),
         "means of several columns with noise on the scale of the rows' own spread",
         lambda columns, lattice, event, _: adaptive_mean_vector(columns, lattice, event),
+    ),
+    vector_row(
+        "clipped_mean_vector",
+        "search",
+        (NoOption(),),
+        "means of several columns with noise on the scale of the rows' norms",
+        lambda columns, lattice, event, _: clipped_mean_vector(columns, lattice, event),
     ),
 )

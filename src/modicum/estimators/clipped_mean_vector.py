@@ -1,0 +1,71 @@
+"""The clipped mean of vectors: a radius about a fixed point by noisy binary search, then a sum.
+
+[C1] search  a noisy binary search for the radius with few rows outside, a quarter of ρ;
+[M5] sum     the clipped sum, with nearly all of the rest;
+[M6] rows    the numbers of rows, and of those outside.
+
+The clipped mean of Huang, Liang and Yi (2021), for a private number of rows.
+docs/proofs/clipped_mean_vector.md has the proof, and where the text differs from theirs.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from modicum.array_release import ArrayAnswer
+from modicum.estimators.purse import ConcentratedPurse, open_purse
+from modicum.estimators.vector_rounds import VectorSetting, start_frame
+from modicum.estimators.vector_schedule import wide_radii
+from modicum.estimators.vector_sum import answer_of, last_sum
+from modicum.exact.lattice import Lattice
+from modicum.privacy.event import Event
+from modicum.steps import Steps, draw, need
+from modicum.summaries.columns import Columns
+from modicum.summaries.norms import NormCounts, NormSummary
+
+__all__ = ["clipped_mean_vector"]
+
+SEARCH = Fraction(1, 4)
+
+
+def clipped_mean_vector(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayAnswer]:
+    """Estimate the mean of every component, with noise on the scale of the rows' norms.
+
+    Parameters
+    ----------
+    columns : Columns
+    lattice : Lattice
+        For all components; norms are measured from the point that is nearest to 0.
+    event : Event
+        Total cost for one row, in zCDP; the draws add up to exactly this.
+    """
+    purse = open_purse(event)
+    assert isinstance(purse, ConcentratedPurse)
+    here = VectorSetting(columns, lattice, purse)
+    frame, radii = start_frame(lattice), wide_radii(lattice).radii
+    norms = yield from need(here.ask(NormCounts(frame, radii)))
+    place = yield from _searched(purse, norms, len(radii))  # [C1]
+    beyond = norms.outside[place]
+    evidence = yield from last_sum(here, frame, radii[place], beyond, norms.width, near=1)
+    return answer_of(columns, evidence)
+
+
+def _searched(purse: ConcentratedPurse, norms: NormSummary, radii: int) -> Steps[int]:
+    """Find the first radius with no more than a public number of rows outside.
+
+    Each of the ceil(log2 radii) questions gets an equal share. The number is the larger of
+    sqrt(2 d / ρ), which balances clipping and noise, and the noise of a question.
+    """
+    levels = (radii - 1).bit_length()
+    share = SEARCH / levels
+    noise = purse.noise_sd(share)
+    target = math.ceil(max(math.sqrt(2 * norms.width / float(purse.total)), noise))
+    low, high = 0, radii - 1  # the last radius holds every row
+    for level in range(1, levels + 1):
+        middle = (low + high) // 2
+        law = purse.noisy((norms.outside[middle],), sensitivity=1, share=share)
+        (found,) = yield from draw(f"rows beyond {level}", law)
+        if low < high:
+            low, high = (middle + 1, high) if found > target else (low, middle)
+    return high

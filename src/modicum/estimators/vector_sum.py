@@ -1,0 +1,63 @@
+"""The last step of a mean vector: the clipped sum about a centre, and two counts."""
+
+from __future__ import annotations
+
+from modicum.array_release import ArrayAnswer, Axis
+from modicum.estimators.vector_evidence import VectorEvidence
+from modicum.estimators.vector_rounds import VectorSetting
+from modicum.estimators.vector_share import OUTSIDE, count_share
+from modicum.steps import Steps, draw, need
+from modicum.summaries.columns import Columns
+from modicum.summaries.vector_frame import BOUND, VectorFrame
+from modicum.summaries.vector_sum import ClippedVectors
+
+__all__ = ["answer_of", "last_sum"]
+
+
+def last_sum(
+    here: VectorSetting, frame: VectorFrame, radius: int, beyond: int, width: int, *, near: int
+) -> Steps[VectorEvidence]:
+    """Spend all that is left on the sum of rows clipped to a radius [M5], and on counts [M6].
+
+    Parameters
+    ----------
+    here : VectorSetting
+    frame : VectorFrame
+    radius : int
+        Released.
+    beyond : int
+        The number of rows outside the radius; sensitive.
+    width : int
+        Number of components.
+    near : int
+        As for :func:`~modicum.estimators.vector_share.count_share`.
+    """
+    purse, asked = here.purse, ClippedVectors(frame, radius)
+    summary = yield from need(here.ask(asked))
+    share = (1 - here.spent - OUTSIDE) * (1 - count_share(width, near))
+    law = purse.vector(summary.totals, bound=BOUND, share=share)
+    sums = yield from draw("sum", law)
+    clipping = purse.noisy((beyond,), sensitivity=1, share=OUTSIDE)
+    (outside,) = yield from draw("rows outside", clipping)
+    counting = purse.noisy((summary.count,), sensitivity=1, share=None)
+    (rows,) = yield from draw("rows", counting)
+    return VectorEvidence(
+        lattice=here.lattice,
+        centre=frame.centre * (width // len(frame.centre)),
+        gains=asked.scaled.gains * (width // len(frame.gains)),
+        sums=sums,
+        noise=law.noise,
+        rows=rows,
+        rows_noise=counting.noise[0],
+        outside=outside,
+        outside_noise=clipping.noise[0],
+    )
+
+
+def answer_of(columns: Columns, evidence: VectorEvidence) -> ArrayAnswer:
+    """Return the means with the names of the columns, or the numbers of the components."""
+    if columns.names is None:
+        axis = Axis.of(component=tuple(float(place) for place in range(len(evidence.sums))))
+    else:
+        axis = Axis.of(column=columns.names)
+    return ArrayAnswer(evidence.values, (axis,), evidence, evidence.status)
