@@ -165,7 +165,7 @@ Normal rows with variances 10, 5, 1, 1, ... in random directions; median and 5 %
 mechanism on directions (Chaudhuri et al. 2013, add-remove, exact Bingham law) and that of Asi and
 Duchi (2020) with the sharp radii of the page on proofs are idealised: real numbers, half of ε for
 each component. They, Analyze Gauss (Dwork et al. 2014, (1, {DELTA:g})-DP) and the other libraries
-are given a norm that no user has.
+are given a norm that no user has. A library that is missing, or lacks what it needs, has a dash.
 
 {table(header, rows)}"""
 

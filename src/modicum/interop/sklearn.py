@@ -154,7 +154,7 @@ class LinearRegression(_base.RegressorMixin, _Private):  # type: ignore[misc]
         return predicted
 
 
-class PCA(_Transformer, _base.ClassNamePrefixFeaturesOutMixin):  # type: ignore[misc]
+class PCA(_base.ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[misc]
     """Principal components with no norm bound to guess.
 
     Parameters
@@ -240,7 +240,7 @@ class PCA(_Transformer, _base.ClassNamePrefixFeaturesOutMixin):  # type: ignore[
         return points
 
 
-class _Scaler(_Transformer, _base.OneToOneFeatureMixin):  # type: ignore[misc]
+class _Scaler(_base.OneToOneFeatureMixin, _Transformer):  # type: ignore[misc]
     """A centre and a scale for each column, each at an equal part of the price."""
 
     def _fit_columns(
