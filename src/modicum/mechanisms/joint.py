@@ -29,6 +29,7 @@ _MARGIN = 2.0**-10  # far more than the relative errors of the chain's sums, and
 _ROUNDED = 2.0**-48  # of each rank, where there are so many that a float rounds them
 Floats = NDArray[np.float64]
 
+_PATIENCE = 2  # rejections at the first level, divided by 4, after which pieces are cut finer
 _LISTED = 1 << 18  # outcomes up to which all of them enter a normaliser
 
 
@@ -107,11 +108,13 @@ class JointQuantiles(Law[tuple[int, ...]]):
         exp(-rate min(cap, S)) is exp(-rate cap), the same for all outcomes, and a rest where
         S < cap. The chain stands for the rest ([j3] of the proof).
         """
-        if not self._chains:
-            self._chains.append(self._chain(upper=True))
-        chain = self._chains[0]
-        most = _raised(chain.log_total + self._margin)
+        rejected = 0
         while True:
+            if not self._chains or rejected > _PATIENCE << 2 * len(self._chains):
+                self._chains.append(self._chain(len(self._chains), upper=True))
+            chain = self._chains[-1]
+            most = _raised(chain.log_total + self._margin)
+            rejected += 1
             if point_below(0, 0, lambda digits: self._even(most, digits), entropy):
                 return self._any(entropy)
             total, points, chance = chain.propose(entropy)
@@ -202,7 +205,7 @@ class JointQuantiles(Law[tuple[int, ...]]):
             Fraction(0),
         )
 
-    def _chain(self, *, upper: bool) -> Chain:
+    def _chain(self, level: int = 0, *, upper: bool) -> Chain:
         strips, m = [], len(self.terms.shares) - 1
         for q in list(accumulate(self.terms.shares))[:-1]:
             low = math.floor(self.terms.totals[0] * q) - self.terms.cap - 1
@@ -213,7 +216,7 @@ class JointQuantiles(Law[tuple[int, ...]]):
                     (self.first, self.last),
                     self.fine,
                     (low, high),
-                    Scale(float(q) * self.records.count, float(self.rate), m),
+                    Scale(float(q) * self.records.count, float(self.rate), m, level),
                 )
             )
         return Chain.of(
