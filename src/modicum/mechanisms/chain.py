@@ -17,7 +17,8 @@ __all__ = ["Chain", "Scale", "Strip"]
 _NEAR = 4.0  # units 1/rate of ranks around a quantile, where pieces are fine
 _FINE = 8.0  # pieces of 1/8 of a unit there
 _COARSE = 16  # and of 1/16 of the distance at most further out
-_SPLIT = 16  # parts of equal length, of a piece as long as the range
+_LONG = 256  # a gap of more than 1/256 of the range is a piece of its own
+_SPLIT = 64  # at the second level: parts of equal length, of a piece as long as the range
 _LIGHT = 5.0  # nats by which ties weigh less than a gap beside them, to be one piece
 _CELL_BITS = 50
 _LEAST = 1e-280  # of the largest weight of a row: smaller ones are raised to it
@@ -81,7 +82,7 @@ class Strip:
         y = scale.of(mass)
         changes = np.diff(np.floor(y)) != 0
         # A long gap is a piece of its own: several points may be drawn from it.
-        changes |= np.diff(edges) * (2.0 * scale.split) > float(edges[-1] - edges[0])
+        changes |= np.diff(edges) * float(_LONG) > float(edges[-1] - edges[0])
         kept = np.append(True, changes) | np.append(changes, True)
         edges, mass, y = edges[kept], mass[kept], y[kept]
         # What is left between two edges has less than one part, or is one integer with ties.
@@ -154,8 +155,8 @@ class Scale:
 
     @property
     def split(self) -> int:
-        """Parts of a piece as long as the range."""
-        return _SPLIT << 2 * self.level
+        """Parts of a piece as long as the range: one at the first level."""
+        return _SPLIT << 2 * self.level - 2 if self.level else 1
 
     @property
     def _fine(self) -> float:
@@ -300,10 +301,10 @@ def _stepped(sums: Floats, strip: Strip, before: Integers, wanted: Floats, rate:
     # Sums of what is at least wanted, stretch by stretch: from its first one that is, less those
     # from ``before`` on. Weights of one stretch are alike, so the difference is exact enough.
     for start, stop in pairwise([0, *strip.stretches]):
-        # Both increase with k: from where the stretch begins before the end of k, to the last k
+        # Both increase with k, and y falls from row to row: from where the stretch begins before the end of k, to the last k
         # of which a row wants something below the end of the stretch.
         first = int(np.searchsorted(before, start, side="right"))
-        k = slice(first, max(first, int(np.searchsorted(place.min(axis=0), stop))))
+        k = slice(first, max(first, int(np.searchsorted(place[-1], stop))))
         if k.start == k.stop:
             continue
         own, at_own = slice(start, stop), at[start:stop]
