@@ -151,10 +151,11 @@ def test_a_sampler_with_a_wrong_scale_is_noticed() -> None:
     assert audit.power(law, wrong, draws=3000, entropy=SeededEntropy("w"), trials=1) == 1
 
 
+@pytest.mark.parametrize("level", [0, 2])
 @pytest.mark.parametrize("data", [(1,) * 400, tuple(range(0, 800, 2))], ids=["ties", "spread"])
-def test_pieces_hold_every_point_once_and_bound_its_mass(data) -> None:
+def test_pieces_hold_every_point_once_and_bound_its_mass(data, level) -> None:
     fine, last = 12, 900
-    strip = Strip.of(Many(data), (0, last), fine, (0, 400), Scale(120.0, 0.5, 4))
+    strip = Strip.of(Many(data), (0, last), fine, (0, 400), Scale(120.0, 0.5, 4, level))
     edges = (strip.starts << fine) + strip.offsets
     assert edges[0] == 0
     assert edges[-1] == ((last + 1) << fine) + 1
@@ -162,8 +163,16 @@ def test_pieces_hold_every_point_once_and_bound_its_mass(data) -> None:
     for i, j in enumerate(np.searchsorted(edges, np.arange(0, edges[-1], 977), side="right") - 1):
         missed = abs(mass(data, fine, 977 * i) - strip.middles[j])
         assert missed <= strip.halves[j] + 1e-9
-    near = np.abs(strip.middles - 120) < 40
-    assert strip.halves[near].max() <= 0.5
+    off = np.abs(strip.middles - 120)
+    assert strip.halves[off < 8].max() <= 0.25
+    assert (strip.halves[off >= 8] < off[off >= 8] / (24 << 2 * level) + 0.25).all()
+
+
+def test_light_ties_are_one_piece_and_heavy_ones_are_not() -> None:
+    data = (10**6,) * 3 + (2 * 10**6,) * 100 + (3 * 10**6, 3 * 10**6 + 1)
+    strip = Strip.of(Many(data), (0, 4 * 10**6), 12, (0, 105), Scale(50.0, 0.5, 4))
+    assert [int((strip.starts == t).sum()) for t in (10**6, 3 * 10**6)] == [1, 1]
+    assert (strip.starts == 2 * 10**6).sum() > 100
 
 
 def test_many_quantiles_of_many_records() -> None:
@@ -193,7 +202,8 @@ def test_points_of_a_gap_are_in_order_and_follow_the_law() -> None:
     data = (99, 100, 100, 101, 102)
     exact, entropy = listed(data, THIRDS, **wanted), SeededEntropy("gap")
     law = law_of(data, THIRDS, **wanted)
-    assert max(len(strip.sizes) for strip in law._chain(upper=True).strips) > 100
+    law._chains.append(law._chain(2, upper=True))
+    assert max(len(strip.sizes) for strip in law._chains[0].strips) > 100
     expected, counts = np.zeros((4, 4)), np.zeros((4, 4))
     for (_, low, high), chance in exact.items():
         expected[low // 51, high // 51] += 500 * chance
@@ -218,3 +228,16 @@ def test_many_points_of_one_gap_take_few_proposals(records, monkeypatch) -> None
         _, *points = law.sample(entropy)
         assert points == sorted(points)
     assert len(proposals) < 400
+
+
+def test_many_records_at_few_integers_of_a_wide_range_take_few_proposals(monkeypatch) -> None:
+    """Points that go astray together meet pieces of many ranks, until these are cut finer."""
+    proposals, propose = [], Chain.propose
+    monkeypatch.setattr(Chain, "propose", lambda *a: proposals.append(0) or propose(*a))
+    data = 2**49 + np.rint(np.random.default_rng(0).normal(0, 2.5, 600)).astype(np.int64)
+    terms = {"fine": 30, "last": 2**50, "totals": range(440, 760, 32), "cap": 1200}
+    law = replace(law_of((), (Fraction(1, 10),) * 10, **terms), records=Many(data.tolist()))
+    for seed in range(3):
+        law._chains.clear()
+        law.sample(SeededEntropy(seed))
+    assert len(proposals) < 150

@@ -22,7 +22,7 @@ _SPLIT = 64  # at the second level: parts of equal length, of a piece as long as
 _LIGHT = 5.0  # nats by which ties weigh less than a gap beside them, to be one piece
 _CELL_BITS = 50
 _LEAST = 1e-280  # of the largest weight of a row: smaller ones are raised to it
-_REACH = 300.0  # most nats that are summed relative to one place
+_REACH = 600.0  # most nats that are summed relative to one place
 _CANCELLED = 1e-12  # of a sum that what is left after a subtraction may be wrong by
 
 Floats = NDArray[np.float64]
@@ -80,24 +80,29 @@ class Strip:
     @classmethod
     def _cut(cls, edges: Integers, mass: Floats, fine: int, scale: Scale, *, closed: bool) -> Strip:
         y = scale.of(mass)
-        changes = np.diff(np.floor(y)) != 0
+        whole = np.floor(y)
+        changes = whole[1:] != whole[:-1]
         # A long gap is a piece of its own: several points may be drawn from it.
-        changes |= np.diff(edges) * float(_LONG) > float(edges[-1] - edges[0])
-        kept = np.append(True, changes) | np.append(changes, True)
+        changes |= (edges[1:] - edges[:-1]) * float(_LONG) > float(edges[-1] - edges[0])
+        kept = np.ones(len(edges), dtype=np.bool_)
+        kept[1:-1] = changes[1:] | changes[:-1]
         edges, mass, y = edges[kept], mass[kept], y[kept]
         # What is left between two edges has less than one part, or is one integer with ties.
-        parts = np.maximum(1, np.ceil(np.diff(y))).astype(np.int64)
-        parts[_light(np.diff(edges), np.diff(mass) * scale.rate)] = 1
-        piece = np.repeat(np.arange(len(parts)), parts)
-        part = np.arange(len(piece)) - np.repeat(np.cumsum(parts) - parts, parts)
-        wanted = scale.back(y[piece] + (y[piece + 1] - y[piece]) * part / parts[piece])
-        grown = np.where(part > 0, mass[piece + 1] - mass[piece], 1.0)
-        places = np.clip((wanted - mass[piece]) / grown, 0.0, 1.0) * (part > 0)
-        offsets = np.rint(places * 2.0**fine).astype(np.int64)
-        starts = np.append(edges[piece], edges[-1])
-        below = np.append(mass[piece] + grown * (offsets * 2.0**-fine), mass[-1])
-        offsets = np.append(offsets, int(closed))  # the end of the range is a point too
-        sizes = np.diff(starts) * 2.0**fine + np.diff(offsets)
+        parts = np.maximum(1, np.ceil(y[1:] - y[:-1])).astype(np.int64)
+        parts[_light(edges[1:] - edges[:-1], (mass[1:] - mass[:-1]) * scale.rate)] = 1
+        starts, offsets, below = edges, np.zeros(len(edges), dtype=np.int64), mass
+        if len(parts) and int(parts.max()) > 1:
+            piece = np.repeat(np.arange(len(parts)), parts)
+            part = np.arange(len(piece)) - np.repeat(np.cumsum(parts) - parts, parts)
+            wanted = scale.back(y[piece] + (y[piece + 1] - y[piece]) * part / parts[piece])
+            grown = np.where(part > 0, mass[piece + 1] - mass[piece], 1.0)
+            places = np.clip((wanted - mass[piece]) / grown, 0.0, 1.0) * (part > 0)
+            cuts = np.rint(places * 2.0**fine)
+            starts = np.append(edges[piece], edges[-1])
+            offsets = np.append(cuts.astype(np.int64), 0)
+            below = np.append(mass[piece] + grown * (cuts * 2.0**-fine), mass[-1])
+        offsets[-1] = int(closed)  # the end of the range is a point too
+        sizes = (starts[1:] - starts[:-1]) * 2.0**fine + (offsets[1:] - offsets[:-1])
         there = np.append(sizes > 0, True)
         starts, offsets, below = starts[there], offsets[there], below[there]
         sizes = sizes[there[:-1]]
@@ -284,8 +289,9 @@ def _light(lengths: Integers, nats: Floats) -> NDArray[np.bool_]:
     counts as nearer than it is by as much again: three times its mass, which is ``nats``.
     """
     logs = np.log(np.maximum(lengths, 1.0))
-    padded = np.pad(logs, 1)
-    beside = np.maximum(padded[:-2], padded[2:])
+    beside = np.zeros(len(logs))
+    beside[1:] = logs[:-1]
+    beside[:-1] = np.maximum(beside[:-1], logs[1:])
     found: NDArray[np.bool_] = logs + 3 * nats + _LIGHT < beside
     return found
 

@@ -29,7 +29,8 @@ _MARGIN = 2.0**-10  # far more than the relative errors of the chain's sums, and
 _ROUNDED = 2.0**-48  # of each rank, where there are so many that a float rounds them
 Floats = NDArray[np.float64]
 
-_PATIENCE = 2  # rejections at the first level, divided by 4, after which pieces are cut finer
+_LEVELS = 4  # of finer and finer pieces
+_PATIENCE = 2  # a level is given up after 4 times as many rejections as that before: 8, 32, 128
 _LISTED = 1 << 18  # outcomes up to which all of them enter a normaliser
 
 
@@ -106,12 +107,14 @@ class JointQuantiles(Law[tuple[int, ...]]):
         """Draw from a chain that is at least as likely everywhere, up to a factor; toss a coin.
 
         exp(-rate min(cap, S)) is exp(-rate cap), the same for all outcomes, and a rest where
-        S < cap. The chain stands for the rest ([j3] of the proof).
+        S < cap. The chain stands for the rest ([j3] of the proof), and one of finer pieces
+        takes its place after some rejections.
         """
         rejected = 0
         while True:
-            if not self._chains or rejected > _PATIENCE << 2 * len(self._chains):
-                self._chains.append(self._chain(len(self._chains), upper=True))
+            level = len(self._chains)
+            if level == 0 or (level < _LEVELS and rejected >= _PATIENCE * 4**level):
+                self._chains.append(self._chain(level, upper=True))
             chain = self._chains[-1]
             most = _raised(chain.log_total + self._margin)
             rejected += 1
@@ -205,7 +208,7 @@ class JointQuantiles(Law[tuple[int, ...]]):
             Fraction(0),
         )
 
-    def _chain(self, level: int = 0, *, upper: bool) -> Chain:
+    def _chain(self, level: int, *, upper: bool) -> Chain:
         strips, m = [], len(self.terms.shares) - 1
         for q in list(accumulate(self.terms.shares))[:-1]:
             low = math.floor(self.terms.totals[0] * q) - self.terms.cap - 1
@@ -235,7 +238,7 @@ class JointQuantiles(Law[tuple[int, ...]]):
                 found = np.logaddexp.reduce(self._logs(list(self.probes())))
             else:
                 even = math.log(self._outcomes) - float(self.rate * self.terms.cap)
-                found = np.logaddexp(self._chain(upper=False).log_total, even)
+                found = np.logaddexp(self._chain(2, upper=False).log_total, even)
             self._totals.append(float(found))
         return self._totals[0]
 
