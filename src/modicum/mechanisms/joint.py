@@ -90,8 +90,12 @@ class JointQuantiles(Law[tuple[int, ...]]):
     terms: JointTerms
     epsilon: Fraction
     stated: Event
-    _chains: list[Chain] = field(default_factory=list, repr=False, metadata=SECRET)
-    _totals: list[float] = field(default_factory=list, repr=False, metadata=SECRET)
+    _chains: list[Chain] = field(
+        default_factory=list, init=False, repr=False, metadata=SECRET
+    )
+    _totals: list[float] = field(
+        default_factory=list, init=False, repr=False, metadata=SECRET
+    )
 
     @property
     def event(self) -> Event:
