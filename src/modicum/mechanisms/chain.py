@@ -91,7 +91,7 @@ class Strip:
         parts = np.maximum(1, np.ceil(y[1:] - y[:-1])).astype(np.int64)
         parts[_light(edges[1:] - edges[:-1], (mass[1:] - mass[:-1]) * scale.rate)] = 1
         starts, offsets, below = edges, np.zeros(len(edges), dtype=np.int64), mass
-        if len(parts) and int(parts.max()) > 1:
+        if int(parts.max()) > 1:
             piece = np.repeat(np.arange(len(parts)), parts)
             part = np.arange(len(piece)) - np.repeat(np.cumsum(parts) - parts, parts)
             wanted = scale.back(y[piece] + (y[piece + 1] - y[piece]) * part / parts[piece])
@@ -109,13 +109,13 @@ class Strip:
         highest = np.where(sizes == 1, below[:-1], below[1:])  # one point has one mass
         middles, halves = (highest + below[:-1]) / 2, (highest - below[:-1]) / 2
         ends = (len(sizes),)
-        return cls(starts, offsets, sizes, middles, halves, fine, ends)._split(scale.split)
+        return cls(starts, offsets, sizes, middles, halves, fine, ends).split(scale.split)
 
-    def _split(self, most: int) -> Strip:
+    def split(self, most: int) -> Strip:
         """Cut long pieces, so that several points that are drawn from one gap are seldom in one."""
         lengths = np.diff(self.starts)
-        all_of_them = np.float64(max(int(self.starts[-1] - self.starts[0]), most))
-        parts = np.maximum(np.floor(lengths / all_of_them * most), 1).astype(np.int64)
+        whole = np.float64(max(int(self.starts[-1] - self.starts[0]), most))
+        parts = np.maximum(np.floor(lengths / whole * most), 1).astype(np.int64)
         if int(parts.max()) == 1:
             return self
         piece = np.repeat(np.arange(len(parts)), parts)
@@ -307,8 +307,8 @@ def _stepped(sums: Floats, strip: Strip, before: Integers, wanted: Floats, rate:
     # Sums of what is at least wanted, stretch by stretch: from its first one that is, less those
     # from ``before`` on. Weights of one stretch are alike, so the difference is exact enough.
     for start, stop in pairwise([0, *strip.stretches]):
-        # Both increase with k, and y falls from row to row: from where the stretch begins before the end of k, to the last k
-        # of which a row wants something below the end of the stretch.
+        # From the k whose end is beyond the stretch's beginning, to the last k of which a row
+        # wants something below its end: both increase with k, and the last row wants the least.
         first = int(np.searchsorted(before, start, side="right"))
         k = slice(first, max(first, int(np.searchsorted(place[-1], stop))))
         if k.start == k.stop:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate, combinations_with_replacement, pairwise, product
 
 import numpy as np
@@ -90,12 +91,8 @@ class JointQuantiles(Law[tuple[int, ...]]):
     terms: JointTerms
     epsilon: Fraction
     stated: Event
-    _chains: list[Chain] = field(
-        default_factory=list, init=False, repr=False, metadata=SECRET
-    )
-    _totals: list[float] = field(
-        default_factory=list, init=False, repr=False, metadata=SECRET
-    )
+    _chains: list[Chain] = field(default_factory=list, init=False, repr=False, metadata=SECRET)
+    _totals: list[float] = field(default_factory=list, init=False, repr=False, metadata=SECRET)
 
     @property
     def event(self) -> Event:
@@ -122,7 +119,7 @@ class JointQuantiles(Law[tuple[int, ...]]):
             chain = self._chains[-1]
             most = _raised(chain.log_total + self._margin)
             rejected += 1
-            if point_below(0, 0, lambda digits: self._even(most, digits), entropy):
+            if point_below(0, 0, partial(self._even, most), entropy):
                 return self._any(entropy)
             total, points, chance = chain.propose(entropy)
             if any(a > b for a, b in pairwise(points)):
