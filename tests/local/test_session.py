@@ -270,6 +270,7 @@ def test_values_of_another_kind_or_shape() -> None:
         (np.ones((3, 2)), InvalidArgument),
         (np.ones(4), InvalidArgument),
         (np.array([1, 2, 3], object), UnsupportedData),
+        ([1, 2, 3j], UnsupportedData),
     ):
         with pytest.raises(error):
             batch.respond(wrong, said)
@@ -277,6 +278,20 @@ def test_values_of_another_kind_or_shape() -> None:
         local.Batch(small("vector"), 2).respond(
             np.ones((2, 4)), local.Server(small("vector")).announcement
         )
+
+
+@pytest.mark.parametrize(
+    "value", [None, 10**19, 10**20, -(10**400), Fraction(1, 3), True, np.longdouble("1e4000")]
+)
+def test_no_number_is_too_large_to_be_answered(value) -> None:
+    """Neither silence nor a warning tells a value."""
+    protocol = local.histogram(within=(0, 8), step=1, epsilon=1)
+    said = local.Server(protocol).announcement
+    assert len(local.Client(protocol).respond(value, said)) == 22
+    assert len(local.Batch(protocol, 2).respond([1.5, value], said)) == 44
+    vectors = local.mean_vector(dimension=2, radius=1, rho=1)
+    client = next(c for c in (local.Client(vectors) for _ in range(999)) if c.round == 1)
+    assert client.respond([0.5, value], local.Server(vectors).announcement)
 
 
 @every_kind

@@ -172,7 +172,7 @@ class Client:
         Its ``repr`` shows public parameters only.
         """
         said, asked = _understood(self._protocol, announcement)
-        rows = self._protocol.rows(self._protocol.read(np.asarray(value)[None]), said)
+        rows = self._protocol.rows(self._protocol.read(_alone(value)), said)
         return asked.law(rows[0], self._words[0])
 
     def respond(self, value: Any, announcement: bytes) -> bytes:
@@ -210,6 +210,11 @@ class Client:
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise CopyRefused("a client's budget is spent once, so a client is neither copied nor sent")
+
+
+def _alone(value: Any) -> Any:
+    """Return what :meth:`Protocol.read` takes for a batch of one."""
+    return value[None] if isinstance(value, np.ndarray | np.generic) else [value]
 
 
 def _understood(protocol: Protocol, announcement: bytes) -> tuple[Announcement, Round]:
