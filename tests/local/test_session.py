@@ -2,13 +2,14 @@
 
 import copy
 import itertools
+import os
 import pickle
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from modicum import local
+from modicum import local, shuffle
 from modicum.errors import BudgetExceeded, CopyRefused, InvalidArgument, UnsupportedData
 from modicum.exact.entropy import SeededEntropy
 from modicum.local.wire import Announcement
@@ -339,6 +340,28 @@ def test_clients_are_neither_copied_nor_pickled() -> None:
         for attempt in (copy.copy, copy.deepcopy, pickle.dumps):
             with pytest.raises(CopyRefused):
                 attempt(client)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork processes")
+def test_a_forked_process_does_not_answer_for_its_parents_clients() -> None:
+    protocol = small("histogram")
+    said = local.Server(protocol).announcement
+    total_sum = shuffle.split_sum(within=(0, 1), epsilon=1, clients=100)
+    clients = (
+        (local.Client(protocol), (1, said)),
+        (local.Batch(protocol, 1), ([1], said)),
+        (shuffle.SumBatch(total_sum, 1), ([1],)),
+    )
+    for client, arguments in clients:
+        child = os.fork()
+        if not child:
+            try:
+                client.respond(*arguments)
+            except CopyRefused:
+                os._exit(7)
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+        assert client.respond(*arguments)
 
 
 def test_a_finished_session_takes_nothing_more() -> None:

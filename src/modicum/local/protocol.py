@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.errors import InvalidArgument
+from modicum.errors import CopyRefused, InvalidArgument
 from modicum.exact.enclosure import sqrt_below
 from modicum.exact.entropy import SYSTEM
 from modicum.local.public import Words, pick, words
@@ -20,7 +21,7 @@ from modicum.local.round import Answers, Round
 from modicum.local.wire import Announcement
 from modicum.privacy.budget import Budget, Number, chosen_budget
 
-__all__ = ["Protocol", "fresh_session", "local_budget", "pure_share"]
+__all__ = ["Protocol", "check_process", "fresh_session", "local_budget", "pure_share"]
 
 _SHARES = 1 << 10
 _SCHEMA = "modicum.local.protocol/1"
@@ -120,6 +121,18 @@ class Protocol(ABC):
 def fresh_session() -> str:
     """Return a new session: 128 bits of the operating system."""
     return f"{SYSTEM.bits(128):032x}"
+
+
+def check_process(own: int) -> None:
+    """Refuse to answer for clients that were made by another process.
+
+    Raises
+    ------
+    CopyRefused
+        A forked process has copies of its parent's clients, and their budgets too.
+    """
+    if os.getpid() != own:
+        raise CopyRefused("clients cannot answer in a forked process: they would answer twice")
 
 
 def local_budget(epsilon: Number | None, rho: Number | None) -> Budget:

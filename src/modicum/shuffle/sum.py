@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 from dataclasses import dataclass
 from fractions import Fraction
 from threading import Lock
@@ -18,7 +19,7 @@ from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_fraction
 from modicum.local.cells import read_column
-from modicum.local.protocol import fresh_session
+from modicum.local.protocol import check_process, fresh_session
 from modicum.privacy.budget import Budget, Number
 from modicum.shuffle.polya import Polya
 from modicum.shuffle.shuffler import Shuffler
@@ -183,13 +184,13 @@ class SumBatch:
     (500, True)
     """
 
-    __slots__ = ("_clients", "_entropy", "_lock", "_protocol", "_spent")
+    __slots__ = ("_clients", "_entropy", "_lock", "_process", "_protocol", "_spent")
 
     def __init__(self, protocol: Sum, clients: int, *, entropy: Entropy = SYSTEM) -> None:
         if clients < 1:
             raise InvalidArgument(f"clients must be positive, got {clients}")
         self._protocol, self._clients, self._entropy = protocol, clients, entropy
-        self._spent, self._lock = False, Lock()
+        self._spent, self._lock, self._process = False, Lock(), os.getpid()
 
     def respond(self, values: Any) -> bytes:
         """Return the shares of every client, one client's after the other's; once.
@@ -198,9 +199,12 @@ class SumBatch:
         ------
         InvalidArgument
             If there are not as many values as clients.
+        CopyRefused
+            In a process that was forked from the clients' own.
         BudgetExceeded
             The second time.
         """
+        check_process(self._process)
         protocol = self._protocol
         x = read_column(values, protocol.lattice)
         if len(x) != self._clients:
