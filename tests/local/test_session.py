@@ -263,6 +263,14 @@ def test_estimates_are_near_the_truth() -> None:
     assert found.radius < 10
 
 
+def test_the_quantiles_of_one_value_are_that_value() -> None:
+    """A cell of one integer holds nothing between it and the next."""
+    for value in (0.0, 4.0, 5.0, 8.0):
+        protocol = local.histogram(within=(0, 8), step=1, epsilon=12, session=SESSION)
+        shape = session(protocol, np.full(5000, value))
+        assert [shape.quantile(q) for q in (0.25, 0.5, 0.75)] == [value] * 3
+
+
 def test_values_of_another_kind_or_shape() -> None:
     batch = local.Batch(small("mean"), 3)
     said = local.Server(small("mean")).announcement

@@ -53,8 +53,11 @@ class Cells:
         return (np.clip(q, self.first, self.last) - self.first) // self.size
 
     def edge(self, cell: float) -> int:
-        """Return the lattice integer at a place between cells, in the range."""
-        return min(self.last, self.first + round(cell * self.size))
+        """Return the lattice integer at a place in a cell, in the range.
+
+        A cell holds the integers from its start to before the next, so a place is rounded down.
+        """
+        return min(self.last, self.first + math.floor(cell * self.size))
 
 
 def read_column(values: object, lattice: Lattice) -> NDArray[np.float64]:
