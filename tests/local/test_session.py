@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+import json
 import os
 import pickle
 from fractions import Fraction
@@ -164,6 +165,10 @@ def test_what_is_wrong_is_refused_and_counted(kind) -> None:
         for message in messages:
             tally = server.aggregate([message])
             assert (tally.accepted, tally.refused) == (0, {reason: 1})
+    for message in (good, good.hex(), bytearray(good)):
+        with pytest.raises(InvalidArgument, match=r"give \[message\]"):
+            server.aggregate(message)
+    assert server.aggregate([5, None, "x", good.hex()]).refused == {"length": 4}
     assert server.aggregate([good, good]).refused == {"replayed": 1}
     assert server.aggregate([good + good]).refused == {"replayed": 2}
     if protocol.rounds > 1:
@@ -234,6 +239,9 @@ def test_a_batch_answers_a_round_once_and_says_what_each_client_spent() -> None:
     for number, spent in zip(batch.rounds, batch.spent, strict=True):
         assert spent <= protocol.budget
         assert (spent.amount > 0) == (number == 1)
+
+
+AS_LIST = json.dumps(json.loads(small("mean").to_json()) | {"session": list(SESSION)})
 
 
 def test_dropouts_leave_the_mean_unbiased() -> None:
@@ -312,7 +320,9 @@ def test_a_protocol_travels_as_json(kind) -> None:
     assert again.tag != local.from_json(protocol.to_json().replace("0011", "1100")).tag
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"kind":"mean"}', '{"kind":["mean"]}'])
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", "null", AS_LIST, '{"kind":"mean"}', '{"kind":["mean"]}']
+)
 def test_what_is_no_protocol(text) -> None:
     with pytest.raises(InvalidArgument):
         local.from_json(text)
@@ -322,6 +332,8 @@ def test_what_is_no_protocol(text) -> None:
     "arguments",
     [
         {"epsilon": 0},
+        {"epsilon": 1, "session": 5},
+        {"epsilon": 1, "session": list(SESSION)},
         {"epsilon": 100},
         {"epsilon": "1e-9"},
         {},
@@ -336,7 +348,16 @@ def test_arguments_that_cannot_be_used(arguments) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"dimension": 0}, {"dimension": 1.5}, {"radius": 0}, {"radius": float("nan")}]
+    "wrong",
+    [
+        {"dimension": 0},
+        {"dimension": 1.5},
+        {"radius": 0},
+        {"radius": float("nan")},
+        {"radius": "5"},
+        {"radius": True},
+        {"rho": "6e-7"},
+    ],
 )
 def test_vectors_that_cannot_be(wrong) -> None:
     with pytest.raises(InvalidArgument):

@@ -35,8 +35,19 @@ def test_too_few_people_are_not_released_and_stay() -> None:
     assert shuffler.add(b"efgh")
     assert len(shuffler.release()) == 8
     assert shuffler.people == 0
-    with pytest.raises(InvalidArgument):
-        shuffle.Shuffler(size=0, least=1)
+    for wrong in ({"size": 0}, {"size": 2.5}, {"each": None}, {"least": "3"}):
+        with pytest.raises(InvalidArgument):
+            shuffle.Shuffler(**({"size": 2, "least": 1} | wrong))
+
+
+def test_what_is_not_made_of_bytes_is_not_taken_and_nothing_changes_later() -> None:
+    shuffler = shuffle.Shuffler(size=2, least=2)
+    assert not any(shuffler.add(wrong) for wrong in ("ab", None, 2, [1, 2]))
+    data = bytearray(b"ab")
+    assert shuffler.add(data)
+    data[:] = b"xy"
+    assert shuffler.add(memoryview(b"ab"))
+    assert shuffler.release() == b"abab"
 
 
 def test_local_messages_survive_a_shuffler() -> None:

@@ -158,8 +158,27 @@ def test_clients_answer_once_and_are_not_copied() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"epsilon": 0}, {"epsilon": 11}, {"clients": 99}, {"honest": 401}, {"security": 10}],
+    [
+        {"epsilon": 0},
+        {"epsilon": 11},
+        {"clients": 99},
+        {"honest": 401},
+        {"security": 10},
+        {"clients": 400.5},
+        {"clients": "400"},
+        {"clients": True},
+        {"security": 40.5},
+        {"honest": 300.0},
+        {"session": 5},
+        {"session": "x"},
+    ],
 )
 def test_arguments_that_cannot_be_used(wrong) -> None:
     with pytest.raises(InvalidArgument):
         small(**wrong)
+
+
+def test_numpy_integers_are_integers() -> None:
+    protocol = small(clients=np.int64(400), honest=np.int32(300), security=np.uint8(30))
+    assert protocol == small(clients=400, honest=300, security=30)
+    assert protocol.tag == small(clients=400, honest=300, security=30).tag

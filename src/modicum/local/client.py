@@ -239,7 +239,7 @@ class Client:
 
 def _alone(value: Any) -> Any:
     """Return what :meth:`Protocol.read` takes for a batch of one."""
-    return value[None] if isinstance(value, np.ndarray | np.generic) else [value]
+    return np.asarray(value)[None] if isinstance(value, np.ndarray | np.generic) else [value]
 
 
 def _understood(protocol: Protocol, announcement: bytes) -> tuple[Announcement, Round]:

@@ -21,7 +21,14 @@ from modicum.local.round import Answers, Round
 from modicum.local.wire import Announcement
 from modicum.privacy.budget import Budget, Number, chosen_budget
 
-__all__ = ["Protocol", "check_process", "fresh_session", "local_budget", "pure_share"]
+__all__ = [
+    "Protocol",
+    "check_process",
+    "check_session",
+    "fresh_session",
+    "local_budget",
+    "pure_share",
+]
 
 _SHARES = 1 << 10
 _SCHEMA = "modicum.local.protocol/1"
@@ -46,11 +53,7 @@ class Protocol(ABC):
 
     def __post_init__(self) -> None:
         """Refuse a session that is no seed."""
-        if len(self.session) != 32 or not set(self.session) <= set("0123456789abcdef"):
-            raise InvalidArgument(
-                f"session must be 32 hexadecimal digits, fresh for every session, got "
-                f"{self.session!r}"
-            )
+        check_session(self.session)
 
     @property
     @abstractmethod
@@ -121,6 +124,15 @@ class Protocol(ABC):
 def fresh_session() -> str:
     """Return a new session: 128 bits of the operating system."""
     return f"{SYSTEM.bits(128):032x}"
+
+
+def check_session(session: object) -> None:
+    """Refuse what is no session: nothing but 32 hexadecimal digits."""
+    text = session if isinstance(session, str) else ""
+    if len(text) != 32 or not set(text) <= set("0123456789abcdef"):
+        raise InvalidArgument(
+            f"session must be 32 hexadecimal digits, fresh for every session, got {session!r}"
+        )
 
 
 def check_process(own: int) -> None:

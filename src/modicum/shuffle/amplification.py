@@ -147,5 +147,6 @@ def _binomial(k: NDArray[np.int64], n: int, p: float) -> NDArray[np.float64]:
         return np.array(k == n, np.float64)
     ratios = (n - k[:-1]) / (k[:-1] + 1) * (p / (1 - p))
     logs = np.append(0.0, np.cumsum(np.log(ratios)))
-    masses: NDArray[np.float64] = np.exp(logs - logs.max())
-    return masses / masses.sum()
+    weights = np.exp(logs - logs.max())
+    masses: NDArray[np.float64] = weights / weights.sum()
+    return masses

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import numbers
 import os
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,7 +20,7 @@ from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_fraction
 from modicum.local.cells import read_column
-from modicum.local.protocol import check_process, fresh_session
+from modicum.local.protocol import check_process, check_session, fresh_session
 from modicum.privacy.budget import Budget, Number
 from modicum.shuffle.polya import Polya
 from modicum.shuffle.shuffler import Shuffler
@@ -136,7 +137,7 @@ def split_sum(
     honest : int, optional
         How many at least take part and follow the protocol; by default 9 in 10.
     session : str, optional
-        Fresh by default.
+        32 hexadecimal digits; fresh by default.
 
     Raises
     ------
@@ -155,17 +156,22 @@ def split_sum(
     (10, 25, 1.5)
     """
     size = as_fraction(epsilon, "epsilon")
-    enough = clients * 9 // 10 if honest is None else honest
-    checks = {
-        "epsilon": Fraction(1, 1000) <= size <= 10,
-        "clients": 100 <= clients <= 1 << 24,
-        "security": 20 <= security <= 80,
-        "honest": 50 <= enough <= clients,
-    }
-    for name, good in checks.items():
-        if not good:
-            raise InvalidArgument(f"{name} is out of its range, see the documentation")
-    return Sum(session or fresh_session(), Lattice.within(within), size, security, clients, enough)
+    if not Fraction(1, 1000) <= size <= 10:
+        raise InvalidArgument(f"epsilon must lie between 0.001 and 10, got {epsilon}")
+    people = _integer(clients, "clients", 100, 1 << 24)
+    enough = _integer(people * 9 // 10 if honest is None else honest, "honest", 50, people)
+    strength = _integer(security, "security", 20, 80)
+    named = session or fresh_session()
+    check_session(named)
+    return Sum(named, Lattice.within(within), size, strength, people, enough)
+
+
+def _integer(value: object, name: str, least: int, most: int) -> int:
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        whole = int(value)
+        if least <= whole <= most:
+            return whole
+    raise InvalidArgument(f"{name} must be an integer from {least} to {most}, got {value!r}")
 
 
 class SumBatch:
