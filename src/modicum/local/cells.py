@@ -93,4 +93,4 @@ def _float(value: object) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.inf if value >= 0 else -math.inf
+        return -math.inf if value < 0 else math.inf
