@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -205,7 +206,7 @@ def mean_vector(
     radius : float
         A public bound on the norm, not a tight one. Coordinates beyond it are cut.
     rho : number
-        zCDP budget of a client, whose vector may be replaced by any other.
+        zCDP budget of a client, at least 1e-6, whose vector may be replaced by any other.
     session : str, optional
         32 hexadecimal digits; fresh by default.
 
@@ -227,8 +228,9 @@ def mean_vector(
     """
     if type(dimension) is not int or not 1 <= dimension <= 2048:
         raise InvalidArgument(f"dimension must be an integer from 1 to 2048, got {dimension!r}")
-    size = Lattice.within((-radius, radius)).hi
-    if not 2.0**-900 < size < 2.0**900:
-        raise InvalidArgument(f"radius must lie between 2^-900 and 2^900, got {radius!r}")
+    number = isinstance(radius, numbers.Real) and not isinstance(radius, bool)
+    if not number or not 2.0**-900 < radius < 2.0**900:
+        raise InvalidArgument(f"radius must be between 2^-900 and 2^900, got {radius!r}")
     budget: Budget = local_budget(None, rho)
-    return MeanVector(session or fresh_session(), budget, dimension, size)
+    GaussianRound(dimension, budget.amount)  # refuses now what the last round would refuse
+    return MeanVector(session or fresh_session(), budget, dimension, float(radius))
