@@ -80,8 +80,9 @@ def test_the_law_depends_on_the_number_of_quantiles_and_a_noisy_count() -> None:
     assert drawn(9, epsilon="0.01") == (["count", "quantiles"], "NestedQuantiles")
     assert drawn(9, epsilon="0.005")[0] == ["quantiles"]  # too many records would be kept
     assert drawn(FEW, epsilon=2)[1] == "JointQuantiles"
-    assert drawn(FEW + 1, epsilon=2) == (["count", "quantiles"], "NestedQuantiles")
-    assert drawn(FEW + 1, epsilon=3)[1] == "JointQuantiles"
+    assert drawn(FEW + 1, epsilon=1) == (["rough count", "quantiles"], "NestedQuantiles")
+    both = ["rough count", "count", "quantiles"]
+    assert drawn(FEW + 1, epsilon=4) == (both, "JointQuantiles")
     assert drawn(MOST_JOINT + 1, epsilon=2) == (["quantiles"], "NestedQuantiles")
 
 

@@ -21,6 +21,7 @@ __all__ = ["Together", "together"]
 MOST_JOINT = 32  # the law's cost grows like the square of the number of quantiles
 FEW = 12
 COUNT_SHARE = Fraction(1, 32)
+GLANCE_SHARE = Fraction(1, 256)  # for more than FEW: small tables shall not pay for the count
 ENOUGH = 14  # records of the smallest share, times ε
 ENOUGH_FOR_MANY = 90  # the same for more than FEW quantiles
 MOST_KEPT = 1 << 22  # records that are kept for the joint law
@@ -39,6 +40,8 @@ class Together:
         Of the records, between the quantiles.
     epsilon : Fraction
         Size of the law's bounded range.
+    glance_share : Fraction
+        Of the budget, for a first look at the number of records; 0: there is none.
     count_share : Fraction
         Of the budget, for the noisy number of records.
     half : int
@@ -48,6 +51,7 @@ class Together:
 
     shares: tuple[Fraction, ...]
     epsilon: Fraction
+    glance_share: Fraction
     count_share: Fraction
     half: int
     cap: int
@@ -89,10 +93,11 @@ def together(
     """
     if not 1 < len(qs) <= MOST_JOINT:
         return None
-    epsilon = purse.range_for(share - COUNT_SHARE)
+    glance = GLANCE_SHARE if len(qs) > FEW else Fraction(0)
+    epsilon = purse.range_for(share - glance - COUNT_SHARE)
     half = math.ceil(_STRAY * purse.noise_sd(COUNT_SHARE))
     logs = len(qs) * math.log((lattice.width + 1) << fine) + math.log(2 * half + 1)
     cap = math.ceil(2 * (logs + NEGLIGIBLE) / float(epsilon))
     shares = tuple(b - a for a, b in pairwise((Fraction(0), *qs, Fraction(1))))
-    found = Together(shares, epsilon, COUNT_SHARE, half, cap)
+    found = Together(shares, epsilon, glance, COUNT_SHARE, half, cap)
     return found if 2 * found.reach * len(qs) <= MOST_KEPT else None

@@ -223,8 +223,8 @@ def drawn_points(
 ) -> Steps[Drawn]:
     """Draw one lattice integer a quantile, increasing, for a share of the budget.
 
-    Where ``joint`` is given, a noisy number of records is drawn first, and the joint law is taken
-    if they seem to be enough for it.
+    Where ``joint`` is given, a noisy number of records is drawn first, or a rough one and then a
+    better one, and the joint law is taken if they seem to be enough for it.
 
     Raises
     ------
@@ -238,22 +238,42 @@ def drawn_points(
     def inside(points: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(min(z >> fine, lattice.last) for z in points)
 
-    left = share if joint is None else share - joint.count_share
-    nodes = purse.nodes(tree_of(qs, purse.path_power), (lattice.width + 1) << fine, share=left)
-    reach = 0 if joint is None else joint.reach
-    windows = yield from need(Ask(column, lattice, _windows(purse.total, qs, nodes, reach)))
+    def nodes_for(left: Fraction) -> tuple[Node, ...]:
+        return purse.nodes(tree_of(qs, purse.path_power), (lattice.width + 1) << fine, share=left)
+
+    ends, left, reach = (lattice.first, lattice.last), share, 0
     if joint is not None:
-        counting = purse.noisy((windows.count,), sensitivity=1, share=joint.count_share)
-        (count,) = yield from draw("count", counting)
-        if joint.suits(count):
-            ends = (lattice.first, lattice.last)
+        left, reach = share - joint.glance_share - joint.count_share, joint.reach
+    # Less for the nodes takes wider windows.
+    asked = _windows(purse.total, qs, nodes_for(left), reach)
+    windows = yield from need(Ask(column, lattice, asked))
+    if joint is not None:
+        count, left = yield from _counted(purse, windows.count, joint, share)
+        if count is not None:
             law = purse.joint(windows, ends, joint.terms(count), fine=fine, share=left)
             _, *points = yield from draw(label, law, lambda outcome: words(outcome[1:]))
             return Drawn(inside(tuple(points)), joint.least(lattice), windows, joint=True)
-    nested = purse.nested(windows, (lattice.first, lattice.last), nodes, fine=fine, share=left)
+    nodes = nodes_for(left)
+    nested = purse.nested(windows, ends, nodes, fine=fine, share=left)
     outcome = yield from draw(label, nested, words)
     least = max(_least(node, qs, lattice) for node in nodes)
     return Drawn(inside(outcome), least, windows)
+
+
+def _counted(
+    purse: Purse, records: int, joint: Together, share: Fraction
+) -> Steps[tuple[int | None, Fraction]]:
+    """Return the noisy number of records if it suits the joint law, and what is left [M0]."""
+    looks = (("rough count", joint.glance_share), ("count", joint.count_share))
+    count = None
+    for label, part in looks:
+        if part:
+            counting = purse.noisy((records,), sensitivity=1, share=part)
+            (count,) = yield from draw(label, counting)
+            share -= part
+            if not joint.suits(count):
+                return None, share
+    return count, share
 
 
 def _beyond(counted: CellCounts, q: Fraction, own: int, alpha: float) -> Floats:
