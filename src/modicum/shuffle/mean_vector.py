@@ -182,7 +182,7 @@ class MeanVector:
         ...     dimension=8, radius=1000, epsilon=1, delta="1e-8", clients=100_000
         ... )
         >>> round(protocol.error(distance=4), 4)
-        0.0011
+        0.0015
         """
         return distance * self.sum.error(self.clients) * math.sqrt(self.dimension)
 

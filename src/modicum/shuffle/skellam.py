@@ -29,7 +29,7 @@ def skellam_renyi(order: float, *, variance: float, distance: float) -> float:
     Examples
     --------
     >>> round(skellam_renyi(2, variance=1000, distance=10), 4)  # Gaussian noise has 0.1
-    0.1002
+    0.1003
     """
     moved = math.sinh((order - 1) * distance / (2 * (variance - 2)))
     own = distance**2 / (2 * (variance - 2))
@@ -57,8 +57,8 @@ def skellam_variance(epsilon: float, delta: float, *, distance: float) -> int:
 
     Examples
     --------
-    >>> round(skellam_variance(1, 1e-8, distance=100) ** 0.5)  # Gaussian noise: 561 suffices
-    572
+    >>> round(skellam_variance(1, 1e-8, distance=100) ** 0.5)  # Gaussian noise needs 510
+    539
     """
     low, high = 2.0, 2.0 + distance**2 * 1e12
     if skellam_delta(epsilon, variance=high, distance=distance) > delta:
