@@ -58,18 +58,18 @@ def played() -> Session:
 
 
 def test_the_mean_is_found_and_the_error_is_the_predicted_one() -> None:
-    protocol = small(honest=N)
+    protocol = small()
     data = vectors()
     errors, predicted = [], []
-    for seed in range(8):
+    for seed in range(4):
         found = Session(protocol, data, seed=seed).estimate
         assert found.clients == (N, N, N)
         assert 3 < found.radius < 60
         errors.append(found.values - data.mean(axis=0))
         predicted.append(found.standard_error)
     standard = np.array(errors) / np.array(predicted)[:, None]
-    # 24 numbers of variance 1.
-    assert 0.5 < math.sqrt(np.mean(standard**2)) < 1.6
+    # 12 numbers of variance 1.
+    assert 0.45 < math.sqrt(np.mean(standard**2)) < 1.8
 
 
 def test_dropouts_between_rounds_leave_the_mean_of_those_who_stayed() -> None:
@@ -83,7 +83,7 @@ def test_dropouts_between_rounds_leave_the_mean_of_those_who_stayed() -> None:
 
 def test_the_rounds_add_up_to_the_budget() -> None:
     """[M1], with every figure computed anew."""
-    for changes in ({}, {"dimension": 40}, {"epsilon": "0.3", "clients": 20_000}):
+    for changes in ({}, {"dimension": 40}, {"epsilon": "0.3"}):
         protocol = small(**changes)
         parts, total = protocol.parts, protocol.sum
         assert sum(part.amount for part in parts) == protocol.budget.amount
@@ -106,7 +106,7 @@ def test_the_rounds_add_up_to_the_budget() -> None:
 
 def test_both_laws_of_noise_are_used_where_they_are_better() -> None:
     assert isinstance(small().sum.noise, Polya)
-    assert isinstance(small(dimension=64, delta="1e-4").sum.noise, Poisson)
+    assert isinstance(VectorSum(1, 64, Fraction(1), 1e-6, 30, N, N).noise, Poisson)
 
 
 def test_what_is_summed_stays_in_the_ball_however_it_is_rounded() -> None:
@@ -236,7 +236,7 @@ def test_the_radius_leaves_few_behind_and_ignores_noise() -> None:
 
 
 def test_a_protocol_travels_as_json() -> None:
-    protocol = small(honest=1234, epsilon="1/3")
+    protocol = small(session=SESSION[::-1], epsilon="3/10")
     text = protocol.to_json()
     again = shuffle.MeanVector.from_json(text)
     assert again == protocol

@@ -251,7 +251,7 @@ def mean_vector(
         A public bound on the norm, not a tight one. Coordinates beyond it are cut.
     epsilon, delta : number
         Budget of a client in all three rounds, whose vector may be replaced by any other: ε of
-        0.01 to 10, δ of 1e-15 to 1e-3.
+        0.01 to 10, δ of 1e-12 to 1e-3.
     clients : int
         How many are expected, 100 to 2^24.
     honest : int, optional
@@ -287,7 +287,7 @@ def mean_vector(
     size, small = as_fraction(epsilon, "epsilon"), as_fraction(delta, "delta")
     checks = {
         "epsilon": Fraction(1, 100) <= size <= 10,
-        "delta": Fraction(1, 10**15) <= small <= Fraction(1, 1000),
+        "delta": Fraction(1, 10**12) <= small <= Fraction(1, 1000),
         "clients": type(clients) is int and 100 <= clients <= 1 << 24,
         "honest": honest is None or (type(honest) is int and 50 <= honest <= clients),
     }
