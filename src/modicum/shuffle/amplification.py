@@ -15,7 +15,6 @@ from modicum.privacy.budget import Budget, Number
 __all__ = ["amplified", "local_epsilon"]
 
 _TAIL = 10.0  # standard deviations of a binomial that are summed; the rest counts as lost
-_LOST = 1e-15  # more than those tails have
 _STEPS = 40
 _BLOCKS = 60
 
@@ -112,7 +111,7 @@ class _Pair:
         mass = _binomial(counts, n, p)
         starts = np.arange(0, len(counts), max(1, len(counts) // _BLOCKS))
         self._weights = np.add.reduceat(mass, starts)
-        self._lost = _LOST
+        self._lost = max(0.0, 1 - float(mass.sum())) + 1e-15
         self._pairs = []
         for count in counts[starts].tolist():
             tossed = _binomial(_window(count, 0.5), count, 0.5)
@@ -136,16 +135,13 @@ def _window(n: int, p: float) -> NDArray[np.int64]:
 
 
 def _binomial(k: NDArray[np.int64], n: int, p: float) -> NDArray[np.float64]:
-    """Probabilities of consecutive k, from the ratio of one to the next.
-
-    They are made to add up to 1, as all but a negligible part of them is in a window: logarithms of
-    factorials would have errors of 1e-10 for a million people.
-    """
+    """Probabilities of consecutive k, from the ratio of one to the next."""
     if p >= 1:
         return np.array(k == n, np.float64)
     ratios = (n - k[:-1]) / (k[:-1] + 1) * (p / (1 - p))
     with np.errstate(divide="ignore"):
         logs = np.append(0.0, np.cumsum(np.log(ratios)))
-    weights = np.exp(logs - logs.max())
-    result: NDArray[np.float64] = weights / weights.sum()
+    first = math.lgamma(n + 1) - math.lgamma(int(k[0]) + 1) - math.lgamma(n - int(k[0]) + 1)
+    logs += first + int(k[0]) * math.log(p) + (n - int(k[0])) * math.log1p(-p)
+    result: NDArray[np.float64] = np.exp(logs)
     return result
