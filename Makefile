@@ -38,7 +38,7 @@ test: lint  ## lint, check types and layers, run the quick tests
 	$(BIN)/$(PYTEST) -m "not slow"
 
 .PHONY: test-all
-test-all: lint lowest wheel test-engines lowest-engines test-server test-opendp  ## the same with the slow tests, the lowest versions, the built wheel, Spark, Dask, Ibis, PostgreSQL and OpenDP
+test-all: lint lowest wheel test-engines lowest-engines test-server test-opendp test-sklearn  ## the same with the slow tests, the lowest versions, the built wheel, Spark, Dask, Ibis, PostgreSQL, OpenDP and scikit-learn
 	$(BIN)/$(PYTEST) -m "slow or not slow" -o faulthandler_timeout=3600
 
 .PHONY: lowest
@@ -62,6 +62,10 @@ test-server: .venv-server/.server  ## the ledger, on a PostgreSQL server too, an
 .PHONY: test-opendp
 test-opendp: .venv-opendp/.opendp  ## questions inside OpenDP's compositors
 	.venv-opendp/bin/python -m pytest -k opendp src/modicum/interop tests/interop tests/docs
+
+.PHONY: test-sklearn
+test-sklearn: .venv-sklearn/.sklearn  ## the estimators for scikit-learn's pipelines
+	.venv-sklearn/bin/python -m pytest -m "slow or not slow" -k "sklearn or regression" src/modicum/interop/sklearn.py tests/interop/test_sklearn.py tests/docs
 
 .PHONY: wheel
 wheel: .venv/.dev
@@ -117,10 +121,13 @@ docs: .venv/.docs  ## the documentation, in docs/_build/index.html
 .venv-opendp/.opendp: requirements/opendp.txt pyproject.toml | .venv-opendp/.made
 	$(call install,.venv-opendp,opendp)
 
+.venv-sklearn/.sklearn: requirements/sklearn.txt pyproject.toml | .venv-sklearn/.made
+	$(call install,.venv-sklearn,sklearn)
+
 .venv-peers/.peers: requirements/peers.txt pyproject.toml | .venv-peers/.made
 	$(call install,.venv-peers,peers)
 
-.venv/.made .venv-engines/.made .venv-lowest/.made .venv-lowest-engines/.made .venv-opendp/.made .venv-peers/.made .venv-server/.made:
+.venv/.made .venv-engines/.made .venv-lowest/.made .venv-lowest-engines/.made .venv-opendp/.made .venv-peers/.made .venv-server/.made .venv-sklearn/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12")'
 	@echo "Making $(@D)"
 	@$(PYTHON) -m venv $(@D)

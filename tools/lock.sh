@@ -22,6 +22,7 @@ lock peers --group peers
 lock engines --group remote
 lock server --group server --constraints requirements/dev.txt
 lock opendp --group opendp --constraints requirements/dev.txt
+lock sklearn --group sklearn --constraints requirements/dev.txt
 lock lowest --group test --resolution lowest-direct
 lock lowest-engines --group remote --resolution lowest-direct
 

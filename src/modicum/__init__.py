@@ -33,14 +33,20 @@ if TYPE_CHECKING:
     from modicum.estimators.score import Score
     from modicum.group_by import GroupBy
     from modicum.grouped import GroupedRelease
+    from modicum.interop.sklearn import PCA as PCA
+    from modicum.interop.sklearn import LinearRegression as LinearRegression
+    from modicum.interop.sklearn import RobustScaler as RobustScaler
+    from modicum.interop.sklearn import StandardScaler as StandardScaler
     from modicum.one_shot import (
         cdf,
         clipped_mean_vector,
         count,
+        covariance,
         expectile,
         histogram,
         huber_location,
         iqr,
+        linear_regression,
         lp_location,
         maximum,
         mean,
@@ -48,6 +54,7 @@ if TYPE_CHECKING:
         median,
         minimum,
         monotone,
+        pca,
         quantile,
         quantiles,
         std,
@@ -106,10 +113,12 @@ __all__ = [
     "clipped_mean_vector",
     "composed",
     "count",
+    "covariance",
     "expectile",
     "histogram",
     "huber_location",
     "iqr",
+    "linear_regression",
     "local",
     "lp_location",
     "maximum",
@@ -119,6 +128,7 @@ __all__ = [
     "minimum",
     "monotone",
     "parallel",
+    "pca",
     "plan",
     "pure",
     "pure_to_approx",
@@ -159,14 +169,18 @@ _HOMES = {
     "modicum.grouped": {"GroupedRelease"},
     "modicum.estimators.boundaries": {"Boundaries"},
     "modicum.estimators.score": {"Score"},
+    # Not in __all__: they need the extra, and `from modicum import *` does not.
+    "modicum.interop.sklearn": {"LinearRegression", "PCA", "RobustScaler", "StandardScaler"},
     "modicum.one_shot": {
         "cdf",
         "clipped_mean_vector",
         "count",
+        "covariance",
         "expectile",
         "histogram",
         "huber_location",
         "iqr",
+        "linear_regression",
         "lp_location",
         "maximum",
         "mean",
@@ -174,6 +188,7 @@ _HOMES = {
         "median",
         "minimum",
         "monotone",
+        "pca",
         "quantile",
         "quantiles",
         "std",

@@ -108,6 +108,8 @@ class Curator:
     mean = _method(ask.mean)
     mean_vector = _method(ask.mean_vector)
     clipped_mean_vector = _method(ask.clipped_mean_vector)
+    covariance, pca = _method(ask.covariance), _method(ask.pca)
+    linear_regression = _method(ask.linear_regression)
     sum = _method(ask.sum)
     count = _method(ask.count)
     quantile = _method(ask.quantile)

@@ -26,10 +26,12 @@ __all__ = [
     "cdf",
     "clipped_mean_vector",
     "count",
+    "covariance",
     "expectile",
     "histogram",
     "huber_location",
     "iqr",
+    "linear_regression",
     "lp_location",
     "maximum",
     "mean",
@@ -37,6 +39,7 @@ __all__ = [
     "median",
     "minimum",
     "monotone",
+    "pca",
     "quantile",
     "quantiles",
     "std",
@@ -131,6 +134,31 @@ mean_vector = _one_shot(
 >>> found = modicum.mean_vector(x, within=(-1e9, 1e9), rho="0.5")
 >>> found.shape, found.values.round(-1).tolist()
 ((2,), [0.0, 500.0])""",
+)
+covariance = _one_shot(
+    ask.covariance,
+    example=""">>> import numpy as np, modicum
+>>> x = np.random.default_rng(1).normal([3, 500], [1, 100], size=(20_000, 2))
+>>> found = modicum.covariance(x, within=(-1e6, 1e6), epsilon=1)
+>>> found.shape, 5_000 < found[1, 1] < 12_000
+((2, 2), True)""",
+)
+pca = _one_shot(
+    ask.pca,
+    example=""">>> import numpy as np, modicum
+>>> x = np.random.default_rng(1).normal([3, 500], [1, 100], size=(20_000, 2))
+>>> found = modicum.pca(x, components=1, within=(-1e6, 1e6), epsilon=1)
+>>> abs(found.values.round(1)).tolist()
+[[0.0, 1.0]]""",
+)
+linear_regression = _one_shot(
+    ask.linear_regression,
+    example=""">>> import numpy as np, modicum
+>>> x = np.random.default_rng(1).normal([3, 500], [1, 100], size=(20_000, 2))
+>>> x[:, 1] += 70 * x[:, 0]
+>>> found = modicum.linear_regression(x, within=(-1e6, 1e6), epsilon=1)
+>>> found.labels, 40 < found[1] < 100
+(('intercept', 'column 0'), True)""",
 )
 clipped_mean_vector = _one_shot(
     ask.clipped_mean_vector,

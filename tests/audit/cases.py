@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from modicum.mechanisms.bounded_mean import independent, shifted, transformed
 from modicum.mechanisms.centre import MedianCentre
 from modicum.mechanisms.extreme import TopLaw
 from modicum.mechanisms.grid import FloatGrid
+from modicum.mechanisms.interval import IntervalDraw, IntervalGrid
 from modicum.mechanisms.law import Law
 from modicum.mechanisms.level import LevelLaw
 from modicum.mechanisms.linear_level import LinearLevelLaw
@@ -24,11 +26,14 @@ from modicum.mechanisms.octaves import OctavePrior
 from modicum.mechanisms.quantile import RankLaw
 from modicum.mechanisms.radius import RadiusDraw, RadiusGrid, Selection
 from modicum.mechanisms.ranks import RadiusRanks
+from modicum.mechanisms.share import BeyondTarget
 from modicum.mechanisms.staircase import staircase
 from modicum.mechanisms.subsampled import Subsampled, amplified
 from modicum.mechanisms.threshold import RankThreshold
+from modicum.mechanisms.weighted import weighted_laplace
 from modicum.privacy.event import BoundedRange, Event, Pure
 from modicum.summaries.cuts import Cuts, CutSummary
+from modicum.summaries.spread_counts import SpreadCounts
 
 LATTICE = Lattice(-8.0, 8.0, 1.0)
 TILT = Fraction(1, 4)
@@ -124,6 +129,24 @@ def trimmed_levels(q: Records, share: Fraction = Fraction(1, 4)) -> tuple[Record
     return level_ends_of(summary, -8, 8, 9, winsorized=False)
 
 
+def _interval(q: Records, e: Fraction) -> Law:
+    summary = SpreadCounts().begin(LATTICE)
+    summary.update(q[:, None].astype(np.float64))
+    grid = IntervalGrid.of(LATTICE)
+    scores = grid.scores(partial(summary.finish().below, 0))
+    return IntervalDraw(scores, grid, e, BoundedRange(e))
+
+
+def _beyond(q: Records, e: Fraction) -> Law:
+    counts = tuple(int((q > k).sum()) for k in (-9, 0, 4))
+    return BeyondTarget(counts, 1, e, BoundedRange(e))
+
+
+def _weighted(q: Records, e: Fraction) -> Law:
+    """Sum and number of records, the number with an eighth of the noise."""
+    return weighted_laplace((int(q.sum()), len(q)), (1, 8), bound=16, epsilon=e)
+
+
 LAWS: dict[str, LawOf] = {
     "laplace": lambda q, e: laplace((int(q.sum()),), l1=8, epsilon=e),
     "gaussian": lambda q, e: gaussian((int(q.sum()),), l2=8, rho=e**2 / 2),
@@ -146,6 +169,9 @@ LAWS: dict[str, LawOf] = {
     "top": lambda q, e: TopLaw(np.sort(q), -8, 25, OctavePrior(0, Fraction(8)), e, BoundedRange(e)),
     "levels": lambda q, e: LevelLaw(*trimmed_levels(q), -8, 8, e, BoundedRange(e)),
     "linear levels": lambda q, e: LinearLevelLaw(*trimmed_levels(q), -8, 8, e, BoundedRange(e)),
+    "interval": _interval,
+    "beyond": _beyond,
+    "weighted laplace": _weighted,
     "radii by flip": _radii("flip"),
     "radii by exponential": _radii("exponential"),
     "ranks": _ranks,

@@ -260,12 +260,12 @@ def test_the_joint_law_of_quantiles_keeps_its_claim(price) -> None:
     row = find_array_row(request.statistic, request.method)
     halves = replace(row.options[1], qs=(Fraction(1, 3), Fraction(3, 5)))
     request = row.request(None, request.lattice, request.budget, halves)
-    many = (-8,) * 9 + (1,) * 9 + (8,) * 9
+    many = (-8,) * 11 + (1,) * 8 + (8,) * 12
     pairs = [((), (1,)), ((8,), (8, 8)), ((-8, 1, 8), (-8, 1, 8, 8)), (many, (*many, 8))]
     report = audit.check(request, pairs, values={"count": ((32,), (66,))}, widths=(0, 1))
     assert report.passed, report
     assert report.drawn == report.claimed
-    assert report.used > 0.3
+    assert report.used > 0.5, report.used
 
 
 TRIMMED = {
@@ -367,6 +367,7 @@ def test_every_scenario_on_three_records(request_) -> None:
         "nested": 0.2,
         "drawn": 0.5,
         "inverse-sensitivity": 0.2,
+        "moments": 0.5,
     }
     few = request_.statistic == "monotone" and request_.method == "subset"  # all are trimmed
     assert report.used > (0.15 if few else usual.get(request_.method, 0.98))

@@ -14,9 +14,11 @@ from modicum.mechanisms.centre import MedianCentre
 from modicum.mechanisms.grid import FloatGrid
 from modicum.mechanisms.radius import RadiusDraw, RadiusGrid
 from modicum.mechanisms.ranks import RadiusRanks
+from modicum.mechanisms.share import BeyondTarget
 from modicum.mechanisms.staircase import staircase
 from modicum.mechanisms.subsampled import Subsampled
 from modicum.mechanisms.threshold import RankThreshold
+from modicum.mechanisms.weighted import weighted_laplace
 from modicum.privacy.event import Pure
 from tests.audit.cases import LAWS, Members
 
@@ -39,6 +41,9 @@ SPREAD = {
     "staircase of a pair": lambda e: staircase((3, -4), l1=2, epsilon=e),
     "centre": lambda e: LAWS["centre"](DATA, e),
     "threshold": lambda e: RankThreshold(np.arange(0, 90, 9), -100, 100, 5, 9, e),
+    "interval": lambda e: LAWS["interval"](DATA, e),
+    "beyond": lambda e: BeyondTarget((9, 7, 4, 2, 1, 0), 2, e, Pure(e)),
+    "weighted": lambda e: weighted_laplace((3, 0), (1, 5), bound=20, epsilon=e),
     "radii by flip": lambda e: radii(e, "flip"),
     "radii by exponential": lambda e: radii(e, "exponential"),
     "ranks": lambda e: RadiusRanks(

@@ -21,7 +21,10 @@ BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL
 NUMBER = re.compile(r"-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?")
 TOLERANCE = 0.1
 SLOW = {"howto-accuracy.md"}
-NEEDS = {"howto-opendp.md": ("opendp", "pip install opendp (make test-opendp does)")}
+NEEDS = {
+    "howto-opendp.md": ("opendp", "pip install opendp (make test-opendp does)"),
+    "howto-regression.md": ("sklearn", "pip install scikit-learn (make test-sklearn does)"),
+}
 PAGES = [
     pytest.param(page.name, marks=[pytest.mark.slow] if page.name in SLOW else [])
     for page in sorted(DOCS.glob("*.md"))

@@ -43,7 +43,8 @@ def ends(data, qs) -> tuple[np.ndarray, np.ndarray]:
         (9, 2, "ages"),
         (9, 2, "coins"),
         (3, 1, "pareto 1.5"),
-        (16, 2, "normal"),  # one between others
+        (13, 2, "normal"),  # one between others
+        pytest.param(16, 2, "normal", marks=pytest.mark.slow),
         (5, "0.05", "far"),
     ],
 )
@@ -84,9 +85,9 @@ def test_the_law_depends_on_the_number_of_quantiles_and_a_noisy_count() -> None:
     assert drawn(MOST_JOINT + 1, epsilon=2) == (["quantiles"], "NestedQuantiles")
 
 
-@pytest.mark.parametrize("shape", ["constant", "ages", "normal"])
-def test_nine_quantiles_are_near_in_rank(shape) -> None:
-    """The nested law would miss by about 10 ranks on constant data and by 6 elsewhere."""
+@pytest.mark.parametrize(("shape", "most"), [("constant", 1), ("ages", 1.5), ("normal", 6)])
+def test_nine_quantiles_are_near_in_rank(shape, most) -> None:
+    """The joint law misses by 0, 0.6 and 4.5 ranks on average; the nested one by 10, 4 and 13."""
     data = SHAPES[shape](np.random.default_rng(5), 1000)
     question = request.quantiles(
         q=fractions(9),
@@ -97,9 +98,9 @@ def test_nine_quantiles_are_near_in_rank(shape) -> None:
     )
     x, wanted = np.sort(data), 100.0 * np.arange(1, 10)
     missed = []
-    for walk in walks(question, data, 12, shape):
+    for walk in walks(question, data, 30, shape):
         found = np.array([float(value) for value in walk.answer.values])
         below, upto = np.searchsorted(x, found, "left"), np.searchsorted(x, found, "right")
         missed.append(np.maximum(0, np.maximum(below - wanted, wanted - upto)).mean())
-    assert np.mean(missed) < 4.5
+    assert np.mean(missed) < most
     assert shape != "constant" or np.mean(missed) == 0

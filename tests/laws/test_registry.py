@@ -11,10 +11,14 @@ import modicum
 from modicum import audit
 from modicum.array_release import ArrayAnswer
 from modicum.audit.pairs import Remembered
+from modicum.estimators.covariance import ComponentsOption
 from modicum.estimators.options import BinsOption, CutsOption, Options
 from modicum.estimators.registry import REGISTRY, ArrayRow, Row
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
+from modicum.mechanisms.additive import Additive
+from modicum.mechanisms.law import Law
+from modicum.mechanisms.noise import LaplaceNoise
 from modicum.privacy.budget import Budget, approx, pure, zcdp
 from modicum.privacy.compose import total
 from modicum.privacy.event import event_of
@@ -28,10 +32,10 @@ from modicum.runners.walk import Walk
 PRICES = {"pure": pure("1.1"), "zcdp": zcdp("0.3"), "approx": approx("1.1", "1e-6")}
 CASES = [(row, kind, option) for row in REGISTRY for kind in row.kinds for option in row.options]
 NAMES = [f"{row.statistic}-{row.method}-{kind}-{option}" for row, kind, option in CASES]
-SCALED = [  # cuts and counts have no unit of the lattice's
+SCALED = [  # cuts, counts and directions have no unit of the lattice's
     name
     for name, (row, _, option) in zip(NAMES, CASES, strict=True)
-    if row.needs_range and not isinstance(option, CutsOption | BinsOption)
+    if row.needs_range and not isinstance(option, CutsOption | BinsOption | ComponentsOption)
 ]
 every_case = pytest.mark.parametrize(("row", "kind", "option"), CASES, ids=NAMES)
 
@@ -136,7 +140,7 @@ def test_a_power_of_two_scales_the_answer_exactly(row, kind, option, power) -> N
     one = walk(request_for(row, kind, option, lattice), MANY, "scale")
     other = walk(request_for(row, kind, option, scaled(lattice, factor)), MANY * factor, "scale")
     assert [e.outcome for e in one.journal] == [e.outcome for e in other.journal]
-    dimension = 2 if row.statistic == "variance" else 1
+    dimension = 2 if row.statistic in {"variance", "covariance"} else 1
     exact = Fraction(2) ** (power * dimension)
     assert numbers(other.answer) == tuple(x * exact for x in numbers(one.answer))
     assert other.answer.status == one.answer.status
@@ -168,10 +172,17 @@ def test_every_sampler_matches_its_law(row, kind) -> None:
     halted = Run(request, event_of(request.budget), Remembered((1.0, 3.0, 3.0, -8.0)))
     entropy = SeededEntropy(f"{row.statistic} {row.method} {kind}")
     while halted.waiting is not None:
-        assert audit.fit(halted.waiting, 1000, entropy) > 1e-4
+        if not listless(halted.waiting):
+            assert audit.fit(halted.waiting, 1000, entropy) > 1e-4
         counting = halted.trail[-1][0] == "count"
         # A large count leads into the branches with a centre from a subsample.
         halted.give((20_000,) if counting else halted.waiting.sample(entropy))
+
+
+def listless(law: Law) -> bool:
+    """Laplace noise too wide for a list of its outcomes; its sampler is tested at smaller ones."""
+    noise = law.noise if isinstance(law, Additive) else ()
+    return any(isinstance(z, LaplaceNoise) and z.scale > 1 << 20 for z in noise)
 
 
 EXTRA: dict[str, dict[str, Any]] = {
@@ -182,6 +193,7 @@ EXTRA: dict[str, dict[str, Any]] = {
     "lp_location": {"p": 1.5},
     "trimmed_mean": {"trim": 0.1},
     "winsorized_mean": {"trim": 0.1},
+    "pca": {"components": 1},
     "monotone": {"statistic": modicum.Score("identity", lambda v: v, growth=1)},
 }
 

@@ -78,7 +78,7 @@ def test_clipped_vectors_never_exceed_the_norm() -> None:
 
 def test_a_vector_that_breaks_the_promise_counts_as_zero() -> None:
     asked = GaussianRound(2, Fraction(1))
-    for long in ([NORM, NORM], [1 << 62, 0], [-(1 << 62), 1]):
+    for long in ([NORM, NORM], [1 << 62, 0], [-(1 << 62), 1], [-(1 << 63), 0]):
         assert asked.law(np.array(long), FOUND[0]).values == (0, 0)
     assert asked.law(np.array([NORM, 0]), FOUND[0]).values == (NORM, 0)
 

@@ -2,13 +2,15 @@
 
 import copy
 import itertools
+import json
+import os
 import pickle
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from modicum import local
+from modicum import local, shuffle
 from modicum.errors import BudgetExceeded, CopyRefused, InvalidArgument, UnsupportedData
 from modicum.exact.entropy import SeededEntropy
 from modicum.local.wire import Announcement
@@ -163,6 +165,10 @@ def test_what_is_wrong_is_refused_and_counted(kind) -> None:
         for message in messages:
             tally = server.aggregate([message])
             assert (tally.accepted, tally.refused) == (0, {reason: 1})
+    for message in (good, good.hex(), bytearray(good)):
+        with pytest.raises(InvalidArgument, match=r"give \[message\]"):
+            server.aggregate(message)
+    assert server.aggregate([5, None, "x", good.hex()]).refused == {"length": 4}
     assert server.aggregate([good, good]).refused == {"replayed": 1}
     assert server.aggregate([good + good]).refused == {"replayed": 2}
     if protocol.rounds > 1:
@@ -235,6 +241,9 @@ def test_a_batch_answers_a_round_once_and_says_what_each_client_spent() -> None:
         assert (spent.amount > 0) == (number == 1)
 
 
+AS_LIST = json.dumps(json.loads(small("mean").to_json()) | {"session": list(SESSION)})
+
+
 def test_dropouts_leave_the_mean_unbiased() -> None:
     """Half of the clients vanish: the error stays within what its standard error says."""
     protocol = local.mean(within=(0, 8), epsilon=6, session=SESSION)
@@ -262,6 +271,14 @@ def test_estimates_are_near_the_truth() -> None:
     assert found.radius < 10
 
 
+def test_the_quantiles_of_one_value_are_that_value() -> None:
+    """A cell of one integer holds nothing between it and the next."""
+    for value in (0.0, 4.0, 5.0, 8.0):
+        protocol = local.histogram(within=(0, 8), step=1, epsilon=12, session=SESSION)
+        shape = session(protocol, np.full(5000, value))
+        assert [shape.quantile(q) for q in (0.25, 0.5, 0.75)] == [value] * 3
+
+
 def test_values_of_another_kind_or_shape() -> None:
     batch = local.Batch(small("mean"), 3)
     said = local.Server(small("mean")).announcement
@@ -270,6 +287,7 @@ def test_values_of_another_kind_or_shape() -> None:
         (np.ones((3, 2)), InvalidArgument),
         (np.ones(4), InvalidArgument),
         (np.array([1, 2, 3], object), UnsupportedData),
+        ([1, 2, 3j], UnsupportedData),
     ):
         with pytest.raises(error):
             batch.respond(wrong, said)
@@ -277,6 +295,20 @@ def test_values_of_another_kind_or_shape() -> None:
         local.Batch(small("vector"), 2).respond(
             np.ones((2, 4)), local.Server(small("vector")).announcement
         )
+
+
+@pytest.mark.parametrize(
+    "value", [None, 10**19, 10**20, -(10**400), Fraction(1, 3), True, np.longdouble("1e4000")]
+)
+def test_no_number_is_too_large_to_be_answered(value) -> None:
+    """Neither silence nor a warning tells a value."""
+    protocol = local.histogram(within=(0, 8), step=1, epsilon=1)
+    said = local.Server(protocol).announcement
+    assert len(local.Client(protocol).respond(value, said)) == 22
+    assert len(local.Batch(protocol, 2).respond([1.5, value], said)) == 44
+    vectors = local.mean_vector(dimension=2, radius=1, rho=1)
+    client = next(c for c in (local.Client(vectors) for _ in range(999)) if c.round == 1)
+    assert client.respond([0.5, value], local.Server(vectors).announcement)
 
 
 @every_kind
@@ -288,7 +320,9 @@ def test_a_protocol_travels_as_json(kind) -> None:
     assert again.tag != local.from_json(protocol.to_json().replace("0011", "1100")).tag
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"kind":"mean"}', '{"kind":["mean"]}'])
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", "null", AS_LIST, '{"kind":"mean"}', '{"kind":["mean"]}']
+)
 def test_what_is_no_protocol(text) -> None:
     with pytest.raises(InvalidArgument):
         local.from_json(text)
@@ -298,6 +332,8 @@ def test_what_is_no_protocol(text) -> None:
     "arguments",
     [
         {"epsilon": 0},
+        {"epsilon": 1, "session": 5},
+        {"epsilon": 1, "session": list(SESSION)},
         {"epsilon": 100},
         {"epsilon": "1e-9"},
         {},
@@ -312,7 +348,16 @@ def test_arguments_that_cannot_be_used(arguments) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"dimension": 0}, {"dimension": 1.5}, {"radius": 0}, {"radius": float("nan")}]
+    "wrong",
+    [
+        {"dimension": 0},
+        {"dimension": 1.5},
+        {"radius": 0},
+        {"radius": float("nan")},
+        {"radius": "5"},
+        {"radius": True},
+        {"rho": "6e-7"},
+    ],
 )
 def test_vectors_that_cannot_be(wrong) -> None:
     with pytest.raises(InvalidArgument):
@@ -324,6 +369,28 @@ def test_clients_are_neither_copied_nor_pickled() -> None:
         for attempt in (copy.copy, copy.deepcopy, pickle.dumps):
             with pytest.raises(CopyRefused):
                 attempt(client)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork processes")
+def test_a_forked_process_does_not_answer_for_its_parents_clients() -> None:
+    protocol = small("histogram")
+    said = local.Server(protocol).announcement
+    total_sum = shuffle.split_sum(within=(0, 1), epsilon=1, clients=100)
+    clients = (
+        (local.Client(protocol), (1, said)),
+        (local.Batch(protocol, 1), ([1], said)),
+        (shuffle.SumBatch(total_sum, 1), ([1],)),
+    )
+    for client, arguments in clients:
+        child = os.fork()
+        if not child:
+            try:
+                client.respond(*arguments)
+            except CopyRefused:
+                os._exit(7)
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+        assert client.respond(*arguments)
 
 
 def test_a_finished_session_takes_nothing_more() -> None:

@@ -160,7 +160,11 @@ def _pointwise(pairs, mass, fine: int = 5, last: int = 2) -> list[float]:
     return found
 
 
-@pytest.mark.parametrize("qs", [(Fraction(1, 2),), THIRDS, QUARTERS], ids=len)
+@pytest.mark.parametrize(
+    "qs",
+    [(Fraction(1, 2),), THIRDS, pytest.param(QUARTERS, marks=pytest.mark.slow)],
+    ids=len,
+)
 def test_the_sampler_follows_the_law(qs) -> None:
     law = law_of((0, 1, 1, 1, 2), qs, epsilon=Fraction(4))
     assert audit.fit(law, 1500, SeededEntropy(repr(qs))) > 1e-4

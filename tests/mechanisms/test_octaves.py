@@ -86,7 +86,8 @@ def test_cutting_changes_no_candidate(prior, cuts) -> None:
     assert int(added.lengths.sum()) == 61
     for start, length, loss in zip(added.starts, added.lengths, added.losses, strict=True):
         for t in range(start, start + length):
-            assert loss == 7 * CELLS.number(abs(t - prior.centre))
+            cells = CELLS.number(abs(t - prior.centre))
+            assert loss == 7 * (cells + prior.atom * (cells > 0))
 
 
 def test_the_widest_interval_is_exact() -> None:

@@ -12,6 +12,7 @@ from scipy import stats
 from modicum import approx, local, shuffle
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
+from modicum.shuffle.amplification import _binomial
 
 
 def test_every_order_is_equally_likely() -> None:
@@ -34,8 +35,19 @@ def test_too_few_people_are_not_released_and_stay() -> None:
     assert shuffler.add(b"efgh")
     assert len(shuffler.release()) == 8
     assert shuffler.people == 0
-    with pytest.raises(InvalidArgument):
-        shuffle.Shuffler(size=0, least=1)
+    for wrong in ({"size": 0}, {"size": 2.5}, {"each": None}, {"least": "3"}):
+        with pytest.raises(InvalidArgument):
+            shuffle.Shuffler(**({"size": 2, "least": 1} | wrong))
+
+
+def test_what_is_not_made_of_bytes_is_not_taken_and_nothing_changes_later() -> None:
+    shuffler = shuffle.Shuffler(size=2, least=2)
+    assert not any(shuffler.add(wrong) for wrong in ("ab", None, 2, [1, 2]))
+    data = bytearray(b"ab")
+    assert shuffler.add(data)
+    data[:] = b"xy"
+    assert shuffler.add(memoryview(b"ab"))
+    assert shuffler.release() == b"abab"
 
 
 def test_local_messages_survive_a_shuffler() -> None:
@@ -77,6 +89,34 @@ def test_the_local_epsilon_is_within_the_budget() -> None:
     size = shuffle.local_epsilon(budget, clients=20_000)
     assert shuffle.amplified(size, clients=20_000, delta="1e-8").amount <= Fraction(1, 2)
     assert shuffle.amplified(size * 2, clients=20_000, delta="1e-8").amount > Fraction(1, 2)
+
+
+def test_masses_keep_their_digits_for_many_people() -> None:
+    """A smaller delta costs a little, and never all that shuffling gains."""
+    for clients in (100_000, 10_000_000):
+        found = [
+            float(shuffle.amplified(2, clients=clients, delta=delta).amount)
+            for delta in ("1e-9", "1e-11", "1e-13")
+        ]
+        assert found[0] < found[1] < found[2] < 1.5 * found[0]
+    k = np.arange(4_900_000, 5_100_001)
+    masses = _binomial(k, 10_000_000, 0.5)
+    assert masses.sum() == pytest.approx(1, abs=1e-12)
+    middle = math.comb(10_000, 5_000) / 2**10_000
+    k = np.arange(4_000, 6_001)
+    assert _binomial(k, 10_000, 0.5)[1_000] == pytest.approx(middle, rel=1e-12)
+
+
+def test_where_shuffling_gains_nothing_the_local_epsilon_is_the_budget_and_no_more() -> None:
+    for text in ("0.1234567891", "1.23456789012"):
+        budget = approx(text, "1e-18")
+        assert shuffle.local_epsilon(budget, clients=2) == Fraction(text)
+
+
+@pytest.mark.parametrize("clients", [2.5, float("nan"), float("inf"), "5", None])
+def test_people_are_counted_in_integers(clients) -> None:
+    with pytest.raises(InvalidArgument):
+        shuffle.amplified(1, clients=clients, delta="1e-6")
 
 
 @pytest.mark.parametrize(("epsilon", "clients", "delta"), [(0, 9, 0.1), (1, 1, 0.1), (1, 9, 1)])

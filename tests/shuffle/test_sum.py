@@ -13,6 +13,7 @@ from modicum import shuffle
 from modicum.errors import BudgetExceeded, CopyRefused, InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.noise import LaplaceNoise
+from modicum.shuffle.polya import Polya
 from modicum.shuffle.shares import split
 from modicum.shuffle.sum import _FRAME
 
@@ -93,11 +94,12 @@ def distance(values, others, q: int, m: int) -> Fraction:
 
 def components(n: int, m: int, q: int) -> Fraction:
     """E[q^(c-1)] over all permutations of n blocks of m, by the exponential formula."""
-    # [x^k] of F^q for F = sum (k m)! x^k / k!, by repeated multiplication.
+    # [x^k] of P = F^q for F = sum (k m)! x^k / k!, from F P' = q F' P.
     base = [Fraction(math.factorial(k * m), math.factorial(k)) for k in range(n + 1)]
-    power = [Fraction(int(k == 0)) for k in range(n + 1)]
-    for _ in range(q):
-        power = [sum(power[i] * base[k - i] for i in range(k + 1)) for k in range(n + 1)]
+    power = [Fraction(1)]
+    for k in range(1, n + 1):
+        terms = (((q + 1) * i - k) * base[i] * power[k - i] for i in range(1, k + 1))
+        power.append(sum(terms) / k)
     return power[n] * math.factorial(n) / math.factorial(n * m) / q
 
 
@@ -109,6 +111,35 @@ def test_the_distance_obeys_the_bound_by_components(n, m, q) -> None:
     mean = sum(distance(a, b, q, m) for a, b in pairs) * 2 / len(inputs) ** 2
     # Two inputs are at most twice as far from each other as from the uniform law.
     assert float(mean) <= math.sqrt(float(components(n, m, q)) - 1) + 1e-12
+
+
+@pytest.mark.parametrize(("n", "security"), [(50, 20), (50, 80), (100, 40)])
+def test_the_shares_are_enough_for_few_people_without_the_theorem(n, security) -> None:
+    """[S1] with the exact expectation, for one share less than a client sends, [S2]."""
+    for epsilon in ("0.001", "10"):
+        protocol = small(epsilon=epsilon, clients=max(n, 100), honest=n, security=security)
+        m, q = protocol.shares - 1, 1 << protocol.bits
+        # d > 1 needs all shares to change sides between two halves of the clients, with c <= n/2.
+        halves = Fraction(2**n * q ** (n // 2), math.comb(n * m, n * m // 2))
+        assert (components(n, m, q) - 1 + halves) / 4 < Fraction(1, 4**security)
+
+
+def test_a_message_that_is_heard_twice_costs_more() -> None:
+    """What a shuffler is trusted not to do: all outcomes of the sum of 3 honest clients."""
+    p, law = 4, Polya(Fraction(1, 3), Fraction(1, 4))  # epsilon = 1
+    one = np.exp([law.log_pmf(k) for k in range(600)])
+    noise = np.convolve(one, one[::-1])
+    doubled = np.zeros(2 * len(noise) - 1)
+    doubled[::2] = noise
+    others = np.convolve(noise, noise)
+
+    def loss(own: np.ndarray, moved: int) -> float:
+        whole = np.convolve(others, own)
+        middle = len(whole) // 2 + np.arange(-80, 81)
+        return float(np.abs(np.log(whole[middle] / whole[middle - moved])).max())
+
+    assert loss(noise, p) == pytest.approx(1)
+    assert 1.5 < loss(doubled, 2 * p) < 2
 
 
 def test_more_shares_hide_more() -> None:
@@ -159,8 +190,27 @@ def test_clients_answer_once_and_are_not_copied() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"epsilon": 0}, {"epsilon": 11}, {"clients": 99}, {"honest": 401}, {"security": 10}],
+    [
+        {"epsilon": 0},
+        {"epsilon": 11},
+        {"clients": 99},
+        {"honest": 401},
+        {"security": 10},
+        {"clients": 400.5},
+        {"clients": "400"},
+        {"clients": True},
+        {"security": 40.5},
+        {"honest": 300.0},
+        {"session": 5},
+        {"session": "x"},
+    ],
 )
 def test_arguments_that_cannot_be_used(wrong) -> None:
     with pytest.raises(InvalidArgument):
         small(**wrong)
+
+
+def test_numpy_integers_are_integers() -> None:
+    protocol = small(clients=np.int64(400), honest=np.int32(300), security=np.uint8(30))
+    assert protocol == small(clients=400, honest=300, security=30)
+    assert protocol.tag == small(clients=400, honest=300, security=30).tag

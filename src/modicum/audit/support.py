@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from modicum.audit.product import factors
 from modicum.errors import InvalidArgument
 from modicum.mechanisms.additive import Additive
+from modicum.mechanisms.interval import IntervalDraw
 from modicum.mechanisms.joint import JointQuantiles
 from modicum.mechanisms.law import Law
 from modicum.mechanisms.linear_level import LinearLevelLaw
@@ -122,7 +123,7 @@ def log_densities(law: Law[Any], outcomes: Sequence[Any]) -> NDArray[np.float64]
         return total
     if isinstance(law, Subsampled) and law.level > 0:
         return _mixture(law, outcomes)
-    if isinstance(law, JointQuantiles):
+    if isinstance(law, JointQuantiles | IntervalDraw):
         return law.log_densities(outcomes)
     return np.array([law.log_density(outcome) for outcome in outcomes], dtype=np.float64)
 

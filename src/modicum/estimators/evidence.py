@@ -5,6 +5,7 @@ from __future__ import annotations
 from modicum.estimators.cdf import CdfEvidence
 from modicum.estimators.clipping import Rough
 from modicum.estimators.count import CountEvidence
+from modicum.estimators.covariance import ComponentsEvidence, CovarianceEvidence
 from modicum.estimators.extreme import ExtremeEvidence
 from modicum.estimators.histogram import HistogramEvidence
 from modicum.estimators.iqr import RangeEvidence
@@ -15,9 +16,11 @@ from modicum.estimators.mean_evidence import (
     NoisyTerm,
     SingleValueEvidence,
 )
+from modicum.estimators.moments import Moments
 from modicum.estimators.outside import Outside
 from modicum.estimators.quantile import QuantileEvidence
 from modicum.estimators.quantiles import CellCounts, QuantilesEvidence
+from modicum.estimators.regression import RegressionEvidence
 from modicum.estimators.subset_mean import SubsetEvidence
 from modicum.estimators.sum import SumEvidence
 from modicum.estimators.trimmed_evidence import TrimmedEvidence
@@ -25,27 +28,33 @@ from modicum.estimators.variance_evidence import ConstantEvidence, VarianceEvide
 from modicum.estimators.vector_evidence import VectorEvidence
 from modicum.mechanisms.noise import GaussianNoise, LaplaceNoise
 from modicum.mechanisms.octaves import OctavePrior
+from modicum.summaries.outer import Frame
 
 __all__ = ["EVIDENCE"]
 
 EVIDENCE: tuple[type, ...] = (
     CdfEvidence,
     CellCounts,
+    ComponentsEvidence,
     ConstantEvidence,
     CountEvidence,
     Counted,
+    CovarianceEvidence,
     ExtremeEvidence,
+    Frame,
     GaussianNoise,
     HistogramEvidence,
     LaplaceNoise,
     LocationEvidence,
     MeanEvidence,
+    Moments,
     NoisyTerm,
     OctavePrior,
     Outside,
     QuantileEvidence,
     QuantilesEvidence,
     RangeEvidence,
+    RegressionEvidence,
     Rough,
     SingleValueEvidence,
     SubsetEvidence,

@@ -26,6 +26,7 @@ ENOUGH_FOR_MANY = 90  # the same for more than FEW quantiles
 MOST_KEPT = 1 << 22  # records that are kept for the joint law
 _STRAY = 3.0  # standard deviations of the noisy number that the candidates span on each side
 _SPACED = 8  # distance of two candidates for the number of records, times ε, for ten shares
+_TENS = 2  # and at least so many tens
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class Together:
     def terms(self, count: int) -> JointTerms:
         """Return the public terms of the law around a noisy number of records."""
         # A wrong number is made up for by all shares together.
-        step = max(1, round(_SPACED * max(1, len(self.shares) // 10) / self.epsilon))
+        step = max(1, round(_SPACED * max(_TENS, len(self.shares) // 10) / self.epsilon))
         below = min(self.half, count) // step
         above = self.half // step
         totals = range(count - below * step, count + above * step + 1, step)

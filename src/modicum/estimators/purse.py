@@ -23,6 +23,7 @@ from modicum.mechanisms.additive import Additive, gaussian, laplace
 from modicum.mechanisms.centre import MedianCentre
 from modicum.mechanisms.extreme import TopLaw
 from modicum.mechanisms.grid import FloatGrid
+from modicum.mechanisms.interval import IntervalDraw, IntervalGrid
 from modicum.mechanisms.joint import JointQuantiles, JointTerms
 from modicum.mechanisms.level import LevelLaw
 from modicum.mechanisms.linear_level import LinearLevelLaw
@@ -31,12 +32,15 @@ from modicum.mechanisms.octaves import OctavePrior
 from modicum.mechanisms.quantile import RankLaw
 from modicum.mechanisms.radius import RadiusDraw, RadiusGrid, Selection
 from modicum.mechanisms.ranks import RadiusRanks
+from modicum.mechanisms.share import BeyondTarget
 from modicum.mechanisms.subsampled import Members, Subsampled, amplified
 from modicum.mechanisms.threshold import RankThreshold
 from modicum.mechanisms.vector_noise import VectorNoise
+from modicum.mechanisms.weighted import weighted_gaussian, weighted_laplace
 from modicum.privacy.budget import Kind
 from modicum.privacy.event import BoundedRange, Concentrated, Event, Pure, cost
 from modicum.summaries.base import Integers
+from modicum.summaries.outer import Norm
 
 __all__ = ["ConcentratedPurse", "PurePurse", "Purse", "open_purse"]
 
@@ -54,6 +58,7 @@ class Purse(ABC):
     left: Fraction
     kind: ClassVar[Kind]
     selection: ClassVar[Selection]
+    norm: ClassVar[Norm]
 
     @property
     @abstractmethod
@@ -88,6 +93,12 @@ class Purse(ABC):
     @abstractmethod
     def _additive(self, values: Iterable[int], sensitivity: int, amount: Fraction) -> Additive:
         """Integers plus noise, for an amount of the currency."""
+
+    @abstractmethod
+    def _weighted(
+        self, values: tuple[int, ...], weights: tuple[int, ...], bound: int, amount: Fraction
+    ) -> Additive:
+        """Integers plus noise of different sizes, for an amount of the currency."""
 
     def noisy(self, values: Iterable[int], *, sensitivity: int, share: Fraction | None) -> Additive:
         """Integers plus noise; ``sensitivity`` must bound their L1 and their L2 change."""
@@ -249,6 +260,31 @@ class Purse(ABC):
         size = self.range_for(share)
         return size, BoundedRange(size)
 
+    def interval(self, scores: Integers, grid: IntervalGrid, *, share: Fraction) -> IntervalDraw:
+        """Interval that holds most of a column, by its scores on the grid."""
+        epsilon, event = self._bounded_range(share)
+        law = IntervalDraw(scores, grid, epsilon, event)
+        self._pay(event)
+        return law
+
+    def beyond(self, counts: tuple[int, ...], *, target: int, share: Fraction) -> BeyondTarget:
+        """Threshold with about ``target`` records beyond it."""
+        epsilon, event = self._bounded_range(share)
+        law = BeyondTarget(counts, target, epsilon, event)
+        self._pay(event)
+        return law
+
+    def weighted(
+        self, values: tuple[int, ...], weights: tuple[int, ...], *, bound: int
+    ) -> Additive:
+        """Integers plus noise of sizes 1/weight, for all that is left.
+
+        ``bound`` must bound the change in the weighted norm of :attr:`norm`.
+        """
+        law = self._weighted(values, weights, bound, self.left)
+        self._pay(law.event)
+        return law
+
     def linear_level(
         self, ends: tuple[Integers, Integers], lattice: Lattice, *, share: Fraction | None
     ) -> LinearLevelLaw:
@@ -270,6 +306,7 @@ class PurePurse(Purse):
     __slots__ = ()
     kind = "pure"
     selection = "flip"
+    norm = "l1"
 
     @property
     def scale(self) -> Fraction:
@@ -297,6 +334,11 @@ class PurePurse(Purse):
     def _additive(self, values: Iterable[int], sensitivity: int, amount: Fraction) -> Additive:
         return laplace(values, l1=sensitivity, epsilon=amount)
 
+    def _weighted(
+        self, values: tuple[int, ...], weights: tuple[int, ...], bound: int, amount: Fraction
+    ) -> Additive:
+        return weighted_laplace(values, weights, bound=bound, epsilon=amount)
+
 
 class ConcentratedPurse(Purse):
     """Allowance in zCDP."""
@@ -304,6 +346,7 @@ class ConcentratedPurse(Purse):
     __slots__ = ()
     kind = "zcdp"
     selection = "exponential"
+    norm = "l2"
 
     @property
     def scale(self) -> Fraction:
@@ -336,6 +379,11 @@ class ConcentratedPurse(Purse):
 
     def _additive(self, values: Iterable[int], sensitivity: int, amount: Fraction) -> Additive:
         return gaussian(values, l2=sensitivity, rho=amount)
+
+    def _weighted(
+        self, values: tuple[int, ...], weights: tuple[int, ...], bound: int, amount: Fraction
+    ) -> Additive:
+        return weighted_gaussian(values, weights, bound=bound, rho=amount)
 
 
 def open_purse(event: Event) -> Purse:

@@ -15,6 +15,7 @@ from modicum.estimators.row import ArrayRow, Row
 from modicum.estimators.rows.distributions import DISTRIBUTIONS
 from modicum.estimators.rows.locations import LOCATIONS
 from modicum.estimators.rows.means import MEANS
+from modicum.estimators.rows.moments import MOMENTS
 from modicum.estimators.rows.ranks import RANKS
 from modicum.estimators.rows.spreads import SPREADS
 from modicum.estimators.rows.vectors import VECTORS
@@ -29,6 +30,7 @@ REGISTRY: tuple[Row[Any] | ArrayRow[Any], ...] = (
     *DISTRIBUTIONS,
     *LOCATIONS,
     *VECTORS,
+    *MOMENTS,
 )
 
 _BY_NAME: Mapping[tuple[str, str], Row[Any] | ArrayRow[Any]] = MappingProxyType(

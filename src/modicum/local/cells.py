@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,8 +53,11 @@ class Cells:
         return (np.clip(q, self.first, self.last) - self.first) // self.size
 
     def edge(self, cell: float) -> int:
-        """Return the lattice integer at a place between cells, in the range."""
-        return min(self.last, self.first + round(cell * self.size))
+        """Return the lattice integer at a place in a cell, in the range.
+
+        A cell holds the integers from its start to before the next, so a place is rounded down.
+        """
+        return min(self.last, self.first + math.floor(cell * self.size))
 
 
 def read_column(values: object, lattice: Lattice) -> NDArray[np.float64]:
@@ -64,8 +69,28 @@ def read_column(values: object, lattice: Lattice) -> NDArray[np.float64]:
 
 
 def numbers_of(values: object) -> NDArray[np.float64]:
-    """Read an array of real numbers by its declared type."""
+    """Read real numbers: of an array by its declared type, else each by its own.
+
+    No number is too large, and ``None`` is missing: NumPy takes a list with such for one of
+    objects, and an error for a few values would tell them.
+    """
+    if isinstance(values, list | tuple | numbers.Real | None):
+        each = np.asarray(values, object)
+        x = np.array([_float(value) for value in each.ravel().tolist()], np.float64)
+        return x.reshape(each.shape)
     x = np.asarray(values)
     if x.dtype.kind not in "fiub":
         raise UnsupportedData(f"values must be real numbers, got an array of {x.dtype}")
-    return x.astype(np.float64)
+    with np.errstate(over="ignore"):  # long floats beyond float64 become infinite
+        return x.astype(np.float64)
+
+
+def _float(value: object) -> float:
+    if value is None:
+        return math.nan
+    if not isinstance(value, numbers.Real | np.bool_):
+        raise UnsupportedData(f"values must be real numbers, got {type(value).__name__}")
+    try:
+        return float(value)
+    except OverflowError:
+        return -math.inf if value < 0 else math.inf

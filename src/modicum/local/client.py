@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from fractions import Fraction
 from threading import Lock
 from typing import Any, NoReturn
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from modicum.errors import BudgetExceeded, CopyRefused, InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
-from modicum.local.protocol import Protocol
+from modicum.local.protocol import Protocol, check_process
 from modicum.local.round import Round
 from modicum.local.wire import Announcement, packed
 from modicum.privacy.budget import Budget
@@ -45,7 +46,16 @@ class Batch:
     1000
     """
 
-    __slots__ = ("_costs", "_entropy", "_lock", "_protocol", "_rounds", "_words", "numbers")
+    __slots__ = (
+        "_costs",
+        "_entropy",
+        "_lock",
+        "_process",
+        "_protocol",
+        "_rounds",
+        "_words",
+        "numbers",
+    )
 
     numbers: NDArray[np.uint64]
     """Random numbers that stand for the clients in this session."""
@@ -58,7 +68,7 @@ class Batch:
         self._words = protocol.public_words(self.numbers)
         self._rounds = protocol.round_of(self._words)
         self._costs: dict[int, Budget] = {}
-        self._lock = Lock()
+        self._lock, self._process = Lock(), os.getpid()
 
     @property
     def rounds(self) -> NDArray[np.int64]:
@@ -91,9 +101,12 @@ class Batch:
         InvalidArgument
             If the announcement is of another session or does not fit the protocol, or if there
             are not as many values as clients.
+        CopyRefused
+            In a process that was forked from the clients' own.
         BudgetExceeded
             If these clients have answered already.
         """
+        check_process(self._process)
         said, asked = _understood(self._protocol, announcement)
         rows = self._protocol.read(values)
         if len(rows) != len(self.numbers):
@@ -141,7 +154,16 @@ class Client:
     modicum.errors.BudgetExceeded: this client has answered round 1 already
     """
 
-    __slots__ = ("_entropy", "_lock", "_number", "_protocol", "_round", "_spent", "_words")
+    __slots__ = (
+        "_entropy",
+        "_lock",
+        "_number",
+        "_process",
+        "_protocol",
+        "_round",
+        "_spent",
+        "_words",
+    )
 
     def __init__(self, protocol: Protocol, *, entropy: Entropy = SYSTEM) -> None:
         self._number = entropy.words(1)
@@ -149,7 +171,7 @@ class Client:
         self._words = protocol.public_words(self._number)
         self._round = int(protocol.round_of(self._words)[0])
         self._spent = Budget(protocol.budget.kind, Fraction(0))
-        self._lock = Lock()
+        self._lock, self._process = Lock(), os.getpid()
 
     @property
     def number(self) -> int:
@@ -172,7 +194,7 @@ class Client:
         Its ``repr`` shows public parameters only.
         """
         said, asked = _understood(self._protocol, announcement)
-        rows = self._protocol.rows(self._protocol.read(np.asarray(value)[None]), said)
+        rows = self._protocol.rows(self._protocol.read(_alone(value)), said)
         return asked.law(rows[0], self._words[0])
 
     def respond(self, value: Any, announcement: bytes) -> bytes:
@@ -194,9 +216,12 @@ class Client:
         ------
         InvalidArgument
             If the announcement is of another session or round, or does not fit the protocol.
+        CopyRefused
+            In a process that was forked from the client's own.
         BudgetExceeded
             If the client has answered already.
         """
+        check_process(self._process)
         said, asked = _understood(self._protocol, announcement)
         if said.round != self._round:
             raise InvalidArgument(f"this client answers round {self._round}, not {said.round}")
@@ -210,6 +235,11 @@ class Client:
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise CopyRefused("a client's budget is spent once, so a client is neither copied nor sent")
+
+
+def _alone(value: Any) -> Any:
+    """Return what :meth:`Protocol.read` takes for a batch of one."""
+    return np.asarray(value)[None] if isinstance(value, np.ndarray | np.generic) else [value]
 
 
 def _understood(protocol: Protocol, announcement: bytes) -> tuple[Announcement, Round]:

@@ -114,7 +114,9 @@ class GaussianRound(Round):
 
     def _checked(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Replace what is longer than the promise by 0; :func:`clipped` makes no such rows."""
-        long = (np.abs(rows) > NORM).any(axis=1) | ((rows * rows).sum(axis=1) > NORM**2)
+        # The absolute value of -2^63 is negative, and its square 0; squares are read below 2^32.
+        long = ((rows > NORM) | (rows < -NORM)).any(axis=1)
+        long |= (rows * rows).sum(axis=1) > NORM**2
         return np.where(long[:, None], 0, rows)
 
 

@@ -43,9 +43,10 @@ class Distribution:
     _grown: Grown
 
     def below(self, x: float) -> float:
-        """Estimate the share of clients with a value below ``x``.
+        """Estimate the share of clients whose value, rounded to a step, lies below ``x``.
 
-        Unbiased at the ends of cells if there are at most 1024 of them.
+        Unbiased at the starts of cells if there are at most 1024 of them. With a coarse step a
+        value below ``x`` may have been rounded up to it.
         """
         at = (x / self._lattice.step - self._cells.first) / self._cells.size
         return self._grown.below(min(max(at, 0.0), float(self._grown.edges[-1])))

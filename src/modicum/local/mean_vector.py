@@ -168,7 +168,7 @@ def mean_vector(
     radius : float
         A public bound on the norm, not a tight one. Coordinates beyond it are cut.
     rho : number
-        zCDP budget of a client, whose vector may be replaced by any other.
+        zCDP budget of a client, at least 1e-6, whose vector may be replaced by any other.
     session : str, optional
         32 hexadecimal digits; fresh by default.
 
@@ -188,6 +188,7 @@ def mean_vector(
     The error is about the diameter of the data times sqrt(d / (ρ n)), once some 100 d clients /ρ
     have found the centre (Huang, Liang and Yi 2021, Theorem 7).
     """
-    budget: Budget = local_budget(None, rho)
     checked = Vectors(b"", dimension, radius)
-    return MeanVector(session or fresh_session(), budget, dimension, checked.lattice.hi)
+    budget: Budget = local_budget(None, rho)
+    GaussianRound(dimension, budget.amount)  # refuses now what the last round would refuse
+    return MeanVector(session or fresh_session(), budget, dimension, float(checked.radius))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.errors import InvalidArgument
+from modicum.errors import CopyRefused, InvalidArgument
 from modicum.exact.enclosure import sqrt_below
 from modicum.exact.entropy import SYSTEM
 from modicum.local.public import Words, pick, words
@@ -20,7 +21,14 @@ from modicum.local.round import Answers, Round
 from modicum.local.wire import Announcement
 from modicum.privacy.budget import Budget, Number, chosen_budget
 
-__all__ = ["Protocol", "fresh_session", "local_budget", "pure_share"]
+__all__ = [
+    "Protocol",
+    "check_process",
+    "check_session",
+    "fresh_session",
+    "local_budget",
+    "pure_share",
+]
 
 _SHARES = 1 << 10
 _SCHEMA = "modicum.local.protocol/1"
@@ -45,11 +53,7 @@ class Protocol(ABC):
 
     def __post_init__(self) -> None:
         """Refuse a session that is no seed."""
-        if len(self.session) != 32 or not set(self.session) <= set("0123456789abcdef"):
-            raise InvalidArgument(
-                f"session must be 32 hexadecimal digits, fresh for every session, got "
-                f"{self.session!r}"
-            )
+        check_session(self.session)
 
     @property
     @abstractmethod
@@ -120,6 +124,27 @@ class Protocol(ABC):
 def fresh_session() -> str:
     """Return a new session: 128 bits of the operating system."""
     return f"{SYSTEM.bits(128):032x}"
+
+
+def check_session(session: object) -> None:
+    """Refuse what is no session: nothing but 32 hexadecimal digits."""
+    text = session if isinstance(session, str) else ""
+    if len(text) != 32 or not set(text) <= set("0123456789abcdef"):
+        raise InvalidArgument(
+            f"session must be 32 hexadecimal digits, fresh for every session, got {session!r}"
+        )
+
+
+def check_process(own: int) -> None:
+    """Refuse to answer for clients that were made by another process.
+
+    Raises
+    ------
+    CopyRefused
+        A forked process has copies of its parent's clients, and their budgets too.
+    """
+    if os.getpid() != own:
+        raise CopyRefused("clients cannot answer in a forked process: they would answer twice")
 
 
 def local_budget(epsilon: Number | None, rho: Number | None) -> Budget:

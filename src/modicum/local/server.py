@@ -87,10 +87,12 @@ class Server:
         Raises
         ------
         InvalidArgument
-            If the session is over.
+            If the session is over, or for a message that is not in a list.
         """
         if self._estimate is not None:
             raise InvalidArgument("the session is over; make a new one")
+        if isinstance(messages, bytes | bytearray | memoryview | str):
+            raise InvalidArgument("aggregate takes several messages: give [message]")
         asked = self._protocol.asked(self._said)
         accepted, refused = 0, Counter[str]()
         for joint, wrong in joined(messages, asked.answer):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -52,8 +53,9 @@ class Vectors:
             raise InvalidArgument(
                 f"dimension must be an integer from 1 to 2048, got {self.dimension!r}"
             )
-        if not 2.0**-900 < Lattice.within((-self.radius, self.radius)).hi < 2.0**900:
-            raise InvalidArgument(f"radius must lie between 2^-900 and 2^900, got {self.radius!r}")
+        number = isinstance(self.radius, numbers.Real) and not isinstance(self.radius, bool)
+        if not number or not 2.0**-900 < self.radius < 2.0**900:
+            raise InvalidArgument(f"radius must be between 2^-900 and 2^900, got {self.radius!r}")
 
     @property
     def lattice(self) -> Lattice:

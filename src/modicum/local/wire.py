@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 
-__all__ = ["VERSION", "Announcement", "frame", "joined", "packed", "sifted"]
+__all__ = ["VERSION", "Announcement", "frame", "joined", "octets", "packed", "sifted"]
 
 VERSION = 1
 _MAGIC = int.from_bytes(b"mL", "little")
@@ -109,17 +109,23 @@ def packed(
     return frames
 
 
+def octets(message: object) -> bytes:
+    """Return the bytes of a message; none if it is not made of bytes."""
+    return bytes(message) if isinstance(message, bytes | bytearray | memoryview) else b""
+
+
 def joined(messages: Iterable[bytes], answer: np.dtype[Any]) -> Iterator[tuple[NDArray[Any], int]]:
     """Yield the frames of messages, many at a time, and how many had a wrong length."""
     layout = frame(answer)
     held: list[bytes] = []
     size, wrong = 0, 0
     for message in messages:
-        if not message or len(message) % layout.itemsize:
+        data = octets(message)
+        if not data or len(data) % layout.itemsize:
             wrong += 1
             continue
-        held.append(bytes(message))
-        size += len(message)
+        held.append(data)
+        size += len(data)
         if size >= _CHUNK:
             yield np.frombuffer(b"".join(held), layout), wrong
             held, size, wrong = [], 0, 0

@@ -14,13 +14,15 @@ from modicum.mechanisms.nested import RankedRecords
 
 __all__ = ["Chain", "Scale", "Strip"]
 
-_NEAR = 20.0  # units 1/rate of ranks around a quantile, where pieces are fine
+_NEAR = 4.0  # units 1/rate of ranks around a quantile, where pieces are fine
 _FINE = 8.0  # pieces of 1/8 of a unit there
 _COARSE = 16  # and of 1/16 of the distance at most further out
-_SPLIT = 128  # parts of equal length, of a piece as long as the range
+_LONG = 256  # a gap of more than 1/256 of the range is a piece of its own
+_SPLIT = 64  # at the second level: parts of equal length, of a piece as long as the range
+_LIGHT = 5.0  # nats by which ties weigh less than a gap beside them, to be one piece
 _CELL_BITS = 50
 _LEAST = 1e-280  # of the largest weight of a row: smaller ones are raised to it
-_REACH = 300.0  # most nats that are summed relative to one place
+_REACH = 600.0  # most nats that are summed relative to one place
 _CANCELLED = 1e-12  # of a sum that what is left after a subtraction may be wrong by
 
 Floats = NDArray[np.float64]
@@ -42,6 +44,8 @@ class Strip:
     middles, halves : (k,) float64 arrays
         The mass below a point of the piece lies within ``halves`` of ``middles``.
     fine : int
+    stretches : tuple of int
+        Ends of the runs of long pieces, and of those between them.
     """
 
     starts: Integers
@@ -50,6 +54,7 @@ class Strip:
     middles: Floats
     halves: Floats
     fine: int
+    stretches: tuple[int, ...]
 
     @classmethod
     def of(
@@ -75,35 +80,42 @@ class Strip:
     @classmethod
     def _cut(cls, edges: Integers, mass: Floats, fine: int, scale: Scale, *, closed: bool) -> Strip:
         y = scale.of(mass)
-        changes = np.diff(np.floor(y)) != 0
+        whole = np.floor(y)
+        changes = whole[1:] != whole[:-1]
         # A long gap is a piece of its own: several points may be drawn from it.
-        changes |= np.diff(edges) * (2.0 * _SPLIT) > float(edges[-1] - edges[0])
-        kept = np.append(True, changes) | np.append(changes, True)
+        changes |= (edges[1:] - edges[:-1]) * float(_LONG) > float(edges[-1] - edges[0])
+        kept = np.ones(len(edges), dtype=np.bool_)
+        kept[1:-1] = changes[1:] | changes[:-1]
         edges, mass, y = edges[kept], mass[kept], y[kept]
         # What is left between two edges has less than one part, or is one integer with ties.
-        parts = np.maximum(1, np.ceil(np.diff(y))).astype(np.int64)
-        piece = np.repeat(np.arange(len(parts)), parts)
-        part = np.arange(len(piece)) - np.repeat(np.cumsum(parts) - parts, parts)
-        wanted = scale.back(y[piece] + (y[piece + 1] - y[piece]) * part / parts[piece])
-        grown = np.where(part > 0, mass[piece + 1] - mass[piece], 1.0)
-        places = np.clip((wanted - mass[piece]) / grown, 0.0, 1.0) * (part > 0)
-        offsets = np.rint(places * 2.0**fine).astype(np.int64)
-        starts = np.append(edges[piece], edges[-1])
-        below = np.append(mass[piece] + grown * (offsets * 2.0**-fine), mass[-1])
-        offsets = np.append(offsets, int(closed))  # the end of the range is a point too
-        sizes = np.diff(starts) * 2.0**fine + np.diff(offsets)
+        parts = np.maximum(1, np.ceil(y[1:] - y[:-1])).astype(np.int64)
+        parts[_light(edges[1:] - edges[:-1], (mass[1:] - mass[:-1]) * scale.rate)] = 1
+        starts, offsets, below = edges, np.zeros(len(edges), dtype=np.int64), mass
+        if int(parts.max()) > 1:
+            piece = np.repeat(np.arange(len(parts)), parts)
+            part = np.arange(len(piece)) - np.repeat(np.cumsum(parts) - parts, parts)
+            wanted = scale.back(y[piece] + (y[piece + 1] - y[piece]) * part / parts[piece])
+            grown = np.where(part > 0, mass[piece + 1] - mass[piece], 1.0)
+            places = np.clip((wanted - mass[piece]) / grown, 0.0, 1.0) * (part > 0)
+            cuts = np.rint(places * 2.0**fine)
+            starts = np.append(edges[piece], edges[-1])
+            offsets = np.append(cuts.astype(np.int64), 0)
+            below = np.append(mass[piece] + grown * (cuts * 2.0**-fine), mass[-1])
+        offsets[-1] = int(closed)  # the end of the range is a point too
+        sizes = (starts[1:] - starts[:-1]) * 2.0**fine + (offsets[1:] - offsets[:-1])
         there = np.append(sizes > 0, True)
         starts, offsets, below = starts[there], offsets[there], below[there]
         sizes = sizes[there[:-1]]
         highest = np.where(sizes == 1, below[:-1], below[1:])  # one point has one mass
         middles, halves = (highest + below[:-1]) / 2, (highest - below[:-1]) / 2
-        return cls(starts, offsets, sizes, middles, halves, fine).split()
+        ends = (len(sizes),)
+        return cls(starts, offsets, sizes, middles, halves, fine, ends).split(scale.split)
 
-    def split(self) -> Strip:
+    def split(self, most: int) -> Strip:
         """Cut long pieces, so that several points that are drawn from one gap are seldom in one."""
         lengths = np.diff(self.starts)
-        most = np.float64(max(int(self.starts[-1] - self.starts[0]), _SPLIT))
-        parts = np.maximum(np.floor(lengths / most * _SPLIT), 1).astype(np.int64)
+        whole = np.float64(max(int(self.starts[-1] - self.starts[0]), most))
+        parts = np.maximum(np.floor(lengths / whole * most), 1).astype(np.int64)
         if int(parts.max()) == 1:
             return self
         piece = np.repeat(np.arange(len(parts)), parts)
@@ -113,13 +125,10 @@ class Strip:
         starts = np.append(starts, self.starts[-1])
         offsets = np.append(np.where(part > 0, 0, self.offsets[piece]), self.offsets[-1])
         sizes = np.diff(starts) * 2.0**self.fine + np.diff(offsets)
-        return Strip(starts, offsets, sizes, self.middles[piece], self.halves[piece], self.fine)
-
-    @property
-    def stretches(self) -> list[int]:
-        """Ends of the runs of long pieces, and of those between them."""
-        long = self.sizes * 2 * _SPLIT > self.sizes.sum()
-        return [*(np.flatnonzero(np.diff(long)) + 1).tolist(), len(long)]
+        changes = np.flatnonzero(np.diff(parts[piece] > 1)) + 1
+        ends = (*changes.tolist(), len(piece))
+        middles, halves = self.middles[piece], self.halves[piece]
+        return Strip(starts, offsets, sizes, middles, halves, self.fine, ends)
 
     def draw(self, i: int, entropy: Entropy) -> tuple[int, int]:
         """Return a point of a piece, and how many it has."""
@@ -140,29 +149,41 @@ class Scale:
         Wanted rank, and the weight of one.
     places : int
         Number m of quantiles.
+    level : int
+        Pieces are finer at a higher one: half as wide near the quantile, a quarter further out.
     """
 
     centre: float
     rate: float
     places: int
+    level: int = 0
+
+    @property
+    def split(self) -> int:
+        """Parts of a piece as long as the range: one at the first level."""
+        return _SPLIT << 2 * self.level - 2 if self.level else 1
+
+    @property
+    def _fine(self) -> float:
+        return _FINE * 2.0**self.level
 
     @property
     def _coarse(self) -> int:
-        return max(_COARSE, 2 * self.places)
+        return max(_COARSE, 2 * self.places) << 2 * self.level
 
     def of(self, mass: Floats) -> Floats:
         """Return y of ranks."""
         far = (mass - self.centre) * self.rate
         size = np.abs(far)
-        y: Floats = _FINE * np.minimum(size, _NEAR)
+        y: Floats = self._fine * np.minimum(size, _NEAR)
         y += self._coarse * np.log(np.maximum(size / _NEAR, 1.0))
         return y * np.sign(far)
 
     def back(self, y: Floats) -> Floats:
         """Return the ranks of y."""
         size = np.abs(y)
-        beyond = np.maximum(size - _FINE * _NEAR, 0.0) / self._coarse
-        far = np.minimum(size / _FINE, _NEAR) * np.exp(beyond)
+        beyond = np.maximum(size - self._fine * _NEAR, 0.0) / self._coarse
+        far = np.minimum(size / self._fine, _NEAR) * np.exp(beyond)
         return self.centre + far * np.sign(y) / self.rate
 
 
@@ -261,26 +282,51 @@ def _relative(weights: Floats, axis: int | None) -> tuple[Floats, Floats]:
     return np.maximum(weights / top, _LEAST), top
 
 
+def _light(lengths: Integers, nats: Floats) -> NDArray[np.bool_]:
+    """Tell which pieces weigh little beside a neighbour, even where their own ranks are best.
+
+    A neighbour misses these by the piece's mass at most, in two terms of the loss, and the piece
+    counts as nearer than it is by as much again: three times its mass, which is ``nats``.
+    """
+    logs = np.log(np.maximum(lengths, 1.0))
+    beside = np.zeros(len(logs))
+    beside[1:] = logs[:-1]
+    beside[:-1] = np.maximum(beside[:-1], logs[1:])
+    found: NDArray[np.bool_] = logs + 3 * nats + _LIGHT < beside
+    return found
+
+
 def _stepped(sums: Floats, strip: Strip, before: Integers, wanted: Floats, rate: float) -> Floats:
     """Return Σ_(i < before[k]) sums[c, i] exp(-rate |wanted[c, k] - middles[i]|) for all c, k."""
     at, y = rate * strip.middles, rate * wanted
     place = np.minimum(np.searchsorted(at, y), before)
-    rows = np.arange(len(sums))[:, None]
+    rows = np.arange(len(sums))[:, None] * len(at)
     low = np.maximum(place - 1, 0)
-    found: Floats = _decayed(sums, at).ravel()[rows * len(at) + low]
+    found: Floats = np.take(_decayed(sums, at), rows + low)
     found *= np.exp(np.minimum(at[low] - y, 0.0)) * (place > 0)
-    # Sums of what is at least wanted: of all up to the end of a stretch, less of those from
-    # ``before`` on. Weights of one stretch are alike, so that the difference is exact enough.
-    for first, stop in pairwise([0, *strip.stretches]):
-        k = slice(*np.searchsorted(before, [first + 1, stop + 1]).tolist())
-        if k.start < k.stop:
-            above = _decayed(sums[:, stop - 1 :: -1], -at[stop - 1 :: -1])[:, ::-1]
-            high, end = np.minimum(place[:, k], stop - 1), np.minimum(before[k], stop - 1)
-            reach = above.ravel()[rows * stop + high] * np.exp(np.minimum(y[:, k] - at[high], 0.0))
-            reach *= place[:, k] < before[k]
-            beyond = above[:, end] * np.exp(np.minimum(y[:, k] - at[end], 0.0))
-            beyond *= before[k] < stop
+    # Sums of what is at least wanted, stretch by stretch: from its first one that is, less those
+    # from ``before`` on. Weights of one stretch are alike, so the difference is exact enough.
+    for start, stop in pairwise([0, *strip.stretches]):
+        # From the k whose end is beyond the stretch's beginning, to the last k of which a row
+        # wants something below its end: both increase with k, and the last row wants the least.
+        first = int(np.searchsorted(before, start, side="right"))
+        k = slice(first, max(first, int(np.searchsorted(place[-1], stop))))
+        if k.start == k.stop:
+            continue
+        own, at_own = slice(start, stop), at[start:stop]
+        above = _decayed(sums[:, own][:, ::-1], -at_own[::-1])[:, ::-1]
+        from_here, until = place[:, k] - start, before[k] - start
+        high = np.clip(from_here, 0, stop - start - 1)
+        reach = np.take_along_axis(above, high, axis=1)
+        reach *= np.exp(np.minimum(y[:, k] - at_own[high], 0.0))
+        reach *= from_here < np.minimum(until, stop - start)
+        if int(until[0]) < stop - start:
+            end = np.minimum(until, stop - start - 1)
+            beyond = above[:, end] * np.exp(np.minimum(y[:, k] - at_own[end], 0.0))
+            beyond *= until < stop - start
             found[:, k] += np.maximum(reach - beyond, 0.0) + _CANCELLED * reach
+        else:
+            found[:, k] += reach
     return found
 
 

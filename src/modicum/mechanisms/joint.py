@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate, combinations_with_replacement, pairwise, product
 
 import numpy as np
@@ -29,6 +30,8 @@ _MARGIN = 2.0**-10  # far more than the relative errors of the chain's sums, and
 _ROUNDED = 2.0**-48  # of each rank, where there are so many that a float rounds them
 Floats = NDArray[np.float64]
 
+_LEVELS = 4  # of finer and finer pieces
+_PATIENCE = 2  # a level is given up after 4 times as many rejections as that before: 8, 32, 128
 _LISTED = 1 << 18  # outcomes up to which all of them enter a normaliser
 
 
@@ -88,8 +91,8 @@ class JointQuantiles(Law[tuple[int, ...]]):
     terms: JointTerms
     epsilon: Fraction
     stated: Event
-    _chains: list[Chain] = field(default_factory=list, repr=False, metadata=SECRET)
-    _totals: list[float] = field(default_factory=list, repr=False, metadata=SECRET)
+    _chains: list[Chain] = field(default_factory=list, init=False, repr=False, metadata=SECRET)
+    _totals: list[float] = field(default_factory=list, init=False, repr=False, metadata=SECRET)
 
     @property
     def event(self) -> Event:
@@ -105,14 +108,18 @@ class JointQuantiles(Law[tuple[int, ...]]):
         """Draw from a chain that is at least as likely everywhere, up to a factor; toss a coin.
 
         exp(-rate min(cap, S)) is exp(-rate cap), the same for all outcomes, and a rest where
-        S < cap. The chain stands for the rest ([j3] of the proof).
+        S < cap. The chain stands for the rest ([j3] of the proof), and one of finer pieces
+        takes its place after some rejections.
         """
-        if not self._chains:
-            self._chains.append(self._chain(upper=True))
-        chain = self._chains[0]
-        most = _raised(chain.log_total + self._margin)
+        rejected = 0
         while True:
-            if point_below(0, 0, lambda digits: self._even(most, digits), entropy):
+            level = len(self._chains)
+            if level == 0 or (level < _LEVELS and rejected >= _PATIENCE * 4**level):
+                self._chains.append(self._chain(level, upper=True))
+            chain = self._chains[-1]
+            most = _raised(chain.log_total + self._margin)
+            rejected += 1
+            if point_below(0, 0, partial(self._even, most), entropy):
                 return self._any(entropy)
             total, points, chance = chain.propose(entropy)
             if any(a > b for a, b in pairwise(points)):
@@ -202,7 +209,7 @@ class JointQuantiles(Law[tuple[int, ...]]):
             Fraction(0),
         )
 
-    def _chain(self, *, upper: bool) -> Chain:
+    def _chain(self, level: int, *, upper: bool) -> Chain:
         strips, m = [], len(self.terms.shares) - 1
         for q in list(accumulate(self.terms.shares))[:-1]:
             low = math.floor(self.terms.totals[0] * q) - self.terms.cap - 1
@@ -213,7 +220,7 @@ class JointQuantiles(Law[tuple[int, ...]]):
                     (self.first, self.last),
                     self.fine,
                     (low, high),
-                    Scale(float(q) * self.records.count, float(self.rate), m),
+                    Scale(float(q) * self.records.count, float(self.rate), m, level),
                 )
             )
         return Chain.of(
@@ -232,7 +239,7 @@ class JointQuantiles(Law[tuple[int, ...]]):
                 found = np.logaddexp.reduce(self._logs(list(self.probes())))
             else:
                 even = math.log(self._outcomes) - float(self.rate * self.terms.cap)
-                found = np.logaddexp(self._chain(upper=False).log_total, even)
+                found = np.logaddexp(self._chain(2, upper=False).log_total, even)
             self._totals.append(float(found))
         return self._totals[0]
 

@@ -15,6 +15,7 @@ from modicum.request.iqr import iqr
 from modicum.request.location import expectile, huber_location, lp_location
 from modicum.request.mean import mean
 from modicum.request.mean_vector import clipped_mean_vector, mean_vector
+from modicum.request.moments import covariance, linear_regression, pca
 from modicum.request.monotone import monotone
 from modicum.request.quantile import median, quantile
 from modicum.request.quantiles import quantiles
@@ -30,10 +31,12 @@ __all__ = [
     "cdf",
     "clipped_mean_vector",
     "count",
+    "covariance",
     "expectile",
     "histogram",
     "huber_location",
     "iqr",
+    "linear_regression",
     "lp_location",
     "maximum",
     "mean",
@@ -41,6 +44,7 @@ __all__ = [
     "median",
     "minimum",
     "monotone",
+    "pca",
     "quantile",
     "quantiles",
     "std",

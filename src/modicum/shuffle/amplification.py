@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from fractions import Fraction
 
 import numpy as np
@@ -14,7 +15,9 @@ from modicum.privacy.budget import Budget, Number
 
 __all__ = ["amplified", "local_epsilon"]
 
-_TAIL = 10.0  # standard deviations of a binomial that are summed; the rest counts as lost
+_TAIL = 10.0  # standard deviations of a binomial that are summed, and 10 more integers
+_LOST = 1e-15  # more than what lies beyond (below 1e-19) and the roundings of a sum near 1
+_ROUNDED = 1 + 1e-9  # more than the relative error of masses
 _STEPS = 40
 _BLOCKS = 60
 
@@ -29,7 +32,7 @@ def amplified(epsilon: Number, *, clients: int, delta: Number) -> Budget:
     clients : int
         People who follow the protocol and whose messages are shuffled together, at least 2.
     delta : number
-        In (0, 1).
+        In (0, 1). Below 1e-15 nothing is gained.
 
     Returns
     -------
@@ -55,10 +58,11 @@ def amplified(epsilon: Number, *, clients: int, delta: Number) -> Budget:
     0.06
     """
     size, small = as_fraction(epsilon, "epsilon"), as_fraction(delta, "delta")
-    if not 0 < size <= 20 or not 0 < small < 1 or clients < 2:
+    whole = isinstance(clients, numbers.Integral) and clients >= 2
+    if not 0 < size <= 20 or not 0 < small < 1 or not whole:
         raise InvalidArgument(
-            "epsilon must lie in (0, 20], delta in (0, 1), and clients be at least 2, got "
-            f"{epsilon}, {delta} and {clients}"
+            "epsilon must lie in (0, 20], delta in (0, 1), and clients be an integer of at least "
+            f"2, got {epsilon}, {delta} and {clients!r}"
         )
     pair = _Pair(float(size), clients)
     low, high = 0.0, float(size)
@@ -92,7 +96,7 @@ def local_epsilon(budget: Budget, *, clients: int) -> Fraction:
         middle = (low + high) / 2
         found = amplified(middle, clients=clients, delta=budget.delta)
         low, high = (middle, high) if found.amount <= budget.amount else (low, middle)
-    return low.limit_denominator(1 << 20) if low.denominator > 1 << 20 else low
+    return low
 
 
 class _Pair:
@@ -102,7 +106,7 @@ class _Pair:
     the divergence falls as C grows. A block counts as its smallest C, which errs on the safe side.
     """
 
-    __slots__ = ("_lost", "_pairs", "_weights")
+    __slots__ = ("_pairs", "_weights")
 
     def __init__(self, epsilon: float, clients: int) -> None:
         n, p = clients - 1, math.exp(-epsilon)
@@ -111,7 +115,6 @@ class _Pair:
         mass = _binomial(counts, n, p)
         starts = np.arange(0, len(counts), max(1, len(counts) // _BLOCKS))
         self._weights = np.add.reduceat(mass, starts)
-        self._lost = max(0.0, 1 - float(mass.sum())) + 1e-15
         self._pairs = []
         for count in counts[starts].tolist():
             tossed = _binomial(_window(count, 0.5), count, 0.5)
@@ -123,10 +126,10 @@ class _Pair:
     def delta(self, epsilon: float) -> float:
         """Return an upper bound of the hockey-stick divergence at ε."""
         grown = math.exp(epsilon)
-        total: float = self._lost
+        total = 0.0
         for weight, (one, other) in zip(self._weights.tolist(), self._pairs, strict=True):
             total += weight * float(np.maximum(one - grown * other, 0.0).sum())
-        return total
+        return total * _ROUNDED + _LOST
 
 
 def _window(n: int, p: float) -> NDArray[np.int64]:
@@ -135,13 +138,15 @@ def _window(n: int, p: float) -> NDArray[np.int64]:
 
 
 def _binomial(k: NDArray[np.int64], n: int, p: float) -> NDArray[np.float64]:
-    """Probabilities of consecutive k, from the ratio of one to the next."""
+    """Probabilities of consecutive k, given that it is one of them.
+
+    Only ratios of one to the next are used: logarithms of factorials would lose digits as n grows.
+    Without the tails all masses are larger, which errs on the safe side.
+    """
     if p >= 1:
         return np.array(k == n, np.float64)
     ratios = (n - k[:-1]) / (k[:-1] + 1) * (p / (1 - p))
-    with np.errstate(divide="ignore"):
-        logs = np.append(0.0, np.cumsum(np.log(ratios)))
-    first = math.lgamma(n + 1) - math.lgamma(int(k[0]) + 1) - math.lgamma(n - int(k[0]) + 1)
-    logs += first + int(k[0]) * math.log(p) + (n - int(k[0])) * math.log1p(-p)
-    result: NDArray[np.float64] = np.exp(logs)
-    return result
+    logs = np.append(0.0, np.cumsum(np.log(ratios)))
+    weights = np.exp(logs - logs.max())
+    masses: NDArray[np.float64] = weights / weights.sum()
+    return masses

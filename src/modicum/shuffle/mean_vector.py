@@ -15,7 +15,7 @@ import numpy as np
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.exact.rational import as_fraction
-from modicum.local.protocol import fresh_session
+from modicum.local.protocol import check_session, fresh_session
 from modicum.local.round import Answers
 from modicum.local.tree import Tree
 from modicum.local.tree_round import TreeRound
@@ -295,9 +295,8 @@ def mean_vector(
         if not good:
             raise InvalidArgument(f"{name} is out of its range, see the documentation")
     seed = fresh_session() if session is None else session
-    if type(seed) is not str or len(seed) != 32 or not set(seed) <= set("0123456789abcdef"):
-        raise InvalidArgument(f"session must be 32 hexadecimal digits, got {session!r}")
-    reach = Vectors(b"", dimension, radius).lattice.hi
+    check_session(seed)
+    reach = float(Vectors(b"", dimension, radius).radius)
     enough = clients * 9 // 10 if honest is None else honest
     return MeanVector(seed, dimension, reach, Budget("approx", size, small), clients, enough)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from threading import Lock
+
 import numpy as np
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
+from modicum.local.wire import octets
 
 __all__ = ["Shuffler"]
 
@@ -36,15 +39,19 @@ class Shuffler:
     ['a', 'a', 'b', 'b', 'c', 'c']
     """
 
-    __slots__ = ("_each", "_entropy", "_held", "_least", "_people", "_size")
+    __slots__ = ("_each", "_entropy", "_held", "_least", "_lock", "_people", "_size")
 
     def __init__(self, *, size: int, each: int = 1, least: int, entropy: Entropy = SYSTEM) -> None:
-        if min(size, each, least) < 1:
-            raise InvalidArgument("size, each and least must be positive")
+        if not all(type(x) is int and x > 0 for x in (size, each, least)):
+            raise InvalidArgument(
+                "size, each and least must be positive integers, got "
+                f"{size!r}, {each!r} and {least!r}"
+            )
         self._size, self._each, self._least = size, each, least
         self._entropy = entropy
         self._held: list[bytes] = []
         self._people = 0
+        self._lock = Lock()
 
     @property
     def people(self) -> int:
@@ -53,11 +60,12 @@ class Shuffler:
 
     def add(self, message: bytes) -> bool:
         """Take the frames of one person or several; False if they are not whole."""
-        whole = self._size * self._each
-        if not message or len(message) % whole:
+        data, whole = octets(message), self._size * self._each
+        if not data or len(data) % whole:
             return False
-        self._held.append(message)
-        self._people += len(message) // whole
+        with self._lock:
+            self._held.append(data)
+            self._people += len(data) // whole
         return True
 
     def release(self) -> bytes:
@@ -68,12 +76,13 @@ class Shuffler:
         InvalidArgument
             If fewer people were heard than agreed. The messages stay.
         """
-        if self._people < self._least:
-            raise InvalidArgument(
-                f"only {self._people} people were heard, and {self._least} are needed"
-            )
-        frames = np.frombuffer(b"".join(self._held), np.dtype((np.void, self._size)))
-        self._held, self._people = [], 0
+        with self._lock:
+            if self._people < self._least:
+                raise InvalidArgument(
+                    f"only {self._people} people were heard, and {self._least} are needed"
+                )
+            held, self._held, self._people = self._held, [], 0
+        frames = np.frombuffer(b"".join(held), np.dtype((np.void, self._size)))
         # Sorting by independent uniform words permutes uniformly, given that no two are equal.
         keys = self._entropy.words(len(frames))
         while len(np.unique(keys)) < len(keys):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import numbers
+import os
 from dataclasses import dataclass
 from fractions import Fraction
 from threading import Lock
@@ -18,7 +20,7 @@ from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_fraction
 from modicum.local.cells import read_column
-from modicum.local.protocol import fresh_session
+from modicum.local.protocol import check_process, check_session, fresh_session
 from modicum.privacy.budget import Budget, Number
 from modicum.shuffle.polya import Polya
 from modicum.shuffle.shares import pooled, share_count, split
@@ -135,7 +137,7 @@ def split_sum(
     honest : int, optional
         How many at least take part and follow the protocol; by default 9 in 10.
     session : str, optional
-        Fresh by default.
+        32 hexadecimal digits; fresh by default.
 
     Raises
     ------
@@ -154,17 +156,22 @@ def split_sum(
     (10, 25, 1.5)
     """
     size = as_fraction(epsilon, "epsilon")
-    enough = clients * 9 // 10 if honest is None else honest
-    checks = {
-        "epsilon": Fraction(1, 1000) <= size <= 10,
-        "clients": 100 <= clients <= 1 << 24,
-        "security": 20 <= security <= 80,
-        "honest": 50 <= enough <= clients,
-    }
-    for name, good in checks.items():
-        if not good:
-            raise InvalidArgument(f"{name} is out of its range, see the documentation")
-    return Sum(session or fresh_session(), Lattice.within(within), size, security, clients, enough)
+    if not Fraction(1, 1000) <= size <= 10:
+        raise InvalidArgument(f"epsilon must lie between 0.001 and 10, got {epsilon}")
+    people = _integer(clients, "clients", 100, 1 << 24)
+    enough = _integer(people * 9 // 10 if honest is None else honest, "honest", 50, people)
+    strength = _integer(security, "security", 20, 80)
+    named = session or fresh_session()
+    check_session(named)
+    return Sum(named, Lattice.within(within), size, strength, people, enough)
+
+
+def _integer(value: object, name: str, least: int, most: int) -> int:
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        whole = int(value)
+        if least <= whole <= most:
+            return whole
+    raise InvalidArgument(f"{name} must be an integer from {least} to {most}, got {value!r}")
 
 
 class SumBatch:
@@ -183,13 +190,13 @@ class SumBatch:
     (500, True)
     """
 
-    __slots__ = ("_clients", "_entropy", "_lock", "_protocol", "_spent")
+    __slots__ = ("_clients", "_entropy", "_lock", "_process", "_protocol", "_spent")
 
     def __init__(self, protocol: Sum, clients: int, *, entropy: Entropy = SYSTEM) -> None:
         if clients < 1:
             raise InvalidArgument(f"clients must be positive, got {clients}")
         self._protocol, self._clients, self._entropy = protocol, clients, entropy
-        self._spent, self._lock = False, Lock()
+        self._spent, self._lock, self._process = False, Lock(), os.getpid()
 
     def respond(self, values: Any) -> bytes:
         """Return the shares of every client, one client's after the other's; once.
@@ -198,9 +205,12 @@ class SumBatch:
         ------
         InvalidArgument
             If there are not as many values as clients.
+        CopyRefused
+            In a process that was forked from the clients' own.
         BudgetExceeded
             The second time.
         """
+        check_process(self._process)
         protocol = self._protocol
         x = read_column(values, protocol.lattice)
         if len(x) != self._clients:

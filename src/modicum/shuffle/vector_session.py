@@ -12,6 +12,7 @@ import numpy as np
 from modicum.errors import BudgetExceeded, CopyRefused, InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.local.mean_vector import VectorEstimate
+from modicum.local.protocol import check_process
 from modicum.local.public import words
 from modicum.local.round import Answers
 from modicum.local.server import Tally
@@ -82,8 +83,7 @@ class VectorBatch:
         BudgetExceeded
             If these clients have answered the round already.
         """
-        if os.getpid() != self._process:
-            raise CopyRefused("clients cannot answer in a forked process: they would answer twice")
+        check_process(self._process)
         protocol, entropy = self._protocol, self._entropy
         said = protocol.understood(announcement)
         rows = protocol.rows(values, said)

@@ -1,0 +1,295 @@
+"""Rows of several columns in units of their own widths, their size, and their outer products.
+
+A row becomes a vector of integers: each value less a released centre, in units of 2^-16 of a
+released half-width, moved to two half-widths if it is further and to the centre if it is further
+than eight; before them stands the constant 1. Both are functions of the one row.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.exact.lattice import Lattice
+from modicum.summaries.base import Fields, Integers, Rows, Sensitive, pack
+from modicum.summaries.kernel import Quantiser
+from modicum.summaries.spread_counts import quantised
+
+__all__ = [
+    "ONE",
+    "Frame",
+    "Gauge",
+    "GaugeCounts",
+    "GaugeSummary",
+    "Norm",
+    "OuterProducts",
+    "OuterSummary",
+    "Weights",
+]
+
+BITS = 16
+ONE = 1 << BITS
+"""A half-width, and the constant 1."""
+
+CLIP, FAR = 2, 8
+_ROWS = 1 << 13  # of products below 2^34: a float64 holds their sum exactly
+_COARSE = 4  # bits left out of fourth powers, so that their sum fits int64
+_TIMES = 3  # the size of a shrunk vector is from above again, by a thousandth or so
+_DOWN = 1 - 2.0**-10
+_UP = 1 + 2.0**-30  # more than what a dozen roundings take away
+
+Norm = Literal["l1", "l2"]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Released centres, and half-widths 2^shift, of every column in lattice steps."""
+
+    centres: tuple[int, ...]
+    shifts: tuple[int, ...]
+
+    def rows(self, q: Integers) -> Integers:
+        """Turn lattice integers of shape (m, d) into vectors of shape (m, d + 1).
+
+        Examples
+        --------
+        >>> q = np.array([[10], [9], [0], [60], [75]])
+        >>> (Frame((10,), (3,)).rows(q) / ONE).tolist()
+        [[1.0, 0.0], [1.0, -0.125], [1.0, -1.25], [1.0, 2.0], [1.0, 0.0]]
+        """
+        shifts = np.array(self.shifts, dtype=np.int64)
+        z = q - np.array(self.centres, dtype=np.int64)
+        size = np.abs(z)
+        near = size >> shifts < FAR
+        # Towards zero; what is left of a far value does not matter, but must not overflow.
+        size = np.where(near, size, 0)
+        size = (size >> np.maximum(shifts - BITS, 0)) << np.maximum(BITS - shifts, 0)
+        vectors = np.empty((len(q), q.shape[1] + 1), dtype=np.int64)
+        vectors[:, 0] = ONE
+        np.minimum(size, CLIP * ONE, out=vectors[:, 1:])
+        vectors[:, 1:] *= np.sign(z)
+        return vectors
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How much each kind of product counts in a row's size, and so how little noise it gets.
+
+    Attributes
+    ----------
+    count, mean, square, product : int
+        Of the constant, of its products with values, and of squares and products of values;
+        ``2 square >= product``.
+    goal, goal_mean, goal_square : int
+        Of products with the last column, its product with the constant, and its square; 0 if no
+        column is a goal.
+    """
+
+    count: int
+    mean: int
+    square: int
+    product: int
+    goal: int = 0
+    goal_mean: int = 0
+    goal_square: int = 0
+
+    def matrix(self, width: int) -> Integers:
+        """Weights of all products of a vector of some width, the constant included."""
+        found = np.full((width, width), self.product, dtype=np.int64)
+        np.fill_diagonal(found, self.square)
+        found[0], found[:, 0], found[0, 0] = self.mean, self.mean, self.count
+        if self.goal:
+            found[-1], found[:, -1] = self.goal, self.goal
+            found[0, -1] = found[-1, 0] = self.goal_mean
+            found[-1, -1] = self.goal_square
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """The weighted size of a row's outer product: of its upper triangle, in L1 or in L2 norm.
+
+    Attributes
+    ----------
+    norm : {"l1", "l2"}
+    weights : Weights
+    """
+
+    norm: Norm
+    weights: Weights
+
+    def typical(self, width: int) -> int:
+        """Size of a vector of ones."""
+        weights = np.triu(self.weights.matrix(width)).ravel().tolist()
+        if self.norm == "l1":
+            return sum(weights) * ONE**2
+        return math.isqrt(sum(weight**2 for weight in weights)) * ONE**2
+
+    def sizes(self, vectors: Integers) -> NDArray[np.float64] | Integers:
+        """Size of every vector: exact in L1 norm, from above in L2 norm.
+
+        Components are at most 2 ONE, so that no sum overflows for up to 2^12 columns.
+        """
+        w, one = self.weights, vectors[:, 0]
+        last = len(vectors[0]) - (w.goal > 0) if len(vectors) else 1
+        x = np.abs(vectors[:, 1:last])
+        y = np.abs(vectors[:, -1]) if w.goal else np.zeros(len(vectors), dtype=np.int64)
+        if self.norm == "l1":
+            total, squares = x.sum(axis=1), (x * x).sum(axis=1)
+            # (total² - squares) / 2 is the sum of all products of two columns, an integer.
+            found: Integers = (
+                w.count * one * one
+                + w.mean * one * total
+                + w.product * ((total * total - squares) // 2)
+                + w.square * squares
+                + w.goal_mean * one * y
+                + w.goal * total * y
+                + w.goal_square * y * y
+            )
+            return found
+        # Sums of squares are exact integers below 2^53; fourth powers are rounded up.
+        ones, ys = one.astype(np.float64) ** 2, y.astype(np.float64) ** 2
+        squares = (x * x).sum(axis=1).astype(np.float64)
+        coarse = (x + ((1 << _COARSE) - 1)) >> _COARSE
+        fourth = (coarse**4).sum(axis=1).astype(np.float64) * 2.0 ** (4 * _COARSE)
+        # Every term is positive, so the sum is exact to a relative error far below `_UP` - 1.
+        total2 = w.count**2 * ones**2 + w.mean**2 * ones * squares
+        total2 += w.product**2 / 2 * squares**2 + (w.square**2 - w.product**2 / 2) * fourth
+        total2 += w.goal_mean**2 * ones * ys + w.goal**2 * squares * ys
+        total2 += w.goal_square**2 * ys**2
+        sizes: NDArray[np.float64] = np.sqrt(total2) * _UP
+        return sizes
+
+    def clipped(self, vectors: Integers, bound: int) -> Integers:
+        """Shrink vectors, the constant included, whose size exceeds a bound.
+
+        Every component is rounded towards zero, and the size is computed again from the integers:
+        a vector that would still exceed the bound counts as nothing.
+        """
+        shrunk = vectors
+        for _ in range(_TIMES):
+            sizes = np.asarray(self.sizes(shrunk), dtype=np.float64)
+            room = np.where(sizes > bound, _DOWN * bound / np.maximum(sizes, 1.0), 1.0)
+            factors = np.sqrt(room)
+            shrunk = np.trunc(shrunk * factors[:, None]).astype(np.int64)
+        shrunk[self.sizes(shrunk) > bound] = 0
+        return shrunk
+
+
+@dataclass(frozen=True, slots=True)
+class GaugeCounts:
+    """Ask how many rows exceed each of some public sizes."""
+
+    frame: Frame
+    gauge: Gauge
+    bounds: tuple[int, ...]
+
+    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> _GaugePass:
+        return _GaugePass(self, Quantiser(lattice))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class GaugeSummary(Sensitive):
+    """Number of rows that exceed each size (sensitive)."""
+
+    beyond: tuple[int, ...]
+
+    def merge(self, other: Self) -> GaugeSummary:
+        self._check_same(other)
+        pairs = zip(self.beyond, other.beyond, strict=True)
+        return GaugeSummary(tuple(a + b for a, b in pairs))
+
+    def to_bytes(self) -> bytes:
+        return pack("gauge-counts", np.array(self.beyond, dtype=np.int64))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> GaugeSummary:
+        fields = Fields("gauge-counts", data)
+        summary = cls(tuple(fields.array().tolist()))
+        fields.end()
+        return summary
+
+
+class _GaugePass:
+    reads = True
+
+    def __init__(self, asked: GaugeCounts, quantiser: Quantiser) -> None:
+        self._asked, self._quantiser = asked, quantiser
+        self._beyond = [0] * len(asked.bounds)
+
+    def update(self, x: NDArray[np.float64], /) -> None:
+        for q in quantised(self._quantiser, x):
+            sizes = self._asked.gauge.sizes(self._asked.frame.rows(q))
+            for place, bound in enumerate(self._asked.bounds):
+                self._beyond[place] += int((sizes > bound).sum())
+
+    def finish(self) -> GaugeSummary:
+        return GaugeSummary(tuple(self._beyond))
+
+
+@dataclass(frozen=True, slots=True)
+class OuterProducts:
+    """Ask for the sum of the outer products of clipped rows.
+
+    Attributes
+    ----------
+    frame : Frame
+    gauge : Gauge
+    bound : int
+        Largest size of a row, released or public.
+    """
+
+    frame: Frame
+    gauge: Gauge
+    bound: int
+
+    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> _OuterPass:
+        return _OuterPass(self, Quantiser(lattice))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class OuterSummary(Sensitive):
+    """The exact upper triangle of a sum of outer products, row by row (sensitive)."""
+
+    products: tuple[int, ...]
+
+    def merge(self, other: Self) -> OuterSummary:
+        self._check_same(other)
+        pairs = zip(self.products, other.products, strict=True)
+        return OuterSummary(tuple(a + b for a, b in pairs))
+
+    def to_bytes(self) -> bytes:
+        return pack("outer-products", len(self.products), *self.products)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> OuterSummary:
+        fields = Fields("outer-products", data)
+        summary = cls(tuple(fields.integer() for _ in range(fields.integer())))
+        fields.end()
+        return summary
+
+
+class _OuterPass:
+    reads = True
+
+    def __init__(self, asked: OuterProducts, quantiser: Quantiser) -> None:
+        self._asked, self._quantiser = asked, quantiser
+        self._sums = np.zeros(0, dtype=np.object_)
+
+    def update(self, x: NDArray[np.float64], /) -> None:
+        upper = np.triu_indices(x.shape[1] + 1)
+        if not len(self._sums):
+            self._sums = np.zeros(len(upper[0]), dtype=np.object_)
+        for start in range(0, len(x), _ROWS):
+            for q in quantised(self._quantiser, x[start : start + _ROWS]):
+                vectors = self._asked.gauge.clipped(self._asked.frame.rows(q), self._asked.bound)
+                # Components are at most 2^17: 2^13 products of two stay below 2^53.
+                floats = vectors.astype(np.float64)
+                self._sums += (floats.T @ floats)[upper].astype(np.int64).astype(np.object_)
+
+    def finish(self) -> OuterSummary:
+        return OuterSummary(tuple(int(each) for each in self._sums))

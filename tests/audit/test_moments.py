@@ -1,0 +1,164 @@
+"""Moments of rows of two columns keep their claim; forms that are not private do not."""
+
+from fractions import Fraction
+from itertools import combinations_with_replacement
+
+import numpy as np
+import pytest
+
+from modicum import audit
+from modicum import request as ask
+from modicum.estimators import moments
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.weighted import weighted_laplace
+from modicum.privacy.budget import pure
+from modicum.privacy.event import Event
+from modicum.release import Answer
+from modicum.runners.request import Request
+from modicum.steps import Ask, Steps, draw, need
+from modicum.summaries.columns import Columns
+from modicum.summaries.outer import ONE, Frame, Gauge, OuterProducts, Weights
+from modicum.summaries.spread_counts import SpreadCounts
+
+NARROW = {"within": (-8, 8), "step": 1}
+LATTICE = Lattice(-8.0, 8.0, 1.0)
+POINTS = [(-8.0, 8.0), (8.0, 8.0), (0.0, -5.0), (3.0, 1.0)]
+WIDTHS = (1, 1, 1, 2, 1)
+
+
+def pairs(most: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """All multisets of up to so many rows, each with one row more."""
+    tables: dict[tuple, np.ndarray] = {}
+    found = []
+    for n in range(most):
+        for rows in combinations_with_replacement(POINTS, n):
+            for row in POINTS:
+                for each in (rows, (*rows, row)):
+                    key = tuple(sorted(each))
+                    tables.setdefault(key, np.array(key).reshape(-1, 2))
+                found.append((tables[tuple(sorted(rows))], tables[tuple(sorted((*rows, row)))]))
+    return found
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        ask.linear_regression(**NARROW, epsilon=1),
+        ask.linear_regression(**NARROW, rho="0.5"),
+        ask.pca(components=2, **NARROW, epsilon=1),
+        ask.covariance(**NARROW, rho="0.5"),
+    ],
+    ids=lambda r: f"{r.statistic}-{r.budget.kind}",
+)
+def test_two_columns_keep_their_claim(request_) -> None:
+    values = {"count": ((0,), (10**6,)), "interval of column 0": (1023 - 256,)}
+    report = audit.check(request_, pairs(2)[::2], values=values, widths=WIDTHS)
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    intervals = [step for step in report.steps if step.label.startswith("interval")]
+    assert all(step.used > 0.99 for step in intervals)
+    assert report.steps[-1].used > 0.5
+
+
+FRAME = Frame((0, 0), (3, 3))
+GAUGE = Gauge("l1", Weights(count=1, mean=1, square=1, product=1))
+
+
+def one_release(bound: int, reduction: object, frame_of=None) -> Request:
+    """Products of rows with noise for a bound on their size."""
+
+    def begin(event: Event) -> Steps[Answer]:
+        asked = reduction
+        if frame_of is not None:
+            spread = yield from need(Ask(None, LATTICE, SpreadCounts(), Columns()))
+            asked = OuterProducts(frame_of(spread), GAUGE, bound)
+        sums = yield from need(Ask(None, LATTICE, asked, Columns()))
+        weights = (1,) * len(sums.products)
+        law = weighted_laplace(sums.products, weights, bound=bound, epsilon=Fraction(1))
+        yield from draw("products", law)
+        return Answer(Fraction(0), None, "ok")
+
+    return Request("test", "products", None, LATTICE, pure(1), begin, columns=Columns())
+
+
+def test_products_use_all_of_a_price() -> None:
+    bound = GAUGE.typical(3) // 16
+    report = audit.check(
+        one_release(bound, OuterProducts(FRAME, GAUGE, bound)), pairs(2), widths=(1,)
+    )
+    assert report.passed, report
+    assert report.used > 0.99
+
+
+def test_rounding_to_nearest_exceeds_the_bound(monkeypatch) -> None:
+    """Shrunk rows whose components are rounded to the nearest integer, as if norms allowed it."""
+
+    def nearest(self, vectors, bound):
+        sizes = np.asarray(self.sizes(vectors), dtype=np.float64)
+        factors = np.sqrt(np.minimum(bound / sizes, 1.0))
+        return np.rint(vectors * factors[:, None]).astype(np.int64)
+
+    bound = 15  # the largest row shrinks to components of 1.58 units: rounding matters most
+    asked = one_release(bound, OuterProducts(FRAME, GAUGE, bound))
+    assert audit.check(asked, pairs(1), widths=(1,)).passed
+    monkeypatch.setattr(Gauge, "clipped", nearest)
+    report = audit.check(asked, pairs(1), widths=(1,))
+    assert not report.passed
+    assert report.worst > 1.5
+
+
+def test_scales_taken_from_the_data_are_not_private() -> None:
+    """Clipping bounds read off the rows, without a draw, as printed gradient bounds often are."""
+
+    def frame_of(spread) -> Frame:
+        inner = spread.below(0, np.array([5])) - spread.below(0, np.array([-4]))
+        shift = 2 if inner == spread.count else 3
+        return Frame((0, 0), (shift, shift))
+
+    report = audit.check(one_release(GAUGE.typical(3), None, frame_of), pairs(3), widths=(1,))
+    assert not report.passed
+
+
+def test_a_change_of_a_row_costs_twice() -> None:
+    """The constant of the paper's mechanisms is that of adding or removing a row."""
+    gauge = Gauge("l1", Weights(count=1, mean=100, square=1, product=1))
+    bound = gauge.typical(3)
+
+    def begin(event: Event) -> Steps[Answer]:
+        asked = OuterProducts(FRAME, gauge, bound)
+        sums = yield from need(Ask(None, LATTICE, asked, Columns()))
+        weights = tuple(gauge.weights.matrix(3)[np.triu_indices(3)].tolist())
+        law = weighted_laplace(sums.products, weights, bound=bound, epsilon=Fraction(1))
+        yield from draw("products", law)
+        return Answer(Fraction(0), None, "ok")
+
+    asked = Request("test", "products", None, LATTICE, pure(1), begin, columns=Columns())
+    changed = (np.array([[8.0, 8.0]]), np.array([[-8.0, -8.0]]))
+    report = audit.joint_loss(asked, *changed, widths=(1,))
+    assert 1.9 < report.worst <= 2.0
+    assert audit.check(asked, pairs(1), widths=(1,)).passed
+
+
+def test_the_true_number_of_rows_in_a_schedule_leaks(monkeypatch) -> None:
+    """The target of the size must follow from the noisy count."""
+    literal = moments.noisy_moments
+
+    def begin(event: Event) -> Steps[Answer]:
+        count = yield from need(Ask(None, LATTICE, SpreadCounts(), Columns()))
+        steps = literal(Columns(), LATTICE, event, goal=False)
+        sent = None
+        while True:
+            try:
+                step = steps.send(sent)
+            except StopIteration:
+                return Answer(Fraction(count.count), None, "ok")
+            sent = yield step
+
+    asked = Request("test", "count", None, LATTICE, pure(1), begin, columns=Columns())
+    report = audit.check(asked, pairs(1), widths=WIDTHS)
+    assert report.leak is not None
+
+
+def test_a_row_is_at_most_the_constant_and_two_half_widths() -> None:
+    q = np.array([[-8, 8], [8, 8], [0, -5]])
+    assert np.abs(FRAME.rows(q)).max() <= 2 * ONE

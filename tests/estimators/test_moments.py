@@ -1,0 +1,151 @@
+"""Accuracy of covariances, components and regressions; wrong input."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import modicum as mo
+from modicum import request as ask
+from modicum.errors import InvalidArgument
+from modicum.estimators.regression import RegressionEvidence
+from modicum.exact.entropy import SeededEntropy
+
+WITHIN = (-1e6, 1e6)
+RNG = np.random.default_rng(6)
+MIX = np.array([[1.0, 0.6, 0, 0], [0, 1, 0.3, 0], [0, 0, 1, 0.5], [0, 0, 0, 1]])
+X = 3 + RNG.normal(size=(20_000, 4)) @ MIX * [1, 1000, 0.01, 30]
+SLOPES = np.array([2.0, 0.004, -100.0, 0.0])
+Y = 7 + X @ SLOPES + RNG.normal(size=len(X))
+PRICES = [{"epsilon": 1}, {"rho": "0.1"}]
+
+
+def curator(data, seed: object, price: dict) -> mo.Curator:
+    budget = mo.zcdp(1) if "rho" in price else mo.pure(2)
+    return mo.Curator(data, budget=budget, entropy=SeededEntropy(repr(seed)))
+
+
+@pytest.mark.parametrize("price", PRICES, ids=str)
+def test_covariances_of_columns_of_different_scale(price) -> None:
+    true = np.cov(X.T, bias=True)
+    scales = np.sqrt(np.outer(np.diag(true), np.diag(true)))
+    release = curator(X, "covariance", price).covariance(within=WITHIN, **price)
+    assert release.status == "ok"
+    assert np.abs((release.values - true) / scales).max() < 0.15
+    assert np.array_equal(release.values, release.values.T)
+
+
+@pytest.mark.parametrize("price", PRICES, ids=str)
+def test_a_regression_recovers_its_slopes(price) -> None:
+    release = curator(np.column_stack([X, Y]), "slopes", price).linear_regression(
+        within=WITHIN, **price
+    )
+    predicted = release[0] + X @ release.values[1:]
+    assert 1 - np.var(Y - predicted) / np.var(Y) > 0.6
+    lower, upper = release.interval()
+    assert np.isfinite(upper - lower).all()
+
+
+def test_much_data_for_much_money_is_least_squares() -> None:
+    """Whatever is lost with noise vanishes with it; what shrinking changes is small."""
+    data = np.column_stack([X, Y])
+    release = curator(data, "exact", {"epsilon": 1}).linear_regression(
+        within=WITHIN, budget=mo.pure(2)
+    )
+    rich = mo.Curator(data, budget=mo.pure(10**5), entropy=SeededEntropy("rich"))
+    near = rich.linear_regression(within=WITHIN, epsilon=10**4)
+    assert near.values[1:] == pytest.approx(SLOPES, rel=0.1, abs=0.02)
+    assert np.abs(near.values - release.values).max() > 0
+
+
+class NoiseAlone(RegressionEvidence):
+    """As if rows had no spread about the line."""
+
+    residual_variance = 0.0
+
+
+def test_deviations_are_those_of_noise_drawn_again() -> None:
+    """The delta method against a simulation about the released moments."""
+    rows = RNG.normal(1, 1, size=(5000, 2))
+    data = np.column_stack([rows, 1 + rows @ [1, -2] + 0.1 * RNG.normal(size=len(rows))])
+    price = {"rho": "0.03"}
+    release = curator(data, "again", price).linear_regression(within=WITHIN, **price)
+    released = release.evidence.moments
+    found = []
+    for _ in range(500):
+        noise = RNG.normal(size=len(released.sums)) * released.deviations
+        sums = tuple(int(a + b) for a, b in zip(released.sums, noise, strict=True))
+        found.append(RegressionEvidence(replace(released, sums=sums)).coefficients)
+    ratio = NoiseAlone(released).deviations() / np.std(found, axis=0)
+    assert 0.8 < ratio.min() < ratio.max() < 1.25
+    assert (release.evidence.deviations() > NoiseAlone(released).deviations()).all()
+
+
+def test_components_capture_variance() -> None:
+    rows = RNG.normal(size=(3000, 10)) * np.sqrt([10, 5] + [1] * 8)
+    matrix = np.cov(rows.T)
+    shares = []
+    for trial in range(10):
+        release = curator(rows, trial, {"epsilon": 1}).pca(components=2, within=WITHIN, epsilon=1)
+        assert release.values @ release.values.T == pytest.approx(np.eye(2), abs=1e-9)
+        shares.append(np.trace(release.values @ matrix @ release.values.T) / np.trace(matrix))
+    assert np.median(shares) > 0.6  # a random plane has 0.2, the best 0.65
+    evidence = release.evidence
+    assert evidence.explained_variance[0] == pytest.approx(10, rel=0.5)
+    assert len(evidence.variances) == 10
+
+
+def test_little_data_say_so() -> None:
+    few = X[:30]
+    for question, name in (
+        (ask.pca(components=1, within=WITHIN, epsilon=1), "pca"),
+        (ask.covariance(within=WITHIN, epsilon=1), "covariance"),
+        (ask.linear_regression(within=WITHIN, epsilon=1), "regression"),
+    ):
+        release = curator(few, name, {"epsilon": 1}).run(question)
+        assert "too little data" in release.status or "lost in the noise" in release.status
+
+
+def test_singular_and_odd_data_are_answered() -> None:
+    same = np.column_stack([X[:, 0], X[:, 0], np.full(len(X), 5.0), X[:, 0]])
+    odd = np.array([[np.inf, -np.inf], [np.nan, 1], [1e308, 0], [0, 0]])
+    for data in (same, odd, np.empty((0, 3)), X[:1]):
+        for question in (
+            ask.linear_regression(within=WITHIN, epsilon=1),
+            ask.pca(components=9, within=WITHIN, epsilon=1),
+        ):
+            release = curator(data, "odd", {"epsilon": 1}).run(question)
+            assert np.isfinite(release.values).all()
+            assert str(release)
+
+
+def test_wrong_arguments() -> None:
+    good = {"within": WITHIN, "epsilon": 1}
+    for call in (
+        lambda: ask.pca(components=0, **good),
+        lambda: ask.pca(components=1.5, **good),
+        lambda: ask.pca(components=True, **good),
+        lambda: ask.covariance(["a", "a"], **good),
+        lambda: ask.covariance([f"c{k}" for k in range(501)], **good),
+        lambda: ask.covariance(within=(-1e200, 1e200), epsilon=1),
+        lambda: ask.linear_regression(["a"], **good),
+        lambda: ask.linear_regression(target="a", **good),
+        lambda: ask.linear_regression(["a", "b"], target="b", **good),
+        lambda: ask.linear_regression(["a"], target=3, **good),
+        lambda: ask.linear_regression(within=WITHIN, epsilon=1, rho=1),
+        lambda: mo.pca(np.empty((0, 501)), components=1, **good),
+    ):
+        with pytest.raises(InvalidArgument):
+            call()
+
+
+def test_names_of_a_table_and_of_an_array_agree() -> None:
+    pl = pytest.importorskip("polars")
+    table = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": Y})
+    price = {"epsilon": 1}
+    named = curator(table, 1, price).linear_regression(
+        ["a", "b"], target="y", within=WITHIN, **price
+    )
+    plain = curator(table.to_numpy(), 1, price).linear_regression(within=WITHIN, **price)
+    assert named.labels == ("intercept", "a", "b")
+    assert np.array_equal(named.values, plain.values)

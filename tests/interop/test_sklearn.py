@@ -1,0 +1,132 @@
+"""Estimators for scikit-learn's pipelines; skipped where it is missing."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn", reason="pip install scikit-learn (make test-sklearn does)")
+
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import check_estimator
+
+import modicum as mo
+from modicum import one_shot
+from modicum.errors import InvalidArgument, UnsupportedData
+from modicum.exact.entropy import SeededEntropy
+
+WITHIN = (-1e6, 1e6)
+RNG = np.random.default_rng(3)
+X = RNG.normal([5, -100, 0.01], [2, 10, 0.001], size=(4000, 3))
+Y = 3 + X @ [2, 0.5, 1000] + RNG.normal(size=4000)
+MODELS = (mo.LinearRegression, mo.PCA, mo.StandardScaler, mo.RobustScaler)
+
+
+class Repeatable(SeededEntropy):
+    """Repeats itself, and yet makes releases as a user sees them."""
+
+    secret = True
+
+
+@pytest.fixture(autouse=True)
+def repeatable(monkeypatch):
+    monkeypatch.setattr(one_shot, "SYSTEM", Repeatable("sklearn"))
+
+
+# Checks of scikit-learn that this library fails on purpose.
+ON_VALUES = {
+    "check_estimators_empty_data_messages": "the number of rows is private: no error tells it",
+    "check_supervised_y_no_nan": "an error that depends on a value would tell it",
+    "check_dtype_object": "objects are refused by their type, not converted one by one",
+}
+ON_CHANCE = {
+    "check_fit_idempotent": "two fits have different noise",
+    "check_regressor_data_not_an_array": "two fits have different noise",
+    "check_regressors_int": "two fits have different noise",
+    "check_supervised_y_2d": "two fits have different noise",
+}
+ON_NAMES = {
+    "check_estimator_sparse_array": "sets an argument of scikit-learn's class of that name",
+    "check_estimator_sparse_matrix": "sets an argument of scikit-learn's class of that name",
+}
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_checks_of_scikit_learn(model) -> None:
+    """At a price at which the noise does not hide a mistake."""
+    expected = ON_VALUES | ON_CHANCE | (ON_NAMES if model is mo.StandardScaler else {})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(
+            model(within=WITHIN, epsilon=1000), expected_failed_checks=expected, on_skip=None
+        )
+    assert {each["check_name"] for each in results if each["status"] == "failed"} == set()
+
+
+def test_a_regression_of_diabetes_without_bounds() -> None:
+    x, y = load_diabetes(return_X_y=True)
+    scores = [
+        mo.LinearRegression(within=WITHIN, epsilon=1).fit(x, y).score(x, y) for _ in range(25)
+    ]
+    assert np.median(scores) > 0
+
+
+def test_a_regression_has_its_record() -> None:
+    model = mo.LinearRegression(within=WITHIN, rho=2).fit(X, Y)
+    assert model.coef_ == pytest.approx([2, 0.5, 1000], rel=0.2)
+    assert model.release_.unit == mo.Unit()
+    assert model.release_.labels[0] == "intercept"
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.predict(X), model.predict(X))
+
+
+def test_components_have_variances() -> None:
+    model = mo.PCA(n_components=2, within=WITHIN, epsilon=2).fit(X)
+    assert abs(model.components_[0, 1]) > 0.9
+    assert model.explained_variance_[0] == pytest.approx(100, rel=0.5)
+    assert 0 < model.explained_variance_ratio_.sum() <= 1
+    assert model.inverse_transform(model.transform(X)).shape == X.shape
+    assert model.n_samples_ == pytest.approx(4000, rel=0.1)
+    assert list(model.get_feature_names_out()) == ["pca0", "pca1"]
+
+
+def test_scalers_and_a_pipeline() -> None:
+    for scaler in (mo.StandardScaler, mo.RobustScaler):
+        scaled = scaler(within=WITHIN, epsilon=20).fit_transform(X)
+        assert np.abs(np.median(scaled, axis=0)).max() < 0.2
+        assert 0.3 < scaled.std(axis=0).min() < scaled.std(axis=0).max() < 2
+    steps = make_pipeline(
+        mo.StandardScaler(within=WITHIN, epsilon=20), mo.LinearRegression(within=WITHIN, epsilon=5)
+    )
+    assert clone(steps).fit(X, Y).score(X, Y) > 0.5
+
+
+def test_the_price_of_a_scaler_adds_up() -> None:
+    scaler = mo.StandardScaler(within=WITHIN, epsilon="0.7").fit(X)
+    assert sum(each.event.epsilon for each in scaler.releases_) == mo.pure("0.7").amount
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_values_cause_no_error(model) -> None:
+    bad = X[:50].copy()
+    bad[::2], bad[1] = np.nan, np.inf
+    for rows in (bad, X[:0], X[:1], np.full((9, 3), 1e308)):
+        fitted = model(within=WITHIN, epsilon=1).fit(rows, np.ones(len(rows)))
+        ask = fitted.predict if model is mo.LinearRegression else fitted.transform
+        assert np.isfinite(ask(X[:3])).all()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_bad_arguments(model) -> None:
+    for given in ({}, {"within": WITHIN}, {"epsilon": 1}, {"within": (1, 0), "epsilon": 1}):
+        with pytest.raises(InvalidArgument):
+            model(**given).fit(X, Y)
+    with pytest.raises(UnsupportedData):
+        model(within=WITHIN, epsilon=1).fit([["a", "b"]], [1])
+    with pytest.raises(ValueError, match="features"):
+        model(within=WITHIN, epsilon=9).fit(X, Y).__getattribute__(
+            "predict" if model is mo.LinearRegression else "transform"
+        )(X[:, :2])

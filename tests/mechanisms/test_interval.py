@@ -1,0 +1,70 @@
+"""Scores of intervals by their definition, and what a draw finds."""
+
+from fractions import Fraction
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from modicum.exact.entropy import SeededEntropy
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.interval import IntervalDraw, IntervalGrid
+from modicum.privacy.event import BoundedRange
+from modicum.summaries.spread_counts import SpreadCounts
+
+WIDE = Lattice.within((-1e6, 1e6))
+RNG = np.random.default_rng(8)
+
+
+def scores(lattice: Lattice, x: np.ndarray) -> np.ndarray:
+    accumulator = SpreadCounts().begin(lattice)
+    accumulator.update(x[:, None])
+    return IntervalGrid.of(lattice).scores(partial(accumulator.finish().below, 0))
+
+
+def by_definition(q: np.ndarray, low: int, width: int) -> int:
+    part = width // 16
+    counts = [int(((q >= low + k * part) & (q < low + (k + 1) * part)).sum()) for k in range(16)]
+    return sum(counts) - max(a + b for a, b in pairwise(counts))
+
+
+@pytest.mark.parametrize("place", [0, 3e-5, 152, -999_999])
+def test_scores_are_those_of_the_definition(place) -> None:
+    x = np.concatenate([RNG.normal(place, 0.3, 40), RNG.normal(0, 1e5, 10), [1e6, -1e6, 0]])
+    grid, q = IntervalGrid.of(WIDE), WIDE.quantise(x)
+    found = scores(WIDE, x)
+    assert found.shape == (grid.size,)
+    for index in [*RNG.integers(0, grid.size, 300).tolist(), *np.argsort(found)[-50:].tolist()]:
+        assert found[index] == by_definition(q, *grid.interval(index))
+
+
+def test_a_record_more_adds_nothing_or_one() -> None:
+    lattice = Lattice(-8.0, 8.0, 1.0)
+    for _ in range(100):
+        x = RNG.integers(-8, 9, 6).astype(float)
+        change = scores(lattice, x) - scores(lattice, x[:-1])
+        assert set(change.tolist()) <= {0, 1}
+
+
+def test_the_widest_interval_about_zero_holds_the_range() -> None:
+    for lattice in (WIDE, Lattice.within((4, 12), 1.0), Lattice(-1.0, 1.0, 1.0)):
+        grid = IntervalGrid.of(lattice)
+        low, width = grid.interval(grid.size - 256)
+        assert low == -width // 2
+        assert low <= lattice.first
+        assert lattice.last < -low
+
+
+@pytest.mark.parametrize(("place", "spread"), [(0, 1e-4), (1000, 1), (-3e5, 2e4)])
+def test_a_draw_finds_place_and_scale(place, spread) -> None:
+    """Nothing is told but a range of ±1e6."""
+    x = RNG.normal(place, spread, 2000)
+    grid = IntervalGrid.of(WIDE)
+    epsilon = Fraction(1, 50)
+    law = IntervalDraw(scores(WIDE, x), grid, epsilon, BoundedRange(epsilon))
+    entropy = SeededEntropy("find")
+    for _ in range(20):
+        low, width = (each * WIDE.step for each in grid.interval(law.sample(entropy)))
+        assert low < place < low + width
+        assert 1 < width / spread < 40

@@ -1,0 +1,117 @@
+"""Spread counts, sizes of rows and sums of outer products, against their definitions."""
+
+import numpy as np
+import pytest
+
+from modicum.errors import InvalidArgument
+from modicum.exact.lattice import Lattice
+from modicum.summaries.outer import (
+    ONE,
+    Frame,
+    Gauge,
+    GaugeCounts,
+    GaugeSummary,
+    OuterProducts,
+    OuterSummary,
+    Weights,
+)
+from modicum.summaries.spread_counts import SpreadCounts, SpreadSummary, cell_numbers
+
+LATTICE = Lattice.within((-1e6, 1e6))
+RNG = np.random.default_rng(4)
+X = RNG.normal([152, 0, 1e5], [70, 0.05, 3e4], size=(300, 3))
+X[:4] = [[np.inf, 0, 0], [-np.inf, 1e6, 1], [1e300, -1e6, 2], [0, 5e-324, 3]]
+FRAME = Frame((152 << 31, 0, 0), (38, 28, 47))
+PLAIN = Weights(count=20, mean=10, square=20, product=20)
+GOAL = Weights(count=20, mean=10, square=20, product=6, goal=40, goal_mean=30, goal_square=2)
+GAUGES = [Gauge(norm, weights) for norm in ("l1", "l2") for weights in (PLAIN, GOAL)]
+
+
+def reduce(reduction, blocks):
+    accumulator = reduction.begin(LATTICE)
+    accumulator.update(np.empty((0, 3)))
+    for block in blocks:
+        accumulator.update(block)
+    return accumulator.finish()
+
+
+def rows(x=X):
+    return FRAME.rows(LATTICE.quantise(x.ravel()).reshape(x.shape))
+
+
+def size(gauge: Gauge, vector: np.ndarray) -> float:
+    products = np.abs(np.outer(vector.astype(object), vector.astype(object)))
+    weighted = np.triu(gauge.weights.matrix(len(vector)).astype(object) * products)
+    return weighted.sum() if gauge.norm == "l1" else float((weighted**2).sum()) ** 0.5
+
+
+@pytest.mark.parametrize("gauge", GAUGES, ids=str)
+def test_sizes_are_norms_of_the_weighted_outer_product(gauge) -> None:
+    vectors = np.concatenate(
+        [rows(), RNG.integers(-2 * ONE, 2 * ONE, (50, 4)), np.zeros((1, 4), int)]
+    )
+    vectors[:, 0] = np.abs(vectors[:, 0])
+    found = gauge.sizes(vectors)
+    exact = np.array([float(size(gauge, vector)) for vector in vectors])
+    if gauge.norm == "l1":
+        assert found.tolist() == [size(gauge, vector) for vector in vectors]
+    else:
+        assert (found >= exact).all()
+        assert found == pytest.approx(exact, rel=2e-3)
+
+
+@pytest.mark.parametrize("gauge", GAUGES, ids=str)
+@pytest.mark.parametrize("share", [3000, 30, 3, 1])
+def test_no_clipped_row_exceeds_the_bound(gauge, share) -> None:
+    bound = gauge.typical(4) // share
+    vectors = rows()
+    clipped = gauge.clipped(vectors, bound)
+    assert all(size(gauge, vector) <= bound for vector in clipped)
+    beyond = gauge.sizes(vectors) > bound
+    assert np.array_equal(clipped[~beyond], vectors[~beyond])
+    # A shrunk row keeps its direction, and fills the bound.
+    factor = clipped[:, :1] / ONE
+    assert np.abs(clipped - factor * vectors).max() < 8
+    assert (gauge.sizes(clipped)[beyond] > 0.9 * bound).all()
+
+
+@pytest.mark.parametrize("gauge", GAUGES[1:3], ids=str)
+def test_sums_do_not_depend_on_order_or_blocks(gauge) -> None:
+    bound = gauge.typical(4) // 4
+    order = RNG.permutation(len(X))
+    asked = (
+        (SpreadCounts(), SpreadSummary),
+        (GaugeCounts(FRAME, gauge, (bound, 2 * bound)), GaugeSummary),
+        (OuterProducts(FRAME, gauge, bound), OuterSummary),
+    )
+    for reduction, kind in asked:
+        whole = reduce(reduction, [X])
+        assert reduce(reduction, [X[order][:7], X[order][7:7], X[order][7:]]) == whole
+        assert reduce(reduction, [X[:100]]).merge(reduce(reduction, [X[100:]])) == whole
+        assert kind.from_bytes(whole.to_bytes()) == whole
+        assert str(X[5, 0])[:6] not in repr(whole)
+    clipped = gauge.clipped(rows(), bound).astype(object)
+    assert whole.products == tuple((clipped.T @ clipped)[np.triu_indices(4)].tolist())
+
+
+def test_far_values_are_clipped_and_farther_ones_are_the_centre() -> None:
+    q = np.array([[10], [9], [17], [18], [26], [60], [73], [74], [-54], [-55]])
+    found = Frame((10,), (3,)).rows(q)[:, 1] / ONE
+    assert found.tolist() == [0, -0.125, 0.875, 1, 2, 2, 2, 0, 0, 0]
+    wide = Frame((-(1 << 59), 1 << 59), (51, 51)).rows(np.array([[1 << 51, -(1 << 51)]]))
+    assert np.abs(wide).max() <= 2 * ONE
+
+
+def test_cells_are_half_open_on_both_sides_of_zero() -> None:
+    q = np.arange(-5000, 5001)
+    numbers = cell_numbers(q)
+    assert (np.diff(numbers) >= 0).all()
+    for boundary in (-4096, -1024, -8, 0, 8, 1024, 4096):
+        assert cell_numbers(np.array([boundary - 1])) < cell_numbers(np.array([boundary]))
+
+
+def test_too_many_columns_are_refused_by_their_number() -> None:
+    with pytest.raises(InvalidArgument, match="500"):
+        SpreadCounts().begin(LATTICE).update(np.empty((0, 501)))
+    with pytest.raises(InvalidArgument, match="several columns"):
+        SpreadCounts().begin(LATTICE).finish()
