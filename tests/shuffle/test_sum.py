@@ -14,7 +14,8 @@ from modicum.errors import BudgetExceeded, CopyRefused, InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.noise import LaplaceNoise
 from modicum.shuffle.polya import Polya
-from modicum.shuffle.sum import _FRAME, _split
+from modicum.shuffle.shares import split
+from modicum.shuffle.sum import _FRAME
 
 SESSION = "00112233445566778899aabbccddeeff"
 
@@ -66,7 +67,7 @@ def test_the_noise_of_the_honest_alone_is_the_discrete_laplace_of_the_price() ->
 def test_shares_add_up_and_any_but_all_are_uniform() -> None:
     protocol = small()
     values = np.array([-5, 0, 7, 1 << 20])
-    shares = _split(values, protocol, SeededEntropy(3))
+    shares = split(values, protocol.shares, protocol.bits, SeededEntropy(3))
     modulus = 1 << protocol.bits
     assert (shares < modulus).all()
     sums = [sum(map(int, row)) % modulus for row in shares]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import numbers
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,26 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
-from modicum.exact.lattice import Lattice
-from modicum.local.cells import BRANCHING, Cells, numbers_of
+from modicum.local.cells import BRANCHING
 from modicum.local.gaussian_round import NORM, GaussianRound, clipped
 from modicum.local.protocol import Protocol, fresh_session, local_budget, pure_share
-from modicum.local.rotation import padded, rotated, unrotated
 from modicum.local.round import Answers
 from modicum.local.tree import Tree
 from modicum.local.tree_round import TreeRound
+from modicum.local.vectors import LARGEST_RADIUS, Vectors
 from modicum.local.wire import Announcement
 from modicum.privacy.budget import Budget, Number
 
 __all__ = ["MeanVector", "VectorEstimate", "mean_vector"]
 
-_BITS = 24  # of a coordinate within the radius
 _CENTRES, _NORMS, _MEANS = 1, 2, 3
 _OCTAVE = 8  # cells of norms in which a norm doubles
 _NORM_TREE = Tree(BRANCHING, 4)  # 256 cells: 32 octaves
-_SMALLEST = 1 << 20  # the least norm told apart, as a part of the largest median
 _SOME, _SURE = 0.5, 4.0  # what is believed in, for a median and for a norm
-_LARGEST = 1 << 62  # radius
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,71 +64,40 @@ class MeanVector(Protocol):
     @property
     def shares(self) -> tuple[int, ...]:
         """Clients of each round, in parts of 1024: a median of each coordinate needs its own."""
-        first, second = min(96 + 5 * self._width, 384), 64
+        first, second = min(96 + 5 * self.vectors.width, 384), 64
         return first, second, 1024 - first - second
 
     @property
-    def lattice(self) -> Lattice:
-        """Grid of a coordinate: 2^-24 of the radius."""
-        step = math.ldexp(1.0, math.frexp(self.radius)[1] - _BITS)
-        return Lattice.within((-self.radius, self.radius), step)
-
-    @property
-    def _width(self) -> int:
-        return padded(self.dimension)
-
-    @property
-    def medians(self) -> Cells:
-        """Cells of the median of a rotated coordinate, at most 1024.
-
-        The rotation is not scaled down. A vector of norm R then has coordinates up to R sqrt(d'),
-        and beyond 5 R with probability 2 e^-12.5 (Hoeffding): there they are cut, for the median.
-        """
-        reach = math.ceil(min(5.0, math.sqrt(self._width)) * self.lattice.last)
-        return Cells.of(-reach, reach, BRANCHING**5)
+    def vectors(self) -> Vectors:
+        """The clients' vectors as integers."""
+        return Vectors(self.seed, self.dimension, self.radius)
 
     def asked(self, said: Announcement) -> TreeRound | GaussianRound:
         """Return a round, after a look at what was announced."""
-        epsilon, size = pure_share(self.budget), len(said.parameters)
-        if said.round == _CENTRES and not size:
-            return TreeRound(self.medians.tree, epsilon, self._width)
-        if all(abs(x) <= self.medians.last for x in said.parameters[: self._width]):
-            if said.round == _NORMS and size == self._width + 1:
+        epsilon, width = pure_share(self.budget), self.vectors.width
+        centre, rest = said.parameters[:width], said.parameters[width:]
+        if said.round == _CENTRES and not said.parameters:
+            return TreeRound(self.vectors.medians.tree, epsilon, width)
+        if self.vectors.central(centre):
+            if said.round == _NORMS and len(rest) == 1:
                 return TreeRound(_NORM_TREE, epsilon)
-            if (
-                said.round == _MEANS
-                and size == self._width + 3
-                and 0 < said.parameters[-3] <= _LARGEST
-            ):
-                return GaussianRound(self._width, self.budget.amount)
+            if said.round == _MEANS and len(rest) == 3 and 0 < rest[0] <= LARGEST_RADIUS:
+                return GaussianRound(width, self.budget.amount)
         raise InvalidArgument("the announcement does not fit this mean of vectors")
 
     def rows(self, values: NDArray[np.float64], said: Announcement) -> NDArray[np.int64]:
         """Return cells of rotated coordinates, then of a norm, then clipped vectors."""
-        q = self.lattice.quantise(values.ravel()).reshape(values.shape)
-        turned = rotated(q, self.seed)
+        vectors = self.vectors
+        shifted = vectors.shifted(values, said.parameters[: vectors.width])
         if said.round == _CENTRES:
-            return self.medians.of_integers(turned)
-        shifted = turned - np.array(said.parameters[: self._width], np.int64)
+            return vectors.medians.of_integers(shifted)
         if said.round == _MEANS:
             return clipped(shifted, said.parameters[-3])
-        norms = np.sqrt((shifted.astype(np.float64) ** 2).sum(axis=1))
-        places = np.floor(_OCTAVE * np.log2(np.maximum(norms / self._least_norm, 1.0)))
-        cells: NDArray[np.int64] = np.minimum(places, _NORM_TREE.cells - 1).astype(np.int64)
-        return cells[:, None]
-
-    @property
-    def _least_norm(self) -> float:
-        return max(1.0, self.medians.last / _SMALLEST)
+        return vectors.norm_cells(shifted, octave=_OCTAVE, cells=_NORM_TREE.cells)[:, None]
 
     def read(self, values: Any) -> NDArray[np.float64]:
         """Read one vector for each client; a missing coordinate becomes 0."""
-        x = numbers_of(values)
-        if x.ndim != 2 or x.shape[1] != self.dimension:
-            raise InvalidArgument(
-                f"values must have the shape (n, {self.dimension}), got {x.shape}"
-            )
-        return np.where(np.isnan(x), 0.0, x)
+        return self.vectors.read(values)
 
     def closed(self, said: Announcement, answers: Answers) -> Announcement | VectorEstimate:
         """Announce the centre, then the radius, then return the mean."""
@@ -141,32 +105,30 @@ class MeanVector(Protocol):
         if isinstance(asked, GaussianRound):
             return self._estimate(said, asked, answers.values)
         if said.round == _CENTRES:
-            cells = self.medians
+            cells = self.vectors.medians
             centre = [
                 cells.edge(asked.grown(answers, j, sure=_SOME).rank(0.5))
-                for j in range(self._width)
+                for j in range(self.vectors.width)
             ]
             return Announcement(said.session, _NORMS, (*centre, count))
         *centre, first = said.parameters
         # [V2] A far quantile would be led astray by places that look taken by chance.
         place = asked.grown(answers, sure=_SURE).rank(0.75)
-        radius = math.ceil(self._least_norm * 2 ** (place / _OCTAVE))
+        radius = self.vectors.edge(place, octave=_OCTAVE)
         return Announcement(said.session, _MEANS, (*centre, radius, first, count))
 
     def _estimate(
         self, said: Announcement, asked: GaussianRound, answers: NDArray[Any]
     ) -> VectorEstimate:
         *centre, radius, first, second = said.parameters
-        count, step = len(answers), self.lattice.step
-        moved = np.zeros(self._width)
-        error = math.inf
+        count, step = len(answers), self.vectors.lattice.step
+        root = math.sqrt(self.vectors.width)
+        moved, error = np.zeros(self.vectors.width), math.inf
         if count:
             moved = answers.astype(np.float64).mean(axis=0) * (radius / NORM)
-            noise = math.sqrt(asked.noise.variance / count) * radius / NORM
-            error = noise / math.sqrt(self._width) * step
-        values = unrotated(np.array(centre) + moved, self.seed, self.dimension) * step
-        reach = radius / math.sqrt(self._width) * step
-        return VectorEstimate(values, error, reach, (first, second, count))
+            error = math.sqrt(asked.noise.variance / count) * radius / NORM / root * step
+        values = self.vectors.restored(np.array(centre) + moved)
+        return VectorEstimate(values, error, radius / root * step, (first, second, count))
 
     def error(self, clients: int, *, distance: float) -> float:
         """Predict the norm of the error that is due to noise.
@@ -226,11 +188,7 @@ def mean_vector(
     The error is about the diameter of the data times sqrt(d / (ρ n)), once some 100 d clients /ρ
     have found the centre (Huang, Liang and Yi 2021, Theorem 7).
     """
-    if type(dimension) is not int or not 1 <= dimension <= 2048:
-        raise InvalidArgument(f"dimension must be an integer from 1 to 2048, got {dimension!r}")
-    number = isinstance(radius, numbers.Real) and not isinstance(radius, bool)
-    if not number or not 2.0**-900 < radius < 2.0**900:
-        raise InvalidArgument(f"radius must be between 2^-900 and 2^900, got {radius!r}")
+    checked = Vectors(b"", dimension, radius)
     budget: Budget = local_budget(None, rho)
     GaussianRound(dimension, budget.amount)  # refuses now what the last round would refuse
-    return MeanVector(session or fresh_session(), budget, dimension, float(radius))
+    return MeanVector(session or fresh_session(), budget, dimension, float(checked.radius))

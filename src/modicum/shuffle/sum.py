@@ -23,6 +23,7 @@ from modicum.local.cells import read_column
 from modicum.local.protocol import check_process, check_session, fresh_session
 from modicum.privacy.budget import Budget, Number
 from modicum.shuffle.polya import Polya
+from modicum.shuffle.shares import pooled, share_count, split
 from modicum.shuffle.shuffler import Shuffler
 
 __all__ = ["Sum", "SumBatch", "SumEstimate", "analysed", "split_sum"]
@@ -60,8 +61,7 @@ class Sum:
     @property
     def shares(self) -> int:
         """Messages of a client, [S2] of the proof page."""
-        entropy = 2 * self.security + self.bits
-        return math.ceil(entropy / (math.log2(self.honest) - math.log2(math.e))) + 2
+        return share_count(self.honest, security=self.security, bits=self.bits)
 
     @property
     def noise(self) -> Polya:
@@ -224,7 +224,7 @@ class SumBatch:
             noisy += sign * protocol.noise.sample_many(len(x), self._entropy)
         frames = np.empty((len(x), protocol.shares), _FRAME)
         frames["magic"], frames["version"], frames["session"] = _MAGIC, _VERSION, protocol.tag
-        frames["share"] = _split(noisy, protocol, self._entropy)
+        frames["share"] = split(noisy, protocol.shares, protocol.bits, self._entropy)
         return frames.tobytes()
 
     def _rounded(self, q: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -283,23 +283,8 @@ def analysed(protocol: Sum, frames: bytes) -> SumEstimate:
     clients, rest = divmod(int(good.sum()), protocol.shares)
     if rest or not 0 < clients <= protocol.clients:
         raise InvalidArgument("shares are missing, or more or fewer came than agreed")
-    # 64-bit sums wrap at a multiple of the modulus.
-    total = int(read["share"][good].sum(dtype=np.uint64)) % (1 << protocol.bits)
-    modulus = 1 << protocol.bits
-    if total >= modulus // 2 + clients * protocol.precision // 2:
-        total -= modulus
+    middle = clients * protocol.precision // 2
+    total = pooled(read["share"][good], protocol.bits, middle=middle)
     lattice = protocol.lattice
     value = clients * lattice.lo + total * (lattice.hi - lattice.lo) / protocol.precision
     return SumEstimate(value, value / clients, clients, int(len(read) - good.sum()))
-
-
-def _split(values: NDArray[np.int64], protocol: Sum, entropy: Entropy) -> NDArray[np.uint64]:
-    """Write each integer as a sum of shares modulo 2^bits, all but the last uniform."""
-    mask = np.uint64((1 << protocol.bits) - 1)
-    shares = np.empty((len(values), protocol.shares), np.uint64)
-    drawn = entropy.words(len(values) * (protocol.shares - 1))
-    shares[:, :-1] = drawn.reshape(len(values), protocol.shares - 1) & mask
-    # Unsigned arithmetic wraps at 2^64, a multiple of the modulus.
-    rest = values.astype(np.uint64) - shares[:, :-1].sum(axis=1, dtype=np.uint64)
-    shares[:, -1] = rest & mask
-    return shares
