@@ -228,7 +228,7 @@ def mixture(asked, event, rows, most: int, paths) -> float:
     return top + math.log(sum(weight * math.exp(each - top) for weight, each in densities))
 
 
-@pytest.mark.parametrize("name", ["count", "count of rows"])
+@pytest.mark.parametrize("name", ["count", pytest.param("count of rows", marks=pytest.mark.slow)])
 def test_a_random_choice_of_one_group_costs_epsilon(name) -> None:
     """The groups' outcomes depend on each other then; the loss of them all, jointly."""
     asked, unit = STATISTICS[name], COMBINED.in_groups(1)

@@ -144,7 +144,7 @@ def test_every_set_of_rows_has_its_probability(k: int, merges: int) -> None:
     assert p_value(shared, subset_law(2.0**-k)) < REJECT
 
 
-@pytest.mark.parametrize("kept", [1, 2])
+@pytest.mark.parametrize("kept", [pytest.param(1, marks=pytest.mark.slow), 2])
 @pytest.mark.usefixtures("early_levels")
 def test_a_second_subsample_is_a_fresh_one(kept: int) -> None:
     entropy = SeededEntropy(kept)

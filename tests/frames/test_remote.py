@@ -145,6 +145,7 @@ def chosen_pairs(rows: list[tuple[str, float]], entropy: SeededEntropy, times: i
     return drawn
 
 
+@pytest.mark.slow
 def test_a_random_choice_is_uniform_and_the_test_would_see_a_bias(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

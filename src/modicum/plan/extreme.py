@@ -37,7 +37,7 @@ def maximum(
 
     Examples
     --------
-    >>> found = maximum(within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1, shape="normal")
+    >>> found = maximum(within=(-1e9, 1e9), sd=5e4, n=2_000, epsilon=1, shape="normal")
     >>> 1e3 < found.error < 1e5
     True
     """
@@ -69,7 +69,7 @@ def minimum(
 
     Examples
     --------
-    >>> found = minimum(within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1, shape="normal")
+    >>> found = minimum(within=(-1e9, 1e9), sd=5e4, n=2_000, epsilon=1, shape="normal")
     >>> 1e3 < found.error < 1e5
     True
     """

@@ -43,9 +43,9 @@ def histogram(
 
     Examples
     --------
-    >>> round(histogram(edges=[0, 10, 20, 30], sd=10, n=20_000, epsilon="0.1").error)
+    >>> round(histogram(edges=[0, 10, 20, 30], sd=10, n=2_000, epsilon="0.1").error)
     10
-    >>> round(histogram(bins=10, within=(0, 1e6), sd=10, n=20_000, epsilon="0.1").error)
+    >>> round(histogram(bins=10, within=(0, 1e6), sd=10, n=2_000, epsilon="0.1").error)
     13
     """
     ask.histogram(edges=edges, bins=bins, within=within, step=step, epsilon=1)  # checks them

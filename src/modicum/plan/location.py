@@ -55,7 +55,7 @@ def expectile(
 
     Examples
     --------
-    >>> found = expectile(tau=0.9, within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1)
+    >>> found = expectile(tau=0.9, within=(-1e9, 1e9), sd=5e4, n=2_000, epsilon=1)
     >>> 50 < found.error < 5000
     True
     """
@@ -92,7 +92,7 @@ def lp_location(
 
     Examples
     --------
-    >>> found = lp_location(p=1.5, within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1)
+    >>> found = lp_location(p=1.5, within=(-1e9, 1e9), sd=5e4, n=2_000, epsilon=1)
     >>> 5 < found.error < 500
     True
     """
@@ -130,7 +130,7 @@ def huber_location(
 
     Examples
     --------
-    >>> found = huber_location(width=5e4, within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1)
+    >>> found = huber_location(width=5e4, within=(-1e9, 1e9), sd=5e4, n=2_000, epsilon=1)
     >>> 1 < found.error < 100
     True
     """

@@ -60,7 +60,7 @@ def monotone(
     >>> import numpy as np
     >>> from modicum import Score
     >>> smooth = Score("smooth median", lambda v: np.tanh(v / 1e4), growth=0, width=3e4)
-    >>> found = monotone(statistic=smooth, within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1)
+    >>> found = monotone(statistic=smooth, within=(-1e9, 1e9), sd=5e4, n=2_000, epsilon=1)
     >>> 1 < found.error < 100
     True
     """
