@@ -47,6 +47,7 @@ def test_the_worst_loss_is_that_of_two_replays(request_: Request) -> None:
     assert report.worst == pytest.approx(abs(joint[0] - joint[1]), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_no_branch_of_a_small_tree_is_worse() -> None:
     """All outcomes of the thresholds and all corners of the last law, by brute force."""
     request = ask.mean(within=(-2, 2), step=1, epsilon=64, method="subset")

@@ -14,7 +14,11 @@ LOW, HIGH = -5.0, 6.0
 
 
 @pytest.mark.parametrize("swap", [False, True])
-@pytest.mark.parametrize("qs", [[0.5], [0.25, 0.75], [0.2, 0.5, 0.6]], ids=len)
+@pytest.mark.parametrize(
+    "qs",
+    [[0.5], [0.25, 0.75], pytest.param([0.2, 0.5, 0.6], marks=pytest.mark.slow)],
+    ids=len,
+)
 def test_joint_exp_draws_gaps_by_their_weights(qs, swap) -> None:
     """Compared with the weights of all non-decreasing tuples of gaps, listed."""
     shares = np.diff([0, *qs, 1])

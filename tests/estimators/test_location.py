@@ -86,7 +86,7 @@ def test_a_location_is_near_the_true_one(name, shape) -> None:
 
 
 @pytest.mark.parametrize("name", ASKED)
-@pytest.mark.parametrize("n", [0, 1, 300, 20_000])
+@pytest.mark.parametrize("n", [0, 1, 300, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_the_interval_covers_the_location(name, n) -> None:
     """Whatever the data, and however few: only the noise is random."""
     ask, psi = ASKED[name]
