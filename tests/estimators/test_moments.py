@@ -36,6 +36,15 @@ def test_covariances_of_columns_of_different_scale(price) -> None:
 
 
 @pytest.mark.parametrize("price", PRICES, ids=str)
+def test_constant_columns_are_not_seen(price) -> None:
+    """Wherever their interval lies: the means' noise counts too."""
+    data = np.ones((500, 3))
+    found = [curator(data, each, price).covariance(within=WITHIN, **price) for each in range(30)]
+    assert sum((np.diag(each.values) > 0).sum() for each in found) <= 1
+    assert all("lost in the noise" in each.status for each in found)
+
+
+@pytest.mark.parametrize("price", PRICES, ids=str)
 def test_a_regression_recovers_its_slopes(price) -> None:
     release = curator(np.column_stack([X, Y]), "slopes", price).linear_regression(
         within=WITHIN, **price

@@ -122,9 +122,12 @@ class Moments:
     def seen(self, threshold: float) -> NDArray[np.bool_]:
         """Tell the columns whose spread exceeds its noise so many times.
 
-        A column whose interval missed it is constant, in its units, and is not seen.
+        A column whose interval missed it is constant, in its units, and is not seen. To first
+        order a scatter M - m² / n has the noise of M - 2 (m / n) m + (m / n)² n, all independent.
         """
-        found: NDArray[np.bool_] = np.diag(self.scatter) > threshold * np.diag(self.noise)[1:]
+        own, first, rows = np.diag(self.noise)[1:], self.noise[0, 1:], self.noise[0, 0]
+        noise = np.sqrt(own**2 + (2 * self.means * first) ** 2 + (self.means**2 * rows) ** 2)
+        found: NDArray[np.bool_] = np.diag(self.scatter) > threshold * noise
         return found
 
     def _matrix(self, upper: Sequence[float]) -> Floats:
