@@ -52,8 +52,8 @@ def open_array(array: NDArray[Any]) -> MemorySource:
         raise UnsupportedData("a masked array hides values: pass x.astype(float).filled(numpy.nan)")
     if array.ndim != 1:
         raise UnsupportedData(
-            f"an array must have one dimension, got {array.ndim}: pass one column of it, such as "
-            "x[:, 0]"
+            "an array must have one dimension, or two if its rows are vectors, got "
+            f"{array.ndim}: pass one column of it, or its rows as x.reshape(len(x), -1)"
         )
     check_number("numpy", array.dtype.name, None)
     return _source("numpy", np.asarray(array))
