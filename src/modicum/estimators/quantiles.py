@@ -244,16 +244,15 @@ def drawn_points(
     ends, left, reach = (lattice.first, lattice.last), share, 0
     if joint is not None:
         left, reach = share - joint.glance_share - joint.count_share, joint.reach
-    # Less for the nodes takes wider windows.
-    asked = _windows(purse.total, qs, nodes_for(left), reach)
-    windows = yield from need(Ask(column, lattice, asked))
+    nodes = nodes_for(left)  # less for the nodes takes wider windows
+    windows = yield from need(Ask(column, lattice, _windows(purse.total, qs, nodes, reach)))
     if joint is not None:
         count, left = yield from _counted(purse, windows.count, joint, share)
         if count is not None:
             law = purse.joint(windows, ends, joint.terms(count), fine=fine, share=left)
             _, *points = yield from draw(label, law, lambda outcome: words(outcome[1:]))
             return Drawn(inside(tuple(points)), joint.least(lattice), windows, joint=True)
-    nodes = nodes_for(left)
+        nodes = nodes_for(left)
     nested = purse.nested(windows, ends, nodes, fine=fine, share=left)
     outcome = yield from draw(label, nested, words)
     least = max(_least(node, qs, lattice) for node in nodes)
