@@ -100,16 +100,7 @@ def locate(
     frame, noise, rounds = start_frame(here.lattice), math.inf, 0
     while True:
         rounds += 1
-        place = yield from radius_for(
-            here,
-            norms,
-            grid,
-            target=schedule.target,
-            tilt=schedule.wide_tilt,
-            share=schedule.radius,
-            label=f"radius {rounds}",
-        )
-        radius = grid.radii[place]
+        radius = yield from _rough_radius(here, schedule, norms, grid, f"radius {rounds}")
         after = here.spent + schedule.step + 2 * schedule.radius
         if noise <= _SETTLED * radius or after > LOCATE:
             return frame, radius
@@ -147,16 +138,8 @@ def find_scales(
             break
         squared = replace(frame, squared=True)
         norms = yield from need(here.ask(NormCounts(squared, grid.radii)))
-        place = yield from radius_for(
-            here,
-            norms,
-            grid,
-            target=schedule.target,
-            tilt=schedule.wide_tilt,
-            share=schedule.radius,
-            label=f"radius of squares {number}",
-        )
-        radius = grid.radii[place]
+        label = f"radius of squares {number}"
+        radius = yield from _rough_radius(here, schedule, norms, grid, label)
         summary = yield from need(here.ask(ClippedVectors(squared, radius)))
         law = here.purse.vector(summary.totals, bound=BOUND, share=share)
         sums = yield from draw(f"squares {number}", law)
@@ -179,6 +162,17 @@ def wide_radius(
     """Draw a radius in any frame, without knowing where to look for it."""
     grid = wide_radii(here.lattice)
     norms = yield from need(here.ask(NormCounts(frame, grid.radii)))
+    return (yield from _rough_radius(here, schedule, norms, grid, label))
+
+
+def _rough_radius(
+    here: VectorSetting,
+    schedule: VectorSchedule,
+    norms: NormSummary,
+    grid: RadiusGrid,
+    label: str,
+) -> Steps[int]:
+    """Draw a radius on the way, for little."""
     place = yield from radius_for(
         here,
         norms,
