@@ -90,6 +90,21 @@ def test_deviations_are_those_of_noise_drawn_again() -> None:
     assert (release.evidence.deviations() > NoiseAlone(released).deviations()).all()
 
 
+def test_the_noise_of_a_scatter_is_that_of_noise_drawn_again() -> None:
+    """Variances too, of columns that are not in the middle of their interval."""
+    rows = RNG.normal(1, [1, 2, 0.5], size=(5000, 3))
+    release = curator(rows, "scatter", {"rho": "0.03"}).covariance(within=WITHIN, rho="0.03")
+    released = release.evidence.moments
+    assert np.abs(released.means).max() > 0.2
+    found = []
+    for _ in range(2000):
+        noise = RNG.normal(size=len(released.sums)) * released.deviations
+        sums = tuple(int(a + b) for a, b in zip(released.sums, noise, strict=True))
+        found.append(replace(released, sums=sums).scatter)
+    ratio = released.scatter_noise() / np.std(found, axis=0)
+    assert 0.9 < ratio.min() < ratio.max() < 1.1
+
+
 def test_components_capture_variance() -> None:
     rows = RNG.normal(size=(3000, 10)) * np.sqrt([10, 5] + [1] * 8)
     matrix = np.cov(rows.T)

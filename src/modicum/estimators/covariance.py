@@ -110,14 +110,9 @@ class CovarianceEvidence:
         size = len(moments.labels)
         factor = NormalDist().inv_cdf(1 - (1 - level) / (size * (size + 1) + 2))
         scales = np.outer(moments.units, moments.units)
-        means = np.abs(moments.means)
-        rows, noise = moments.weight, moments.noise
-        # S = M - m m' / n: first order in the noise of M, of m, and of n.
-        moved = noise[1:, 1:] ** 2
-        moved = moved + np.outer(means, noise[0, 1:]) ** 2 + np.outer(noise[0, 1:], means) ** 2
-        covariance = moments.scatter / rows
-        moved = moved + ((np.outer(means, means) + np.abs(covariance)) * noise[0, 0]) ** 2
-        width = (factor * np.sqrt(moved) / rows * scales).ravel()
+        # A covariance is scatter over rows, which the noise of the rows moves too.
+        noise = moments.scatter_noise(np.abs(moments.scatter) / moments.weight)
+        width = (factor * noise / moments.weight * scales).ravel()
         center = self.matrix.ravel()
         return Intervals(center - width, center + width)
 
@@ -136,13 +131,7 @@ class CovarianceEvidence:
 
     def to_dict(self) -> dict[str, object]:
         """Numbers as JSON types."""
-        moments = self.moments
-        return {
-            "rows": moments.count,
-            "half_widths": moments.units.tolist(),
-            "means": moments.location.tolist(),
-            "share_shrunk": moments.beyond,
-        }
+        return self.moments.summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,13 +206,10 @@ class ComponentsEvidence:
     def to_dict(self) -> dict[str, object]:
         """Numbers as JSON types."""
         return {
-            "rows": self.moments.count,
+            **self.moments.summary,
             "explained_variance": self.explained_variance.tolist(),
             "total_variance": float(self.variances.sum()),
             "noise_size": self.noise_size,
-            "means": self.location.tolist(),
-            "half_widths": self.moments.units.tolist(),
-            "share_shrunk": self.moments.beyond,
         }
 
     def _decomposed(self) -> tuple[Floats, Floats]:

@@ -119,14 +119,36 @@ class Moments:
         found: Floats = centres + self.means * self.units
         return found
 
+    @property
+    def summary(self) -> dict[str, object]:
+        """Numbers as JSON types, of whatever follows from the moments."""
+        return {
+            "rows": self.count,
+            "half_widths": self.units.tolist(),
+            "means": self.location.tolist(),
+            "share_shrunk": self.beyond,
+        }
+
+    def scatter_noise(self, rows: Floats | float = 0.0) -> Floats:
+        """Standard deviations of the noise of :attr:`scatter`, to first order.
+
+        With M the products, m the sums and n the rows, M_ij - m_i m_j / n has the noise of
+        M_ij - (m_j / n) m_i - (m_i / n) m_j + (m_i m_j / n²) n. All are independent, but m_i and
+        m_j are one on the diagonal. ``rows`` is what n moves besides, in size.
+        """
+        means, first = np.abs(self.means), self.noise[0, 1:]
+        crossed = np.outer(means, first)
+        both = crossed**2 + crossed.T**2 + np.diag(2 * np.diag(crossed) ** 2)
+        moved = ((np.outer(means, means) + rows) * self.noise[0, 0]) ** 2
+        found: Floats = np.sqrt(self.noise[1:, 1:] ** 2 + both + moved)
+        return found
+
     def seen(self, threshold: float) -> NDArray[np.bool_]:
         """Tell the columns whose spread exceeds its noise so many times.
 
-        A column whose interval missed it is constant, in its units, and is not seen. To first
-        order a scatter M - m² / n has the noise of M - 2 (m / n) m + (m / n)² n, all independent.
+        A column whose interval missed it is constant, in its units, and is not seen.
         """
-        own, first, rows = np.diag(self.noise)[1:], self.noise[0, 1:], self.noise[0, 0]
-        noise = np.sqrt(own**2 + (2 * self.means * first) ** 2 + (self.means**2 * rows) ** 2)
+        noise = np.diag(self.scatter_noise())
         found: NDArray[np.bool_] = np.diag(self.scatter) > threshold * noise
         return found
 

@@ -170,12 +170,9 @@ class RegressionEvidence:
         """Numbers as JSON types."""
         moments = self.moments
         return {
-            "rows": moments.count,
+            **moments.summary,
             "penalty": self.fit.penalty,
-            "half_widths": moments.units.tolist(),
             "centres": [moments.lattice.value(each) for each in moments.frame.centres],
-            "means": moments.location.tolist(),
-            "share_shrunk": moments.beyond,
             "kept": [
                 name for name, kept in zip(moments.labels[:-1], self.fit.kept, strict=True) if kept
             ],
