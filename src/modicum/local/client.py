@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from fractions import Fraction
-from threading import Lock
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.errors import BudgetExceeded, CopyRefused, InvalidArgument
+from modicum.errors import BudgetExceeded, InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
-from modicum.local.protocol import Protocol, check_process
+from modicum.local.once import Once
+from modicum.local.protocol import Protocol
 from modicum.local.round import Round
 from modicum.local.wire import Announcement, packed
 from modicum.privacy.budget import Budget
@@ -21,7 +20,7 @@ from modicum.privacy.compose import total
 __all__ = ["Batch", "Client"]
 
 
-class Batch:
+class Batch(Once):
     """Many clients that answer together; their messages are those of single clients.
 
     Prefer :class:`Client` on a device. A batch is for tests, experiments and for a party that
@@ -49,8 +48,6 @@ class Batch:
     __slots__ = (
         "_costs",
         "_entropy",
-        "_lock",
-        "_process",
         "_protocol",
         "_rounds",
         "_words",
@@ -63,12 +60,12 @@ class Batch:
     def __init__(self, protocol: Protocol, clients: int, *, entropy: Entropy = SYSTEM) -> None:
         if clients < 1:
             raise InvalidArgument(f"clients must be positive, got {clients}")
+        super().__init__()
         self.numbers = entropy.words(clients)
         self._protocol, self._entropy = protocol, entropy
         self._words = protocol.public_words(self.numbers)
         self._rounds = protocol.round_of(self._words)
         self._costs: dict[int, Budget] = {}
-        self._lock, self._process = Lock(), os.getpid()
 
     @property
     def rounds(self) -> NDArray[np.int64]:
@@ -106,7 +103,7 @@ class Batch:
         BudgetExceeded
             If these clients have answered already.
         """
-        check_process(self._process)
+        self._check_process()
         said, asked = _understood(self._protocol, announcement)
         rows = self._protocol.read(values)
         if len(rows) != len(self.numbers):
@@ -123,11 +120,8 @@ class Batch:
         answers = asked.draw(self._protocol.rows(rows[mine], said), found, self._entropy)
         return packed(said.session, said.round, self.numbers[mine], answers).tobytes()
 
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise CopyRefused("a client's budget is spent once, so a client is neither copied nor sent")
 
-
-class Client:
+class Client(Once):
     """One person's part of a protocol.
 
     A client answers one round of the session, which its number decides, and spends its whole
@@ -156,9 +150,7 @@ class Client:
 
     __slots__ = (
         "_entropy",
-        "_lock",
         "_number",
-        "_process",
         "_protocol",
         "_round",
         "_spent",
@@ -166,12 +158,12 @@ class Client:
     )
 
     def __init__(self, protocol: Protocol, *, entropy: Entropy = SYSTEM) -> None:
+        super().__init__()
         self._number = entropy.words(1)
         self._protocol, self._entropy = protocol, entropy
         self._words = protocol.public_words(self._number)
         self._round = int(protocol.round_of(self._words)[0])
         self._spent = Budget(protocol.budget.kind, Fraction(0))
-        self._lock, self._process = Lock(), os.getpid()
 
     @property
     def number(self) -> int:
@@ -221,7 +213,7 @@ class Client:
         BudgetExceeded
             If the client has answered already.
         """
-        check_process(self._process)
+        self._check_process()
         said, asked = _understood(self._protocol, announcement)
         if said.round != self._round:
             raise InvalidArgument(f"this client answers round {self._round}, not {said.round}")
@@ -232,9 +224,6 @@ class Client:
             self._spent = total([law.event], self._protocol.budget.kind)
         answers = asked.stored(law.sample(self._entropy))
         return packed(said.session, said.round, self._number, answers).tobytes()
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise CopyRefused("a client's budget is spent once, so a client is neither copied nor sent")
 
 
 def _alone(value: Any) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.errors import CopyRefused, InvalidArgument
+from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import sqrt_below
 from modicum.exact.entropy import SYSTEM
 from modicum.local.public import Words, pick, words
@@ -23,7 +22,6 @@ from modicum.privacy.budget import Budget, Number, chosen_budget
 
 __all__ = [
     "Protocol",
-    "check_process",
     "check_session",
     "fresh_session",
     "local_budget",
@@ -133,18 +131,6 @@ def check_session(session: object) -> None:
         raise InvalidArgument(
             f"session must be 32 hexadecimal digits, fresh for every session, got {session!r}"
         )
-
-
-def check_process(own: int) -> None:
-    """Refuse to answer for clients that were made by another process.
-
-    Raises
-    ------
-    CopyRefused
-        A forked process has copies of its parent's clients, and their budgets too.
-    """
-    if os.getpid() != own:
-        raise CopyRefused("clients cannot answer in a forked process: they would answer twice")
 
 
 def local_budget(epsilon: Number | None, rho: Number | None) -> Budget:

@@ -6,21 +6,20 @@ import hashlib
 import json
 import math
 import numbers
-import os
 from dataclasses import dataclass
 from fractions import Fraction
-from threading import Lock
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.errors import BudgetExceeded, CopyRefused, InvalidArgument
+from modicum.errors import BudgetExceeded, InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_fraction
 from modicum.local.cells import read_column
-from modicum.local.protocol import check_process, check_session, fresh_session
+from modicum.local.once import Once
+from modicum.local.protocol import check_session, fresh_session
 from modicum.privacy.budget import Budget, Number
 from modicum.shuffle.polya import Polya
 from modicum.shuffle.shares import pooled, share_count, split
@@ -174,7 +173,7 @@ def _integer(value: object, name: str, least: int, most: int) -> int:
     raise InvalidArgument(f"{name} must be an integer from {least} to {most}, got {value!r}")
 
 
-class SumBatch:
+class SumBatch(Once):
     """Clients of a sum; one is a batch of 1.
 
     Examples
@@ -190,13 +189,14 @@ class SumBatch:
     (500, True)
     """
 
-    __slots__ = ("_clients", "_entropy", "_lock", "_process", "_protocol", "_spent")
+    __slots__ = ("_clients", "_entropy", "_protocol", "_spent")
 
     def __init__(self, protocol: Sum, clients: int, *, entropy: Entropy = SYSTEM) -> None:
         if clients < 1:
             raise InvalidArgument(f"clients must be positive, got {clients}")
+        super().__init__()
         self._protocol, self._clients, self._entropy = protocol, clients, entropy
-        self._spent, self._lock, self._process = False, Lock(), os.getpid()
+        self._spent = False
 
     def respond(self, values: Any) -> bytes:
         """Return the shares of every client, one client's after the other's; once.
@@ -210,7 +210,7 @@ class SumBatch:
         BudgetExceeded
             The second time.
         """
-        check_process(self._process)
+        self._check_process()
         protocol = self._protocol
         x = read_column(values, protocol.lattice)
         if len(x) != self._clients:
@@ -236,9 +236,6 @@ class SumBatch:
         rest = np.array(wide % lattice.width, np.int64)
         coins = self._entropy.below_many(lattice.width, len(q)).astype(np.int64)
         return whole + (coins < rest)
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise CopyRefused("a client's budget is spent once, so a client is neither copied nor sent")
 
 
 @dataclass(frozen=True, slots=True)

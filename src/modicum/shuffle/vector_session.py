@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from threading import Lock
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from modicum.errors import BudgetExceeded, CopyRefused, InvalidArgument
+from modicum.errors import BudgetExceeded, InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.local.mean_vector import VectorEstimate
-from modicum.local.protocol import check_process
+from modicum.local.once import Once
 from modicum.local.public import words
 from modicum.local.round import Answers
 from modicum.local.server import Tally
@@ -22,7 +20,7 @@ from modicum.shuffle.mean_vector import MEANS, MeanVector
 __all__ = ["VectorBatch", "VectorServer"]
 
 
-class VectorBatch:
+class VectorBatch(Once):
     """Clients of a mean vector; one is a batch of 1.
 
     Parameters
@@ -49,14 +47,14 @@ class VectorBatch:
     True
     """
 
-    __slots__ = ("_answered", "_clients", "_entropy", "_lock", "_process", "_protocol")
+    __slots__ = ("_answered", "_clients", "_entropy", "_protocol")
 
     def __init__(self, protocol: MeanVector, clients: int, *, entropy: Entropy = SYSTEM) -> None:
         if clients < 1:
             raise InvalidArgument(f"clients must be positive, got {clients}")
+        super().__init__()
         self._protocol, self._clients, self._entropy = protocol, clients, entropy
         self._answered: set[int] = set()
-        self._lock, self._process = Lock(), os.getpid()
 
     def respond(self, values: Any, announcement: bytes) -> bytes:
         """Answer a round for all clients, each round once.
@@ -83,7 +81,7 @@ class VectorBatch:
         BudgetExceeded
             If these clients have answered the round already.
         """
-        check_process(self._process)
+        self._check_process()
         protocol, entropy = self._protocol, self._entropy
         said = protocol.understood(announcement)
         rows = protocol.rows(values, said)
@@ -103,9 +101,6 @@ class VectorBatch:
         found = words(bytes.fromhex(protocol.session), numbers)
         answers = protocol.tree(said.round).draw(rows, found, entropy)
         return packed(said.session, said.round, numbers, answers).tobytes()
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise CopyRefused("a client's budget is spent once, so a client is neither copied nor sent")
 
 
 class VectorServer:
