@@ -31,10 +31,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Fits of ours, fits of other libraries, and the sizes for components."""
+    """Fits of ours, of other libraries, and at each of the least sizes; sizes for components."""
 
     fits: int
     peer_fits: int
+    ladder_fits: int
     sizes: tuple[tuple[int, int], ...]
 
 
@@ -48,15 +49,18 @@ SPIKED = (
     (3000, 20),
     (10_000, 20),
 )
-FULL = Settings(100, 30, SPIKED)
-QUICK = Settings(10, 3, SPIKED[:3])
+WIDTHS = (3, 5, 10, 20)
+LADDER = tuple(50 << k for k in range(10))
+FULL = Settings(100, 30, 40, SPIKED)
+QUICK = Settings(10, 3, 5, SPIKED[:3])
 
 
 def moments(settings: Settings) -> tuple[str, list[Target]]:
     """Run all and return a section of text and its targets."""
     with tempfile.TemporaryDirectory() as folder:
         text, targets = _regressions(settings, Path(folder))
-        return f"{text}\n\n{_components(settings, Path(folder))}", targets
+        components = _components(settings, Path(folder))
+        return f"{text}\n\n{components}\n\n{_least_sizes(settings)}", targets
 
 
 def _tables(folder: Path) -> Iterator[tuple[str, Floats]]:
@@ -65,7 +69,7 @@ def _tables(folder: Path) -> Iterator[tuple[str, Floats]]:
     if "missing" not in _worker("diabetes", str(path)):
         yield "diabetes", np.load(path)
     rng = default_rng(1)
-    for n, d in ((1000, 5), (2000, 20), (10_000, 50)):
+    for n, d in ((1000, 1), (1000, 5), (2000, 20), (10_000, 50)):
         mixed = np.eye(d) + 0.7 * rng.normal(size=(d, d)) / math.sqrt(d)
         x = (rng.normal(size=(n, d)) @ mixed + 3 * rng.normal(size=d)) * np.exp(
             2 * rng.normal(size=d)
@@ -89,6 +93,10 @@ def _regression(name: str, data: Floats, folder: Path, settings: Settings) -> li
         _scores(lambda: _adassp(x, y, 1, rng), settings.fits),
         _scores(lambda: _adassp(x, y, 1000, rng), settings.fits),
         *(_peer("diffprivlib_regression", path, f, settings) for f in (1, 10)),
+        *(
+            _peer("opendp_regression", path, f, settings) if x.shape[1] == 1 else "-"
+            for f in (1, 10)
+        ),
     ]
 
 
@@ -108,6 +116,7 @@ def _regressions(settings: Settings, folder: Path) -> tuple[str, list[Target]]:
     header = [
         "data", "least squares", "ours, ε = 1", f"ours, ρ = {RHO}", "AdaSSP, bounds of the data",
         "AdaSSP, 1000 times as wide", "diffprivlib, bounds of the data", "10 times as wide",
+        "OpenDP, bounds of the data", "10 times as wide",
     ]  # fmt: skip
     return (
         f"""## Regression of tables within ±1e6
@@ -115,6 +124,7 @@ def _regressions(settings: Settings, folder: Path) -> tuple[str, list[Target]]:
 R² on the rows of the fit, median and 5 % quantile over {settings.fits} fits. Ours knows no bounds.
 AdaSSP (Wang 2018) is written from its paper, at (1, {DELTA:g})-DP with public n; it and
 diffprivlib (ε = 1, swap) are given bounds that no user has: those of the data, or wider ones.
+OpenDP's regression is that of Theil and Sen, for one explaining column.
 
 {table(header, rows)}""",
         targets,
@@ -168,6 +178,35 @@ each component. They, Analyze Gauss (Dwork et al. 2014, (1, {DELTA:g})-DP) and t
 are given a norm that no user has. A library that is missing, or lacks what it needs, has a dash.
 
 {table(header, rows)}"""
+
+
+def _least_sizes(settings: Settings) -> str:
+    """The fewest rows at which components are found, of those of the ladder."""
+    rows = []
+    for d in WIDTHS:
+        found = [
+            next((n for n in LADDER if _clear(n, d, price, settings)), None)
+            for price in ({"epsilon": 1}, {"rho": RHO})
+        ]
+        rows.append(
+            [str(d), *(f"more than {LADDER[-1]:,}" if n is None else f"{n:,}" for n in found)]
+        )
+    return f"""## The size below which components are not found
+
+The same rows, of so many columns. Components are called found from the number of rows on (of
+{LADDER[0]}, {LADDER[1]}, {LADDER[2]}, ...) at which nine in ten of {settings.ladder_fits} fits capture
+more than half of what the best plane captures beyond a random one. Below, they may be no better
+than a random plane.
+
+{table(["columns", "ours, ε = 1", f"ours, ρ = {RHO}"], rows)}"""
+
+
+def _clear(n: int, d: int, price: dict, settings: Settings) -> bool:
+    x = _spiked(n, d)
+    best = np.linalg.eigvalsh(np.cov(x.T))[::-1]
+    middle = (best[:COMPONENTS].sum() / best.sum() + COMPONENTS / d) / 2
+    shares = [_captured(x, _ours_components(x, price)) for _ in range(settings.ladder_fits)]
+    return float(np.quantile(shares, 0.1)) > middle
 
 
 def _spiked(n: int, d: int) -> Floats:
