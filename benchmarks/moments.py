@@ -194,9 +194,9 @@ def _least_sizes(settings: Settings) -> str:
     return f"""## The size below which components are not found
 
 The same rows, of so many columns. Components are called found from the number of rows on (of
-{LADDER[0]}, {LADDER[1]}, {LADDER[2]}, ...) at which nine in ten of {settings.ladder_fits} fits capture
-more than half of what the best plane captures beyond a random one. Below, they may be no better
-than a random plane.
+{LADDER[0]}, {LADDER[1]}, {LADDER[2]}, ...) at which nine in ten fits (of {settings.ladder_fits})
+capture more than half of what the best plane captures beyond a random one. Below, they may be no
+better than a random plane.
 
 {table(["columns", "ours, ε = 1", f"ours, ρ = {RHO}"], rows)}"""
 
