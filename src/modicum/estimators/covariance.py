@@ -119,6 +119,7 @@ class CovarianceEvidence:
         # A column that is not seen has a released 0 in place of its noisy covariances.
         noisy = self.moments.scatter / self.moments.weight * _squares(self.moments)
         low, high = np.minimum(noisy - width, center), np.maximum(noisy + width, center)
+        np.fill_diagonal(low, np.maximum(np.diag(low), 0.0))
         return Intervals(low.ravel(), high.ravel())
 
     @property

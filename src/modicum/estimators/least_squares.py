@@ -20,6 +20,7 @@ __all__ = ["Equations", "Reach", "moved", "reach"]
 
 Floats = NDArray[np.float64]
 _ROUNDS, _CLOSE = 200, 1e-3
+_FAR = 1e9  # half-widths of y in one of x: no bound at all
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +155,7 @@ def _settled(equations: Equations, first: Floats, times: float) -> Floats:
     """Solve w = first + times x feedback(w), from below; infinite if there is no such w."""
     widths = first
     for _ in range(_ROUNDS):
-        if not np.isfinite(widths).all():
+        if not (widths < _FAR).all():
             break
         again = first + times * equations.feedback(widths)
         if (again <= (1 + _CLOSE) * widths).all():

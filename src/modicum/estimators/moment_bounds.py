@@ -20,7 +20,7 @@ __all__ = ["CONDITION", "COUNTED", "Touched", "covered", "noise_quantile", "nois
 Floats = NDArray[np.float64]
 
 CONDITION = "for tails of index 3 or lighter"
-COUNTED = 0.2
+COUNTED = 0.3
 """Part of the chance of a miss that goes to the numbers of rows and of squares cut off."""
 
 
@@ -41,13 +41,17 @@ def noise_quantile(norm: Norm, chance: float) -> float:
 def noise_size(deviations: Floats, norm: Norm, chance: float) -> float:
     """Bound the largest eigenvalue, in size, of a symmetric matrix of independent noise.
 
-    Its mean is about twice the largest root of the sum of a row's variances (Bandeira and van
-    Handel 2016), and it is a function of normal entries with the Lipschitz constant sqrt(2) times
-    their largest deviation.
+    The smaller of two bounds, which depend on the deviations alone. Its mean is about twice the
+    largest root of the sum of a row's variances (Bandeira and van Handel 2016), and it is a
+    function of normal entries with the Lipschitz constant sqrt(2) times their largest deviation.
+    And if all entries are within so many deviations, it is within so many times theirs.
     """
+    size = len(deviations)
     rows = np.sqrt((deviations**2).sum(axis=1)).max(initial=0.0)
     largest = deviations.max(initial=0.0)
-    return float(2 * rows + math.sqrt(2) * noise_quantile(norm, chance / 2) * largest)
+    of_rows = 2 * rows + math.sqrt(2) * noise_quantile(norm, chance / 2) * largest
+    each = noise_quantile(norm, chance / (size * (size + 1)))
+    return float(min(of_rows, each * np.abs(np.linalg.eigvalsh(deviations)).max(initial=0.0)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,17 +107,27 @@ class Touched:
 
     def missing_squares(self, summed: Floats, means: Floats) -> Floats:
         """Bound what is missing from sums of squared deviations, per row, in half-widths."""
-        return self._shrunk(summed, means) + self._beyond * (self.squares + self.times * self.noise)
+        counted = self._beyond * (self.squares + self.times * self.noise)
+        return self._shrunk(summed, means) + np.minimum(counted, self._held(means))
 
     def missing_trace(self, summed: Floats, means: Floats, units: Floats) -> float:
         """Bound the sum of these over all columns, in the units of the data."""
         noise = self.times * self.noise * float(np.linalg.norm(units**2))
-        cut = max(float(self.squares @ units**2), 0.0) + noise
-        return float(self._shrunk(summed, means) @ units**2) + self._beyond * cut
+        counted = self._beyond * (max(float(self.squares @ units**2), 0.0) + noise)
+        held = float(self._held(means) @ units**2)
+        return float(self._shrunk(summed, means) @ units**2) + min(counted, held)
+
+    def _held(self, means: Floats) -> Floats:
+        """All squares of rows with a value cut off, by their number."""
+        if self.tail is None:
+            return np.zeros_like(means)
+        # E(u² above c²) is c² tail / (tail - 2), and the rest of such a row is smaller.
+        times = self.tail / (self.tail - 2) if self.tail > 2 else math.inf
+        return self.cut * times * (CLIP + np.abs(means)) ** 2
 
     @property
     def _beyond(self) -> float:
-        """All squares that were cut off, over those that are counted: power laws are scale-free."""
+        """All squares that were cut off, over those that are counted, by the power law."""
         if self.tail is None:
             return 0.0
         share = 1 - REACH ** (1 - self.tail / 2)

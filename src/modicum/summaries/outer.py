@@ -42,7 +42,7 @@ ONE = 1 << BITS
 CLIP = 2
 """Half-widths from a centre at which values are cut off."""
 
-REACH = 3
+REACH = 2
 """Times the square of a value at which it is cut off, up to which its own square is counted."""
 
 FINE = 64
