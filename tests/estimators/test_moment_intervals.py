@@ -116,7 +116,7 @@ def test_the_largest_eigenvalue_of_noise(norm, size, even) -> None:
         noise = (noise + np.triu(noise, 1).T) * deviations
         largest.append(np.abs(np.linalg.eigvalsh(noise)).max())
     assert np.mean(np.array(largest) > bound) < 0.03
-    assert bound < 6 * np.median(largest)
+    assert bound < 4 * np.quantile(largest, 0.95)
 
 
 def test_the_variance_of_noise_between_two_vectors() -> None:
@@ -206,19 +206,19 @@ def test_few_rows_have_no_bound_and_say_so() -> None:
 @pytest.mark.parametrize("price", PRICES, ids=str)
 @pytest.mark.parametrize("table", TABLES)
 def test_regressions_hold_at_their_level(table, price) -> None:
-    assert slopes_held(table(5000, RNG), price, 60) >= 57
-    assert slopes_held(table(60_000, RNG), price, 20) >= 19
+    assert slopes_held(table(5000, RNG), price, 40) >= 38
+    assert slopes_held(table(60_000, RNG), price, 10) >= 9
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("price", PRICES, ids=str)
 @pytest.mark.parametrize("table", TABLES)
 def test_moments_hold_at_their_level(table, price) -> None:
-    assert min(moments_held(table(5000, RNG), price, 40)) >= 38
-    assert min(moments_held(table(60_000, RNG), price, 20)) >= 19
+    assert min(moments_held(table(5000, RNG), price, 20)) >= 19
+    assert min(moments_held(table(60_000, RNG), price, 10)) >= 9
 
 
 @pytest.mark.slow
 def test_without_a_tail_they_are_not_for_all_rows() -> None:
     """The control: noise alone is not what keeps the released slopes from those of all rows."""
-    assert slopes_held(heavy(60_000, RNG), PRICES[1], 20, tail=None) < 19
+    assert slopes_held(heavy(60_000, RNG), PRICES[1], 10, tail=None) < 8
