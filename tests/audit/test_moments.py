@@ -18,7 +18,7 @@ from modicum.runners.request import Request
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.columns import Columns
 from modicum.summaries.outer import ONE, Frame, Gauge, OuterProducts, Weights
-from modicum.summaries.spread_counts import SpreadCounts
+from modicum.summaries.spread_counts import SpreadCounts, cell_numbers
 
 NARROW = {"within": (-8, 8), "step": 1}
 LATTICE = Lattice(-8.0, 8.0, 1.0)
@@ -137,7 +137,8 @@ def test_scales_taken_from_the_data_are_not_private() -> None:
     """Clipping bounds read off the rows, without a draw, as printed gradient bounds often are."""
 
     def frame_of(spread) -> Frame:
-        inner = spread.below(0, np.array([5])) - spread.below(0, np.array([-4]))
+        upper, lower = (spread.below(0, cell_numbers(np.array([end]))) for end in (5, -4))
+        inner = upper - lower
         shift = 2 if inner == spread.count else 3
         return Frame((0, 0), (shift, shift))
 

@@ -18,7 +18,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +39,7 @@ from modicum.summaries.outer import (
     OuterProducts,
     Weights,
 )
-from modicum.summaries.spread_counts import SpreadCounts, SpreadSummary
+from modicum.summaries.spread_counts import SpreadCounts, SpreadSummary, cell_numbers
 
 __all__ = ["CutOff", "Moments", "column_labels", "noisy_moments", "spread_status"]
 
@@ -255,10 +254,10 @@ def _frame(
 ) -> Steps[Frame]:
     """Draw an interval for each column."""
     grid, chosen = IntervalGrid.of(lattice), []
-    words = _in_words(grid, lattice)
+    words, ends = _in_words(grid, lattice), cell_numbers(grid.ends())
     for place, label in enumerate(labels):
         twice = 2 if goal and place == len(labels) - 1 else 1
-        scores = grid.scores(partial(spread.below, place))
+        scores = grid.scores(spread.below(place, ends))
         law = purse.interval(scores, grid, share=twice * share)
         chosen.append(grid.interval((yield from draw(f"interval of {label}", law, words))))
     return Frame(

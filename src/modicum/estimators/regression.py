@@ -115,8 +115,8 @@ class RegressionEvidence:
         location = moments.location
         fitted_level = location[-1] - slopes @ location[:-1]
         # Where all slopes are within their widths, so is what they add to the intercept.
-        moved = widths * np.abs(location[:-1])
-        moved = float(moved[self.fit.kept & (location[:-1] != 0)].sum())
+        counts = self.fit.kept & (location[:-1] != 0)
+        moved = float((widths[counts] * np.abs(location[:-1][counts])).sum())
         middle = np.concatenate([[fitted_level], slopes])
         width = np.concatenate([[found.level * moments.units[-1] + moved], widths])
         low, high = middle - width, middle + width
