@@ -45,7 +45,7 @@ CLIP = 2
 REACH = 2
 """Times the square of a value at which it is cut off, up to which its own square is counted."""
 
-FINE = 64
+FINE = 16
 """Parts of a half-width in which that is counted."""
 
 MOST_CUT = (REACH - 1) * (CLIP * FINE) ** 2
@@ -101,7 +101,7 @@ class Frame:
         --------
         >>> count, squares = Frame((10,), (3,)).cut_off(np.array([[10], [26], [27], [75]]))
         >>> count, (squares / FINE**2).round(2).tolist()
-        (2, [8.52])
+        (2, [4.52])
         """
         z, shifts = np.abs(q - np.array(self.centres, dtype=np.int64)), np.array(self.shifts)
         # Beyond CLIP half-widths, that is z > CLIP << shift; rows without are left out.
