@@ -141,7 +141,7 @@ class Touched:
 
 def touched(moments: Moments, tail: float | None, chance: float) -> Touched:
     """Bound them from released numbers, all at once but for a chance."""
-    squares = np.array(moments.cut.squares) / FINE**2
+    squares = np.array(moments.cut.squares) / FINE
     if tail is None:
         return Touched(0.0, 0.0, np.zeros_like(squares), 0.0, 0.0, None)
     times = noise_quantile(moments.norm, chance / (2 + len(squares)))
@@ -156,7 +156,7 @@ def touched(moments: Moments, tail: float | None, chance: float) -> Touched:
         min(shrunk / rows, 1.0),
         min(cut / rows, 1.0),
         np.maximum(squares, 0.0) / rows,
-        moments.cut.deviation * MOST_CUT / FINE**2 / rows,
+        moments.cut.deviation * MOST_CUT / FINE / rows,
         times,
         tail,
     )

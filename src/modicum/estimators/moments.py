@@ -68,7 +68,7 @@ class CutOff:
         Noisy numbers of records without and with such a value.
     squares : tuple of int
         Noisy sums of what was cut off the squares of each column, up to twice the square at
-        which they are cut, in units of ``1 / FINE**2``.
+        which they are cut, in units of ``1 / FINE``.
     deviation : float
         Standard deviation of the noise of the numbers of records; that of ``squares`` is
         ``MOST_CUT`` times as large.

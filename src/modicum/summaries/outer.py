@@ -46,9 +46,9 @@ REACH = 2
 """Times the square of a value at which it is cut off, up to which its own square is counted."""
 
 FINE = 16
-"""Parts of a half-width in which that is counted."""
+"""Parts of the square of a half-width in which that is counted."""
 
-MOST_CUT = (REACH - 1) * (CLIP * FINE) ** 2
+MOST_CUT = (REACH - 1) * CLIP**2 * FINE
 """What one row adds to the squares that were cut off, at most: a value's, in all columns."""
 
 FAR = 8
@@ -95,13 +95,13 @@ class Frame:
         """Count the rows with a value cut off, and add up what their squares lose.
 
         Squares count up to :data:`REACH` times that at which they are cut, in units of
-        1 / :data:`FINE`² and rounded up; what one row adds is at most :data:`MOST_CUT` in all.
+        1 / :data:`FINE` and rounded up; what one row adds is at most :data:`MOST_CUT` in all.
 
         Examples
         --------
         >>> count, squares = Frame((10,), (3,)).cut_off(np.array([[10], [26], [27], [75]]))
-        >>> count, (squares / FINE**2).round(2).tolist()
-        (2, [4.52])
+        >>> count, (squares / FINE).round(2).tolist()
+        (2, [4.56])
         """
         z, shifts = np.abs(q - np.array(self.centres, dtype=np.int64)), np.array(self.shifts)
         # Beyond CLIP half-widths, that is z > CLIP << shift; rows without are left out.
@@ -109,9 +109,9 @@ class Frame:
         touched = beyond.any(axis=1)
         z = z[touched]
         far = z >> shifts >= FAR
-        fine = np.ceil(np.minimum(np.ldexp(z.astype(np.float64), -shifts), _LAST) * FINE)
-        kept = np.where(far, 0.0, np.minimum(fine, CLIP * FINE))
-        lost = (fine**2 - kept**2).astype(np.int64)
+        size = np.minimum(np.ldexp(z.astype(np.float64), -shifts), _LAST)
+        kept = np.where(far, 0.0, np.minimum(size, CLIP))
+        lost = np.ceil((size**2 - kept**2) * FINE).astype(np.int64)
         total = np.maximum(lost.sum(axis=1, keepdims=True), MOST_CUT)
         return len(lost), (lost * MOST_CUT // total).sum(axis=0)
 
