@@ -197,11 +197,10 @@ class ComponentsEvidence:
         apart = noise_size(noise, moments.norm, (1 - COUNTED) * chance)
         released = moments.scatter / moments.weight * _squares(moments)
         hidden = float(np.abs(np.linalg.eigvalsh(released - self._matrix())).max())
-        # An entry (i, j) misses at most the root of what columns i and j miss: a trace in all.
         both = touched(moments, tail, COUNTED * chance)
         summed = np.maximum(np.diag(moments.scatter), 0.0) / moments.weight
         summed = summed + apart / moments.units**2
-        missed = both.missing_trace(summed, moments.means, moments.units)
+        missed = both.missing_size(summed, moments.means, moments.units)
         return apart + hidden + missed + both.shrunk * (float(self.variances[0]) + apart + hidden)
 
     def variance_intervals(self, level: float = 0.95, tail: float | None = 3) -> Intervals:
@@ -283,9 +282,9 @@ def _apart(moments: Moments, level: float, tail: float | None) -> Floats:
     noise = factor * moments.scatter_noise(np.abs(moments.scatter) / moments.weight)
     both = touched(moments, tail, COUNTED * chance)
     summed = (np.maximum(np.diag(moments.scatter), 0.0) + np.diag(noise)) / moments.weight
-    missed = np.sqrt(both.missing_squares(summed, moments.means))
     # What is missing of the sums, and of the number of rows.
-    width = np.outer(missed, missed) + both.shrunk * np.sqrt(np.outer(summed, summed))
+    missed = both.missing(summed, moments.means)
+    width = missed + both.shrunk * np.sqrt(np.outer(summed, summed))
     found: Floats = (noise / moments.weight + width) * _squares(moments)
     return found
 

@@ -19,6 +19,7 @@ from modicum.summaries.outer import CLIP
 __all__ = ["Equations", "Reach", "moved", "reach"]
 
 Floats = NDArray[np.float64]
+_SINGULAR = 1e-9
 _ROUNDS, _CLOSE = 200, 1e-3
 _FAR = 1e9  # half-widths of y in one of x: no bound at all
 
@@ -61,11 +62,11 @@ class Equations:
 
     @classmethod
     def of(cls, moments: Moments, kept: NDArray[np.bool_]) -> Equations | None:
-        """Return them, or None if their scatter has an eigenvalue that is not positive."""
+        """Return them, or None if their scatter has an eigenvalue that is not clearly positive."""
         places = np.flatnonzero(kept)
         inner = moments.scatter[np.ix_(places, places)]
         values, vectors = np.linalg.eigh(inner)
-        if not len(places) or values[0] <= 0:
+        if not len(places) or values[0] <= _SINGULAR * values[-1]:
             return None
         return cls(moments, places, (vectors / values) @ vectors.T)
 
@@ -170,6 +171,8 @@ def _touched(equations: Equations, both: Touched, squares: float) -> Floats:
     By what they would add to the equations, and by what rows cut off do add: a value cut off is at
     most two half-widths from its centre, and the squares of all residuals are known.
     """
+    if math.isinf(both.unrelated):
+        return np.full(len(equations.kept), np.inf)
     moments = equations.moments
     means = moments.means[equations.kept]
     summed = np.diag(moments.scatter)[equations.kept]

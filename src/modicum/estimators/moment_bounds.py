@@ -23,6 +23,8 @@ CONDITION = "for tails of index 3 or lighter"
 COUNTED = 0.3
 """Part of the chance of a miss that goes to the numbers of rows and of squares cut off."""
 
+_SECOND = 2  # tails of this index or heavier have no second moment
+
 
 def noise_quantile(norm: Norm, chance: float) -> float:
     """Quantile of noise, in standard deviations, that is exceeded with so much chance.
@@ -34,7 +36,7 @@ def noise_quantile(norm: Norm, chance: float) -> float:
     >>> round(noise_quantile("l2", 0.025), 2), round(noise_quantile("l1", 0.001), 2)
     (1.96, 4.39)
     """
-    normal = NormalDist().inv_cdf(1 - chance)
+    normal = -NormalDist().inv_cdf(chance)
     return max(normal, -math.log(2 * chance) / math.sqrt(2)) if norm == "l1" else normal
 
 
@@ -86,11 +88,6 @@ class Touched:
     tail: float | None
 
     @property
-    def missing(self) -> float:
-        """Both shares."""
-        return min(self.shrunk + self.cut, 1.0)
-
-    @property
     def lost(self) -> float:
         """What shrunk rows lost, at most so many times a sum of squares; may be infinite."""
         if self.tail is None:
@@ -103,35 +100,47 @@ class Touched:
 
         [U]: these have index ``tail``, not half of it, so 1/tail takes the place of 2/tail.
         """
-        return 0.0 if self.tail is None else _odds(self.missing ** (1 - 1 / self.tail))
+        return (
+            0.0
+            if self.tail is None
+            else _odds(min(self.shrunk + self.cut, 1.0) ** (1 - 1 / self.tail))
+        )
 
-    def missing_squares(self, summed: Floats, means: Floats) -> Floats:
-        """Bound what is missing from sums of squared deviations, per row, in half-widths."""
-        counted = self._beyond * (self.squares + self.times * self.noise)
-        return self._shrunk(summed, means) + np.minimum(counted, self._held(means))
-
-    def missing_trace(self, summed: Floats, means: Floats, units: Floats) -> float:
-        """Bound the sum of these over all columns, in the units of the data."""
-        noise = self.times * self.noise * float(np.linalg.norm(units**2))
-        counted = self._beyond * (max(float(self.squares @ units**2), 0.0) + noise)
-        held = float(self._held(means) @ units**2)
-        return float(self._shrunk(summed, means) @ units**2) + min(counted, held)
-
-    def _held(self, means: Floats) -> Floats:
-        """All squares of rows with a value cut off, by their number."""
+    def missing(self, summed: Floats, means: Floats) -> Floats:
+        """Bound what is missing from sums of products of deviations, per row, in half-widths."""
+        size = len(summed)
         if self.tail is None:
-            return np.zeros_like(means)
-        # E(u² above c²) is c² tail / (tail - 2), and the rest of such a row is smaller.
-        times = self.tail / (self.tail - 2) if self.tail > 2 else math.inf
-        return self.cut * times * (CLIP + np.abs(means)) ** 2
+            return np.zeros((size, size))
+        if self.tail <= _SECOND:
+            return np.full((size, size), np.inf)
+        lost = np.sqrt(self._shrunk(summed, means))
+        beyond = np.sqrt(self._beyond * (self.squares + self.times * self.noise))
+        kept = np.sqrt(self.cut) * (CLIP + np.abs(means))
+        held = kept * math.sqrt(self.tail / (self.tail - _SECOND))
+        crossed = np.outer(beyond, kept)
+        counted = crossed + crossed.T + np.outer(beyond, beyond)
+        np.fill_diagonal(counted, beyond**2)
+        found: Floats = np.outer(lost, lost) + np.minimum(counted, np.outer(held, held))
+        return found
+
+    def missing_size(self, summed: Floats, means: Floats, units: Floats) -> float:
+        """Bound the largest eigenvalue of the matrix that is missing, in the units of the data."""
+        if self.tail is None:
+            return 0.0
+        if self.tail <= _SECOND:
+            return math.inf
+        noise = self.times * self.noise * float(np.linalg.norm(units**2))
+        beyond = self._beyond * (float(self.squares @ units**2) + noise)
+        kept = self.cut * float((CLIP + np.abs(means)) ** 2 @ units**2)
+        held = kept * self.tail / (self.tail - _SECOND)
+        lost = float(self._shrunk(summed, means) @ units**2)
+        return lost + min(beyond + 2 * math.sqrt(beyond * kept), held)
 
     @property
     def _beyond(self) -> float:
         """All squares that were cut off, over those that are counted, by the power law."""
-        if self.tail is None:
-            return 0.0
-        share = 1 - REACH ** (1 - self.tail / 2)
-        return 1 / share if share > 0 else math.inf
+        assert self.tail is not None
+        return 1 / (1 - float(REACH) ** (1 - self.tail / 2))
 
     def _shrunk(self, summed: Floats, means: Floats) -> Floats:
         """A row lost at most its weight times the largest square, or [T]."""
