@@ -140,7 +140,7 @@ class Touched:
     def _beyond(self) -> float:
         """All squares that were cut off, over those that are counted, by the power law."""
         assert self.tail is not None
-        return 1 / (1 - float(REACH) ** (1 - self.tail / 2))
+        return 1 / (1 - math.pow(REACH, 1 - self.tail / 2))
 
     def _shrunk(self, summed: Floats, means: Floats) -> Floats:
         """A row lost at most its weight times the largest square, or [T]."""
