@@ -55,6 +55,10 @@ def test_a_plan_is_the_same_for_the_same_arguments() -> None:
     assert plan.covariance(**asked) == plan.covariance(**asked)
 
 
+def test_one_column_has_one_component() -> None:
+    assert plan.pca(**WIDE, sd=[2.0], components=3, n=50, epsilon=1).error == pytest.approx(0)
+
+
 def test_few_rows_have_intervals_without_a_bound() -> None:
     found = plan.linear_regression(**WIDE, sd=[1.0] * 3, r2=0.5, n=100, epsilon=1)
     assert found.interval_width == math.inf

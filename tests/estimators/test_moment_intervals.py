@@ -78,7 +78,7 @@ def moments_held(
     data: np.ndarray, price: dict, releases: int, tail: float = 3
 ) -> tuple[int, int, int]:
     """Covariances, variances along components, components up to sign."""
-    true = np.cov(data.T, bias=True)
+    true = np.atleast_2d(np.cov(data.T, bias=True))
     values, vectors = np.linalg.eigh(true)
     held = np.zeros(3, dtype=int)
     for seed in range(releases):

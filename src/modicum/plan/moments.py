@@ -194,7 +194,7 @@ def pca(
     made = _checked(sd, correlation, mean)
 
     def error_of(x: Floats, answer: ArrayAnswer) -> float:
-        matrix, directions = np.cov(x.T), _values(answer)
+        matrix, directions = np.atleast_2d(np.cov(x.T)), _values(answer)
         best = np.linalg.eigvalsh(matrix)[::-1][: len(directions)].sum()
         return float(1 - np.trace(directions @ matrix @ directions.T) / best)
 
