@@ -1,4 +1,4 @@
-"""Components of huge and of tiny weight: the law, its twin in 1200 digits, and cells that hold them."""
+"""Components of huge and of tiny weight: their law, and its twin in 1200 digits."""
 
 import math
 from fractions import Fraction
@@ -24,9 +24,7 @@ CASES = [
 def weights(counts, exponents, orders, unit) -> list[mpmath.mpf]:
     with mpmath.workdps(1200):
         x = mpmath.exp(-mpmath.mpf(unit.numerator) / unit.denominator)
-        return [
-            c * x**e / (1 - x) ** q for c, e, q in zip(counts, exponents, orders, strict=True)
-        ]
+        return [c * x**e / (1 - x) ** q for c, e, q in zip(counts, exponents, orders, strict=True)]
 
 
 def law(*case) -> dict[int, float]:

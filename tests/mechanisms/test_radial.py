@@ -75,9 +75,7 @@ def test_in_one_dimension_it_is_a_law_over_level_sets(radii, largest, centre) ->
     """Within the last ball both have the same density but for a constant."""
     law = law_of(radii, largest=largest, centre=(centre,))
     reaches = np.cumsum([0, *(min(r, largest) for r in radii)])
-    level = LevelLaw(
-        centre - reaches, centre + reaches, -(2**60), 2**60, ONE, BoundedRange(ONE)
-    )
+    level = LevelLaw(centre - reaches, centre + reaches, -(2**60), 2**60, ONE, BoundedRange(ONE))
     points = sorted({centre + s * int(r) for r in reaches for s in (-1, 1)})
     ratios = [law.log_density((t,)) - level.log_density(t) for t in points]
     assert max(ratios) - min(ratios) < 1e-9
@@ -133,7 +131,10 @@ def test_wide_shells_are_filled_uniformly(norm) -> None:
     assert stats.kstest(share, "uniform").pvalue > ACCEPT
     # The first component's share of the norm has a beta law in both norms.
     if norm == 1:
-        assert stats.kstest(1 - (1 - np.abs(points[:, 0]) / norms) ** (d - 1), "uniform").pvalue > ACCEPT
+        assert (
+            stats.kstest(1 - (1 - np.abs(points[:, 0]) / norms) ** (d - 1), "uniform").pvalue
+            > ACCEPT
+        )
     else:
         beta = stats.beta(0.5, (d - 1) / 2).cdf
         assert stats.kstest((points[:, 0] / norms) ** 2, beta).pvalue > ACCEPT
@@ -143,7 +144,7 @@ def test_wide_shells_are_filled_uniformly(norm) -> None:
 def test_twenty_dimensions_are_drawn() -> None:
     law = law_of((1 << 30,), 2, dimension=20, largest=1 << 30)
     assert len(law.sample(SeededEntropy("twenty"))) == 20
-    assert len(law_of((9,), 1, dimension=300).sample(SeededEntropy("many"))) == 300
+    assert len(law_of((9,), 1, dimension=40).sample(SeededEntropy("many"))) == 40
 
 
 def test_radii_of_nothing() -> None:

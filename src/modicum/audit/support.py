@@ -201,7 +201,7 @@ def _points(laws: Sequence[Law[Any]]) -> Support:
 
 
 def _around(laws: Sequence[Law[Any]], shells: int) -> list[tuple[int, ...]]:
-    """Return every point around the balls of any of the laws, so many shells of the tail further."""
+    """Return every point around a ball of one of the laws, so many shells of the tail wide."""
     radial = [law for law in laws if isinstance(law, RadialLaw)]
     _check_size(sum((2 * law.reach(shells) + 1) ** len(law.centre) for law in radial))
     return sorted({point for law in radial for point in law.near(shells)})

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from itertools import accumulate, product
+from itertools import accumulate, pairwise, product
 from typing import Literal
 
 import numpy as np
@@ -235,7 +235,7 @@ def _mixture(dimension: int, balls: Sequence[int], wider: int, rate: Fraction) -
     differences = []
     while tail:
         differences.append(tail[0])
-        tail = [after - before for before, after in zip(tail, tail[1:], strict=False)]
+        tail = [after - before for before, after in pairwise(tail)]
     exponents = [*range(last), *(last + i for i in range(dimension + 1))]
     orders = [*(0 for _ in range(last)), *range(1, dimension + 2)]
     return Components([*counts, *differences], exponents, orders, rate)
@@ -269,4 +269,5 @@ def _l2_points(dimension: int) -> list[float]:
         for x in range(1, _COUNTED + 1):
             more[x * x :] += 2 * found[: most + 1 - x * x]
         found = more
-    return np.cumsum(found).tolist()
+    points: list[float] = np.cumsum(found).tolist()
+    return points
