@@ -166,7 +166,9 @@ def test_the_probes_find_the_worst_ratio(dimension) -> None:
     for shift in shifts:
         there = tuple(c + s for c, s in zip(one.centre, shift, strict=True))
         other = RadialLaw(there, (2, 3, 4), 5, 1, Fraction(2), one.stated)
-        everywhere = sorted({*one.near(3), *other.near(3)})
+        reach = max(one.reach(3), other.reach(3)) + 2
+        cube = itertools.product(range(-reach, reach + 1), repeat=dimension)
+        everywhere = [tuple(c + x for c, x in zip(one.centre, z, strict=True)) for z in cube]
         every = one.log_densities(everywhere) - other.log_densities(everywhere)
         probes = sorted({*one.probes(), *other.probes()})
         found = one.log_densities(probes) - other.log_densities(probes)

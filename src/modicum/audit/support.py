@@ -201,10 +201,15 @@ def _points(laws: Sequence[Law[Any]]) -> Support:
 
 
 def _around(laws: Sequence[Law[Any]], shells: int) -> list[tuple[int, ...]]:
-    """Return every point around a ball of one of the laws, so many shells of the tail wide."""
+    """Return every point of a box around the balls of all laws, so many shells of the tail wide."""
     radial = [law for law in laws if isinstance(law, RadialLaw)]
-    _check_size(sum((2 * law.reach(shells) + 1) ** len(law.centre) for law in radial))
-    return sorted({point for law in radial for point in law.near(shells)})
+    reaches = [law.reach(shells) for law in radial]
+    axes = []
+    for values in zip(*(law.centre for law in radial), strict=True):
+        pairs = list(zip(values, reaches, strict=True))
+        axes.append(range(min(c - r for c, r in pairs), max(c + r for c, r in pairs) + 1))
+    _check_size(math.prod(len(axis) for axis in axes))
+    return list(product(*axes))
 
 
 def _check_size(outcomes: int) -> None:

@@ -229,7 +229,10 @@ class Sensitivities(ABC):
             )
         if self.rounding is not None and not 0 <= self.rounding < math.inf:
             raise InvalidArgument(f"rounding must be a number of at least 0, got {self.rounding!r}")
-        Lattice.within(self.range(lo, hi))
+        try:
+            Lattice.within(self.range(lo, hi))
+        except InvalidArgument as error:
+            raise InvalidArgument(f"the range of {self.name}: {error}") from error
 
     def _tried(self, data: _Rows, lo: float, hi: float) -> tuple[Reals, Reals]:
         rows = np.array(sorted(data), dtype=np.float64).reshape(len(data), self.columns)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from itertools import accumulate, pairwise, product
+from itertools import accumulate, pairwise
 from typing import Literal
 
 import numpy as np
@@ -154,7 +154,7 @@ class RadialLaw(Law[tuple[int, ...]]):
 
         In the L1 norm, and in one dimension, the largest distance from another centre within a ball
         is attained at a corner, and beyond the K-th ball all shells are alike. In the L2 norm it
-        need not be on an axis: :meth:`near` lists every point instead.
+        need not be on an axis, and an audit lists all points up to :meth:`reach` instead.
         """
         reaches = self._reaches()
         ends = {*reaches, *(reaches[-1] + m * self.largest for m in range(1, _BEYOND + 1))}
@@ -168,11 +168,6 @@ class RadialLaw(Law[tuple[int, ...]]):
     def reach(self, shells: int) -> int:
         """Radius of the ball so many shells beyond the K-th."""
         return self._reaches()[-1] + shells * self.largest
-
-    def near(self, shells: int) -> Iterator[tuple[int, ...]]:
-        """Yield every point of the cube around that ball."""
-        reach = self.reach(shells)
-        yield from product(*(range(c - reach, c + reach + 1) for c in self.centre))
 
     @property
     def flat(self) -> bool:
