@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -116,6 +117,20 @@ def test_the_sampler_draws_far_shells_as_often_as_it_should() -> None:
     assert stats.chisquare(seen, np.array(expected) / sum(expected) * 4000).pvalue > ACCEPT
 
 
+@pytest.mark.parametrize(("norm", "dimension"), [(1, 1), (2, 2)])
+def test_without_a_sign_it_is_the_mean_of_two_laws(norm, dimension) -> None:
+    shape = {"norm": norm, "dimension": dimension, "largest": 2, "epsilon": Fraction(4)}
+    law = replace(law_of((2, 1), **shape), signless=True)
+    one = law_of((2, 1), **shape)
+    other = replace(one, centre=tuple(-c for c in one.centre))
+    points = [one.centre, other.centre, (0,) * dimension, (3,) * dimension]
+    both = np.logaddexp(one.log_densities(points), other.log_densities(points)) - math.log(2)
+    assert law.log_densities(points) == pytest.approx(both)
+    entropy = SeededEntropy(f"signless {norm}")
+    assert audit.fit(law, 1500, entropy) > ACCEPT
+    assert audit.power(law, one, draws=1500, entropy=entropy, trials=1) == 1
+
+
 @pytest.mark.parametrize("norm", [1, 2])
 def test_wide_shells_are_filled_uniformly(norm) -> None:
     """Radii far above 2^53, five dimensions: the volume within a point's norm is uniform."""
@@ -195,4 +210,4 @@ def test_data_are_not_shown() -> None:
     law = law_of((77,), centre=(78,))
     assert "77" not in repr(law)
     assert "78" not in repr(law)
-    assert set(law.public()) == {"largest", "norm", "epsilon", "stated"}
+    assert set(law.public()) == {"largest", "norm", "epsilon", "stated", "signless"}

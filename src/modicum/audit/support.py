@@ -102,10 +102,11 @@ def telling(laws: Sequence[Law[Any]]) -> list[Any]:
 
     These are the probes of all of them. The probes of integer noise are right for the Laplace
     law (and its zCDP is not measured by ratios); for a noise of another kind every outcome is
-    listed. So is, for balls of the L2 norm, every point of those that depend on the data.
+    listed. So is, for balls of the L2 norm or about two signs, every point of those that depend on
+    the data.
     """
     first = laws[0]
-    if isinstance(first, RadialLaw) and not first.flat:
+    if isinstance(first, RadialLaw) and (first.signless or not first.flat):
         return _around(laws, 2)
     if isinstance(first, Additive) and not isinstance(first.noise[0], LaplaceNoise | GaussianNoise):
         return list(support(laws).outcomes)
@@ -206,8 +207,9 @@ def _around(laws: Sequence[Law[Any]], shells: int) -> list[tuple[int, ...]]:
     reaches = [law.reach(shells) for law in radial]
     axes = []
     for values in zip(*(law.centre for law in radial), strict=True):
-        pairs = list(zip(values, reaches, strict=True))
-        axes.append(range(min(c - r for c, r in pairs), max(c + r for c, r in pairs) + 1))
+        ends = [c + s * r for c, r in zip(values, reaches, strict=True) for s in (-1, 1)]
+        ends += [-end for end in ends] if radial[0].signless else []
+        axes.append(range(min(ends), max(ends) + 1))
     _check_size(math.prod(len(axis) for axis in axes))
     return list(product(*axes))
 

@@ -29,7 +29,8 @@ from modicum.summaries.spread_counts import MOST_COLUMNS
 __all__ = ["MeanOfRange", "OwnVectorEvidence", "OwnVectorOption", "own_vector"]
 
 _NEGLIGIBLE = 40.0  # nats by which balls beyond the last own radius are lighter than the first
-_MOST_LEVELS = 1 << 14
+_MOST_LEVELS = 1 << 17
+TINY = "too little budget: an answer may be anywhere in the range, whatever the data"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +131,13 @@ def own_vector(
     levels = _levels(statistic.dimension, statistic.largest(answers), size)
     held = yield from need(Ask(None, lattice, HeldRows(statistic.columns), columns))
     centre, radii = statistic.measured(held.rows, lattice, answers, levels)
-    law = RadialLaw(centre, radii, statistic.largest(answers), statistic.norm, size, stated)
+    fixed = statistic.largest(answers), statistic.norm, size, stated, statistic.signless
+    law = RadialLaw(centre, radii, *fixed)
     drawn = yield from draw(statistic.name, law, partial(_in_words, answers))
     evidence = OwnVectorEvidence(answers, drawn, levels, statistic.norm)
     axis = Axis.of(component=statistic.labels)
-    return ArrayAnswer(evidence.values, (axis,), evidence, "ok")
+    status = "ok" if levels < _MOST_LEVELS else TINY
+    return ArrayAnswer(evidence.values, (axis,), evidence, status)
 
 
 def _in_words(answers: Lattice, drawn: tuple[int, ...]) -> str:

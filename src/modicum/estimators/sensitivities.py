@@ -21,9 +21,9 @@ __all__ = ["Sensitivities"]
 
 _CHECKED_LEVELS = 6
 _CHECKED_ROWS = 3
-_INFLATION = 2.0**-40  # of the k-th radius, k times: docs/proofs/radial.md, [r3]
+_INFLATION = 4  # tolerances, k times, by which the k-th radius grows: docs/proofs/radial.md, [r3]
 _ROUNDING = 2.0**-44  # of the largest number of the range
-_TOLERANCE = 2.0**-42
+_LARGEST_TOLERANCE = 1e-3
 
 _Rows = tuple[tuple[float, ...], ...]
 
@@ -49,6 +49,13 @@ class Sensitivities(ABC):
         How far a computed component may be from the exact one, because numbers are floats. By
         default 2^-44 of the largest number of the range of values, which is enough for sums of
         millions of rows; 0 for values that are records.
+    tolerance : float
+        How far computed sensitivities may be from the exact ones, relative to them; 2^-32 if not
+        given. The k-th is raised by four times as much, k times.
+    signless : bool
+        Whether the value is one up to its sign, such as a direction; then a coin gives it a sign,
+        and the distance of two values is the smaller one of both signs. The range must be
+        symmetric. False if not given.
 
     Examples
     --------
@@ -69,6 +76,8 @@ class Sensitivities(ABC):
     columns: ClassVar[int] = 1
     norm: ClassVar[Norm] = 1
     rounding: ClassVar[float | None] = None
+    tolerance: ClassVar[float] = 2.0**-32
+    signless: ClassVar[bool] = False
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
@@ -109,7 +118,7 @@ class Sensitivities(ABC):
             the distance of their values is at most entry 0 of either, and entry k of D is at most
             entry k + 1 of D', for every k. The suprema do this for every statistic; so do bounds of
             them of the form "largest over all data within k". Privacy hangs on it; :meth:`check`
-            tries small data sets. Relative errors of up to 2^-42 are allowed for.
+            tries small data sets.
         """
 
     def range(self, lo: float, hi: float) -> tuple[float, float]:
@@ -167,6 +176,7 @@ class Sensitivities(ABC):
         try:
             with unheard():
                 numbers: Reals = rows * np.float64(lattice.step)
+                numbers.flags.writeable = False
                 value = self._shaped(self.value(numbers, lattice.lo, lattice.hi), self.dimension)
                 bounds = self.sensitivities(numbers, lattice.lo, lattice.hi, levels)
                 bounds = self._shaped(bounds, levels)
@@ -175,7 +185,9 @@ class Sensitivities(ABC):
             return (middle,) * self.dimension, (self.largest(answers),) * levels
         centre = np.rint(np.clip(value, answers.lo, answers.hi) / answers.step)
         # [r3] A bound that is too large for a float is no smaller than any other.
-        raised = np.minimum(bounds * (1 + np.arange(1, levels + 1) * _INFLATION), 2.0**1000)
+        with np.errstate(over="ignore"):
+            growth = np.power(1 + _INFLATION * self.tolerance, np.arange(1, levels + 1))
+            raised = np.minimum(bounds * np.minimum(growth, 2.0**500), 2.0**1000)
         step, slack = Fraction(answers.step), self._slack(answers)
         radii = (math.ceil(Fraction(each) / step) + slack for each in raised.tolist())
         most = self.largest(answers)
@@ -229,13 +241,22 @@ class Sensitivities(ABC):
             )
         if self.rounding is not None and not 0 <= self.rounding < math.inf:
             raise InvalidArgument(f"rounding must be a number of at least 0, got {self.rounding!r}")
+        if not 2.0**-42 <= self.tolerance <= _LARGEST_TOLERANCE:
+            raise InvalidArgument(
+                f"tolerance must be a number from 2^-42 to 0.001, got {self.tolerance!r}"
+            )
         try:
-            Lattice.within(self.range(lo, hi))
+            ends = Lattice.within(self.range(lo, hi))
         except InvalidArgument as error:
             raise InvalidArgument(f"the range of {self.name}: {error}") from error
+        if self.signless and ends.lo != -ends.hi:
+            raise InvalidArgument(
+                f"{self.name} has no sign, so its range must be (-r, r), got ({ends.lo}, {ends.hi})"
+            )
 
     def _tried(self, data: _Rows, lo: float, hi: float) -> tuple[Reals, Reals]:
         rows = np.array(sorted(data), dtype=np.float64).reshape(len(data), self.columns)
+        rows.flags.writeable = False
         try:
             value = self._shaped(self.value(rows, lo, hi), self.dimension)
             bounds = self.sensitivities(rows, lo, hi, _CHECKED_LEVELS)
@@ -244,8 +265,9 @@ class Sensitivities(ABC):
             raise InvalidArgument(f"{self.name} failed for the rows {data}: {error}") from error
 
     def _held(self, one: tuple[Reals, Reals], other: tuple[Reals, Reals]) -> bool:
-        distance = float(np.linalg.norm(one[0] - other[0], self.norm))
-        room = 1 + 2 * _TOLERANCE
+        turned = (1, -1) if self.signless else (1,)
+        distance = min(float(np.linalg.norm(one[0] - s * other[0], self.norm)) for s in turned)
+        room = 1 + 3 * self.tolerance
         scale = max(float(np.abs(one[0]).max()), float(np.abs(other[0]).max()))
         near = distance <= one[1][0] * room + scale * self._spread * _ROUNDING
         return bool(near and (one[1][:-1] <= other[1][1:] * room).all())

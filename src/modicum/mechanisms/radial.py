@@ -67,6 +67,10 @@ class RadialLaw(Law[tuple[int, ...]]):
     epsilon : Fraction
     stated : Event
         What a draw is charged as: a bounded range of ε, or what follows from it.
+    signless : bool
+        Whether the value is one up to its sign, such as a direction. Then a coin gives the answer a
+        sign, and it is enough that ``|centre - centre'|`` or ``|centre + centre'|`` keeps within
+        R_1 ([r12]).
 
     Raises
     ------
@@ -95,6 +99,7 @@ class RadialLaw(Law[tuple[int, ...]]):
     norm: Norm
     epsilon: Fraction
     stated: Event
+    signless: bool = False
 
     def __post_init__(self) -> None:
         """Refuse public parameters for which the law is none, or not drawn in reasonable time."""
@@ -135,7 +140,9 @@ class RadialLaw(Law[tuple[int, ...]]):
             point = point_of_l1_ball(dimension, balls[at] + beyond * wider, entropy)
             reach = reaches[at] + beyond * self.largest
             if self.flat or sum(z * z for z in point) <= reach * reach:  # [r10]
-                return tuple(c + z for c, z in zip(self.centre, point, strict=True))
+                break
+        sign = -1 if self.signless and entropy.bits(1) else 1
+        return tuple(sign * (c + z) for c, z in zip(self.centre, point, strict=True))
 
     def log_density(self, outcome: tuple[int, ...]) -> float:
         """Log probability of one vector."""
@@ -145,16 +152,21 @@ class RadialLaw(Law[tuple[int, ...]]):
         """Log probability of each of many vectors."""
         reaches = self._reaches()
         total = self._log_total(reaches) + math.log(-math.expm1(-float(self.rate)))
-        lengths = np.array([self._length(z, reaches) for z in outcomes], dtype=np.float64)
-        found: NDArray[np.float64] = -float(self.rate) * lengths - total
-        return found
+        rate = float(self.rate)
+        logs: NDArray[np.float64] = np.array([-rate * self._length(z, reaches) for z in outcomes])
+        if self.signless:
+            turned = [tuple(-x for x in z) for z in outcomes]
+            other = np.array([-rate * self._length(z, reaches) for z in turned])
+            logs = np.logaddexp(logs, other) - math.log(2)
+        return logs - total
 
     def probes(self) -> Iterable[tuple[int, ...]]:
         """Return the corners of every ball, and the points next to them.
 
         In the L1 norm, and in one dimension, the largest distance from another centre within a ball
         is attained at a corner, and beyond the K-th ball all shells are alike. In the L2 norm it
-        need not be on an axis, and an audit lists all points up to :meth:`reach` instead.
+        need not be on an axis, and without a sign both centres matter: an audit then lists all
+        points up to :meth:`reach`.
         """
         reaches = self._reaches()
         ends = {*reaches, *(reaches[-1] + m * self.largest for m in range(1, _BEYOND + 1))}
