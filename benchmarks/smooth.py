@@ -1,7 +1,7 @@
 """Inverse sensitivity, exact and approximate, beside smooth sensitivity: expected errors of laws.
 
-All but the last table draw nothing: errors are expectations under the law. Records are exchanged and
-n is public, as in the papers of smooth sensitivity.
+All but the last table draw nothing: errors are expectations under the law. Records are exchanged
+and n is public, as in the papers of smooth sensitivity.
 """
 
 import math
@@ -30,15 +30,16 @@ BOUND, TRIM, DELTA = 1e9, 10, 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """Data sets of each shape, records, releases of a direction."""
+    """Data sets of each shape, records; releases of a direction, numbers of rows there."""
 
     datasets: int
     rows: int
     releases: int
+    sizes: tuple[int, ...]
 
 
-FULL = Effort(datasets=4, rows=10_000, releases=20)
-QUICK = Effort(datasets=2, rows=2_000, releases=3)
+FULL = Effort(datasets=4, rows=10_000, releases=20, sizes=(1_000, 5_000, 20_000))
+QUICK = Effort(datasets=2, rows=2_000, releases=3, sizes=(1_000, 5_000))
 
 
 def laplace(sensitivities: Floats, epsilon: float, largest: float) -> float:
@@ -226,14 +227,15 @@ def smooth(effort: Effort) -> tuple[str, list[Target]]:
     )
     rows = []
     for dimension in (3, 10):
-        for size in (1_000, 5_000, 20_000):
+        for size in effort.sizes:
             near, far = released(dimension, size, effort.releases)
             rows.append([str(dimension), f"{size:,}", f"{near:.2g}", f"{far:.2g}"])
     header = ["columns", "rows", "M.2, L2, as a `vector` of one's own", "`pca`"]
     blocks.append(
         "The same as releases: sines of the angle to the leading direction, roots of mean squares "
-        f"over {effort.releases}\nreleases. Standard deviations are 0.51 along it and 0.1 across. M.2 "
-        "is told that norms are at most 1, `pca` is\nnot and has ±1e9.\n\n" + table(header, rows)
+        f"over {effort.releases}\nreleases. Standard deviations are 0.51 along it and 0.1 across. "
+        "M.2 is told that norms are at most 1,\n`pca` is not and has ±1e9.\n\n"
+        + table(header, rows)
     )
     tables = "\n\n".join(blocks)
     text = f"""## Inverse sensitivity and smooth sensitivity, ε = 1

@@ -87,6 +87,6 @@ def test_a_direction_in_the_limit_of_a_large_gap() -> None:
 
 
 def test_the_part_reaches_its_target() -> None:
-    text, (target,) = smooth.smooth(smooth.Effort(datasets=1, rows=400, releases=1))
+    text, (target,) = smooth.smooth(smooth.Effort(datasets=1, rows=400, releases=1, sizes=(300,)))
     assert target.state == "reached"
     assert text.count("| N(0,1)") == 2
