@@ -245,6 +245,30 @@ def test_radii_keep_their_order_whatever_floats_do() -> None:
             assert all(r <= s for r, s in zip(up, down[1:], strict=False))
 
 
+@pytest.mark.parametrize("bound", [-1.7e308, -1.0, 0.0, 1.7e308])
+def test_bounds_of_any_size_make_radii(bound) -> None:
+    class Odd(Means):
+        tolerance = 1e-3
+
+        def sensitivities(self, rows, lo, hi, levels):
+            return np.full(levels, bound)
+
+    answers = Odd().answers(Lattice.within((-1e9, 1e9)))
+    rows = np.zeros((1, 2), dtype=np.int64)
+    _, radii = Odd().measured(rows, Lattice.within((-1e9, 1e9)), answers, 50_000)
+    assert set(radii) == ({Odd().largest(answers)} if bound > 0 else {min(radii)})
+    assert min(radii) > 0
+
+
+def test_values_are_on_a_lattice_as_fine_as_can_be_or_as_asked_for() -> None:
+    statistic = Direction()
+    assert statistic.answers(Lattice.within((-1e15, 1e15))) == Lattice.within((-1.5, 1.5))
+    assert statistic.answers(Lattice.within((-8, 8), 0.5)) == Lattice.within((-1.5, 1.5), 0.5)
+    assert Means().answers(Lattice.within((0, 8))) == Lattice.within((0, 8))
+    with pytest.raises(InvalidArgument, match="step"):
+        asked(statistic, step=8.0, within=(-64, 64))
+
+
 @pytest.mark.parametrize(
     ("changes", "word"),
     [

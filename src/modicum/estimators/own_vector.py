@@ -46,7 +46,8 @@ class OwnVectorOption(Options):
         Raises
         ------
         InvalidArgument
-            If it is none, breaks its promise, or is of another number of columns.
+            If it is none, breaks its promise, is of another number of columns, or if the step of
+            the lattice is too wide for its values.
         """
         if not isinstance(statistic, Sensitivities):
             raise InvalidArgument(
@@ -60,6 +61,7 @@ class OwnVectorOption(Options):
             )
         if statistic.columns > MOST_COLUMNS:
             raise InvalidArgument(f"at most {MOST_COLUMNS} columns, got {statistic.columns}")
+        statistic.answers(lattice)
         return cls(statistic)
 
 

@@ -22,7 +22,7 @@ __all__ = ["Sensitivities"]
 _CHECKED_LEVELS = 6
 _CHECKED_ROWS = 3
 _INFLATION = 4  # tolerances, k times, by which the k-th radius grows: docs/proofs/radial.md, [r3]
-_ROUNDING = 2.0**-44  # of the largest number of the range
+_ROUNDING = 2.0**-30  # of the largest number of the range: a mean of 2^23 rows, added in any order
 _LARGEST_TOLERANCE = 1e-3
 
 _Rows = tuple[tuple[float, ...], ...]
@@ -47,8 +47,8 @@ class Sensitivities(ABC):
         In which sensitivities are, L1 or L2; 1 if not given. L2 takes up to 20 components.
     rounding : float or None
         How far a computed component may be from the exact one, because numbers are floats. By
-        default 2^-44 of the largest number of the range of values, which is enough for sums of
-        millions of rows; 0 for values that are records.
+        default 2^-30 of the largest number of the range of values, which is enough for the mean
+        of 8 million rows, however they are added; 0 for values that are records.
     tolerance : float
         How far computed sensitivities may be from the exact ones, relative to them; 2^-32 if not
         given. The k-th is raised by four times as much, k times.
@@ -158,9 +158,10 @@ class Sensitivities(ABC):
                     )
 
     def answers(self, lattice: Lattice) -> Lattice:
-        """Return the lattice on which values are, for rows on a lattice."""
-        ends = self.range(lattice.lo, lattice.hi)
-        return Lattice.within(ends, max(lattice.step, Lattice.within(ends).step))
+        """Return the lattice of values: as fine as it can be, or as coarse as a step asked for."""
+        finest = Lattice.within(self.range(lattice.lo, lattice.hi))
+        coarse = lattice.coarse and lattice.step > finest.step
+        return Lattice(finest.lo, finest.hi, lattice.step) if coarse else finest
 
     def largest(self, answers: Lattice) -> int:
         """Return a radius, in steps, that holds any two values."""
@@ -187,7 +188,8 @@ class Sensitivities(ABC):
         # [r3] A bound that is too large for a float is no smaller than any other.
         with np.errstate(over="ignore"):
             growth = np.power(1 + _INFLATION * self.tolerance, np.arange(1, levels + 1))
-            raised = np.minimum(bounds * np.minimum(growth, 2.0**500), 2.0**1000)
+            raised = np.maximum(bounds, 0) * np.minimum(growth, 2.0**500)
+        raised = np.minimum(raised, 2.0**1000)
         step, slack = Fraction(answers.step), self._slack(answers)
         radii = (math.ceil(Fraction(each) / step) + slack for each in raised.tolist())
         most = self.largest(answers)
