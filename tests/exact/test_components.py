@@ -10,6 +10,7 @@ from modicum.errors import InvalidArgument
 from modicum.exact.components import Components
 from modicum.exact.entropy import SeededEntropy
 from tests.exact.goodness import ACCEPT, REJECT, p_value
+from tests.exact.stub import Listed
 
 CASES = [
     ([1, 2, 3], [0, 0, 0], [0, 0, 0], Fraction(1)),
@@ -82,3 +83,24 @@ def test_a_weight_far_below_the_others_keeps_its_probability() -> None:
 def test_refusals(case) -> None:
     with pytest.raises(InvalidArgument, match="components need"):
         Components(*case[:3], Fraction(case[3]))
+
+
+@pytest.mark.parametrize("i", [0, 1])
+def test_a_point_at_a_boundary_is_decided_exactly(i) -> None:
+    """128 binary digits of the end of a weight, and one unit of the last on either side of it."""
+    case = ([5, 10**30 + 1], [0, 70], [1, 2], Fraction(7, 9))
+    components = Components(*case)
+    with mpmath.workdps(1200):
+        scaled = weights(*case)[i] * mpmath.mpf(2) ** components._power
+        digits = int(mpmath.floor(scaled * mpmath.mpf(2) ** 128))
+    begin, total = [0, *components._ends][i], components._ends[-1]
+    shift = 64 - (total - 1).bit_length()
+    end = (begin + (digits >> 128)) << shift
+    words = [digits >> 64 & (2**64 - 1), digits & (2**64 - 1)]
+    inside = Listed(end, words[0], words[1] - 1)
+    assert components.draw(inside) == i
+    assert inside.left == []
+    # The refused point is followed by another, at the beginning of the first cell.
+    outside = Listed(end, words[0], words[1] + 1, 0)
+    assert components.draw(outside) == 0
+    assert outside.left == []
