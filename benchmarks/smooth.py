@@ -38,7 +38,7 @@ class Effort:
     sizes: tuple[int, ...]
 
 
-FULL = Effort(datasets=4, rows=10_000, releases=20, sizes=(1_000, 5_000, 20_000))
+FULL = Effort(datasets=4, rows=10_000, releases=12, sizes=(1_000, 5_000, 20_000))
 QUICK = Effort(datasets=2, rows=2_000, releases=3, sizes=(1_000, 5_000))
 
 

@@ -50,7 +50,7 @@ SHAPES = [
     ((1, 2), 1, 2, 2),
     ((1, 0, 1), 2, 2, 2),
     ((5, 1), 2, 2, 2),
-    ((1,), 2, 3, 1),
+    pytest.param((1,), 2, 3, 1, marks=pytest.mark.slow),
 ]
 
 
@@ -66,7 +66,7 @@ def test_the_density_is_the_definition_and_sums_to_one(radii, norm, dimension, l
     assert np.allclose(found, logs, rtol=0, atol=1e-7)
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(
     st.lists(st.integers(0, 2**40), max_size=30),
     st.integers(0, 2**45),
@@ -107,14 +107,14 @@ def test_the_sampler_draws_far_shells_as_often_as_it_should() -> None:
     """At a small ε most of the mass lies in the tail, where all radii are the largest."""
     law = law_of((1, 2), largest=5, epsilon=Fraction(1, 10), centre=(0,))
     entropy = SeededEntropy("far")
-    drawn = Counter(int(law._length(law.sample(entropy), law._reaches())) for _ in range(4000))
+    drawn = Counter(int(law._length(law.sample(entropy), law._reaches())) for _ in range(2000))
     sizes = {0: 1, 1: 2, 2: 4}
     masses = {k: sizes.get(k, 10) * math.exp(-k / 20) for k in range(1200)}
     total = sum(masses.values())
     bins = [0, 2, 3, *range(5, 100, 8), 1200]
     expected = [sum(masses[k] for k in range(a, b)) / total for a, b in itertools.pairwise(bins)]
     seen = [sum(drawn[k] for k in range(a, b)) for a, b in itertools.pairwise(bins)]
-    assert stats.chisquare(seen, np.array(expected) / sum(expected) * 4000).pvalue > ACCEPT
+    assert stats.chisquare(seen, np.array(expected) / sum(expected) * 2000).pvalue > ACCEPT
 
 
 @pytest.mark.parametrize(("norm", "dimension"), [(1, 1), (2, 2)])
@@ -137,7 +137,7 @@ def test_wide_shells_are_filled_uniformly(norm) -> None:
     d, unit = 5, 1 << 80
     law = law_of((unit, unit), norm, dimension=d, largest=2 * unit, centre=(0,) * d)
     entropy = SeededEntropy(f"wide {norm}")
-    points = np.array([law.sample(entropy) for _ in range(1500)], dtype=float) / unit
+    points = np.array([law.sample(entropy) for _ in range(800)], dtype=float) / unit
     norms = (np.abs(points) ** norm).sum(axis=1) ** (1 / norm)
     shell = np.where(norms <= 2, np.ceil(norms), 2 + np.ceil((norms - 2) / 2))
     ends = np.where(shell <= 2, shell, 2 * shell - 2)
@@ -153,7 +153,7 @@ def test_wide_shells_are_filled_uniformly(norm) -> None:
     else:
         beta = stats.beta(0.5, (d - 1) / 2).cdf
         assert stats.kstest((points[:, 0] / norms) ** 2, beta).pvalue > ACCEPT
-    assert abs(np.sign(points).sum(axis=0)).max() < 5 * 1500**0.5
+    assert abs(np.sign(points).sum(axis=0)).max() < 5 * 800**0.5
 
 
 def test_twenty_dimensions_are_drawn() -> None:
