@@ -191,7 +191,7 @@ def measure(data: DataSet, statistic: Statistic, effort: Effort) -> list[float]:
         found.append(
             [
                 exact(x, statistic, Fraction(1), lattice),
-                theory.radial_error(each, 1, largest=widest),
+                theory.radial_error(np.maximum(each, lattice.step), 1, largest=widest),
                 second,
                 student(each, 1, widest),
                 log_normal(each, 0.5, widest),
@@ -210,7 +210,7 @@ def smooth(effort: Effort) -> tuple[str, list[Target]]:
         for data in SHAPES:
             errors = measure(data, statistic, effort)
             worst = max(worst, errors[-1])
-            shown = [f"{e:.2g}" if e >= 2.0**-21 else "0" for e in errors]
+            shown = [f"{e:.2g}" if e >= 10 * 2.0**-21 else "0" for e in errors]
             rows.append([data.name, *shown])
         name = "median" if statistic.name == "median" else "mean without a tenth on each side"
         blocks.append(f"The {name}:\n\n{table(_HEADER, rows)}")
@@ -246,8 +246,8 @@ and Duchi 2020), with steps; *M.2* the approximate one, with the least radii (Pr
 those of smooth sensitivity, β = 1/8 (Proposition 2.2). *t* is smooth sensitivity with t noise of 3
 degrees of freedom, pure ε; *log-normal* with Laplace-log-normal noise, 1/2-zCDP, weaker than ε = 1
 (M.1 and M.2 are 1/8-zCDP); both with the best parameters in hindsight, which is not private.
-*Laplace* is (1, 1e-6)-private. The last column is M.2 (2.2) over S/ε. A 0 is an error below a step
-of the lattice, 5e-7.
+*Laplace* is (1, 1e-6)-private. The last column is M.2 (2.2) over S/ε. A 0 is an error below ten
+steps of the lattice, 5e-6.
 
 {tables}"""
     limit = 16 / 3 * math.exp(1 / 3)
