@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
-from modicum.exact.bernoulli import exp_coin, unit_geometric
+from modicum.exact.bernoulli import geometric
 from modicum.exact.components import Components
 from modicum.exact.entropy import Entropy
 from modicum.exact.l1_ball import l1_points, point_of_l1_ball
@@ -135,7 +135,7 @@ class RadialLaw(Law[tuple[int, ...]]):
             i = components.draw(entropy)
             beyond = max(0, i - last)
             if i >= last:  # [r9] one of the d + 1 components of all wider balls
-                beyond += sum(_geometric(self.rate, entropy) for _ in range(beyond + 1))
+                beyond += sum(geometric(self.rate, entropy) for _ in range(beyond + 1))
             at = min(i, last)
             point = point_of_l1_ball(dimension, balls[at] + beyond * wider, entropy)
             reach = reaches[at] + beyond * self.largest
@@ -246,15 +246,6 @@ def _mixture(dimension: int, balls: Sequence[int], wider: int, rate: Fraction) -
     exponents = [*range(last), *(last + i for i in range(dimension + 1))]
     orders = [*(0 for _ in range(last)), *range(1, dimension + 2)]
     return Components([*counts, *differences], exponents, orders, rate)
-
-
-def _geometric(rate: Fraction, entropy: Entropy) -> int:
-    """Draw G >= 0 with P(G >= k) = exp(-rate k) exactly (Canonne, Kamath and Steinke 2020)."""
-    s, t = rate.numerator, rate.denominator
-    while True:
-        u = entropy.below(t)
-        if exp_coin(u, t, entropy):
-            return (u + t * unit_geometric(entropy)) // s
 
 
 def _log_points(dimension: int, radius: int) -> float:
