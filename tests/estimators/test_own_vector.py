@@ -277,6 +277,7 @@ def test_values_are_on_a_lattice_as_fine_as_can_be_or_as_asked_for() -> None:
         ({"norm": 3}, "norm 1 or 2"),
         ({"columns": 0}, "columns of at least 1"),
         ({"norm": 2, "labels": tuple("abcdefghijklmnopqrstu")}, "up to 20"),
+        ({"labels": tuple(map(str, range(65)))}, "up to 64"),
         ({"rounding": -1.0}, "rounding"),
         ({"tolerance": 0.1}, "tolerance"),
         ({"signless": True}, "has no sign"),

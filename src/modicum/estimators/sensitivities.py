@@ -44,7 +44,8 @@ class Sensitivities(ABC):
     columns : int
         How many columns it is of; 1 if not given.
     norm : {1, 2}
-        In which sensitivities are, L1 or L2; 1 if not given. L2 takes up to 20 components.
+        In which sensitivities are, L1 or L2; 1 if not given. L1 takes up to 64 components, L2 up
+        to 20.
     rounding : float or None
         How far a computed component may be from the exact one, because numbers are floats. By
         default 2^-30 of the largest number of the range of values, which is enough for the mean
@@ -237,9 +238,10 @@ class Sensitivities(ABC):
                 f"{self.name} needs norm 1 or 2 and columns of at least 1, got norm={self.norm!r} "
                 f"and columns={self.columns!r}"
             )
-        if self.norm == 2 and self.dimension > MOST_DIMENSIONS:
+        most = MOST_DIMENSIONS[self.norm]
+        if self.dimension > most:
             raise InvalidArgument(
-                f"norm=2 takes up to {MOST_DIMENSIONS} components, got {self.dimension}: use norm=1"
+                f"norm={self.norm} takes up to {most} components, got {self.dimension}"
             )
         if self.rounding is not None and not 0 <= self.rounding < math.inf:
             raise InvalidArgument(f"rounding must be a number of at least 0, got {self.rounding!r}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from modicum.exact.entropy import Entropy
@@ -49,10 +48,11 @@ def point_of_l1_ball(dimension: int, radius: int, entropy: Entropy) -> tuple[int
 
 def _with_places(dimension: int, radius: int) -> Sequence[int]:
     """Count the points with 0, 1, ... components that are not 0."""
-    return [
-        math.comb(dimension, i) * math.comb(radius, i) << i
-        for i in range(min(dimension, radius) + 1)
-    ]
+    counts = [1]
+    for i in range(min(dimension, radius)):
+        # 2^i C(d, i) C(r, i), the next one from the last; the quotient is whole.
+        counts.append(2 * counts[-1] * ((dimension - i) * (radius - i)) // (i + 1) ** 2)
+    return counts
 
 
 def _subset(size: int, chosen: int, entropy: Entropy) -> list[int]:
