@@ -32,7 +32,8 @@ class Many(Sorted):
 
     def __init__(self, data) -> None:
         self.data = tuple(sorted(data))
-        self.ranked = Ranked(*np.unique(self.data, return_index=True, return_counts=True))
+        values = np.array(self.data, dtype=np.int64)
+        self.ranked = Ranked(*np.unique(values, return_index=True, return_counts=True))
 
     def place(self, value: int) -> tuple[int, int]:
         low, high = (int(np.searchsorted(self.data, value, side)) for side in ("left", "right"))

@@ -33,6 +33,7 @@ from modicum.mechanisms.quantile import RankLaw
 from modicum.mechanisms.radius import RadiusDraw, RadiusGrid, Selection
 from modicum.mechanisms.ranks import RadiusRanks
 from modicum.mechanisms.share import BeyondTarget
+from modicum.mechanisms.stretch import Stretch
 from modicum.mechanisms.subsampled import Members, Subsampled, amplified
 from modicum.mechanisms.threshold import RankThreshold
 from modicum.mechanisms.vector_noise import VectorNoise
@@ -212,11 +213,12 @@ class Purse(ABC):
         terms: JointTerms,
         *,
         fine: int,
+        stretch: Stretch,
         share: Fraction,
     ) -> JointQuantiles:
         """Quantiles and the number of records that they divide."""
         epsilon, event = self.range_for(share), self._path_event(self.total * share)
-        law = JointQuantiles(records, *ends, fine, terms, epsilon, event)
+        law = JointQuantiles(records, *ends, fine, terms, epsilon, event, stretch)
         self._pay(event)
         return law
 
