@@ -28,7 +28,7 @@ from modicum.estimators.purse import Purse, open_purse
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.nested import Node
 from modicum.mechanisms.noise import Noise
-from modicum.mechanisms.stretch import Stretch
+from modicum.mechanisms.stretch import EVEN
 from modicum.privacy.event import Event
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.window import RankWindow
@@ -234,8 +234,7 @@ def drawn_points(
     InvalidArgument
         If the budget is too small to keep the records around the ranks.
     """
-
-    stretch = Stretch()
+    stretch, start = EVEN, purse.left
 
     def inside(points: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(min(stretch.value(z >> fine), lattice.last) for z in points)
@@ -246,24 +245,24 @@ def drawn_points(
     def nodes_for(left: Fraction) -> tuple[Node, ...]:
         return purse.nodes(tree_of(qs, purse.path_power), (lattice.width + 1) << fine, share=left)
 
-    ends, left, reach = (lattice.first, lattice.last), share, 0
+    ends, reach, counted = (lattice.first, lattice.last), 0, Fraction(0)
     if joint is not None:
-        left, reach = share - joint.count_share, joint.reach
-    nodes = nodes_for(left)  # less for the nodes takes wider windows
+        counted, reach = joint.count_share, joint.reach
+    nodes = nodes_for(share - counted)  # less for the nodes takes wider windows
     windows = yield from need(Ask(column, lattice, _windows(purse.total, qs, nodes, reach)))
     if joint is not None:
-        counting = purse.noisy((windows.count,), sensitivity=1, share=joint.count_share)
+        counting = purse.noisy((windows.count,), sensitivity=1, share=counted)
         (count,) = yield from draw("count", counting)
         if joint.suits(count):
             part = joint.bulk_share(purse, count)
             if part:
                 stretch = yield from bulk_of(purse, lattice, windows, part)
-            terms, rest = joint.terms(count), left - part
+            terms, rest = joint.terms(count), share - (start - purse.left) / purse.total
             law = purse.joint(windows, ends, terms, fine=fine, stretch=stretch, share=rest)
             _, *points = yield from draw(label, law, lambda outcome: words(outcome[1:]))
             least = joint.least(lattice, count, stretch)
             return Drawn(inside(tuple(points)), least, windows, joint=True)
-    nested = purse.nested(windows, ends, nodes, fine=fine, share=left)
+    nested = purse.nested(windows, ends, nodes, fine=fine, share=share - counted)
     outcome = yield from draw(label, nested, words)
     least = max(_least(node, qs, lattice) for node in nodes)
     return Drawn(inside(outcome), least, windows)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
 from modicum.mechanisms.nested import RankedRecords
-from modicum.mechanisms.stretch import Stretch
+from modicum.mechanisms.stretch import EVEN, Stretch
 
 __all__ = ["Chain", "Scale", "Strip"]
 
@@ -25,7 +25,6 @@ _CELL_BITS = 50
 _LEAST = 1e-280  # of the largest weight of a row: smaller ones are raised to it
 _REACH = 600.0  # most nats that are summed relative to one place
 _CANCELLED = 1e-12  # of a sum that what is left after a subtraction may be wrong by
-_PLAIN = Stretch()
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -67,7 +66,7 @@ class Strip:
         fine: int,
         ranks: tuple[int, int],
         scale: Scale,
-        stretch: Stretch = _PLAIN,
+        stretch: Stretch = EVEN,
     ) -> Strip:
         """Cut the points whose rank is between two; those of all if there are few records."""
         n = records.count

@@ -22,7 +22,7 @@ from modicum.exact.entropy import Entropy
 from modicum.mechanisms.chain import Chain, Scale, Strip
 from modicum.mechanisms.law import SECRET, Law
 from modicum.mechanisms.nested import RankedRecords
-from modicum.mechanisms.stretch import Stretch
+from modicum.mechanisms.stretch import EVEN, Stretch
 from modicum.privacy.event import Event
 
 __all__ = ["JointQuantiles", "JointTerms"]
@@ -61,8 +61,9 @@ class JointQuantiles(Law[tuple[int, ...]]):
 
     Points are those of the places of a :class:`~modicum.mechanisms.stretch.Stretch`, 2^fine of
     each. A record is spread evenly over the points of its integer, and F(z) is the mass below z:
-    without octaves, as in :class:`~modicum.mechanisms.nested.NestedQuantiles`. With F(z_0) = 0, F(z_(m+1)) = n and public
-    shares p_0 + ... + p_m = 1, P(c, z) ∝ exp(-ε min(cap, S) / 2) for every c in ``totals`` and
+    without octaves, as in :class:`~modicum.mechanisms.nested.NestedQuantiles`. With F(z_0) = 0,
+    F(z_(m+1)) = n and public shares p_0 + ... + p_m = 1, P(c, z) ∝ exp(-ε min(cap, S) / 2) for
+    every c in ``totals`` and
 
         S = Σ |F(z_(j+1)) - F(z_j) - c p_j|.
 
@@ -95,7 +96,7 @@ class JointQuantiles(Law[tuple[int, ...]]):
     terms: JointTerms
     epsilon: Fraction
     stated: Event
-    stretch: Stretch = Stretch()
+    stretch: Stretch = EVEN
     _chains: list[Chain] = field(default_factory=list, init=False, repr=False, metadata=SECRET)
     _totals: list[float] = field(default_factory=list, init=False, repr=False, metadata=SECRET)
 

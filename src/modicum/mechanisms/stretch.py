@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Stretch"]
+__all__ = ["EVEN", "Stretch"]
 
 Integers = NDArray[np.int64]
 
@@ -76,3 +76,7 @@ class Stretch:
     def _octave(self) -> int:
         """Places of each octave; the near part has two of them on either side."""
         return 1 << max(0, self.near + self.octaves - 1)
+
+
+EVEN = Stretch()
+"""Every integer has one place."""
