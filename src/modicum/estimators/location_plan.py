@@ -22,7 +22,7 @@ from modicum.summaries.base import Integers
 __all__ = ["Candidates", "LengthPlan", "LocationPlan", "cell_edges", "radius_grid"]
 
 COUNT_SHARE = Fraction(1, 50)
-END_SHARE = Fraction(1, 10)  # each of the two
+END_SHARE = Fraction(1, 5)  # both together
 WIDTH_SHARE = Fraction(3, 100)
 CENTRE_BITS = 24
 CENTRE_SHARES = tuple(Fraction(k, 100) for k in (1, 2, 5, 10, 20, 35, 50))
@@ -41,7 +41,7 @@ class LocationPlan:
     Attributes
     ----------
     centre, width, radii, ends : Fraction
-        Shares of the centre, of a private width, of the radii, and of each end. 0: left out.
+        Shares of the centre, of a private width, of the radii, and of the ends. 0: left out.
     tilt : Fraction
         Prior cost of a half octave of radius.
     power : float
