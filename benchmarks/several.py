@@ -46,7 +46,7 @@ class Effort:
     repeats: int
 
 
-FULL = Effort(datasets=20, others=10, singles=100, releases=20, rows=1_000_000, repeats=5)
+FULL = Effort(datasets=10, others=5, singles=50, releases=10, rows=1_000_000, repeats=5)
 QUICK = Effort(datasets=4, others=2, singles=4, releases=10, rows=1_000_000, repeats=2)
 
 
@@ -160,8 +160,8 @@ def measure(case: Case, m: int, effort: Effort) -> Cell:
     qs = np.arange(1, m + 1) / (m + 1)
     names = (*PEERS, *OURS)
     errors: dict[str, list[float]] = {name: [] for name in names}
-    several = effort.datasets if case.bound == PAPERS else effort.others
-    for k in range(effort.singles if m == 1 else several):
+    sets = effort.datasets if case.bound == PAPERS else effort.others
+    for k in range(effort.singles if m == 1 else sets):
         rng = default_rng([7, m, k])
         x = np.sort(case.draw(rng, N))
         seed = f"{case.name} {m} {k}"

@@ -116,8 +116,8 @@ def draw_ends(scene: Scene, point: int, level: float) -> Steps[tuple[int, int]]:
     epsilon, (first, last) = scene.purse.range_for(None), (scene.lattice.first, scene.lattice.last)
     low, high = point - max(scene.bounds.lo, first), min(scene.bounds.hi, last) - point
     nearest, span = scene.candidates.unit * scene.candidates.fine, max(low, high, 1)
-    radii = np.array(RadiusGrid.between(min(nearest, span), span).radii, dtype=np.int64)
-    radii[-1] = span
+    grid = RadiusGrid.between(min(nearest, span), span, per_octave=4)
+    radii = np.minimum(np.array(grid.radii, dtype=np.int64), span)
 
     log_count, missed = math.log(len(radii)), 0.9 * (1 - level)
     give_up = GIVE_UP * 2 / float(epsilon)
@@ -128,20 +128,16 @@ def draw_ends(scene: Scene, point: int, level: float) -> Steps[tuple[int, int]]:
     )
     size = LengthPlan.of(epsilon, log_count, shift, whole=scene.statistic.whole)
     target = math.ceil(shift * size.unit)
-    near_enough = target - math.floor(give_up * size.unit)
 
     def away(sign: int, reach: int) -> Integers:
         lengths = sign * scene.lengths(size, sign).at(point + sign * np.minimum(radii, reach))
-        # From the reach on the end is that of the range: never far from the target.
-        lengths[radii >= reach] = np.maximum(lengths[radii >= reach], near_enough)
+        lengths[radii >= reach] = size.cap  # the end is that of the range
         found: Integers = np.maximum.accumulate(lengths)
         return found
 
     nearer = np.minimum(away(-1, low), away(1, high))
-    levels = np.arange(size.cap, dtype=np.int64)
-    lows = np.searchsorted(nearer, target - levels, side="left")
-    highs = np.searchsorted(nearer, target + levels, side="right") - 1
-    law = scene.purse.level((lows, highs), 0, len(radii) - 1, unit=size.unit, share=None)
+    nearer[-1] = target + math.floor(give_up * size.unit)  # the range itself, for all data alike
+    law = scene.purse.beyond(tuple(nearer.tolist()), target=target, unit=size.unit, share=None)
 
     def ends(number: int) -> tuple[int, int]:
         radius = int(radii[number])

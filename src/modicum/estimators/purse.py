@@ -269,10 +269,12 @@ class Purse(ABC):
         self._pay(event)
         return law
 
-    def beyond(self, counts: tuple[int, ...], *, target: int, share: Fraction) -> BeyondTarget:
-        """Threshold with about ``target`` records beyond it."""
+    def beyond(
+        self, counts: tuple[int, ...], *, target: int, share: Fraction | None, unit: int = 1
+    ) -> BeyondTarget:
+        """Threshold with about ``target`` beyond it; a record moves counts by at most ``unit``."""
         epsilon, event = self._bounded_range(share)
-        law = BeyondTarget(counts, target, epsilon, event)
+        law = BeyondTarget(counts, target, epsilon / unit, event)
         self._pay(event)
         return law
 
