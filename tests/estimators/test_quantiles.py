@@ -43,8 +43,8 @@ def ends(data, qs) -> tuple[np.ndarray, np.ndarray]:
         (9, 2, "ages"),
         (9, 2, "coins"),
         (3, 1, "pareto 1.5"),
-        (13, 2, "normal"),  # one between others
-        pytest.param(16, 2, "normal", marks=pytest.mark.slow),
+        pytest.param(16, 2, "normal", marks=pytest.mark.slow),  # around the bulk
+        pytest.param(33, 4, "normal", marks=pytest.mark.slow),  # one between others
         (5, "0.05", "far"),
     ],
 )
