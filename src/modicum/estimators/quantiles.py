@@ -1,7 +1,7 @@
 """Several quantiles of a column, in increasing order, by a joint or a nested law.
 
 [M0] count      a noisy number of records, if there are two to 32 quantiles: it tells which law;
-     bulk       where most records are, if they are enough for the joint law but not plenty;
+[M0] bulk       where most records are, if they are enough for the joint law but not plenty;
 [M1] quantiles  all of them, by one law: all at once, or each between those drawn before it;
 [M2] counts     noisy numbers of records on and between the drawn points, for the intervals.
 
