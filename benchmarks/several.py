@@ -46,7 +46,7 @@ class Effort:
     repeats: int
 
 
-FULL = Effort(datasets=10, others=5, singles=50, releases=10, rows=1_000_000, repeats=5)
+FULL = Effort(datasets=10, others=5, singles=200, releases=10, rows=1_000_000, repeats=5)
 QUICK = Effort(datasets=4, others=2, singles=4, releases=10, rows=1_000_000, repeats=2)
 
 
