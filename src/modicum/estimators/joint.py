@@ -1,7 +1,9 @@
 """When several quantiles are drawn all at once, and in which terms: public numbers only.
 
 The joint law loses no budget on a tree, but all its quantiles go astray together where a share of
-the records is small against the logarithm of the range. So a noisy number of records comes first.
+the records is small against the logarithm of the range. So a noisy number of records comes first;
+if it is none too large, an interval that holds their bulk comes next, around which the range is
+stretched.
 """
 
 from __future__ import annotations
@@ -13,21 +15,26 @@ from itertools import pairwise
 
 from modicum.estimators.nest import NEGLIGIBLE
 from modicum.estimators.purse import Purse
+from modicum.estimators.shares import share_of
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.joint import JointTerms
+from modicum.mechanisms.stretch import Stretch
 
 __all__ = ["Together", "together"]
 
 MOST_JOINT = 32  # the law's cost grows like the square of the number of quantiles
 FEW = 12
 COUNT_SHARE = Fraction(1, 32)
-GLANCE_SHARE = Fraction(1, 256)  # for more than FEW: small tables shall not pay for the count
-ENOUGH = 14  # records of the smallest share, times ε
-ENOUGH_FOR_MANY = 90  # the same for more than FEW quantiles
+BULK_SHARE = Fraction(1, 8)  # at most
+ENOUGH = 10  # records of the smallest share, times ε
+PLENTY = 45  # so many that the bulk need not be known
+PLENTY_FOR_MANY = 90  # the same for more than FEW quantiles
 MOST_KEPT = 1 << 22  # records that are kept for the joint law
 _STRAY = 3.0  # standard deviations of the noisy number that the candidates span on each side
 _SPACED = 8  # distance of two candidates for the number of records, times ε, for ten shares
 _TENS = 2  # and at least so many tens
+_CERTAIN = 30.0  # so much ε times the number of records all but ensures that the bulk is found
+_STRETCHED = 7  # a stretched range has at most 2^7 times as many points
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +47,6 @@ class Together:
         Of the records, between the quantiles.
     epsilon : Fraction
         Size of the law's bounded range.
-    glance_share : Fraction
-        Of the budget, for a first look at the number of records; 0: there is none.
     count_share : Fraction
         Of the budget, for the noisy number of records.
     half : int
@@ -51,7 +56,6 @@ class Together:
 
     shares: tuple[Fraction, ...]
     epsilon: Fraction
-    glance_share: Fraction
     count_share: Fraction
     half: int
     cap: int
@@ -63,8 +67,18 @@ class Together:
 
     def suits(self, count: int) -> bool:
         """Tell whether so many records are enough."""
-        least = ENOUGH if len(self.shares) <= FEW + 1 else ENOUGH_FOR_MANY
-        return self.epsilon * min(self.shares) * count >= least
+        return self._smallest(count) >= ENOUGH
+
+    def bulk_share(self, purse: Purse, count: int) -> Fraction:
+        """Share of the budget for finding the bulk of so many records; 0: that is not needed."""
+        plenty = PLENTY if len(self.shares) <= FEW + 1 else PLENTY_FOR_MANY
+        if self._smallest(count) >= plenty or count > MOST_KEPT:
+            return Fraction(0)
+        return min(BULK_SHARE, share_of(purse, _CERTAIN / count))
+
+    def _smallest(self, count: int) -> Fraction:
+        """ε times the smallest share of so many records."""
+        return self.epsilon * min(self.shares) * count
 
     def terms(self, count: int) -> JointTerms:
         """Return the public terms of the law around a noisy number of records."""
@@ -75,13 +89,21 @@ class Together:
         totals = range(count - below * step, count + above * step + 1, step)
         return JointTerms(self.shares, totals, self.cap)
 
-    def least(self, lattice: Lattice) -> float:
+    def least(self, lattice: Lattice, count: int, stretch: Stretch) -> float:
         """Records such that no quantile is likely to leave the others for an empty part.
 
         An empty part of the range may weigh as much as N of its integers, and a quantile that is
-        drawn from it costs its whole share of the records twice.
+        drawn from it costs its whole share of the records twice. Where the range is stretched
+        around the bulk, all of it has some octaves' weight, and that of 1/ε records is 1/(ε n) of
+        one if they are spread over it. Then this is far less than N, so a wrong total, which
+        halves the cost, matters too.
         """
-        return math.log((lattice.width + 1) / 0.05) / float(self.epsilon * min(self.shares))
+        epsilon = float(self.epsilon)
+        if stretch.octaves == 0:
+            nats = math.log((lattice.width + 1) / 0.05)
+        else:
+            nats = 2 * math.log((stretch.octaves + 2) * max(1.0, epsilon * count) / 0.05)
+        return nats / (epsilon * float(min(self.shares)))
 
 
 def together(
@@ -93,11 +115,10 @@ def together(
     """
     if not 1 < len(qs) <= MOST_JOINT:
         return None
-    glance = GLANCE_SHARE if len(qs) > FEW else Fraction(0)
-    epsilon = purse.range_for(share - glance - COUNT_SHARE)
+    epsilon = purse.range_for(share - COUNT_SHARE)
     half = math.ceil(_STRAY * purse.noise_sd(COUNT_SHARE))
-    logs = len(qs) * math.log((lattice.width + 1) << fine) + math.log(2 * half + 1)
+    logs = len(qs) * math.log((lattice.width + 1) << fine + _STRETCHED) + math.log(2 * half + 1)
     cap = math.ceil(2 * (logs + NEGLIGIBLE) / float(epsilon))
     shares = tuple(b - a for a, b in pairwise((Fraction(0), *qs, Fraction(1))))
-    found = Together(shares, epsilon, glance, COUNT_SHARE, half, cap)
+    found = Together(shares, epsilon, COUNT_SHARE, half, cap)
     return found if 2 * found.reach * len(qs) <= MOST_KEPT else None

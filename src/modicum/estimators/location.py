@@ -32,7 +32,7 @@ from modicum.estimators.location_plan import (
     cell_edges,
     radius_grid,
 )
-from modicum.estimators.location_value import Bounds, Scene, draw_end, draw_value
+from modicum.estimators.location_value import Bounds, Scene, draw_ends, draw_value
 from modicum.estimators.mean_evidence import NoisyTerm
 from modicum.estimators.outside import Outside
 from modicum.estimators.purse import Purse, open_purse
@@ -71,7 +71,7 @@ class _Setting:
     def value_share(self) -> Fraction:
         """What the value gets: all that the other draws leave."""
         plan = self.plan
-        return 1 - COUNT_SHARE - plan.centre - plan.width - plan.radii - 2 * plan.ends
+        return 1 - COUNT_SHARE - plan.centre - plan.width - plan.radii - plan.ends
 
 
 def location(
@@ -125,9 +125,7 @@ def location(
     )
     ends = None
     if level is not None:
-        lower = yield from draw_end(scene, point, -1, level, plan.ends)  # [C6]
-        upper = yield from draw_end(scene, point, 1, level, None)
-        ends = (lower, upper)
+        ends = yield from draw_ends(scene, point, level)  # [C6]
     evidence = LocationEvidence(
         lattice=lattice,
         name=statistic.name,

@@ -22,11 +22,11 @@ from modicum.summaries.base import Integers
 __all__ = ["Candidates", "LengthPlan", "LocationPlan", "cell_edges", "radius_grid"]
 
 COUNT_SHARE = Fraction(1, 50)
-END_SHARE = Fraction(1, 10)  # each of the two
+END_SHARE = Fraction(1, 5)  # both together
 WIDTH_SHARE = Fraction(3, 100)
 CENTRE_BITS = 24
 CENTRE_SHARES = tuple(Fraction(k, 100) for k in (1, 2, 5, 10, 20, 35, 50))
-GIVE_UP = 4.0  # an end is the range's without need once in e^4
+GIVE_UP = 6.0  # the interval is the range without need once in e^6
 NEGLIGIBLE = 40.0  # candidates at the cap together weigh at most e^-40 of all
 MOST_LEVELS = 1 << 20
 CELL_BITS = 7  # 128 cells an octave of distance from the centre
@@ -41,7 +41,7 @@ class LocationPlan:
     Attributes
     ----------
     centre, width, radii, ends : Fraction
-        Shares of the centre, of a private width, of the radii, and of each end. 0: left out.
+        Shares of the centre, of a private width, of the radii, and of the ends. 0: left out.
     tilt : Fraction
         Prior cost of a half octave of radius.
     power : float

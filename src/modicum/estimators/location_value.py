@@ -19,9 +19,10 @@ from modicum.estimators.statistic import MonotoneStatistic, SignedLengths
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.radius import RadiusGrid
 from modicum.steps import Steps, draw
+from modicum.summaries.base import Integers
 from modicum.summaries.cells import CellSummary
 
-__all__ = ["TAIL", "Bounds", "Scene", "draw_end", "draw_value"]
+__all__ = ["TAIL", "Bounds", "Scene", "draw_ends", "draw_value"]
 
 TAIL = 3.0  # the ends allow for clipped records if the tails are this heavy
 
@@ -106,23 +107,19 @@ def draw_value(scene: Scene, share: Fraction | None) -> Steps[tuple[int, float]]
     return candidates.place(number), size.bound(candidates.log_count, 0.05)
 
 
-def draw_end(
-    scene: Scene, point: int, sign: int, level: float, share: Fraction | None
-) -> Steps[int]:
-    """[C6] A value beyond the location, on one side.
+def draw_ends(scene: Scene, point: int, level: float) -> Steps[tuple[int, int]]:
+    """[C6] A value on each side of the location, equally far from a point, for all that is left.
 
-    Every record is moved to the end of its cell on that side, and so is every score to that of a
-    knot: what a cell hides cannot put the location beyond the end.
+    One draw of the distance. On either side lengths are those of a statistic that is surely
+    beyond, so that nothing that a cell hides can put the location beyond an end.
     """
-    epsilon = scene.purse.range_for(share)
-    limit = (scene.lattice.first, scene.lattice.last)[sign > 0]
-    furthest = max(scene.bounds.lo, limit) if sign < 0 else min(scene.bounds.hi, limit)
-    span = sign * (furthest - point)
-    nearest = scene.candidates.unit * scene.candidates.fine
-    radii = RadiusGrid.between(min(nearest, max(span, 1)), max(span, 1)).radii
-    places = point + sign * np.minimum(np.array(radii, dtype=np.int64), span)
+    epsilon, (first, last) = scene.purse.range_for(None), (scene.lattice.first, scene.lattice.last)
+    low, high = point - max(scene.bounds.lo, first), min(scene.bounds.hi, last) - point
+    nearest, span = scene.candidates.unit * scene.candidates.fine, max(low, high, 1)
+    grid = RadiusGrid.between(min(nearest, span), span, per_octave=4)
+    radii = np.minimum(np.array(grid.radii, dtype=np.int64), span)
 
-    log_count, missed = math.log(len(places)), 0.45 * (1 - level)
+    log_count, missed = math.log(len(radii)), 0.9 * (1 - level)
     give_up = GIVE_UP * 2 / float(epsilon)
     shift = (
         scene.bounds.allowed(scene.statistic)
@@ -130,18 +127,28 @@ def draw_end(
         + give_up
     )
     size = LengthPlan.of(epsilon, log_count, shift, whole=scene.statistic.whole)
-    away = sign * scene.lengths(size, sign).at(places)
     target = math.ceil(shift * size.unit)
-    # The last candidate stands for the end of the range: never far from the target.
-    away[-1] = max(int(away[-1]), target - math.floor(give_up * size.unit))
-    levels = np.arange(size.cap, dtype=np.int64)
-    lows = np.searchsorted(away, target - levels, side="left")
-    highs = np.searchsorted(away, target + levels, side="right") - 1
-    law = scene.purse.level((lows, highs), 0, len(places) - 1, unit=size.unit, share=share)
 
-    def end(number: int) -> int:
-        return limit if number == len(places) - 1 else int(places[number])
+    def away(sign: int, reach: int) -> Integers:
+        lengths = sign * scene.lengths(size, sign).at(point + sign * np.minimum(radii, reach))
+        lengths[radii >= reach] = size.cap  # the end is that of the range
+        found: Integers = np.maximum.accumulate(lengths)
+        return found
 
-    label = "lower end" if sign < 0 else "upper end"
-    number = yield from draw(label, law, lambda number: scene.lattice.words(end(number)))
-    return end(number)
+    nearer = np.minimum(away(-1, low), away(1, high))
+    nearer[-1] = target + math.floor(give_up * size.unit)  # the range itself, for all data alike
+    law = scene.purse.beyond(tuple(nearer.tolist()), target=target, unit=size.unit, share=None)
+
+    def ends(number: int) -> tuple[int, int]:
+        radius = int(radii[number])
+        return (
+            point - radius if radius < low else first,
+            point + radius if radius < high else last,
+        )
+
+    def words(number: int) -> str:
+        lower, upper = ends(number)
+        return f"[{scene.lattice.words(lower)}, {scene.lattice.words(upper)}]"
+
+    number = yield from draw("ends", law, words)
+    return ends(number)

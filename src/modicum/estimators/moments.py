@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.estimators.purse import Purse, open_purse
+from modicum.estimators.shares import share_of
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.interval import IntervalGrid
 from modicum.privacy.event import Event
@@ -55,7 +56,6 @@ _COUNT, _INTERVALS, _SIZE = Fraction(3, 100), Fraction(2, 5), Fraction(1, 20)
 _ENOUGH = 40.0  # so much ε n makes a failure of an interval all but impossible
 _ENOUGH_SIZE = 100.0
 _HALVINGS = range(-4, 11)  # thresholds, in half powers of two below a typical size
-_PLACES = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +227,7 @@ def noisy_moments(
     gauge = Gauge(purse.norm, _GOAL[purse.norm] if goal else _PLAIN)
     typical = gauge.typical(width + 1)
     bounds = tuple(math.isqrt(typical**2 << 4 >> half + 4) for half in _HALVINGS)
-    share = min(_SIZE, _share_of(purse, _ENOUGH_SIZE / n0))
+    share = min(_SIZE, share_of(purse, _ENOUGH_SIZE / n0))
     beyond = _share_beyond(float(purse.scale) * n0, width)
     sizes = yield from need(Ask(None, lattice, GaugeCounts(frame, gauge, bounds), columns))
     law_of_size = purse.beyond(sizes.beyond, target=round(beyond * n0), share=share)  # [W3]
@@ -309,14 +309,7 @@ def _in_words(grid: IntervalGrid, lattice: Lattice) -> Callable[[int], str]:
 
 def _interval_share(purse: Purse, n0: int, widths: int) -> Fraction:
     """Divide two fifths among the intervals, or what makes them certain if that is less."""
-    return min(_INTERVALS / (widths + 1), _share_of(purse, _ENOUGH / n0))
-
-
-def _share_of(purse: Purse, size: float) -> Fraction:
-    """Share of the budget that buys a bounded range of about this size."""
-    full = float(purse.range_for(Fraction(1)))
-    share = size / full if purse.kind == "pure" else (size / full) ** 2
-    return Fraction(max(1, round(min(share, 1.0) * _PLACES)), _PLACES)
+    return min(_INTERVALS / (widths + 1), share_of(purse, _ENOUGH / n0))
 
 
 def _share_beyond(scale: float, width: int) -> float:

@@ -33,6 +33,7 @@ from modicum.mechanisms.quantile import RankLaw
 from modicum.mechanisms.radius import RadiusDraw, RadiusGrid, Selection
 from modicum.mechanisms.ranks import RadiusRanks
 from modicum.mechanisms.share import BeyondTarget
+from modicum.mechanisms.stretch import Stretch
 from modicum.mechanisms.subsampled import Members, Subsampled, amplified
 from modicum.mechanisms.threshold import RankThreshold
 from modicum.mechanisms.vector_noise import VectorNoise
@@ -212,11 +213,12 @@ class Purse(ABC):
         terms: JointTerms,
         *,
         fine: int,
+        stretch: Stretch,
         share: Fraction,
     ) -> JointQuantiles:
         """Quantiles and the number of records that they divide."""
         epsilon, event = self.range_for(share), self._path_event(self.total * share)
-        law = JointQuantiles(records, *ends, fine, terms, epsilon, event)
+        law = JointQuantiles(records, *ends, fine, terms, epsilon, event, stretch)
         self._pay(event)
         return law
 
@@ -267,10 +269,12 @@ class Purse(ABC):
         self._pay(event)
         return law
 
-    def beyond(self, counts: tuple[int, ...], *, target: int, share: Fraction) -> BeyondTarget:
-        """Threshold with about ``target`` records beyond it."""
+    def beyond(
+        self, counts: tuple[int, ...], *, target: int, share: Fraction | None, unit: int = 1
+    ) -> BeyondTarget:
+        """Threshold with about ``target`` beyond it; a record moves counts by at most ``unit``."""
         epsilon, event = self._bounded_range(share)
-        law = BeyondTarget(counts, target, epsilon, event)
+        law = BeyondTarget(counts, target, epsilon / unit, event)
         self._pay(event)
         return law
 

@@ -1,6 +1,7 @@
 """Several quantiles of a column, in increasing order, by a joint or a nested law.
 
 [M0] count      a noisy number of records, if there are two to 32 quantiles: it tells which law;
+[M0] bulk       where most records are, if they are enough for the joint law but not plenty;
 [M1] quantiles  all of them, by one law: all at once, or each between those drawn before it;
 [M2] counts     noisy numbers of records on and between the drawn points, for the intervals.
 
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from modicum.array_release import ArrayAnswer, Axis, Intervals
 from modicum.errors import InvalidArgument
+from modicum.estimators.bulk import bulk_of
 from modicum.estimators.joint import Together, together
 from modicum.estimators.nest import drift_of, tree_of
 from modicum.estimators.noise_sums import sum_bound
@@ -26,6 +28,7 @@ from modicum.estimators.purse import Purse, open_purse
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.nested import Node
 from modicum.mechanisms.noise import Noise
+from modicum.mechanisms.stretch import EVEN
 from modicum.privacy.event import Event
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.window import RankWindow
@@ -223,56 +226,46 @@ def drawn_points(
 ) -> Steps[Drawn]:
     """Draw one lattice integer a quantile, increasing, for a share of the budget.
 
-    Where ``joint`` is given, a noisy number of records is drawn first, or a rough one and then a
-    better one, and the joint law is taken if they seem to be enough for it.
+    Where ``joint`` is given, a noisy number of records is drawn first, and the joint law is taken
+    if they seem to be enough for it.
 
     Raises
     ------
     InvalidArgument
         If the budget is too small to keep the records around the ranks.
     """
-
-    def words(outcome: tuple[int, ...]) -> str:
-        return ", ".join(lattice.words(min(z >> fine, lattice.last)) for z in outcome)
+    stretch, start = EVEN, purse.left
 
     def inside(points: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(min(z >> fine, lattice.last) for z in points)
+        return tuple(min(stretch.value(z >> fine), lattice.last) for z in points)
+
+    def words(outcome: tuple[int, ...]) -> str:
+        return ", ".join(lattice.words(t) for t in inside(outcome))
 
     def nodes_for(left: Fraction) -> tuple[Node, ...]:
         return purse.nodes(tree_of(qs, purse.path_power), (lattice.width + 1) << fine, share=left)
 
-    ends, left, reach = (lattice.first, lattice.last), share, 0
+    ends, reach, counted = (lattice.first, lattice.last), 0, Fraction(0)
     if joint is not None:
-        left, reach = share - joint.glance_share - joint.count_share, joint.reach
-    nodes = nodes_for(left)  # less for the nodes takes wider windows
+        counted, reach = joint.count_share, joint.reach
+    nodes = nodes_for(share - counted)  # less for the nodes takes wider windows
     windows = yield from need(Ask(column, lattice, _windows(purse.total, qs, nodes, reach)))
     if joint is not None:
-        count, left = yield from _counted(purse, windows.count, joint, share)
-        if count is not None:
-            law = purse.joint(windows, ends, joint.terms(count), fine=fine, share=left)
+        counting = purse.noisy((windows.count,), sensitivity=1, share=counted)
+        (count,) = yield from draw("count", counting)
+        if joint.suits(count):
+            part = joint.bulk_share(purse, count)
+            if part:
+                stretch = yield from bulk_of(purse, lattice, windows, part)
+            terms, rest = joint.terms(count), share - (start - purse.left) / purse.total
+            law = purse.joint(windows, ends, terms, fine=fine, stretch=stretch, share=rest)
             _, *points = yield from draw(label, law, lambda outcome: words(outcome[1:]))
-            return Drawn(inside(tuple(points)), joint.least(lattice), windows, joint=True)
-        nodes = nodes_for(left)
-    nested = purse.nested(windows, ends, nodes, fine=fine, share=left)
+            least = joint.least(lattice, count, stretch)
+            return Drawn(inside(tuple(points)), least, windows, joint=True)
+    nested = purse.nested(windows, ends, nodes, fine=fine, share=share - counted)
     outcome = yield from draw(label, nested, words)
     least = max(_least(node, qs, lattice) for node in nodes)
     return Drawn(inside(outcome), least, windows)
-
-
-def _counted(
-    purse: Purse, records: int, joint: Together, share: Fraction
-) -> Steps[tuple[int | None, Fraction]]:
-    """Return the noisy number of records if it suits the joint law, and what is left [M0]."""
-    looks = (("rough count", joint.glance_share), ("count", joint.count_share))
-    count = None
-    for label, part in looks:
-        if part:
-            counting = purse.noisy((records,), sensitivity=1, share=part)
-            (count,) = yield from draw(label, counting)
-            share -= part
-            if not joint.suits(count):
-                return None, share
-    return count, share
 
 
 def _beyond(counted: CellCounts, q: Fraction, own: int, alpha: float) -> Floats:

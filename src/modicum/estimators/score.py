@@ -7,6 +7,7 @@ the guarantee does not hang on it: not on rounding, and not on a wrong ψ of a u
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -50,11 +51,15 @@ class Score(MonotoneStatistic):
     homogeneous : bool
         Whether ψ(c v) is a multiple of ψ(v) for every c > 0. Then it is only asked for
         ``|v| <= 1``.
+    bends : tuple of (float, int), optional
+        If ψ is linear but for some differences: these, in the unit of the data, and whether its
+        slope grows (1) or falls (-1) there. Intervals of many records are narrower then. They
+        may miss if it is not so; the guarantee does not hang on it.
 
     Raises
     ------
     InvalidArgument
-        If growth or width do not fit each other.
+        If growth or width do not fit each other, or ``bends`` are none.
 
     Examples
     --------
@@ -68,12 +73,18 @@ class Score(MonotoneStatistic):
     growth: float
     width: float | None = None
     homogeneous: bool = False
+    bends: tuple[tuple[float, int], ...] | None = None
 
     def __post_init__(self) -> None:
         """Check the numbers; :meth:`check` looks at ψ."""
         if not callable(self.psi):
             raise InvalidArgument(f"psi must be a function, got {type(self.psi).__name__}")
         self.check_numbers()
+        if self.bends is not None and not _are_bends(self.bends):
+            raise InvalidArgument(
+                "bends must be a tuple of differences, each with 1 or -1, such as "
+                f"((-2.0, 1), (2.0, -1)), got {self.bends!r}"
+            )
 
     def check(self, span: float) -> None:
         """Try ψ at public points up to ``span`` on both sides.
@@ -135,11 +146,27 @@ class Score(MonotoneStatistic):
         towards: int = 0,
     ) -> Lengths:
         """Crossing lengths on cells (see :mod:`modicum.estimators.crossing`)."""
-        masses = Masses.of(cells, *ends, Lengths.parts(unit), trimmed, towards)
+        moved = towards != 0 and self.bends is None
+        masses = Masses.of(cells, *ends, Lengths.parts(unit), trimmed, towards, moved=moved)
         span = ends[1] - ends[0]
         with unheard():
             table = ScoreTable.of(self._values, span, None if self.homogeneous else step)
-        return Lengths(masses, table, cap, towards)
+        bends = None if self.bends is None else tuple(_whole(v / step, k) for v, k in self.bends)
+        return Lengths(masses, table, cap, towards, bends)
+
+
+def _are_bends(bends: object) -> bool:
+    """Whether it is a tuple of pairs of a number and 1 or -1."""
+    if not isinstance(bends, tuple):
+        return False
+    pairs = [each for each in bends if isinstance(each, tuple) and len(each) == 2]
+    return len(pairs) == len(bends) and all(is_number(v) and k in (-1, 1) for v, k in pairs)
+
+
+def _whole(difference: float, kind: int) -> tuple[int, int, int]:
+    """Return a bend between two integers; beyond all that a table holds, at a bound of it."""
+    inside = min(max(difference, -(2.0**60)), 2.0**60)
+    return math.floor(inside), math.ceil(inside), kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +196,14 @@ class _Power:
 
 def huber_score(width: float) -> Score:
     """ψ(v) = v clipped to ±width: a mean near the middle, a median far out."""
-    return Score(f"huber({width:g})", _Clipped(width), 0, width)
+    bends = ((-width, 1), (width, -1))
+    return Score(f"huber({width:g})", _Clipped(width), 0, width, bends=bends)
 
 
 def expectile_score(tau: float) -> Score:
     """ψ(v) = τ v for v > 0 and (1 - τ) v for v < 0."""
-    return Score(f"expectile({tau:g})", _Tilted(tau), 1, homogeneous=True)
+    bends = () if tau == 0.5 else ((0.0, 1 if tau > 0.5 else -1),)
+    return Score(f"expectile({tau:g})", _Tilted(tau), 1, homogeneous=True, bends=bends)
 
 
 def power_score(p: float) -> Score:

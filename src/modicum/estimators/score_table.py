@@ -116,9 +116,23 @@ class ScoreTable:
         np.negative(values, out=values, where=left)
         return values
 
+    def knots_around(self, low: int, high: int) -> tuple[int, int]:
+        """Return the last knot below a difference that is at least ``low``, at most ``high``.
+
+        And the first one above it.
+        """
+        return _beyond(low - 1, -1), _beyond(high + 1, 1)
+
     @cached_property
     def _magnitudes(self) -> Integers:
         return np.concatenate([self.above, self.below])
+
+
+def _beyond(difference: int, towards: int) -> int:
+    """Return the nearest knot at a difference or, 1 or -1, above or below it."""
+    number = _KNOTS.number(difference)  # towards zero
+    knot = _KNOTS.point(number)
+    return knot if towards * (knot - difference) >= 0 else _KNOTS.point(number + towards)
 
 
 def _points(numbers: Integers) -> Integers:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
 from modicum.mechanisms.nested import RankedRecords
+from modicum.mechanisms.stretch import EVEN, Stretch
 
 __all__ = ["Chain", "Scale", "Strip"]
 
@@ -33,12 +34,13 @@ Integers = NDArray[np.int64]
 class Strip:
     """Points around one quantile, cut into pieces in which the mass hardly changes.
 
-    A piece holds the points from (start << fine) + offset up to the start of the next piece.
+    A piece holds the points from (start << fine) + offset up to the start of the next piece. A
+    place has 2^fine points, and an integer has one place or more.
 
     Attributes
     ----------
     starts, offsets : (k + 1,) int64 arrays
-        In lattice integers, and in points of one; increasing.
+        In places, and in points of one; increasing.
     sizes : (k,) float64 array
         Numbers of points.
     middles, halves : (k,) float64 arrays
@@ -64,17 +66,18 @@ class Strip:
         fine: int,
         ranks: tuple[int, int],
         scale: Scale,
+        stretch: Stretch = EVEN,
     ) -> Strip:
         """Cut the points whose rank is between two; those of all if there are few records."""
         n = records.count
         start, stop = max(0, min(ranks[0], n - 1)), min(n, max(ranks[1], 1))
         values, before, ties = records.between(start, stop)
-        edges = np.stack([values, values + 1], axis=1).ravel()
+        edges = stretch.starts(np.stack([values, values + 1], axis=1).ravel())
         mass = np.stack([before, before + ties], axis=1).ravel()
         if not len(mass) or mass[0] == 0:
-            edges, mass = np.append(ends[0], edges), np.append(0, mass)
+            edges, mass = np.append(stretch.start(ends[0]), edges), np.append(0, mass)
         if mass[-1] == n:
-            edges, mass = np.append(edges, ends[1] + 1), np.append(mass, n)
+            edges, mass = np.append(edges, stretch.start(ends[1] + 1)), np.append(mass, n)
         return cls._cut(edges, mass.astype(np.float64), fine, scale, closed=bool(mass[-1] == n))
 
     @classmethod
@@ -97,10 +100,13 @@ class Strip:
             wanted = scale.back(y[piece] + (y[piece + 1] - y[piece]) * part / parts[piece])
             grown = np.where(part > 0, mass[piece + 1] - mass[piece], 1.0)
             places = np.clip((wanted - mass[piece]) / grown, 0.0, 1.0) * (part > 0)
-            cuts = np.rint(places * 2.0**fine)
-            starts = np.append(edges[piece], edges[-1])
+            widths = np.maximum(edges[piece + 1] - edges[piece], 1).astype(np.float64)
+            whole = np.floor(places * widths)
+            cuts = np.rint((places * widths - whole) * 2.0**fine)
+            starts = np.append(edges[piece] + whole.astype(np.int64), edges[-1])
             offsets = np.append(cuts.astype(np.int64), 0)
-            below = np.append(mass[piece] + grown * (cuts * 2.0**-fine), mass[-1])
+            places = (whole + cuts * 2.0**-fine) / widths
+            below = np.append(mass[piece] + grown * places, mass[-1])
         offsets[-1] = int(closed)  # the end of the range is a point too
         sizes = (starts[1:] - starts[:-1]) * 2.0**fine + (offsets[1:] - offsets[:-1])
         there = np.append(sizes > 0, True)

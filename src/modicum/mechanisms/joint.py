@@ -21,7 +21,8 @@ from modicum.exact.bernoulli import point_below, small_exp_bounds
 from modicum.exact.entropy import Entropy
 from modicum.mechanisms.chain import Chain, Scale, Strip
 from modicum.mechanisms.law import SECRET, Law
-from modicum.mechanisms.nested import RankedRecords, mass
+from modicum.mechanisms.nested import RankedRecords
+from modicum.mechanisms.stretch import EVEN, Stretch
 from modicum.privacy.event import Event
 
 __all__ = ["JointQuantiles", "JointTerms"]
@@ -58,13 +59,15 @@ class JointTerms:
 class JointQuantiles(Law[tuple[int, ...]]):
     """A number of records c, and increasing points z_1 <= ... <= z_m with shares of c between.
 
-    Points, and the mass F(z) below one, are those of
-    :class:`~modicum.mechanisms.nested.NestedQuantiles`. With F(z_0) = 0, F(z_(m+1)) = n and public
-    shares p_0 + ... + p_m = 1, P(c, z) ∝ exp(-ε min(cap, S) / 2) for every c in ``totals`` and
+    Points are those of the places of a :class:`~modicum.mechanisms.stretch.Stretch`, 2^fine of
+    each. A record is spread evenly over the points of its integer, and F(z) is the mass below z:
+    without octaves, as in :class:`~modicum.mechanisms.nested.NestedQuantiles`. With F(z_0) = 0,
+    F(z_(m+1)) = n and public shares p_0 + ... + p_m = 1, P(c, z) ∝ exp(-ε min(cap, S) / 2) for
+    every c in ``totals`` and
 
         S = Σ |F(z_(j+1)) - F(z_j) - c p_j|.
 
-    Outcomes are (c, z_1, ..., z_m); a quantile is z_j >> fine.
+    Outcomes are (c, z_1, ..., z_m); a quantile is the integer of the place z_j >> fine.
 
     Sensitivity contract: one record more adds d(z_j) in [0, 1] to F(z_j), increasing from 0 at
     z_0 to 1 at z_(m+1). S changes by Σ (d(z_(j+1)) - d(z_j)) = 1 at most, at every outcome, so one
@@ -77,11 +80,13 @@ class JointQuantiles(Law[tuple[int, ...]]):
     first, last : int
         Ends of the lattice.
     fine : int
-        Points of an integer, as a power of two.
+        Points of a place, as a power of two.
     terms : JointTerms
     epsilon : Fraction
     stated : Event
         What a draw is charged as: a bounded range of ε, or what follows from it.
+    stretch : Stretch
+        Places of each integer; public.
     """
 
     records: RankedRecords = field(repr=False, metadata=SECRET)
@@ -91,6 +96,7 @@ class JointQuantiles(Law[tuple[int, ...]]):
     terms: JointTerms
     epsilon: Fraction
     stated: Event
+    stretch: Stretch = EVEN
     _chains: list[Chain] = field(default_factory=list, init=False, repr=False, metadata=SECRET)
     _totals: list[float] = field(default_factory=list, init=False, repr=False, metadata=SECRET)
 
@@ -159,7 +165,8 @@ class JointQuantiles(Law[tuple[int, ...]]):
 
     @property
     def _ends(self) -> tuple[int, int]:
-        return self.first << self.fine, (self.last + 1) << self.fine
+        low, high = (self.stretch.start(t) << self.fine for t in (self.first, self.last + 1))
+        return low, high
 
     @property
     def _outcomes(self) -> int:
@@ -197,9 +204,18 @@ class JointQuantiles(Law[tuple[int, ...]]):
 
         return bounds
 
+    def _mass(self, z: int) -> Fraction:
+        """Return F(z)."""
+        value = self.stretch.value(z >> self.fine)
+        start, stop = (self.stretch.start(t) << self.fine for t in (value, value + 1))
+        if z == start:  # so at the ends of the range
+            return Fraction(self.records.below(value))
+        before, ties = self.records.place(value)
+        return before + Fraction(ties * (z - start), stop - start)
+
     def _loss(self, total: int, points: Iterable[int]) -> Fraction:
         """Return the exact S."""
-        masses = [mass(self.records, self.fine, z) for z in points]
+        masses = [self._mass(z) for z in points]
         below = [Fraction(0), *masses, Fraction(self.records.count)]
         return sum(
             (
@@ -221,6 +237,7 @@ class JointQuantiles(Law[tuple[int, ...]]):
                     self.fine,
                     (low, high),
                     Scale(float(q) * self.records.count, float(self.rate), m, level),
+                    self.stretch,
                 )
             )
         return Chain.of(
@@ -247,7 +264,7 @@ class JointQuantiles(Law[tuple[int, ...]]):
         """Return the logarithms of the weights of outcomes, to float precision."""
         table, count = np.array(outcomes), self.records.count
         places, which = np.unique(table[:, 1:], return_inverse=True)
-        masses = [float(mass(self.records, self.fine, z)) for z in places.tolist()]
+        masses = [float(self._mass(z)) for z in places.tolist()]
         f = np.array(masses)[which.reshape(table[:, 1:].shape)]
         below = np.pad(f, ((0, 0), (1, 1)), constant_values=((0, 0), (0, count)))
         wanted = table[:, :1] * np.array(self.terms.shares, dtype=np.float64)

@@ -23,7 +23,7 @@ from modicum.exact.levels import draw_level
 from modicum.mechanisms.law import SECRET, Law
 from modicum.privacy.event import Event
 
-__all__ = ["NestedQuantiles", "Node", "RankedRecords", "mass"]
+__all__ = ["NestedQuantiles", "Node", "RankedRecords"]
 
 _FINE = 64  # losses are rounded down to 1/64 of a rank before a coin corrects for it
 _LENGTH_BITS = 60
@@ -368,11 +368,6 @@ class _Pieces:
                 for name, more in zip(_Pieces.__slots__, cuts, strict=True)
             )
         )
-
-
-def mass(records: RankedRecords, fine: int, z: int) -> Fraction:
-    """Return F(z)."""
-    return Fraction(_points_below(records, fine, z), 1 << fine)
 
 
 def _points_below(records: RankedRecords, fine: int, z: int) -> int:
