@@ -1,0 +1,49 @@
+"""What figures 1 and 2 claim: as good as COINPRESS with the best t, wherever the mean is."""
+
+from reproduce.huang2021.measure import (
+    COINPRESS,
+    Found,
+    Panel,
+    against_the_best,
+    measure,
+    show,
+    write,
+)
+from reproduce.huang2021.normal import OTHERS, PLAIN, across_means
+from reproduce.verdict import Verdict
+
+
+def run_isotropic(
+    number: int, panels: tuple[Panel, ...], across: str, about: str, *, quick: bool
+) -> list[Verdict]:
+    """Measure, draw and write the page; if quick, only print."""
+    found = measure(number, panels, PLAIN, quick=quick)
+    show(found, across)
+    verdicts = [_as_good(number, found), _shifts(number, found)]
+    verdicts.append(against_the_best(number, found, OTHERS))
+    if not quick:
+        write(number, found, across, about, verdicts)
+    return verdicts
+
+
+def _as_good(number: int, found: Found) -> Verdict:
+    ratio = found.ratio("Shifted-CM", COINPRESS)
+    return Verdict(
+        f"Figure {number}",
+        "Shifted-CM performs at least as well as COINPRESS with the best t",
+        f"{ratio.min():.2f} to {ratio.max():.2f} times the error of the best t",
+        "no ratio above 1.15",
+        bool(ratio.max() <= 1.15),
+    )
+
+
+def _shifts(number: int, found: Found) -> Verdict:
+    shifted, plain = across_means(found)
+    return Verdict(
+        f"Figure {number}",
+        "Shifted-CM is not affected by μ, CM is",
+        f"between the panels errors of Shifted-CM differ by factors of at most {shifted:.2f}, "
+        f"those of CM of at least {plain:.2f}",
+        "at most 1.2, trials being few, and at least 1.5",
+        shifted <= 1.2 and plain >= 1.5,
+    )

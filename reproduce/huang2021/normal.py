@@ -1,0 +1,67 @@
+"""Figures 1 to 5: normal rows with independent components."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.random import Generator
+
+from reproduce.huang2021.measure import (
+    COINPRESS,
+    QUARTER,
+    TOLD,
+    Floats,
+    Found,
+    Panel,
+    Point,
+)
+
+N, RHO, D = 4000, 0.5, 128
+DIMENSIONS = (16, 32, 64, 128, 256, 512, 1024)
+RHOS = tuple(epsilon**2 / 2 for epsilon in (0.1, 0.3, 0.5, 0.7, 1.0))
+MEANS = (0.0, 5.0, 10.0)
+OURS = ("modicum", QUARTER)
+OTHERS = (*COINPRESS, "PLAN", "Shifted-CM")
+PLAIN = ("non-private", *COINPRESS, "CM", "Shifted-CM", "PLAN", *OURS)
+UNEVEN = ("non-private", *COINPRESS, *TOLD, "Shifted-CM", "PLAN", *OURS)
+
+Variances = Callable[[int, Generator], Floats]
+
+
+def even(variance: float) -> Variances:
+    """The same variance for every component."""
+    return lambda d, _rng: np.full(d, variance)
+
+
+def spread(d: int, rng: Generator) -> Floats:
+    """Variances uniform in [0, 10]."""
+    return rng.uniform(0, 10, d)
+
+
+def point(at: float, d: int, rho: float, mean: float, variances: Variances, r: float = 50) -> Point:
+    """Normal rows about (mean, ..., mean), within a radius of r sqrt(d)."""
+
+    def rows(rng: Generator) -> tuple[Floats, Floats, float]:
+        sd = np.sqrt(variances(d, rng))
+        return mean + rng.normal(size=(N, d)) * sd, np.full(d, mean), float(sd.max())
+
+    return Point(at, d, rho, r * np.sqrt(d), rows)
+
+
+def by_dimension(title: str, mean: float, variances: Variances) -> Panel:
+    """ρ = 1/2 and growing dimension."""
+    return Panel(title, tuple(point(d, d, RHO, mean, variances) for d in DIMENSIONS))
+
+
+def by_rho(title: str, mean: float, variances: Variances) -> Panel:
+    """128 components and growing ρ."""
+    return Panel(title, tuple(point(rho, D, rho, mean, variances) for rho in RHOS))
+
+
+def across_means(found: Found) -> tuple[float, float]:
+    """Largest ratio between panels of a shifted method's errors, and of those of CM."""
+    shifted, plain = (
+        np.max([e[name] for e in found.errors], axis=0)
+        / np.min([e[name] for e in found.errors], axis=0)
+        for name in ("Shifted-CM", "CM")
+    )
+    return float(shifted.max()), float(plain.min())
