@@ -43,7 +43,7 @@ def clipped_mean_vector(columns: Columns, lattice: Lattice, event: Event) -> Ste
     purse = open_purse(event)
     assert isinstance(purse, ConcentratedPurse)
     here = VectorSetting(columns, lattice, purse)
-    frame, radii = start_frame(lattice), wide_radii(lattice).radii
+    frame, radii = start_frame(lattice, here.power), wide_radii(lattice, here.power).radii
     norms = yield from need(here.ask(NormCounts(frame, radii)))
     place = yield from _searched(purse, norms, len(radii))  # [C1]
     beyond = norms.outside[place]

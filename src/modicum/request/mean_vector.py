@@ -20,6 +20,7 @@ def mean_vector(
     columns: Sequence[str] | None = None,
     *,
     within: tuple[float, float],
+    epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
@@ -37,24 +38,26 @@ def mean_vector(
     within : (float, float)
         A public range that surely holds every value of every column, such as ``(-1e9, 1e9)``. It
         need not be tight: the noise follows the distances between rows.
+    epsilon : number
+        Pure ε; a float counts as its shortest decimal. For more than a handful of columns rho
+        goes much further.
     rho : number
-        ρ of zero-concentrated differential privacy; a float counts as its shortest decimal.
+        ρ of zero-concentrated differential privacy, instead of epsilon.
     budget : Budget
-        Instead of rho: ``modicum.zcdp(...)``.
+        Instead of epsilon and rho: ``modicum.zcdp(...)``.
     step : float, optional
         Values are rounded to multiples of this power of two; by default the finest that fits.
 
     Returns
     -------
     ArrayRequest
-        Guarantee when answered: ρ-zCDP for add-remove neighbours, that is one privacy unit more
-        or less. The number of rows is private too.
+        Guarantee when answered: ρ-zCDP or pure ε for add-remove neighbours, that is one privacy
+        unit more or less. The number of rows is private too.
 
     Raises
     ------
     InvalidArgument
-        A bad range, step or budget; no names, names that are not different or no text; a budget
-        that is not in zCDP, since a vector's noise is Gaussian.
+        A bad range, step or budget; no names, names that are not different or no text.
 
     Notes
     -----
@@ -75,7 +78,7 @@ def mean_vector(
     return find_vector_row("mean_vector", "adaptive").request_rows(
         column_names(columns),
         Lattice.within(within, step),
-        chosen_budget(None, rho, budget),
+        chosen_budget(epsilon, rho, budget),
         NoOption(),
     )
 

@@ -18,6 +18,7 @@ VECTORS: tuple[VectorRow[Any], ...] = (
         (NoOption(),),
         "means of several columns with noise on the scale of the rows' own spread",
         lambda columns, lattice, event, _: adaptive_mean_vector(columns, lattice, event),
+        ("pure", "zcdp", "approx"),
     ),
     vector_row(
         "clipped_mean_vector",
