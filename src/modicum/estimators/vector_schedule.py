@@ -31,9 +31,9 @@ __all__ = [
 SUBSTEP = 256
 """Units of a frame in one lattice step."""
 
-_SURE = 8.0  # nats by which a radius with twice as many outside is less likely
 _PLACES = 1 << 30
 _FINE = 16  # radii an octave for the last one
+_BELOW = {1: 64, 2: 24}  # so many below one that was drawn for little
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,8 @@ class Shares:
         Of the rounds of mean sizes.
     least, most_radius, most_step : float
         Bounds of a radius on the way, and of a step of the centre.
+    sure : float
+        Nats by which a radius on the way with twice as many rows outside is less likely.
     shrink : float
         A step's radius in norms of its noise.
     settled : float
@@ -70,6 +72,7 @@ class Shares:
     least: float
     most_radius: float
     most_step: float
+    sure: float
     shrink: float
     settled: float
     target: float
@@ -85,6 +88,7 @@ CONCENTRATED = Shares(
     least=0.002,
     most_radius=0.02,
     most_step=0.04,
+    sure=8.0,
     shrink=5.0,
     settled=0.3,
     target=0.02,
@@ -97,8 +101,9 @@ PURE = Shares(
     weighed=Fraction(1, 2),
     sizes=(Fraction(1, 25), Fraction(3, 50)),
     least=0.005,
-    most_radius=0.025,
+    most_radius=0.06,
     most_step=0.06,
+    sure=5.0,
     shrink=10.0,
     settled=0.15,
     target=0.05,
@@ -154,8 +159,8 @@ class VectorSchedule:
 
     @property
     def radius(self) -> Fraction:
-        """Share of a radius on the way: its ε is ``_SURE`` nats for the rows it is to leave out."""
-        wanted = _SURE / (self.constants.target * self.rows)
+        """Share of a radius on the way: the rows it is to leave out are worth some nats."""
+        wanted = self.constants.sure / (self.constants.target * self.rows)
         return self._bounded((wanted / self.nats) ** self.power, self.constants.most_radius)
 
     @property
@@ -230,11 +235,14 @@ def wide_squares(lattice: Lattice) -> RadiusGrid:
 
 
 def fine_radii(radius: int, lattice: Lattice, power: int) -> RadiusGrid:
-    """Sixteen radii an octave, from about a third of a wide one to its double."""
+    """Sixteen radii an octave about a wide one, to its double.
+
+    From about a third of it, or, in pure ε, where it is less certain, from a sixteenth.
+    """
     grid = wide_radii(lattice, power)
     middle = _FINE // 4 * grid.indices[grid.radii.index(radius)]
     numbers: dict[int, int] = {}
-    for j in range(middle - 24, middle + 17):
+    for j in range(middle - _BELOW[power], middle + 17):
         numbers.setdefault(_sixteenth(j), j)
     return RadiusGrid(tuple(numbers), tuple(numbers.values()))
 
@@ -243,7 +251,7 @@ def fine_radii(radius: int, lattice: Lattice, power: int) -> RadiusGrid:
 def all_radii(lattice: Lattice, power: int) -> tuple[int, ...]:
     """Every wide radius, and every fine one about it."""
     wide = wide_radii(lattice, power)
-    fine = range(-24, _FINE // 4 * wide.indices[-1] + 17)
+    fine = range(-_BELOW[power], _FINE // 4 * wide.indices[-1] + 17)
     return tuple(sorted({*wide.radii, *(_sixteenth(j) for j in fine)}))
 
 

@@ -70,6 +70,10 @@ def mean_vector(
     and Biswas, Dong, Kamath and Ullman (2020), with the weights of Aumüller, Lebeda, Nelson and
     Pagh (2024).
 
+    In pure ε the same steps are made in L1 norms with Laplace noise. For the spreads s of the
+    columns the L2 error is at best about (sum of s^(2/3))^(3/2) / (ε n), and two or three times
+    that for tens of columns: for columns of one spread it grows like d^(3/2), in zCDP like d.
+
     Examples
     --------
     >>> mean_vector(["height", "weight"], within=(-1e9, 1e9), rho="0.5").columns.names
@@ -87,6 +91,7 @@ def clipped_mean_vector(
     columns: Sequence[str] | None = None,
     *,
     within: tuple[float, float],
+    epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
@@ -98,14 +103,14 @@ def clipped_mean_vector(
 
     Parameters
     ----------
-    columns, within, rho, budget, step
+    columns, within, epsilon, rho, budget, step
         As for :func:`mean_vector`.
 
     Returns
     -------
     ArrayRequest
-        Guarantee when answered: ρ-zCDP for add-remove neighbours, that is one privacy unit more
-        or less. The number of rows is private too.
+        Guarantee when answered: ρ-zCDP or pure ε for add-remove neighbours, that is one privacy
+        unit more or less. The number of rows is private too.
 
     Raises
     ------
@@ -116,7 +121,8 @@ def clipped_mean_vector(
     -----
     Rows are clipped to the radius beyond which about sqrt(2 d/ρ) of them lie, found by a noisy
     binary search on a grid of four radii an octave. The noise of all components together is about
-    (that radius) sqrt(d/(2 ρ)) / n.
+    (that radius) sqrt(d/(2 ρ)) / n. In pure ε norms are L1, about d/ε rows lie beyond the radius,
+    and the noise of all components together is about (that radius) sqrt(2 d) / (ε n).
 
     Examples
     --------
@@ -126,7 +132,7 @@ def clipped_mean_vector(
     return find_vector_row("clipped_mean_vector", "search").request_rows(
         column_names(columns),
         Lattice.within(within, step),
-        chosen_budget(None, rho, budget),
+        chosen_budget(epsilon, rho, budget),
         NoOption(),
     )
 

@@ -26,5 +26,6 @@ VECTORS: tuple[VectorRow[Any], ...] = (
         (NoOption(),),
         "means of several columns with noise on the scale of the rows' norms",
         lambda columns, lattice, event, _: clipped_mean_vector(columns, lattice, event),
+        ("pure", "zcdp", "approx"),
     ),
 )
