@@ -10,7 +10,7 @@ import pytest
 from modicum import audit
 from modicum import request as ask
 from modicum.audit.pairs import Remembered
-from modicum.estimators import vector_sum
+from modicum.estimators import shifted_mean_vector, vector_sum
 from modicum.estimators.purse import ConcentratedPurse
 from modicum.estimators.vector_evidence import VectorEvidence
 from modicum.estimators.vector_rounds import VectorSetting
@@ -83,6 +83,29 @@ def test_the_clipped_mean_keeps_its_claim(price, least) -> None:
     assert report.passed, report
     assert report.drawn == report.claimed
     assert report.used > least
+
+
+SHIFTED = {"within": (-2, 2), "step": 1, "rho": "0.5", "method": "shifted"}
+NEAR = [(-2.0, 2.0, 0.0), (0.0, 1.0, 1.0), (2.0, 2.0, 2.0)]
+
+
+@pytest.mark.parametrize(
+    "points", [[(-2.0,), (1.0,)], [(-2.0, 2.0), (0.0, 1.0)], NEAR], ids=["one", "two", "three"]
+)
+def test_the_shifted_mean_keeps_its_claim_for_every_order(points) -> None:
+    """Three components are padded to four; two have a bound that is no integer."""
+    report = audit.check(ask.mean_vector(**SHIFTED), vectors(points, 3), widths=(2, 1))
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    assert report.used > 0.97
+
+
+def test_medians_of_padded_rows_that_pay_for_the_others_only_break_the_claim(monkeypatch) -> None:
+    """Four coordinates of three components, each at ρ / (4 · 3)."""
+    monkeypatch.setattr(shifted_mean_vector, "_bound", lambda padded: (1024, 1774))
+    report = audit.check(ask.mean_vector(**SHIFTED), vectors(NEAR[:1], 2), widths=(1,))
+    assert not report.passed
+    assert max(step.used for step in report.steps) > 1.3
 
 
 @pytest.mark.parametrize("question", [ask.mean_vector, ask.clipped_mean_vector])

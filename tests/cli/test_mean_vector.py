@@ -18,7 +18,9 @@ def people(tmp_path: Path) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("price", [("--rho", "0.5"), ("--epsilon", "1")])
+@pytest.mark.parametrize(
+    "price", [("--rho", "0.5"), ("--epsilon", "1"), ("--rho", "0.5", "--method", "shifted")]
+)
 def test_means_of_named_columns(people: str, price, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["mean-vector", people, "age,height", "--within=-1e9,1e9", *price]
     assert main(words) == 0
@@ -35,6 +37,7 @@ def test_means_of_named_columns(people: str, price, capsys: pytest.CaptureFixtur
         ("age,nope", ["--rho", "1"], "no column 'nope'"),
         ("age,age", ["--rho", "1"], "different names"),
         ("age", ["--epsilon", "-1"], "epsilon must be positive"),
+        ("age", ["--epsilon", "1", "--method", "shifted"], "kind zcdp"),
         ("age", [], "price is needed"),
     ],
 )

@@ -49,6 +49,7 @@ def distance(found: ArrayAnswer, truth: np.ndarray) -> float:
     [
         (ask.mean_vector, {"rho": "0.5"}),
         (ask.mean_vector, {"epsilon": 1}),
+        (ask.mean_vector, {"rho": "0.5", "method": "shifted"}),
         (ask.clipped_mean_vector, {"rho": "0.5"}),
     ],
 )
@@ -159,6 +160,19 @@ def test_the_interval_for_the_noise_alone_is_not_far_too_wide() -> None:
         half += bool((miss <= (upper - lower) / 5).all())
     assert held >= 48
     assert half <= 30
+
+
+@pytest.mark.parametrize(("d", "limit"), [(1, 0.006), (5, 0.02), (16, 0.04)])
+def test_the_shifted_mean_finds_its_centre_anywhere(d, limit) -> None:
+    x = np.random.default_rng(d).normal(30, 1, size=(4000, d))
+    question = ask.mean_vector(within=(-100, 100), step=2.0**-6, rho="0.5", method="shifted")
+    errors = []
+    for seed in range(3):
+        found = answer(x, question, seed)
+        assert found.status == "ok"
+        assert max(found.evidence.to_dict()["radii"]) < 4 * math.sqrt(d) + 2
+        errors.append(distance(found, x.mean(axis=0)))
+    assert np.median(errors) < limit
 
 
 def test_too_many_columns_for_the_rows_are_said_to_be() -> None:

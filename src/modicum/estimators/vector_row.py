@@ -64,16 +64,17 @@ def vector_row(
     options: tuple[Chosen, ...],
     summary: str,
     of_rows: Begin[Chosen],
-    kinds: tuple[Kind, ...] = ("zcdp",),
+    kinds: tuple[Kind, ...] = ("pure", "zcdp", "approx"),
+    proof: str | None = None,
 ) -> VectorRow[Chosen]:
-    """Make a row with a range for all components and a page of the statistic's name."""
+    """Make a row with a range for all components; its page has the statistic's name by default."""
     return VectorRow(
         statistic,
         method,
         kinds,
         True,
         options,
-        statistic,
+        proof or statistic,
         summary,
         lambda _column, lattice, event, chosen: of_rows(Columns(), ranged(lattice), event, chosen),
         of_rows,

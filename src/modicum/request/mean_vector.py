@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from modicum.errors import InvalidArgument
 from modicum.estimators.options import NoOption
@@ -24,6 +25,7 @@ def mean_vector(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    method: Literal["adaptive", "shifted"] = "adaptive",
 ) -> ArrayRequest:
     """Ask for the means of several columns, with noise on the scale of the rows' own spread.
 
@@ -47,6 +49,10 @@ def mean_vector(
         Instead of epsilon and rho: ``modicum.zcdp(...)``.
     step : float, optional
         Values are rounded to multiples of this power of two; by default the finest that fits.
+    method : {"adaptive", "shifted"}
+        "shifted" is the shifted clipped mean of Huang, Liang and Yi (2021), for comparison: in
+        zCDP only. A median in each rotated coordinate takes a question for each halving of the
+        range down to the step, each of which is a pass over the rows and costs accuracy.
 
     Returns
     -------
@@ -57,7 +63,7 @@ def mean_vector(
     Raises
     ------
     InvalidArgument
-        A bad range, step or budget; no names, names that are not different or no text.
+        A bad range, step, budget or method; no names, names that are not different or no text.
 
     Notes
     -----
@@ -79,7 +85,7 @@ def mean_vector(
     >>> mean_vector(["height", "weight"], within=(-1e9, 1e9), rho="0.5").columns.names
     ('height', 'weight')
     """
-    return find_vector_row("mean_vector", "adaptive").request_rows(
+    return find_vector_row("mean_vector", method).request_rows(
         column_names(columns),
         Lattice.within(within, step),
         chosen_budget(epsilon, rho, budget),

@@ -7,6 +7,7 @@ from typing import Any
 from modicum.estimators.clipped_mean_vector import clipped_mean_vector
 from modicum.estimators.mean_vector import adaptive_mean_vector
 from modicum.estimators.options import NoOption
+from modicum.estimators.shifted_mean_vector import shifted_mean_vector
 from modicum.estimators.vector_row import VectorRow, vector_row
 
 __all__ = ["VECTORS"]
@@ -18,7 +19,15 @@ VECTORS: tuple[VectorRow[Any], ...] = (
         (NoOption(),),
         "means of several columns with noise on the scale of the rows' own spread",
         lambda columns, lattice, event, _: adaptive_mean_vector(columns, lattice, event),
-        ("pure", "zcdp", "approx"),
+    ),
+    vector_row(
+        "mean_vector",
+        "shifted",
+        (NoOption(),),
+        "the same with a centre found by medians after a rotation",
+        lambda columns, lattice, event, _: shifted_mean_vector(columns, lattice, event),
+        ("zcdp",),
+        "shifted_mean_vector",
     ),
     vector_row(
         "clipped_mean_vector",
@@ -26,6 +35,5 @@ VECTORS: tuple[VectorRow[Any], ...] = (
         (NoOption(),),
         "means of several columns with noise on the scale of the rows' norms",
         lambda columns, lattice, event, _: clipped_mean_vector(columns, lattice, event),
-        ("pure", "zcdp", "approx"),
     ),
 )
