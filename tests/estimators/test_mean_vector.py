@@ -49,7 +49,6 @@ def distance(found: ArrayAnswer, truth: np.ndarray) -> float:
     [
         (ask.mean_vector, {"rho": "0.5"}),
         (ask.mean_vector, {"epsilon": 1}),
-        (ask.mean_vector, {"rho": "0.5", "method": "shifted"}),
         (ask.clipped_mean_vector, {"rho": "0.5"}),
     ],
 )

@@ -55,7 +55,8 @@ def search_radius(
     """Find the first radius with no more than a public number of rows outside.
 
     Each of the ceil(log2 radii) questions gets an equal share. The number is the larger of
-    sqrt(2 d / ρ), which balances clipping and noise, and the noise of a question. In pure ε the
+    sqrt(2 d / ρ), which balances clipping and noise, and three standard deviations of a question's
+    noise, which hardly any question exceeds where all rows are inside. In pure ε the
     mean's noise has L1 norm C d / (ε n) for a radius C, and d / ε takes the place of the root.
     """
     whole = float(purse.total)
@@ -63,7 +64,7 @@ def search_radius(
     levels = (radii - 1).bit_length()
     share = whole_share / levels
     noise = purse.noise_sd(share)
-    target = math.ceil(max(balance, noise))
+    target = math.ceil(max(balance, 3 * noise))
     low, high = 0, radii - 1  # the last radius holds every row
     for level in range(1, levels + 1):
         middle = (low + high) // 2
