@@ -163,7 +163,7 @@ def vectors(effort: Effort) -> tuple[str, list[Target]]:
         Target("mean vector, same ρ, worst ratio to the best of the others", 1.05, worst),
         Target("mean vector, ρ/4, worst ratio to the best of the others", 1.05, worst_quarter),
         Target("mean vector, pure ε, d > 2, worst ratio to means one by one", 1.05, pure_worst),
-        Target("mean vector, CPU time to X.mean(axis=0)", 60, slower["mean_vector"]),
+        Target("mean vector, CPU time to X.mean(axis=0)", 50, slower["mean_vector"]),
         Target(
             "clipped mean vector, CPU time to X.mean(axis=0)", 12, slower["clipped_mean_vector"]
         ),

@@ -23,7 +23,7 @@ TOLD = tuple(f"{name}, told σ" for name in COINPRESS)
 QUARTER = "modicum, ρ/4"
 
 FEWEST_TRIALS, MOST_TRIALS = 4, 25
-WORK = 2048  # trials times dimension, as far as these allow
+WORK = 1024  # trials times dimension, as far as these allow
 
 NOTES = f"""
 Huang, Liang and Yi (2021), *Instance-optimal mean estimation under differential privacy*. Made by

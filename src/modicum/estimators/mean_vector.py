@@ -74,7 +74,7 @@ def _last_radius(
         here,
         outside,
         grid,
-        target=schedule.last_target(1 - here.spent - share - OUTSIDE),
+        target=schedule.last_target(1 - here.spent - share - OUTSIDE[here.power]),
         tilt=schedule.fine_tilt,
         share=share,
         label="last radius",

@@ -7,8 +7,12 @@ from fractions import Fraction
 
 __all__ = ["NEAR", "OUTSIDE", "count_share"]
 
-OUTSIDE = Fraction(1, 100)
-"""Of the whole budget, what the number of rows outside the last radius gets."""
+OUTSIDE = {1: Fraction(1, 20), 2: Fraction(1, 100)}
+"""Of the whole budget, what the number of rows outside the last radius gets, by the norm's power.
+
+The intervals are as wide as its noise, which falls with the share in pure ε and with the root of
+the share in zCDP.
+"""
 
 
 NEAR = 4

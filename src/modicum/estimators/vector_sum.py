@@ -34,10 +34,10 @@ def last_sum(
     """
     purse, asked = here.purse, ClippedVectors(frame, radius)
     summary = yield from need(here.ask(asked))
-    share = (1 - here.spent - OUTSIDE) * (1 - count_share(width, near, here.power))
+    share = (1 - here.spent - OUTSIDE[here.power]) * (1 - count_share(width, near, here.power))
     law = here.noisy(summary.totals, share)
     sums = yield from draw("sum", law)
-    clipping = purse.noisy((beyond,), sensitivity=1, share=OUTSIDE)
+    clipping = purse.noisy((beyond,), sensitivity=1, share=OUTSIDE[here.power])
     (outside,) = yield from draw("rows outside", clipping)
     counting = purse.noisy((summary.count,), sensitivity=1, share=None)
     (rows,) = yield from draw("rows", counting)
