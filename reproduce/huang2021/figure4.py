@@ -1,6 +1,6 @@
 """Figure 4: error against ρ, diagonal covariances."""
 
-from reproduce.huang2021.normal import by_rho, even, spread
+from reproduce.huang2021.normal import D, by_rho, even, spread
 from reproduce.huang2021.uneven import run_uneven
 from reproduce.verdict import Verdict
 
@@ -17,4 +17,4 @@ ABOUT = (
 
 def run(*, quick: bool = False) -> list[Verdict]:
     """Measure, draw and write the page; if quick, only print."""
-    return run_uneven(4, PANELS, "ρ", ABOUT, quick=quick)
+    return run_uneven(4, PANELS, "ρ", ABOUT, quick=quick, work=6 * D)

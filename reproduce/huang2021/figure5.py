@@ -31,7 +31,7 @@ ABOUT = (
 
 def run(*, quick: bool = False) -> list[Verdict]:
     """Measure, draw and write the page; if quick, only print."""
-    found = measure(5, PANELS, UNEVEN, quick=quick)
+    found = measure(5, PANELS, UNEVEN, quick=quick, work=6 * D)
     show(found, "R")
     verdicts = [_steady(found), against_the_best(5, found, (*OTHERS, *TOLD))]
     if not quick:

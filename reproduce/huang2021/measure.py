@@ -22,7 +22,7 @@ COINPRESS = tuple(f"COINPRESS t={t}" for t in STEPS)
 TOLD = tuple(f"{name}, told σ" for name in COINPRESS)
 QUARTER = "modicum, ρ/4"
 
-FEWEST_TRIALS, MOST_TRIALS = 4, 25
+FEWEST, MOST = 4, 25
 WORK = 1024  # trials times dimension, as far as these allow
 
 NOTES = f"""
@@ -32,7 +32,7 @@ Huang, Liang and Yi (2021), *Instance-optimal mean estimation under differential
 {{about}}
 
 L2 errors, the mean over trials without the largest and the smallest tenth, as in the paper. It made
-100 trials at each point; here there are {WORK:,}/d of them, from {FEWEST_TRIALS} to {MOST_TRIALS},
+100 trials at each point; here there are {{work:,}}/d of them, from {FEWEST} to {MOST},
 and the CSV file has their number and the standard error of each mean. The other methods are in
 `benchmarks/vector_baselines.py`, from their papers and the constants of their released programs:
 COINPRESS takes the covariance for the identity ("told σ": it knows the largest standard deviation
@@ -67,6 +67,7 @@ class Found:
     """Trimmed means of errors: ``errors[panel][method]``, one number for each point."""
 
     panels: tuple[Panel, ...]
+    work: int
     errors: list[dict[str, Floats]]
     spreads: list[dict[str, Floats]] = field(repr=False)
     trials: list[list[int]] = field(repr=False)
@@ -109,15 +110,25 @@ def trimmed(errors: Sequence[float]) -> tuple[float, float]:
     return float(kept.mean()), float(np.std(errors) / np.sqrt(len(errors)))
 
 
-def measure(number: int, panels: tuple[Panel, ...], names: Sequence[str], *, quick: bool) -> Found:
-    """Run every method at every point; if quick, once, and in the first and last panel."""
+def measure(
+    number: int,
+    panels: tuple[Panel, ...],
+    names: Sequence[str],
+    *,
+    quick: bool,
+    work: int = WORK,
+) -> Found:
+    """Run every method at every point; if quick, once, and in the first and last panel.
+
+    ``work`` is trials times dimension, as far as bounds of the number of trials allow.
+    """
     panels = (panels[0], panels[-1]) if quick else panels
-    found = Found(panels, [], [], [])
+    found = Found(panels, work, [], [], [])
     for i, panel in enumerate(panels):
         means: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
         trials = []
         for j, point in enumerate(panel.points):
-            many = 1 if quick else min(max(WORK // point.d, FEWEST_TRIALS), MOST_TRIALS)
+            many = 1 if quick else min(max(work // point.d, FEWEST), MOST)
             runs = [released(point, names, [number, i, j, k]) for k in range(many)]
             for name in names:
                 means[name].append(trimmed([run[name] for run in runs]))
@@ -151,7 +162,7 @@ def write(number: int, found: Found, across: str, about: str, verdicts: list[Ver
     header = ["panel", across, "method", "error", "stderr", "trials"]
     write_csv(folder / "errors.csv", header, rows)
     picture(found, across, folder / f"figure{number}.png")
-    notes = NOTES.format(name=folder.name, about=about.strip())
+    notes = NOTES.format(name=folder.name, about=about.strip(), work=found.work)
     title = f"Huang, Liang and Yi 2021, Figure {number}"
     write_readme(folder / "README.md", title, notes, verdicts)
 

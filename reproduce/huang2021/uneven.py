@@ -5,6 +5,7 @@ import numpy as np
 from reproduce.huang2021.measure import (
     COINPRESS,
     TOLD,
+    WORK,
     Found,
     Panel,
     against_the_best,
@@ -17,10 +18,16 @@ from reproduce.verdict import Verdict
 
 
 def run_uneven(
-    number: int, panels: tuple[Panel, ...], across: str, about: str, *, quick: bool
+    number: int,
+    panels: tuple[Panel, ...],
+    across: str,
+    about: str,
+    *,
+    quick: bool,
+    work: int = WORK,
 ) -> list[Verdict]:
     """Measure, draw and write the page; if quick, only print."""
-    found = measure(number, panels, UNEVEN, quick=quick)
+    found = measure(number, panels, UNEVEN, quick=quick, work=work)
     show(found, across)
     verdicts = [_better(number, found)]
     verdicts.append(against_the_best(number, found, (*OTHERS, *TOLD)))
