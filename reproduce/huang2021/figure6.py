@@ -55,9 +55,9 @@ def run(*, quick: bool = False) -> list[Verdict]:
 
 def panels(folder: Path) -> tuple[Panel, ...]:
     """The images of each class."""
-    parts = [("train", 60_000), ("t10k", 10_000)]
-    labels = np.concatenate([_bytes(folder / f"{a}-labels-idx1-ubyte.gz", 8) for a, _ in parts])
-    pixels = [_bytes(folder / f"{a}-images-idx3-ubyte.gz", 16) for a, _ in parts]
+    parts = ("train", "t10k")
+    labels = np.concatenate([_bytes(folder / f"{part}-labels-idx1-ubyte.gz", 8) for part in parts])
+    pixels = [_bytes(folder / f"{part}-images-idx3-ubyte.gz", 16) for part in parts]
     images = np.concatenate([each.reshape(-1, SIDE**2) for each in pixels])
     found = []
     for number, name in enumerate(CLASSES):
