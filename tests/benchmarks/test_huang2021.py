@@ -13,7 +13,7 @@ from reproduce.huang2021.measure import trimmed
 
 @pytest.mark.parametrize("d", [1, 2, 8, 16])
 def test_the_rotation_of_the_baseline_is_hadamards(d) -> None:
-    parity = [[bin(i & j).count("1") % 2 for j in range(d)] for i in range(d)]
+    parity = [[(i & j).bit_count() % 2 for j in range(d)] for i in range(d)]
     x = np.random.default_rng(d).normal(size=(3, d))
     np.testing.assert_allclose(_hadamard(x), x @ (1 - 2 * np.array(parity)) / np.sqrt(d))
 
