@@ -16,6 +16,7 @@ from modicum.estimators.vector_evidence import VectorEvidence
 from modicum.estimators.vector_rounds import VectorSetting
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.noise import GaussianNoise
+from modicum.mechanisms.vector_noise import VectorNoise
 from modicum.privacy.unit import Unit
 from modicum.runners.live import run
 from modicum.summaries.vector_frame import BOUND, FrameView
@@ -106,6 +107,24 @@ def test_medians_of_padded_rows_that_pay_for_the_others_only_break_the_claim(mon
     report = audit.check(ask.mean_vector(**SHIFTED), vectors(NEAR[:1], 2), widths=(1,))
     assert not report.passed
     assert max(step.used for step in report.steps) > 1.3
+
+
+def test_medians_by_natural_logarithms_break_the_claim(monkeypatch) -> None:
+    """Five questions for 17 values, with noise as if they were ln(17)."""
+
+    class Natural(VectorNoise):
+        @property
+        def noise(self):
+            return GaussianNoise(super().noise.sigma2 * Fraction(283, 500))
+
+    def underpaid(self, values, *, bound, share):
+        law = vector(self, values, bound=bound, share=share)
+        return law if bound == BOUND else Natural(law.values, law.bound, law.rho)
+
+    vector = ConcentratedPurse.vector
+    monkeypatch.setattr(ConcentratedPurse, "vector", underpaid)
+    report = audit.check(ask.mean_vector(**SHIFTED), vectors(NEAR[:1], 2), widths=(1,))
+    assert not report.passed
 
 
 @pytest.mark.parametrize("question", [ask.mean_vector, ask.clipped_mean_vector])
