@@ -66,6 +66,11 @@ class Setting:
     mean: float
     sd: Callable[[int, Generator], Floats]
 
+    @property
+    def seed(self) -> str:
+        """A text that tells settings apart."""
+        return f"{self.name}, n = {self.n}, d = {self.d}, ρ = {self.rho}"
+
     def rows(self, rng: Generator) -> tuple[Floats, float]:
         """Fresh rows, and the largest standard deviation."""
         sd = self.sd(self.d, rng)
@@ -129,8 +134,8 @@ def errors(setting: Setting, releases: int) -> dict[str, Average]:
         def note(name: str, value: Floats, truth: Floats = truth) -> None:
             found.setdefault(name, []).append(float(np.linalg.norm(value - truth)))
 
-        note("modicum", ours(x, setting.rho, f"{setting} {k}"))
-        note("modicum, ρ/4", ours(x, setting.rho / 4, f"{setting} {k}, a quarter"))
+        note("modicum", ours(x, setting.rho, f"{setting.seed} {k}"))
+        note("modicum, ρ/4", ours(x, setting.rho / 4, f"{setting.seed} {k}, a quarter"))
         for name, method in BASELINES.items():
             note(name, method(x, setting.rho, radius, sd, rng))
     return averages(found)
@@ -189,7 +194,7 @@ def pure(effort: Effort) -> tuple[str, float]:
         found: dict[str, list[float]] = {"together": [], "one by one": []}
         for k in range(releases):
             x, _ = setting.rows(default_rng([12, setting.d, k]))
-            truth, seed = x.mean(axis=0), f"{setting} {k}"
+            truth, seed = x.mean(axis=0), f"{setting.seed} {k}"
             whole = request.mean_vector(within=(-1e9, 1e9), epsilon=1)
             single = request.mean(within=(-1e9, 1e9), epsilon=Fraction(1, setting.d))
             together = released(whole, x, seed)

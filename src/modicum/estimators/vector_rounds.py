@@ -17,6 +17,7 @@ from modicum.estimators.vector_schedule import (
     SUBSTEP,
     VectorSchedule,
     all_radii,
+    part_of,
     wide_radii,
     wide_squares,
 )
@@ -149,16 +150,17 @@ def locate(here: VectorSetting, schedule: VectorSchedule, norms: NormSummary) ->
     noise already was small against their spread: that ends it.
     """
     frame, noise, rounds = start_frame(here.lattice, here.power), math.inf, 0
-    sizes = None
+    sizes = ends = None
     while True:
         rounds += 1
-        radius = yield from _rough_radius(here, schedule, norms, f"radius {rounds}")
+        radius = yield from _rough_radius(here, schedule, norms, f"radius {rounds}", ends)
         after = here.spent + schedule.step + 2 * schedule.radius
         near = noise <= schedule.constants.settled * radius
         if near or after > schedule.constants.locate:
             return Located(frame, norms, sizes, radius)
         frame = yield from _stepped(here, schedule, frame, radius, f"step {rounds}")
         noise = schedule.noise_norm(radius, schedule.step)
+        ends = (noise / 4, 2.0 * radius)  # rows are no nearer than the centre's noise puts them
         norms, sizes = yield from _measured(here, frame, norms.width)
 
 
@@ -191,9 +193,11 @@ def find_scales(here: VectorSetting, schedule: VectorSchedule, found: Located) -
             break
         gains = np.array(frame.gains) * v ** (-1 / (p + 2))
         gains *= SUBSTEP / 2.0 ** np.frexp(gains.max())[1]  # the largest is from 128 to 256
+        changed = gains / np.array(frame.gains)
+        ends = (found.radius * changed.min() / 4, 2 * found.radius * changed.max())
         frame = replace(frame, gains=tuple(gains.tolist()))
         norms, _ = yield from _measured(here, frame, 1)
-        weighed = yield from _rough_radius(here, schedule, norms, f"weighed radius {number}")
+        weighed = yield from _rough_radius(here, schedule, norms, f"weighed radius {number}", ends)
         frame = yield from _stepped(here, schedule, frame, weighed, f"weighed step {number}")
         norms, sizes = yield from _measured(here, frame, width)
         found = Located(frame, norms, sizes, weighed)
@@ -211,7 +215,7 @@ def _size_radius(
         _, sizes = yield from _measured(here, found.frame, found.norms.width)
     assert sizes is not None
     label = f"radius of squares {number}"
-    return (yield from _wide_radius(here, schedule, sizes.outside, grid, label))
+    return (yield from _wide_radius(here, schedule, sizes.outside, grid, schedule.wide_tilt, label))
 
 
 def _measured(
@@ -237,12 +241,22 @@ def _stepped(
 
 
 def _rough_radius(
-    here: VectorSetting, schedule: VectorSchedule, norms: NormSummary, label: str
+    here: VectorSetting,
+    schedule: VectorSchedule,
+    norms: NormSummary,
+    label: str,
+    ends: tuple[float, float] | None = None,
 ) -> Steps[int]:
-    """Draw a radius on the way, for little."""
-    grid = wide_radii(here.lattice, here.power)
+    """Draw a radius on the way, for little.
+
+    In pure ε, where a draw tells less, it is looked for between two ends if they are known.
+    """
+    grid, tilt = wide_radii(here.lattice, here.power), schedule.wide_tilt
+    if ends is not None and here.power == 1:
+        grid = part_of(grid, *ends)
+        tilt = schedule.part_tilt(math.log2(ends[1] / ends[0]))
     outside = beyond(here, norms, grid)
-    return (yield from _wide_radius(here, schedule, outside, grid, label))
+    return (yield from _wide_radius(here, schedule, outside, grid, tilt, label))
 
 
 def _wide_radius(
@@ -250,6 +264,7 @@ def _wide_radius(
     schedule: VectorSchedule,
     outside: tuple[int, ...],
     grid: RadiusGrid,
+    tilt: Fraction,
     label: str,
 ) -> Steps[int]:
     place = yield from radius_for(
@@ -257,7 +272,7 @@ def _wide_radius(
         outside,
         grid,
         target=schedule.target,
-        tilt=schedule.wide_tilt,
+        tilt=tilt,
         share=schedule.radius,
         label=label,
     )

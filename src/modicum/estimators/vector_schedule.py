@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -23,6 +24,7 @@ __all__ = [
     "VectorSchedule",
     "all_radii",
     "fine_radii",
+    "part_of",
     "shares_of",
     "wide_radii",
     "wide_squares",
@@ -183,6 +185,10 @@ class VectorSchedule:
         """
         return self._tilt(min(max(self._pull(self.radius) / 66, 1 / 16), 6.0), 4)
 
+    def part_tilt(self, octaves: float) -> Fraction:
+        """The same where a radius is looked for in some octaves: up to r^-40."""
+        return self._tilt(min(self._pull(self.radius) / (1.1 * max(octaves, 1.0)), 40.0), 4)
+
     @property
     def fine_tilt(self) -> Fraction:
         """Prior cost of a sixteenth of an octave of the last radius: up to r^-40."""
@@ -232,6 +238,13 @@ def wide_radii(lattice: Lattice, power: int) -> RadiusGrid:
 def wide_squares(lattice: Lattice) -> RadiusGrid:
     """Radii for vectors of squares, two an octave."""
     return _positive(RadiusGrid.between(1, _largest(lattice, 2) ** 2, per_octave=2))
+
+
+def part_of(grid: RadiusGrid, low: float, high: float) -> RadiusGrid:
+    """Return the radii between two ends, and the next one beyond either."""
+    start = max(bisect_right(grid.radii, low) - 1, 0)
+    stop = max(bisect_left(grid.radii, high) + 1, start + 1)
+    return RadiusGrid(grid.radii[start:stop], grid.indices[start:stop])
 
 
 def fine_radii(radius: int, lattice: Lattice, power: int) -> RadiusGrid:
