@@ -1,7 +1,7 @@
 """Figure 2: error against ρ, covariance I, three means."""
 
 from reproduce.huang2021.isotropic import run_isotropic
-from reproduce.huang2021.normal import MEANS, by_rho, even
+from reproduce.huang2021.normal import MEANS, D, by_rho, even
 from reproduce.verdict import Verdict
 
 PANELS = tuple(by_rho(f"μ = {mean:g}", mean, even(1)) for mean in MEANS)
@@ -13,4 +13,4 @@ ABOUT = (
 
 def run(*, quick: bool = False) -> list[Verdict]:
     """Measure, draw and write the page; if quick, only print."""
-    return run_isotropic(2, PANELS, "ρ", ABOUT, quick=quick)
+    return run_isotropic(2, PANELS, "ρ", ABOUT, quick=quick, work=8 * D)

@@ -2,6 +2,7 @@
 
 from reproduce.huang2021.measure import (
     COINPRESS,
+    WORK,
     Found,
     Panel,
     against_the_best,
@@ -14,10 +15,16 @@ from reproduce.verdict import Verdict
 
 
 def run_isotropic(
-    number: int, panels: tuple[Panel, ...], across: str, about: str, *, quick: bool
+    number: int,
+    panels: tuple[Panel, ...],
+    across: str,
+    about: str,
+    *,
+    quick: bool,
+    work: int = WORK,
 ) -> list[Verdict]:
     """Measure, draw and write the page; if quick, only print."""
-    found = measure(number, panels, PLAIN, quick=quick)
+    found = measure(number, panels, PLAIN, quick=quick, work=work)
     show(found, across)
     verdicts = [_as_good(number, found), _shifts(number, found)]
     verdicts.append(against_the_best(number, found, OTHERS))

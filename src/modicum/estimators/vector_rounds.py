@@ -247,12 +247,9 @@ def _rough_radius(
     label: str,
     ends: tuple[float, float] | None = None,
 ) -> Steps[int]:
-    """Draw a radius on the way, for little.
-
-    In pure ε, where a draw tells less, it is looked for between two ends if they are known.
-    """
+    """Draw a radius on the way, for little, between two ends if they are known."""
     grid, tilt = wide_radii(here.lattice, here.power), schedule.wide_tilt
-    if ends is not None and here.power == 1:
+    if ends is not None:
         grid = part_of(grid, *ends)
         tilt = schedule.part_tilt(math.log2(ends[1] / ends[0]))
     outside = beyond(here, norms, grid)
