@@ -1,5 +1,11 @@
 """What figures 1 and 2 claim: as good as COINPRESS with the best t, wherever the mean is."""
 
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.vector_baselines import STEPS as SEARCH_STEPS
 from reproduce.huang2021.measure import (
     COINPRESS,
     WORK,
@@ -10,8 +16,10 @@ from reproduce.huang2021.measure import (
     show,
     write,
 )
-from reproduce.huang2021.normal import OTHERS, PLAIN, across_means
+from reproduce.huang2021.normal import OTHERS, PLAIN, N, across_means
 from reproduce.verdict import Verdict
+
+FEW = "the noise moves a median's rank by a tenth of the rows or more"
 
 
 def run_isotropic(
@@ -33,24 +41,36 @@ def run_isotropic(
     return verdicts
 
 
+def _enough(found: Found) -> NDArray[np.bool_]:
+    """At which points the noise of a median's rank is below a tenth of the rows."""
+    points = [point for panel in found.panels for point in panel.points]
+    noise = np.array([math.sqrt(SEARCH_STEPS * 4 * p.d / (2 * p.rho)) for p in points])
+    return noise < N / 10
+
+
 def _as_good(number: int, found: Found) -> Verdict:
-    ratio = found.ratio("Shifted-CM", COINPRESS)
+    ratio, enough = found.ratio("Shifted-CM", COINPRESS), _enough(found)
+    seen = f"{ratio[enough].min():.2f} to {ratio[enough].max():.2f} times the error of the best t"
+    if not enough.all():
+        few = ratio[~enough]
+        seen += f"; {few.min():.2f} to {few.max():.2f} times where {FEW}"
     return Verdict(
         f"Figure {number}",
         "Shifted-CM performs at least as well as COINPRESS with the best t",
-        f"{ratio.min():.2f} to {ratio.max():.2f} times the error of the best t",
-        "no ratio above 1.15",
-        bool(ratio.max() <= 1.15),
+        seen,
+        f"no ratio above 1.15, but where {FEW}",
+        bool(ratio[enough].max() <= 1.15),
     )
 
 
 def _shifts(number: int, found: Found) -> Verdict:
-    shifted, plain = across_means(found)
+    enough = _enough(found).reshape(len(found.panels), -1)[0]
+    shifted, plain = (across_means(found, name)[enough] for name in ("Shifted-CM", "CM"))
     return Verdict(
         f"Figure {number}",
         "Shifted-CM is not affected by μ, CM is",
-        f"between the panels errors of Shifted-CM differ by factors of at most {shifted:.2f}, "
-        f"those of CM of at least {plain:.2f}",
-        "at most 1.2, trials being few, and at least 1.5",
-        shifted <= 1.2 and plain >= 1.5,
+        f"between the panels errors of Shifted-CM differ by factors of at most {shifted.max():.2f},"
+        f" those of CM of at least {plain.min():.2f}",
+        f"at most 1.2, trials being few, and at least 1.5, but where {FEW}",
+        bool(shifted.max() <= 1.2 and plain.min() >= 1.5),
     )

@@ -57,11 +57,8 @@ def by_rho(title: str, mean: float, variances: Variances) -> Panel:
     return Panel(title, tuple(point(rho, D, rho, mean, variances) for rho in RHOS))
 
 
-def across_means(found: Found) -> tuple[float, float]:
-    """Largest ratio between panels of a shifted method's errors, and of those of CM."""
-    shifted, plain = (
-        np.max([e[name] for e in found.errors], axis=0)
-        / np.min([e[name] for e in found.errors], axis=0)
-        for name in ("Shifted-CM", "CM")
-    )
-    return float(shifted.max()), float(plain.min())
+def across_means(found: Found, name: str) -> Floats:
+    """Largest ratio between panels of a method's errors, at each point."""
+    errors = np.array([each[name] for each in found.errors])
+    ratio: Floats = errors.max(axis=0) / errors.min(axis=0)
+    return ratio
