@@ -22,8 +22,8 @@ COINPRESS = tuple(f"COINPRESS t={t}" for t in STEPS)
 TOLD = tuple(f"{name}, told σ" for name in COINPRESS)
 QUARTER = "modicum, ρ/4"
 
-FEWEST, MOST = 3, 25
-WORK = 512  # trials times dimension, as far as these allow
+FEWEST, MOST = 4, 25
+WORK = 1024  # trials times dimension, as far as these allow
 
 NOTES = f"""
 Huang, Liang and Yi (2021), *Instance-optimal mean estimation under differential privacy*. Made by
