@@ -1,11 +1,5 @@
 """What figures 1 and 2 claim: as good as COINPRESS with the best t, wherever the mean is."""
 
-import math
-
-import numpy as np
-from numpy.typing import NDArray
-
-from benchmarks.vector_baselines import STEPS as SEARCH_STEPS
 from reproduce.huang2021.measure import (
     COINPRESS,
     WORK,
@@ -16,10 +10,8 @@ from reproduce.huang2021.measure import (
     show,
     write,
 )
-from reproduce.huang2021.normal import OTHERS, PLAIN, N, across_means
+from reproduce.huang2021.normal import FEW, OTHERS, PLAIN, across_means, enough_rows
 from reproduce.verdict import Verdict
-
-FEW = "the noise moves a median's rank by a tenth of the rows or more"
 
 
 def run_isotropic(
@@ -41,15 +33,8 @@ def run_isotropic(
     return verdicts
 
 
-def _enough(found: Found) -> NDArray[np.bool_]:
-    """At which points the noise of a median's rank is below a tenth of the rows."""
-    points = [point for panel in found.panels for point in panel.points]
-    noise = np.array([math.sqrt(SEARCH_STEPS * 4 * p.d / (2 * p.rho)) for p in points])
-    return noise < N / 10
-
-
 def _as_good(number: int, found: Found) -> Verdict:
-    ratio, enough = found.ratio("Shifted-CM", COINPRESS), _enough(found)
+    ratio, enough = found.ratio("Shifted-CM", COINPRESS), enough_rows(found)
     seen = f"{ratio[enough].min():.2f} to {ratio[enough].max():.2f} times the error of the best t"
     if not enough.all():
         few = ratio[~enough]
@@ -64,7 +49,7 @@ def _as_good(number: int, found: Found) -> Verdict:
 
 
 def _shifts(number: int, found: Found) -> Verdict:
-    enough = _enough(found).reshape(len(found.panels), -1)[0]
+    enough = enough_rows(found).reshape(len(found.panels), -1)[0]
     shifted, plain = (across_means(found, name)[enough] for name in ("Shifted-CM", "CM"))
     return Verdict(
         f"Figure {number}",

@@ -4,7 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
+from benchmarks.vector_baselines import STEPS
 from reproduce.huang2021.measure import (
     COINPRESS,
     QUARTER,
@@ -20,6 +22,7 @@ DIMENSIONS = (16, 32, 64, 128, 256, 512, 1024)
 RHOS = tuple(epsilon**2 / 2 for epsilon in (0.1, 0.3, 0.5, 0.7, 1.0))
 MEANS = (0.0, 5.0, 10.0)
 OURS = ("modicum", QUARTER)
+FEW = "the noise moves a median's rank by a tenth of the rows or more"
 OTHERS = (*COINPRESS, "PLAN", "Shifted-CM")
 PLAIN = ("non-private", *COINPRESS, "CM", "Shifted-CM", "PLAN", *OURS)
 UNEVEN = ("non-private", *COINPRESS, *TOLD, "Shifted-CM", "PLAN", *OURS)
@@ -62,3 +65,10 @@ def across_means(found: Found, name: str) -> Floats:
     errors = np.array([each[name] for each in found.errors])
     ratio: Floats = errors.max(axis=0) / errors.min(axis=0)
     return ratio
+
+
+def enough_rows(found: Found) -> NDArray[np.bool_]:
+    """At which points the noise of a median's rank is below a tenth of the rows."""
+    points = [point for panel in found.panels for point in panel.points]
+    noise = np.array([np.sqrt(STEPS * 4 * p.d / (2 * p.rho)) for p in points])
+    return noise < N / 10
