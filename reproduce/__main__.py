@@ -10,7 +10,13 @@ import sys
 from importlib import import_module
 
 HUANG = tuple(f"huang2021/figure{number}" for number in range(1, 8))
-FIGURES = ("kulesza2023/figure2", "dick2023/table1", "dick2023/appendixf", *HUANG)
+FIGURES = (
+    "kulesza2023/figure2",
+    "dick2023/table1",
+    "dick2023/appendixf",
+    "asi2020/propositions",
+    *HUANG,
+)
 
 
 def main() -> int:
