@@ -12,14 +12,14 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-__all__ = ["BASELINES", "coinpress", "plan", "shifted"]
+__all__ = ["BASELINES", "clipped_mean", "coinpress", "plan", "shifted"]
 
 Floats = NDArray[np.float64]
 STEPS = 10  # of a noisy binary search
 
 
 def _clipped(x: Floats, radius: float) -> Floats:
-    norms = np.linalg.norm(x, axis=1, keepdims=True)
+    norms = np.sqrt(np.einsum("ij,ij->i", x, x))[:, None]
     return x * np.minimum(1, radius / np.maximum(norms, 1e-300))
 
 
@@ -55,7 +55,8 @@ def _search(
     return (lo + hi) / 2
 
 
-def _clipped_mean(x: Floats, rho: float, most: float, rng: Generator) -> Floats:
+def clipped_mean(x: Floats, rho: float, most: float, rng: Generator) -> Floats:
+    """The clipped mean (Huang, Liang and Yi 2021); norms are at most ``most``."""
     n, d = x.shape
     one, two = rho / 4, 3 * rho / 4
     rank = n - 2 * math.sqrt(d / (2 * two)) - math.sqrt(STEPS / (2 * one))
@@ -65,14 +66,20 @@ def _clipped_mean(x: Floats, rho: float, most: float, rng: Generator) -> Floats:
 
 
 def _hadamard(x: Floats) -> Floats:
+    """Multiply rows by the Hadamard matrix, the Kronecker product of two smaller ones."""
     n, d = x.shape
-    half = 1
-    while half < d:
-        pairs = x.reshape(n, -1, 2, half)
-        both = (pairs[:, :, :1] + pairs[:, :, 1:], pairs[:, :, :1] - pairs[:, :, 1:])
-        x = np.concatenate(both, axis=2).reshape(n, d)
-        half *= 2
-    return x / math.sqrt(d)
+    bits = d.bit_length() - 1
+    first, second = (_matrix(k) for k in (bits // 2, bits - bits // 2))
+    half = (x.reshape(-1, len(second)) @ second).reshape(n, len(first), len(second))
+    found: Floats = (first @ half).reshape(n, d) / math.sqrt(d)
+    return found
+
+
+def _matrix(bits: int) -> Floats:
+    matrix = np.ones((1, 1))
+    for _ in range(bits):
+        matrix = np.block([[matrix, matrix], [matrix, -matrix]])
+    return matrix
 
 
 def shifted(x: Floats, rho: float, most: float, rng: Generator) -> Floats:
@@ -85,7 +92,7 @@ def shifted(x: Floats, rho: float, most: float, rng: Generator) -> Floats:
         x = _hadamard(x * each)
     end = most / math.sqrt(d)
     centre = _search(x, len(x) / 2, (-end, end), rho / 4 / d, rng)
-    found = _clipped_mean(x - centre, 3 * rho / 4, most, rng) + centre
+    found = clipped_mean(x - centre, 3 * rho / 4, most, rng) + centre
     for each in reversed(signs):
         found = _hadamard(found[None])[0] * each
     return found[:width]

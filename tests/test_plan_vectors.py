@@ -25,6 +25,19 @@ def test_a_plan_predicts_the_error_of_releases() -> None:
     assert 5 < found.passes < 40
 
 
+def test_a_plan_in_pure_epsilon() -> None:
+    found = plan.mean_vector(within=(-1e9, 1e9), epsilon=1, sd=[1.0] * 4, n=2000, mean=20)
+    x = np.random.default_rng(1).normal(20, 1, size=(2000, 4))
+    errors = [
+        np.linalg.norm(
+            modicum.mean_vector(x, within=(-1e9, 1e9), epsilon=1).values - x.mean(axis=0)
+        )
+        for _ in range(6)
+    ]
+    assert 0.4 < found.error / np.mean(errors) < 2.5
+    assert "ε = 1" in str(found)
+
+
 def test_too_many_columns_are_said_to_be() -> None:
     few = {"sd": [1.0] * 200, "n": 10}
     found = plan.mean_vector(**WIDE, **few)
@@ -35,6 +48,7 @@ def test_too_many_columns_are_said_to_be() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
+        {"epsilon": 1},
         {"sd": []},
         {"sd": [0.0]},
         {"sd": "1"},

@@ -10,11 +10,13 @@ import pytest
 from modicum import audit
 from modicum import request as ask
 from modicum.audit.pairs import Remembered
-from modicum.estimators import vector_sum
+from modicum.estimators import shifted_mean_vector, vector_sum
 from modicum.estimators.purse import ConcentratedPurse
 from modicum.estimators.vector_evidence import VectorEvidence
+from modicum.estimators.vector_rounds import VectorSetting
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.noise import GaussianNoise
+from modicum.mechanisms.vector_noise import VectorNoise
 from modicum.privacy.unit import Unit
 from modicum.runners.live import run
 from modicum.summaries.vector_frame import BOUND, FrameView
@@ -67,12 +69,74 @@ def test_the_whole_release_keeps_its_claim_for_every_order(pairs, widths, values
     assert 0.97 < report.used <= 1
 
 
-def test_the_clipped_mean_keeps_its_claim_for_every_order() -> None:
-    question = ask.clipped_mean_vector(**NARROW, rho="0.5")
+@pytest.mark.parametrize(("pairs", "widths", "values"), EVERY)
+def test_the_whole_release_keeps_its_claim_in_pure_epsilon(pairs, widths, values) -> None:
+    report = audit.check(ask.mean_vector(**NARROW, epsilon=1), pairs, widths=widths, values=values)
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    assert 0.85 < report.used <= 1
+
+
+@pytest.mark.parametrize(("price", "least"), [({"rho": "0.5"}, 0.9999), ({"epsilon": 1}, 0.95)])
+def test_the_clipped_mean_keeps_its_claim(price, least) -> None:
+    question = ask.clipped_mean_vector(**NARROW, **price)
     report = audit.check(question, vectors(CORNERS, 3), widths=(2, 2, 1))
     assert report.passed, report
     assert report.drawn == report.claimed
-    assert report.used > 0.9999
+    assert report.used > least
+
+
+SHIFTED = {"within": (-2, 2), "step": 1, "rho": "0.5", "method": "shifted"}
+NEAR = [(-2.0, 2.0, 0.0), (0.0, 1.0, 1.0), (2.0, 2.0, 2.0)]
+
+
+@pytest.mark.parametrize(
+    "points", [[(-2.0,), (1.0,)], [(-2.0, 2.0), (0.0, 1.0)], NEAR], ids=["one", "two", "three"]
+)
+def test_the_shifted_mean_keeps_its_claim_for_every_order(points) -> None:
+    """Three components are padded to four; two have a bound that is no integer."""
+    report = audit.check(ask.mean_vector(**SHIFTED), vectors(points, 3), widths=(2, 1))
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    assert report.used > 0.97
+
+
+def test_medians_of_padded_rows_that_pay_for_the_others_only_break_the_claim(monkeypatch) -> None:
+    """Four coordinates of three components, each at ρ / (4 · 3)."""
+    monkeypatch.setattr(shifted_mean_vector, "_bound", lambda padded: (1024, 1774))
+    report = audit.check(ask.mean_vector(**SHIFTED), vectors(NEAR[:1], 2), widths=(1,))
+    assert not report.passed
+    assert max(step.used for step in report.steps) > 1.3
+
+
+def test_medians_by_natural_logarithms_break_the_claim(monkeypatch) -> None:
+    """Five questions for 17 values, with noise as if they were ln(17)."""
+
+    class Natural(VectorNoise):
+        @property
+        def noise(self):
+            return GaussianNoise(super().noise.sigma2 * Fraction(283, 500))
+
+    def underpaid(self, values, *, bound, share):
+        law = vector(self, values, bound=bound, share=share)
+        return law if bound == BOUND else Natural(law.values, law.bound, law.rho)
+
+    vector = ConcentratedPurse.vector
+    monkeypatch.setattr(ConcentratedPurse, "vector", underpaid)
+    report = audit.check(ask.mean_vector(**SHIFTED), vectors(NEAR[:1], 2), widths=(1,))
+    assert not report.passed
+
+
+@pytest.mark.parametrize("question", [ask.mean_vector, ask.clipped_mean_vector])
+def test_laplace_noise_for_rows_clipped_in_the_other_norm_breaks_the_claim(
+    question, monkeypatch
+) -> None:
+    """A row of L2 norm BOUND has up to sqrt(d) times that in L1."""
+    monkeypatch.setattr(VectorSetting, "power", property(lambda self: 2))
+    pairs = [(np.empty((0, 3)), np.full((1, 3), 8.0))]
+    report = audit.check(question(**NARROW, epsilon=1), pairs, widths=(1,), values=FEW)
+    assert not report.passed
+    assert max(step.used for step in report.steps) > 1.5
 
 
 def test_a_search_by_natural_logarithms_breaks_its_claim(monkeypatch) -> None:

@@ -18,8 +18,11 @@ def people(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_means_of_named_columns(people: str, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["mean-vector", people, "age,height", "--within=-1e9,1e9", "--rho", "0.5"]
+@pytest.mark.parametrize(
+    "price", [("--rho", "0.5"), ("--epsilon", "1"), ("--rho", "0.5", "--method", "shifted")]
+)
+def test_means_of_named_columns(people: str, price, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["mean-vector", people, "age,height", "--within=-1e9,1e9", *price]
     assert main(words) == 0
     assert "mean_vector of age, height: 2 numbers" in capsys.readouterr().out
     assert main([*words, "--json"]) == 0
@@ -33,7 +36,8 @@ def test_means_of_named_columns(people: str, capsys: pytest.CaptureFixture[str])
     [
         ("age,nope", ["--rho", "1"], "no column 'nope'"),
         ("age,age", ["--rho", "1"], "different names"),
-        ("age", ["--epsilon", "1"], "kind zcdp"),
+        ("age", ["--epsilon", "-1"], "epsilon must be positive"),
+        ("age", ["--epsilon", "1", "--method", "shifted"], "kind zcdp"),
         ("age", [], "price is needed"),
     ],
 )

@@ -44,9 +44,18 @@ def distance(found: ArrayAnswer, truth: np.ndarray) -> float:
     return float(np.linalg.norm(np.array(found.values, dtype=float) - truth))
 
 
-@pytest.mark.parametrize("question", [ask.mean_vector, ask.clipped_mean_vector])
-def test_the_answer_does_not_depend_on_how_the_rows_are_held(question, monkeypatch, tmp_path):
-    array, named = question(**WIDE, rho="0.5"), question(NAMES, **WIDE, rho="0.5")
+@pytest.mark.parametrize(
+    ("question", "price"),
+    [
+        (ask.mean_vector, {"rho": "0.5"}),
+        (ask.mean_vector, {"epsilon": 1}),
+        (ask.clipped_mean_vector, {"rho": "0.5"}),
+    ],
+)
+def test_the_answer_does_not_depend_on_how_the_rows_are_held(
+    question, price, monkeypatch, tmp_path
+) -> None:
+    array, named = question(**WIDE, **price), question(NAMES, **WIDE, **price)
     expected = answer(ROWS, array).values
     assert answer(np.asfortranarray(ROWS[::-1]), array).values == expected
     lists = pa.FixedSizeListArray.from_arrays(pa.array(ROWS.ravel()), 3)
@@ -86,6 +95,17 @@ def test_errors_are_near_those_of_a_known_ball(d, limit) -> None:
     assert np.median(errors) < limit
 
 
+@pytest.mark.parametrize(("d", "limit"), [(4, 0.01), (16, 0.07)])
+def test_errors_in_pure_epsilon_are_near_those_of_a_known_ball(d, limit) -> None:
+    """The noise alone, for rows clipped to their mean L1 norm, is 1.1 d^(3/2) / (ε n)."""
+    x = np.random.default_rng(d).normal(10, 1, size=(4000, d))
+    errors = [
+        distance(answer(x, ask.mean_vector(**WIDE, epsilon=1), seed), x.mean(axis=0))
+        for seed in range(5)
+    ]
+    assert np.median(errors) < limit
+
+
 def test_uneven_columns_gain_from_weights() -> None:
     """Standard deviations 128 / j: noise by the sum of them, and not by the largest."""
     d, n = 128, 5000
@@ -108,13 +128,14 @@ def test_rows_far_from_zero_cost_rounds_and_not_accuracy() -> None:
     assert steps[0] <= steps[1] <= steps[2] <= 10
 
 
+@pytest.mark.parametrize("price", [{"rho": "0.5"}, {"epsilon": 2}], ids=str)
 @pytest.mark.parametrize("question", [ask.mean_vector, ask.clipped_mean_vector])
-def test_intervals_hold_all_at_once(question) -> None:
+def test_intervals_hold_all_at_once(question, price) -> None:
     x = np.random.default_rng(4).normal(2, 1, size=(2000, 5))
     x[:, 0] = np.random.default_rng(5).standard_t(4, size=2000)
     truth, covered, inside = x.mean(axis=0), 0, 0
     for seed in range(40):
-        found = answer(x, question(**WIDE, rho="0.5"), seed)
+        found = answer(x, question(**WIDE, **price), seed)
         lower, upper = found.evidence.intervals(0.95, 3)
         values = np.array(found.values, dtype=float)
         inside += bool(((lower <= values) & (values <= upper)).all())
@@ -140,10 +161,23 @@ def test_the_interval_for_the_noise_alone_is_not_far_too_wide() -> None:
     assert half <= 30
 
 
+@pytest.mark.parametrize(("d", "limit"), [(1, 0.006), (5, 0.02), (16, 0.04)])
+def test_the_shifted_mean_finds_its_centre_anywhere(d, limit) -> None:
+    x = np.random.default_rng(d).normal(30, 1, size=(4000, d))
+    question = ask.mean_vector(within=(-100, 100), step=2.0**-6, rho="0.5", method="shifted")
+    errors = []
+    for seed in range(3):
+        found = answer(x, question, seed)
+        assert found.status == "ok"
+        assert max(found.evidence.to_dict()["radii"]) < 4 * math.sqrt(d) + 2
+        errors.append(distance(found, x.mean(axis=0)))
+    assert np.median(errors) < limit
+
+
 def test_too_many_columns_for_the_rows_are_said_to_be() -> None:
-    x = np.random.default_rng(7).normal(size=(30, 300))
-    found = answer(x, ask.mean_vector(**WIDE, rho="0.1"))
-    assert found.status == vector_evidence.NOISY
+    x = np.random.default_rng(7).normal(size=(10, 2000))
+    for price in ({"rho": "0.1"}, {"epsilon": 1}):
+        assert answer(x, ask.mean_vector(**WIDE, **price)).status == vector_evidence.NOISY
 
 
 def test_a_release_can_be_read_and_stored() -> None:
@@ -168,7 +202,7 @@ def test_a_curator_charges_for_it_and_answers_it_beside_others(tmp_path) -> None
     assert curator.spent == modicum.zcdp("0.7")
     assert float(found["mean"]) == pytest.approx(found["vector"][0], abs=0.1)
     with pytest.raises(InvalidArgument):
-        curator.mean_vector(NAMES, **WIDE, budget=modicum.pure(1))
+        curator.mean_vector(NAMES, **WIDE, epsilon=1, rho=1)
     assert curator.spent == modicum.zcdp("0.7")
 
 
@@ -215,5 +249,5 @@ def test_what_cannot_be_asked_is_refused() -> None:
         modicum.mean_vector([[1.0, 2.0]], **WIDE, rho=1)
     with pytest.raises(UnsupportedData, match="one dimension"):
         modicum.mean(ROWS, **WIDE, rho=1)
-    with pytest.raises(InvalidArgument, match="kind zcdp"):
-        ask.mean_vector(**WIDE, budget=modicum.pure(1))
+    with pytest.raises(InvalidArgument, match="exactly one of epsilon="):
+        ask.mean_vector(**WIDE)

@@ -1,6 +1,7 @@
 """Norms and clipped sums of rows against exact rational arithmetic."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,7 +13,7 @@ from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.summaries import vector_frame
 from modicum.summaries.norms import NormCounts, NormSummary
-from modicum.summaries.vector_frame import BOUND, VectorFrame, norms, slack, squares
+from modicum.summaries.vector_frame import BOUND, VectorFrame, norms, size, slack
 from modicum.summaries.vector_sum import ClippedVectors, VectorSummary
 from tests.summaries.cases import LATTICES
 
@@ -21,6 +22,9 @@ numbers = st.one_of(
     st.floats(-10, 10),
     st.sampled_from([0.0, -0.0, 3.0, 100.25, math.inf, -math.inf, 5e-324, 1e308]),
 )
+
+
+scales = st.sampled_from([2.0**-30, 1.0, 2.0**20, 2.0**60])
 
 
 @st.composite
@@ -39,7 +43,13 @@ def frames(draw, lattice: Lattice, width: int) -> VectorFrame:
         tuple(draw(ends) for _ in range(size)),
         tuple(draw(gains) for _ in range(size)),
         draw(st.booleans()),
+        draw(st.sampled_from([1, 2])),
     )
+
+
+def length(row: list[Fraction] | tuple[int, ...], power: int) -> float:
+    """Norm of a row, from exact terms."""
+    return float(sum(abs(each) ** power for each in row)) ** (1 / power)
 
 
 def reduce(reduction, lattice, blocks, width):
@@ -59,7 +69,7 @@ def exact_rows(x: np.ndarray, frame: VectorFrame, lattice: Lattice) -> list[list
     for row in x:
         q = lattice.quantise(row)
         u = [Fraction(g) * (int(a) - c) for a, c, g in zip(q, centre, gains, strict=True)]
-        rows.append([each**2 for each in u] if frame.squared else u)
+        rows.append([abs(each) ** frame.power for each in u] if frame.sizes else u)
     return rows
 
 
@@ -70,7 +80,7 @@ def test_no_row_adds_more_than_the_bound(x, lattice, data) -> None:
     asked = ClippedVectors(frame, radius)
     alone = [reduce(asked, lattice, [row[None]], x.shape[1]) for row in x]
     for each in alone:
-        assert sum(total**2 for total in each.totals) <= BOUND**2
+        assert sum(abs(total) ** frame.power for total in each.totals) <= BOUND**frame.power
     whole = reduce(asked, lattice, [x], x.shape[1])
     assert whole.count == len(x)
     if alone:
@@ -92,11 +102,11 @@ def test_a_clipped_row_is_near_the_row_or_its_projection(x, lattice, data) -> No
     asked = ClippedVectors(frame, radius)
     for row, u in zip(x, exact_rows(x, frame, lattice), strict=True):
         got = reduce(asked, lattice, [row[None]], x.shape[1]).totals
-        size = math.sqrt(sum(a**2 for a in u))
-        factor = min(1.0, radius / size) if size else 1.0
+        norm = length(u, frame.power)
+        factor = min(1.0, radius / norm) if norm else 1.0
         wanted = [float(a) * factor * BOUND / radius for a in u]
         distance = math.dist(got, wanted)
-        assert distance <= 4 * slack(len(u)) * BOUND + 2 * math.sqrt(len(u))
+        assert distance <= 4 * slack(len(u), frame.power) * BOUND + 2 * len(u)
 
 
 @given(matrices(), st.sampled_from(LATTICES), st.data())
@@ -106,8 +116,8 @@ def test_norms_are_counted_beyond_every_radius(x, lattice, data) -> None:
     asked = NormCounts(frame, tuple(radii))
     whole = reduce(asked, lattice, [x], x.shape[1])
     assert whole.count == len(x)
-    sizes = [math.sqrt(sum(a**2 for a in u)) for u in exact_rows(x, frame, lattice)]
-    near = 8 * slack(x.shape[1])
+    sizes = [length(u, frame.power) for u in exact_rows(x, frame, lattice)]
+    near = 8 * slack(x.shape[1], frame.power)
     for radius, outside in zip(radii, whole.outside, strict=True):
         assert sum(s > radius * (1 + near) for s in sizes) <= outside
         assert outside <= sum(s >= radius * (1 - near) for s in sizes)
@@ -125,17 +135,35 @@ def test_a_row_at_a_radius_is_put_in_place_by_its_exact_norm() -> None:
     assert summary.outside == (1,)
 
 
+@pytest.mark.parametrize("power", [1, 2])
 @pytest.mark.parametrize("width", [1, 2, 3, 784, 1024, 4096])
-def test_norms_do_not_depend_on_the_order_of_a_row(width) -> None:
+def test_norms_do_not_depend_on_the_order_of_a_row(width, power) -> None:
     rng = np.random.default_rng(width)
     u = rng.normal(size=(50, width)) * np.exp(rng.normal(size=width) * 9)
     u[:10] *= 2.0**-40
     u[10:20] *= 2.0**90
-    found = norms(u)
-    np.testing.assert_array_equal(found, norms(u[:, ::-1]))
-    np.testing.assert_array_equal(found, norms(np.asfortranarray(u)[:, rng.permutation(width)]))
-    exact = [math.sqrt(sum(Fraction(a) ** 2 for a in row)) for row in u.tolist()[::7]]
-    np.testing.assert_allclose(found[::7], exact, rtol=slack(width))
+    found = norms(u, power)
+    np.testing.assert_array_equal(found, norms(u[:, ::-1], power))
+    mixed = np.asfortranarray(u)[:, rng.permutation(width)]
+    np.testing.assert_array_equal(found, norms(mixed, power))
+    exact = [length([Fraction(a) for a in row], power) for row in u.tolist()[::7]]
+    np.testing.assert_allclose(found[::7], exact, rtol=slack(width, power))
+
+
+@given(matrices(), st.sampled_from(LATTICES), st.data())
+def test_looking_for_values_beyond_the_range_only_where_norms_are_large(x, lattice, data) -> None:
+    """Rows are the same as if every value had been compared with the ends of the range."""
+    frame = data.draw(frames(lattice, x.shape[1]))
+    wide = replace(frame, gains=tuple(gain * data.draw(scales) for gain in frame.gains))
+    view = wide.view(lattice)
+    u, sizes = view.measured(x)
+    clamped = wide.view(lattice).seen(np.clip(x, lattice.lo, lattice.hi))
+    np.testing.assert_array_equal(u, clamped)
+    np.testing.assert_array_equal(sizes, size(clamped, wide.power))
+    np.testing.assert_array_equal(
+        wide.view(lattice).clipped(x),
+        wide.view(lattice).clipped(np.clip(x, lattice.lo, lattice.hi)),
+    )
 
 
 def test_sums_of_squares_beyond_the_exact_ones_stay_beyond() -> None:
@@ -146,14 +174,14 @@ def test_sums_of_squares_beyond_the_exact_ones_stay_beyond() -> None:
         v[0] = BOUND
         true = sum(int(a) ** 2 for a in v.tolist())
         for order in (np.arange(1000), rng.permutation(1000)):
-            (found,) = squares(v[order][None])
+            (found,) = size(v[order][None], 2)
             assert (found > BOUND**2) == (true > BOUND**2)
 
 
 def test_rounding_to_nearest_would_break_the_bound() -> None:
     """Corrections of a known mistake: 784 components of 1/2 round up to norm 28, from norm 14."""
     half = np.full((1, 784), 0.5 + 1e-9)
-    assert squares(np.rint(half)) == 4 * np.rint(squares(half))
+    assert size(np.rint(half), 2) == 4 * np.rint(size(half, 2))
     lattice = Lattice(-8.0, 8.0, 2.0**-30)
     asked = ClippedVectors(VectorFrame((0,), (1.0,)), 14 << 30)
     total = reduce(asked, lattice, [half], 784).totals
@@ -162,7 +190,7 @@ def test_rounding_to_nearest_would_break_the_bound() -> None:
 
 def test_a_row_that_still_is_too_long_counts_for_nothing(monkeypatch) -> None:
     """The bound does not rest on the error analysis of the norm."""
-    monkeypatch.setattr(vector_frame, "slack", lambda _width: -0.5)
+    monkeypatch.setattr(vector_frame, "slack", lambda _width, _power: -0.5)
     lattice = Lattice(-8.0, 8.0, 1.0)
     asked = ClippedVectors(VectorFrame((0,), (1.0,)), 5)
     assert reduce(asked, lattice, [np.array([[8.0, 8.0], [3.0, 4.0]])], 2).totals == (

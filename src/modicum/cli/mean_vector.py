@@ -25,11 +25,21 @@ def add_to(verbs: Any) -> None:
         question=_question,
     )
     add_range(parser)
+    parser.add_argument(
+        "--method",
+        choices=("adaptive", "shifted"),
+        default="adaptive",
+        help="shifted: by medians after a rotation, with --rho only (default: adaptive)",
+    )
     add_price(parser)
     add_output(parser)
 
 
 def _question(arguments: argparse.Namespace, price: Budget) -> ArrayRequest:
     return ask.mean_vector(
-        arguments.column.split(","), within=arguments.within, budget=price, step=arguments.step
+        arguments.column.split(","),
+        within=arguments.within,
+        budget=price,
+        step=arguments.step,
+        method=arguments.method,
     )

@@ -1,6 +1,6 @@
 """The clipped mean of vectors: a radius about a fixed point by noisy binary search, then a sum.
 
-[C1] search  a noisy binary search for the radius with few rows outside, a quarter of ρ;
+[C1] search  a noisy binary search for the radius with few rows outside, a quarter of the budget;
 [M5] sum     the clipped sum, with nearly all of the rest;
 [M6] rows    the numbers of rows, and of those outside.
 
@@ -14,7 +14,7 @@ import math
 from fractions import Fraction
 
 from modicum.array_release import ArrayAnswer
-from modicum.estimators.purse import ConcentratedPurse, open_purse
+from modicum.estimators.purse import Purse, open_purse
 from modicum.estimators.vector_rounds import VectorSetting, start_frame
 from modicum.estimators.vector_schedule import wide_radii
 from modicum.estimators.vector_sum import answer_of, last_sum
@@ -24,7 +24,7 @@ from modicum.steps import Steps, draw, need
 from modicum.summaries.columns import Columns
 from modicum.summaries.norms import NormCounts, NormSummary
 
-__all__ = ["clipped_mean_vector"]
+__all__ = ["clipped_mean_vector", "search_radius"]
 
 SEARCH = Fraction(1, 4)
 
@@ -38,29 +38,33 @@ def clipped_mean_vector(columns: Columns, lattice: Lattice, event: Event) -> Ste
     lattice : Lattice
         For all components; norms are measured from the point that is nearest to 0.
     event : Event
-        Total cost for one row, in zCDP; the draws add up to exactly this.
+        Total cost for one row; the draws add up to exactly this.
     """
-    purse = open_purse(event)
-    assert isinstance(purse, ConcentratedPurse)
-    here = VectorSetting(columns, lattice, purse)
-    frame, radii = start_frame(lattice), wide_radii(lattice).radii
+    here = VectorSetting(columns, lattice, open_purse(event))
+    frame, radii = start_frame(lattice, here.power), wide_radii(lattice, here.power).radii
     norms = yield from need(here.ask(NormCounts(frame, radii)))
-    place = yield from _searched(purse, norms, len(radii))  # [C1]
-    beyond = norms.outside[place]
-    evidence = yield from last_sum(here, frame, radii[place], beyond, norms.width, near=1)
+    place = yield from search_radius(here.purse, norms, len(radii), SEARCH)  # [C1]
+    outside = norms.outside[place]
+    evidence = yield from last_sum(here, frame, radii[place], outside, norms.width, near=1)
     return answer_of(columns, evidence)
 
 
-def _searched(purse: ConcentratedPurse, norms: NormSummary, radii: int) -> Steps[int]:
+def search_radius(
+    purse: Purse, norms: NormSummary, radii: int, whole_share: Fraction
+) -> Steps[int]:
     """Find the first radius with no more than a public number of rows outside.
 
     Each of the ceil(log2 radii) questions gets an equal share. The number is the larger of
-    sqrt(2 d / ρ), which balances clipping and noise, and the noise of a question.
+    sqrt(2 d / ρ), which balances clipping and noise, and three standard deviations of a question's
+    noise, which hardly any question exceeds where all rows are inside. In pure ε the
+    mean's noise has L1 norm C d / (ε n) for a radius C, and d / ε takes the place of the root.
     """
+    whole = float(purse.total)
+    balance = norms.width / whole if purse.kind == "pure" else math.sqrt(2 * norms.width / whole)
     levels = (radii - 1).bit_length()
-    share = SEARCH / levels
+    share = whole_share / levels
     noise = purse.noise_sd(share)
-    target = math.ceil(max(math.sqrt(2 * norms.width / float(purse.total)), noise))
+    target = math.ceil(max(balance, 3 * noise))
     low, high = 0, radii - 1  # the last radius holds every row
     for level in range(1, levels + 1):
         middle = (low + high) // 2

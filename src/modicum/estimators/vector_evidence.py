@@ -10,7 +10,7 @@ import numpy as np
 
 from modicum.array_release import Intervals
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.noise import GaussianNoise, Noise
+from modicum.mechanisms.noise import LaplaceNoise, Noise
 from modicum.summaries.vector_frame import BOUND
 
 __all__ = ["VectorEvidence"]
@@ -40,8 +40,8 @@ class VectorEvidence:
         :data:`~modicum.summaries.vector_frame.BOUND` in them.
     sums : tuple of int
         Noisy sums.
-    noise : GaussianNoise
-        Of each sum.
+    noise : Noise
+        Of each sum. Rows were clipped in L1 if it is Laplace noise, else in L2.
     rows, outside : int
         Noisy numbers of rows, and of those that were clipped.
     rows_noise, outside_noise : Noise
@@ -51,7 +51,7 @@ class VectorEvidence:
     centre: tuple[int, ...]
     gains: tuple[float, ...]
     sums: tuple[int, ...]
-    noise: GaussianNoise
+    noise: Noise
     rows: int
     rows_noise: Noise
     outside: int
@@ -71,8 +71,12 @@ class VectorEvidence:
     @property
     def status(self) -> str:
         """``"ok"``, or a warning in words."""
-        count = max(self.rows, 1)
-        if len(self.sums) * self.noise.variance > (BOUND * count) ** 2:
+        count, width = max(self.rows, 1), len(self.sums)
+        if isinstance(self.noise, LaplaceNoise):
+            size = width * float(self.noise.scale)
+        else:
+            size = math.sqrt(width * self.noise.variance)
+        if size > BOUND * count:
             return NOISY
         if self.outside > count / 4:
             return CLIPPED

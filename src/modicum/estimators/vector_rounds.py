@@ -12,32 +12,44 @@ from typing import TypeVar
 
 import numpy as np
 
-from modicum.estimators.purse import ConcentratedPurse
+from modicum.estimators.purse import ConcentratedPurse, Purse
 from modicum.estimators.vector_schedule import (
-    LOCATE,
-    SCALES,
     SUBSTEP,
-    WEIGHED,
     VectorSchedule,
+    all_radii,
+    part_of,
     wide_radii,
     wide_squares,
 )
 from modicum.exact.lattice import Lattice
+from modicum.mechanisms.additive import Additive
+from modicum.mechanisms.noise import Noise
 from modicum.mechanisms.radius import RadiusGrid
-from modicum.steps import Ask, Steps, draw, need
+from modicum.mechanisms.vector_noise import VectorNoise
+from modicum.steps import Ask, Steps, draw, need, need_both
 from modicum.summaries.base import Reduction
 from modicum.summaries.columns import Columns
 from modicum.summaries.norms import NormCounts, NormSummary
 from modicum.summaries.vector_frame import BOUND, VectorFrame
 from modicum.summaries.vector_sum import ClippedVectors
 
-__all__ = ["VectorSetting", "find_scales", "locate", "radius_for", "start_frame", "wide_radius"]
+__all__ = [
+    "Located",
+    "VectorSetting",
+    "beyond",
+    "find_scales",
+    "first_norms",
+    "locate",
+    "noise_of",
+    "radius_for",
+    "start_frame",
+]
 
 S = TypeVar("S")
 
-_SETTLED = 0.3  # the centre's noise, in radii, at which it adds some 5 % to a row's norm
 _UNEVEN = 1.15  # gain in mean square error that is worth another round of scales
-_CLEAR = 0.25  # noise of a mean square, in mean squares, at which all of them are known
+_HEARD = 2.0  # variance of mean sizes, in that of their noise, that noise alone does not have
+_CLEAR = 0.25  # noise of a mean size, in mean sizes, at which all of them are known
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +58,7 @@ class VectorSetting:
 
     columns: Columns
     lattice: Lattice
-    purse: ConcentratedPurse
+    purse: Purse
 
     def ask(self, reduction: Reduction[S]) -> Ask[S]:
         """Ask for a reduction of the rows."""
@@ -57,15 +69,65 @@ class VectorSetting:
         """Share of the budget that is promised."""
         return 1 - self.purse.left / self.purse.total
 
+    @property
+    def power(self) -> int:
+        """Of the norm in which rows are clipped: what the currency's noise wants."""
+        return 1 if self.purse.kind == "pure" else 2
 
-def start_frame(lattice: Lattice) -> VectorFrame:
+    def noisy(self, totals: tuple[int, ...], share: Fraction) -> VectorNoise | Additive:
+        """Sums of rows clipped to ``BOUND``, plus noise for a share."""
+        if isinstance(self.purse, ConcentratedPurse):
+            return self.purse.vector(totals, bound=BOUND, share=share)
+        return self.purse.noisy(totals, sensitivity=BOUND, share=share)
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A frame, what is known of the rows in it, and a radius.
+
+    Attributes
+    ----------
+    frame : VectorFrame
+    norms : NormSummary
+        For all radii; sensitive.
+    sizes : NormSummary or None
+        The same for squared components, in zCDP; sensitive.
+    radius : int
+        Released.
+    """
+
+    frame: VectorFrame
+    norms: NormSummary
+    sizes: NormSummary | None
+    radius: int
+
+
+def noise_of(law: VectorNoise | Additive) -> Noise:
+    """Noise of each component."""
+    return law.noise if isinstance(law, VectorNoise) else law.noise[0]
+
+
+def start_frame(lattice: Lattice, power: int) -> VectorFrame:
     """Measure from the point of the range that is nearest to 0."""
-    return VectorFrame((min(max(0, lattice.first), lattice.last),), (float(SUBSTEP),))
+    origin = min(max(0, lattice.first), lattice.last)
+    return VectorFrame((origin,), (float(SUBSTEP),), power=power)
+
+
+def beyond(here: VectorSetting, norms: NormSummary, grid: RadiusGrid) -> tuple[int, ...]:
+    """Rows beyond some of all radii; sensitive."""
+    counted = dict(zip(all_radii(here.lattice, here.power), norms.outside, strict=True))
+    return tuple(counted[radius] for radius in grid.radii)
+
+
+def first_norms(here: VectorSetting) -> Steps[NormSummary]:
+    """Measure rows from the start."""
+    frame = start_frame(here.lattice, here.power)
+    return (yield from need(here.ask(NormCounts(frame, all_radii(here.lattice, here.power)))))
 
 
 def radius_for(
     here: VectorSetting,
-    norms: NormSummary,
+    outside: tuple[int, ...],
     grid: RadiusGrid,
     *,
     target: int,
@@ -74,111 +136,140 @@ def radius_for(
     label: str,
 ) -> Steps[int]:
     """Draw a radius with about ``target`` rows outside; return its place in the grid [M2]."""
-    punished = tuple(max(beyond - target, 0) for beyond in norms.outside)
+    punished = tuple(max(beyond - target, 0) for beyond in outside)
     law = here.purse.radii((punished,), grid, tilt=tilt, share=share)
     (place,) = yield from draw(label, law)
     return place
 
 
-def locate(
-    here: VectorSetting, schedule: VectorSchedule, norms: NormSummary
-) -> Steps[tuple[VectorFrame, int]]:
+def locate(here: VectorSetting, schedule: VectorSchedule, norms: NormSummary) -> Steps[Located]:
     """Move a centre into the rows, by steps whose noise shrinks with the radius [M3].
 
     A radius holds nearly all rows about the centre; the mean of the rows clipped to it, with
     noise of a fraction of the radius, is the next centre. The rows then are nearer, unless the
     noise already was small against their spread: that ends it.
-
-    Returns
-    -------
-    VectorFrame
-        With the centre.
-    int
-        A radius about it.
     """
-    grid = wide_radii(here.lattice)
-    frame, noise, rounds = start_frame(here.lattice), math.inf, 0
+    frame, noise, rounds = start_frame(here.lattice, here.power), math.inf, 0
+    sizes = ends = None
     while True:
         rounds += 1
-        radius = yield from _rough_radius(here, schedule, norms, grid, f"radius {rounds}")
+        radius = yield from _rough_radius(here, schedule, norms, f"radius {rounds}", ends)
         after = here.spent + schedule.step + 2 * schedule.radius
-        if noise <= _SETTLED * radius or after > LOCATE:
-            return frame, radius
+        near = noise <= schedule.constants.settled * radius
+        if near or after > schedule.constants.locate:
+            return Located(frame, norms, sizes, radius)
         frame = yield from _stepped(here, schedule, frame, radius, f"step {rounds}")
         noise = schedule.noise_norm(radius, schedule.step)
-        norms = yield from need(here.ask(NormCounts(frame, grid.radii)))
+        ends = (noise / 4, 2.0 * radius)  # rows are no nearer than the centre's noise puts them
+        norms, sizes = yield from _measured(here, frame, norms.width)
+
+
+def find_scales(here: VectorSetting, schedule: VectorSchedule, found: Located) -> Steps[Located]:
+    """Weigh components by v^(-1/4), v being noisy mean squares about the centre [M4].
+
+    In pure ε, where rows are clipped in L1 norm, by v^(-1/3), v being mean absolute values. For
+    the norm of power p and v = E|z|^p a row's norm is about C = (sum w^p v)^(1/p) and the noise of
+    component j is C/w_j: the sum of the variances, C² sum w^-2, is least at w = v^(-1/(p + 2)),
+    where it is A^(1 + 2/p) for A = sum v^(2/(p + 2)) (Hölder). Noise hides the v that are small
+    against the norm of all sizes, and so does the noise of the centre; with weights both are
+    smaller, so after a step of the centre in the new weights a second round sees further.
+    """
+    p, width = schedule.power, found.norms.width
+    for number, share in enumerate(schedule.constants.sizes, start=1):
+        if here.spent + share + 2 * schedule.radius + schedule.step > schedule.constants.weighed:
+            break
+        radius = yield from _size_radius(here, schedule, found, number)
+        frame = found.frame
+        sized = ClippedVectors(replace(frame, sizes=True), radius)
+        summary = yield from need(here.ask(sized))
+        sums = yield from draw(f"sizes {number}", here.noisy(summary.totals, share))
+        noise = schedule.noise_each(radius, share)
+        raw = np.array(sums, dtype=np.float64) * (radius / BOUND / schedule.rows)
+        if raw.var() < _HEARD * noise**2:
+            break
+        v = np.maximum(raw, noise)
+        best = (v ** (2 / (p + 2))).sum() ** (1 + 2 / p)
+        if width * v.sum() ** (2 / p) < _UNEVEN * best and noise < _CLEAR * v.mean():
+            break
+        gains = np.array(frame.gains) * v ** (-1 / (p + 2))
+        gains *= SUBSTEP / 2.0 ** np.frexp(gains.max())[1]  # the largest is from 128 to 256
+        changed = gains / np.array(frame.gains)
+        ends = (found.radius * changed.min() / 4, 2 * found.radius * changed.max())
+        frame = replace(frame, gains=tuple(gains.tolist()))
+        norms, _ = yield from _measured(here, frame, 1)
+        weighed = yield from _rough_radius(here, schedule, norms, f"weighed radius {number}", ends)
+        frame = yield from _stepped(here, schedule, frame, weighed, f"weighed step {number}")
+        norms, sizes = yield from _measured(here, frame, width)
+        found = Located(frame, norms, sizes, weighed)
+    return found
+
+
+def _size_radius(
+    here: VectorSetting, schedule: VectorSchedule, found: Located, number: int
+) -> Steps[int]:
+    """Radius of the vectors of sizes; an L1 norm is that of the rows themselves."""
+    if schedule.power == 1:
+        return found.radius
+    sizes, grid = found.sizes, wide_squares(here.lattice)
+    if sizes is None:
+        _, sizes = yield from _measured(here, found.frame, found.norms.width)
+    assert sizes is not None
+    label = f"radius of squares {number}"
+    return (yield from _wide_radius(here, schedule, sizes.outside, grid, schedule.wide_tilt, label))
+
+
+def _measured(
+    here: VectorSetting, frame: VectorFrame, width: int
+) -> Steps[tuple[NormSummary, NormSummary | None]]:
+    """Norms of rows in a frame; in the same pass those of their squares, if weights may follow."""
+    asked = here.ask(NormCounts(frame, all_radii(here.lattice, here.power)))
+    if width == 1 or here.power == 1:
+        return (yield from need(asked)), None
+    squares = NormCounts(replace(frame, sizes=True), wide_squares(here.lattice).radii)
+    return (yield from need_both(asked, here.ask(squares)))
 
 
 def _stepped(
     here: VectorSetting, schedule: VectorSchedule, frame: VectorFrame, radius: int, label: str
 ) -> Steps[VectorFrame]:
     summary = yield from need(here.ask(ClippedVectors(frame, radius)))
-    law = here.purse.vector(summary.totals, bound=BOUND, share=schedule.step)
-    sums = yield from draw(label, law)
+    sums = yield from draw(label, here.noisy(summary.totals, schedule.step))
     units = radius / (BOUND * np.array(frame.gains) * schedule.rows)  # lattice steps of the mean
     moved = np.rint(np.array(frame.centre) + np.array(sums, dtype=np.float64) * units)
     centre = np.clip(moved, here.lattice.first, here.lattice.last)
     return replace(frame, centre=tuple(int(each) for each in centre.tolist()))
 
 
-def find_scales(
-    here: VectorSetting, schedule: VectorSchedule, frame: VectorFrame
-) -> Steps[VectorFrame]:
-    """Weigh components by v^(-1/4), v being noisy mean squares about the centre [M4].
-
-    With weights w a row's norm is about sqrt(sum w² v), and the noise of component j is that
-    over w_j: the sum of the variances, (sum w² v)(sum w^-2), is least at w² = v^(-1/2), where it
-    is (sum sqrt v)² (Cauchy and Schwarz). Noise hides the v that are small against the norm of
-    all squares, and so does the noise of the centre; with weights both are smaller, so after a
-    step of the centre in the new weights a second round sees further.
-    """
-    grid = wide_squares(here.lattice)
-    for number, share in enumerate(SCALES, start=1):
-        if here.spent + share + 2 * schedule.radius + schedule.step > WEIGHED:
-            break
-        squared = replace(frame, squared=True)
-        norms = yield from need(here.ask(NormCounts(squared, grid.radii)))
-        label = f"radius of squares {number}"
-        radius = yield from _rough_radius(here, schedule, norms, grid, label)
-        summary = yield from need(here.ask(ClippedVectors(squared, radius)))
-        law = here.purse.vector(summary.totals, bound=BOUND, share=share)
-        sums = yield from draw(f"squares {number}", law)
-        noise = schedule.noise_each(radius, share)
-        v = np.maximum(np.array(sums, dtype=np.float64) * (radius / BOUND / schedule.rows), noise)
-        uneven = len(v) * v.sum() / np.sqrt(v).sum() ** 2
-        if uneven < _UNEVEN and noise < _CLEAR * v.mean():
-            break
-        gains = np.array(frame.gains) / np.sqrt(np.sqrt(v))
-        gains *= SUBSTEP / 2.0 ** np.frexp(gains.max())[1]  # the largest is from 128 to 256
-        frame = replace(frame, gains=tuple(gains.tolist()))
-        weighed = yield from wide_radius(here, schedule, frame, f"weighed radius {number}")
-        frame = yield from _stepped(here, schedule, frame, weighed, f"weighed step {number}")
-    return frame
-
-
-def wide_radius(
-    here: VectorSetting, schedule: VectorSchedule, frame: VectorFrame, label: str
-) -> Steps[int]:
-    """Draw a radius in any frame, without knowing where to look for it."""
-    grid = wide_radii(here.lattice)
-    norms = yield from need(here.ask(NormCounts(frame, grid.radii)))
-    return (yield from _rough_radius(here, schedule, norms, grid, label))
-
-
 def _rough_radius(
     here: VectorSetting,
     schedule: VectorSchedule,
     norms: NormSummary,
+    label: str,
+    ends: tuple[float, float] | None = None,
+) -> Steps[int]:
+    """Draw a radius on the way, for little, between two ends if they are known."""
+    grid, tilt = wide_radii(here.lattice, here.power), schedule.wide_tilt
+    if ends is not None:
+        grid = part_of(grid, *ends)
+        tilt = schedule.part_tilt(math.log2(ends[1] / ends[0]))
+    outside = beyond(here, norms, grid)
+    return (yield from _wide_radius(here, schedule, outside, grid, tilt, label))
+
+
+def _wide_radius(
+    here: VectorSetting,
+    schedule: VectorSchedule,
+    outside: tuple[int, ...],
     grid: RadiusGrid,
+    tilt: Fraction,
     label: str,
 ) -> Steps[int]:
-    """Draw a radius on the way, for little."""
     place = yield from radius_for(
         here,
-        norms,
+        outside,
         grid,
         target=schedule.target,
-        tilt=schedule.wide_tilt,
+        tilt=tilt,
         share=schedule.radius,
         label=label,
     )

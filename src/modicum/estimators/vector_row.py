@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from modicum.array_release import ArrayRelease
 from modicum.estimators.row import ArrayRow, Chosen, ranged
 from modicum.exact.lattice import Lattice
-from modicum.privacy.budget import Budget
+from modicum.privacy.budget import Budget, Kind
 from modicum.privacy.event import Event
 from modicum.release import Finding
 from modicum.runners.request import ArrayRequest
@@ -64,15 +64,17 @@ def vector_row(
     options: tuple[Chosen, ...],
     summary: str,
     of_rows: Begin[Chosen],
+    kinds: tuple[Kind, ...] = ("pure", "zcdp", "approx"),
+    proof: str | None = None,
 ) -> VectorRow[Chosen]:
-    """Make a row: budgets in zCDP, a range for all components, a page of the statistic's name."""
+    """Make a row with a range for all components; its page has the statistic's name by default."""
     return VectorRow(
         statistic,
         method,
-        ("zcdp",),
+        kinds,
         True,
         options,
-        statistic,
+        proof or statistic,
         summary,
         lambda _column, lattice, event, chosen: of_rows(Columns(), ranged(lattice), event, chosen),
         of_rows,

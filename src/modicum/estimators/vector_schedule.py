@@ -1,81 +1,180 @@
 """How a mean vector divides its budget: public numbers from a noisy count, nothing else.
 
-All shares are of the whole ρ. The proportions were chosen by simulation over the tables of
+All shares are of the whole budget. The proportions were chosen by simulation over the tables of
 benchmarks/vectors.py; docs/proofs/mean_vector.md says what each is for.
 """
 
 from __future__ import annotations
 
+import functools
 import math
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
 
+from modicum.estimators.purse import Purse
 from modicum.estimators.vector_share import NEAR, count_share
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.radius import RadiusGrid
 from modicum.summaries.vector_frame import MOST_COLUMNS
 
-__all__ = ["SUBSTEP", "VectorSchedule", "fine_radii", "wide_radii", "wide_squares"]
+__all__ = [
+    "SUBSTEP",
+    "Shares",
+    "VectorSchedule",
+    "all_radii",
+    "fine_radii",
+    "part_of",
+    "shares_of",
+    "wide_radii",
+    "wide_squares",
+]
 
 SUBSTEP = 256
 """Units of a frame in one lattice step."""
 
-COUNT = Fraction(1, 200)
-LOCATE = Fraction(1, 4)  # the most that is spent before the weights
-WEIGHED = Fraction(2, 5)  # the most that is spent after them, but for the last radius
-SCALES = (Fraction(1, 50), Fraction(3, 100), Fraction(3, 100))
-LAST_RADIUS = Fraction(3, 200)
-
-_TARGET = 0.02  # share of the rows that the radii on the way leave outside
-_SURE = 8.0  # nats by which a radius with twice as many outside is less likely
-_SHRINK = 5.0  # a step's noise is this fraction of its radius
 _PLACES = 1 << 30
+_FINE = 16  # radii an octave for the last one
+_BELOW = {1: 64, 2: 24}  # so many below one that was drawn for little
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Constants of a currency.
+
+    Attributes
+    ----------
+    count, last_radius : Fraction
+    locate : Fraction
+        The most that is spent before the weights.
+    weighed : Fraction
+        The most that is spent after them, but for the last radius.
+    sizes : tuple of Fraction
+        Of the rounds of mean sizes.
+    least, most_radius, most_step : float
+        Bounds of a radius on the way, and of a step of the centre.
+    sure : float
+        Nats by which a radius on the way with twice as many rows outside is less likely.
+    shrink : float
+        A step's radius in norms of its noise.
+    settled : float
+        The centre's noise, in radii, that is small: in L2 it adds some 5 % to a row's norm, in L1
+        more.
+    target : float
+        Share of the rows that the radii on the way leave outside.
+    last : float
+        Rows outside the last radius, in norms of the noise over radii a row.
+    """
+
+    count: Fraction
+    last_radius: Fraction
+    locate: Fraction
+    weighed: Fraction
+    sizes: tuple[Fraction, ...]
+    least: float
+    most_radius: float
+    most_step: float
+    sure: float
+    shrink: float
+    settled: float
+    target: float
+    last: float
+
+
+CONCENTRATED = Shares(
+    count=Fraction(1, 200),
+    last_radius=Fraction(3, 200),
+    locate=Fraction(1, 4),
+    weighed=Fraction(2, 5),
+    sizes=(Fraction(1, 50), Fraction(3, 100), Fraction(3, 100)),
+    least=0.002,
+    most_radius=0.02,
+    most_step=0.04,
+    sure=8.0,
+    shrink=5.0,
+    settled=0.3,
+    target=0.02,
+    last=0.25,
+)
+PURE = Shares(
+    count=Fraction(1, 50),
+    last_radius=Fraction(1, 20),
+    locate=Fraction(7, 20),
+    weighed=Fraction(1, 2),
+    sizes=(Fraction(1, 25), Fraction(3, 50)),
+    least=0.005,
+    most_radius=0.06,
+    most_step=0.06,
+    sure=5.0,
+    shrink=10.0,
+    settled=0.15,
+    target=0.05,
+    last=1.0,
+)
+
+
+def shares_of(purse: Purse) -> Shares:
+    """Return the constants of a purse's currency."""
+    return PURE if purse.kind == "pure" else CONCENTRATED
 
 
 @dataclass(frozen=True, slots=True)
 class VectorSchedule:
     """The shares of one run.
 
+    A share s of the budget buys s times what the whole buys in pure ε, and sqrt(s) times in zCDP.
+
     Attributes
     ----------
     rows : int
         The noisy count, at least 1.
     width : int
-    rho : float
-        The whole budget.
-    radius, step : Fraction
-        Shares of a radius on the way, and of a step of the centre.
+    power : {1, 2}
+        Of the norm in which rows are clipped.
+    nats, noise, each : float
+        What the whole budget buys: the ε of a radius; the norm of a sum's noise, and the noise
+        of one of its components, in radii.
+    constants : Shares
     """
 
     rows: int
     width: int
-    rho: float
-    radius: Fraction
-    step: Fraction
+    power: int
+    nats: float
+    noise: float
+    each: float
+    constants: Shares
 
     @classmethod
-    def of(cls, rho: Fraction, noisy_count: int, width: int) -> VectorSchedule:
+    def of(cls, purse: Purse, noisy_count: int, width: int) -> VectorSchedule:
         """Divide a budget.
 
-        A radius on the way is drawn with ε = 8 nats for ``_TARGET`` of the rows, as far as 0.2
-        to 2 % of the budget allow. A step's noise has norm r sqrt(width / (2 ρ')) / rows, which is
-        r / ``_SHRINK`` for ρ' = ``_SHRINK``² width / (2 rows²), as far as 0.2 to 4 % allow.
+        Gaussian noise of variance r²/(2 ρ) in each of d components has norm r sqrt(d/(2 ρ)); the
+        noise of Laplace of scale r/ε has L1 norm d r/ε.
         """
-        rows, whole = max(noisy_count, 1), float(rho)
-        radius = (_SURE / (_TARGET * rows)) ** 2 / 8 / whole
-        step = _SHRINK**2 * width / (2 * rows**2) / whole
-        return cls(
-            rows,
-            width,
-            whole,
-            _fraction(min(max(radius, 0.002), 0.02)),
-            _fraction(min(max(step, 0.002), 0.04)),
-        )
+        whole, rows = float(purse.total), max(noisy_count, 1)
+        nats, constants = float(purse.range_for(Fraction(1))), shares_of(purse)
+        if purse.kind == "pure":
+            return cls(rows, width, 1, nats, width / whole, math.sqrt(2) / whole, constants)
+        each = math.sqrt(1 / (2 * whole))
+        return cls(rows, width, 2, nats, each * math.sqrt(width), each, constants)
+
+    @property
+    def radius(self) -> Fraction:
+        """Share of a radius on the way: the rows it is to leave out are worth some nats."""
+        wanted = self.constants.sure / (self.constants.target * self.rows)
+        return self._bounded((wanted / self.nats) ** self.power, self.constants.most_radius)
+
+    @property
+    def step(self) -> Fraction:
+        """Share of a step of the centre: the mean's noise is a part of its radius."""
+        wanted = self.rows / self.constants.shrink
+        return self._bounded((self.noise / wanted) ** self.power, self.constants.most_step)
 
     @property
     def target(self) -> int:
         """Rows outside for which a radius on the way is not punished."""
-        return int(_TARGET * self.rows)
+        return int(self.constants.target * self.rows)
 
     @property
     def wide_tilt(self) -> Fraction:
@@ -86,61 +185,101 @@ class VectorSchedule:
         """
         return self._tilt(min(max(self._pull(self.radius) / 66, 1 / 16), 6.0), 4)
 
+    def part_tilt(self, octaves: float) -> Fraction:
+        """The same where a radius is looked for in some octaves: up to r^-40."""
+        return self._tilt(min(self._pull(self.radius) / (1.1 * max(octaves, 1.0)), 40.0), 4)
+
     @property
     def fine_tilt(self) -> Fraction:
         """Prior cost of a sixteenth of an octave of the last radius: up to r^-40."""
-        return self._tilt(min(max(self._pull(LAST_RADIUS) / 8, 1.0), 40.0), 16)
+        pull = self._pull(self.constants.last_radius)
+        return self._tilt(min(max(pull / 8, 1.0), 40.0), _FINE)
 
     def last_target(self, left: Fraction) -> int:
         """Rows outside the last radius for which it is not punished.
 
-        Each row outside moves the mean by a part of r / rows, and the noise is
-        r sqrt(width / (2 ρ)) / rows: a quarter as many rows cost little beside it.
+        Each row outside moves the mean by a part of r / rows, and the noise is r times ``noise``
+        / rows: a quarter as many rows cost little beside it, and as many if that part is small,
+        as it is for L1 norms, which spread less.
         """
-        rho = float(left * (1 - count_share(self.width, NEAR))) * self.rho
-        return int(math.sqrt(self.width / (2 * rho)) / 4)
+        share = left * (1 - count_share(self.width, NEAR, self.power))
+        return int(self.constants.last * self.noise / self._part(share))
 
     def noise_norm(self, radius: int, share: Fraction) -> float:
         """Norm of a mean's noise for a share, in the unit of the radius."""
-        return radius * math.sqrt(self.width / (2 * self.rho * float(share))) / self.rows
+        return radius * self.noise / self._part(share) / self.rows
 
     def noise_each(self, radius: int, share: Fraction) -> float:
         """Noise of one component of a mean."""
-        return self.noise_norm(radius, share) / math.sqrt(self.width)
+        return radius * self.each / self._part(share) / self.rows
+
+    def _part(self, share: Fraction) -> float:
+        """What a share buys, as a part of what the whole buys."""
+        return float(share) if self.power == 1 else math.sqrt(share)
+
+    def _bounded(self, share: float, most: float) -> Fraction:
+        return _fraction(min(max(share, self.constants.least), most))
 
     def _pull(self, share: Fraction) -> float:
         """Nats between a radius with all rows inside and one with all outside."""
-        return math.sqrt(8 * float(share) * self.rho) * self.rows
+        return self.nats * self._part(share) * self.rows
 
     def _tilt(self, power: float, per_octave: int) -> Fraction:
         return _fraction(power * math.log(2) / per_octave)
 
 
-def wide_radii(lattice: Lattice) -> RadiusGrid:
-    """Radii from one unit to beyond any row's norm, four an octave."""
-    return _positive(RadiusGrid.between(1, _largest(lattice), per_octave=4))
+@functools.lru_cache(maxsize=16)
+def wide_radii(lattice: Lattice, power: int) -> RadiusGrid:
+    """Radii from one unit to beyond any row's norm of a power, four an octave."""
+    return _positive(RadiusGrid.between(1, _largest(lattice, power), per_octave=4))
 
 
+@functools.lru_cache(maxsize=16)
 def wide_squares(lattice: Lattice) -> RadiusGrid:
     """Radii for vectors of squares, two an octave."""
-    return _positive(RadiusGrid.between(1, _largest(lattice) ** 2, per_octave=2))
+    return _positive(RadiusGrid.between(1, _largest(lattice, 2) ** 2, per_octave=2))
 
 
-def fine_radii(radius: int) -> RadiusGrid:
-    """Sixteen radii an octave, from about a third of a radius to its double."""
+def part_of(grid: RadiusGrid, low: float, high: float) -> RadiusGrid:
+    """Return the radii between two ends, and the next one beyond either."""
+    start = max(bisect_right(grid.radii, low) - 1, 0)
+    stop = max(bisect_left(grid.radii, high) + 1, start + 1)
+    return RadiusGrid(grid.radii[start:stop], grid.indices[start:stop])
+
+
+def fine_radii(radius: int, lattice: Lattice, power: int) -> RadiusGrid:
+    """Sixteen radii an octave about a wide one, to its double.
+
+    From about a third of it, or, in pure ε, where it is less certain, from a sixteenth.
+    """
+    grid = wide_radii(lattice, power)
+    middle = _FINE // 4 * grid.indices[grid.radii.index(radius)]
     numbers: dict[int, int] = {}
-    for j in range(-24, 17):
-        numbers.setdefault(max(1, round(radius * 2 ** (j / 16))), j)
+    for j in range(middle - _BELOW[power], middle + 17):
+        numbers.setdefault(_sixteenth(j), j)
     return RadiusGrid(tuple(numbers), tuple(numbers.values()))
 
 
-def _largest(lattice: Lattice) -> int:
-    return SUBSTEP * lattice.width * math.isqrt(MOST_COLUMNS)
+@functools.lru_cache(maxsize=16)
+def all_radii(lattice: Lattice, power: int) -> tuple[int, ...]:
+    """Every wide radius, and every fine one about it."""
+    wide = wide_radii(lattice, power)
+    fine = range(-_BELOW[power], _FINE // 4 * wide.indices[-1] + 17)
+    return tuple(sorted({*wide.radii, *(_sixteenth(j) for j in fine)}))
+
+
+def _largest(lattice: Lattice, power: int) -> int:
+    most = MOST_COLUMNS if power == 1 else math.isqrt(MOST_COLUMNS)
+    return SUBSTEP * lattice.width * most
 
 
 def _positive(grid: RadiusGrid) -> RadiusGrid:
     """Leave out radius 0: nothing can be clipped to it."""
     return RadiusGrid(grid.radii[1:], grid.indices[1:])
+
+
+def _sixteenth(j: int) -> int:
+    return max(1, round(math.pow(2, j / _FINE)))
 
 
 def _fraction(x: float) -> Fraction:

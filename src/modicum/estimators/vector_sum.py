@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from modicum.array_release import ArrayAnswer, Axis
 from modicum.estimators.vector_evidence import VectorEvidence
-from modicum.estimators.vector_rounds import VectorSetting
+from modicum.estimators.vector_rounds import VectorSetting, noise_of
 from modicum.estimators.vector_share import OUTSIDE, count_share
 from modicum.steps import Steps, draw, need
 from modicum.summaries.columns import Columns
-from modicum.summaries.vector_frame import BOUND, VectorFrame
+from modicum.summaries.vector_frame import VectorFrame
 from modicum.summaries.vector_sum import ClippedVectors
 
 __all__ = ["answer_of", "last_sum"]
@@ -34,10 +34,10 @@ def last_sum(
     """
     purse, asked = here.purse, ClippedVectors(frame, radius)
     summary = yield from need(here.ask(asked))
-    share = (1 - here.spent - OUTSIDE) * (1 - count_share(width, near))
-    law = purse.vector(summary.totals, bound=BOUND, share=share)
+    share = (1 - here.spent - OUTSIDE[here.power]) * (1 - count_share(width, near, here.power))
+    law = here.noisy(summary.totals, share)
     sums = yield from draw("sum", law)
-    clipping = purse.noisy((beyond,), sensitivity=1, share=OUTSIDE)
+    clipping = purse.noisy((beyond,), sensitivity=1, share=OUTSIDE[here.power])
     (outside,) = yield from draw("rows outside", clipping)
     counting = purse.noisy((summary.count,), sensitivity=1, share=None)
     (rows,) = yield from draw("rows", counting)
@@ -46,7 +46,7 @@ def last_sum(
         centre=frame.centre * (width // len(frame.centre)),
         gains=asked.scaled.gains * (width // len(frame.gains)),
         sums=sums,
-        noise=law.noise,
+        noise=noise_of(law),
         rows=rows,
         rows_noise=counting.noise[0],
         outside=outside,

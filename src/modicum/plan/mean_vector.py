@@ -56,6 +56,7 @@ def mean_vector(
     within: tuple[float, float],
     sd: Sequence[float],
     n: int,
+    epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
     mean: float = 0.0,
@@ -66,7 +67,7 @@ def mean_vector(
 
     Parameters
     ----------
-    within, rho, budget, step
+    within, epsilon, rho, budget, step
         As for :func:`modicum.mean_vector`.
     sd : sequence of float
         A guess of each column's standard deviation, positive; its length is the number of columns.
@@ -90,7 +91,7 @@ def mean_vector(
     True
     """
     spreads, rows = _checked(sd, n, mean)
-    question = ask.mean_vector(within=within, rho=rho, budget=budget, step=step)
+    question = ask.mean_vector(within=within, epsilon=epsilon, rho=rho, budget=budget, step=step)
     person = checked_unit(unit)
     assert question.lattice is not None
     errors, widths, statuses, passes = [], [], [], 0

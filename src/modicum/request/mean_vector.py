@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from modicum.errors import InvalidArgument
 from modicum.estimators.options import NoOption
@@ -20,9 +21,11 @@ def mean_vector(
     columns: Sequence[str] | None = None,
     *,
     within: tuple[float, float],
+    epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    method: Literal["adaptive", "shifted"] = "adaptive",
 ) -> ArrayRequest:
     """Ask for the means of several columns, with noise on the scale of the rows' own spread.
 
@@ -37,24 +40,30 @@ def mean_vector(
     within : (float, float)
         A public range that surely holds every value of every column, such as ``(-1e9, 1e9)``. It
         need not be tight: the noise follows the distances between rows.
+    epsilon : number
+        Pure ε; a float counts as its shortest decimal. For more than a handful of columns rho
+        goes much further.
     rho : number
-        ρ of zero-concentrated differential privacy; a float counts as its shortest decimal.
+        ρ of zero-concentrated differential privacy, instead of epsilon.
     budget : Budget
-        Instead of rho: ``modicum.zcdp(...)``.
+        Instead of epsilon and rho: ``modicum.zcdp(...)``.
     step : float, optional
         Values are rounded to multiples of this power of two; by default the finest that fits.
+    method : {"adaptive", "shifted"}
+        "shifted" is the shifted clipped mean of Huang, Liang and Yi (2021), for comparison: in
+        zCDP only. A median in each rotated coordinate takes a question for each halving of the
+        range down to the step, each of which is a pass over the rows and costs accuracy.
 
     Returns
     -------
     ArrayRequest
-        Guarantee when answered: ρ-zCDP for add-remove neighbours, that is one privacy unit more
-        or less. The number of rows is private too.
+        Guarantee when answered: ρ-zCDP or pure ε for add-remove neighbours, that is one privacy
+        unit more or less. The number of rows is private too.
 
     Raises
     ------
     InvalidArgument
-        A bad range, step or budget; no names, names that are not different or no text; a budget
-        that is not in zCDP, since a vector's noise is Gaussian.
+        A bad range, step, budget or method; no names, names that are not different or no text.
 
     Notes
     -----
@@ -67,15 +76,20 @@ def mean_vector(
     and Biswas, Dong, Kamath and Ullman (2020), with the weights of Aumüller, Lebeda, Nelson and
     Pagh (2024).
 
+    In pure ε the same steps are made in L1 norms with Laplace noise. For the spreads s of the
+    columns the L2 error is at best about (sum of s^(2/3))^(3/2) / (ε n), and two or three times
+    that for tens of columns: for columns of one spread it grows like d^(3/2), in zCDP like d. Two
+    columns are better asked for one by one there.
+
     Examples
     --------
     >>> mean_vector(["height", "weight"], within=(-1e9, 1e9), rho="0.5").columns.names
     ('height', 'weight')
     """
-    return find_vector_row("mean_vector", "adaptive").request_rows(
+    return find_vector_row("mean_vector", method).request_rows(
         column_names(columns),
         Lattice.within(within, step),
-        chosen_budget(None, rho, budget),
+        chosen_budget(epsilon, rho, budget),
         NoOption(),
     )
 
@@ -84,6 +98,7 @@ def clipped_mean_vector(
     columns: Sequence[str] | None = None,
     *,
     within: tuple[float, float],
+    epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
@@ -95,14 +110,14 @@ def clipped_mean_vector(
 
     Parameters
     ----------
-    columns, within, rho, budget, step
+    columns, within, epsilon, rho, budget, step
         As for :func:`mean_vector`.
 
     Returns
     -------
     ArrayRequest
-        Guarantee when answered: ρ-zCDP for add-remove neighbours, that is one privacy unit more
-        or less. The number of rows is private too.
+        Guarantee when answered: ρ-zCDP or pure ε for add-remove neighbours, that is one privacy
+        unit more or less. The number of rows is private too.
 
     Raises
     ------
@@ -113,7 +128,8 @@ def clipped_mean_vector(
     -----
     Rows are clipped to the radius beyond which about sqrt(2 d/ρ) of them lie, found by a noisy
     binary search on a grid of four radii an octave. The noise of all components together is about
-    (that radius) sqrt(d/(2 ρ)) / n.
+    (that radius) sqrt(d/(2 ρ)) / n. In pure ε norms are L1, about d/ε rows lie beyond the radius,
+    and the noise of all components together is about (that radius) sqrt(2 d) / (ε n).
 
     Examples
     --------
@@ -123,7 +139,7 @@ def clipped_mean_vector(
     return find_vector_row("clipped_mean_vector", "search").request_rows(
         column_names(columns),
         Lattice.within(within, step),
-        chosen_budget(None, rho, budget),
+        chosen_budget(epsilon, rho, budget),
         NoOption(),
     )
 

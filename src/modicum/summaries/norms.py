@@ -18,7 +18,6 @@ from modicum.summaries.vector_frame import (
     VectorFrame,
     norms,
     slack,
-    squares,
 )
 
 __all__ = ["NormCounts", "NormSummary"]
@@ -102,6 +101,7 @@ class _NormPass:
 
     def __init__(self, asked: NormCounts, view: FrameView) -> None:
         self._view = view
+        self._power = asked.frame.power
         self._radii = np.array(asked.radii, dtype=np.float64)
         self._between = np.zeros(len(asked.radii) + 1, dtype=np.int64)
         self._width = 1
@@ -113,18 +113,17 @@ class _NormPass:
                 f"vectors have at most {MOST_COLUMNS:,} components, got {self._width:,}"
             )
         if len(x):
-            self._between += np.bincount(
-                self._places(self._view.seen(x)), minlength=len(self._between)
-            )
+            self._between += np.bincount(self._places(x), minlength=len(self._between))
 
-    def _places(self, u: Floats) -> NDArray[np.intp]:
+    def _places(self, x: Floats) -> NDArray[np.intp]:
         """How many radii each row's norm exceeds [F4]."""
-        near = 4 * slack(self._width)
-        rough = np.sqrt(squares(u))
+        near = 4 * slack(self._width, self._power)
+        u, size = self._view.measured(x)
+        rough = np.sqrt(size) if self._power == 2 else size
         places = self._exceeded(rough * (1 - near))
         unsure = places != self._exceeded(rough * (1 + near))
         if unsure.any():
-            places[unsure] = self._exceeded(norms(u[unsure]))
+            places[unsure] = self._exceeded(norms(u[unsure], self._power))
         return places
 
     def _exceeded(self, norm: Floats) -> NDArray[np.intp]:

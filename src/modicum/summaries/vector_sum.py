@@ -96,7 +96,8 @@ class _VectorPass:
             self._totals = self._totals + np.zeros(x.shape[1], dtype=np.int64)
             return
         self._count += len(x)
-        self._totals = self._totals + self._view.clipped(x).sum(axis=0).astype(np.int64)
+        sums = np.ones(len(x)) @ self._view.clipped(x)
+        self._totals = self._totals + sums.astype(np.int64)
 
     def finish(self) -> VectorSummary:
         return VectorSummary(self._count, tuple(self._totals.tolist()))

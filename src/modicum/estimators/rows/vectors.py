@@ -9,6 +9,7 @@ from modicum.estimators.mean_vector import adaptive_mean_vector
 from modicum.estimators.options import NoOption
 from modicum.estimators.own_vector import MeanOfRange, OwnVectorOption, own_vector
 from modicum.estimators.row import ranged
+from modicum.estimators.shifted_mean_vector import shifted_mean_vector
 from modicum.estimators.vector_row import VectorRow, vector_row
 from modicum.summaries.columns import Columns
 
@@ -21,6 +22,15 @@ VECTORS: tuple[VectorRow[Any], ...] = (
         (NoOption(),),
         "means of several columns with noise on the scale of the rows' own spread",
         lambda columns, lattice, event, _: adaptive_mean_vector(columns, lattice, event),
+    ),
+    vector_row(
+        "mean_vector",
+        "shifted",
+        (NoOption(),),
+        "the same with a centre found by medians after a rotation",
+        lambda columns, lattice, event, _: shifted_mean_vector(columns, lattice, event),
+        ("zcdp",),
+        "shifted_mean_vector",
     ),
     vector_row(
         "clipped_mean_vector",
