@@ -10,6 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from importlib import import_module, metadata
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,25 @@ def diffprivlib_regression(rows: np.ndarray, factor: float) -> Callable[[], floa
     return fit
 
 
+def opendp_regression(rows: np.ndarray, factor: float) -> Callable[[], float]:
+    """Theil and Sen's slope, which takes one column; the scale is that of ε = 1 for one row."""
+    dp = import_module("opendp.prelude")
+    dp.enable_features("contrib", "idealized-numerics", "honest-but-curious")
+    x, y = rows[:, :-1], rows[:, -1]
+    ends = [factor * float(np.abs(each).max()) for each in (x, y)]
+
+    def model(scale: float) -> Any:
+        return dp.sklearn.linear_model.LinearRegression(
+            dp.max_divergence(),
+            x_bounds=[(-ends[0], ends[0])],
+            y_bounds=(-ends[1], ends[1]),
+            scale=scale,
+        )
+
+    fitted = model(model(1.0).measurement.map(1))
+    return lambda: float(fitted.fit(x, y).score(x, y))
+
+
 def diffprivlib_pca(x: np.ndarray, factor: float) -> Callable[[], float]:
     models = import_module("diffprivlib.models")
     norm = factor * np.linalg.norm(x, axis=1).max()
@@ -50,7 +70,7 @@ def diffprivlib_pca(x: np.ndarray, factor: float) -> Callable[[], float]:
 
 def opendp_pca(x: np.ndarray, factor: float) -> Callable[[], float]:
     dp = import_module("opendp.prelude")
-    dp.enable_features("contrib", "floating-point", "honest-but-curious")
+    dp.enable_features("contrib", "idealized-numerics", "honest-but-curious")
     rows, columns = x.shape
     norm = factor * float(np.linalg.norm(x, axis=1).max())
 
@@ -72,6 +92,7 @@ TASKS = {
     "diffprivlib_regression": (diffprivlib_regression, "diffprivlib"),
     "diffprivlib_pca": (diffprivlib_pca, "diffprivlib"),
     "opendp_pca": (opendp_pca, "opendp"),
+    "opendp_regression": (opendp_regression, "opendp"),
 }
 
 

@@ -227,7 +227,7 @@ class ArrayRelease(Record):
         for i in range(min(len(self.numbers), _SHOWN)):
             value, lower, upper = (columns[name][i] for name in ("value", "lower", "upper"))
             labels = [_shown(columns[name][i]) for name in names]
-            rows.append((*labels, f"{value:,.6g}", f"[{lower:,.6g}, {upper:,.6g}]"))
+            rows.append((*labels, f"{value:,.6g}", f"[{_end(lower)}, {_end(upper)}]"))
         wide = [max(len(row[place]) for row in rows) for place in range(len(names) + 1)]
         lines = [f"{self.statistic} of {self._of()}: {len(self.numbers)} number{'s' * several}"]
         for *cells, interval in rows:
@@ -284,6 +284,11 @@ class ArrayRelease(Record):
 
 def _shown(label: Label) -> str:
     return label if isinstance(label, str) else f"{label:,.6g}"
+
+
+def _end(x: float) -> str:
+    """Write an end of an interval; there is none beyond the largest float."""
+    return f"{x:,.6g}" if abs(x) < _LARGEST else ("∞" if x > 0 else "-∞")
 
 
 def _plain(label: Label) -> Label:

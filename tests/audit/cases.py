@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +32,7 @@ from modicum.mechanisms.threshold import RankThreshold
 from modicum.mechanisms.weighted import weighted_laplace
 from modicum.privacy.event import BoundedRange, Event, Pure
 from modicum.summaries.cuts import Cuts, CutSummary
-from modicum.summaries.spread_counts import SpreadCounts
+from modicum.summaries.spread_counts import SpreadCounts, cell_numbers
 
 LATTICE = Lattice(-8.0, 8.0, 1.0)
 TILT = Fraction(1, 4)
@@ -133,7 +132,7 @@ def _interval(q: Records, e: Fraction) -> Law:
     summary = SpreadCounts().begin(LATTICE)
     summary.update(q[:, None].astype(np.float64))
     grid = IntervalGrid.of(LATTICE)
-    scores = grid.scores(partial(summary.finish().below, 0))
+    scores = grid.scores(summary.finish().below(0, cell_numbers(grid.ends())))
     return IntervalDraw(scores, grid, e, BoundedRange(e))
 
 

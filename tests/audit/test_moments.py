@@ -18,7 +18,7 @@ from modicum.runners.request import Request
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.columns import Columns
 from modicum.summaries.outer import ONE, Frame, Gauge, OuterProducts, Weights
-from modicum.summaries.spread_counts import SpreadCounts
+from modicum.summaries.spread_counts import SpreadCounts, cell_numbers
 
 NARROW = {"within": (-8, 8), "step": 1}
 LATTICE = Lattice(-8.0, 8.0, 1.0)
@@ -107,11 +107,38 @@ def test_rounding_to_nearest_exceeds_the_bound(monkeypatch) -> None:
     assert report.worst > 1.5
 
 
+def test_squares_of_every_column_at_the_price_of_one(monkeypatch) -> None:
+    """A row that is cut off in two columns adds to both: its sum is what is bounded."""
+    asked = ask.covariance(**NARROW, epsilon=1)
+    far = [(np.empty((0, 2)), np.array([[-8.0, -8.0]]))]
+    about_16 = (257,)
+    values = {f"interval of column {place}": about_16 for place in (0, 1)}
+    assert audit.check(asked, far, values=values, widths=WIDTHS).passed
+    literal = Frame.cut_off
+
+    def each(self, q):
+        parts = [literal(each, q[:, [k]]) for k, each in enumerate(_columns(self))]
+        return literal(self, q)[0], np.concatenate([squares for _, squares in parts])
+
+    monkeypatch.setattr(Frame, "cut_off", each)
+    report = audit.check(asked, far, values=values, widths=WIDTHS)
+    assert not report.passed
+    (wrong,) = [step for step in report.steps if step.used > 1.01]
+    assert wrong.label == "squares cut off"
+    assert wrong.used == pytest.approx(2, abs=0.1)
+
+
+def _columns(frame: Frame) -> list[Frame]:
+    pairs = zip(frame.centres, frame.shifts, strict=True)
+    return [Frame((centre,), (shift,)) for centre, shift in pairs]
+
+
 def test_scales_taken_from_the_data_are_not_private() -> None:
     """Clipping bounds read off the rows, without a draw, as printed gradient bounds often are."""
 
     def frame_of(spread) -> Frame:
-        inner = spread.below(0, np.array([5])) - spread.below(0, np.array([-4]))
+        upper, lower = (spread.below(0, cell_numbers(np.array([end]))) for end in (5, -4))
+        inner = upper - lower
         shift = 2 if inner == spread.count else 3
         return Frame((0, 0), (shift, shift))
 

@@ -1,7 +1,6 @@
 """Scores of intervals by their definition, and what a draw finds."""
 
 from fractions import Fraction
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +10,7 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.interval import IntervalDraw, IntervalGrid
 from modicum.privacy.event import BoundedRange
-from modicum.summaries.spread_counts import SpreadCounts
+from modicum.summaries.spread_counts import SpreadCounts, cell_numbers
 
 WIDE = Lattice.within((-1e6, 1e6))
 RNG = np.random.default_rng(8)
@@ -20,7 +19,8 @@ RNG = np.random.default_rng(8)
 def scores(lattice: Lattice, x: np.ndarray) -> np.ndarray:
     accumulator = SpreadCounts().begin(lattice)
     accumulator.update(x[:, None])
-    return IntervalGrid.of(lattice).scores(partial(accumulator.finish().below, 0))
+    grid = IntervalGrid.of(lattice)
+    return grid.scores(accumulator.finish().below(0, cell_numbers(grid.ends())))
 
 
 def by_definition(q: np.ndarray, low: int, width: int) -> int:

@@ -6,7 +6,11 @@ import pytest
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.summaries.outer import (
+    CLIP,
+    FINE,
+    MOST_CUT,
     ONE,
+    REACH,
     Frame,
     Gauge,
     GaugeCounts,
@@ -92,6 +96,28 @@ def test_sums_do_not_depend_on_order_or_blocks(gauge) -> None:
         assert str(X[5, 0])[:6] not in repr(whole)
     clipped = gauge.clipped(rows(), bound).astype(object)
     assert whole.products == tuple((clipped.T @ clipped)[np.triu_indices(4)].tolist())
+
+
+def test_what_is_cut_off_is_counted_by_definition() -> None:
+    q = LATTICE.quantise(X.ravel()).reshape(X.shape)
+    count, squares = FRAME.cut_off(q)
+    u = np.abs(q - np.array(FRAME.centres)) / 2.0 ** np.array(FRAME.shifts)
+    touched = (u > CLIP).any(axis=1)
+    assert count == touched.sum() > 0
+    kept = np.where(u < 8, np.minimum(u, CLIP), 0) ** 2
+    lost = np.minimum(u**2, REACH * CLIP**2) - kept
+    most = (REACH - 1) * CLIP**2
+    lost *= np.minimum(1, most / np.maximum(lost.sum(axis=1, keepdims=True), 1e-9))
+    # Rounded up to parts of a half-width, and down where a row has too much.
+    assert squares / FINE == pytest.approx(lost.sum(axis=0), rel=0.05)
+
+
+def test_a_row_adds_no_more_than_a_bound() -> None:
+    for q in RNG.integers(-(1 << 50), 1 << 50, size=(200, 1, 3)):
+        count, squares = FRAME.cut_off(q)
+        assert count == 1
+        assert 0 < squares.sum() <= MOST_CUT
+    assert FRAME.cut_off(np.array([FRAME.centres]))[0] == 0
 
 
 def test_far_values_are_clipped_and_farther_ones_are_the_centre() -> None:

@@ -12,17 +12,20 @@ from collections.abc import Sequence
 from modicum.cli import (
     cdf,
     count,
+    covariance,
     expectile,
     histogram,
     huber_location,
     iqr,
     ledger,
+    linear_regression,
     lp_location,
     maximum,
     mean,
     mean_vector,
     median,
     minimum,
+    pca,
     plan,
     quantile,
     quantiles,
@@ -57,6 +60,9 @@ _STATISTICS = (
     trimmed_mean,
     variance,
     winsorized_mean,
+    covariance,
+    linear_regression,
+    pca,
 )
 
 _DESCRIPTION = """\

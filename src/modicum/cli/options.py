@@ -31,6 +31,7 @@ __all__ = [
     "drawn_level",
     "number",
     "shown_level",
+    "whole",
 ]
 
 T = TypeVar("T")
@@ -270,6 +271,12 @@ def _step(text: str) -> float:
         return float(Fraction(base) ** int(exponent)) if exponent else float(text)
     except (ValueError, ArithmeticError):
         raise InvalidArgument(f"must be a number such as 0.25 or 2^-10, got {text!r}") from None
+
+
+@_checked
+def whole(text: str) -> int:
+    """Read one whole number of at least 1."""
+    return _rows(text)
 
 
 def _rows(text: str) -> int:

@@ -25,12 +25,8 @@ def bulk_of(
     """Draw an interval that holds the bulk, and stretch the range around it."""
     values, before, _ = windows.between(0, windows.count)
     ranks = np.append(before, windows.count)
-
-    def below(points: Integers) -> Integers:
-        found: Integers = ranks[np.searchsorted(values, points)]
-        return found
-
     grid = IntervalGrid.of(lattice)
+    below: Integers = ranks[np.searchsorted(values, grid.ends())]
 
     def words(index: int) -> str:
         low, wide = grid.interval(index)

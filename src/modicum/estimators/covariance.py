@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
-from statistics import NormalDist
 
 import numpy as np
 
 from modicum.array_release import ArrayAnswer, Axis, Floats, Intervals
 from modicum.errors import InvalidArgument
-from modicum.estimators.moments import Moments, noisy_moments
+from modicum.estimators.moment_bounds import (
+    CONDITION,
+    COUNTED,
+    covered,
+    noise_quantile,
+    noise_size,
+    touched,
+)
+from modicum.estimators.moments import Moments, noisy_moments, spread_status
 from modicum.estimators.options.base import Options
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
@@ -105,29 +113,23 @@ class CovarianceEvidence:
         return _in_units(moments, moments.scatter / moments.weight)
 
     def intervals(self, level: float, tail: float | None) -> Intervals:
-        """Normal intervals for the noise of each product, all at once by the union bound."""
-        moments = self.moments
-        size = len(moments.labels)
-        factor = NormalDist().inv_cdf(1 - (1 - level) / (size * (size + 1) + 2))
-        scales = np.outer(moments.units, moments.units)
-        # A covariance is scatter over rows, which the noise of the rows moves too.
-        noise = moments.scatter_noise(np.abs(moments.scatter) / moments.weight)
-        width = (factor * noise / moments.weight * scales).ravel()
-        center = self.matrix.ravel()
-        return Intervals(center - width, center + width)
+        """Intervals for the covariances of all rows, all at once by the union bound."""
+        center = self.matrix
+        width = _apart(self.moments, level, tail)
+        # A column that is not seen has a released 0 in place of its noisy covariances.
+        noisy = self.moments.scatter / self.moments.weight * _squares(self.moments)
+        low, high = np.minimum(noisy - width, center), np.maximum(noisy + width, center)
+        np.fill_diagonal(low, np.maximum(np.diag(low), 0.0))
+        return Intervals(low.ravel(), high.ravel())
 
     @property
     def condition(self) -> str:
         """What the default interval assumes."""
-        return "for the rows as they were shrunk"
+        return CONDITION
 
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers."""
-        return (
-            "interval() covers the noise, to first order, for the rows as they were shrunk: not "
-            "what shrinking and clipping took from them, and not the spread of samples. tail= "
-            "plays no part."
-        )
+        return f"interval() is for the covariances of the rows: {covered(tail)}"
 
     def to_dict(self) -> dict[str, object]:
         """Numbers as JSON types."""
@@ -185,22 +187,71 @@ class ComponentsEvidence:
         """A warning if the last component may be noise, or ``"ok"``."""
         return "ok" if self.explained_variance[-1] > self.noise_size else FAINT
 
+    def distance(self, level: float, tail: float | None) -> float:
+        """Bound on the largest eigenvalue of the difference to the covariance of all rows."""
+        moments = self.moments
+        scales = moments.units / moments.weight
+        chance = 1 - level
+        noise = moments.scatter_noise(np.abs(moments.scatter) / moments.weight)
+        noise = noise * np.outer(moments.units, scales)
+        apart = noise_size(noise, moments.norm, (1 - COUNTED) * chance)
+        released = moments.scatter / moments.weight * _squares(moments)
+        hidden = float(np.abs(np.linalg.eigvalsh(released - self._matrix())).max())
+        both = touched(moments, tail, COUNTED * chance)
+        summed = np.maximum(np.diag(moments.scatter), 0.0) / moments.weight
+        summed = summed + apart / moments.units**2
+        missed = both.missing_size(summed, moments.means, moments.units)
+        return apart + hidden + missed + both.shrunk * (float(self.variances[0]) + apart + hidden)
+
+    def variance_intervals(self, level: float = 0.95, tail: float | None = 3) -> Intervals:
+        """Intervals for the variances along the true components, all at once.
+
+        No eigenvalue moves by more than the largest of the difference does (Weyl).
+        """
+        apart, found = self.distance(level, tail), self.explained_variance
+        return Intervals(np.maximum(found - apart, 0.0), found + apart)
+
+    def angles(self, level: float, tail: float | None) -> Floats:
+        """Largest angles between the released and the true components; π/2 for no bound.
+
+        sin angle <= distance / (gap - distance), the gap of a released eigenvalue to the next ones
+        (Davis and Kahan 1970, with Weyl's bound for the true gap).
+        """
+        apart, values = self.distance(level, tail), self.variances
+        gaps = np.full(len(values), np.inf)
+        steps = -np.diff(values)
+        gaps[1:] = steps
+        gaps[:-1] = np.minimum(gaps[:-1], steps)
+        sines = np.ones(len(values))
+        clear = gaps > 2 * apart
+        sines[clear] = apart / (gaps[clear] - apart)
+        found: Floats = np.arcsin(np.minimum(sines, 1.0))[: self.components]
+        return found
+
     def intervals(self, level: float, tail: float | None) -> Intervals:
-        """Entries of a unit vector: nothing more is claimed."""
-        ones = np.ones(self.components * len(self.moments.labels))
-        return Intervals(-ones, ones)
+        """Entries of the true components, each up to its sign; [-1, 1] where a gap is too small.
+
+        A unit vector at an angle of a to this one has an entry cos(b), with b at most a away from
+        the angle between this one and the axis.
+        """
+        angles = self.angles(level, tail)[:, None]
+        axis = np.arccos(np.clip(self.directions, -1.0, 1.0))
+        low = np.where(angles < math.pi / 2, np.cos(np.minimum(axis + angles, math.pi)), -1.0)
+        high = np.where(angles < math.pi / 2, np.cos(np.maximum(axis - angles, 0.0)), 1.0)
+        return Intervals(low.ravel(), high.ravel())
 
     @property
     def condition(self) -> str:
         """What the default interval assumes."""
-        return ""
+        return f"up to the sign of a component, {CONDITION}"
 
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers."""
         return (
-            "interval() knows only that components are unit vectors. evidence.explained_variance "
-            "has the variance along each, and evidence.noise_size about the largest that noise "
-            "alone would show."
+            "interval() is for the components of the covariance of the rows, each up to its sign, "
+            "by the angle that the gap of the variances allows; where it allows none, only "
+            f"[-1, 1] is known. It {covered(tail)} evidence.variance_intervals() is the same for "
+            "the variances."
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -212,14 +263,35 @@ class ComponentsEvidence:
             "noise_size": self.noise_size,
         }
 
+    def _matrix(self) -> Floats:
+        return _in_units(self.moments, self.moments.scatter / self.moments.weight)
+
     def _decomposed(self) -> tuple[Floats, Floats]:
-        moments = self.moments
-        matrix = _in_units(moments, moments.scatter / moments.weight)
-        values, vectors = np.linalg.eigh(matrix)
+        values, vectors = np.linalg.eigh(self._matrix())
         directions = vectors.T[::-1]
         largest = np.abs(directions).argmax(axis=1)
         signs = np.sign(directions[np.arange(len(directions)), largest])
         return np.maximum(values[::-1], 0.0), directions * signs[:, None]
+
+
+def _apart(moments: Moments, level: float, tail: float | None) -> Floats:
+    """Bounds on the differences to the covariances of all rows, entry by entry."""
+    size, chance = len(moments.labels), 1 - level
+    factor = noise_quantile(moments.norm, (1 - COUNTED) * chance / (size * (size + 1) + 2))
+    # A covariance is scatter over rows, which the noise of the rows moves too.
+    noise = factor * moments.scatter_noise(np.abs(moments.scatter) / moments.weight)
+    both = touched(moments, tail, COUNTED * chance)
+    summed = (np.maximum(np.diag(moments.scatter), 0.0) + np.diag(noise)) / moments.weight
+    # What is missing of the sums, and of the number of rows.
+    missed = both.missing(summed, moments.means)
+    width = missed + both.shrunk * np.sqrt(np.outer(summed, summed))
+    found: Floats = (noise / moments.weight + width) * _squares(moments)
+    return found
+
+
+def _squares(moments: Moments) -> Floats:
+    found: Floats = np.outer(moments.units, moments.units)
+    return found
 
 
 def _in_units(moments: Moments, matrix: Floats) -> Floats:
@@ -230,5 +302,5 @@ def _in_units(moments: Moments, matrix: Floats) -> Floats:
 
 
 def _status(moments: Moments) -> str:
-    lost = [name for name, seen in zip(moments.labels, moments.seen(SEEN), strict=True) if not seen]
-    return LOST.format(names=", ".join(lost)) if lost else "ok"
+    lost = LOST.format(names=", ".join(moments.labels))
+    return spread_status(moments.labels, moments.seen(SEEN), LOST, lost)

@@ -4,7 +4,8 @@ Four steps, one budget (docs/proofs/moments.md; the labels are the same):
 
 [W1] count      a noisy count drives the schedule;
 [W2] intervals  for each column, one interval that holds most of it: a centre and a half-width;
-[W3] size       how large the rows are in these units: a threshold with a public share beyond it;
+[W3] size       how large the rows are in these units: a threshold with a public share beyond it,
+                and noisy numbers of rows with a value cut off, and of what their squares lose;
 [W4] products   the sum of the outer products of rows, the constant 1 among their components,
                 shrunk to that size.
 
@@ -17,7 +18,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,23 +29,55 @@ from modicum.mechanisms.interval import IntervalGrid
 from modicum.privacy.event import Event
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.columns import Columns
-from modicum.summaries.outer import ONE, Frame, Gauge, GaugeCounts, Norm, OuterProducts, Weights
-from modicum.summaries.spread_counts import SpreadCounts
+from modicum.summaries.outer import (
+    MOST_CUT,
+    ONE,
+    Frame,
+    Gauge,
+    GaugeCounts,
+    GaugeSummary,
+    Norm,
+    OuterProducts,
+    Weights,
+)
+from modicum.summaries.spread_counts import SpreadCounts, SpreadSummary, cell_numbers
 
-__all__ = ["Moments", "column_labels", "noisy_moments"]
+__all__ = ["CutOff", "Moments", "column_labels", "noisy_moments", "spread_status"]
 
 Floats = NDArray[np.float64]
 
 _PLAIN = Weights(count=20, mean=10, square=20, product=20)
 # A regression can do with much noisier products of its predictors: a penalty takes their place.
 _GOAL: Mapping[Norm, Weights] = {
-    "l1": Weights(count=20, mean=10, square=20, product=6, goal=40, goal_mean=40, goal_square=2),
-    "l2": Weights(count=20, mean=10, square=20, product=6, goal=80, goal_mean=40, goal_square=2),
+    "l1": Weights(count=20, mean=10, square=20, product=6, goal=40, goal_mean=40, goal_square=12),
+    "l2": Weights(count=20, mean=10, square=20, product=6, goal=80, goal_mean=40, goal_square=12),
 }
 _COUNT, _INTERVALS, _SIZE = Fraction(3, 100), Fraction(2, 5), Fraction(1, 20)
 _ENOUGH = 40.0  # so much ε n makes a failure of an interval all but impossible
 _ENOUGH_SIZE = 100.0
 _HALVINGS = range(-4, 11)  # thresholds, in half powers of two below a typical size
+
+
+@dataclass(frozen=True, slots=True)
+class CutOff:
+    """What is known of values further than two half-widths, at which they are cut off.
+
+    Attributes
+    ----------
+    inside, outside : int
+        Noisy numbers of records without and with such a value.
+    squares : tuple of int
+        Noisy sums of what was cut off the squares of each column, up to twice the square at
+        which they are cut, in units of ``1 / FINE``.
+    deviation : float
+        Standard deviation of the noise of the numbers of records; that of ``squares`` is
+        ``MOST_CUT`` times as large.
+    """
+
+    inside: int
+    outside: int
+    squares: tuple[int, ...]
+    deviation: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +95,9 @@ class Moments:
         The first noisy number of records.
     beyond : float
         The share of the records that was to be shrunk.
+    cut : CutOff
+    norm : {"l1", "l2"}
+        The kind of noise: Laplace or Gaussian.
     sums : tuple of int
         Noisy sums of products, of the constant 1 first: the upper triangle, row by row, in units
         of 2^-32.
@@ -75,6 +110,8 @@ class Moments:
     frame: Frame
     count: int
     beyond: float
+    cut: CutOff
+    norm: Norm
     sums: tuple[int, ...]
     deviations: tuple[float, ...]
 
@@ -127,6 +164,7 @@ class Moments:
             "half_widths": self.units.tolist(),
             "means": self.location.tolist(),
             "share_shrunk": self.beyond,
+            "rows_cut_off": self.cut.outside,
         }
 
     def scatter_noise(self, rows: Floats | float = 0.0) -> Floats:
@@ -183,19 +221,8 @@ def noisy_moments(
     (counted,) = yield from draw("count", counting)
     n0 = max(counted, 1)
 
-    grid = IntervalGrid.of(lattice)
-    share = _interval_share(purse, n0, width + goal)
-    chosen = []
-    for place, label in enumerate(labels):  # [W2]
-        twice = 2 if goal and place == width - 1 else 1
-        scores = grid.scores(partial(spread.below, place))
-        law = purse.interval(scores, grid, share=twice * share)
-        words = _in_words(grid, lattice)
-        chosen.append(grid.interval((yield from draw(f"interval of {label}", law, words))))
-    frame = Frame(
-        tuple(low + wide // 2 for low, wide in chosen),
-        tuple(wide.bit_length() - 2 for _, wide in chosen),
-    )
+    each = _interval_share(purse, n0, width + goal)
+    frame = yield from _frame(purse, spread, lattice, labels, each, goal=goal)  # [W2]
 
     gauge = Gauge(purse.norm, _GOAL[purse.norm] if goal else _PLAIN)
     typical = gauge.typical(width + 1)
@@ -205,21 +232,66 @@ def noisy_moments(
     sizes = yield from need(Ask(None, lattice, GaugeCounts(frame, gauge, bounds), columns))
     law_of_size = purse.beyond(sizes.beyond, target=round(beyond * n0), share=share)  # [W3]
     bound = bounds[(yield from draw("size of the rows", law_of_size))]
+    cut = yield from _cut_off(purse, sizes, _INTERVALS - each * (width + goal))
 
     sums = yield from need(Ask(None, lattice, OuterProducts(frame, gauge, bound), columns))
     upper = np.triu_indices(width + 1)
     weights = gauge.weights.matrix(width + 1)[upper]
     final = purse.weighted(sums.products, tuple(weights.tolist()), bound=bound)  # [W4]
     noisy = yield from draw("products", final)
-    return Moments(
-        labels,
-        lattice,
-        frame,
-        counted,
-        beyond,
-        noisy,
-        tuple(math.sqrt(z.variance) for z in final.noise),
+    deviations = tuple(math.sqrt(z.variance) for z in final.noise)
+    return Moments(labels, lattice, frame, counted, beyond, cut, purse.norm, noisy, deviations)
+
+
+def _frame(
+    purse: Purse,
+    spread: SpreadSummary,
+    lattice: Lattice,
+    labels: tuple[str, ...],
+    share: Fraction,
+    *,
+    goal: bool,
+) -> Steps[Frame]:
+    """Draw an interval for each column."""
+    grid, chosen = IntervalGrid.of(lattice), []
+    words, ends = _in_words(grid, lattice), cell_numbers(grid.ends())
+    for place, label in enumerate(labels):
+        twice = 2 if goal and place == len(labels) - 1 else 1
+        scores = grid.scores(spread.below(place, ends))
+        law = purse.interval(scores, grid, share=twice * share)
+        chosen.append(grid.interval((yield from draw(f"interval of {label}", law, words))))
+    return Frame(
+        tuple(low + wide // 2 for low, wide in chosen),
+        tuple(wide.bit_length() - 2 for _, wide in chosen),
     )
+
+
+def _cut_off(purse: Purse, sizes: GaugeSummary, saved: Fraction) -> Steps[CutOff]:
+    """Count what is cut off; a tenth of what the intervals have saved goes to each number."""
+    share = _COUNT + saved / 10
+    sides = purse.noisy(sizes.sides, sensitivity=1, share=share)
+    inside, outside = yield from draw("rows without and with a value cut off", sides)
+    lost = purse.noisy(sizes.squares, sensitivity=MOST_CUT, share=share)
+    squares = yield from draw("squares cut off", lost)
+    return CutOff(inside, outside, squares, math.sqrt(sides.noise[0].variance))
+
+
+def spread_status(names: Sequence[str], seen: NDArray[np.bool_], some: str, none: str) -> str:
+    """Return ``"ok"``, or words for columns whose spread is lost in the noise.
+
+    Parameters
+    ----------
+    names : sequence of str
+    seen : bool array
+    some : str
+        With ``{names}`` for those that are not seen.
+    none : str
+        For no column at all that is.
+    """
+    lost = [name for name, found in zip(names, seen, strict=True) if not found]
+    if not lost:
+        return "ok"
+    return some.format(names=", ".join(lost)) if any(seen) else none
 
 
 def column_labels(columns: Columns, width: int) -> tuple[str, ...]:

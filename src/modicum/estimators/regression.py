@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from statistics import NormalDist
 
 import numpy as np
 
 from modicum.array_release import ArrayAnswer, Axis, Floats, Intervals
-from modicum.estimators.moments import Moments, noisy_moments
+from modicum.estimators.least_squares import reach
+from modicum.estimators.moment_bounds import CONDITION, covered
+from modicum.estimators.moments import Moments, noisy_moments, spread_status
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.steps import Steps
@@ -64,7 +65,8 @@ def noisy_regression(columns: Columns, lattice: Lattice, event: Event) -> Steps[
     evidence = RegressionEvidence(moments)
     values = tuple(Fraction(float(each)) for each in evidence.coefficients)
     axis = Axis.of(term=("intercept", *moments.labels[:-1]))
-    return ArrayAnswer(values, (axis,), evidence, _status(moments, fit))
+    status = spread_status(moments.labels[:-1], fit.kept, SOME, NOTHING)
+    return ArrayAnswer(values, (axis,), evidence, status)
 
 
 def fitted(moments: Moments) -> Fit:
@@ -87,7 +89,7 @@ def fitted(moments: Moments) -> Fit:
 
 @dataclass(frozen=True, slots=True)
 class RegressionEvidence:
-    """Coefficients from released moments, and intervals by the delta method."""
+    """Coefficients from released moments, and intervals for those without a penalty."""
 
     moments: Moments
 
@@ -104,66 +106,34 @@ class RegressionEvidence:
         intercept = location[-1] - slopes @ location[:-1]
         return np.concatenate([[intercept], slopes])
 
-    @property
-    def residual_variance(self) -> float:
-        """Mean square of the residuals in half-widths of the goal, at least that of its noise."""
-        moments, slopes = self.moments, np.append(self.fit.slopes, -1.0)
-        rows = moments.weight
-        least = float(moments.noise[-1, -1]) / rows
-        return max(float(slopes @ moments.scatter @ slopes) / rows, least, 0.0)
-
-    def deviations(self) -> Floats:
-        """Standard deviations of the intercept and the slopes; infinite for those left out.
-
-        To first order a change D of the products of (1, x, y) with each other moves the slopes by
-        A r, r = D_xy - D_xx b less the same for the means, A the penalised inverse. So a noisy
-        product of columns i and j moves them by A (e_i (y_j - b_j) + ...), and every product by
-        itself. The spread of the rows adds A S A times the mean square of the residuals.
-        """
-        moments, fit = self.moments, self.fit
-        kept = np.flatnonzero(fit.kept)
-        units, found = moments.units, np.full(len(fit.kept) + 1, np.inf)
-        # Residual y - b x is linear in the vector (1, x, y), with these coefficients; it is
-        # orthogonal to 1.
-        slopes = fit.slopes
-        centre = moments.means[-1] - slopes @ moments.means[:-1]
-        residual = np.concatenate([[-centre], -slopes, [1.0]])
-        # The equation of column i is sum_j M[i, j] residual[j] - mean_i sum_j M[0, j] residual[j].
-        rows = np.concatenate([-moments.means[kept][:, None], np.eye(len(fit.kept))[kept]], axis=1)
-        left = fit.inverse @ np.concatenate([rows, np.zeros((len(kept), 1))], axis=1)
-        noise = np.triu(moments.noise) ** 2
-        variance = _moved(left, residual, noise)
-        inner = moments.scatter[:-1, :-1][np.ix_(kept, kept)]
-        spread = fit.inverse @ inner @ fit.inverse * self.residual_variance
-        variance = variance + np.maximum(np.diag(spread), 0.0)
-        found[1 + kept] = np.sqrt(variance) * units[-1] / units[:-1][kept]
-        # The mean residual, at the means: (sum of M[0, j] residual[j]) / rows.
-        first = np.zeros((1, len(residual)))
-        first[0, 0] = 1 / moments.weight
-        level = _moved(first, residual, noise)[0] + self.residual_variance / moments.weight
-        location = moments.location[:-1][kept]
-        own = (found[1 + kept] * location) ** 2
-        found[0] = math.sqrt(level * units[-1] ** 2 + float(own.sum()))
-        return found
-
     def intervals(self, level: float, tail: float | None) -> Intervals:
-        """Normal intervals, each of level 1 - (1 - level) / number."""
-        center, width = self.coefficients, self.deviations()
-        factor = NormalDist().inv_cdf(1 - (1 - level) / (2 * len(center)))
-        return Intervals(center - factor * width, center + factor * width)
+        """Intervals for the least-squares fit of all rows to the columns that were kept."""
+        moments, center = self.moments, self.coefficients
+        found = reach(moments, self.fit.kept, level, tail)
+        units = moments.units[-1] / moments.units[:-1]
+        slopes, widths = found.slopes * units, found.widths * units
+        location = moments.location
+        fitted_level = location[-1] - slopes @ location[:-1]
+        # Where all slopes are within their widths, so is what they add to the intercept.
+        counts = self.fit.kept & (location[:-1] != 0)
+        moved = float((widths[counts] * np.abs(location[:-1][counts])).sum())
+        middle = np.concatenate([[fitted_level], slopes])
+        width = np.concatenate([[found.level * moments.units[-1] + moved], widths])
+        low, high = middle - width, middle + width
+        return Intervals(np.minimum(low, center), np.maximum(high, center))
 
     @property
     def condition(self) -> str:
         """What the default interval assumes."""
-        return "for the penalised coefficients of the rows as they were shrunk"
+        return CONDITION
 
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers."""
         return (
-            "interval() is for the coefficients with the released penalty, of the rows as they "
-            "were shrunk, if rows are independent: it covers the noise, to first order, and the "
-            "spread of the rows, not what penalty and shrinking change. A slope of a column that "
-            "was left out has no interval. tail= plays no part."
+            "interval() is for the coefficients of least squares, without a penalty, of the rows "
+            "on the columns that were kept; and, if rows are independent, of the line they come "
+            f"from. It {covered(tail)} A slope has no bound if its column was left out, or if "
+            "noise could hide a direction of the columns."
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -177,22 +147,3 @@ class RegressionEvidence:
                 name for name, kept in zip(moments.labels[:-1], self.fit.kept, strict=True) if kept
             ],
         }
-
-
-def _moved(left: Floats, right: Floats, variances: Floats) -> Floats:
-    """Variance of left N right, N symmetric with independent entries on and above the diagonal."""
-    both = left[:, :, None] * right + right[:, None] * left[:, None, :]
-    # On the diagonal an entry appears once.
-    size = len(right)
-    both[:, np.arange(size), np.arange(size)] /= 2
-    found: Floats = np.einsum("kij,ij->k", both**2, variances)
-    return found
-
-
-def _status(moments: Moments, fit: Fit) -> str:
-    left_out = [name for name, kept in zip(moments.labels[:-1], fit.kept, strict=True) if not kept]
-    if not left_out:
-        return "ok"
-    if not fit.kept.any():
-        return NOTHING
-    return SOME.format(names=", ".join(left_out))

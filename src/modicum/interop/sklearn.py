@@ -7,6 +7,7 @@ no error depends on a value, so that empty data are fitted too.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
 from importlib import import_module
@@ -240,7 +241,7 @@ class PCA(_base.ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[
         return points
 
 
-class _Scaler(_base.OneToOneFeatureMixin, _Transformer):  # type: ignore[misc]
+class _Scaler(_base.OneToOneFeatureMixin, _Transformer, ABC):  # type: ignore[misc]
     """A centre and a scale for each column, each at an equal part of the price."""
 
     def _fit_columns(
@@ -268,8 +269,9 @@ class _Scaler(_base.OneToOneFeatureMixin, _Transformer):  # type: ignore[misc]
         )
         return centre, np.where(scale > 0, scale, 1.0)
 
+    @abstractmethod
     def _ends(self) -> tuple[Floats, Floats]:
-        raise NotImplementedError
+        """Return the centres and the scales."""
 
     def transform(self, X: Any) -> Floats:
         """Centre and scale rows, which costs nothing."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -70,17 +70,23 @@ class IntervalGrid:
         """
         return _prior(self.levels)
 
-    def scores(self, below: Callable[[Integers], Integers]) -> Integers:
+    def ends(self) -> Integers:
+        """Lattice integers at which sixteenths begin, one row for each width."""
+        half = _PARTS // 2
+        points = np.arange(-_REACH * half, _REACH * half + 1, dtype=np.int64)
+        found: Integers = points << np.arange(self.levels)[:, None]
+        return found
+
+    def scores(self, below: Integers) -> Integers:
         """Number of records in each candidate without those in its fullest eighth.
 
         Parameters
         ----------
-        below : callable
-            How many records are below each of some lattice integers, at which sixteenths begin.
+        below : int64 array
+            How many records are below each of the :meth:`ends`.
         """
         half = _PARTS // 2
-        points = np.arange(-_REACH * half, _REACH * half + 1, dtype=np.int64)
-        counts = np.diff(below(points << np.arange(self.levels)[:, None]), axis=1)
+        counts = np.diff(below, axis=1)
         inside = counts.reshape(self.levels, -1, half).sum(axis=2)
         inside = inside[:, 1:] + inside[:, :-1]
         # Two neighbouring parts are an eighth. Those of a candidate begin at `half` m parts.

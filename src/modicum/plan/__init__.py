@@ -31,6 +31,7 @@ from modicum.plan.iqr import iqr
 from modicum.plan.location import expectile, huber_location, lp_location
 from modicum.plan.mean import mean
 from modicum.plan.mean_vector import VectorPlan, mean_vector
+from modicum.plan.moments import MomentsPlan, covariance, linear_regression, pca
 from modicum.plan.monotone import monotone
 from modicum.plan.quantile import median, quantile
 from modicum.plan.quantiles import quantiles
@@ -43,6 +44,7 @@ __all__ = [
     "CountPlan",
     "CutsPlan",
     "MeanPlan",
+    "MomentsPlan",
     "Plan",
     "QuantilePlan",
     "QuantilesPlan",
@@ -52,10 +54,12 @@ __all__ = [
     "VectorPlan",
     "cdf",
     "count",
+    "covariance",
     "expectile",
     "histogram",
     "huber_location",
     "iqr",
+    "linear_regression",
     "lp_location",
     "maximum",
     "mean",
@@ -63,6 +67,7 @@ __all__ = [
     "median",
     "minimum",
     "monotone",
+    "pca",
     "quantile",
     "quantiles",
     "std",

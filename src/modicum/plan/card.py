@@ -30,7 +30,7 @@ __all__ = [
 
 def with_article(name: str) -> str:
     """Put "a" or "an" before the name of one number, and nothing before that of several."""
-    if name == "quantiles":
+    if name in {"quantiles", "pca"}:
         return name
     if name == "monotone":
         return "a monotone statistic"
@@ -56,7 +56,7 @@ class Plan:
     wanted : float or None
         The error that was asked for; ``error`` is at most that, but for simulation noise.
     interval_width : float
-        Median width of the 95 % interval.
+        Median width of the 95 % interval; infinite if it has no bound.
     passes : int
         Most passes over the data in any run.
     events : tuple of (str, Event)
@@ -97,7 +97,7 @@ class Plan:
             "n": self.n,
             "error": self.error,
             "wanted_error": self.wanted,
-            "interval_width": self.interval_width,
+            "interval_width": self.interval_width if math.isfinite(self.interval_width) else None,
             "passes": self.passes,
             "events": [{"label": label, "cost": str(event)} for label, event in self.events],
             "status": self.status,
@@ -120,7 +120,7 @@ class Plan:
         lines = [
             f"plan for {named} of {self.n:,} rows{self._data_words()}",
             f"  expected error  {_short(self.error)}{self._target()}",
-            f"  95 % interval   {_short(self.interval_width)} wide",
+            f"  95 % interval   {self._width()}",
             self._comparison(),
             f"  cost            {self.budget} for {self.unit} ({NEIGHBOURS})",
             f"  spent on        {draws}",
@@ -130,6 +130,10 @@ class Plan:
         if self.status != "ok":
             lines.append(f"  note            {self.status}")
         return "\n".join(line for line in lines if line is not None)
+
+    def _width(self) -> str:
+        width = self.interval_width
+        return f"{_short(width)} wide" if math.isfinite(width) else "without a bound"
 
     def _target(self) -> str:
         return "" if self.wanted is None else f"  ({_short(self.wanted)} wanted)"

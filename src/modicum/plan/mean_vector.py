@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modicum import request as ask
-from modicum.array_release import ArrayAnswer
 from modicum.errors import InvalidArgument
-from modicum.exact.entropy import Entropy, SeededEntropy
-from modicum.frames.people import TableReader
-from modicum.frames.source import open_source
+from modicum.exact.entropy import SeededEntropy
 from modicum.plan.card import Plan
+from modicum.plan.rows import CountingReader, is_number, normal, released
 from modicum.privacy.budget import Budget, Number
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.release import Entry
-from modicum.runners.live import run
-from modicum.runners.request import ArrayRequest
-from modicum.steps import Ask
 
 __all__ = ["VectorPlan", "mean_vector"]
 
@@ -104,10 +97,10 @@ def mean_vector(
     errors, widths, statuses, passes = [], [], [], 0
     journal: tuple[Entry, ...] = ()
     for number in range(_RUNS):
-        x = mean + np.array(spreads) * _normal(rows, len(spreads), SeededEntropy(f"rows {number}"))
+        x = mean + np.array(spreads) * normal(rows, len(spreads), SeededEntropy(f"rows {number}"))
         x = np.clip(x, question.lattice.lo, question.lattice.hi)
-        reader = _Counting(x)
-        answer, journal = _released(question, reader, person, number)
+        reader = CountingReader(x)
+        answer, journal = released(question, reader, person, number)
         values = np.array([float(value) for value in answer.values])
         errors.append(float(np.linalg.norm(values - x.mean(axis=0))))
         lower, upper = answer.evidence.intervals(0.95, 3)
@@ -132,43 +125,11 @@ def mean_vector(
     )
 
 
-class _Counting(TableReader):
-    """Reads synthetic rows, and counts the passes."""
-
-    __slots__ = ("passes",)
-
-    def __init__(self, x: Floats) -> None:
-        super().__init__(open_source(x))
-        self.passes = 0
-
-    def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
-        self.passes += 1
-        return super().read(asks, entropy)
-
-
-def _released(
-    question: ArrayRequest, reader: TableReader, unit: Unit, number: int
-) -> tuple[ArrayAnswer, tuple[Entry, ...]]:
-    entropy = SeededEntropy(f"plan {number}")
-    walk = run({"plan": question}, reader, unit=unit, charge=lambda: None, entropy=entropy)["plan"]
-    assert isinstance(walk.answer, ArrayAnswer)
-    return walk.answer, tuple(walk.journal)
-
-
-def _normal(rows: int, width: int, entropy: SeededEntropy) -> Floats:
-    """Independent standard normal numbers, by Box and Muller."""
-    half = (rows * width + 1) // 2
-    uniform = ((entropy.words(2 * half) >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
-    radius, angle = np.sqrt(-2 * np.log(uniform[:half])), 2 * np.pi * uniform[half:]
-    both = np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])
-    return both[: rows * width].reshape(rows, width)
-
-
 def _checked(sd: object, n: object, mean: object) -> tuple[tuple[float, ...], int]:
     spreads = tuple(sd) if isinstance(sd, Sequence | np.ndarray) and not isinstance(sd, str) else ()
-    if not spreads or not all(_is_number(each) and each > 0 for each in spreads):
+    if not spreads or not all(is_number(each) and each > 0 for each in spreads):
         raise InvalidArgument(f"sd must be a list of positive numbers, one a column, got {sd!r}")
-    if not _is_number(mean):
+    if not is_number(mean):
         raise InvalidArgument(f"mean must be a finite number, got {mean!r}")
     if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n * len(spreads) <= _MOST_VALUES:
         raise InvalidArgument(
@@ -176,7 +137,3 @@ def _checked(sd: object, n: object, mean: object) -> tuple[tuple[float, ...], in
             f"{len(spreads)} columns: the error falls like 1/n beyond"
         )
     return tuple(float(each) for each in spreads), n
-
-
-def _is_number(x: Any) -> bool:
-    return isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x)

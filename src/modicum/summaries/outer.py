@@ -20,7 +20,11 @@ from modicum.summaries.kernel import Quantiser
 from modicum.summaries.spread_counts import quantised
 
 __all__ = [
+    "CLIP",
+    "FINE",
+    "MOST_CUT",
     "ONE",
+    "REACH",
     "Frame",
     "Gauge",
     "GaugeCounts",
@@ -35,7 +39,20 @@ BITS = 16
 ONE = 1 << BITS
 """A half-width, and the constant 1."""
 
-CLIP, FAR = 2, 8
+CLIP = 2
+"""Half-widths from a centre at which values are cut off."""
+
+REACH = 2
+"""Times the square of a value at which it is cut off, up to which its own square is counted."""
+
+FINE = 16
+"""Parts of the square of a half-width in which that is counted."""
+
+MOST_CUT = (REACH - 1) * CLIP**2 * FINE
+"""What one row adds to the squares that were cut off, at most: a value's, in all columns."""
+
+FAR = 8
+_LAST = math.sqrt(REACH) * CLIP
 _ROWS = 1 << 13  # of products below 2^34: a float64 holds their sum exactly
 _COARSE = 4  # bits left out of fourth powers, so that their sum fits int64
 _TIMES = 3  # the size of a shrunk vector is from above again, by a thousandth or so
@@ -73,6 +90,30 @@ class Frame:
         np.minimum(size, CLIP * ONE, out=vectors[:, 1:])
         vectors[:, 1:] *= np.sign(z)
         return vectors
+
+    def cut_off(self, q: Integers) -> tuple[int, Integers]:
+        """Count the rows with a value cut off, and add up what their squares lose.
+
+        Squares count up to :data:`REACH` times that at which they are cut, in units of
+        1 / :data:`FINE` and rounded up; what one row adds is at most :data:`MOST_CUT` in all.
+
+        Examples
+        --------
+        >>> count, squares = Frame((10,), (3,)).cut_off(np.array([[10], [26], [27], [75]]))
+        >>> count, (squares / FINE).round(2).tolist()
+        (2, [4.56])
+        """
+        z, shifts = np.abs(q - np.array(self.centres, dtype=np.int64)), np.array(self.shifts)
+        # Beyond CLIP half-widths, that is z > CLIP << shift; rows without are left out.
+        beyond = z - 1 >> shifts >= CLIP
+        touched = beyond.any(axis=1)
+        z = z[touched]
+        far = z >> shifts >= FAR
+        size = np.minimum(np.ldexp(z.astype(np.float64), -shifts), _LAST)
+        kept = np.where(far, 0.0, np.minimum(size, CLIP))
+        lost = np.ceil((size**2 - kept**2) * FINE).astype(np.int64)
+        total = np.maximum(lost.sum(axis=1, keepdims=True), MOST_CUT)
+        return len(lost), (lost * MOST_CUT // total).sum(axis=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +223,7 @@ class Gauge:
 
 @dataclass(frozen=True, slots=True)
 class GaugeCounts:
-    """Ask how many rows exceed each of some public sizes."""
+    """Ask how many rows exceed each of some public sizes, and what is cut off."""
 
     frame: Frame
     gauge: Gauge
@@ -194,24 +235,40 @@ class GaugeCounts:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class GaugeSummary(Sensitive):
-    """Number of rows that exceed each size (sensitive)."""
+    """Number of rows beyond each size, without and with a value cut off, and squares (sensitive).
+
+    The squares are those of :meth:`Frame.cut_off`.
+    """
 
     beyond: tuple[int, ...]
+    sides: tuple[int, ...]
+    squares: tuple[int, ...]
 
     def merge(self, other: Self) -> GaugeSummary:
         self._check_same(other)
-        pairs = zip(self.beyond, other.beyond, strict=True)
-        return GaugeSummary(tuple(a + b for a, b in pairs))
+        return GaugeSummary(
+            _added(self.beyond, other.beyond),
+            _added(self.sides, other.sides),
+            _added(self.squares, other.squares),
+        )
 
     def to_bytes(self) -> bytes:
-        return pack("gauge-counts", np.array(self.beyond, dtype=np.int64))
+        return pack("gauge-counts", *map(_packed, (self.beyond, self.sides, self.squares)))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> GaugeSummary:
         fields = Fields("gauge-counts", data)
-        summary = cls(tuple(fields.array().tolist()))
+        beyond, sides, squares = (tuple(fields.array().tolist()) for _ in range(3))
         fields.end()
-        return summary
+        return cls(beyond, sides, squares)
+
+
+def _added(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(x + y for x, y in zip(a, b, strict=True))
+
+
+def _packed(numbers: tuple[int, ...]) -> Integers:
+    return np.array(numbers, dtype=np.int64)
 
 
 class _GaugePass:
@@ -220,15 +277,22 @@ class _GaugePass:
     def __init__(self, asked: GaugeCounts, quantiser: Quantiser) -> None:
         self._asked, self._quantiser = asked, quantiser
         self._beyond = [0] * len(asked.bounds)
+        self._rows = self._outside = 0
+        self._squares = np.zeros(len(asked.frame.centres), dtype=np.int64)
 
     def update(self, x: NDArray[np.float64], /) -> None:
         for q in quantised(self._quantiser, x):
+            outside, squares = self._asked.frame.cut_off(q)
+            self._rows += len(q)
+            self._outside += outside
+            self._squares += squares
             sizes = self._asked.gauge.sizes(self._asked.frame.rows(q))
             for place, bound in enumerate(self._asked.bounds):
                 self._beyond[place] += int((sizes > bound).sum())
 
     def finish(self) -> GaugeSummary:
-        return GaugeSummary(tuple(self._beyond))
+        sides = (self._rows - self._outside, self._outside)
+        return GaugeSummary(tuple(self._beyond), sides, tuple(self._squares.tolist()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,8 +323,7 @@ class OuterSummary(Sensitive):
 
     def merge(self, other: Self) -> OuterSummary:
         self._check_same(other)
-        pairs = zip(self.products, other.products, strict=True)
-        return OuterSummary(tuple(a + b for a, b in pairs))
+        return OuterSummary(_added(self.products, other.products))
 
     def to_bytes(self) -> bytes:
         return pack("outer-products", len(self.products), *self.products)

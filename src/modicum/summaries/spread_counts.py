@@ -63,11 +63,10 @@ class SpreadSummary(Sensitive):
         counts = self.counts + other.counts
         return SpreadSummary(self.first, self.width, self.count + other.count, counts)
 
-    def below(self, column: int, points: Integers) -> Integers:
-        """Count the records of a column below lattice integers at which cells begin."""
+    def below(self, column: int, cells: Integers) -> Integers:
+        """Count the records of a column below cells, by their :func:`cell_numbers`."""
         sums = np.concatenate([[0], np.cumsum(self.counts[column])])
-        places = cell_numbers(points) - self.first
-        found: Integers = sums[np.clip(places, 0, len(sums) - 1)]
+        found: Integers = sums[np.clip(cells - self.first, 0, len(sums) - 1)]
         return found
 
     def to_bytes(self) -> bytes:
