@@ -2,7 +2,6 @@
 
 import copy
 import itertools
-import json
 import math
 from fractions import Fraction
 
@@ -233,26 +232,6 @@ def test_the_radius_leaves_few_behind_and_ignores_noise() -> None:
     found = Session(small(clients=6000, radius=1e4, epsilon=10), data).estimate
     assert 1000 < found.radius < 10_000
     assert np.abs(found.values - data.mean(axis=0)).max() < 6 * found.standard_error
-
-
-def test_a_protocol_travels_as_json() -> None:
-    protocol = small(session=SESSION[::-1], epsilon="3/10")
-    text = protocol.to_json()
-    again = shuffle.MeanVector.from_json(text)
-    assert again == protocol
-    assert again.tag == protocol.tag
-    said = json.loads(text)
-    for wrong in (
-        "",
-        "{}",
-        "[]",
-        json.dumps(said | {"single": ["9", "9"]}),
-        json.dumps(said | {"honest": 1e3}),
-        json.dumps(said | {"more": 1}),
-        json.dumps(said | {"schema": "modicum.shuffle.mean_vector/2"}),
-    ):
-        with pytest.raises(InvalidArgument):
-            shuffle.MeanVector.from_json(wrong)
 
 
 @pytest.mark.parametrize(

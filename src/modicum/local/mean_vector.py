@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
+from modicum.local.arguments import integer, length
 from modicum.local.cells import BRANCHING
 from modicum.local.gaussian_round import NORM, GaussianRound, clipped
-from modicum.local.protocol import Protocol, fresh_session, local_budget, pure_share
+from modicum.local.protocol import Protocol, chosen_session, local_budget, pure_share
 from modicum.local.round import Answers
 from modicum.local.tree import Tree
 from modicum.local.tree_round import TreeRound
@@ -147,8 +148,10 @@ class MeanVector(Protocol):
         >>> round(protocol.error(100_000, distance=4), 2)
         0.08
         """
-        answers = clients * self.shares[-1] / sum(self.shares)
-        deviation = 2 * distance / math.sqrt(2 * float(self.budget.amount) * answers)
+        answers = integer(clients, "clients", 1) * self.shares[-1] / sum(self.shares)
+        deviation = (
+            2 * length(distance, "distance") / math.sqrt(2 * float(self.budget.amount) * answers)
+        )
         return deviation * math.sqrt(self.dimension)
 
     def parameters(self) -> dict[str, Any]:
@@ -191,4 +194,4 @@ def mean_vector(
     checked = Vectors(b"", dimension, radius)
     budget: Budget = local_budget(None, rho)
     GaussianRound(dimension, budget.amount)  # refuses now what the last round would refuse
-    return MeanVector(session or fresh_session(), budget, dimension, float(checked.radius))
+    return MeanVector(chosen_session(session), budget, dimension, float(checked.radius))
