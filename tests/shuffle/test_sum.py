@@ -142,6 +142,22 @@ def test_a_message_that_is_heard_twice_costs_more() -> None:
     assert 1.5 < loss(doubled, 2 * p) < 2
 
 
+@pytest.mark.parametrize(
+    ("part", "grown"), [("1", 1.0), ("9/10", 1.19), ("3/4", 1.6), ("1/2", 3.0)]
+)
+def test_fewer_honest_clients_than_agreed_cost_more(part, grown) -> None:
+    """What the limits page says: the exact loss of the noise of a part of the honest, ε = 1."""
+    p = 512
+    law = Polya(Fraction(part), Fraction(1, p))
+    one = np.exp([law.log_pmf(k) for k in range(30 * p)])
+
+    def mass(k: int) -> float:
+        return float(one[abs(k) :] @ one[: len(one) - abs(k)])
+
+    losses = [math.log(mass(k) / mass(k - p)) for k in range(-p, p + 1, p // 8)]
+    assert max(losses) == pytest.approx(grown, rel=0.01)
+
+
 def test_more_shares_hide_more() -> None:
     far = [distance((0, 0), (1, 2), 3, m) for m in (1, 2, 3, 4)]
     assert far[0] == 1
