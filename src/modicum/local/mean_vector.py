@@ -26,7 +26,8 @@ __all__ = ["MeanVector", "VectorEstimate", "mean_vector"]
 _CENTRES, _NORMS, _MEANS = 1, 2, 3
 _OCTAVE = 8  # cells of norms in which a norm doubles
 _NORM_TREE = Tree(BRANCHING, 4)  # 256 cells: 32 octaves
-_SOME, _SURE = 0.5, 4.0  # what is believed in, for a median and for a norm
+_SOME = 0.5  # standard deviations that are believed in, for a median
+_SURE = 4.0, 3.0, 2.0, 2.0  # and for the last norms: nodes of 8, 2, 1/2 and 1/8 octaves
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +66,7 @@ class MeanVector(Protocol):
     @property
     def shares(self) -> tuple[int, ...]:
         """Clients of each round, in parts of 1024: a median of each coordinate needs its own."""
-        first, second = min(96 + 5 * self.vectors.width, 384), 64
+        first, second = min(96 + 5 * self.vectors.width, 384), 96
         return first, second, 1024 - first - second
 
     @property
@@ -113,9 +114,8 @@ class MeanVector(Protocol):
             ]
             return Announcement(said.session, _NORMS, (*centre, count))
         *centre, first = said.parameters
-        # [V2] A far quantile would be led astray by places that look taken by chance.
-        place = asked.grown(answers, sure=_SURE).rank(0.75)
-        radius = self.vectors.edge(place, octave=_OCTAVE)
+        # [V2] Few lie beyond, and none of the cells in between is taken by chance.
+        radius = self.vectors.edge(asked.last_taken(answers, sure=_SURE), octave=_OCTAVE)
         return Announcement(said.session, _MEANS, (*centre, radius, first, count))
 
     def _estimate(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Grown", "Tree", "grow", "prefix_deviation"]
+__all__ = ["Grown", "Tree", "grow", "last_taken", "prefix_deviation"]
 
 _PARENTS = 256  # nodes of a level whose children are looked at
 _LEAST_INFORMATION = 1e-12  # of a level nobody answered about
@@ -139,6 +139,43 @@ def grow(
         np.concatenate(values)[order],
         np.concatenate(least)[order],
     )
+
+
+def last_taken(
+    tree: Tree, shares: Shares, information: NDArray[np.float64], *, sure: Sequence[float]
+) -> int:
+    """Return the end of the last cells that stand out of the noise.
+
+    Parameters
+    ----------
+    tree, shares, information
+        As for :func:`grow`.
+    sure : (depth,) floats
+        By how many standard deviations, at each level.
+
+    Notes
+    -----
+    [T3] From the root down, the last child is taken that, together with its later siblings, holds
+    more people than noise makes up. What lies beyond is few people, O(sqrt(n)). A false step near
+    the root leads far into empty places, one near the cells leads nowhere: so the first levels have
+    to be surer.
+    """
+    levels = _levels(tree, shares)
+    information = np.maximum(information, _LEAST_INFORMATION)
+    above, end = 0, tree.cells
+    for depth, (level, fitted) in enumerate(
+        zip(levels, _fitted(levels, information), strict=True), 1
+    ):
+        mine = np.flatnonzero(level.parents == above)
+        tails = np.cumsum(fitted[mine][::-1])[::-1]
+        noise = np.sqrt(np.arange(len(mine), 0, -1) / information[depth - 1])
+        taken = np.flatnonzero(tails > sure[depth - 1] * noise)
+        place = int(mine[taken[-1] if len(taken) else np.argmax(fitted[mine])])
+        end = (int(level.nodes[place]) + 1) * tree.branching ** (tree.depth - depth)
+        if not level.open[place]:
+            break
+        above = int(level.open[:place].sum())
+    return end
 
 
 def _levels(tree: Tree, shares: Shares) -> list[_Level]:
