@@ -75,9 +75,9 @@ def test_any_two_values_have_messages_within_the_budget(kind) -> None:
         told[2] = Announcement(protocol.tag, 3, (0, 0, 0, 0, 1, 0, 0)).to_bytes()
     used = dict.fromkeys(range(1, protocol.rounds + 1), Fraction(0))
     checked = dict.fromkeys(used, 0)
-    for seed in range(60):
+    for seed in range(150):
         client = local.Client(protocol, entropy=SeededEntropy(seed))
-        if checked[client.round] == (20 if client.round == 1 else 2):
+        if checked[client.round] == (20 if client.round == 1 else 6):
             continue
         checked[client.round] += 1
         laws = [client.law(x, told[client.round - 1]) for x in inputs]

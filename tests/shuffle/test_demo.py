@@ -36,7 +36,8 @@ def test_all_workers_answer() -> None:
     assert found["vector"]["accepted"] == [N] * 3
     # A round in which not everybody answers is closed when nobody came for a while: some are late.
     assert 80_000 < sum(found["mean"]["accepted"]) <= N
-    assert max(off(found[kind]) for kind in ("sum", "mean", "vector")) < 8
+    assert max(off(found["sum"]), off(found["vector"])) < 8
+    assert abs(found["mean"]["value"][0] - found["mean"]["truth"][0]) < 0.01  # clipping included
     assert found["sum"]["bytes"] == N * found["sum"]["messages"][0] * 19
     singles, shares = 2 * N * 22, N * found["vector"]["messages"][2] * 21
     assert found["vector"]["bytes"] == singles + shares
