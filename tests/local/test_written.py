@@ -22,6 +22,10 @@ PROTOCOLS: dict[str, tuple[Written, Callable[[str], Written]]] = {
         shuffle.split_sum(within=(0, 8), epsilon="1/3", clients=400, session=SESSION),
         shuffle.Sum.from_json,
     ),
+    "single": (
+        shuffle.mean(**COMMON, epsilon=2, delta="1e-6", clients=2000),
+        shuffle.Single.from_json,
+    ),
     "shuffled vector": (
         shuffle.mean_vector(
             dimension=3, radius=9, epsilon=4, delta="1e-6", clients=3000, session=SESSION
@@ -84,6 +88,8 @@ def test_another_version_is_not_read(protocol, read) -> None:
         ("sum", {"honest": 360.0001}),
         ("sum", {"epsilon": "11"}),
         ("sum", {"epsilon": "2/6"}),
+        ("single", {"single": "9"}),
+        ("single", {"kind": "mean_vector"}),
         ("shuffled vector", {"single": ["9", "9"]}),
         ("shuffled vector", {"honest": 3001}),
         ("histogram", {"currency": "bits"}),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,7 +20,7 @@ from modicum.local.vectors import LARGEST_RADIUS, Vectors
 from modicum.local.wire import Announcement, frame
 from modicum.local.written import Written, reread
 from modicum.privacy.budget import Budget, Number
-from modicum.shuffle.amplification import local_epsilon
+from modicum.shuffle.amplification import single_epsilon
 from modicum.shuffle.crowd import crowd
 from modicum.shuffle.shuffler import Shuffler
 from modicum.shuffle.vector_sum import VectorSum
@@ -70,7 +69,7 @@ class MeanVector(Written):
     def single(self) -> tuple[Fraction, Fraction]:
         """ε of a message of the first and the second round, before it is shuffled."""
         first, second, _ = self.parts
-        return _single(first, self.honest), _single(second, self.honest)
+        return single_epsilon(first, self.honest), single_epsilon(second, self.honest)
 
     @property
     def sum(self) -> VectorSum:
@@ -278,10 +277,3 @@ def mean_vector(
     reach = float(Vectors(b"", dimension, radius).radius)
     budget = Budget("approx", size, small)
     return MeanVector(chosen_session(session), dimension, reach, budget, people, enough)
-
-
-@functools.lru_cache(maxsize=64)
-def _single(part: Budget, honest: int) -> Fraction:
-    """Return the ε of single messages, coarse enough to be the same on every machine."""
-    unit = 1 << 12
-    return Fraction(math.floor(local_epsilon(part, clients=honest) * unit), unit)
