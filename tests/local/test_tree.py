@@ -103,7 +103,8 @@ def test_the_last_cell_that_is_taken_is_found_if_nothing_is_noisy(depth) -> None
     information = np.full(depth, 1e12)
     for last in (0, 1, tree.cells // 2, tree.cells - 2, tree.cells - 1):
         cells = np.array([0, last // 2, last])
-        assert last_taken(tree, exact(tree, cells), information, sure=(4.0,) * depth) == last + 1
+        found = last_taken(tree, exact(tree, cells), information, sure=(4.0,) * depth)
+        assert found == pytest.approx(last + 1, abs=1e-3)
 
 
 def exact(tree: Tree, cells: np.ndarray):
@@ -130,8 +131,8 @@ def test_the_last_cell_is_near_the_last_people_and_not_where_noise_is() -> None:
 
         found.append(last_taken(tree, shares, np.full(4, deviation**-2), sure=(4.0, 3.0, 2.0, 2.0)))
     found = np.array(found)
-    assert (found >= 69).all()
-    assert (found >= 76).mean() > 0.9
+    assert (found > 68).all()
+    assert (found > 75).mean() > 0.9
     # A false step inside the node of 16 cells is likelier than one beyond it.
     assert (found > 80).mean() < 0.03
     assert (found > 128).mean() < 0.01

@@ -27,7 +27,7 @@ _CENTRES, _NORMS, _MEANS = 1, 2, 3
 _OCTAVE = 8  # cells of norms in which a norm doubles
 _NORM_TREE = Tree(BRANCHING, 4)  # 256 cells: 32 octaves
 _SOME = 0.5  # standard deviations that are believed in, for a median
-_SURE = 4.0, 3.5, 2.5, 2.0  # and for the last norms: nodes of 8, 2, 1/2 and 1/8 octaves
+_SURE = 4.0, 3.5, 2.5, 1.5  # and for the last norms: nodes of 8, 2, 1/2 and 1/8 octaves
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +66,7 @@ class MeanVector(Protocol):
     @property
     def shares(self) -> tuple[int, ...]:
         """Clients of each round, in parts of 1024: a median of each coordinate needs its own."""
-        first, second = min(96 + 5 * self.vectors.width, 384), 80
+        first, second = min(96 + 7 * self.vectors.width, 384), 80
         return first, second, 1024 - first - second
 
     @property

@@ -90,8 +90,8 @@ class TreeRound(Round):
         """Estimate the distribution of an attribute; ``sure`` is that of :func:`grow`."""
         return grow(self.tree, *self._estimates(answers, attribute), sure=sure)
 
-    def last_taken(self, answers: Answers, *, sure: Sequence[float]) -> int:
-        """Return the end of the last cells that people hold, by :func:`last_taken`."""
+    def last_taken(self, answers: Answers, *, sure: Sequence[float]) -> float:
+        """Return where the cells end that people hold, by :func:`last_taken`."""
         return last_taken(self.tree, *self._estimates(answers, 0), sure=sure)
 
     def deviation(self, clients: float) -> float:
