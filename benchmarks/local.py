@@ -1,7 +1,6 @@
 """Without a curator: answers, mean vectors, messages and liars."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -110,28 +109,30 @@ def _ours(x: Array, radius: float, seed: int) -> Array:
     return session(protocol, x, seed).values
 
 
+def _errors(d: int, seed: int) -> dict[str, float]:
+    """One trial: the distance of every estimate from the centre."""
+    radius = 20 * math.sqrt(d)
+    rng = default_rng((d, seed))
+    centre = rng.normal(size=d)
+    centre *= 10 * math.sqrt(d) / np.linalg.norm(centre)
+    x = rng.normal(size=(N, d)) + centre
+    found = {
+        "modicum": _ours(x, radius, seed),
+        "Shifted-CM": shifted_clipped_mean(x, radius, 0.5, default_rng(seed)),
+        "KnownVar": known_variance(x, radius, 1.0, default_rng(seed)),
+        "UnkVar": unknown_variance(x, radius, 1.0, default_rng(seed)),
+        "no noise": x.mean(axis=0),
+    }
+    return {name: float(np.linalg.norm(value - centre)) for name, value in found.items()}
+
+
 def _vectors(effort: Effort, targets: list[Target]) -> str:
     rows = []
     for d in DIMENSIONS:
-        radius = 20 * math.sqrt(d)
-        methods: dict[str, Callable[[Array, int], Array]] = {
-            "modicum": lambda x, s, r=radius: _ours(x, r, s),
-            "Shifted-CM": lambda x, s, r=radius: shifted_clipped_mean(x, r, 0.5, default_rng(s)),
-            "KnownVar": lambda x, s, r=radius: known_variance(x, r, 1.0, default_rng(s)),
-            "UnkVar": lambda x, s, r=radius: unknown_variance(x, r, 1.0, default_rng(s)),
-        }
-        errors: dict[str, list[float]] = {name: [] for name in (*methods, "no noise")}
-        for seed in range(effort.vectors(d)):
-            rng = default_rng((d, seed))
-            centre = rng.normal(size=d)
-            centre *= 10 * math.sqrt(d) / np.linalg.norm(centre)
-            x = rng.normal(size=(N, d)) + centre
-            errors["no noise"].append(float(np.linalg.norm(x.mean(axis=0) - centre)))
-            for name, method in methods.items():
-                errors[name].append(float(np.linalg.norm(method(x, seed) - centre)))
+        trials = [_errors(d, seed) for seed in range(effort.vectors(d))]
+        errors = {name: [trial[name] for trial in trials] for name in trials[0]}
         shown = {name: _mean(found) for name, found in errors.items()}
-        trials = str(effort.vectors(d))
-        rows.append([str(d), trials, *(f"{m:.3g} ± {s:.1g}" for m, s in shown.values())])
+        rows.append([str(d), str(len(trials)), *(f"{m:.3g} ± {s:.1g}" for m, s in shown.values())])
         for peer in ("Shifted-CM", "KnownVar", "UnkVar"):
             (ours, own), (theirs, other) = shown["modicum"], shown[peer]
             ratio = ours / theirs
