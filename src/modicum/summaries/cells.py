@@ -182,7 +182,7 @@ class _CellsPass:
         for start in range(0, len(x), CHUNK):
             q = self._quantiser.integers(self._quantiser.bits(x[start : start + CHUNK]))
             q.sort()
-            starts = np.array([0, *q.searchsorted(self._cuts)])
+            starts = np.concatenate([[0], q.searchsorted(self._cuts)])
             counts = np.diff(starts, append=len(q))
             filled = counts > 0
             self._tallies[0] += counts

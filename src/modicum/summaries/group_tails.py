@@ -37,14 +37,15 @@ class GroupTails(Sensitive):
         starts, self._counts = bounds[:-1], np.diff(bounds)
         self._lows = np.minimum(self._counts, keep)
         highs = np.minimum(self._counts - self._lows, keep)
-        # The places of all kept records, group by group: from its start on, with a gap.
-        kept = self._lows + highs
-        self._cuts = np.append(0, kept.cumsum())
-        places = np.arange(self._cuts[-1])
-        places += np.repeat(starts - self._cuts[:-1], kept)
-        after = places >= np.repeat(starts + self._lows, kept)
-        places += np.repeat(self._counts - kept, kept) * after
-        self._ends = packed[places] & ((1 << value_bits) - 1)
+        # The places of all kept records: two runs a group, one after the other.
+        starts_of_runs = np.column_stack([starts, bounds[1:] - highs]).ravel()
+        runs = np.column_stack([self._lows, highs]).ravel()
+        ends_of_runs = runs.cumsum()
+        self._cuts = np.append(0, ends_of_runs[1::2])
+        places = np.repeat(starts_of_runs - (ends_of_runs - runs), runs)
+        places += np.arange(len(places))
+        self._ends = packed[places]
+        self._ends &= (1 << value_bits) - 1
         self._ends += first
         self._sums = _between(packed, starts + self._lows, bounds[1:] - highs, value_bits)
 

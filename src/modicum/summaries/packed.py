@@ -22,6 +22,7 @@ from modicum.summaries.kernel import CHUNK, Quantiser
 __all__ = ["PackedGroups", "SortedGroups"]
 
 _BITS = 63  # of an int64, without its sign
+_BLOCK = 1 << 20  # records: 8 MB, which lie on large pages where there are any
 
 
 class SortedGroups(Sensitive):
@@ -161,31 +162,46 @@ class PackedGroups:
 
 
 class _Packing:
-    """Packed records on their way: an array that grows in place."""
+    """Packed records on their way, in blocks.
 
-    __slots__ = ("_groups", "_held", "_rows", "_value_bits", "first")
+    One array that grows would be moved off the large pages that new arrays lie on, and sorted a
+    third slower.
+    """
+
+    __slots__ = ("_blocks", "_groups", "_room", "_value_bits", "first")
 
     def __init__(self, groups: int, first: int, value_bits: int) -> None:
         self.first = first
         self._groups = groups
         self._value_bits = value_bits
-        self._held = np.empty(0, dtype=np.int64)
-        self._rows = 0
+        self._blocks: list[Integers] = []  # all but the last one are full
+        self._room = 0  # of the last one
 
     def put(self, groups: Integers, bits: Integers, zero: int) -> None:
         """Take in records by the bits of their integers, which are ``zero`` too large."""
-        stop = self._rows + len(bits)
-        if stop > len(self._held):
-            # In place, by moving pages: a list of parts would be copied to be joined.
-            self._held.resize(max(stop, len(self._held) * 3 // 2), refcheck=False)
-        packed = self._held[self._rows : stop]
-        np.left_shift(groups, self._value_bits, out=packed)
-        packed += bits  # beyond 2^63 for a moment, which comes round
-        packed -= zero + self.first
-        self._rows = stop
+        offset = 0
+        while offset < len(bits):
+            if not self._room:
+                self._room = min(_BLOCK, CHUNK << len(self._blocks))
+                self._blocks.append(np.empty(self._room, dtype=np.int64))
+            stop = min(offset + self._room, len(bits))
+            start = len(self._blocks[-1]) - self._room
+            packed = self._blocks[-1][start : start + stop - offset]
+            np.left_shift(groups[offset:stop], self._value_bits, out=packed)
+            packed += bits[offset:stop]  # beyond 2^63 for a moment, which comes round
+            packed -= zero + self.first
+            self._room -= stop - offset
+            offset = stop
 
     def finish(self, outside: list[SortedGroups]) -> SortedGroups:
         """Sort; nothing can be put in any more."""
-        self._held.resize(self._rows, refcheck=False)
-        self._held.sort()
-        return SortedGroups(self.first, self._value_bits, self._held, self._groups, outside)
+        if self._room:
+            self._blocks[-1] = self._blocks[-1][: -self._room]
+        packed = np.empty(sum(map(len, self._blocks)), dtype=np.int64)
+        stop = len(packed)
+        while self._blocks:  # each is given back as soon as it is copied
+            block = self._blocks.pop()
+            packed[stop - len(block) : stop] = block
+            stop -= len(block)
+        packed.sort()
+        return SortedGroups(self.first, self._value_bits, packed, self._groups, outside)
