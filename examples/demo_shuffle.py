@@ -242,10 +242,12 @@ def run_worker(
 def released(
     shuffler: int, path: str, *, least: int, most: int, quiet: float, patience: float
 ) -> int:
-    """Release if all were heard, or enough and nobody for a while, or if time is up."""
+    """Release if all were heard, or enough and nobody for a while, or enough and time is up."""
     begun = changed = time.monotonic()
     count = 0
-    while time.monotonic() - begun < patience and count < most:
+    while count < most and (count < least or time.monotonic() - begun < patience):
+        if time.monotonic() - begun > 10 * patience:
+            raise SystemExit(f"only {count} people were heard in time, and {least} are needed")
         time.sleep(0.1)
         now = int(ask(shuffler, f"{path}/people"))
         if now != count:
@@ -346,7 +348,9 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--kill", action="store_true", help="kill one worker of each session")
     parser.add_argument("--slow", action="store_true", help="one worker is too slow")
-    parser.add_argument("--patience", type=float, default=10.0, help="most seconds for a round")
+    parser.add_argument(
+        "--patience", type=float, default=10.0, help="seconds for a round with enough people"
+    )
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     play = Play(args.clients, args.workers, args.kill, args.slow, args.patience)

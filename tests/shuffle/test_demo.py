@@ -14,7 +14,7 @@ N = 100_000
 
 def run(*arguments: str) -> dict:
     done = subprocess.run(
-        [sys.executable, str(DEMO), "--json", "--clients", str(N), "--patience", "20", *arguments],
+        [sys.executable, str(DEMO), "--json", "--clients", str(N), "--patience", "40", *arguments],
         capture_output=True,
         text=True,
         check=True,
