@@ -27,7 +27,7 @@ _CENTRES, _NORMS, _MEANS = 1, 2, 3
 _OCTAVE = 8  # cells of norms in which a norm doubles
 _NORM_TREE = Tree(BRANCHING, 4)  # 256 cells: 32 octaves
 _SOME = 0.5  # standard deviations that are believed in, for a median
-_SURE = 4.0, 3.5, 2.5, 1.5  # and for the last norms: nodes of 8, 2, 1/2 and 1/8 octaves
+_SURE = 4.0, 3.5, 2.5  # and for the last norms: nodes of 8, 2 and 1/2 octaves
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,8 +114,9 @@ class MeanVector(Protocol):
             ]
             return Announcement(said.session, _NORMS, (*centre, count))
         *centre, first = said.parameters
-        # [V2] Few lie beyond, and none of the cells in between is taken by chance.
-        radius = self.vectors.edge(asked.last_taken(answers, sure=_SURE), octave=_OCTAVE)
+        # [V2] Few lie beyond, and those pull less in more dimensions.
+        sure = (*_SURE, max(0.0, 2 - 4 / self.vectors.width))
+        radius = self.vectors.edge(asked.last_taken(answers, sure=sure), octave=_OCTAVE)
         return Announcement(said.session, _MEANS, (*centre, radius, first, count))
 
     def _estimate(
