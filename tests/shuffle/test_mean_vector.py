@@ -3,6 +3,7 @@
 import copy
 import itertools
 import math
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import numpy as np
@@ -181,6 +182,21 @@ def test_malformed_and_replayed_frames_are_refused(played) -> None:
     assert (tally.accepted, tally.refused) == (N, {"share": 50})
     with pytest.raises(InvalidArgument):
         server.aggregate(third)
+
+
+def test_threads_end_a_round_once(played) -> None:
+    server = shuffle.VectorServer(small())
+
+    def handed(_: int) -> int:
+        try:
+            return server.aggregate(played.released[0]).accepted
+        except InvalidArgument:  # the round had ended
+            return 0
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(handed, range(4))) == [0, 0, 0, N]
+    assert server.round == 2
+    assert server.announcement == played.announced[1]
 
 
 def test_announcements_that_do_not_fit(played) -> None:
