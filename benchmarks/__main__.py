@@ -1,7 +1,7 @@
 """Accuracy and speed side by side: ``python -m benchmarks [PART] [--quick]``.
 
-Parts are accuracy, quantiles, several, spread, locations, robust, vectors, moments, speed, growth,
-groups, ledger, local, shuffle, peers, spark and all.
+Parts are accuracy, quantiles, several, spread, locations, robust, smooth, vectors, moments, speed,
+growth, groups, ledger, local, shuffle, peers, spark and all.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
 quick writes its parts into docs/comparison.md and leaves the others there. The part on Spark runs
@@ -28,6 +28,7 @@ from benchmarks import (
     robust,
     several,
     shuffled,
+    smooth,
     spark,
     speed,
     spread,
@@ -52,6 +53,7 @@ PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
     "spread": lambda quick: spread.spread(spread.QUICK if quick else spread.FULL),
     "locations": lambda quick: locations.locations(locations.QUICK if quick else locations.FULL),
     "robust": lambda quick: robust.robust(robust.QUICK if quick else robust.FULL),
+    "smooth": lambda quick: smooth.smooth(smooth.QUICK if quick else smooth.FULL),
     "vectors": lambda quick: vectors.vectors(vectors.QUICK if quick else vectors.FULL),
     "moments": lambda quick: moments.moments(moments.QUICK if quick else moments.FULL),
     "speed": lambda quick: speed.speed(speed.QUICK if quick else speed.FULL),

@@ -8,7 +8,12 @@ import argparse
 import sys
 from importlib import import_module
 
-FIGURES = ("kulesza2023/figure2", "dick2023/table1", "dick2023/appendixf")
+FIGURES = (
+    "kulesza2023/figure2",
+    "dick2023/table1",
+    "dick2023/appendixf",
+    "asi2020/propositions",
+)
 
 
 def main() -> int:

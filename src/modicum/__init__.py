@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from modicum.estimators.boundaries import Boundaries
     from modicum.estimators.score import Score
+    from modicum.estimators.sensitivities import Sensitivities
     from modicum.group_by import GroupBy
     from modicum.grouped import GroupedRelease
     from modicum.interop.sklearn import PCA as PCA
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
         sum,
         trimmed_mean,
         variance,
+        vector,
         winsorized_mean,
     )
     from modicum.privacy.budget import Budget, approx, pure, zcdp
@@ -102,6 +104,7 @@ __all__ = [
     "Release",
     "Request",
     "Score",
+    "Sensitivities",
     "SourceError",
     "Unit",
     "UnsupportedData",
@@ -143,6 +146,7 @@ __all__ = [
     "trimmed_mean",
     "unit_of",
     "variance",
+    "vector",
     "winsorized_mean",
     "zcdp",
     "zcdp_to_approx",
@@ -169,6 +173,7 @@ _HOMES = {
     "modicum.grouped": {"GroupedRelease"},
     "modicum.estimators.boundaries": {"Boundaries"},
     "modicum.estimators.score": {"Score"},
+    "modicum.estimators.sensitivities": {"Sensitivities"},
     # Not in __all__: they need the extra, and `from modicum import *` does not.
     "modicum.interop.sklearn": {"LinearRegression", "PCA", "RobustScaler", "StandardScaler"},
     "modicum.one_shot": {
@@ -195,6 +200,7 @@ _HOMES = {
         "sum",
         "trimmed_mean",
         "variance",
+        "vector",
         "winsorized_mean",
     },
     "modicum.privacy.budget": {"Budget", "approx", "pure", "zcdp"},

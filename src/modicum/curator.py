@@ -125,7 +125,7 @@ class Curator:
     expectile = _method(ask.expectile)
     lp_location = _method(ask.lp_location)
     huber_location = _method(ask.huber_location)
-    monotone = _method(ask.monotone)
+    monotone, vector = _method(ask.monotone), _method(ask.vector)
     trimmed_mean = _method(ask.trimmed_mean)
     winsorized_mean = _method(ask.winsorized_mean)
 

@@ -46,6 +46,7 @@ __all__ = [
     "sum",
     "trimmed_mean",
     "variance",
+    "vector",
     "winsorized_mean",
 ]
 
@@ -259,6 +260,22 @@ monotone = _one_shot(
         low=9500,
         high=10500,
     ),
+)
+vector = _one_shot(
+    ask.vector,
+    example=""">>> import numpy as np, modicum
+>>> class Mean(modicum.Sensitivities):
+...     name, labels = "mean", ("mean",)
+...
+...     def value(self, rows, lo, hi):
+...         return rows.mean(axis=0) if len(rows) else np.array([(lo + hi) / 2])
+...
+...     def sensitivities(self, rows, lo, hi, levels):
+...         return (hi - lo) / np.maximum(len(rows) - 1 - np.arange(levels), 1)
+>>> x = np.arange(10_000.0)
+>>> found = modicum.vector(x, statistic=Mean(), within=(0, 1e4), epsilon=1)
+>>> found.labels, 4900 < found[0] < 5100
+(('mean',), True)""",
 )
 trimmed_mean = _one_shot(
     ask.trimmed_mean,

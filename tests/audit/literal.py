@@ -211,3 +211,30 @@ class StaircaseNoise:
         e = float(self.epsilon)
         total = (2 * self.width - 1) + 2 * self.l1 / math.expm1(e)
         return -e * step - math.log(total)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CappedShells(PiecewiseLaw):
+    """Asi and Duchi 2020, Algorithm 1 in one dimension: a shell k <= len(radii), and no other."""
+
+    centre: int = field(repr=False, metadata=SECRET)
+    radii: tuple[int, ...] = field(repr=False, metadata=SECRET)
+    epsilon: Fraction
+    stated: Event
+
+    @property
+    def event(self) -> Event:
+        return self.stated
+
+    @property
+    def rate(self) -> Fraction:
+        return self.epsilon / 2
+
+    def runs(self) -> Runs:
+        ends = np.cumsum([0, *self.radii])
+        starts = np.concatenate(
+            [self.centre - ends[:0:-1], [self.centre], self.centre + ends[:-1] + 1]
+        )
+        lengths = np.concatenate([np.diff(ends)[::-1], [1], np.diff(ends)])
+        losses = np.concatenate([np.arange(len(self.radii), 0, -1), [0], np.arange(1, len(ends))])
+        return Runs(starts, lengths, losses)

@@ -386,6 +386,7 @@ def test_every_scenario_on_three_records(request_) -> None:
         "drawn": 0.5,
         "inverse-sensitivity": 0.2,
         "moments": 0.5,
+        "radial": 0.2,
     }
     few = request_.statistic == "monotone" and request_.method == "subset"  # all are trimmed
     assert report.used > (0.15 if few else usual.get(request_.method, 0.98))

@@ -11,6 +11,7 @@ from modicum.exact.bernoulli import (
     bernoulli,
     bernoulli_exp,
     exp_coins,
+    geometric,
     point_below,
     small_exp_bounds,
     unit_geometric,
@@ -34,6 +35,18 @@ def test_bernoulli(p) -> None:
     tosses = [bernoulli(p, entropy) for _ in range(DRAWS)]
     assert p_value(tosses, coin_law(float(p))) > ACCEPT
     assert p_value(tosses, coin_law(float(p) * 0.7)) < REJECT
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 7), Fraction(5, 3), Fraction(4)])
+def test_geometric(rate) -> None:
+    entropy = SeededEntropy(f"geometric {rate}")
+    draws = [geometric(rate, entropy) for _ in range(DRAWS)]
+
+    def law(x: float) -> dict[int, float]:
+        return {k: math.exp(-x * k) * -math.expm1(-x) for k in range(math.ceil(40 / x))}
+
+    assert p_value(draws, law(float(rate))) > ACCEPT
+    assert p_value(draws, law(float(rate) * 0.7)) < REJECT
 
 
 def test_bernoulli_compares_digit_by_digit() -> None:

@@ -13,6 +13,7 @@ from modicum.array_release import ArrayAnswer
 from modicum.audit.pairs import Remembered
 from modicum.estimators.covariance import ComponentsOption
 from modicum.estimators.options import BinsOption, CutsOption, Options
+from modicum.estimators.own_vector import MeanOfRange
 from modicum.estimators.registry import REGISTRY, ArrayRow, Row
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
@@ -194,6 +195,7 @@ EXTRA: dict[str, dict[str, Any]] = {
     "trimmed_mean": {"trim": 0.1},
     "winsorized_mean": {"trim": 0.1},
     "pca": {"components": 1},
+    "vector": {"statistic": MeanOfRange()},
     "monotone": {"statistic": modicum.Score("identity", lambda v: v, growth=1)},
 }
 

@@ -20,6 +20,7 @@ from modicum.mechanisms.law import Law
 from modicum.mechanisms.linear_level import LinearLevelLaw
 from modicum.mechanisms.noise import GaussianNoise, LaplaceNoise
 from modicum.mechanisms.piecewise import PiecewiseLaw
+from modicum.mechanisms.radial import RadialLaw
 from modicum.mechanisms.staircase import Staircase
 from modicum.mechanisms.subsampled import Subsampled
 
@@ -74,10 +75,13 @@ def support(laws: Sequence[Law[Any]]) -> Support:
         return _integers(laws)
     if isinstance(first, Staircase):
         return _points(laws)
+    if isinstance(first, RadialLaw):
+        every = _around(laws, math.ceil(40 / float(first.rate)) + 1)
+        return Support(tuple(every), np.ones(len(every)))
     if isinstance(first, LinearLevelLaw):
         _check_size(first.last - first.first + 1)
-        every = tuple(range(first.first, first.last + 1))
-        return Support(every, np.ones(len(every)))
+        between = tuple(range(first.first, first.last + 1))
+        return Support(between, np.ones(len(between)))
     pieces = [_pieces(law) for law in laws]
     if all(piece is not None for piece in pieces):
         return _stretches([piece for piece in pieces if piece is not None])
@@ -98,9 +102,12 @@ def telling(laws: Sequence[Law[Any]]) -> list[Any]:
 
     These are the probes of all of them. The probes of integer noise are right for the Laplace
     law (and its zCDP is not measured by ratios); for a noise of another kind every outcome is
-    listed.
+    listed. So is, for balls of the L2 norm or about two signs, every point of those that depend on
+    the data.
     """
     first = laws[0]
+    if isinstance(first, RadialLaw) and (first.signless or not first.flat):
+        return _around(laws, 2)
     if isinstance(first, Additive) and not isinstance(first.noise[0], LaplaceNoise | GaussianNoise):
         return list(support(laws).outcomes)
     return sorted({outcome for law in laws for outcome in law.probes()})
@@ -123,7 +130,7 @@ def log_densities(law: Law[Any], outcomes: Sequence[Any]) -> NDArray[np.float64]
         return total
     if isinstance(law, Subsampled) and law.level > 0:
         return _mixture(law, outcomes)
-    if isinstance(law, JointQuantiles | IntervalDraw):
+    if isinstance(law, JointQuantiles | IntervalDraw | RadialLaw):
         return law.log_densities(outcomes)
     return np.array([law.log_density(outcome) for outcome in outcomes], dtype=np.float64)
 
@@ -192,6 +199,19 @@ def _points(laws: Sequence[Law[Any]]) -> Support:
         )
     )
     return Support(outcomes, np.ones(len(outcomes)))
+
+
+def _around(laws: Sequence[Law[Any]], shells: int) -> list[tuple[int, ...]]:
+    """Return every point of a box around the balls of all laws, so many shells of the tail wide."""
+    radial = [law for law in laws if isinstance(law, RadialLaw)]
+    reaches = [law.reach(shells) for law in radial]
+    axes = []
+    for values in zip(*(law.centre for law in radial), strict=True):
+        ends = [c + s * r for c, r in zip(values, reaches, strict=True) for s in (-1, 1)]
+        ends += [-end for end in ends] if radial[0].signless else []
+        axes.append(range(min(ends), max(ends) + 1))
+    _check_size(math.prod(len(axis) for axis in axes))
+    return list(product(*axes))
 
 
 def _check_size(outcomes: int) -> None:

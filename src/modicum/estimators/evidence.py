@@ -18,6 +18,7 @@ from modicum.estimators.mean_evidence import (
 )
 from modicum.estimators.moments import Moments
 from modicum.estimators.outside import Outside
+from modicum.estimators.own_vector import OwnVectorEvidence
 from modicum.estimators.quantile import QuantileEvidence
 from modicum.estimators.quantiles import CellCounts, QuantilesEvidence
 from modicum.estimators.regression import RegressionEvidence
@@ -51,6 +52,7 @@ EVIDENCE: tuple[type, ...] = (
     NoisyTerm,
     OctavePrior,
     Outside,
+    OwnVectorEvidence,
     QuantileEvidence,
     QuantilesEvidence,
     RangeEvidence,

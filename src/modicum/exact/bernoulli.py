@@ -21,6 +21,7 @@ __all__ = [
     "bernoulli_exp",
     "exp_coin",
     "exp_coins",
+    "geometric",
     "point_below",
     "ratio_coin",
     "small_exp_bounds",
@@ -129,6 +130,26 @@ def unit_geometric(entropy: Entropy) -> int:
     """
     word = entropy.word()
     return _finish(word, bisect_right(_thresholds(), word), entropy)
+
+
+def geometric(rate: Fraction, entropy: Entropy) -> int:
+    """Return G >= 0 with P(G >= k) = exp(-rate k) exactly, for every k; rate > 0, unchecked.
+
+    Canonne, Kamath and Steinke (2020), Algorithm 2, without its sign.
+
+    Examples
+    --------
+    >>> from modicum.exact.entropy import SeededEntropy
+    >>> entropy = SeededEntropy(0)
+    >>> [geometric(Fraction(1, 3), entropy) for _ in range(6)]
+    [1, 2, 13, 0, 3, 0]
+    """
+    s, t = rate.numerator, rate.denominator
+    while True:
+        # X = U + t V has P(X >= x) = exp(-x/t), and G = X // s.
+        u = entropy.below(t)
+        if exp_coin(u, t, entropy):
+            return (u + t * unit_geometric(entropy)) // s
 
 
 def unit_geometrics(count: int, entropy: Entropy) -> NDArray[np.int64]:

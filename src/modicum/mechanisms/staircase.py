@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from modicum.exact.bernoulli import exp_coin, unit_geometric
+from modicum.exact.bernoulli import geometric
 from modicum.exact.entropy import Entropy
 from modicum.exact.levels import draw_level
 from modicum.mechanisms.law import SECRET, Law
@@ -76,7 +76,7 @@ class Staircase(Law[tuple[int, ...]]):
         shifts = self._shifts()
         step = draw_level(shifts, list(range(len(shifts))), self.epsilon, entropy)
         for _ in self.values:
-            step += _geometric(self.epsilon, entropy)
+            step += geometric(self.epsilon, entropy)
         inner = self._points(self.width + (step - 1) * self.l1) if step else 0
         outer = self._points(self.width + step * self.l1)
         point = self._point(inner + entropy.below(outer - inner))
@@ -185,12 +185,3 @@ def best_width(dimension: int, l1: int, epsilon: Fraction) -> int:
         key=lambda g: raised(g, dimension + 2) / raised(g, dimension),
     )
     return min(max(round(best * l1), 1), l1)
-
-
-def _geometric(epsilon: Fraction, entropy: Entropy) -> int:
-    """Draw G >= 0 with P(G >= k) = exp(-ε k) exactly (Canonne, Kamath and Steinke 2020)."""
-    s, t = epsilon.numerator, epsilon.denominator
-    while True:
-        u = entropy.below(t)
-        if exp_coin(u, t, entropy):
-            return (u + t * unit_geometric(entropy)) // s

@@ -22,6 +22,7 @@ from modicum.request.quantiles import quantiles
 from modicum.request.sum import sum
 from modicum.request.trimmed import trimmed_mean, winsorized_mean
 from modicum.request.variance import std, variance
+from modicum.request.vector import vector
 from modicum.runners.request import ArrayRequest, Question, Request
 
 __all__ = [
@@ -51,5 +52,6 @@ __all__ = [
     "sum",
     "trimmed_mean",
     "variance",
+    "vector",
     "winsorized_mean",
 ]

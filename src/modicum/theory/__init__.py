@@ -11,6 +11,8 @@ They rest on :func:`modulus`, how far k records can move a statistic, and on
 :func:`crossing_length` is the inverse of the modulus. :func:`ball_risk` and
 :func:`unbiased_lower_bound` are further lower bounds; :mod:`~modicum.theory.rates` has the rates
 of Table 1 of Dick et al., and :mod:`~modicum.theory.guarantees` the upper bounds of the papers.
+:func:`local_sensitivities` at a distance, and :func:`smooth_sensitivity`, are what approximate
+inverse sensitivity and its rival start from.
 
 >>> from modicum import theory
 >>> salaries = [28_000.0] * 990 + [100_000.0] * 10
@@ -44,6 +46,12 @@ from modicum.theory.rates import (
     subgaussian_rate,
 )
 from modicum.theory.risk import RiskBounds
+from modicum.theory.sensitivity import (
+    local_sensitivities,
+    radial_error,
+    smooth_radii,
+    smooth_sensitivity,
+)
 from modicum.theory.statistic import Monotone, Statistic
 from modicum.theory.subset import subset_risk
 from modicum.theory.trimmed_mean import TrimmedMean
@@ -71,8 +79,12 @@ __all__ = [
     "inverse_sensitivity_price",
     "inverse_sensitivity_tail",
     "local_minimax_risk",
+    "local_sensitivities",
     "modulus",
     "moment_rate",
+    "radial_error",
+    "smooth_radii",
+    "smooth_sensitivity",
     "subgaussian_rate",
     "subset_mean_error",
     "subset_risk",
