@@ -169,6 +169,7 @@ def _vectors(effort: Effort, targets: list[Target]) -> str:
         "Mean vectors through a shuffler, ε = 1, δ = 1e-8, 9 in 10 honest at least: distance from"
         " the mean of the clients' vectors.\nTheorem 8 of Huang, Liang and Yi (2021) has the unit"
         " w(D) sqrt(d ln(1/δ))/(ε n), beside logarithms; its messages are\nthose of d sums, (2σ +"
-        " log2 q)/(log2 h - log2 e) each, h the honest, and 2 more. Far people are left out by the radius if they are too few"
-        f" to be\nseen, which costs their share of the mean.\n\n{table(header, rows)}"
+        " log2 q)/(log2 h - log2 e) each, h the honest, and 2 more. Far people are left out by the"
+        " radius if they are too few to be\nseen, which costs their share of the mean."
+        f"\n\n{table(header, rows)}"
     )
