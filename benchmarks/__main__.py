@@ -1,7 +1,7 @@
 """Accuracy and speed side by side: ``python -m benchmarks [PART] [--quick]``.
 
 Parts are accuracy, quantiles, several, spread, locations, robust, smooth, vectors, moments, speed,
-growth, groups, ledger, local, peers, spark and all.
+growth, groups, ledger, local, shuffle, peers, spark and all.
 
 Prints tables, and every promise of the library with whether it was reached. A run that is not
 quick writes its parts into docs/comparison.md and leaves the others there. The part on Spark runs
@@ -27,6 +27,7 @@ from benchmarks import (
     quantiles,
     robust,
     several,
+    shuffled,
     smooth,
     spark,
     speed,
@@ -60,6 +61,7 @@ PARTS: dict[str, Callable[[bool], tuple[str, list[Target]]]] = {
     "groups": lambda quick: groups.groups(quick=quick),
     "ledger": lambda quick: ledger.ledger(ledger.QUICK if quick else ledger.FULL),
     "local": lambda quick: local.local(local.QUICK if quick else local.FULL),
+    "shuffle": lambda quick: shuffled.shuffled(shuffled.QUICK if quick else shuffled.FULL),
     "peers": lambda quick: (peers.peers(quick=quick), []),
     "spark": lambda quick: spark.spark(quick=quick),
 }

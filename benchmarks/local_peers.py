@@ -98,7 +98,8 @@ def _unknown(y: Array, radius: float, epsilon: float, rng: Generator) -> float:
     share = epsilon / math.sqrt(3)
 
     def found(parts: list[Array], target: float, slack: float) -> float:
-        low, high = -4 * radius, 4 * radius
+        # Their number of rounds fits [-4 radius, 4 radius], from where far stops are likelier.
+        low, high = -radius, radius
         for part in parts:
             middle = (low + high) / 2
             below = _share(part <= middle, share, rng)

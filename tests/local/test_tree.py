@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from modicum.local.tree import Tree, grow, prefix_deviation
+from modicum.local.tree import Tree, grow, last_taken, prefix_deviation
 
 
 def true_shares(tree: Tree, cells: np.ndarray):
@@ -95,3 +95,49 @@ def test_the_stated_deviation_bounds_that_of_prefixes() -> None:
     deviations = np.sqrt(np.maximum(np.diag(prefixes @ cover @ prefixes.T), 0))
     assert 0.5 * prefix_deviation(tree, information) < deviations.max()
     assert deviations.max() < prefix_deviation(tree, information)
+
+
+@pytest.mark.parametrize("depth", [1, 3, 20])
+def test_the_last_cell_that_is_taken_is_found_if_nothing_is_noisy(depth) -> None:
+    tree = Tree(4, depth)
+    information = np.full(depth, 1e12)
+    for last in (0, 1, tree.cells // 2, tree.cells - 2, tree.cells - 1):
+        cells = np.array([0, last // 2, last])
+        found = last_taken(tree, exact(tree, cells), information, sure=(4.0,) * depth)
+        assert found == pytest.approx(last + 1, abs=1e-3)
+
+
+def exact(tree: Tree, cells: np.ndarray):
+    """The shares of nodes, in a tree of any depth."""
+
+    def shares(level: int, nodes: np.ndarray) -> np.ndarray:
+        held = tree.node(cells, level)
+        return np.array([(held == node).mean() for node in nodes])
+
+    return shares
+
+
+def test_the_last_cell_is_near_the_last_people_and_not_where_noise_is() -> None:
+    """Two in ten lie 7 cells above the rest; beyond are 180 cells of noise."""
+    tree, deviation = Tree(4, 4), 0.03
+    cells = np.repeat([68, 75], [8, 2])
+    found = []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        plain = exact(tree, cells)
+
+        def shares(level, nodes, rng=rng, plain=plain):
+            return plain(level, nodes) + deviation * rng.normal(size=len(nodes))
+
+        found.append(last_taken(tree, shares, np.full(4, deviation**-2), sure=(4.0, 3.0, 2.0, 2.0)))
+    found = np.array(found)
+    assert (found > 68).all()
+    assert (found > 75).mean() > 0.9
+    # A false step inside the node of 16 cells is likelier than one beyond it.
+    assert (found > 80).mean() < 0.03
+    assert (found > 128).mean() < 0.01
+
+
+def test_where_nothing_stands_out_the_largest_is_taken() -> None:
+    tree = Tree(4, 2)
+    assert 0 < last_taken(tree, exact(tree, np.array([5])), np.zeros(2), sure=(4.0, 4.0)) <= 16

@@ -2,8 +2,8 @@
 
 import copy
 import itertools
-import json
 import math
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import numpy as np
@@ -184,6 +184,21 @@ def test_malformed_and_replayed_frames_are_refused(played) -> None:
         server.aggregate(third)
 
 
+def test_threads_end_a_round_once(played) -> None:
+    server = shuffle.VectorServer(small())
+
+    def handed(_: int) -> int:
+        try:
+            return server.aggregate(played.released[0]).accepted
+        except InvalidArgument:  # the round had ended
+            return 0
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(handed, range(4))) == [0, 0, 0, N]
+    assert server.round == 2
+    assert server.announcement == played.announced[1]
+
+
 def test_announcements_that_do_not_fit(played) -> None:
     protocol = small()
     batch = shuffle.VectorBatch(protocol, 1)
@@ -233,26 +248,6 @@ def test_the_radius_leaves_few_behind_and_ignores_noise() -> None:
     found = Session(small(clients=6000, radius=1e4, epsilon=10), data).estimate
     assert 1000 < found.radius < 10_000
     assert np.abs(found.values - data.mean(axis=0)).max() < 6 * found.standard_error
-
-
-def test_a_protocol_travels_as_json() -> None:
-    protocol = small(session=SESSION[::-1], epsilon="3/10")
-    text = protocol.to_json()
-    again = shuffle.MeanVector.from_json(text)
-    assert again == protocol
-    assert again.tag == protocol.tag
-    said = json.loads(text)
-    for wrong in (
-        "",
-        "{}",
-        "[]",
-        json.dumps(said | {"single": ["9", "9"]}),
-        json.dumps(said | {"honest": 1e3}),
-        json.dumps(said | {"more": 1}),
-        json.dumps(said | {"schema": "modicum.shuffle.mean_vector/2"}),
-    ):
-        with pytest.raises(InvalidArgument):
-            shuffle.MeanVector.from_json(wrong)
 
 
 @pytest.mark.parametrize(

@@ -46,8 +46,35 @@ def test_what_is_not_made_of_bytes_is_not_taken_and_nothing_changes_later() -> N
     data = bytearray(b"ab")
     assert shuffler.add(data)
     data[:] = b"xy"
-    assert shuffler.add(memoryview(b"ab"))
-    assert shuffler.release() == b"abab"
+    assert shuffler.add(memoryview(b"cd"))
+    assert sorted(shuffler.release().decode()) == list("abcd")
+
+
+def test_what_was_heard_before_is_not_taken_again() -> None:
+    shuffler = shuffle.Shuffler(size=1, each=2, least=2)
+    assert shuffler.add(b"abcd")
+    for again in (b"ab", b"cd", b"abcd", b"cdef", b"efef", b"efab"):
+        assert not shuffler.add(again)
+        assert shuffler.people == 2
+    assert shuffler.add(b"bc")  # another person's, though all of its frames occurred
+    assert len(shuffler.release()) == 6
+    assert not shuffler.add(b"ab")
+    assert shuffler.people == 0
+    assert shuffler.add(b"efgh")
+    assert sorted(shuffler.release().decode()) == list("efgh")
+
+
+def test_a_worker_that_repeats_itself_is_heard_once() -> None:
+    """A batch that is sent twice, and a person's frames in a batch of others."""
+    protocol = shuffle.split_sum(within=(0, 1), epsilon=1, clients=100)
+    whole = protocol.shares * protocol.frame_size
+    shuffler = protocol.shuffler()
+    first, second = (shuffle.SumBatch(protocol, 50).respond(np.full(50, 0.5)) for _ in range(2))
+    assert shuffler.add(first)
+    assert not shuffler.add(first)
+    assert not shuffler.add(second + first[:whole])
+    assert shuffler.add(second)
+    assert shuffle.analysed(protocol, shuffler.release()).clients == 100
 
 
 def test_local_messages_survive_a_shuffler() -> None:

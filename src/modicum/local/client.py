@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from modicum.errors import BudgetExceeded, InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
+from modicum.local.arguments import integer
 from modicum.local.once import Once
 from modicum.local.protocol import Protocol
 from modicum.local.round import Round
@@ -58,10 +59,8 @@ class Batch(Once):
     """Random numbers that stand for the clients in this session."""
 
     def __init__(self, protocol: Protocol, clients: int, *, entropy: Entropy = SYSTEM) -> None:
-        if clients < 1:
-            raise InvalidArgument(f"clients must be positive, got {clients}")
         super().__init__()
-        self.numbers = entropy.words(clients)
+        self.numbers = entropy.words(integer(clients, "clients", 1))
         self._protocol, self._entropy = protocol, entropy
         self._words = protocol.public_words(self.numbers)
         self._rounds = protocol.round_of(self._words)

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.local.cells import Cells, read_column
-from modicum.local.protocol import Protocol, fresh_session, local_budget, pure_share
+from modicum.local.arguments import integer
+from modicum.local.cells import Cells
+from modicum.local.one_number import OneNumber
+from modicum.local.protocol import pure_share
 from modicum.local.round import Answers
 from modicum.local.tree import Grown
 from modicum.local.tree_round import TreeRound
 from modicum.local.wire import Announcement
 from modicum.privacy.budget import Number
 
-__all__ = ["MOST_CELLS", "Distribution", "Histogram", "histogram"]
-
-MOST_CELLS = 1 << 32
-"""A finer lattice is cut into this many cells."""
+__all__ = ["Distribution", "Histogram", "histogram"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,13 +68,11 @@ class Distribution:
 
 
 @dataclass(frozen=True, slots=True)
-class Histogram(Protocol):
+class Histogram(OneNumber):
     """One answer about one level of a tree over the range from every client.
 
     Made by :func:`histogram`.
     """
-
-    lattice: Lattice
 
     kind: ClassVar[str] = "histogram"
 
@@ -83,11 +80,6 @@ class Histogram(Protocol):
     def shares(self) -> tuple[int, ...]:
         """Clients of each round, in parts of 1024."""
         return (1024,)
-
-    @property
-    def cells(self) -> Cells:
-        """The cells at the bottom of the tree."""
-        return Cells.of(self.lattice.first, self.lattice.last, MOST_CELLS)
 
     def asked(self, said: Announcement) -> TreeRound:
         """Return the only round."""
@@ -98,10 +90,6 @@ class Histogram(Protocol):
     def rows(self, values: NDArray[np.float64], said: Announcement) -> NDArray[np.int64]:
         """Return the cells of values."""
         return self.cells.of_integers(self.lattice.quantise(values))[:, None]
-
-    def read(self, values: Any) -> NDArray[np.float64]:
-        """Read one number for each client."""
-        return read_column(values, self.lattice)
 
     def closed(self, said: Announcement, answers: Answers) -> Distribution:
         """Return the estimate."""
@@ -120,11 +108,7 @@ class Histogram(Protocol):
         >>> round(protocol.error(100_000), 3)
         0.025
         """
-        return self.asked(self.first()).deviation(clients)
-
-    def parameters(self) -> dict[str, Any]:
-        """Return the lattice."""
-        return {"lo": self.lattice.lo, "hi": self.lattice.hi, "step": self.lattice.step}
+        return self.asked(self.first()).deviation(integer(clients, "clients", 1))
 
 
 def histogram(
@@ -173,6 +157,4 @@ def histogram(
     >>> protocol.cells.tree
     Tree(branching=4, depth=4)
     """
-    return Histogram(
-        session or fresh_session(), local_budget(epsilon, rho), Lattice.within(within, step)
-    )
+    return Histogram.within(within, epsilon=epsilon, rho=rho, step=step, session=session)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
-from modicum.exact.lattice import Lattice
-from modicum.local.cells import Cells, read_column
-from modicum.local.protocol import Protocol, fresh_session, local_budget, pure_share
+from modicum.local.arguments import integer, length
+from modicum.local.one_number import OneNumber
+from modicum.local.protocol import pure_share
 from modicum.local.round import Answers
 from modicum.local.tree import Grown
 from modicum.local.tree_round import TreeRound
@@ -22,7 +22,6 @@ from modicum.privacy.budget import Number
 
 __all__ = ["Mean", "MeanEstimate", "mean"]
 
-_MOST_CELLS = 1 << 32
 _SURE = 4.0  # standard deviations from which on a part of the range is believed in
 _ROOM = 2  # quarters' distances beyond the quarters
 
@@ -52,13 +51,11 @@ class MeanEstimate:
 
 
 @dataclass(frozen=True, slots=True)
-class Mean(Protocol):
+class Mean(OneNumber):
     """A quarter of the clients tell where the numbers are, the others a clipped number.
 
     Made by :func:`mean`.
     """
-
-    lattice: Lattice
 
     kind: ClassVar[str] = "mean"
 
@@ -66,11 +63,6 @@ class Mean(Protocol):
     def shares(self) -> tuple[int, ...]:
         """Clients of each round, in parts of 1024."""
         return (256, 768)
-
-    @property
-    def cells(self) -> Cells:
-        """The cells of the first round."""
-        return Cells.of(self.lattice.first, self.lattice.last, _MOST_CELLS)
 
     def asked(self, said: Announcement) -> TreeRound | WindowRound:
         """Return a round: the tree, or the bounds that were announced."""
@@ -87,10 +79,6 @@ class Mean(Protocol):
         """Return the cells of values, then their lattice integers."""
         q = self.lattice.quantise(values)
         return (self.cells.of_integers(q) if said.round == 1 else q)[:, None]
-
-    def read(self, values: Any) -> NDArray[np.float64]:
-        """Read one number for each client."""
-        return read_column(values, self.lattice)
 
     def closed(self, said: Announcement, answers: Answers) -> Announcement | MeanEstimate:
         """Announce the bounds, then return the mean."""
@@ -135,13 +123,9 @@ class Mean(Protocol):
         0.09
         """
         window = best_window(pure_share(self.budget))
-        answers = clients * self.shares[1] / sum(self.shares)
+        answers = integer(clients, "clients", 1) * self.shares[1] / sum(self.shares)
         middle = window.variance(window.reach // 2) + 1 / 4
-        return 2.5 * width / window.reach * math.sqrt(middle / answers)
-
-    def parameters(self) -> dict[str, Any]:
-        """Return the lattice."""
-        return {"lo": self.lattice.lo, "hi": self.lattice.hi, "step": self.lattice.step}
+        return 2.5 * length(width, "width") / window.reach * math.sqrt(middle / answers)
 
 
 def mean(
@@ -180,6 +164,4 @@ def mean(
     -----
     With ε = 1 the error is about the width of the bounds over sqrt(n), beside what is clipped.
     """
-    return Mean(
-        session or fresh_session(), local_budget(epsilon, rho), Lattice.within(within, step)
-    )
+    return Mean.within(within, epsilon=epsilon, rho=rho, step=step, session=session)

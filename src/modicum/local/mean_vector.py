@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
+from modicum.local.arguments import integer, length
 from modicum.local.cells import BRANCHING
 from modicum.local.gaussian_round import NORM, GaussianRound, clipped
-from modicum.local.protocol import Protocol, fresh_session, local_budget, pure_share
+from modicum.local.protocol import Protocol, chosen_session, local_budget, pure_share
 from modicum.local.round import Answers
 from modicum.local.tree import Tree
 from modicum.local.tree_round import TreeRound
@@ -25,7 +26,8 @@ __all__ = ["MeanVector", "VectorEstimate", "mean_vector"]
 _CENTRES, _NORMS, _MEANS = 1, 2, 3
 _OCTAVE = 8  # cells of norms in which a norm doubles
 _NORM_TREE = Tree(BRANCHING, 4)  # 256 cells: 32 octaves
-_SOME, _SURE = 0.5, 4.0  # what is believed in, for a median and for a norm
+_SOME = 0.5  # standard deviations that are believed in, for a median
+_SURE = 4.0, 3.5, 2.5  # and for the last norms: nodes of 8, 2 and 1/2 octaves
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +66,7 @@ class MeanVector(Protocol):
     @property
     def shares(self) -> tuple[int, ...]:
         """Clients of each round, in parts of 1024: a median of each coordinate needs its own."""
-        first, second = min(96 + 5 * self.vectors.width, 384), 64
+        first, second = min(96 + 7 * self.vectors.width, 384), 80
         return first, second, 1024 - first - second
 
     @property
@@ -112,9 +114,9 @@ class MeanVector(Protocol):
             ]
             return Announcement(said.session, _NORMS, (*centre, count))
         *centre, first = said.parameters
-        # [V2] A far quantile would be led astray by places that look taken by chance.
-        place = asked.grown(answers, sure=_SURE).rank(0.75)
-        radius = self.vectors.edge(place, octave=_OCTAVE)
+        # [V2] Few lie beyond, and those pull less in more dimensions.
+        sure = (*_SURE, max(0.0, 2 - 4 / self.vectors.width))
+        radius = self.vectors.edge(asked.last_taken(answers, sure=sure), octave=_OCTAVE)
         return Announcement(said.session, _MEANS, (*centre, radius, first, count))
 
     def _estimate(
@@ -147,8 +149,10 @@ class MeanVector(Protocol):
         >>> round(protocol.error(100_000, distance=4), 2)
         0.08
         """
-        answers = clients * self.shares[-1] / sum(self.shares)
-        deviation = 2 * distance / math.sqrt(2 * float(self.budget.amount) * answers)
+        answers = integer(clients, "clients", 1) * self.shares[-1] / sum(self.shares)
+        deviation = (
+            2 * length(distance, "distance") / math.sqrt(2 * float(self.budget.amount) * answers)
+        )
         return deviation * math.sqrt(self.dimension)
 
     def parameters(self) -> dict[str, Any]:
@@ -191,4 +195,4 @@ def mean_vector(
     checked = Vectors(b"", dimension, radius)
     budget: Budget = local_budget(None, rho)
     GaussianRound(dimension, budget.amount)  # refuses now what the last round would refuse
-    return MeanVector(session or fresh_session(), budget, dimension, float(checked.radius))
+    return MeanVector(chosen_session(session), budget, dimension, float(checked.radius))

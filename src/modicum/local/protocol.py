@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -18,12 +16,13 @@ from modicum.exact.entropy import SYSTEM
 from modicum.local.public import Words, pick, words
 from modicum.local.round import Answers, Round
 from modicum.local.wire import Announcement
+from modicum.local.written import Written
 from modicum.privacy.budget import Budget, Number, chosen_budget
 
 __all__ = [
     "Protocol",
     "check_session",
-    "fresh_session",
+    "chosen_session",
     "local_budget",
     "pure_share",
 ]
@@ -33,7 +32,7 @@ _SCHEMA = "modicum.local.protocol/1"
 
 
 @dataclass(frozen=True, slots=True)
-class Protocol(ABC):
+class Protocol(Written):
     """What all parties know. Every client answers one round, with the whole budget.
 
     Parameters
@@ -68,11 +67,6 @@ class Protocol(ABC):
         """Seed of the public randomness."""
         return bytes.fromhex(self.session)
 
-    @property
-    def tag(self) -> int:
-        """64 bits that stand for the session with all its parameters."""
-        return int.from_bytes(hashlib.shake_256(self.to_json().encode()).digest(8), "little")
-
     def public_words(self, clients: NDArray[np.uint64]) -> Words:
         """Return the public words of clients, shape (n, 8)."""
         return words(self.seed, clients)
@@ -104,11 +98,11 @@ class Protocol(ABC):
 
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters of the statistic, for :meth:`to_json`."""
+        """Return the parameters of the statistic."""
 
-    def to_json(self) -> str:
-        """Write the protocol as JSON, for its clients; :func:`modicum.local.from_json` reads it."""
-        written = {
+    def written(self) -> dict[str, Any]:
+        """Return all parameters; :func:`modicum.local.from_json` reads their JSON."""
+        return {
             "schema": _SCHEMA,
             "kind": self.kind,
             "session": self.session,
@@ -116,12 +110,14 @@ class Protocol(ABC):
             "amount": str(self.budget.amount),
             **self.parameters(),
         }
-        return json.dumps(written, sort_keys=True, separators=(",", ":"))
 
 
-def fresh_session() -> str:
-    """Return a new session: 128 bits of the operating system."""
-    return f"{SYSTEM.bits(128):032x}"
+def chosen_session(session: str | None) -> str:
+    """Return a session that was given, or a new one: 128 bits of the operating system."""
+    if session is None:
+        return f"{SYSTEM.bits(128):032x}"
+    check_session(session)
+    return session
 
 
 def check_session(session: object) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
-from modicum.errors import InvalidArgument
 from modicum.local.histogram import Histogram, histogram
 from modicum.local.mean import Mean, mean
 from modicum.local.mean_vector import MeanVector, mean_vector
 from modicum.local.protocol import Protocol
+from modicum.local.written import reread
 
 __all__ = ["from_json"]
 
@@ -30,15 +29,7 @@ def from_json(text: str) -> Protocol:
     >>> local.from_json(protocol.to_json()) == protocol
     True
     """
-    try:
-        said = json.loads(text)
-        protocol = _built(said)
-        same = json.loads(protocol.to_json()) == said
-    except (ValueError, KeyError, TypeError, RecursionError):
-        same = False
-    if not same:
-        raise InvalidArgument("this is no protocol that this version of modicum reads")
-    return protocol
+    return reread(text, _built)
 
 
 def _built(said: dict[str, Any]) -> Histogram | Mean | MeanVector:

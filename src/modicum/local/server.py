@@ -14,7 +14,8 @@ from modicum.errors import InvalidArgument
 from modicum.local.protocol import Protocol
 from modicum.local.public import Words
 from modicum.local.round import Answers
-from modicum.local.wire import Announcement, joined, sifted
+from modicum.local.session import Session
+from modicum.local.wire import joined, sifted
 
 __all__ = ["Server", "Tally"]
 
@@ -35,8 +36,10 @@ class Tally:
     refused: Mapping[str, int]
 
 
-class Server:
+class Server(Session[Any]):
     """Collects the messages of a session. It is not trusted: messages are private already.
+
+    Several threads may hand over messages, and one may close the round meanwhile.
 
     Parameters
     ----------
@@ -57,58 +60,42 @@ class Server:
     """
 
     def __init__(self, protocol: Protocol) -> None:
+        super().__init__(protocol.first())
         self._protocol = protocol
-        self._said = protocol.first()
-        self._estimate: Any = None
         self._seen: set[int] = set()
         self._kept: list[tuple[NDArray[Any], Words]] = []
-
-    @property
-    def announcement(self) -> bytes:
-        """What clients of the present round have to know."""
-        return self._said.to_bytes()
-
-    @property
-    def round(self) -> int:
-        """The present round."""
-        return self._said.round
-
-    @property
-    def estimate(self) -> Any:
-        """The result, None before the last round is closed."""
-        return self._estimate
 
     def aggregate(self, messages: Iterable[bytes]) -> Tally:
         """Take messages of the present round, each one frame or several.
 
         Nothing in a message raises an error. A client counts once in a session, with its first
-        answer that can be right.
+        answer that can be right. What is still read when the round is closed is refused.
 
         Raises
         ------
         InvalidArgument
             If the session is over, or for a message that is not in a list.
         """
-        if self._estimate is not None:
-            raise InvalidArgument("the session is over; make a new one")
+        said = self._open()
         if isinstance(messages, bytes | bytearray | memoryview | str):
             raise InvalidArgument("aggregate takes several messages: give [message]")
-        asked = self._protocol.asked(self._said)
+        asked = self._protocol.asked(said)
         accepted, refused = 0, Counter[str]()
         for joint, wrong in joined(messages, asked.answer):
-            frames, reasons = sifted(joint, self._said.session, self._said.round)
+            frames, reasons = sifted(joint, said.session, said.round)
             refused.update(reasons, length=wrong)
             found = self._protocol.public_words(frames["client"])
-            mine = self._protocol.round_of(found) == self._said.round
+            mine = self._protocol.round_of(found) == said.round
             possible = asked.possible(frames["answer"], found)
-            new = self._new(frames["client"], mine & possible)
-            refused.update(
-                client=int((~mine).sum()),
-                answer=int((mine & ~possible).sum()),
-                replayed=int((mine & possible & ~new).sum()),
-            )
+            good = mine & possible
+            # Only this needs the lock: whoever comes first with a client's number is heard.
+            with self._lock:
+                late = not self._still(said)
+                new = self._new(frames["client"], good & (not late))
+                self._kept.append((frames["answer"][new], found[new]))
+            refused.update(client=int((~mine).sum()), answer=int((mine & ~possible).sum()))
+            refused.update({"round" if late else "replayed": int((good & ~new).sum())})
             accepted += int(new.sum())
-            self._kept.append((frames["answer"][new], found[new]))
         return Tally(accepted, dict(+refused))
 
     def close(self) -> None:
@@ -121,23 +108,18 @@ class Server:
         InvalidArgument
             If the session is over.
         """
-        if self._estimate is not None:
-            raise InvalidArgument("the session is over; make a new one")
-        asked = self._protocol.asked(self._said)
-        values = [values for values, _ in self._kept]
-        found = [words for _, words in self._kept]
-        # An empty array of the right layout stands for a round that nobody answered.
-        none = np.empty(0, asked.answer)
-        answers = Answers(
-            np.concatenate([none, *values]),
-            np.concatenate([self._protocol.public_words(np.empty(0, np.uint64)), *found]),
-        )
-        self._kept = []
-        result = self._protocol.closed(self._said, answers)
-        if isinstance(result, Announcement):
-            self._said = result
-        else:
-            self._estimate = result
+        with self._lock:
+            said = self._open()
+            values = [values for values, _ in self._kept]
+            found = [words for _, words in self._kept]
+            # An empty array of the right layout stands for a round that nobody answered.
+            none = np.empty(0, self._protocol.asked(said).answer)
+            answers = Answers(
+                np.concatenate([none, *values]),
+                np.concatenate([self._protocol.public_words(np.empty(0, np.uint64)), *found]),
+            )
+            self._kept = []
+            self._ended(self._protocol.closed(said, answers))
 
     def _new(self, clients: NDArray[np.uint64], good: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Mark the first good frame of each client that was not heard before."""

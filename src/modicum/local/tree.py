@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Grown", "Tree", "grow", "prefix_deviation"]
+__all__ = ["Grown", "Tree", "grow", "last_taken", "prefix_deviation"]
 
 _PARENTS = 256  # nodes of a level whose children are looked at
 _LEAST_INFORMATION = 1e-12  # of a level nobody answered about
@@ -139,6 +139,46 @@ def grow(
         np.concatenate(values)[order],
         np.concatenate(least)[order],
     )
+
+
+def last_taken(
+    tree: Tree, shares: Shares, information: NDArray[np.float64], *, sure: Sequence[float]
+) -> float:
+    """Return the cell, or a point in it, beyond which nothing stands out of the noise.
+
+    Parameters
+    ----------
+    tree, shares, information
+        As for :func:`grow`.
+    sure : (depth,) floats
+        By how many standard deviations, at each level.
+
+    Notes
+    -----
+    [T3] From the root down, the last child is taken that, together with its later siblings, holds
+    more people than noise makes up. What lies beyond is few people, O(sqrt(n)). A false step near
+    the root leads far into empty places, one near the cells leads nowhere: so the first levels have
+    to be surer. The last child is cut where as many are left as noise makes up.
+    """
+    levels = _levels(tree, shares)
+    information = np.maximum(information, _LEAST_INFORMATION)
+    above, end = 0, float(tree.cells)
+    for depth, (level, fitted) in enumerate(
+        zip(levels, _fitted(levels, information), strict=True), 1
+    ):
+        mine = np.flatnonzero(level.parents == above)
+        tails = np.append(np.cumsum(fitted[mine][::-1])[::-1], 0.0)
+        noise = sure[depth - 1] * np.sqrt(np.arange(len(mine), 0, -1) / information[depth - 1])
+        taken = np.flatnonzero(tails[:-1] > noise)
+        last = int(taken[-1]) if len(taken) else int(np.argmax(fitted[mine]))
+        place, own = int(mine[last]), float(fitted[mine[last]])
+        spare = float(tails[last] - noise[last])
+        part = min(1.0, spare / own) if spare > 0 and own > 0 else 1.0
+        end = (int(level.nodes[place]) + part) * tree.branching ** (tree.depth - depth)
+        if not level.open[place]:
+            break
+        above = int(level.open[:place].sum())
+    return end
 
 
 def _levels(tree: Tree, shares: Shares) -> list[_Level]:

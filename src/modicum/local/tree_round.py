@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,7 +15,7 @@ from modicum.exact.entropy import Entropy
 from modicum.local.frequency import Oracle, oracle
 from modicum.local.public import Words, pick
 from modicum.local.round import Answers, Round
-from modicum.local.tree import Grown, Tree, grow, prefix_deviation
+from modicum.local.tree import Grown, Shares, Tree, grow, last_taken, prefix_deviation
 from modicum.mechanisms.window_response import WindowResponse
 from modicum.privacy.event import Event, Pure
 
@@ -87,17 +88,11 @@ class TreeRound(Round):
 
     def grown(self, answers: Answers, attribute: int = 0, *, sure: float = 0.0) -> Grown:
         """Estimate the distribution of an attribute; ``sure`` is that of :func:`grow`."""
-        attributes, levels = self._asked(answers.words)
-        parts = {}
-        for level in range(1, self.tree.depth + 1):
-            mine = (attributes == attribute) & (levels == level)
-            parts[level] = (answers.values[mine].astype(np.int64), answers.words[mine])
+        return grow(self.tree, *self._estimates(answers, attribute), sure=sure)
 
-        def shares(level: int, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
-            return self.oracle(level).estimated(*parts[level], nodes)
-
-        counts = np.array([len(parts[level][0]) for level in parts], np.float64)
-        return grow(self.tree, shares, self._information(counts), sure=sure)
+    def last_taken(self, answers: Answers, *, sure: Sequence[float]) -> float:
+        """Return where the cells end that people hold, by :func:`last_taken`."""
+        return last_taken(self.tree, *self._estimates(answers, 0), sure=sure)
 
     def deviation(self, clients: float) -> float:
         """Typical standard deviation of the share below a point, if that many clients answer."""
@@ -113,6 +108,20 @@ class TreeRound(Round):
             1 / (each.hit - each.stray)
             for each in (self.oracle(i + 1) for i in range(self.tree.depth))
         )
+
+    def _estimates(self, answers: Answers, attribute: int) -> tuple[Shares, NDArray[np.float64]]:
+        """Return the shares of an attribute, level by level, and their information."""
+        attributes, levels = self._asked(answers.words)
+        parts = {}
+        for level in range(1, self.tree.depth + 1):
+            mine = (attributes == attribute) & (levels == level)
+            parts[level] = (answers.values[mine].astype(np.int64), answers.words[mine])
+
+        def shares(level: int, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+            return self.oracle(level).estimated(*parts[level], nodes)
+
+        counts = np.array([len(parts[level][0]) for level in parts], np.float64)
+        return shares, self._information(counts)
 
     def _information(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
         variances = np.array([self.oracle(i + 1).variance for i in range(self.tree.depth)])

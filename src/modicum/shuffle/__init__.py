@@ -1,7 +1,8 @@
 """Statistics through a shuffler, who is trusted with anonymity and with nothing else.
 
-:func:`split_sum` and :func:`mean_vector` are almost as exact as a curator. Messages of
-:mod:`modicum.local` may be shuffled too: :func:`amplified` computes what they guarantee then.
+:func:`split_sum` and :func:`mean_vector` are almost as exact as a curator. :func:`histogram` and
+:func:`mean` shuffle single messages of :mod:`modicum.local`, the simple choice: :func:`amplified`
+computes what they guarantee then.
 
 >>> from modicum import shuffle
 >>> shuffle.split_sum(within=(0, 1), epsilon=1, clients=10_000).shares
@@ -11,12 +12,14 @@
 from modicum.shuffle.amplification import amplified, local_epsilon
 from modicum.shuffle.mean_vector import MeanVector, mean_vector
 from modicum.shuffle.shuffler import Shuffler
+from modicum.shuffle.single import Single, histogram, mean
 from modicum.shuffle.sum import Sum, SumBatch, SumEstimate, analysed, split_sum
 from modicum.shuffle.vector_session import VectorBatch, VectorServer
 
 __all__ = [
     "MeanVector",
     "Shuffler",
+    "Single",
     "Sum",
     "SumBatch",
     "SumEstimate",
@@ -24,7 +27,9 @@ __all__ = [
     "VectorServer",
     "amplified",
     "analysed",
+    "histogram",
     "local_epsilon",
+    "mean",
     "mean_vector",
     "split_sum",
 ]

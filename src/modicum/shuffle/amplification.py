@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import numbers
 from fractions import Fraction
@@ -13,7 +14,7 @@ from modicum.errors import InvalidArgument
 from modicum.exact.rational import as_fraction
 from modicum.privacy.budget import Budget, Number
 
-__all__ = ["amplified", "local_epsilon"]
+__all__ = ["amplified", "local_epsilon", "single_epsilon"]
 
 _TAIL = 10.0  # standard deviations of a binomial that are summed, and 10 more integers
 _LOST = 1e-15  # more than what lies beyond (below 1e-19) and the roundings of a sum near 1
@@ -97,6 +98,13 @@ def local_epsilon(budget: Budget, *, clients: int) -> Fraction:
         found = amplified(middle, clients=clients, delta=budget.delta)
         low, high = (middle, high) if found.amount <= budget.amount else (low, middle)
     return low
+
+
+@functools.lru_cache(maxsize=64)
+def single_epsilon(budget: Budget, clients: int) -> Fraction:
+    """Return :func:`local_epsilon` rounded down, so that it is the same on every machine."""
+    unit = 1 << 12
+    return Fraction(math.floor(local_epsilon(budget, clients=clients) * unit), unit)
 
 
 class _Pair:

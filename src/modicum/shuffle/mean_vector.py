@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import hashlib
-import json
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,15 +11,17 @@ import numpy as np
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
-from modicum.exact.rational import as_fraction
-from modicum.local.protocol import check_session, fresh_session
+from modicum.local.arguments import between, length
+from modicum.local.protocol import chosen_session
 from modicum.local.round import Answers
 from modicum.local.tree import Tree
 from modicum.local.tree_round import TreeRound
 from modicum.local.vectors import LARGEST_RADIUS, Vectors
 from modicum.local.wire import Announcement, frame
+from modicum.local.written import Written, reread
 from modicum.privacy.budget import Budget, Number
-from modicum.shuffle.amplification import local_epsilon
+from modicum.shuffle.amplification import single_epsilon
+from modicum.shuffle.crowd import crowd
 from modicum.shuffle.shuffler import Shuffler
 from modicum.shuffle.vector_sum import VectorSum
 
@@ -37,7 +36,7 @@ _SCHEMA = "modicum.shuffle.mean_vector/1"
 
 
 @dataclass(frozen=True, slots=True)
-class MeanVector:
+class MeanVector(Written):
     """Public parameters of one mean vector. Made by :func:`mean_vector`.
 
     A client answers all three rounds: two single messages, then shares.
@@ -70,7 +69,7 @@ class MeanVector:
     def single(self) -> tuple[Fraction, Fraction]:
         """ε of a message of the first and the second round, before it is shuffled."""
         first, second, _ = self.parts
-        return _single(first, self.honest), _single(second, self.honest)
+        return single_epsilon(first, self.honest), single_epsilon(second, self.honest)
 
     @property
     def sum(self) -> VectorSum:
@@ -80,11 +79,6 @@ class MeanVector:
         security = math.ceil(math.log2(lost) + 1e-9)
         delta = float(last.delta) / 2
         return VectorSum(self.tag, width, last.amount, delta, security, self.clients, self.honest)
-
-    @property
-    def tag(self) -> int:
-        """64 bits that stand for the session with all its parameters."""
-        return int.from_bytes(hashlib.shake_256(self.to_json().encode()).digest(8), "little")
 
     @property
     def messages(self) -> tuple[int, int, int]:
@@ -184,11 +178,13 @@ class MeanVector:
         >>> round(protocol.error(distance=4), 4)
         0.0015
         """
-        return distance * self.sum.error(self.clients) * math.sqrt(self.dimension)
+        return (
+            length(distance, "distance") * self.sum.error(self.clients) * math.sqrt(self.dimension)
+        )
 
-    def to_json(self) -> str:
-        """Write the parameters; :meth:`from_json` reads them."""
-        written = {
+    def written(self) -> dict[str, Any]:
+        """Return all parameters; :meth:`from_json` reads their JSON."""
+        return {
             "schema": _SCHEMA,
             "session": self.session,
             "dimension": self.dimension,
@@ -199,7 +195,6 @@ class MeanVector:
             "honest": self.honest,
             "single": [str(x) for x in self.single],
         }
-        return json.dumps(written, sort_keys=True, separators=(",", ":"))
 
     @staticmethod
     def from_json(text: str) -> MeanVector:
@@ -220,15 +215,7 @@ class MeanVector:
         True
         """
         names = ("session", "dimension", "radius", "epsilon", "delta", "clients", "honest")
-        try:
-            said = json.loads(text)
-            protocol = mean_vector(**{name: said[name] for name in names})
-            same = json.loads(protocol.to_json()) == said
-        except (ValueError, KeyError, TypeError, RecursionError):
-            same = False
-        if not same:
-            raise InvalidArgument("this is no protocol that this version of modicum reads")
-        return protocol
+        return reread(text, lambda said: mean_vector(**{name: said[name] for name in names}))
 
 
 def mean_vector(
@@ -284,25 +271,9 @@ def mean_vector(
     >>> protocol.messages
     (1, 1, 40)
     """
-    size, small = as_fraction(epsilon, "epsilon"), as_fraction(delta, "delta")
-    checks = {
-        "epsilon": Fraction(1, 100) <= size <= 10,
-        "delta": Fraction(1, 10**12) <= small <= Fraction(1, 1000),
-        "clients": type(clients) is int and 100 <= clients <= 1 << 24,
-        "honest": honest is None or (type(honest) is int and 50 <= honest <= clients),
-    }
-    for name, good in checks.items():
-        if not good:
-            raise InvalidArgument(f"{name} is out of its range, see the documentation")
-    seed = fresh_session() if session is None else session
-    check_session(seed)
+    size = between(epsilon, "epsilon", "0.01", "10")
+    small = between(delta, "delta", "1e-12", "1e-3")
+    people, enough = crowd(clients, honest)
     reach = float(Vectors(b"", dimension, radius).radius)
-    enough = clients * 9 // 10 if honest is None else honest
-    return MeanVector(seed, dimension, reach, Budget("approx", size, small), clients, enough)
-
-
-@functools.lru_cache(maxsize=64)
-def _single(part: Budget, honest: int) -> Fraction:
-    """Return the ε of single messages, coarse enough to be the same on every machine."""
-    unit = 1 << 12
-    return Fraction(math.floor(local_epsilon(part, clients=honest) * unit), unit)
+    budget = Budget("approx", size, small)
+    return MeanVector(chosen_session(session), dimension, reach, budget, people, enough)

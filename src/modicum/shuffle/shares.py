@@ -13,7 +13,7 @@ __all__ = ["pooled", "share_count", "split"]
 
 
 def share_count(honest: int, *, security: int, bits: int) -> int:
-    """Shares of an integer modulo 2^bits, [S2] of the proof page.
+    """Shares of an integer modulo 2^bits: s + 2 of [S2] of the proof page.
 
     Examples
     --------

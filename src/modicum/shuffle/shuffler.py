@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from threading import Lock
 
 import numpy as np
@@ -17,7 +18,8 @@ class Shuffler:
     """Collects the messages of a round, and releases them once, permuted.
 
     It is trusted to forget who sent what and when, to permute at random, to show nobody the
-    messages before, and to have heard of enough people who follow the protocol.
+    messages before, and to have heard of enough people who follow the protocol: it counts messages,
+    and cannot tell who is behind them. What it heard before, it does not take again.
 
     Parameters
     ----------
@@ -35,11 +37,13 @@ class Shuffler:
     >>> shuffler = Shuffler(size=2, each=1, least=3)
     >>> shuffler.add(b"aabb"), shuffler.add(b"c"), shuffler.add(b"cc")
     (True, False, True)
+    >>> shuffler.add(b"bb")  # again
+    False
     >>> sorted(shuffler.release().decode())
     ['a', 'a', 'b', 'b', 'c', 'c']
     """
 
-    __slots__ = ("_each", "_entropy", "_held", "_least", "_lock", "_people", "_size")
+    __slots__ = ("_each", "_entropy", "_heard", "_held", "_least", "_lock", "_people", "_size")
 
     def __init__(self, *, size: int, each: int = 1, least: int, entropy: Entropy = SYSTEM) -> None:
         if not all(type(x) is int and x > 0 for x in (size, each, least)):
@@ -50,6 +54,7 @@ class Shuffler:
         self._size, self._each, self._least = size, each, least
         self._entropy = entropy
         self._held: list[bytes] = []
+        self._heard: set[bytes] = set()
         self._people = 0
         self._lock = Lock()
 
@@ -59,17 +64,30 @@ class Shuffler:
         return self._people
 
     def add(self, message: bytes) -> bool:
-        """Take the frames of one person or several; False if they are not whole."""
+        """Take the frames of one person or several, or none of them.
+
+        Returns
+        -------
+        bool
+            False if the frames are not whole, or if anybody's were heard before, in whatever
+            message: a network that sends twice, and somebody who slips in a copy, change nothing.
+        """
         data, whole = octets(message), self._size * self._each
         if not data or len(data) % whole:
             return False
+        parts = (data[i : i + whole] for i in range(0, len(data), whole))
+        names = [blake2b(part, digest_size=16).digest() for part in parts]
+        new = set(names)
         with self._lock:
+            if len(new) < len(names) or not self._heard.isdisjoint(new):
+                return False
+            self._heard |= new
             self._held.append(data)
-            self._people += len(data) // whole
+            self._people += len(names)
         return True
 
     def release(self) -> bytes:
-        """Return all frames in a uniformly random order, and forget them.
+        """Return all frames in a uniformly random order, and forget them but for their digests.
 
         Raises
         ------

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
-import numbers
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -16,11 +13,13 @@ from numpy.typing import NDArray
 from modicum.errors import BudgetExceeded, InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.exact.lattice import Lattice
-from modicum.exact.rational import as_fraction
+from modicum.local.arguments import between, integer
 from modicum.local.cells import read_column
 from modicum.local.once import Once
-from modicum.local.protocol import check_session, fresh_session
+from modicum.local.protocol import chosen_session
+from modicum.local.written import Written, reread
 from modicum.privacy.budget import Budget, Number
+from modicum.shuffle.crowd import crowd
 from modicum.shuffle.polya import Polya
 from modicum.shuffle.shares import pooled, share_count, split
 from modicum.shuffle.shuffler import Shuffler
@@ -33,7 +32,7 @@ _VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(Written):
     """Public parameters of one sum. Made by :func:`split_sum`."""
 
     session: str
@@ -74,11 +73,6 @@ class Sum:
         return Budget("approx", self.epsilon, lost)
 
     @property
-    def tag(self) -> int:
-        """64 bits that stand for the session with all its parameters."""
-        return int.from_bytes(hashlib.shake_256(self.to_json().encode()).digest(8), "little")
-
-    @property
     def frame_size(self) -> int:
         """Bytes of one message."""
         return _FRAME.itemsize
@@ -96,9 +90,9 @@ class Sum:
         """Return a shuffler for this sum."""
         return Shuffler(size=self.frame_size, each=self.shares, least=self.honest, entropy=entropy)
 
-    def to_json(self) -> str:
-        """Write the parameters."""
-        written = {
+    def written(self) -> dict[str, Any]:
+        """Return all parameters; :meth:`from_json` reads their JSON."""
+        return {
             "schema": "modicum.shuffle/1",
             "session": self.session,
             "lo": self.lattice.lo,
@@ -108,8 +102,36 @@ class Sum:
             "security": self.security,
             "clients": self.clients,
             "honest": self.honest,
+            # These follow from the others; a version that has other constants is noticed by them.
+            "precision": self.precision,
+            "bits": self.bits,
+            "shares": self.shares,
         }
-        return json.dumps(written, sort_keys=True, separators=(",", ":"))
+
+    @staticmethod
+    def from_json(text: str) -> Sum:
+        """Read a protocol; look at its ``budget`` and at ``honest`` before you answer.
+
+        Raises
+        ------
+        InvalidArgument
+            If the text is no protocol that this version writes.
+
+        Examples
+        --------
+        >>> from modicum import shuffle
+        >>> protocol = shuffle.split_sum(within=(0, 1), epsilon="0.5", clients=1000)
+        >>> shuffle.Sum.from_json(protocol.to_json()) == protocol
+        True
+        """
+        names = ("epsilon", "clients", "security", "honest", "session")
+
+        def built(said: dict[str, Any]) -> Sum:
+            return split_sum(
+                within=(said["lo"], said["hi"]), **{name: said[name] for name in names}
+            )
+
+        return reread(text, built)
 
 
 def split_sum(
@@ -154,23 +176,10 @@ def split_sum(
     >>> protocol.shares, protocol.bits, round(protocol.error, 2)
     (10, 25, 1.5)
     """
-    size = as_fraction(epsilon, "epsilon")
-    if not Fraction(1, 1000) <= size <= 10:
-        raise InvalidArgument(f"epsilon must lie between 0.001 and 10, got {epsilon}")
-    people = _integer(clients, "clients", 100, 1 << 24)
-    enough = _integer(people * 9 // 10 if honest is None else honest, "honest", 50, people)
-    strength = _integer(security, "security", 20, 80)
-    named = session or fresh_session()
-    check_session(named)
-    return Sum(named, Lattice.within(within), size, strength, people, enough)
-
-
-def _integer(value: object, name: str, least: int, most: int) -> int:
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
-        whole = int(value)
-        if least <= whole <= most:
-            return whole
-    raise InvalidArgument(f"{name} must be an integer from {least} to {most}, got {value!r}")
+    size = between(epsilon, "epsilon", "0.001", "10")
+    people, enough = crowd(clients, honest)
+    strength = integer(security, "security", 20, 80)
+    return Sum(chosen_session(session), Lattice.within(within), size, strength, people, enough)
 
 
 class SumBatch(Once):
@@ -192,10 +201,9 @@ class SumBatch(Once):
     __slots__ = ("_clients", "_entropy", "_protocol", "_spent")
 
     def __init__(self, protocol: Sum, clients: int, *, entropy: Entropy = SYSTEM) -> None:
-        if clients < 1:
-            raise InvalidArgument(f"clients must be positive, got {clients}")
         super().__init__()
-        self._protocol, self._clients, self._entropy = protocol, clients, entropy
+        self._protocol, self._entropy = protocol, entropy
+        self._clients = integer(clients, "clients", 1)
         self._spent = False
 
     def respond(self, values: Any) -> bytes:

@@ -9,12 +9,14 @@ import numpy as np
 
 from modicum.errors import BudgetExceeded, InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
+from modicum.local.arguments import integer
 from modicum.local.mean_vector import VectorEstimate
 from modicum.local.once import Once
 from modicum.local.public import words
 from modicum.local.round import Answers
 from modicum.local.server import Tally
-from modicum.local.wire import joined, packed, sifted
+from modicum.local.session import Session
+from modicum.local.wire import Announcement, joined, packed, sifted
 from modicum.shuffle.mean_vector import MEANS, MeanVector
 
 __all__ = ["VectorBatch", "VectorServer"]
@@ -50,10 +52,9 @@ class VectorBatch(Once):
     __slots__ = ("_answered", "_clients", "_entropy", "_protocol")
 
     def __init__(self, protocol: MeanVector, clients: int, *, entropy: Entropy = SYSTEM) -> None:
-        if clients < 1:
-            raise InvalidArgument(f"clients must be positive, got {clients}")
         super().__init__()
-        self._protocol, self._clients, self._entropy = protocol, clients, entropy
+        self._protocol, self._entropy = protocol, entropy
+        self._clients = integer(clients, "clients", 1)
         self._answered: set[int] = set()
 
     def respond(self, values: Any, announcement: bytes) -> bytes:
@@ -103,29 +104,13 @@ class VectorBatch(Once):
         return packed(said.session, said.round, numbers, answers).tobytes()
 
 
-class VectorServer:
+class VectorServer(Session[VectorEstimate]):
     """Takes what the shuffler released, round by round. See :class:`VectorBatch`."""
 
     def __init__(self, protocol: MeanVector) -> None:
+        super().__init__(protocol.first())
         self._protocol = protocol
-        self._said = protocol.first()
         self._counts: list[int] = []
-        self._estimate: VectorEstimate | None = None
-
-    @property
-    def announcement(self) -> bytes:
-        """What clients of the present round have to know."""
-        return self._said.to_bytes()
-
-    @property
-    def round(self) -> int:
-        """The present round."""
-        return self._said.round
-
-    @property
-    def estimate(self) -> VectorEstimate | None:
-        """The result, None before the last round."""
-        return self._estimate
 
     def aggregate(self, released: bytes) -> Tally:
         """Take all messages of the present round, which ends with them.
@@ -136,24 +121,26 @@ class VectorServer:
             If fewer clients than agreed are among them, or only a part of a client's shares; then
             the round goes on. Also if the session is over.
         """
-        if self._estimate is not None:
-            raise InvalidArgument("the session is over; make a new one")
-        if self._said.round == MEANS:
-            return self._last(released)
-        answers, tally = self._singles(released)
-        if not self._protocol.honest <= tally.accepted <= self._protocol.clients:
-            raise InvalidArgument(
-                f"messages of {tally.accepted} clients can be right: fewer or more than agreed"
-            )
-        self._counts.append(tally.accepted)
-        self._said = self._protocol.closed(self._said, answers)
-        return tally
+        with self._lock:
+            said = self._open()
+            if said.round == MEANS:
+                found, tally = self._last(released, said)
+                self._ended(found)
+                return tally
+            answers, tally = self._singles(released, said)
+            if not self._protocol.honest <= tally.accepted <= self._protocol.clients:
+                raise InvalidArgument(
+                    f"messages of {tally.accepted} clients can be right: fewer or more than agreed"
+                )
+            self._counts.append(tally.accepted)
+            self._ended(self._protocol.closed(said, answers))
+            return tally
 
-    def _singles(self, released: bytes) -> tuple[Answers, Tally]:
+    def _singles(self, released: bytes, said: Announcement) -> tuple[Answers, Tally]:
         """Keep the first possible message under each number."""
-        asked = self._protocol.tree(self._said.round)
+        asked = self._protocol.tree(said.round)
         ((frames, wrong),) = joined([released], asked.answer)
-        kept, reasons = sifted(frames, self._said.session, self._said.round)
+        kept, reasons = sifted(frames, said.session, said.round)
         refused = Counter[str](reasons)
         found = words(bytes.fromhex(self._protocol.session), kept["client"])
         possible = asked.possible(kept["answer"], found)
@@ -165,14 +152,15 @@ class VectorServer:
             Tally(len(first), dict(+refused)),
         )
 
-    def _last(self, released: bytes) -> Tally:
+    def _last(self, released: bytes, said: Announcement) -> tuple[VectorEstimate, Tally]:
+        """Return the mean of the clipped vectors."""
         total, vectors = self._protocol.sum, self._protocol.vectors
-        *centre, radius = self._said.parameters
+        *centre, radius = said.parameters
         mean, clients, refused = total.mean(released)
         values = vectors.restored(np.array(centre) + mean * radius)
         reach = radius / np.sqrt(vectors.width) * vectors.lattice.step
         first, second = self._counts
-        self._estimate = VectorEstimate(
+        estimate = VectorEstimate(
             values, float(reach * total.error(clients)), float(reach), (first, second, clients)
         )
-        return Tally(clients, {"share": refused} if refused else {})
+        return estimate, Tally(clients, {"share": refused} if refused else {})
