@@ -31,7 +31,8 @@ from modicum.plan.iqr import iqr
 from modicum.plan.location import expectile, huber_location, lp_location
 from modicum.plan.mean import mean
 from modicum.plan.mean_vector import VectorPlan, mean_vector
-from modicum.plan.moments import MomentsPlan, covariance, linear_regression, pca
+from modicum.plan.moments import covariance, linear_regression, pca
+from modicum.plan.moments_plan import MomentsPlan
 from modicum.plan.monotone import monotone
 from modicum.plan.quantile import median, quantile
 from modicum.plan.quantiles import quantiles
