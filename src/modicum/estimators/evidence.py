@@ -16,7 +16,7 @@ from modicum.estimators.mean_evidence import (
     NoisyTerm,
     SingleValueEvidence,
 )
-from modicum.estimators.moments import Moments
+from modicum.estimators.moments import CutOff, Moments
 from modicum.estimators.outside import Outside
 from modicum.estimators.own_vector import OwnVectorEvidence
 from modicum.estimators.quantile import QuantileEvidence
@@ -41,6 +41,7 @@ EVIDENCE: tuple[type, ...] = (
     CountEvidence,
     Counted,
     CovarianceEvidence,
+    CutOff,
     ExtremeEvidence,
     Frame,
     GaussianNoise,
