@@ -45,6 +45,21 @@ def test_too_many_columns_are_said_to_be() -> None:
     assert found == plan.mean_vector(**WIDE, **few)
 
 
+def test_the_price_of_an_error_is_found() -> None:
+    asked = {"within": (-1e9, 1e9), "sd": [1.0] * 4, "n": 2000}
+    found = plan.mean_vector(**asked, error=0.05)
+    assert found.error <= 0.05
+    assert plan.mean_vector(**asked, epsilon=found.budget.amount / 3).error > 0.05
+
+
+def test_a_clipped_mean_is_for_rows_about_0() -> None:
+    near, far = (
+        plan.clipped_mean_vector(**WIDE, sd=[1.0] * 4, n=1000, mean=mean) for mean in (0, 50)
+    )
+    assert 5 * near.error < far.error
+    assert near.passes < plan.mean_vector(**WIDE, sd=[1.0] * 4, n=1000).passes
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -58,6 +73,8 @@ def test_too_many_columns_are_said_to_be() -> None:
         {"n": 1 << 25},
         {"n": 2.5},
         {"mean": None},
+        {"error": 1.0},
+        {"correlation": 1.0},
         {"rho": None},
         {"rho": -1},
     ],

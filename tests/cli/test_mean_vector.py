@@ -44,3 +44,13 @@ def test_means_of_named_columns(people: str, price, capsys: pytest.CaptureFixtur
 def test_bad_arguments(columns, price, said, people, capsys) -> None:
     assert main(["mean-vector", people, columns, "--within=-1e9,1e9", *price]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_clipped_mean_and_plans(people: str, capsys: pytest.CaptureFixture[str]) -> None:
+    wide = "--within=-1e9,1e9"
+    assert main(["clipped-mean-vector", people, "age,height", wide, "--epsilon", "1"]) == 0
+    assert "clipped_mean_vector of age, height: 2 numbers" in capsys.readouterr().out
+    for name in ("mean-vector", "clipped-mean-vector"):
+        guess = ["--sd", "12,9", "--mean", "100", "--n", "1e3"]
+        assert main(["plan", name, wide, *guess, "--rho", "0.5"]) == 0
+        assert "the L2 distance of all means together" in capsys.readouterr().out

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from modicum.cli import (
     cdf,
+    clipped_mean_vector,
     count,
     covariance,
     expectile,
@@ -60,6 +61,8 @@ _STATISTICS = (
     trimmed_mean,
     variance,
     winsorized_mean,
+    mean_vector,
+    clipped_mean_vector,
     covariance,
     linear_regression,
     pca,
@@ -130,7 +133,6 @@ def _parser() -> Parser:
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
     for verb in _STATISTICS:
         verb.add_to(verbs)
-    mean_vector.add_to(verbs)
     plan.add_to(verbs, [verb.add_plan for verb in _STATISTICS])
     ledger.add_to(verbs)
     return parser

@@ -5,39 +5,48 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from modicum import plan
 from modicum import request as ask
-from modicum.cli.options import add_output, add_price, add_range
-from modicum.cli.verb import verb
+from modicum.cli.columns import columns_of, columns_plan, columns_verb
 from modicum.privacy.budget import Budget
 from modicum.runners.request import ArrayRequest
 
-__all__ = ["add_to"]
+__all__ = ["add_plan", "add_to"]
 
 
 def add_to(verbs: Any) -> None:
-    """Add the verb to the command line: the column is a list of names, with commas between."""
-    parser = verb(
+    """Add the verb to the command line."""
+    columns_verb(
         verbs,
         "mean_vector",
-        of="several columns together, named COLUMN,COLUMN,...",
         example="people.csv age,height,weight --within=-1e9,1e9 --rho 0.5",
-        column=None,
         question=_question,
+        options=_method,
     )
-    add_range(parser)
+
+
+def add_plan(statistics: Any) -> None:
+    """Add the statistic to ``modicum plan``."""
+    columns_plan(
+        statistics,
+        "mean_vector",
+        example="--within=-1e9,1e9 --sd 12,9,15 --mean 100 --n 1e5 --rho 0.5",
+        make=plan.mean_vector,
+    )
+
+
+def _method(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--method",
         choices=("adaptive", "shifted"),
         default="adaptive",
         help="shifted: by medians after a rotation, with --rho only (default: adaptive)",
     )
-    add_price(parser)
-    add_output(parser)
 
 
 def _question(arguments: argparse.Namespace, price: Budget) -> ArrayRequest:
     return ask.mean_vector(
-        arguments.column.split(","),
+        columns_of(arguments),
         within=arguments.within,
         budget=price,
         step=arguments.step,

@@ -23,6 +23,7 @@ from modicum.plan.card import (
     SumPlan,
     TrimmedPlan,
 )
+from modicum.plan.columns_plan import ColumnsPlan
 from modicum.plan.count import count
 from modicum.plan.cuts import cdf
 from modicum.plan.extreme import maximum, minimum
@@ -30,9 +31,8 @@ from modicum.plan.histogram import histogram
 from modicum.plan.iqr import iqr
 from modicum.plan.location import expectile, huber_location, lp_location
 from modicum.plan.mean import mean
-from modicum.plan.mean_vector import VectorPlan, mean_vector
+from modicum.plan.mean_vector import clipped_mean_vector, mean_vector
 from modicum.plan.moments import covariance, linear_regression, pca
-from modicum.plan.moments_plan import MomentsPlan
 from modicum.plan.monotone import monotone
 from modicum.plan.quantile import median, quantile
 from modicum.plan.quantiles import quantiles
@@ -42,18 +42,18 @@ from modicum.plan.variance import std, variance
 
 __all__ = [
     "BinsPlan",
+    "ColumnsPlan",
     "CountPlan",
     "CutsPlan",
     "MeanPlan",
-    "MomentsPlan",
     "Plan",
     "QuantilePlan",
     "QuantilesPlan",
     "SpreadPlan",
     "SumPlan",
     "TrimmedPlan",
-    "VectorPlan",
     "cdf",
+    "clipped_mean_vector",
     "count",
     "covariance",
     "expectile",

@@ -12,7 +12,7 @@ from modicum import request as ask
 from modicum.array_release import ArrayAnswer
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
-from modicum.plan.moments_plan import Floats, MomentsPlan, made_of, planned
+from modicum.plan.columns_plan import ColumnsPlan, Floats, made_of, planned
 from modicum.plan.rows import is_number, normal
 from modicum.plan.task import open_price
 from modicum.privacy.budget import Budget, Number
@@ -34,7 +34,7 @@ def covariance(
     mean: float = 0.0,
     step: float | None = None,
     unit: Unit | None = None,
-) -> MomentsPlan:
+) -> ColumnsPlan:
     """Plan a covariance matrix: its error, or the ε or the number of rows that an error needs.
 
     Parameters
@@ -98,7 +98,7 @@ def pca(
     mean: float = 0.0,
     step: float | None = None,
     unit: Unit | None = None,
-) -> MomentsPlan:
+) -> ColumnsPlan:
     """Plan principal components; as :func:`covariance`.
 
     Parameters
@@ -153,7 +153,7 @@ def linear_regression(
     target_sd: float = 1.0,
     step: float | None = None,
     unit: Unit | None = None,
-) -> MomentsPlan:
+) -> ColumnsPlan:
     """Plan a linear regression; as :func:`covariance`.
 
     Parameters

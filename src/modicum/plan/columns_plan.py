@@ -22,18 +22,20 @@ from modicum.privacy.unit import Unit, checked_unit
 from modicum.release import Entry
 from modicum.runners.request import ArrayRequest
 
-__all__ = ["Floats", "Made", "MomentsPlan", "made_of", "planned"]
+__all__ = ["MOST_VALUES", "ColumnsPlan", "Floats", "Made", "made_of", "planned"]
 
 Floats = NDArray[np.float64]
 _RUNS, _SEARCH_RUNS = 8, 4
 _CORRECTIONS = 4
-_MOST_VALUES = 1 << 21  # of the synthetic rows
+MOST_VALUES = 1 << 21
+"""Of the synthetic rows, where each is multiplied with all others of its row."""
+
 _LEAST_EPSILON, _LARGEST_EPSILON = 1e-3, 100.0
 
 
 @dataclass(frozen=True, slots=True)
-class MomentsPlan(Plan):
-    """Plan for what follows from second moments of several columns.
+class ColumnsPlan(Plan):
+    """Plan for a statistic of several columns together.
 
     Attributes
     ----------
@@ -107,7 +109,9 @@ def planned(
     meaning: str,
     made: Made,
     given: tuple[Budget | None, int | None, float | None, Unit | None],
-) -> MomentsPlan:
+    *,
+    most: int = MOST_VALUES,
+) -> ColumnsPlan:
     """Find what is missing of the price, the rows and the error, and describe it."""
     price, n, error, unit = given
     if [price, n, error].count(None) != 1:
@@ -116,7 +120,7 @@ def planned(
             "the third is found"
         )
     asked = question(budget=pure(1) if price is None else price)
-    lattice, person, most = asked.lattice, checked_unit(unit), _MOST_VALUES // len(made.sd)
+    lattice, person, most = asked.lattice, checked_unit(unit), most // len(made.sd)
     assert lattice is not None
     size = most if n is None else _checked_rows(n, most)
 
@@ -140,7 +144,7 @@ def planned(
     runs = simulated(price, size, _RUNS)
     statuses = [each.status for each in runs]
     width = median(each.width for each in runs)
-    return MomentsPlan(
+    return ColumnsPlan(
         statistic=asked.statistic,
         method=asked.method,
         budget=price,
