@@ -17,6 +17,8 @@ from modicum.summaries.kernel import CHUNK, LIMB, Quantiser
 
 __all__ = ["CellSummary", "Cells"]
 
+_FOR_EACH_CELL, _MOST_HELD = 32, 1 << 19  # records that are sorted together: 4 MB
+
 
 @dataclass(frozen=True, slots=True)
 class Cells:
@@ -177,21 +179,36 @@ class _CellsPass:
         self._cuts = np.array(cuts, dtype=np.int64)
         # Counts, and sums in two limbs: each grows by at most 2^26 a record.
         self._tallies = np.zeros((3, len(cuts) + 1), dtype=np.int64)
+        # A block costs as much as its sort and a few steps for each cell.
+        self._block = min(_MOST_HELD, max(CHUNK, _FOR_EACH_CELL * len(cuts)))
+        self._held: list[Integers] = []
+        self._rows = 0
 
     def update(self, x: NDArray[np.float64], /) -> None:
         for start in range(0, len(x), CHUNK):
             q = self._quantiser.integers(self._quantiser.bits(x[start : start + CHUNK]))
-            q.sort()
-            starts = np.concatenate([[0], q.searchsorted(self._cuts)])
-            counts = np.diff(starts, append=len(q))
-            filled = counts > 0
-            self._tallies[0] += counts
-            if filled.any():
-                firsts = starts[filled]
-                self._tallies[1, filled] += np.add.reduceat(q >> LIMB, firsts)
-                self._tallies[2, filled] += np.add.reduceat(q & ((1 << LIMB) - 1), firsts)
+            self._held.append(q)
+            self._rows += len(q)
+            if self._rows >= self._block:
+                self._tally()
+
+    def _tally(self) -> None:
+        """Count and add up what is held."""
+        q = np.concatenate(self._held)
+        self._held, self._rows = [], 0
+        q.sort()
+        starts = np.concatenate([[0], q.searchsorted(self._cuts)])
+        counts = np.diff(starts, append=len(q))
+        filled = counts > 0
+        self._tallies[0] += counts
+        if filled.any():
+            firsts = starts[filled]
+            self._tallies[1, filled] += np.add.reduceat(q >> LIMB, firsts)
+            self._tallies[2, filled] += np.add.reduceat(q & ((1 << LIMB) - 1), firsts)
 
     def finish(self) -> CellSummary:
+        if self._held:
+            self._tally()
         counts, high, low = self._tallies.tolist()
         sums = tuple((a << LIMB) + b for a, b in zip(high, low, strict=True))
         asked, ends = self._asked, (self._quantiser.first, self._quantiser.last)
