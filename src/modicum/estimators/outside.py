@@ -65,14 +65,20 @@ class Outside:
 
     def at_most(self, alpha: float) -> float:
         """Bound on the records outside all sides together, with probability 1 - alpha."""
+        return sum(self._sides(alpha))
+
+    def too_many(self, least_count: float, alpha: float) -> bool:
+        """Whether more than 3/4 of the data may be outside, 3/8 on one side of two.
+
+        Then nothing can be said.
+        """
+        return max(self._sides(alpha)) * len(self.radii) > 0.75 * least_count
+
+    def _sides(self, alpha: float) -> list[float]:
         slack = math.log(self.candidates * len(self.radii) / alpha)
         # Radius 0 counts as one half octave below the first candidate, at most 1 step.
         spans = (math.log(self.widest / max(r, math.sqrt(0.5))) for r in self.radii)
-        return sum((self.power * span + slack) / self.eta for span in spans)
-
-    def too_many(self, least_count: float, alpha: float) -> bool:
-        """Whether more than three quarters of the data may be outside: nothing can be said."""
-        return self.at_most(alpha) > 0.75 * least_count
+        return [(self.power * span + slack) / self.eta for span in spans]
 
     def expected(self, tail: float) -> float:
         """Typical number of records outside the heavier side, for a tail of index ``tail``.
