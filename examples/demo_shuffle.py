@@ -369,7 +369,8 @@ def main() -> None:
         print(f"\n{price}")
         for name in ("truth", "value"):
             print(f"  {name:9}" + "".join(f"{x:12.6f}" for x in one[name]))
-        print(f"  standard error {one['standard_error']:.2g}")
+        beside = "" if kind == "sum" else ", beside what clipping to drawn bounds moves"
+        print(f"  standard error {one['standard_error']:.2g}{beside}")
         print(f"  people heard in each round   {one['accepted']}")
         print(f"  messages of a person         {list(one['messages'])}")
         print(f"  {one['bytes'] / 1e6:.1f} MB reached the server, {one['seconds']:.0f} s")
