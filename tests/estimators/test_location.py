@@ -118,7 +118,7 @@ def test_the_interval_covers_what_cells_hide(sign) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ASKED)
-@pytest.mark.parametrize("shape", [*SHAPES.keys() - {"pareto 1.5"}])
+@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "pareto 1.5"])
 @pytest.mark.parametrize("n", [200, 1000, 10_000])
 def test_coverage_over_many_data_sets(name, shape, n) -> None:
     ask, psi = ASKED[name]
