@@ -8,7 +8,6 @@ the explained column, and the next list lies closer about it (docs/proofs/moment
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -24,15 +23,20 @@ from modicum.summaries.base import Integers
 from modicum.summaries.fit_losses import CAP, FINE, MOST_LOSS, FitList, FitLosses
 from modicum.summaries.outer import Frame
 
-__all__ = ["ListedFit", "few_rows", "listed_fit"]
+__all__ = ["ListedFit", "few_rows", "fit_status", "listed_fit"]
 
 _FEW, _MOST_ROWS = 200, 1 << 15
 _CERTAIN = 160.0  # η times rows of a list from which on more lists are better than a better choice
 _MOST_LISTS = 24
 _FIRST, _TIMID = 0.3, 0.06
 _SQUARE = 0.3  # twice the mean square of a column in half-widths, about
+_LITTLE = 16  # below, a fit is worse than a constant about as often as not
+_LEVELS, _LEVEL, _CERTAIN_LEVEL = 0.6, Fraction(1, 10), 60.0
+_STAY = 4
 _SHOWN = 4
 _WORK, _LISTED = 1 << 23, (256, 4096)
+
+LITTLE = "too little data for this budget: the fit may be worse than a constant"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,33 +113,46 @@ def few_rows(placed: PlacedColumns) -> bool:
 
 def listed_fit(placed: PlacedColumns) -> Steps[ListedFit]:
     """Spend all that is left on a choice from one list after another."""
-    purse, frame, rows = placed.purse, placed.frame, placed.count
-    each, spreads = _lists(placed)
-    size = min(max(_WORK // rows, _LISTED[0]), _LISTED[1])
     middle = (0,) * placed.width
-    for number, spread in enumerate(spreads):
-        fits = FitList(middle, spread, size, number)
-        losses = yield from need(placed.ask(FitLosses(frame, fits)))
-        last = number == len(spreads) - 1
-        law = purse.least_loss(losses.losses, MOST_LOSS, share=None if last else each)  # [B1]
+    lists = _lists(placed)
+    size = min(max(_WORK // placed.count, _LISTED[0]), _LISTED[1])
+    for number, (share, spread, free) in enumerate(lists):
+        fits = FitList(middle, max(1, round(spread * (1 << FINE))), size, number, free)
+        losses = yield from need(placed.ask(FitLosses(placed.frame, fits)))
+        law = placed.purse.least_loss(
+            losses.losses, most=MOST_LOSS, first=_STAY * size, share=share
+        )  # [B1]
         listed = fits.fits()
         chosen = yield from draw(f"fit of list {number + 1}", law, partial(_words, listed))
         middle = tuple(listed[chosen].tolist())
-    return ListedFit(placed.labels, placed.lattice, frame, rows, len(spreads), middle)
+    return ListedFit(placed.labels, placed.lattice, placed.frame, placed.count, len(lists), middle)
 
 
-def _lists(placed: PlacedColumns) -> tuple[Fraction, Sequence[int]]:
-    """Share of a list, and how far each reaches, in units of 2^-12 [B2]."""
+def fit_status(placed: PlacedColumns) -> str:
+    """Say whether so little can be heard that the fit may be worse than none."""
+    return LITTLE if _heard(placed) < _LITTLE * (placed.width - 1) else "ok"
+
+
+def _heard(placed: PlacedColumns) -> float:
+    """Rows times the bounded range that is left: what all lists together can tell."""
+    left = Fraction(placed.purse.left, placed.purse.total)
+    return placed.count * float(placed.purse.range_for(left))
+
+
+def _lists(placed: PlacedColumns) -> list[tuple[Fraction | None, float, int]]:
+    """Share, spread and number of free components of each list [B2]."""
     purse, rows, slopes = placed.purse, placed.count, placed.width - 1
-    left = Fraction(purse.left, purse.total)
+    level = min(_LEVEL, share_of(purse, _CERTAIN_LEVEL / rows))
+    left = Fraction(purse.left, purse.total) - level
     affordable = int(left / share_of(purse, _CERTAIN / rows))
     lists = min(max(affordable, 1), slopes + 2, _MOST_LISTS)
     certain = rows * float(purse.range_for(left / lists))
-    total = rows * float(purse.range_for(left))
-    first = min(_FIRST, _TIMID * math.sqrt(total / slopes))
+    first = min(_FIRST, _TIMID * math.sqrt(_heard(placed) / slopes))
     last = min(first, CAP / 1024 / math.sqrt(_SQUARE * certain))
-    reach = np.geomspace(first, last, lists)
-    return left / lists, [max(1, round(each * (1 << FINE))) for each in reach.tolist()]
+    spreads = np.geomspace(first, last, lists).tolist()
+    shares = [left / lists] * (lists - 1) + [None]
+    found = zip(shares, spreads, strict=True)
+    return [(level, _LEVELS, 1), *((share, each, placed.width) for share, each in found)]
 
 
 def _words(listed: Integers, chosen: int) -> str:

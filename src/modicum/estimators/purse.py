@@ -265,10 +265,15 @@ class Purse(ABC):
         self._pay(event)
         return law
 
-    def least_loss(self, losses: Integers, most: int, *, share: Fraction | None) -> LeastLoss:
-        """Candidate with nearly the least loss; a record adds up to ``most`` to each."""
+    def least_loss(
+        self, losses: Integers, *, most: int, first: int, share: Fraction | None
+    ) -> LeastLoss:
+        """Candidate with nearly the least loss; a record adds up to ``most`` to each.
+
+        ``first`` is the weight of the first one.
+        """
         epsilon, event = self._bounded_range(share)
-        law = LeastLoss(losses, most, epsilon, event)
+        law = LeastLoss(losses, most, first, epsilon, event)
         self._pay(event)
         return law
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from modicum.array_release import ArrayAnswer, Axis, Floats, Intervals
 from modicum.estimators.least_squares import reach
-from modicum.estimators.listed_fit import few_rows, listed_fit
+from modicum.estimators.listed_fit import few_rows, fit_status, listed_fit
 from modicum.estimators.moment_bounds import CONDITION, covered
 from modicum.estimators.moments import Moments, noisy_moments, spread_status
 from modicum.estimators.placed import placed_columns
@@ -62,8 +62,9 @@ def noisy_regression(columns: Columns, lattice: Lattice, event: Event) -> Steps[
     placed = yield from placed_columns(columns, lattice, event, goal=True)
     axis = Axis.of(term=("intercept", *placed.labels[:-1]))
     if few_rows(placed):
+        status = fit_status(placed)
         listed = yield from listed_fit(placed)
-        return ArrayAnswer(_exact(listed.coefficients), (axis,), listed, "ok", "listed fits")
+        return ArrayAnswer(_exact(listed.coefficients), (axis,), listed, status, "listed fits")
     moments = yield from noisy_moments(placed, goal=True)
     status = spread_status(moments.labels[:-1], fitted(moments).kept, SOME, NOTHING)
     evidence = RegressionEvidence(moments)

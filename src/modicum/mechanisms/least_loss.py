@@ -20,7 +20,9 @@ __all__ = ["LeastLoss"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeastLoss(Law[int]):
-    """A candidate k with P(k) ∝ exp(-ε loss(k) / most), loss(k) a sum over records.
+    """A candidate k with P(k) ∝ w(k) exp(-ε loss(k) / most), loss(k) a sum over records.
+
+    w is 1 but for the first candidate, which is what remains if no other is heard to be better.
 
     The exponential mechanism (McSherry and Talwar 2007). Every record adds to a loss, so one more
     moves all of them in one direction, and no factor 2 is lost.
@@ -34,6 +36,8 @@ class LeastLoss(Law[int]):
         One for each candidate (secret).
     most : int
         The largest loss of one record.
+    first : int
+        Weight of the first candidate; public.
     epsilon : Fraction
     stated : Event
         What a draw is charged as: a bounded range of ε, or what follows from it.
@@ -45,6 +49,7 @@ class LeastLoss(Law[int]):
 
     losses: NDArray[np.int64] = field(repr=False, metadata=SECRET)
     most: int
+    first: int
     epsilon: Fraction
     stated: Event
 
@@ -54,8 +59,7 @@ class LeastLoss(Law[int]):
         return self.stated
 
     def sample(self, entropy: Entropy) -> int:
-        alike = np.ones(len(self.losses), dtype=np.int64)
-        return draw_level(alike, self.losses, self.epsilon / self.most, entropy)
+        return draw_level(self._weights(), self.losses, self.epsilon / self.most, entropy)
 
     def log_density(self, outcome: int) -> float:
         return float(self.log_densities([outcome])[0])
@@ -64,8 +68,15 @@ class LeastLoss(Law[int]):
         """Log density at each of many outcomes."""
         steps = (self.losses.min() - self.losses).astype(np.float64)
         exponents = float(self.epsilon / self.most) * steps
-        found: NDArray[np.float64] = exponents[list(outcomes)] - math.log(np.exp(exponents).sum())
+        weights = self._weights().astype(np.float64)
+        logs = np.log(weights) + exponents
+        found: NDArray[np.float64] = logs[list(outcomes)] - math.log(weights @ np.exp(exponents))
         return found
 
     def probes(self) -> Iterable[int]:
         return range(len(self.losses))
+
+    def _weights(self) -> NDArray[np.int64]:
+        weights = np.ones(len(self.losses), dtype=np.int64)
+        weights[0] = self.first
+        return weights
