@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -116,11 +117,11 @@ def listed_fit(placed: PlacedColumns) -> Steps[ListedFit]:
     middle = (0,) * placed.width
     lists = _lists(placed)
     size = min(max(_WORK // placed.count, _LISTED[0]), _LISTED[1])
-    for number, (share, spread, free) in enumerate(lists):
-        fits = FitList(middle, max(1, round(spread * (1 << FINE))), size, number, free)
+    for number, each in enumerate(lists):
+        fits = FitList(middle, max(1, round(each.spread * (1 << FINE))), size, number, each.free)
         losses = yield from need(placed.ask(FitLosses(placed.frame, fits)))
         law = placed.purse.least_loss(
-            losses.losses, most=MOST_LOSS, first=_STAY * size, share=share
+            losses.losses, most=MOST_LOSS, first=each.stay * size or 1, share=each.share
         )  # [B1]
         listed = fits.fits()
         chosen = yield from draw(f"fit of list {number + 1}", law, partial(_words, listed))
@@ -139,8 +140,17 @@ def _heard(placed: PlacedColumns) -> float:
     return placed.count * float(placed.purse.range_for(left))
 
 
-def _lists(placed: PlacedColumns) -> list[tuple[Fraction | None, float, int]]:
-    """Share, spread and number of free components of each list [B2]."""
+class _List(NamedTuple):
+    """Share of the budget, spread, free components, and the weight of staying in list lengths."""
+
+    share: Fraction | None
+    spread: float
+    free: int
+    stay: int
+
+
+def _lists(placed: PlacedColumns) -> list[_List]:
+    """Plan all lists [B2]."""
     purse, rows, slopes = placed.purse, placed.count, placed.width - 1
     level = min(_LEVEL, share_of(purse, _CERTAIN_LEVEL / rows))
     left = Fraction(purse.left, purse.total) - level
@@ -151,8 +161,13 @@ def _lists(placed: PlacedColumns) -> list[tuple[Fraction | None, float, int]]:
     last = min(first, CAP / 1024 / math.sqrt(_SQUARE * certain))
     spreads = np.geomspace(first, last, lists).tolist()
     shares = [left / lists] * (lists - 1) + [None]
-    found = zip(shares, spreads, strict=True)
-    return [(level, _LEVELS, 1), *((share, each, placed.width) for share, each in found)]
+    return [
+        _List(level, _LEVELS, 1, 0),
+        *(
+            _List(share, spread, placed.width, 0 if number else _STAY)
+            for number, (share, spread) in enumerate(zip(shares, spreads, strict=True))
+        ),
+    ]
 
 
 def _words(listed: Integers, chosen: int) -> str:
