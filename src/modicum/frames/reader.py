@@ -14,7 +14,7 @@ from modicum.frames.quiet import quiet
 from modicum.frames.remote import RemoteSource, Scope
 from modicum.frames.rows import PassingOnce
 from modicum.frames.source import Source
-from modicum.frames.vectors import Column, check_columns, parts, read_chunks, width_of
+from modicum.frames.vectors import Column, check_columns, check_held, parts, read_chunks, width_of
 from modicum.steps import Ask
 from modicum.summaries.base import Accumulator, Fetchable
 from modicum.summaries.columns import Columns
@@ -64,6 +64,7 @@ def check_asks(source: Source, asks: Sequence[Ask[Any]]) -> None:
     """Check by the schema that all columns can be read for their reductions."""
     for ask in asks:
         check_column(source, ask.place, ask.lattice)
+        check_held(source, ask.reduction)
 
 
 def check_column(source: Source, column: Column, lattice: Lattice | None) -> None:
