@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +28,7 @@ def bulk_of(
     ranks = np.append(before, windows.count)
     grid = IntervalGrid.of(lattice)
     below: Integers = ranks[np.searchsorted(values, grid.ends())]
-
-    def words(index: int) -> str:
-        low, wide = grid.interval(index)
-        return f"[{lattice.words(low)}, {lattice.words(low + wide)})"
-
     law = purse.interval(grid.scores(below), grid, share=share)
-    low, wide = grid.interval((yield from draw("bulk", law, words)))
+    low, wide = grid.interval((yield from draw("bulk", law, partial(grid.words, lattice))))
     centre = min(max(low + wide // 2, lattice.first), lattice.last)
     return Stretch.about(centre, wide.bit_length() - 2, (lattice.first, lattice.last))
