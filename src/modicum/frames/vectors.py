@@ -74,8 +74,8 @@ def check_vector_unit(unit: Unit, columns: Sequence[Column]) -> None:
     """Refuse what has no meaning for vectors: one record a person, made of its rows."""
     if unit.combine is not None and any(isinstance(each, Columns) for each in columns):
         raise InvalidArgument(
-            "a person's rows are not combined into one vector: use unit_of(column, rows=...), or "
-            "combine them beforehand"
+            "a person's rows are not combined into one vector: use unit_of(column, max_rows=...), "
+            "or combine them beforehand"
         )
 
 
