@@ -51,7 +51,7 @@ def pairs(most: int) -> list[tuple[np.ndarray, np.ndarray]]:
     ids=lambda r: f"{r.statistic}-{r.budget.kind}",
 )
 def test_two_columns_keep_their_claim(request_) -> None:
-    values = {"count": ((0,), (10**6,)), "interval of column 0": (1023 - 256,)}
+    values = {"count": ((0,), (150,), (10**6,)), "interval of column 0": (1023 - 256,)}
     report = audit.check(request_, pairs(2)[::2], values=values, widths=WIDTHS)
     assert report.passed, report
     assert report.drawn == report.claimed
