@@ -239,6 +239,8 @@ def test_beyond_the_ranks_only_those_of_the_nearest_count() -> None:
     data = (400,) * 10**6
     strip = strip_of(data, (-1, 700), 300.0, Scale(0.5, 4), fine=30)
     assert strip.middles.max() <= 700
+    assert strip.cells.above.max() <= 701
+    assert (strip.cells.starts == 400).sum() > 100
     assert strip.halves.max() < 40
     near = np.abs(strip.middles - 300) < 8
     assert strip.halves[np.repeat(near, np.diff(strip.heads))].max() <= 0.25

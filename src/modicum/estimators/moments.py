@@ -257,7 +257,7 @@ def _frame(
     words, ends = _in_words(grid, lattice), cell_numbers(grid.ends())
     for place, label in enumerate(labels):
         twice = 2 if goal and place == len(labels) - 1 else 1
-        scores = grid.scores(spread.below(place, ends))
+        scores = grid.scores(np.diff(spread.below(place, ends), axis=1))
         law = purse.interval(scores, grid, share=twice * share)
         chosen.append(grid.interval((yield from draw(f"interval of {label}", law, words))))
     return Frame(

@@ -166,6 +166,24 @@ class Cells:
         )
         return cells, np.unique(now[cell + np.cumsum(cuts)])
 
+    def within(self, low: float, high: float, heads: Integers) -> tuple[Cells, Integers]:
+        """Leave out cells wholly below or above two masses; some begin at the heads."""
+        first = int(np.searchsorted(self.above, low))
+        last = int(np.searchsorted(self.mass[:-1], high, side="right"))
+        if first == 0 and last == len(self.sizes):
+            return self, heads
+        every, own = slice(first, last + 1), slice(first, last)
+        cells = Cells(
+            self.starts[every],
+            self.offsets[every],
+            self.fine,
+            self.mass[every],
+            self.source[own],
+            self.sizes[own],
+            self.above[own],
+        )
+        return cells, np.unique(np.clip(heads, first, last)) - first
+
     def draw(self, cell: int, entropy: Entropy) -> tuple[int, int]:
         """Return a point of a cell, and how many it has."""
         low = (int(self.starts[cell]) << self.fine) + int(self.offsets[cell])
@@ -260,17 +278,18 @@ class Strip:
     def of(cls, table: Table, centre: float, distances: Floats) -> Strip:
         """Cut at distances from a wanted rank, but for light cells: they stay whole."""
         mass, (low, high) = table.cells.mass, table.ranks
-        wanted = np.concatenate([centre - distances[:0:-1], centre + distances])
-        within = (wanted > max(low, mass[0])) & (wanted < min(high, mass[-1]))
-        wanted = wanted[within]
+        wanted = np.concatenate([[low], centre - distances[:0:-1], centre + distances, [high]])
+        np.minimum(np.maximum(wanted, low, out=wanted), high, out=wanted)
+        wanted = wanted[(wanted > mass[0]) & (wanted < mass[-1])]
         at = np.searchsorted(mass, wanted, side="right") - 1
         grown = table.grown[at]
         shares = np.divide(wanted - mass[at], grown, out=np.zeros(len(at)), where=grown > 0)
         keys = np.concatenate([at + shares, table.fixed])
         keys.sort()
         cells, heads = table.cells.cut(keys[np.append(keys[1:] > keys[:-1], True)])
-        # So mass beyond the ranks may be taken for what is nearer.
+        cells, heads = cells.within(low, high, heads)
         first = heads[:-1]
+        # Mass beyond the ranks may be taken for what is nearer.
         below, above = (
             np.minimum(np.maximum(ends, low), high) for ends in (cells.mass[:-1], cells.above)
         )
