@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from modicum.estimators.nest import Branch, nodes_of
+from modicum.estimators.nest import Plan, planned
 from modicum.exact.enclosure import sqrt_below
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive, gaussian, laplace
@@ -79,8 +79,9 @@ class Purse(ABC):
     def _path_event(self, amount: Fraction) -> Event:
         """Event of draws whose bounded ranges cost an amount along every path."""
 
+    @staticmethod
     @abstractmethod
-    def _range_of(self, amount: Fraction) -> Fraction:
+    def _range_of(amount: Fraction) -> Fraction:
         """Size η of the bounded-range event which an amount of the currency buys."""
 
     @abstractmethod
@@ -187,9 +188,9 @@ class Purse(ABC):
         self._pay(event)
         return law
 
-    def nodes(self, tree: tuple[Branch, ...], points: int, *, share: Fraction) -> tuple[Node, ...]:
+    def tree(self, qs: tuple[Fraction, ...], points: int, *, share: Fraction) -> Plan:
         """Divide a share along every path of a tree of quantiles."""
-        return nodes_of(tree, self.total * share, self._range_of, points)
+        return planned(qs, self.path_power, self.total * share, self._range_of, points)
 
     def nested(
         self,
@@ -223,13 +224,7 @@ class Purse(ABC):
         return law
 
     def threshold(
-        self,
-        lowest: Integers,
-        ends: tuple[int, int],
-        *,
-        target: int,
-        cap: int,
-        share: Fraction,
+        self, lowest: Integers, ends: tuple[int, int], *, target: int, cap: int, share: Fraction
     ) -> RankThreshold:
         """Integer between two ends with about ``target`` records below it."""
         epsilon, event = self._bounded_range(share)
@@ -325,7 +320,8 @@ class PurePurse(Purse):
     def _path_event(self, amount: Fraction) -> Event:
         return Pure(amount)
 
-    def _range_of(self, amount: Fraction) -> Fraction:
+    @staticmethod
+    def _range_of(amount: Fraction) -> Fraction:
         """Return the ε: a bounded range of η is pure η."""
         return amount
 
@@ -371,7 +367,8 @@ class ConcentratedPurse(Purse):
         self._pay(law.event)
         return law
 
-    def _range_of(self, amount: Fraction) -> Fraction:
+    @staticmethod
+    def _range_of(amount: Fraction) -> Fraction:
         """Return η = sqrt(8 ρ), rounded down: a bounded range of η costs η²/8."""
         return sqrt_below(8 * amount, _BITS)
 

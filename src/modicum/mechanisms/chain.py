@@ -130,7 +130,7 @@ def _before(lower: Strip, strip: Strip) -> Integers:
     """
     ends, heads = strip.heads[1:], lower.heads[:-1]
     limits = strip.cells.starts[ends] + (strip.cells.offsets[ends] > 0)
-    found: Integers = np.searchsorted(lower.cells.starts[heads], limits)
+    found: Integers = lower.cells.starts[heads].searchsorted(limits)
     return np.maximum(found, 1, out=found)
 
 
@@ -156,7 +156,7 @@ def _stepped(
     The middles of the two strips, ``own`` and ``at``, are in nats.
     """
     y = at - wanted
-    place = np.searchsorted(own, y)
+    place = own.searchsorted(y)
     np.minimum(place, before, out=place)
     found = _taken(_decayed(sums, own), place)
     found *= _faded(np.concatenate([own[:1], own])[place] - y)
@@ -165,8 +165,8 @@ def _stepped(
     for start, stop in pairwise([0, *stretches]):
         # From the k whose end is beyond the stretch's beginning, to the last k of which a row
         # wants something below its end: both increase with k, and the last row wants the least.
-        first = int(np.searchsorted(before, start, side="right"))
-        k = slice(first, max(first, int(np.searchsorted(place[-1], stop))))
+        first = int(before.searchsorted(start, side="right"))
+        k = slice(first, max(first, int(place[-1].searchsorted(stop))))
         if k.start == k.stop:
             continue
         # From the end backwards: those from i on are the last ``stop - i``.
@@ -177,7 +177,7 @@ def _stepped(
         reach = _taken(above, high)
         reach *= _faded(y[:, k] - ends[high])
         end = np.maximum(stop - before[k], 0)
-        beyond = np.take(above, end, axis=1)
+        beyond = above.take(end, axis=1)
         beyond *= _faded(at[k] - ends[end])
         beyond *= np.exp(-wanted)
         found[:, k] += _CANCELLED * reach
@@ -195,7 +195,7 @@ def _faded(nats: Floats) -> Floats:
 def _taken(table: Floats, places: Integers) -> Floats:
     """Return table[c, places[c, k]] for all c, k."""
     rows, columns = table.shape
-    found: Floats = np.take(table, places + np.arange(0, rows * columns, columns)[:, None])
+    found: Floats = table.take(places + np.arange(0, rows * columns, columns)[:, None])
     return found
 
 
@@ -207,10 +207,10 @@ def _decayed(sums: Floats, at: Floats) -> Floats:
     found = np.zeros((len(sums), len(at) + 1))
     start = 0
     while start < len(at):
-        stop = int(np.searchsorted(at, at[start] + _REACH, side="right"))
+        stop = int(at.searchsorted(at[start] + _REACH, side="right"))
         grown = np.exp(at[start:stop] - at[start])
         part = found[:, start + 1 : stop + 1]
-        np.cumsum(sums[:, start:stop] * grown, axis=1, out=part)
+        np.add.accumulate(sums[:, start:stop] * grown, axis=1, out=part)
         if start:
             part += found[:, start : start + 1] * np.exp(at[start - 1] - at[start])
         part /= grown

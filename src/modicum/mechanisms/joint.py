@@ -141,7 +141,7 @@ class JointQuantiles(Law[tuple[int, ...]]):
             # e^(-r loss) - e^(-r cap) over most and chance / among, to float precision.
             kept = math.log(-math.expm1(-rate * ((cap * unit - loss) / unit)))
             kept -= rate * (loss / unit) + most + math.log(chance) - math.log(among)
-            exact = partial(self._kept, Fraction(loss, unit), most, Fraction(chance, among))
+            exact = partial(self._kept, (loss, unit), most, (chance, among))
             if guessed_below(kept, _GUESSED, exact, entropy):
                 return (total, *points)
 
@@ -201,12 +201,12 @@ class JointQuantiles(Law[tuple[int, ...]]):
         return (total, *(low + place - i for i, place in enumerate(sorted(places))))
 
     def _kept(
-        self, loss: Fraction, most: float, chance: Fraction, digits: int
+        self, loss: tuple[int, int], most: float, chance: tuple[int, int], digits: int
     ) -> tuple[Fraction, Fraction]:
-        """Enclose the chance that a proposal of this loss and chance is kept."""
-        weight = _raised(most) * chance
+        """Enclose the chance that a proposal of this loss and chance, two ratios, is kept."""
+        weight = _raised(most) * Fraction(*chance)
         places = digits + len(str(math.ceil(1 / weight)))
-        own = small_exp_bounds(self.rate * loss, places)
+        own = small_exp_bounds(self.rate * Fraction(*loss), places)
         even = small_exp_bounds(self.rate * self.terms.cap, places)
         low, high = (own[0] - even[1]) / weight, (own[1] - even[0]) / weight
         assert low <= 1
@@ -244,16 +244,17 @@ class JointQuantiles(Law[tuple[int, ...]]):
         off = max(abs(n - totals[0]), abs(n - totals[-1]))
         distances = scale.distances(float(self.terms.cap + off))
         tables: dict[tuple[int, int], Table] = {}
-        for q in list(accumulate(self.terms.shares))[:-1]:
-            low = math.floor(totals[0] * q) - self.terms.cap - 1
-            high = math.ceil(totals[-1] * q) + self.terms.cap + 1
+        shares, parts = _whole(self.terms.shares)
+        for upto in list(accumulate(shares))[:-1]:
+            low = totals[0] * upto // parts - self.terms.cap - 1
+            high = -(-totals[-1] * upto // parts) + self.terms.cap + 1
             ranks = max(low, -1), min(high, n + 1)
             if ranks not in tables:  # those of few records are alike
                 cells = Cells.of(
                     self.records, (self.first, self.last), self.fine, ranks, self.stretch
                 )
                 tables[ranks] = Table.of(cells, ranks, scale)
-            strips.append(Strip.of(tables[ranks], float(q) * n, distances))
+            strips.append(Strip.of(tables[ranks], upto / parts * n, distances))
         return Chain.of(
             tuple(strips),
             self.records.count,

@@ -167,20 +167,23 @@ class Cells:
         return cells, np.unique(now[cell + np.cumsum(cuts)])
 
     def within(self, low: float, high: float, heads: Integers) -> tuple[Cells, Integers]:
-        """Leave out cells wholly below or above two masses; some begin at the heads."""
-        first = int(np.searchsorted(self.above, low))
-        last = int(np.searchsorted(self.mass[:-1], high, side="right"))
-        if first == 0 and last == len(self.sizes):
+        """Leave out cells wholly below or above two masses, but one; some begin at the heads.
+
+        What is drawn from beyond is never kept, so that mass may be taken for what is nearer.
+        """
+        if low <= self.mass[0] and self.mass[-1] <= high:
             return self, heads
+        first = int(self.above[:-1].searchsorted(low, side="right"))
+        last = max(first + 1, int(self.mass[:-1].searchsorted(high)))
         every, own = slice(first, last + 1), slice(first, last)
         cells = Cells(
             self.starts[every],
             self.offsets[every],
             self.fine,
-            self.mass[every],
+            np.clip(self.mass[every], low, high),
             self.source[own],
             self.sizes[own],
-            self.above[own],
+            np.clip(self.above[own], low, high),
         )
         return cells, np.unique(np.clip(heads, first, last)) - first
 
@@ -281,7 +284,7 @@ class Strip:
         wanted = np.concatenate([[low], centre - distances[:0:-1], centre + distances, [high]])
         np.minimum(np.maximum(wanted, low, out=wanted), high, out=wanted)
         wanted = wanted[(wanted > mass[0]) & (wanted < mass[-1])]
-        at = np.searchsorted(mass, wanted, side="right") - 1
+        at = mass.searchsorted(wanted, side="right") - 1
         grown = table.grown[at]
         shares = np.divide(wanted - mass[at], grown, out=np.zeros(len(at)), where=grown > 0)
         keys = np.concatenate([at + shares, table.fixed])
@@ -289,10 +292,7 @@ class Strip:
         cells, heads = table.cells.cut(keys[np.append(keys[1:] > keys[:-1], True)])
         cells, heads = cells.within(low, high, heads)
         first = heads[:-1]
-        # Mass beyond the ranks may be taken for what is nearer.
-        below, above = (
-            np.minimum(np.maximum(ends, low), high) for ends in (cells.mass[:-1], cells.above)
-        )
+        below, above = cells.mass[:-1], cells.above
         # A piece's mean, so that what most of it weighs is hardly raised.
         means = np.add.reduceat(cells.sizes * (below + above), first)
         middles = means / (2 * np.add.reduceat(cells.sizes, first))
