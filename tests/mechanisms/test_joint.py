@@ -10,6 +10,7 @@ import pytest
 
 from modicum import audit
 from modicum.exact.entropy import SeededEntropy
+from modicum.mechanisms import joint
 from modicum.mechanisms.chain import Chain
 from modicum.mechanisms.joint import JointQuantiles, JointTerms
 from modicum.mechanisms.stretch import EVEN, Stretch
@@ -183,6 +184,17 @@ def test_the_sampler_follows_the_law(shares, levels) -> None:
     assert audit.fit(law, 1200, SeededEntropy(repr(shares))) > 1e-4
 
 
+def test_float_guesses_change_no_outcome(monkeypatch) -> None:
+    law = law_of((0, 1, 1, 1, 2), THIRDS, epsilon=Fraction(4), totals=range(3, 9, 2), cap=9)
+    entropies = [SeededEntropy(seed) for seed in range(150)]
+    guessed = [replace(law).sample(entropy) for entropy in entropies]
+    monkeypatch.setattr(joint, "_GUESSED", 0.9)
+    asked, kept = [], JointQuantiles._kept
+    monkeypatch.setattr(JointQuantiles, "_kept", lambda *a: asked.append(0) or kept(*a))
+    assert [replace(law).sample(SeededEntropy(seed)) for seed in range(150)] == guessed
+    assert len(asked) > 50
+
+
 def test_a_low_cap_is_drawn_too() -> None:
     """With a cap of two ranks many outcomes are those that are all alike."""
     wanted = {"epsilon": Fraction(1), "fine": 2, "last": 2, "totals": range(2, 8, 3), "cap": 2}
@@ -228,7 +240,7 @@ def test_pieces_hold_every_point_once_and_bound_its_mass(data, level, stretch) -
     assert (np.diff(strip.middles) >= 0).all()
     middles = np.repeat(strip.middles, np.diff(strip.heads))
     law = replace(law_of((), HALVES, fine=fine, last=last), records=Many(data), stretch=stretch)
-    points = np.arange(0, edges[-1], max(977, int(edges[-1]) // 4001))
+    points = np.arange(0, edges[-1], max(977, int(edges[-1]) // 1501))
     for z, j in zip(points.tolist(), np.searchsorted(edges, points, side="right") - 1, strict=True):
         missed = abs(law._mass(z) / (1 << law._bits) - middles[j])
         assert missed <= strip.halves[j] + 1e-9

@@ -241,13 +241,12 @@ def guessed_below(
 
     Notes
     -----
-    The first word of U decides, unless it lies within the error: then it is the first word in
+    [E7] The first word of U decides, unless it lies within the error: then it is the first word in
     :func:`point_below`, which goes on with the same U.
     """
     word = entropy.word()
-    # exp is right to 2^-50, which the margins of 2^-44 hold; so they do the rounded multiplication.
-    low = math.exp(log - error) * (1 - 2.0**-44)
-    high = math.exp(log + error) * (1 + 2.0**-44)
+    low = math.exp(log - error) * (1 - 2.0**-40)  # more than what exp and its argument are off by
+    high = math.exp(log + error) * (1 + 2.0**-40)
     if word + 1 <= math.floor(math.ldexp(low, _WORD)):
         return True
     if word > math.ceil(math.ldexp(high, _WORD)):

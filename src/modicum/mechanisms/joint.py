@@ -141,6 +141,7 @@ class JointQuantiles(Law[tuple[int, ...]]):
             # e^(-r loss) - e^(-r cap) over most and chance / among, to float precision.
             kept = math.log(-math.expm1(-rate * ((cap * unit - loss) / unit)))
             kept -= rate * (loss / unit) + most + math.log(chance) - math.log(among)
+            assert kept < _GUESSED
             exact = partial(self._kept, (loss, unit), most, (chance, among))
             if guessed_below(kept, _GUESSED, exact, entropy):
                 return (total, *points)
