@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 from modicum.estimators.purse import Purse
 from modicum.exact.lattice import Lattice
@@ -20,12 +21,7 @@ def bulk_of(
     """Draw an interval that holds the bulk, and stretch the range around it."""
     values, _, ties = windows.between(0, windows.count)
     grid = IntervalGrid.of(lattice)
-
-    def words(index: int) -> str:
-        low, wide = grid.interval(index)
-        return f"[{lattice.words(low)}, {lattice.words(low + wide)})"
-
     law = purse.interval(grid.scores(grid.counts(values, ties)), grid, share=share)
-    low, wide = grid.interval((yield from draw("bulk", law, words)))
+    low, wide = grid.interval((yield from draw("bulk", law, partial(grid.words, lattice))))
     centre = min(max(low + wide // 2, lattice.first), lattice.last)
     return Stretch.about(centre, wide.bit_length() - 2, (lattice.first, lattice.last))

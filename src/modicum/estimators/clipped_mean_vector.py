@@ -23,8 +23,9 @@ from modicum.privacy.event import Event
 from modicum.steps import Steps, draw, need
 from modicum.summaries.columns import Columns
 from modicum.summaries.norms import NormCounts, NormSummary
+from modicum.summaries.vector_frame import VectorFrame
 
-__all__ = ["clipped_mean_vector", "search_radius"]
+__all__ = ["clipped_mean_vector", "mean_about"]
 
 SEARCH = Fraction(1, 4)
 
@@ -41,15 +42,25 @@ def clipped_mean_vector(columns: Columns, lattice: Lattice, event: Event) -> Ste
         Total cost for one row; the draws add up to exactly this.
     """
     here = VectorSetting(columns, lattice, open_purse(event))
-    frame, radii = start_frame(lattice, here.power), wide_radii(lattice, here.power).radii
+    return (yield from mean_about(here, start_frame(lattice, here.power), SEARCH, near=1))
+
+
+def mean_about(
+    here: VectorSetting, frame: VectorFrame, share: Fraction, *, near: int
+) -> Steps[ArrayAnswer]:
+    """Search for a radius about a frame's centre, and spend what is left on the clipped sum.
+
+    ``near`` is as for :func:`~modicum.estimators.vector_share.count_share`.
+    """
+    radii = wide_radii(here.lattice, here.power).radii
     norms = yield from need(here.ask(NormCounts(frame, radii)))
-    place = yield from search_radius(here.purse, norms, len(radii), SEARCH)  # [C1]
+    place = yield from _search_radius(here.purse, norms, len(radii), share)  # [C1]
     outside = norms.outside[place]
-    evidence = yield from last_sum(here, frame, radii[place], outside, norms.width, near=1)
-    return answer_of(columns, evidence)
+    evidence = yield from last_sum(here, frame, radii[place], outside, norms.width, near=near)
+    return answer_of(here.columns, evidence)
 
 
-def search_radius(
+def _search_radius(
     purse: Purse, norms: NormSummary, radii: int, whole_share: Fraction
 ) -> Steps[int]:
     """Find the first radius with no more than a public number of rows outside.

@@ -109,15 +109,14 @@ class CovarianceEvidence:
     @property
     def matrix(self) -> Floats:
         """The covariances in the units of the data; 0 for a column that is not seen."""
-        moments = self.moments
-        return _in_units(moments, moments.scatter / moments.weight)
+        return _seen(self.moments)
 
     def intervals(self, level: float, tail: float | None) -> Intervals:
         """Intervals for the covariances of all rows, all at once by the union bound."""
         center = self.matrix
         width = _apart(self.moments, level, tail)
         # A column that is not seen has a released 0 in place of its noisy covariances.
-        noisy = self.moments.scatter / self.moments.weight * _squares(self.moments)
+        noisy = _noisy(self.moments)
         low, high = np.minimum(noisy - width, center), np.maximum(noisy + width, center)
         np.fill_diagonal(low, np.maximum(np.diag(low), 0.0))
         return Intervals(low.ravel(), high.ravel())
@@ -195,8 +194,7 @@ class ComponentsEvidence:
         noise = moments.scatter_noise(np.abs(moments.scatter) / moments.weight)
         noise = noise * np.outer(moments.units, scales)
         apart = noise_size(noise, moments.norm, (1 - COUNTED) * chance)
-        released = moments.scatter / moments.weight * _squares(moments)
-        hidden = float(np.abs(np.linalg.eigvalsh(released - self._matrix())).max())
+        hidden = float(np.abs(np.linalg.eigvalsh(_noisy(moments) - self._matrix())).max())
         both = touched(moments, tail, COUNTED * chance)
         summed = np.maximum(np.diag(moments.scatter), 0.0) / moments.weight
         summed = summed + apart / moments.units**2
@@ -264,7 +262,7 @@ class ComponentsEvidence:
         }
 
     def _matrix(self) -> Floats:
-        return _in_units(self.moments, self.moments.scatter / self.moments.weight)
+        return _seen(self.moments)
 
     def _decomposed(self) -> tuple[Floats, Floats]:
         values, vectors = np.linalg.eigh(self._matrix())
@@ -294,11 +292,15 @@ def _squares(moments: Moments) -> Floats:
     return found
 
 
-def _in_units(moments: Moments, matrix: Floats) -> Floats:
-    """Scale a matrix to the units of the data, without the columns that are not seen."""
-    scales = np.where(moments.seen(SEEN), moments.units, 0.0)
-    found: Floats = matrix * np.outer(scales, scales)
-    return found
+def _noisy(moments: Moments) -> Floats:
+    """Noisy covariances, in the units of the data."""
+    return moments.scatter / moments.weight * _squares(moments)
+
+
+def _seen(moments: Moments) -> Floats:
+    """The same, with 0 for the columns that are not seen."""
+    seen = moments.seen(SEEN)
+    return np.where(np.outer(seen, seen), _noisy(moments), 0.0)
 
 
 def _status(moments: Moments) -> str:

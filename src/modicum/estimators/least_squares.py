@@ -7,6 +7,7 @@ docs/proofs/moments.md, with the same labels.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -99,18 +100,22 @@ class Equations:
         """Standard deviations of the slopes by noise alone, to first order."""
         return np.sqrt(moved(self.left, self.residual, self.moments.noise**2))
 
-    def feedback(self, widths: Floats) -> Floats:
-        """Bound on the deviations that a fit at such distances adds to those of noise.
+    def feedback(self) -> Callable[[Floats], Floats]:
+        """Bound on the deviations that a fit at some distances adds to those of noise.
 
-        Its residual has other coefficients c of x, by at most the widths, and of 1. Of one row a
-        of :attr:`left`, (a_i c_j + a_j c_i)² is at most 2 a_i² c_j² + 2 a_j² c_i².
+        Its residual has other coefficients c of x, by at most the distances, and of 1. Of one row
+        a of :attr:`left`, (a_i c_j + a_j c_i)² is at most 2 a_i² c_j² + 2 a_j² c_i².
         """
         moments = self.moments
-        other = np.zeros(len(moments.labels) + 1)
-        other[0] = np.abs(moments.means[self.kept]) @ widths
-        other[1 + self.kept] = widths
-        found: Floats = np.sqrt(2 * self.left**2 @ moments.noise**2 @ other**2)
-        return found
+        variances = 2 * self.left**2 @ moments.noise**2
+        means, other = np.abs(moments.means[self.kept]), np.zeros(len(moments.labels) + 1)
+
+        def added(widths: Floats) -> Floats:
+            other[0], other[1 + self.kept] = means @ widths, widths
+            found: Floats = np.sqrt(variances @ other**2)
+            return found
+
+        return added
 
     def squares(self, times: float) -> tuple[float, float]:
         """Sum of squared residuals, and its upper end after so many deviations of its noise."""
@@ -154,11 +159,11 @@ def reach(moments: Moments, kept: NDArray[np.bool_], level: float, tail: float |
 
 def _settled(equations: Equations, first: Floats, times: float) -> Floats:
     """Solve w = first + times x feedback(w), from below; infinite if there is no such w."""
-    widths = first
+    widths, feedback = first, equations.feedback()
     for _ in range(_ROUNDS):
         if not (widths < _FAR).all():
             break
-        again = first + times * equations.feedback(widths)
+        again = first + times * feedback(widths)
         if (again <= (1 + _CLOSE) * widths).all():
             return (1 + _CLOSE) * again
         widths = again

@@ -15,9 +15,10 @@ A covariance, principal components and a linear regression follow from the last 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -254,7 +255,7 @@ def _frame(
 ) -> Steps[Frame]:
     """Draw an interval for each column."""
     grid, chosen = IntervalGrid.of(lattice), []
-    words, ends = _in_words(grid, lattice), cell_numbers(grid.ends())
+    words, ends = partial(grid.words, lattice), cell_numbers(grid.ends())
     for place, label in enumerate(labels):
         twice = 2 if goal and place == len(labels) - 1 else 1
         scores = grid.scores(np.diff(spread.below(place, ends), axis=1))
@@ -297,14 +298,6 @@ def spread_status(names: Sequence[str], seen: NDArray[np.bool_], some: str, none
 def column_labels(columns: Columns, width: int) -> tuple[str, ...]:
     """Names of the columns, or their numbers."""
     return columns.names or tuple(f"column {place}" for place in range(width))
-
-
-def _in_words(grid: IntervalGrid, lattice: Lattice) -> Callable[[int], str]:
-    def words(index: int) -> str:
-        low, wide = grid.interval(index)
-        return f"[{lattice.words(low)}, {lattice.words(low + wide)})"
-
-    return words
 
 
 def _interval_share(purse: Purse, n0: int, widths: int) -> Fraction:

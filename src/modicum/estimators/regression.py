@@ -32,21 +32,18 @@ SOME = "columns whose spread is lost in the noise have slope 0: {names}"
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """Slopes in half-widths, and how the noise moves them.
+    """Slopes in half-widths.
 
     Attributes
     ----------
     slopes : float64 array of shape (d - 1,)
     kept : bool array
         The columns that are not left out.
-    inverse : float64 array
-        Inverse of the penalised scatter of these.
     penalty : float
     """
 
     slopes: Floats
     kept: np.ndarray[tuple[int], np.dtype[np.bool_]]
-    inverse: Floats
     penalty: float
 
 
@@ -77,14 +74,14 @@ def fitted(moments: Moments) -> Fit:
     noise = moments.noise[1:-1, 1:-1][np.ix_(kept, kept)]
     slopes, size = np.zeros(len(kept)), len(inner)
     if not size:
-        return Fit(slopes, kept, np.zeros((0, 0)), 0.0)
+        return Fit(slopes, kept, 0.0)
     # The noise matrix has all but equal entries off the diagonal; 2 sqrt(d) of them is about the
     # size of its largest eigenvalue.
     penalty = _PENALTY * 2 * math.sqrt(size) * float(noise[0, -1])
     eigenvalues, vectors = np.linalg.eigh(inner)
     inverse = (vectors / (np.maximum(eigenvalues, 0.0) + penalty)) @ vectors.T
     slopes[kept] = inverse @ goal
-    return Fit(slopes, kept, inverse, penalty)
+    return Fit(slopes, kept, penalty)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,18 +17,16 @@ from fractions import Fraction
 import numpy as np
 
 from modicum.array_release import ArrayAnswer
-from modicum.estimators.clipped_mean_vector import search_radius
+from modicum.estimators.clipped_mean_vector import mean_about
 from modicum.estimators.purse import ConcentratedPurse, open_purse
 from modicum.estimators.vector_rounds import VectorSetting
-from modicum.estimators.vector_schedule import SUBSTEP, wide_radii
+from modicum.estimators.vector_schedule import SUBSTEP
 from modicum.estimators.vector_share import NEAR
-from modicum.estimators.vector_sum import answer_of, last_sum
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.steps import Steps, draw, need
 from modicum.summaries.base import Integers
 from modicum.summaries.columns import Columns
-from modicum.summaries.norms import NormCounts
 from modicum.summaries.rotated import RotatedCounts, RotatedSummary, Rotation
 from modicum.summaries.vector_frame import VectorFrame
 
@@ -58,12 +56,7 @@ def shifted_mean_vector(columns: Columns, lattice: Lattice, event: Event) -> Ste
     medians = yield from _medians(here, purse, rotation, summary)  # [R1]
 
     frame = VectorFrame(rotation.point(medians, lattice), (float(SUBSTEP),))
-    radii = wide_radii(lattice, here.power).radii
-    norms = yield from need(here.ask(NormCounts(frame, radii)))
-    place = yield from search_radius(purse, norms, len(radii), SEARCH)  # [C1]
-    outside = norms.outside[place]
-    evidence = yield from last_sum(here, frame, radii[place], outside, norms.width, near=NEAR)
-    return answer_of(columns, evidence)
+    return (yield from mean_about(here, frame, SEARCH, near=NEAR))
 
 
 def _medians(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,6 @@ __all__ = ["MOST_CELLS", "OneNumber"]
 
 MOST_CELLS = 1 << 32
 """A finer lattice is cut into this many cells."""
-
-Kind = TypeVar("Kind", bound="OneNumber")
 
 
 @dataclass(frozen=True, slots=True)

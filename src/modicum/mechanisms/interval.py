@@ -62,6 +62,11 @@ class IntervalGrid:
         width = 1 << (level + _LEAST)
         return (place - _REACH) * (width >> 1), width
 
+    def words(self, lattice: Lattice, index: int) -> str:
+        """Ends of a candidate, in the unit of the data."""
+        low, wide = self.interval(index)
+        return f"[{lattice.words(low)}, {lattice.words(low + wide)})"
+
     def prior(self) -> Integers:
         """Weights of the candidates: (1 + distance)^-2, the distance from the one about zero.
 

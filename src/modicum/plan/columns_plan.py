@@ -22,9 +22,10 @@ from modicum.privacy.unit import Unit, checked_unit
 from modicum.release import Entry
 from modicum.runners.request import ArrayRequest
 
-__all__ = ["MOST_VALUES", "ColumnsPlan", "Floats", "Made", "made_of", "planned"]
+__all__ = ["MOST_VALUES", "ColumnsPlan", "Floats", "Given", "Made", "made_of", "planned"]
 
 Floats = NDArray[np.float64]
+Given = tuple[Budget | None, int | None, float | None, Unit | None]  # price, n, error, unit
 _RUNS, _SEARCH_RUNS = 8, 4
 _CORRECTIONS = 4
 MOST_VALUES = 1 << 21
@@ -108,7 +109,7 @@ def planned(
     error_of: Callable[[Floats, ArrayAnswer], float],
     meaning: str,
     made: Made,
-    given: tuple[Budget | None, int | None, float | None, Unit | None],
+    given: Given,
     *,
     most: int = MOST_VALUES,
 ) -> ColumnsPlan:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
 
 from modicum import request as ask
 from modicum.array_release import ArrayAnswer
-from modicum.plan.columns_plan import ColumnsPlan, Floats, made_of, planned
+from modicum.plan.columns_plan import ColumnsPlan, Floats, Given, Made, made_of, planned
 from modicum.plan.task import open_price
 from modicum.privacy.budget import Budget, Number
 from modicum.privacy.unit import Unit
+from modicum.runners.request import ArrayRequest
 
 __all__ = ["clipped_mean_vector", "mean_vector"]
 
@@ -67,15 +68,10 @@ def mean_vector(
     >>> 0.004 < found.error < 0.02
     True
     """
-    made = made_of(sd, correlation, mean)
-    return planned(
+    return _means(
         partial(ask.mean_vector, within=within, step=step),
-        made.rows,
-        _distance,
-        _MEANING,
-        made,
+        made_of(sd, correlation, mean),
         (open_price(epsilon, rho, budget), n, error, unit),
-        most=_MOST_VALUES,
     )
 
 
@@ -115,16 +111,15 @@ def clipped_mean_vector(
     >>> near.error < far.error
     True
     """
-    made = made_of(sd, correlation, mean)
-    return planned(
+    return _means(
         partial(ask.clipped_mean_vector, within=within, step=step),
-        made.rows,
-        _distance,
-        _MEANING,
-        made,
+        made_of(sd, correlation, mean),
         (open_price(epsilon, rho, budget), n, error, unit),
-        most=_MOST_VALUES,
     )
+
+
+def _means(question: Callable[..., ArrayRequest], made: Made, given: Given) -> ColumnsPlan:
+    return planned(question, made.rows, _distance, _MEANING, made, given, most=_MOST_VALUES)
 
 
 def _distance(x: Floats, answer: ArrayAnswer) -> float:
