@@ -7,6 +7,7 @@ are cut is a matter of time alone.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ _LIGHT = 4.0  # nats by which ties weigh less than a gap beside them, not to be 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Truths = NDArray[np.bool_]
+Numbers = TypeVar("Numbers", Floats, Integers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +166,7 @@ class Cells:
             ),
             np.insert(self.source, own + 1, own),
         )
-        return cells, np.unique(now[cell + np.cumsum(cuts)])
+        return cells, _distinct(now[cell + np.cumsum(cuts)])
 
     def within(self, low: float, high: float, heads: Integers) -> tuple[Cells, Integers]:
         """Leave out cells wholly below or above two masses, but one; some begin at the heads.
@@ -185,7 +187,7 @@ class Cells:
             self.sizes[own],
             np.clip(self.above[own], low, high),
         )
-        return cells, np.unique(np.clip(heads, first, last)) - first
+        return cells, _distinct(np.clip(heads, first, last)) - first
 
     def draw(self, cell: int, entropy: Entropy) -> tuple[int, int]:
         """Return a point of a cell, and how many it has."""
@@ -240,6 +242,12 @@ class Table:
         return cls(cells, ranks, grown, parts, np.concatenate(keys))
 
 
+def _distinct(ordered: Numbers) -> Numbers:
+    """Return the different ones of increasing numbers."""
+    found: Numbers = ordered[np.append(True, ordered[1:] > ordered[:-1])]
+    return found
+
+
 def _light(lengths: Floats, nats: Floats) -> Truths:
     """Tell which cells weigh little beside a neighbour, even where their own ranks are best.
 
@@ -289,7 +297,7 @@ class Strip:
         shares = np.divide(wanted - mass[at], grown, out=np.zeros(len(at)), where=grown > 0)
         keys = np.concatenate([at + shares, table.fixed])
         keys.sort()
-        cells, heads = table.cells.cut(keys[np.append(keys[1:] > keys[:-1], True)])
+        cells, heads = table.cells.cut(_distinct(keys))
         cells, heads = cells.within(low, high, heads)
         first = heads[:-1]
         below, above = cells.mass[:-1], cells.above
