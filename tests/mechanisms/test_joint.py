@@ -11,6 +11,7 @@ import pytest
 from modicum import audit
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms import joint
+from modicum.mechanisms import strip as strips
 from modicum.mechanisms.chain import Chain
 from modicum.mechanisms.joint import JointQuantiles, JointTerms
 from modicum.mechanisms.stretch import EVEN, Stretch
@@ -182,6 +183,24 @@ def test_the_sampler_follows_the_law(shares, levels) -> None:
     law = law_of((0, 1, 1, 1, 2), shares, epsilon=Fraction(4), totals=range(3, 9, 2))
     law._chains.extend(law._chain(level, upper=True) for level in range(levels))
     assert audit.fit(law, 1200, SeededEntropy(repr(shares))) > 1e-4
+
+
+@pytest.mark.parametrize("stretch", [Stretch(), STRETCHED], ids=["even", "stretched"])
+def test_the_sampler_follows_the_law_with_pieces_of_many_cells(stretch, monkeypatch) -> None:
+    """Each point is raised by its own distance from the middle of its piece."""
+    for name, value in {
+        "_NEAR": 1.0,
+        "_FINE": 1.0,
+        "_COARSE": 1,
+        "_LONG": 1,
+        "_LIGHT": 1e9,
+    }.items():
+        monkeypatch.setattr(strips, name, value)
+    law = law_of((0, 0, 1, 1, 2), THIRDS, totals=range(3, 9, 2))
+    law = replace(law, stretch=stretch)
+    law._chains.append(law._chain(0, upper=True))
+    assert max(np.diff(each.heads).max() for each in law._chains[0].strips) >= 3
+    assert audit.fit(law, 900, SeededEntropy("wide pieces")) > 1e-4
 
 
 def test_float_guesses_change_no_outcome(monkeypatch) -> None:
