@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from benchmarks.methods import WITHIN
 from benchmarks.targets import table
-from modicum.estimators.purse import open_purse
+from modicum.estimators.purses import open_purse
 from modicum.estimators.schedule import first_reduction
 from modicum.exact.entropy import SYSTEM
 from modicum.exact.lattice import Lattice

@@ -202,6 +202,10 @@ def test_groups_are_asked_for_one_number() -> None:
     groups = curator.group_by("g", keys=["a"])
     with pytest.raises(mo.InvalidArgument, match="one number each"):
         groups.run(ask.histogram("x", edges=[0, 1], epsilon=1))
+    several = ("quantiles", "histogram", "cdf", "mean_vector", "clipped_mean_vector")
+    for name in (*several, "covariance", "pca", "linear_regression", "vector"):
+        with pytest.raises(mo.InvalidArgument, match=f"one number each, and {name} gives several"):
+            getattr(groups, name)(["x"], within=(0, 1), epsilon=1)
     assert curator.spent.amount == 0
 
 

@@ -14,7 +14,7 @@ from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.frames.grouping import check_groups, count_keys, reader_of_groups
 from modicum.frames.people import check_unit, reader_of
-from modicum.frames.reader import check_column
+from modicum.frames.reader import check_column, read_as
 from modicum.frames.source import open_source
 from modicum.group_by import GroupBy, checked_keys, key_event
 from modicum.grouped import GroupedRelease
@@ -211,13 +211,9 @@ class Curator:
             done: Mapping[str, R] | None = bill.done
             if done is not None:
                 return done
-            walks = run(
-                requests,
-                reader_of(self._source, self._unit, [each.place for each in requests.values()]),
-                unit=self._unit,
-                charge=bill.charge,
-                entropy=self._entropy,
-            )
+            places = [read_as(self._source, each.place, each.lattice) for each in requests.values()]
+            rows = reader_of(self._source, self._unit, places)
+            walks = run(requests, rows, unit=self._unit, charge=bill.charge, entropy=self._entropy)
             releases = {
                 name: self._release(requests[name], walk, self._unit, bill)
                 for name, walk in walks.items()
@@ -337,7 +333,7 @@ class Curator:
             done: Mapping[str, GroupedRelease] | None = bill.done
             if done is not None:
                 return done
-            columns = [each.column for each in requests.values()]
+            columns = [read_as(self._source, q.column, q.lattice) for q in requests.values()]
             groups = run_groups(
                 requests,
                 len(keys),

@@ -99,6 +99,8 @@ class GroupBy:
     cdf = _refused(ask.cdf)
     mean_vector = _refused(ask.mean_vector)
     clipped_mean_vector = _refused(ask.clipped_mean_vector)
+    covariance, pca = _refused(ask.covariance), _refused(ask.pca)
+    linear_regression, vector = _refused(ask.linear_regression), _refused(ask.vector)
 
     def run(self, request: Request) -> GroupedRelease:
         """Answer one request made with :mod:`modicum.request` for every group."""

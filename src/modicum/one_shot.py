@@ -11,7 +11,7 @@ from modicum.derive import dressed, refuse_bounds, released_as
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM
 from modicum.frames.people import check_unit, reader_of
-from modicum.frames.reader import check_column
+from modicum.frames.reader import check_column, read_as
 from modicum.frames.source import open_source
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit, checked_unit
@@ -83,7 +83,7 @@ def answered(question: Question[R], table: Table, unit: Unit, account: str) -> R
     check_unit(source, unit)
     walks = run(
         {"answer": question},
-        reader_of(source, unit, [question.place]),
+        reader_of(source, unit, [read_as(source, question.place, question.lattice)]),
         unit=unit,
         charge=lambda: None,
         entropy=SYSTEM,

@@ -19,6 +19,7 @@ from modicum.mechanisms.extreme import TopLaw
 from modicum.mechanisms.grid import FloatGrid
 from modicum.mechanisms.interval import IntervalDraw, IntervalGrid
 from modicum.mechanisms.law import Law
+from modicum.mechanisms.least_loss import LeastLoss
 from modicum.mechanisms.level import LevelLaw
 from modicum.mechanisms.linear_level import LinearLevelLaw
 from modicum.mechanisms.octaves import OctavePrior
@@ -142,6 +143,13 @@ def _beyond(q: Records, e: Fraction) -> Law:
     return BeyondTarget(counts, 1, e, BoundedRange(e))
 
 
+def _least_loss(q: Records, e: Fraction) -> Law:
+    """Squared distances from four places, cut off at 9: the best one is a capped mean."""
+    places = np.array([0, -8, 3, 8])
+    losses = np.minimum((q[:, None] - places) ** 2, 9).sum(axis=0)
+    return LeastLoss(losses, 9, 3, e, BoundedRange(e))
+
+
 def _weighted(q: Records, e: Fraction) -> Law:
     """Sum and number of records, the number with an eighth of the noise."""
     return weighted_laplace((int(q.sum()), len(q)), (1, 8), bound=16, epsilon=e)
@@ -171,6 +179,7 @@ LAWS: dict[str, LawOf] = {
     "linear levels": lambda q, e: LinearLevelLaw(*trimmed_levels(q), -8, 8, e, BoundedRange(e)),
     "interval": _interval,
     "beyond": _beyond,
+    "least loss": _least_loss,
     "weighted laplace": _weighted,
     "radii by flip": _radii("flip"),
     "radii by exponential": _radii("exponential"),

@@ -12,6 +12,7 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.additive import laplace
 from modicum.mechanisms.centre import MedianCentre
 from modicum.mechanisms.grid import FloatGrid
+from modicum.mechanisms.least_loss import LeastLoss
 from modicum.mechanisms.radius import RadiusDraw, RadiusGrid
 from modicum.mechanisms.ranks import RadiusRanks
 from modicum.mechanisms.share import BeyondTarget
@@ -43,6 +44,7 @@ SPREAD = {
     "threshold": lambda e: RankThreshold(np.arange(0, 90, 9), -100, 100, 5, 9, e),
     "interval": lambda e: LAWS["interval"](DATA, e),
     "beyond": lambda e: BeyondTarget((9, 7, 4, 2, 1, 0), 2, e, Pure(e)),
+    "least loss": lambda e: LeastLoss(np.array([9, 7, 4, 2, 1, 0, 5, 12]), 2, 3, e, Pure(e)),
     "weighted": lambda e: weighted_laplace((3, 0), (1, 5), bound=20, epsilon=e),
     "radii by flip": lambda e: radii(e, "flip"),
     "radii by exponential": lambda e: radii(e, "exponential"),

@@ -11,7 +11,7 @@ from modicum import audit
 from modicum import request as ask
 from modicum.audit.pairs import Remembered
 from modicum.estimators import shifted_mean_vector, vector_sum
-from modicum.estimators.purse import ConcentratedPurse
+from modicum.estimators.purses import ConcentratedPurse
 from modicum.estimators.vector_evidence import VectorEvidence
 from modicum.estimators.vector_rounds import VectorSetting
 from modicum.exact.entropy import SeededEntropy

@@ -11,7 +11,7 @@ import modicum as mo
 from modicum import request
 from modicum.errors import InvalidArgument
 from modicum.estimators.location_plan import Candidates, LocationPlan, cell_edges, radius_grid
-from modicum.estimators.purse import open_purse
+from modicum.estimators.purses import open_purse
 from modicum.estimators.subset_location import TrimPlan
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Concentrated, Pure

@@ -8,7 +8,7 @@ import pytest
 
 from modicum import request
 from modicum.errors import InvalidArgument
-from modicum.estimators.purse import open_purse
+from modicum.estimators.purses import open_purse
 from modicum.estimators.rank_ends import RankPlan
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice

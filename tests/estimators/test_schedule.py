@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from modicum.estimators.purse import open_purse
+from modicum.estimators.purses import open_purse
 from modicum.estimators.schedule import (
     Ranks,
     count_share,

@@ -9,7 +9,7 @@ from scipy import stats
 
 from modicum import request
 from modicum.errors import InvalidArgument
-from modicum.estimators.purse import open_purse
+from modicum.estimators.purses import open_purse
 from modicum.estimators.trimmed import LevelPlan
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.radius import RadiusGrid

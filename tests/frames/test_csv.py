@@ -7,15 +7,26 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+import modicum as mo
 from modicum.errors import MissingColumn, SourceError, UnsupportedData
+from modicum.exact.entropy import SYSTEM
+from modicum.exact.lattice import Lattice
 from modicum.frames import csv as module
 from modicum.frames.csv import is_well_formed
+from modicum.frames.grouping import reader_of_groups
 from modicum.frames.labels import Dictionary, Label
 from modicum.frames.lazy import streams
+from modicum.frames.people import reader_of
+from modicum.frames.reader import read, read_as
 from modicum.frames.source import open_source
+from modicum.privacy.unit import Unit, unit_of
+from modicum.steps import Ask
+from modicum.summaries.count import Count
+from modicum.summaries.tails import Tails
 from tests.frames.engines import same, values, without
 
 INF, NAN = float("inf"), float("nan")
+LATTICE = Lattice.within((-8, 8), step=1)
 CELLS = {
     "1": 1.0,
     " 1 ": 1.0,
@@ -88,6 +99,55 @@ def test_cells(opened, cell) -> None:
     text = f"label,x\nabc,{cell}\n,{cell}\r\nabc,7\n"
     assert same(values(opened(text)), [CELLS[cell], CELLS[cell], 7])
     assert len(values(opened(text), None)) == 3
+
+
+@pytest.mark.parametrize("cell", CELLS, ids=ascii)
+def test_every_cell_that_is_not_empty_is_counted(opened, cell) -> None:
+    source = opened(f"label,x\nabc,{cell}\n,{cell}\r\nabc,7\n\nabc\n")
+    whole = read(source, [Ask(name, None, Count()) for name in ("label", "x", None)], SYSTEM)
+    there = cell not in {"", '""'}
+    assert [each.count for each in whole] == [3, 1 + 2 * there, 5]
+
+
+UNITS = {
+    "rows": (Unit(), (6, 3)),
+    "first": (unit_of("who", max_rows=1, order_by="t"), (3, 2)),
+    "all": (unit_of("who", max_rows=9), (5, 3)),
+    "persons": (unit_of("who", combine="mean"), (3, 3)),
+}
+
+
+@pytest.mark.parametrize("name", UNITS)
+@pytest.mark.parametrize("keys", [["g"], ["g", *(f"no {i}" for i in range(70))]], ids=len)
+def test_texts_and_numbers_of_one_column_are_told_apart(opened, name, keys) -> None:
+    """The column is counted and added up in one run, of all rows and of a group."""
+    unit, (texts, numbers) = UNITS[name]
+    rows = ["p,2,5", "p,1,a", "p,3,", "q,1,2", "q,2,b", ",1,NA", "r,1,3", "s,1,"]
+    source = opened("by,who,t,x\n" + "".join(f"g,{each}\n" for each in rows))
+    asks = [Ask("x", None, Count()), Ask("x", LATTICE, Count()), Ask("x", LATTICE, Tails(9))]
+    columns = [read_as(source, each.column, each.lattice) for each in asks]
+    grouped = unit if unit.combine is None else unit.in_groups(1)
+    whole = reader_of(source, unit, columns).read(asks, SYSTEM)
+    group = reader_of_groups(source, grouped, "by", keys, columns)
+    for found in (whole, group.read([(0, ask) for ask in asks], SYSTEM)):
+        assert [each.count for each in found] == [texts, numbers, numbers]
+    there = group.read([(i, asks[0]) for i in range(len(keys))], SYSTEM)
+    assert sum(each.count for each in there) == texts
+
+
+def test_a_count_of_texts_is_released(opened) -> None:
+    source = opened("firm,x\n" + "abc,NA\n,1\n" * 500)
+    curator = mo.Curator(source, budget=mo.pure(60))
+    answers = curator.together(
+        firms=mo.request.count("firm", epsilon=10), x=mo.request.count("x", epsilon=10)
+    )
+    assert [round(each.value, -1) for each in answers.values()] == [500, 1000]
+    assert round(mo.count(source, "firm", epsilon=10).value, -1) == 500
+    by = curator.group_by("firm", keys=["abc"])
+    assert round(by.count("firm", epsilon=10)["abc"].value, -1) == 500
+    assert answers["firms"].column == "firm"
+    with pytest.raises(MissingColumn, match="columns: 'firm', 'x'"):
+        curator.count("#####firm", epsilon=1)
 
 
 @pytest.mark.parametrize("cell", ILL_FORMED)

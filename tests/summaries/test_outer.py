@@ -98,6 +98,12 @@ def test_sums_do_not_depend_on_order_or_blocks(gauge) -> None:
     assert whole.products == tuple((clipped.T @ clipped)[np.triu_indices(4)].tolist())
 
 
+def test_empty_cells_take_no_bytes() -> None:
+    few, many = reduce(SpreadCounts(), [X[:9]]), reduce(SpreadCounts(), [X])
+    assert len(few.to_bytes()) < 27 * 16 + 120 < many.counts.nbytes
+    assert SpreadSummary.from_bytes(few.to_bytes()).counts.shape == many.counts.shape
+
+
 def test_what_is_cut_off_is_counted_by_definition() -> None:
     q = LATTICE.quantise(X.ravel()).reshape(X.shape)
     count, squares = FRAME.cut_off(q)

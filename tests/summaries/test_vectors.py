@@ -232,6 +232,14 @@ def test_what_has_no_lattice_or_too_many_columns_is_refused() -> None:
         reduce(NormCounts(frame, (1,)), LATTICES[0], [], 70_000)
 
 
+def test_sums_of_many_parts_pass_the_integers_of_64_bits() -> None:
+    part = VectorSummary(1 << 40, ((1 << 63) - 1, -(1 << 63), 0))
+    whole = VectorSummary.from_bytes(part.merge(part).to_bytes())
+    assert (whole.count, whole.totals) == (1 << 41, ((1 << 64) - 2, -(1 << 64), 0))
+    with pytest.raises(InvalidArgument, match="no vectors summary"):
+        VectorSummary.from_bytes(whole.to_bytes()[:-1])
+
+
 def test_summaries_of_other_widths_do_not_merge() -> None:
     with pytest.raises(InvalidArgument):
         VectorSummary(1, (1, 2)).merge(VectorSummary(1, (1,)))

@@ -17,6 +17,7 @@ from modicum.mechanisms.additive import Additive
 from modicum.mechanisms.interval import IntervalDraw
 from modicum.mechanisms.joint import JointQuantiles
 from modicum.mechanisms.law import Law
+from modicum.mechanisms.least_loss import LeastLoss
 from modicum.mechanisms.linear_level import LinearLevelLaw
 from modicum.mechanisms.noise import GaussianNoise, LaplaceNoise
 from modicum.mechanisms.piecewise import PiecewiseLaw
@@ -130,7 +131,7 @@ def log_densities(law: Law[Any], outcomes: Sequence[Any]) -> NDArray[np.float64]
         return total
     if isinstance(law, Subsampled) and law.level > 0:
         return _mixture(law, outcomes)
-    if isinstance(law, JointQuantiles | IntervalDraw | RadialLaw):
+    if isinstance(law, JointQuantiles | IntervalDraw | LeastLoss | RadialLaw):
         return law.log_densities(outcomes)
     return np.array([law.log_density(outcome) for outcome in outcomes], dtype=np.float64)
 

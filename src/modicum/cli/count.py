@@ -26,8 +26,8 @@ def add_to(verbs: Any) -> None:
         question=_question,
     )
     parser.description = (
-        f"{parser.description} A column of text may be counted too, but not in a CSV file: its "
-        "columns declare no type, so what is no number is missing."
+        f"{parser.description} A column of text may be counted too; in a CSV file every cell that "
+        "is not empty counts, NA as well."
     )
     add_groups(parser)
     add_price(parser)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from modicum.array_release import ArrayAnswer, Axis, Intervals
 from modicum.estimators.histogram import rounded
 from modicum.estimators.noise_sums import sum_bound
-from modicum.estimators.purse import open_purse
+from modicum.estimators.purses import open_purse
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.noise import Noise
 from modicum.privacy.event import Concentrated, Event

@@ -14,7 +14,8 @@ import math
 from fractions import Fraction
 
 from modicum.array_release import ArrayAnswer
-from modicum.estimators.purse import Purse, open_purse
+from modicum.estimators.purse import Purse
+from modicum.estimators.purses import open_purse
 from modicum.estimators.vector_rounds import VectorSetting, start_frame
 from modicum.estimators.vector_schedule import wide_radii
 from modicum.estimators.vector_sum import answer_of, last_sum

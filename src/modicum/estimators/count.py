@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from modicum.estimators.purse import open_purse
+from modicum.estimators.purses import open_purse
 from modicum.mechanisms.noise import Noise
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval

@@ -20,6 +20,7 @@ from modicum.estimators.moment_bounds import (
 )
 from modicum.estimators.moments import Moments, noisy_moments, spread_status
 from modicum.estimators.options.base import Options
+from modicum.estimators.placed import placed_columns
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.steps import Steps
@@ -75,7 +76,8 @@ def noisy_covariance(columns: Columns, lattice: Lattice, event: Event) -> Steps[
     event : Event
         Total cost for one row; the draws add up to exactly this.
     """
-    moments = yield from noisy_moments(columns, lattice, event, goal=False)
+    placed = yield from placed_columns(columns, lattice, event, goal=False)
+    moments = yield from noisy_moments(placed, goal=False)
     evidence = CovarianceEvidence(moments)
     values = tuple(Fraction(float(each)) for each in evidence.matrix.ravel())
     axes = (Axis.of(column=moments.labels), Axis.of(other=moments.labels))
@@ -89,7 +91,8 @@ def noisy_components(
 
     There are no more components than columns.
     """
-    moments = yield from noisy_moments(columns, lattice, event, goal=False)
+    placed = yield from placed_columns(columns, lattice, event, goal=False)
+    moments = yield from noisy_moments(placed, goal=False)
     evidence = ComponentsEvidence(moments, min(components, len(moments.labels)))
     values = tuple(Fraction(float(each)) for each in evidence.directions.ravel())
     axes = (

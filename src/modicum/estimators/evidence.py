@@ -9,6 +9,7 @@ from modicum.estimators.covariance import ComponentsEvidence, CovarianceEvidence
 from modicum.estimators.extreme import ExtremeEvidence
 from modicum.estimators.histogram import HistogramEvidence
 from modicum.estimators.iqr import RangeEvidence
+from modicum.estimators.listed_fit import ListedFit
 from modicum.estimators.location_evidence import LocationEvidence
 from modicum.estimators.mean_evidence import (
     Counted,
@@ -47,6 +48,7 @@ EVIDENCE: tuple[type, ...] = (
     GaussianNoise,
     HistogramEvidence,
     LaplaceNoise,
+    ListedFit,
     LocationEvidence,
     MeanEvidence,
     Moments,

@@ -16,7 +16,8 @@ from fractions import Fraction
 
 from modicum.errors import InvalidArgument
 from modicum.estimators.clipping import Setting, find_centre
-from modicum.estimators.purse import Purse, open_purse
+from modicum.estimators.purse import Purse
+from modicum.estimators.purses import open_purse
 from modicum.estimators.schedule import count_share, mean_schedule
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.octaves import CELLS, OctavePrior

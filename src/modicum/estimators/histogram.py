@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from modicum.array_release import ArrayAnswer, Axis, Intervals
-from modicum.estimators.purse import open_purse
+from modicum.estimators.purses import open_purse
 from modicum.estimators.quantiles import drawn_points
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.noise import Noise

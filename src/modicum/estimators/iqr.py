@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from modicum.estimators.mean_evidence import NoisyTerm
-from modicum.estimators.purse import open_purse
+from modicum.estimators.purses import open_purse
 from modicum.estimators.quantile import TOO_LITTLE
 from modicum.estimators.rank_ends import COUNT_SHARE, POINT_SHARE, Ranked, RankPlan, both_ends
 from modicum.exact.lattice import Lattice

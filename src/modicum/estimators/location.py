@@ -35,7 +35,8 @@ from modicum.estimators.location_plan import (
 from modicum.estimators.location_value import Bounds, Scene, draw_ends, draw_value
 from modicum.estimators.mean_evidence import NoisyTerm
 from modicum.estimators.outside import Outside
-from modicum.estimators.purse import Purse, open_purse
+from modicum.estimators.purse import Purse
+from modicum.estimators.purses import open_purse
 from modicum.estimators.schedule import HALF_LN2, subsample_level
 from modicum.estimators.score import huber_score
 from modicum.estimators.statistic import MonotoneStatistic

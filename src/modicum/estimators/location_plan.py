@@ -12,7 +12,8 @@ from fractions import Fraction
 import numpy as np
 
 from modicum.errors import InvalidArgument
-from modicum.estimators.purse import ConcentratedPurse, Purse
+from modicum.estimators.purse import Purse
+from modicum.estimators.purses import ConcentratedPurse
 from modicum.estimators.schedule import HALF_LN2, octaves
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grid import FloatGrid

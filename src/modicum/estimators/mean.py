@@ -24,7 +24,7 @@ from modicum.estimators.clipping import (
     rough_mean,
 )
 from modicum.estimators.mean_evidence import Counted, MeanEvidence, NoisyTerm, SingleValueEvidence
-from modicum.estimators.purse import open_purse
+from modicum.estimators.purses import open_purse
 from modicum.estimators.schedule import (
     INNER_TILT,
     OUTER_TILT,

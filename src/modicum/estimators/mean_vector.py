@@ -15,7 +15,7 @@ the proof.
 from __future__ import annotations
 
 from modicum.array_release import ArrayAnswer
-from modicum.estimators.purse import open_purse
+from modicum.estimators.purses import open_purse
 from modicum.estimators.vector_rounds import (
     Located,
     VectorSetting,

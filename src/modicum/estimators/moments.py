@@ -18,18 +18,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.estimators.purse import Purse, open_purse
+from modicum.estimators.placed import COUNTED, PlacedColumns
+from modicum.estimators.purse import Purse
 from modicum.estimators.shares import share_of
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.interval import IntervalGrid
-from modicum.privacy.event import Event
-from modicum.steps import Ask, Steps, draw, need
-from modicum.summaries.columns import Columns
+from modicum.steps import Steps, draw, need
 from modicum.summaries.outer import (
     MOST_CUT,
     ONE,
@@ -41,9 +38,8 @@ from modicum.summaries.outer import (
     OuterProducts,
     Weights,
 )
-from modicum.summaries.spread_counts import SpreadCounts, SpreadSummary, cell_numbers
 
-__all__ = ["CutOff", "Moments", "column_labels", "noisy_moments", "spread_status"]
+__all__ = ["CutOff", "Moments", "noisy_moments", "spread_status"]
 
 Floats = NDArray[np.float64]
 
@@ -53,8 +49,7 @@ _GOAL: Mapping[Norm, Weights] = {
     "l1": Weights(count=20, mean=10, square=20, product=6, goal=40, goal_mean=40, goal_square=12),
     "l2": Weights(count=20, mean=10, square=20, product=6, goal=80, goal_mean=40, goal_square=12),
 }
-_COUNT, _INTERVALS, _SIZE = Fraction(3, 100), Fraction(2, 5), Fraction(1, 20)
-_ENOUGH = 40.0  # so much ε n makes a failure of an interval all but impossible
+_SIZE = Fraction(1, 20)
 _ENOUGH_SIZE = 100.0
 _HALVINGS = range(-4, 11)  # thresholds, in half powers of two below a typical size
 
@@ -147,15 +142,12 @@ class Moments:
     @property
     def units(self) -> Floats:
         """Half-widths in the unit of the data."""
-        found: Floats = np.ldexp(self.lattice.step, np.array(self.frame.shifts))
-        return found
+        return self.frame.units(self.lattice)
 
     @property
     def location(self) -> Floats:
         """Means in the unit of the data."""
-        centres = np.array([self.lattice.value(each) for each in self.frame.centres])
-        found: Floats = centres + self.means * self.units
-        return found
+        return self.frame.middles(self.lattice) + self.means * self.units
 
     @property
     def summary(self) -> dict[str, object]:
@@ -198,78 +190,42 @@ class Moments:
         return found + np.triu(found, 1).T
 
 
-def noisy_moments(
-    columns: Columns, lattice: Lattice, event: Event, *, goal: bool
-) -> Steps[Moments]:
+def noisy_moments(placed: PlacedColumns, *, goal: bool) -> Steps[Moments]:
     """Release first and second moments.
 
     Parameters
     ----------
-    columns : Columns
-    lattice : Lattice
-        The public range of every column.
-    event : Event
-        Total cost for one row; the draws add up to exactly this.
+    placed : PlacedColumns
+        The draws spend all that is left of its purse.
     goal : bool
         Whether the last column is to be explained by the others: its products are then the most
         accurate.
     """
-    purse = open_purse(event)
-    spread = yield from need(Ask(None, lattice, SpreadCounts(), columns))
-    width = spread.width
-    labels = column_labels(columns, width)
-    counting = purse.noisy((spread.count,), sensitivity=1, share=_COUNT)  # [W1]
-    (counted,) = yield from draw("count", counting)
-    n0 = max(counted, 1)
-
-    each = _interval_share(purse, n0, width + goal)
-    frame = yield from _frame(purse, spread, lattice, labels, each, goal=goal)  # [W2]
-
+    purse, frame, width, n0 = placed.purse, placed.frame, placed.width, placed.count
     gauge = Gauge(purse.norm, _GOAL[purse.norm] if goal else _PLAIN)
     typical = gauge.typical(width + 1)
     bounds = tuple(math.isqrt(typical**2 << 4 >> half + 4) for half in _HALVINGS)
     share = min(_SIZE, share_of(purse, _ENOUGH_SIZE / n0))
     beyond = _share_beyond(float(purse.scale) * n0, width)
-    sizes = yield from need(Ask(None, lattice, GaugeCounts(frame, gauge, bounds), columns))
+    sizes = yield from need(placed.ask(GaugeCounts(frame, gauge, bounds)))
     law_of_size = purse.beyond(sizes.beyond, target=round(beyond * n0), share=share)  # [W3]
     bound = bounds[(yield from draw("size of the rows", law_of_size))]
-    cut = yield from _cut_off(purse, sizes, _INTERVALS - each * (width + goal))
+    cut = yield from _cut_off(purse, sizes, placed.saved)
 
-    sums = yield from need(Ask(None, lattice, OuterProducts(frame, gauge, bound), columns))
+    sums = yield from need(placed.ask(OuterProducts(frame, gauge, bound)))
     upper = np.triu_indices(width + 1)
     weights = gauge.weights.matrix(width + 1)[upper]
     final = purse.weighted(sums.products, tuple(weights.tolist()), bound=bound)  # [W4]
     noisy = yield from draw("products", final)
     deviations = tuple(math.sqrt(z.variance) for z in final.noise)
-    return Moments(labels, lattice, frame, counted, beyond, cut, purse.norm, noisy, deviations)
-
-
-def _frame(
-    purse: Purse,
-    spread: SpreadSummary,
-    lattice: Lattice,
-    labels: tuple[str, ...],
-    share: Fraction,
-    *,
-    goal: bool,
-) -> Steps[Frame]:
-    """Draw an interval for each column."""
-    grid, chosen = IntervalGrid.of(lattice), []
-    words, ends = partial(grid.words, lattice), cell_numbers(grid.ends())
-    for place, label in enumerate(labels):
-        twice = 2 if goal and place == len(labels) - 1 else 1
-        scores = grid.scores(np.diff(spread.below(place, ends), axis=1))
-        law = purse.interval(scores, grid, share=twice * share)
-        chosen.append(grid.interval((yield from draw(f"interval of {label}", law, words))))
-    return Frame(
-        tuple(low + wide // 2 for low, wide in chosen),
-        tuple(wide.bit_length() - 2 for _, wide in chosen),
+    return Moments(
+        placed.labels, placed.lattice, frame, n0, beyond, cut, purse.norm, noisy, deviations
     )
 
 
 def _cut_off(purse: Purse, sizes: GaugeSummary, saved: Fraction) -> Steps[CutOff]:
     """Count what is cut off; a tenth of what the intervals have saved goes to each number."""
-    share = _COUNT + saved / 10
+    share = COUNTED + saved / 10
     sides = purse.noisy(sizes.sides, sensitivity=1, share=share)
     inside, outside = yield from draw("rows without and with a value cut off", sides)
     lost = purse.noisy(sizes.squares, sensitivity=MOST_CUT, share=share)
@@ -293,16 +249,6 @@ def spread_status(names: Sequence[str], seen: NDArray[np.bool_], some: str, none
     if not lost:
         return "ok"
     return some.format(names=", ".join(lost)) if any(seen) else none
-
-
-def column_labels(columns: Columns, width: int) -> tuple[str, ...]:
-    """Names of the columns, or their numbers."""
-    return columns.names or tuple(f"column {place}" for place in range(width))
-
-
-def _interval_share(purse: Purse, n0: int, widths: int) -> Fraction:
-    """Divide two fifths among the intervals, or what makes them certain if that is less."""
-    return min(_INTERVALS / (widths + 1), share_of(purse, _ENOUGH / n0))
 
 
 def _share_beyond(scale: float, width: int) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 from modicum.array_release import ArrayAnswer, Axis, Intervals
 from modicum.errors import InvalidArgument
 from modicum.estimators.options.base import Options
-from modicum.estimators.purse import open_purse
+from modicum.estimators.purses import open_purse
 from modicum.estimators.score_table import Reals
 from modicum.estimators.sensitivities import Sensitivities
 from modicum.exact.lattice import Lattice

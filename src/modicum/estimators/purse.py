@@ -17,14 +17,14 @@ from typing import ClassVar
 import numpy as np
 
 from modicum.estimators.nest import Plan, planned
-from modicum.exact.enclosure import sqrt_below
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.additive import Additive, gaussian, laplace
+from modicum.mechanisms.additive import Additive
 from modicum.mechanisms.centre import MedianCentre
 from modicum.mechanisms.extreme import TopLaw
 from modicum.mechanisms.grid import FloatGrid
 from modicum.mechanisms.interval import IntervalDraw, IntervalGrid
 from modicum.mechanisms.joint import JointQuantiles, JointTerms
+from modicum.mechanisms.least_loss import LeastLoss
 from modicum.mechanisms.level import LevelLaw
 from modicum.mechanisms.linear_level import LinearLevelLaw
 from modicum.mechanisms.nested import NestedQuantiles, Node, RankedRecords
@@ -36,16 +36,12 @@ from modicum.mechanisms.share import BeyondTarget
 from modicum.mechanisms.stretch import Stretch
 from modicum.mechanisms.subsampled import Members, Subsampled, amplified
 from modicum.mechanisms.threshold import RankThreshold
-from modicum.mechanisms.vector_noise import VectorNoise
-from modicum.mechanisms.weighted import weighted_gaussian, weighted_laplace
 from modicum.privacy.budget import Kind
-from modicum.privacy.event import BoundedRange, Concentrated, Event, Pure, cost
+from modicum.privacy.event import BoundedRange, Event, Pure, cost
 from modicum.summaries.base import Integers
 from modicum.summaries.outer import Norm
 
-__all__ = ["ConcentratedPurse", "PurePurse", "Purse", "open_purse"]
-
-_BITS = 40  # binary places kept where a share of ρ becomes an ε
+__all__ = ["Purse"]
 
 
 @dataclass(slots=True)
@@ -224,7 +220,13 @@ class Purse(ABC):
         return law
 
     def threshold(
-        self, lowest: Integers, ends: tuple[int, int], *, target: int, cap: int, share: Fraction
+        self,
+        lowest: Integers,
+        ends: tuple[int, int],
+        *,
+        target: int,
+        cap: int,
+        share: Fraction,
     ) -> RankThreshold:
         """Integer between two ends with about ``target`` records below it."""
         epsilon, event = self._bounded_range(share)
@@ -264,6 +266,18 @@ class Purse(ABC):
         self._pay(event)
         return law
 
+    def least_loss(
+        self, losses: Integers, *, most: int, first: int, share: Fraction | None
+    ) -> LeastLoss:
+        """Candidate with nearly the least loss; a record adds up to ``most`` to each.
+
+        ``first`` is the weight of the first one.
+        """
+        epsilon, event = self._bounded_range(share)
+        law = LeastLoss(losses, most, first, epsilon, event)
+        self._pay(event)
+        return law
+
     def beyond(
         self, counts: tuple[int, ...], *, target: int, share: Fraction | None, unit: int = 1
     ) -> BeyondTarget:
@@ -297,99 +311,3 @@ class Purse(ABC):
         self.left -= cost(event, self.kind).amount
         if self.left < 0:
             raise AssertionError("an estimator promised more than its budget")
-
-
-class PurePurse(Purse):
-    """Allowance in pure ε."""
-
-    __slots__ = ()
-    kind = "pure"
-    selection = "flip"
-    norm = "l1"
-
-    @property
-    def scale(self) -> Fraction:
-        """ε."""
-        return self.total
-
-    @property
-    def path_power(self) -> Fraction:
-        """ε add up."""
-        return Fraction(1, 3)
-
-    def _path_event(self, amount: Fraction) -> Event:
-        return Pure(amount)
-
-    @staticmethod
-    def _range_of(amount: Fraction) -> Fraction:
-        """Return the ε: a bounded range of η is pure η."""
-        return amount
-
-    def _whole(self, amount: Fraction) -> Event:
-        return BoundedRange(amount)
-
-    def _subsampled(self, share: Fraction) -> Fraction:
-        return self.total * share
-
-    def _additive(self, values: Iterable[int], sensitivity: int, amount: Fraction) -> Additive:
-        return laplace(values, l1=sensitivity, epsilon=amount)
-
-    def _weighted(
-        self, values: tuple[int, ...], weights: tuple[int, ...], bound: int, amount: Fraction
-    ) -> Additive:
-        return weighted_laplace(values, weights, bound=bound, epsilon=amount)
-
-
-class ConcentratedPurse(Purse):
-    """Allowance in zCDP."""
-
-    __slots__ = ()
-    kind = "zcdp"
-    selection = "exponential"
-    norm = "l2"
-
-    @property
-    def scale(self) -> Fraction:
-        """The pure ε with the same zCDP cost."""
-        return sqrt_below(2 * self.total, _BITS)
-
-    @property
-    def path_power(self) -> Fraction:
-        """Squares of ε add up."""
-        return Fraction(1, 2)
-
-    def _path_event(self, amount: Fraction) -> Event:
-        return Concentrated(amount)
-
-    def vector(self, values: tuple[int, ...], *, bound: int, share: Fraction) -> VectorNoise:
-        """Integers plus noise; ``bound`` must bound their L2 change."""
-        law = VectorNoise(values, bound, self.total * share)
-        self._pay(law.event)
-        return law
-
-    @staticmethod
-    def _range_of(amount: Fraction) -> Fraction:
-        """Return η = sqrt(8 ρ), rounded down: a bounded range of η costs η²/8."""
-        return sqrt_below(8 * amount, _BITS)
-
-    def _whole(self, amount: Fraction) -> Event:
-        return Concentrated(amount)
-
-    def _subsampled(self, share: Fraction) -> Fraction:
-        return sqrt_below(2 * self.total * share, _BITS)
-
-    def _additive(self, values: Iterable[int], sensitivity: int, amount: Fraction) -> Additive:
-        return gaussian(values, l2=sensitivity, rho=amount)
-
-    def _weighted(
-        self, values: tuple[int, ...], weights: tuple[int, ...], bound: int, amount: Fraction
-    ) -> Additive:
-        return weighted_gaussian(values, weights, bound=bound, rho=amount)
-
-
-def open_purse(event: Event) -> Purse:
-    """Open a purse that holds exactly one event's cost."""
-    if isinstance(event, Concentrated):
-        return ConcentratedPurse(event.rho, event.rho)
-    epsilon = cost(event, "pure").amount
-    return PurePurse(epsilon, epsilon)

@@ -18,7 +18,8 @@ from fractions import Fraction
 
 from modicum.estimators.clipping import Setting, find_centre
 from modicum.estimators.mean_evidence import NoisyTerm
-from modicum.estimators.purse import Purse, open_purse
+from modicum.estimators.purse import Purse
+from modicum.estimators.purses import open_purse
 from modicum.estimators.rank_ends import (
     ATOM,
     COUNT_SHARE,

@@ -24,7 +24,8 @@ from modicum.estimators.bulk import bulk_of
 from modicum.estimators.joint import Together, together
 from modicum.estimators.nest import Plan
 from modicum.estimators.noise_sums import sum_bound
-from modicum.estimators.purse import Purse, open_purse
+from modicum.estimators.purse import Purse
+from modicum.estimators.purses import open_purse
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.nested import Node
 from modicum.mechanisms.noise import Noise

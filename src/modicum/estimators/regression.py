@@ -14,8 +14,10 @@ import numpy as np
 
 from modicum.array_release import ArrayAnswer, Axis, Floats, Intervals
 from modicum.estimators.least_squares import reach
+from modicum.estimators.listed_fit import few_rows, fit_status, listed_fit
 from modicum.estimators.moment_bounds import CONDITION, covered
 from modicum.estimators.moments import Moments, noisy_moments, spread_status
+from modicum.estimators.placed import placed_columns
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.steps import Steps
@@ -57,13 +59,20 @@ def noisy_regression(columns: Columns, lattice: Lattice, event: Event) -> Steps[
     event : Event
         Total cost for one row; the draws add up to exactly this.
     """
-    moments = yield from noisy_moments(columns, lattice, event, goal=True)
-    fit = fitted(moments)
+    placed = yield from placed_columns(columns, lattice, event, goal=True)
+    axis = Axis.of(term=("intercept", *placed.labels[:-1]))
+    if few_rows(placed):
+        status = fit_status(placed)
+        listed = yield from listed_fit(placed)
+        return ArrayAnswer(_exact(listed.coefficients), (axis,), listed, status, "listed fits")
+    moments = yield from noisy_moments(placed, goal=True)
+    status = spread_status(moments.labels[:-1], fitted(moments).kept, SOME, NOTHING)
     evidence = RegressionEvidence(moments)
-    values = tuple(Fraction(float(each)) for each in evidence.coefficients)
-    axis = Axis.of(term=("intercept", *moments.labels[:-1]))
-    status = spread_status(moments.labels[:-1], fit.kept, SOME, NOTHING)
-    return ArrayAnswer(values, (axis,), evidence, status)
+    return ArrayAnswer(_exact(evidence.coefficients), (axis,), evidence, status)
+
+
+def _exact(coefficients: Floats) -> tuple[Fraction, ...]:
+    return tuple(Fraction(float(each)) for each in coefficients)
 
 
 def fitted(moments: Moments) -> Fit:
@@ -139,7 +148,7 @@ class RegressionEvidence:
         return {
             **moments.summary,
             "penalty": self.fit.penalty,
-            "centres": [moments.lattice.value(each) for each in moments.frame.centres],
+            "centres": moments.frame.middles(moments.lattice).tolist(),
             "kept": [
                 name for name, kept in zip(moments.labels[:-1], self.fit.kept, strict=True) if kept
             ],

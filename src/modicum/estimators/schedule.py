@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
-from modicum.estimators.purse import ConcentratedPurse, Purse
+from modicum.estimators.purse import Purse
+from modicum.estimators.purses import ConcentratedPurse
 from modicum.exact.lattice import Lattice
 from modicum.summaries.base import Reduction
 from modicum.summaries.count import Count, CountSummary

@@ -18,7 +18,7 @@ import numpy as np
 
 from modicum.array_release import ArrayAnswer
 from modicum.estimators.clipped_mean_vector import mean_about
-from modicum.estimators.purse import ConcentratedPurse, open_purse
+from modicum.estimators.purses import ConcentratedPurse, open_purse
 from modicum.estimators.vector_rounds import VectorSetting
 from modicum.estimators.vector_schedule import SUBSTEP
 from modicum.estimators.vector_share import NEAR

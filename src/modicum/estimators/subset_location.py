@@ -24,7 +24,7 @@ from modicum.estimators.location_evidence import LocationEvidence
 from modicum.estimators.location_plan import Candidates, cell_edges
 from modicum.estimators.location_value import Bounds, Scene, draw_value
 from modicum.estimators.mean_evidence import NoisyTerm
-from modicum.estimators.purse import open_purse
+from modicum.estimators.purses import open_purse
 from modicum.estimators.statistic import MonotoneStatistic
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.threshold import RankThreshold

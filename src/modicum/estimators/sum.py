@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from modicum.estimators.mean_evidence import NoisyTerm
 from modicum.estimators.outside import Outside
-from modicum.estimators.purse import open_purse
+from modicum.estimators.purses import open_purse
 from modicum.estimators.schedule import (
     Clusters,
     count_share,

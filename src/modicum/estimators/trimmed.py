@@ -20,7 +20,8 @@ import numpy as np
 from modicum.errors import InvalidArgument
 from modicum.estimators.cut_levels import level_ends_of
 from modicum.estimators.mean_evidence import NoisyTerm
-from modicum.estimators.purse import Purse, open_purse
+from modicum.estimators.purse import Purse
+from modicum.estimators.purses import open_purse
 from modicum.estimators.trimmed_evidence import TrimmedEvidence
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.level import LevelLaw

@@ -17,7 +17,8 @@ from fractions import Fraction
 
 from modicum.estimators.clipping import Setting, find_bounds, find_centre, rough_mean
 from modicum.estimators.mean_evidence import Counted, NoisyTerm
-from modicum.estimators.purse import Purse, open_purse
+from modicum.estimators.purse import Purse
+from modicum.estimators.purses import open_purse
 from modicum.estimators.schedule import Schedule, count_share, ends_reduction, mean_schedule
 from modicum.estimators.variance_evidence import ConstantEvidence, VarianceEvidence
 from modicum.exact.lattice import Lattice

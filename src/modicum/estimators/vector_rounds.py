@@ -12,7 +12,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from modicum.estimators.purse import ConcentratedPurse, Purse
+from modicum.estimators.purse import Purse
+from modicum.estimators.purses import ConcentratedPurse
 from modicum.estimators.vector_schedule import (
     SUBSTEP,
     VectorSchedule,

@@ -130,6 +130,10 @@ class Source(ABC):
         if not self._holds_labels(column):
             self.check(column)
 
+    def counted(self, column: str) -> str:
+        """Return the name under which a checked column is read where its values are counted."""
+        return column
+
     def _holds_labels(self, column: str | None) -> bool:
         """Whether a column can be read as labels only."""
         if column is None or column not in (self._names or ()) or self._declared is None:

@@ -1,10 +1,10 @@
-"""CSV files, cell by cell: what is no number is missing.
+"""CSV files, cell by cell: what is no number is missing where numbers are read.
 
 A number is what is left of a cell without spaces and tabs around it, if that is a decimal number
 in ASCII such as ``12``, ``-.5``, ``+1.``, ``1e3``, or ``inf`` or ``infinity`` in any case, with or
 without a sign. Numbers are rounded to the nearest float64; ``1e400`` is infinite. Rows that are too
 short lack their last cells, cells beyond the header are ignored, and a blank line is a row without
-values.
+values. Where values are counted, every cell that is not empty has one.
 
 Polars reads files many times faster than the standard library, but refuses some that are not well
 formed, such as a cell ``1"2``. A failure must not depend on a value, so those are left to the
@@ -39,7 +39,11 @@ _QUOTE, _COMMA, _LF, _CR = b'",\n\r'
 
 
 class CsvFile(StreamSource):
-    """A CSV file in UTF-8 with a header; every column may hold numbers."""
+    """A CSV file in UTF-8 with a header; every column may hold numbers, or text.
+
+    Where values are counted, a column is read under another name, as labels: a cell that is no
+    number has a value too.
+    """
 
     def __init__(self, path: str, name: str) -> None:
         header = next((row for row in _rows(path) if row), None)
@@ -48,14 +52,30 @@ class CsvFile(StreamSource):
         super().__init__("csv", header, label=repr(name))
         self._path = path
         self._header = header
+        self._counted = "#" * (1 + max(map(len, header)))  # no name begins so
         self._agreed: bool | None = None
+
+    def counted(self, column: str) -> str:
+        """Return the name under which a checked column is read where its values are counted."""
+        return self._counted + column
+
+    def check_counted(self, column: str | None) -> None:
+        """Check that a column is in the header."""
+        self.check(column)
+
+    def _holds_labels(self, column: str | None) -> bool:
+        return column is not None and column.startswith(self._counted)
 
     def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[Batch]:
         places = [self._header.index(name) for name in columns]
-        texts = [self._header.index(name) for name in labels]
+        texts = [self._header.index(name.removeprefix(self._counted)) for name in labels]
         if self._polars_agrees():
             floats = [_expression(place) for place in places]
-            return query_batches(_scan(self._path), floats, [_text(place) for place in texts])
+            cells = [
+                _filled(place) if self._holds_labels(name) else _text(place)
+                for place, name in zip(texts, labels, strict=True)
+            ]
+            return query_batches(_scan(self._path), floats, cells)
         return _plain_batches(self._path, places, texts)
 
     def _count(self) -> int:
@@ -134,6 +154,12 @@ def _text(place: int) -> Any:
     pl = import_module("polars")
     text = pl.col(f"c{place}")
     return pl.when(text != "").then(text)
+
+
+def _filled(place: int) -> Any:
+    """1 for a cell that is not empty: cheaper to hand over than its text."""
+    pl = import_module("polars")
+    return pl.when(pl.col(f"c{place}") != "").then(1)
 
 
 def is_well_formed(path: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from modicum.errors import UnsupportedData
@@ -59,7 +60,7 @@ class DistributedSource(RemoteSource):
             waiting = [i for i in range(len(asks)) if i not in answers]
             wanted = {i: searches[i].wanted() for i in waiting}
             sent = [
-                (asks[i][0], Ask(asks[i][1].column, asks[i][1].lattice, each))
+                (asks[i][0], replace(asks[i][1], reduction=each))
                 for i in waiting
                 for each in wanted[i]
             ]
@@ -98,7 +99,7 @@ class DistributedSource(RemoteSource):
         """Return the answer that what was found gives; parts of it may take another job."""
 
         def more(asked: Reduction[Any], entropy: Entropy) -> Any:
-            again = Ask(ask.column, ask.lattice, asked)
+            again = replace(ask, reduction=asked)
             return self._summaries(scope, [(group, again)], entropy)[0]
 
         def thinned(k: int, entropy: Entropy) -> Integers:

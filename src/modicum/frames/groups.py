@@ -22,6 +22,7 @@ from modicum.frames.labels import Label
 from modicum.frames.people import kept_rows
 from modicum.frames.places import Places
 from modicum.frames.quiet import quiet
+from modicum.frames.reader import as_counted
 from modicum.frames.remote import RemoteSource, Scope, scope_of
 from modicum.frames.rows import PassingOnce
 from modicum.frames.source import Source
@@ -114,6 +115,7 @@ class GroupReader(Sensitive):
             if self._scope is None:
                 self._scope = scope_of(self._unit, self._columns, entropy, self._by, self._keys)
             return self._source.answer(self._scope, asks, entropy)
+        asks = [(group, as_counted(self._source, ask)) for group, ask in asks]
         with quiet():
             if self._unit.column is not None and self._kept is None:
                 coders = {self._by: self._places}

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from modicum.errors import SourceError
 from modicum.exact.entropy import SYSTEM, Entropy, SeededEntropy
 from modicum.frames.grouping import count_keys, reader_of_groups
@@ -23,6 +25,7 @@ from modicum.frames.reader import check_asks
 from modicum.frames.remote import Scope
 from modicum.frames.rows import PassingOnce
 from modicum.frames.source import Source
+from modicum.frames.vectors import named_columns
 from modicum.steps import Ask
 from modicum.summaries.chosen import ChosenRows
 from modicum.summaries.part_records import PartRecords, PartSubsample
@@ -154,7 +157,7 @@ class AskJob(Job):
     def columns(self) -> tuple[str, ...]:
         """The columns asked for, and those that say whose and in which group a row is."""
         unit = self.scope.unit
-        asked = (ask.column for _, ask in self.asks)
+        asked = named_columns([ask.place for _, ask in self.asks])
         named = (*self.scope.columns, *asked, *self.scope.labels, unit.order_by)
         return tuple(dict.fromkeys(each for each in named if each is not None))
 
@@ -181,14 +184,17 @@ class AskJob(Job):
         return groups.read(self.asks, entropy)
 
     def _nothing(self) -> Callable[[int], Any]:
-        made: dict[tuple[Any, Any], Any] = {}  # groups share their questions
+        made: dict[tuple[Any, ...], Any] = {}  # groups share their questions
 
         def nothing(question: int) -> Any:
             _, ask = self.asks[question]
-            if (ask.lattice, ask.reduction) not in made:
+            asked = (ask.lattice, ask.reduction, ask.columns)
+            if asked not in made:
                 begun = ask.reduction.begin(ask.lattice, PassingOnce(SYSTEM))  # nothing is drawn
-                made[ask.lattice, ask.reduction] = begun.finish()
-            return made[ask.lattice, ask.reduction]
+                if ask.columns is not None:
+                    begun.update(np.empty((0, len(ask.columns.names or (None,)))))
+                made[asked] = begun.finish()
+            return made[asked]
 
         return nothing
 

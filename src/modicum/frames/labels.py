@@ -161,6 +161,8 @@ class Presence(Sensitive):
         """Return 0 or -1 for each label."""
         if isinstance(values, Encoded):
             return _spread(values, self, -1)
+        if isinstance(values, np.ma.MaskedArray) and values.dtype.kind in "biu":
+            return -np.ma.getmaskarray(values).astype(np.int64)
         items = _items(values)
         return np.fromiter((-(item is None) for item in items), np.int64, len(items))
 

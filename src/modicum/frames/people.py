@@ -21,7 +21,7 @@ from modicum.frames.fewest import SmallestRows
 from modicum.frames.labels import Coder, Dictionary, Label, Moments
 from modicum.frames.memory import MemorySource
 from modicum.frames.quiet import quiet
-from modicum.frames.reader import check_asks, read
+from modicum.frames.reader import as_counted, check_asks, read
 from modicum.frames.remote import RemoteSource, Scope, scope_of
 from modicum.frames.totals import PersonTotals
 from modicum.frames.vectors import Column, check_vector_unit, named_columns
@@ -69,7 +69,7 @@ def reader_of(
     unit : Unit
         Checked with :func:`check_unit`.
     columns : sequence of str, Columns or None
-        All columns that the run will ask for.
+        All columns that the run will ask for, as :func:`~modicum.frames.reader.read_as` names them.
     key : int, optional
         Decides which rows are kept at random. Without it a choice is fresh.
     """
@@ -118,7 +118,7 @@ class _FewRows(TableReader):
         check_asks(self._source, asks)
         if self._kept is None:
             self._kept = self._bounded(entropy)
-        return read(self._kept, asks, entropy)
+        return read(self._kept, [as_counted(self._source, ask) for ask in asks], entropy)
 
     def _bounded(self, entropy: Entropy) -> Source:
         rows, kept = kept_rows(self._source, self._unit, self._columns, {}, entropy, self._key)
@@ -203,6 +203,7 @@ class _Combined(TableReader):
 
     def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
         check_asks(self._source, asks)
+        asks = [as_counted(self._source, ask) for ask in asks]
         keys = [(ask.column, ask.lattice) for ask in asks]
         with quiet():
             self._combine([key for key in dict.fromkeys(keys) if key not in self._views])

@@ -21,6 +21,7 @@ from modicum.frames.labels import Coder, Dictionary, Label
 from modicum.frames.memory import MemorySource
 from modicum.frames.places import Places
 from modicum.frames.quiet import quiet
+from modicum.frames.reader import as_counted
 from modicum.frames.source import Source
 from modicum.frames.totals import PersonTotals
 from modicum.privacy.unit import Unit
@@ -85,6 +86,7 @@ class PersonGroups(Sensitive):
 
     def read(self, asks: Sequence[tuple[int, Ask[Any]]], entropy: Entropy) -> list[Any]:
         """Answer reductions of groups, as :meth:`GroupReader.read` does."""
+        asks = [(group, as_counted(self._source, ask)) for group, ask in asks]
         places = [(ask.column, ask.lattice) for _, ask in asks]
         self._combine(
             [each for each in dict.fromkeys(places) if each not in self._readers], entropy

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,12 +15,14 @@ from modicum.frames.quiet import quiet
 from modicum.frames.remote import RemoteSource, Scope
 from modicum.frames.rows import PassingOnce
 from modicum.frames.source import Source
-from modicum.frames.vectors import Column, check_columns, parts, read_chunks, width_of
+from modicum.frames.vectors import Column, check_columns, check_held, parts, read_chunks, width_of
 from modicum.steps import Ask
 from modicum.summaries.base import Accumulator, Fetchable
 from modicum.summaries.columns import Columns
 
-__all__ = ["check_asks", "check_column", "read"]
+__all__ = ["as_counted", "check_asks", "check_column", "read", "read_as"]
+
+C = TypeVar("C", bound=Column)
 
 
 def read(source: Source, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
@@ -46,6 +49,7 @@ def read(source: Source, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any
         If the data cannot be read.
     """
     check_asks(source, asks)
+    asks = [as_counted(source, ask) for ask in asks]
     if isinstance(source, RemoteSource):
         return source.answer(Scope(), [(0, ask) for ask in asks], entropy)
     rows = {ask.place: _ColumnRows(source, ask.place, entropy) for ask in asks}
@@ -64,6 +68,20 @@ def check_asks(source: Source, asks: Sequence[Ask[Any]]) -> None:
     """Check by the schema that all columns can be read for their reductions."""
     for ask in asks:
         check_column(source, ask.place, ask.lattice)
+        check_held(source, ask.reduction)
+
+
+def as_counted(source: Source, ask: Ask[Any]) -> Ask[Any]:
+    """Return an ask with its column named as it is read."""
+    name = read_as(source, ask.column, ask.lattice)
+    return ask if name == ask.column else replace(ask, column=name)
+
+
+def read_as(source: Source, column: C, lattice: Lattice | None) -> C | str:
+    """Return the name under which a column is read; without a lattice its values are counted."""
+    if lattice is None and isinstance(column, str):
+        return source.counted(column)
+    return column
 
 
 def check_column(source: Source, column: Column, lattice: Lattice | None) -> None:

@@ -8,6 +8,7 @@ becomes of a row depends on that row only, so a row more or less is a record mor
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -16,10 +17,13 @@ from modicum.frames.base import Chunk, Floats, Source
 from modicum.frames.matrix import BLOCK, MatrixSource
 from modicum.frames.remote import RemoteSource
 from modicum.privacy.unit import Unit
+from modicum.summaries.base import Reduction
 from modicum.summaries.columns import Columns
+from modicum.summaries.held_rows import HeldRows
 
 __all__ = [
     "check_columns",
+    "check_held",
     "check_vector_unit",
     "named_columns",
     "parts",
@@ -38,13 +42,8 @@ def check_columns(source: Source, columns: Columns) -> None:
     InvalidArgument
         If a table is given without names, or an array with names.
     MissingColumn, UnsupportedData
-        If a column is missing or no number; if the rows stay elsewhere, or are in a list.
+        If a column is missing or no number; if the rows are in a list.
     """
-    if isinstance(source, RemoteSource):
-        raise UnsupportedData(
-            f"vectors are not read from {source.engine}: write the columns to Parquet and pass the "
-            "path"
-        )
     if columns.names is not None:
         for name in columns.names:
             source.check_values(name)
@@ -55,12 +54,28 @@ def check_columns(source: Source, columns: Columns) -> None:
             raise InvalidArgument("columns is missing: a table needs columns=[...], their names")
 
 
+def check_held(source: Source, reduction: Reduction[Any]) -> None:
+    """Refuse to hold all rows of a table whose rows stay where they are.
+
+    Raises
+    ------
+    UnsupportedData
+    """
+    if isinstance(source, RemoteSource) and isinstance(reduction, HeldRows):
+        raise UnsupportedData(
+            f"this statistic holds all rows in memory, and those of {source.engine} stay where "
+            "they are: if its columns fit into the memory of this process, collect them first "
+            "(.toPandas() in Spark, .compute() in Dask) and pass that, or else write them to "
+            "Parquet and pass the path"
+        )
+
+
 def check_vector_unit(unit: Unit, columns: Sequence[Column]) -> None:
     """Refuse what has no meaning for vectors: one record a person, made of its rows."""
     if unit.combine is not None and any(isinstance(each, Columns) for each in columns):
         raise InvalidArgument(
-            "a person's rows are not combined into one vector: use unit_of(column, rows=...), or "
-            "combine them beforehand"
+            "a person's rows are not combined into one vector: use unit_of(column, max_rows=...), "
+            "or combine them beforehand"
         )
 
 

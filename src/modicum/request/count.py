@@ -24,7 +24,8 @@ def count(
     ----------
     column : str, optional
         Without it, the rows of a table (the non-missing values of an array) are counted. With
-        it, the column's non-missing values, whatever their type (in a CSV file, numbers).
+        it, the column's non-missing values, whatever their type: in a CSV file, every cell that is
+        not empty.
     epsilon, rho, budget : number, number, Budget
         Exactly one.
 

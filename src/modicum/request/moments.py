@@ -163,9 +163,12 @@ def linear_regression(
     Notes
     -----
     Missing and far values as for :func:`covariance`; errors never depend on values, singular data
-    included. The slopes solve normal equations with noise and a penalty that follows from it, as
-    those of Wang (2018) do; columns whose spread is lost in the noise have slope 0, and
-    ``release.status`` says so.
+    included. With rows times ε of 200 times the square of the number of explaining columns or more,
+    the slopes solve normal equations with noise and a penalty that follows from it, as those of
+    Wang (2018) do; columns whose spread is lost in the noise have slope 0, and ``release.status``
+    says so. With fewer rows, a fit is drawn from public lists by its squared residuals, each cut
+    off at a public part of the released spread; then ``release.method`` is ``"listed fits"``, and
+    intervals have no bounds.
 
     Examples
     --------

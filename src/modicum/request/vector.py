@@ -64,7 +64,8 @@ def vector(
     Notes
     -----
     A row with a missing value (null, NaN) in any column is dropped, infinities are moved into the
-    range. All rows are held in memory. If the statistic fails on the data, all values are drawn
+    range. All rows are held in memory, so a table in Spark or Dask is refused: collect its columns
+    first. If the statistic fails on the data, all values are drawn
     about the middle of the range with the widest noise: no error may tell of data. The mechanism is
     the approximate inverse sensitivity mechanism (Asi and Duchi 2020, M.2), without the cap of
     their Algorithm 1; all arithmetic that privacy rests on is in integers. There is no interval:

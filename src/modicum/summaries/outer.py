@@ -69,6 +69,15 @@ class Frame:
     centres: tuple[int, ...]
     shifts: tuple[int, ...]
 
+    def units(self, lattice: Lattice) -> NDArray[np.float64]:
+        """Half-widths in the unit of the data."""
+        found: NDArray[np.float64] = np.ldexp(lattice.step, np.array(self.shifts))
+        return found
+
+    def middles(self, lattice: Lattice) -> NDArray[np.float64]:
+        """Centres in the unit of the data."""
+        return np.array([lattice.value(each) for each in self.centres], dtype=np.float64)
+
     def rows(self, q: Integers) -> Integers:
         """Turn lattice integers of shape (m, d) into vectors of shape (m, d + 1).
 

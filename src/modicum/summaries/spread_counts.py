@@ -70,15 +70,21 @@ class SpreadSummary(Sensitive):
         return found
 
     def to_bytes(self) -> bytes:
-        return pack("spread-counts", self.first, self.width, self.count, self.counts.ravel())
+        # Most cells are empty as a rule: those that are not are written with their places.
+        counts = self.counts.ravel()
+        filled = np.flatnonzero(counts)
+        ends = (self.first, self.width, self.counts.shape[1])
+        return pack("spread-counts", *ends, self.count, filled, counts[filled])
 
     @classmethod
     def from_bytes(cls, data: bytes) -> SpreadSummary:
         fields = Fields("spread-counts", data)
-        first, width, count = fields.integer(), fields.integer(), fields.integer()
-        counts = fields.array().reshape(width, -1)
+        first, width, cells, count = (fields.integer() for _ in range(4))
+        filled, numbers = fields.array(), fields.array()
         fields.end()
-        return cls(first, width, count, counts)
+        counts = np.zeros(width * cells, dtype=np.int64)
+        counts[filled] = numbers
+        return cls(first, width, count, counts.reshape(width, cells))
 
 
 class _SpreadPass:

@@ -57,7 +57,7 @@ class VectorSummary(Sensitive):
     count : int
         Sensitive.
     totals : tuple of int
-        One for each component, less than 2^63 for up to 2^36 rows. Sensitive.
+        One for each component, of any size. Sensitive.
     """
 
     count: int
@@ -71,18 +71,22 @@ class VectorSummary(Sensitive):
         return VectorSummary(self.count + other.count, totals)
 
     def to_bytes(self) -> bytes:
-        return pack("vectors", self.count, np.array(self.totals, dtype=np.int64))
+        return pack("vectors", self.count, len(self.totals), *self.totals)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> VectorSummary:
         fields = Fields("vectors", data)
-        summary = cls(fields.integer(), tuple(fields.array().tolist()))
+        count, width = fields.integer(), fields.integer()
+        summary = cls(count, tuple(fields.integer() for _ in range(width)))
         fields.end()
         return summary
 
 
 class _VectorPass:
-    """Integers of at most 2^26 each: a block's float64 sums are exact for up to 2^27 rows."""
+    """Integers of at most 2^26 each: a block's float64 sums are exact for up to 2^27 rows.
+
+    The sums of a pass are below 2^63 for up to 2^36 rows; more are in parts.
+    """
 
     reads = True
 

@@ -1,0 +1,177 @@
+"""Linear regression of few rows: the best of listed fits, list after list.
+
+Products of columns take d²/2 noisy numbers; where noise would hide directions of the columns,
+that is far more than a fit needs. Here a fit is chosen out of a public list, by what it leaves of
+the explained column, and the next list lies closer about it (docs/proofs/moments.md, [B1] to [B3]).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from modicum.array_release import Floats, Intervals
+from modicum.estimators.placed import PlacedColumns
+from modicum.estimators.shares import share_of
+from modicum.exact.lattice import Lattice
+from modicum.steps import Steps, draw, need
+from modicum.summaries.base import Integers
+from modicum.summaries.fit_losses import CAP, FINE, MOST_LOSS, FitList, FitLosses
+from modicum.summaries.outer import Frame
+
+__all__ = ["ListedFit", "few_rows", "fit_status", "listed_fit"]
+
+_FEW, _MOST_ROWS = 200, 1 << 15
+_CERTAIN = 160.0  # η times rows of a list from which on more lists are better than a better choice
+_MOST_LISTS = 24
+_FIRST, _TIMID = 0.3, 0.06
+_SQUARE = 0.3  # twice the mean square of a column in half-widths, about
+_LITTLE = 16  # below, a fit is worse than a constant about as often as not
+_LEVELS, _LEVEL, _CERTAIN_LEVEL = 0.6, Fraction(1, 10), 60.0
+_STAY = 4
+_SHOWN = 4
+_WORK, _LISTED = 1 << 23, (256, 4096)
+
+LITTLE = "too little data for this budget: the fit may be worse than a constant"
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFit:
+    """The fit that was chosen last, as evidence.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        Of the columns.
+    lattice : Lattice
+    frame : Frame
+        Centres and half-widths.
+    count : int
+        The noisy number of records.
+    lists : int
+        How many there were.
+    chosen : tuple of int
+        Intercept and slopes in half-widths, in units of 2^-12.
+    """
+
+    labels: tuple[str, ...]
+    lattice: Lattice
+    frame: Frame
+    count: int
+    lists: int
+    chosen: tuple[int, ...]
+
+    @property
+    def coefficients(self) -> Floats:
+        """The intercept and the slopes, in the units of the data."""
+        units = self.frame.units(self.lattice)
+        centres = self.frame.middles(self.lattice)
+        first, *slopes = (np.ldexp(np.array(self.chosen, dtype=np.float64), -FINE)).tolist()
+        found = np.array(slopes) * (units[-1] / units[:-1])
+        level = centres[-1] + first * units[-1] - found @ centres[:-1]
+        return np.concatenate([[level], found])
+
+    def intervals(self, _level: float, _tail: float | None) -> Intervals:
+        """Return no bounds: nothing is known of the directions that a choice leaves open."""
+        free = np.full(len(self.chosen), math.inf)
+        return Intervals(-free, free)
+
+    @property
+    def condition(self) -> str:
+        """What the default interval assumes."""
+        return "nothing: it has no bounds"
+
+    def assumption(self, _tail: float | None) -> str:
+        """Say in words what the interval covers."""
+        return (
+            "interval() has no bounds: with so few rows for this budget a good fit is chosen from "
+            "lists of fits, and others may be as good. Rows times epsilon of about 200 times the "
+            "square of the number of columns are enough for products of columns, which have "
+            "intervals."
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Numbers as JSON types."""
+        return {
+            "rows": self.count,
+            "lists": self.lists,
+            "half_widths": self.frame.units(self.lattice).tolist(),
+            "centres": self.frame.middles(self.lattice).tolist(),
+        }
+
+
+def few_rows(placed: PlacedColumns) -> bool:
+    """Tell whether noise would hide directions of the columns if products were released [B3]."""
+    slopes = placed.width - 1
+    enough = _FEW * slopes**2
+    return float(placed.purse.scale) * placed.count < enough and placed.count <= _MOST_ROWS
+
+
+def listed_fit(placed: PlacedColumns) -> Steps[ListedFit]:
+    """Spend all that is left on a choice from one list after another."""
+    middle = (0,) * placed.width
+    lists = _lists(placed)
+    size = min(max(_WORK // placed.count, _LISTED[0]), _LISTED[1])
+    for number, each in enumerate(lists):
+        fits = FitList(middle, max(1, round(each.spread * (1 << FINE))), size, number, each.free)
+        losses = yield from need(placed.ask(FitLosses(placed.frame, fits)))
+        law = placed.purse.least_loss(
+            losses.losses, most=MOST_LOSS, first=each.stay * size or 1, share=each.share
+        )  # [B1]
+        listed = fits.fits()
+        chosen = yield from draw(f"fit of list {number + 1}", law, partial(_words, listed))
+        middle = tuple(listed[chosen].tolist())
+    return ListedFit(placed.labels, placed.lattice, placed.frame, placed.count, len(lists), middle)
+
+
+def fit_status(placed: PlacedColumns) -> str:
+    """Say whether so little can be heard that the fit may be worse than none."""
+    return LITTLE if _heard(placed) < _LITTLE * (placed.width - 1) else "ok"
+
+
+def _heard(placed: PlacedColumns) -> float:
+    """Rows times the bounded range that is left: what all lists together can tell."""
+    left = Fraction(placed.purse.left, placed.purse.total)
+    return placed.count * float(placed.purse.range_for(left))
+
+
+class _List(NamedTuple):
+    """Share of the budget, spread, free components, and the weight of staying in list lengths."""
+
+    share: Fraction | None
+    spread: float
+    free: int
+    stay: int
+
+
+def _lists(placed: PlacedColumns) -> list[_List]:
+    """Plan all lists [B2]."""
+    purse, rows, slopes = placed.purse, placed.count, placed.width - 1
+    level = min(_LEVEL, share_of(purse, _CERTAIN_LEVEL / rows))
+    left = Fraction(purse.left, purse.total) - level
+    affordable = int(left / share_of(purse, _CERTAIN / rows))
+    lists = min(max(affordable, 1), slopes + 2, _MOST_LISTS)
+    certain = rows * float(purse.range_for(left / lists))
+    first = min(_FIRST, _TIMID * math.sqrt(_heard(placed) / slopes))
+    last = min(first, CAP / 1024 / math.sqrt(_SQUARE * certain))
+    spreads = np.geomspace(first, last, lists).tolist()
+    shares = [left / lists] * (lists - 1) + [None]
+    return [
+        _List(level, _LEVELS, 1, 0),
+        *(
+            _List(share, spread, placed.width, 0 if number else _STAY)
+            for number, (share, spread) in enumerate(zip(shares, spreads, strict=True))
+        ),
+    ]
+
+
+def _words(listed: Integers, chosen: int) -> str:
+    """Coefficients in half-widths; the first ones if there are many."""
+    shown = np.ldexp(listed[chosen].astype(np.float64), -FINE)[:_SHOWN]
+    more = ", ..." if len(listed[chosen]) > _SHOWN else ""
+    return f"({', '.join(f'{each:.3g}' for each in shown)}{more}) half-widths"

@@ -1,0 +1,113 @@
+"""The two purses: in pure ε, and in zCDP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from modicum.estimators.purse import Purse
+from modicum.exact.enclosure import sqrt_below
+from modicum.mechanisms.additive import Additive, gaussian, laplace
+from modicum.mechanisms.vector_noise import VectorNoise
+from modicum.mechanisms.weighted import weighted_gaussian, weighted_laplace
+from modicum.privacy.event import BoundedRange, Concentrated, Event, Pure, cost
+
+__all__ = ["ConcentratedPurse", "PurePurse", "open_purse"]
+
+_BITS = 40  # binary places kept where a share of ρ becomes an ε
+
+
+class PurePurse(Purse):
+    """Allowance in pure ε."""
+
+    __slots__ = ()
+    kind = "pure"
+    selection = "flip"
+    norm = "l1"
+
+    @property
+    def scale(self) -> Fraction:
+        """ε."""
+        return self.total
+
+    @property
+    def path_power(self) -> Fraction:
+        """ε add up."""
+        return Fraction(1, 3)
+
+    def _path_event(self, amount: Fraction) -> Event:
+        return Pure(amount)
+
+    @staticmethod
+    def _range_of(amount: Fraction) -> Fraction:
+        """Return the ε: a bounded range of η is pure η."""
+        return amount
+
+    def _whole(self, amount: Fraction) -> Event:
+        return BoundedRange(amount)
+
+    def _subsampled(self, share: Fraction) -> Fraction:
+        return self.total * share
+
+    def _additive(self, values: Iterable[int], sensitivity: int, amount: Fraction) -> Additive:
+        return laplace(values, l1=sensitivity, epsilon=amount)
+
+    def _weighted(
+        self, values: tuple[int, ...], weights: tuple[int, ...], bound: int, amount: Fraction
+    ) -> Additive:
+        return weighted_laplace(values, weights, bound=bound, epsilon=amount)
+
+
+class ConcentratedPurse(Purse):
+    """Allowance in zCDP."""
+
+    __slots__ = ()
+    kind = "zcdp"
+    selection = "exponential"
+    norm = "l2"
+
+    @property
+    def scale(self) -> Fraction:
+        """The pure ε with the same zCDP cost."""
+        return sqrt_below(2 * self.total, _BITS)
+
+    @property
+    def path_power(self) -> Fraction:
+        """Squares of ε add up."""
+        return Fraction(1, 2)
+
+    def _path_event(self, amount: Fraction) -> Event:
+        return Concentrated(amount)
+
+    def vector(self, values: tuple[int, ...], *, bound: int, share: Fraction) -> VectorNoise:
+        """Integers plus noise; ``bound`` must bound their L2 change."""
+        law = VectorNoise(values, bound, self.total * share)
+        self._pay(law.event)
+        return law
+
+    @staticmethod
+    def _range_of(amount: Fraction) -> Fraction:
+        """Return η = sqrt(8 ρ), rounded down: a bounded range of η costs η²/8."""
+        return sqrt_below(8 * amount, _BITS)
+
+    def _whole(self, amount: Fraction) -> Event:
+        return Concentrated(amount)
+
+    def _subsampled(self, share: Fraction) -> Fraction:
+        return sqrt_below(2 * self.total * share, _BITS)
+
+    def _additive(self, values: Iterable[int], sensitivity: int, amount: Fraction) -> Additive:
+        return gaussian(values, l2=sensitivity, rho=amount)
+
+    def _weighted(
+        self, values: tuple[int, ...], weights: tuple[int, ...], bound: int, amount: Fraction
+    ) -> Additive:
+        return weighted_gaussian(values, weights, bound=bound, rho=amount)
+
+
+def open_purse(event: Event) -> Purse:
+    """Open a purse that holds exactly one event's cost."""
+    if isinstance(event, Concentrated):
+        return ConcentratedPurse(event.rho, event.rho)
+    epsilon = cost(event, "pure").amount
+    return PurePurse(epsilon, epsilon)
