@@ -133,7 +133,8 @@ def _interval(q: Records, e: Fraction) -> Law:
     summary = SpreadCounts().begin(LATTICE)
     summary.update(q[:, None].astype(np.float64))
     grid = IntervalGrid.of(LATTICE)
-    scores = grid.scores(summary.finish().below(0, cell_numbers(grid.ends())))
+    below = summary.finish().below(0, cell_numbers(grid.ends()))
+    scores = grid.scores(np.diff(below, axis=1))
     return IntervalDraw(scores, grid, e, BoundedRange(e))
 
 

@@ -12,6 +12,7 @@ from modicum.exact.bernoulli import (
     bernoulli_exp,
     exp_coins,
     geometric,
+    guessed_below,
     point_below,
     small_exp_bounds,
     unit_geometric,
@@ -35,6 +36,25 @@ def test_bernoulli(p) -> None:
     tosses = [bernoulli(p, entropy) for _ in range(DRAWS)]
     assert p_value(tosses, coin_law(float(p))) > ACCEPT
     assert p_value(tosses, coin_law(float(p) * 0.7)) < REJECT
+
+
+@pytest.mark.parametrize("theta", [Fraction(1, 3), Fraction(1), Fraction(1, 10**30)], ids=str)
+@pytest.mark.parametrize("error", [2.0**-40, 0.3])
+def test_a_guess_changes_no_outcome(theta, error) -> None:
+    """And where it is good, it is nearly always enough."""
+    asked, log = [], math.log(theta) + 0.9 * error
+
+    def bounds(digits: int) -> tuple[Fraction, Fraction]:
+        asked.append(digits)
+        return theta, theta
+
+    for seed in range(400):
+        entropy = SeededEntropy(seed)
+        exact = point_below(entropy.word(), 64, lambda _: (theta, theta), entropy)
+        assert guessed_below(log, error, bounds, SeededEntropy(seed)) == exact
+    undecided = {2.0**-40: 0, 0.3: 400 * float(theta) * 0.6}[error]
+    assert len(asked) <= 2 * undecided
+    assert theta != Fraction(1, 3) or len(asked) >= undecided / 3
 
 
 @pytest.mark.parametrize("rate", [Fraction(1, 7), Fraction(5, 3), Fraction(4)])

@@ -20,7 +20,9 @@ def scores(lattice: Lattice, x: np.ndarray) -> np.ndarray:
     accumulator = SpreadCounts().begin(lattice)
     accumulator.update(x[:, None])
     grid = IntervalGrid.of(lattice)
-    return grid.scores(accumulator.finish().below(0, cell_numbers(grid.ends())))
+    counts = np.diff(accumulator.finish().below(0, cell_numbers(grid.ends())), axis=1)
+    assert (counts == grid.counts(*np.unique(lattice.quantise(x), return_counts=True))).all()
+    return grid.scores(counts)
 
 
 def by_definition(q: np.ndarray, low: int, width: int) -> int:

@@ -10,9 +10,12 @@ import pytest
 
 from modicum import audit
 from modicum.exact.entropy import SeededEntropy
-from modicum.mechanisms.chain import Chain, Scale, Strip
+from modicum.mechanisms import joint
+from modicum.mechanisms import strip as strips
+from modicum.mechanisms.chain import Chain
 from modicum.mechanisms.joint import JointQuantiles, JointTerms
-from modicum.mechanisms.stretch import Stretch
+from modicum.mechanisms.stretch import EVEN, Stretch
+from modicum.mechanisms.strip import Cells, Scale, Strip, Table
 from modicum.privacy.event import Pure
 from modicum.summaries.ranked import Ranked
 from tests.mechanisms.test_nested import Sorted, neighbours, worst
@@ -182,6 +185,35 @@ def test_the_sampler_follows_the_law(shares, levels) -> None:
     assert audit.fit(law, 1200, SeededEntropy(repr(shares))) > 1e-4
 
 
+@pytest.mark.parametrize("stretch", [Stretch(), STRETCHED], ids=["even", "stretched"])
+def test_the_sampler_follows_the_law_with_pieces_of_many_cells(stretch, monkeypatch) -> None:
+    """Each point is raised by its own distance from the middle of its piece."""
+    for name, value in {
+        "_NEAR": 1.0,
+        "_FINE": 1.0,
+        "_COARSE": 1,
+        "_LONG": 1,
+        "_LIGHT": 1e9,
+    }.items():
+        monkeypatch.setattr(strips, name, value)
+    law = law_of((0, 0, 1, 1, 2), THIRDS, totals=range(3, 9, 2))
+    law = replace(law, stretch=stretch)
+    law._chains.append(law._chain(0, upper=True))
+    assert max(np.diff(each.heads).max() for each in law._chains[0].strips) >= 3
+    assert audit.fit(law, 900, SeededEntropy("wide pieces")) > 1e-4
+
+
+def test_float_guesses_change_no_outcome(monkeypatch) -> None:
+    law = law_of((0, 1, 1, 1, 2), THIRDS, epsilon=Fraction(4), totals=range(3, 9, 2), cap=9)
+    entropies = [SeededEntropy(seed) for seed in range(150)]
+    guessed = [replace(law).sample(entropy) for entropy in entropies]
+    monkeypatch.setattr(joint, "_GUESSED", 0.9)
+    asked, kept = [], JointQuantiles._kept
+    monkeypatch.setattr(JointQuantiles, "_kept", lambda *a: asked.append(0) or kept(*a))
+    assert [replace(law).sample(SeededEntropy(seed)) for seed in range(150)] == guessed
+    assert len(asked) > 50
+
+
 def test_a_low_cap_is_drawn_too() -> None:
     """With a cap of two ranks many outcomes are those that are all alike."""
     wanted = {"epsilon": Fraction(1), "fine": 2, "last": 2, "totals": range(2, 8, 3), "cap": 2}
@@ -199,32 +231,83 @@ def test_a_sampler_with_a_wrong_scale_is_noticed() -> None:
     assert audit.power(law, wrong, draws=1500, entropy=SeededEntropy("w"), trials=1) == 1
 
 
+def strip_of(data, ranks, centre, scale, *, fine=12, last=900, stretch=EVEN) -> Strip:
+    cells = Cells.of(Many(data), (0, last), fine, ranks, stretch)
+    return Strip.of(Table.of(cells, ranks, scale), centre, scale.distances(2.0 * len(data)))
+
+
+BLOCKS = (5, 6, 6, 7, *(8,) * 40, *range(300, 330), *(331,) * 90, *range(600, 836))
+
+
 @pytest.mark.parametrize("stretch", [Stretch(), Stretch(0, 2, 8)], ids=["even", "stretched"])
-@pytest.mark.parametrize("level", [0, 2])
-@pytest.mark.parametrize("data", [(1,) * 400, tuple(range(0, 800, 2))], ids=["ties", "spread"])
+@pytest.mark.parametrize("level", [0, 1, 2])
+@pytest.mark.parametrize(
+    "data", [(1,) * 400, tuple(range(0, 800, 2)), BLOCKS], ids=["ties", "spread", "blocks"]
+)
 def test_pieces_hold_every_point_once_and_bound_its_mass(data, level, stretch) -> None:
     fine, last = 12, 900
-    scale = Scale(120.0, 0.5, 4, level)
-    strip = Strip.of(Many(data), (0, last), fine, (0, 400), scale, stretch)
-    edges = (strip.starts << fine) + strip.offsets
+    strip = strip_of(data, (-1, 401), 120.0, Scale(0.5, 4, level), stretch=stretch)
+    edges = (strip.cells.starts << fine) + strip.cells.offsets
     assert edges[0] == 0
     assert edges[-1] == (stretch.start(last + 1) << fine) + 1
-    assert (np.diff(edges) == strip.sizes).all()
+    assert (np.diff(edges) == strip.cells.sizes).all()
+    assert strip.cells.sizes.min() >= 1
+    assert strip.heads[0] == 0
+    assert strip.heads[-1] == len(edges) - 1
+    assert (np.diff(strip.heads) >= 1).all()
+    assert strip.stretches[-1] == len(strip.middles) == len(strip.heads) - 1
+    assert (np.diff(strip.middles) >= 0).all()
+    middles = np.repeat(strip.middles, np.diff(strip.heads))
     law = replace(law_of((), HALVES, fine=fine, last=last), records=Many(data), stretch=stretch)
-    points = np.arange(0, edges[-1], max(977, int(edges[-1]) // 4001))
+    points = np.arange(0, edges[-1], max(977, int(edges[-1]) // 1501))
     for z, j in zip(points.tolist(), np.searchsorted(edges, points, side="right") - 1, strict=True):
-        missed = abs(float(law._mass(z)) - strip.middles[j])
+        missed = abs(law._mass(z) / (1 << law._bits) - middles[j])
         assert missed <= strip.halves[j] + 1e-9
-    off = np.abs(strip.middles - 120)
-    assert strip.halves[off < 8].max() <= 0.25
-    assert (strip.halves[off >= 8] < off[off >= 8] / (24 << 2 * level) + 0.25).all()
 
 
-def test_light_ties_are_one_piece_and_heavy_ones_are_not() -> None:
+def test_beyond_the_ranks_only_those_of_the_nearest_count() -> None:
+    """A million ties, of which few are near: no piece is raised beyond measure, none is light."""
+    data = (400,) * 10**6
+    strip = strip_of(data, (-1, 700), 300.0, Scale(0.5, 4), fine=30)
+    assert strip.middles.max() <= 700
+    assert strip.cells.above.max() <= 701
+    assert (strip.cells.starts == 400).sum() > 100
+    assert strip.halves.max() < 40
+    near = np.abs(strip.middles - 300) < 8
+    assert strip.halves[np.repeat(near, np.diff(strip.heads))].max() <= 0.25
+
+
+def test_light_ties_stay_whole_and_heavy_ones_are_cut() -> None:
     data = (10**6,) * 3 + (2 * 10**6,) * 100 + (3 * 10**6, 3 * 10**6 + 1)
-    strip = Strip.of(Many(data), (0, 4 * 10**6), 12, (0, 105), Scale(50.0, 0.5, 4))
-    assert [int((strip.starts == t).sum()) for t in (10**6, 3 * 10**6)] == [1, 1]
-    assert (strip.starts == 2 * 10**6).sum() > 100
+    strip = strip_of(data, (-1, 106), 50.0, Scale(0.5, 4), last=4 * 10**6)
+    cells = strip.cells
+    assert [int((cells.starts == t).sum()) for t in (10**6, 3 * 10**6)] == [1, 1]
+    assert (cells.starts == 2 * 10**6).sum() > 80
+    spread = strip_of(tuple(range(0, 10**6, 1000)), (-1, 1001), 300.0, Scale(0.5, 4), last=10**6)
+    near = np.abs(spread.middles - 300) < 8
+    assert near.sum() == 16
+    raised = spread.halves[np.repeat(near, np.diff(spread.heads))]
+    assert np.sort(raised)[: near.sum()].max() < 0.01  # the gaps, which weigh nearly all
+
+
+def test_pieces_grow_with_the_distance_up_to_some_width() -> None:
+    distances = Scale(0.5, 10).distances(2000.0)
+    steps = np.diff(distances)
+    assert distances[0] == 0
+    assert distances[-1] > 2000 - 24
+    assert steps.max() < 24 + 1e-9
+    assert (steps <= np.maximum(distances[1:] / 10, 0.25) + 1e-9).all()
+
+
+def test_no_number_overflows_where_very_many_records_are_equal() -> None:
+    """Ties far beyond the ranks that matter; a warning would tell of them."""
+    data = (400,) * 300_000
+    law = law_of((), THIRDS, fine=30, last=900, totals=range(299_900, 300_100, 16), cap=400)
+    law, entropy = replace(law, records=Many(data)), SeededEntropy("equal")
+    with np.errstate(all="raise", under="ignore"):
+        for _ in range(5):
+            _, *points = law.sample(entropy)
+            assert [z >> 30 for z in points] == [400, 400]
 
 
 def test_many_quantiles_of_many_records() -> None:
@@ -255,7 +338,7 @@ def test_points_of_a_gap_are_in_order_and_follow_the_law() -> None:
     exact, entropy = listed(data, THIRDS, **wanted), SeededEntropy("gap")
     law = law_of(data, THIRDS, **wanted)
     law._chains.extend(law._chain(level, upper=True) for level in (0, 1))
-    assert max(len(strip.sizes) for strip in law._chains[1].strips) > 50
+    assert max(len(strip.middles) for strip in law._chains[1].strips) > 50
     expected, counts = np.zeros((4, 4)), np.zeros((4, 4))
     for (_, low, high), chance in exact.items():
         expected[low // 51, high // 51] += 400 * chance

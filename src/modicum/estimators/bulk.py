@@ -5,9 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import partial
 
-import numpy as np
-from numpy.typing import NDArray
-
 from modicum.estimators.purse import Purse
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.interval import IntervalGrid
@@ -17,18 +14,14 @@ from modicum.summaries.windows import WindowsSummary
 
 __all__ = ["bulk_of"]
 
-Integers = NDArray[np.int64]
-
 
 def bulk_of(
     purse: Purse, lattice: Lattice, windows: WindowsSummary, share: Fraction
 ) -> Steps[Stretch]:
     """Draw an interval that holds the bulk, and stretch the range around it."""
-    values, before, _ = windows.between(0, windows.count)
-    ranks = np.append(before, windows.count)
+    values, _, ties = windows.between(0, windows.count)
     grid = IntervalGrid.of(lattice)
-    below: Integers = ranks[np.searchsorted(values, grid.ends())]
-    law = purse.interval(grid.scores(below), grid, share=share)
+    law = purse.interval(grid.scores(grid.counts(values, ties)), grid, share=share)
     low, wide = grid.interval((yield from draw("bulk", law, partial(grid.words, lattice))))
     centre = min(max(low + wide // 2, lattice.first), lattice.last)
     return Stretch.about(centre, wide.bit_length() - 2, (lattice.first, lattice.last))

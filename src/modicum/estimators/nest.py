@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 
 from modicum.mechanisms.nested import Node
 
-__all__ = ["Branch", "drift_of", "nodes_of", "tree_of"]
+__all__ = ["Branch", "Plan", "drift_of", "nodes_of", "planned", "tree_of"]
 
 NEGLIGIBLE = 60.0  # candidates at the cap together weigh at most e^-60 of all
 _DRIFT = 24.0  # a node misses by more than this many scales once in e^24
@@ -46,6 +46,22 @@ class Branch:
     q: Fraction
     share: Fraction
     depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Nodes of a tree with their budgets.
+
+    Attributes
+    ----------
+    nodes : tuple of Node
+        Parents first.
+    reaches : tuple of int
+        Ranks around each quantile on which its node depends, wherever its ends may lie.
+    """
+
+    nodes: tuple[Node, ...]
+    reaches: tuple[int, ...]
 
 
 @lru_cache(maxsize=64)
@@ -137,6 +153,21 @@ def nodes_of(
         cap = math.ceil((math.log(points) + NEGLIGIBLE) * scale)
         nodes.append(Node(branch.place, branch.left, branch.right, branch.q, epsilon, cap))
     return tuple(nodes)
+
+
+@lru_cache(maxsize=64)
+def planned(
+    qs: tuple[Fraction, ...],
+    power: Fraction,
+    amount: Fraction,
+    range_of: Callable[[Fraction], Fraction],
+    points: int,
+) -> Plan:
+    """Choose the tree of quantiles, and divide an amount; parameters as for those two."""
+    nodes = nodes_of(tree_of(qs, power), amount, range_of, points)
+    drift = drift_of(nodes)
+    reaches = {node.place: node.cap + drift[node.place] + 2 for node in nodes}
+    return Plan(nodes, tuple(reaches[place] for place in range(len(qs))))
 
 
 def drift_of(nodes: tuple[Node, ...]) -> dict[int, int]:

@@ -7,6 +7,8 @@ from fractions import Fraction
 from functools import partial
 from typing import TypeVar
 
+import numpy as np
+
 from modicum.estimators.purse import Purse
 from modicum.estimators.purses import open_purse
 from modicum.estimators.shares import share_of
@@ -109,7 +111,7 @@ def _frame(
     grid, chosen = IntervalGrid.of(lattice), []
     words, ends = partial(grid.words, lattice), cell_numbers(grid.ends())
     for place, (label, share) in enumerate(zip(labels, shares, strict=True)):
-        scores = grid.scores(spread.below(place, ends))
+        scores = grid.scores(np.diff(spread.below(place, ends), axis=1))
         law = purse.interval(scores, grid, share=share)
         chosen.append(grid.interval((yield from draw(f"interval of {label}", law, words))))
     return Frame(

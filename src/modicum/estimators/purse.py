@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from modicum.estimators.nest import Branch, nodes_of
+from modicum.estimators.nest import Plan, planned
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive
 from modicum.mechanisms.centre import MedianCentre
@@ -75,8 +75,9 @@ class Purse(ABC):
     def _path_event(self, amount: Fraction) -> Event:
         """Event of draws whose bounded ranges cost an amount along every path."""
 
+    @staticmethod
     @abstractmethod
-    def _range_of(self, amount: Fraction) -> Fraction:
+    def _range_of(amount: Fraction) -> Fraction:
         """Size η of the bounded-range event which an amount of the currency buys."""
 
     @abstractmethod
@@ -183,9 +184,9 @@ class Purse(ABC):
         self._pay(event)
         return law
 
-    def nodes(self, tree: tuple[Branch, ...], points: int, *, share: Fraction) -> tuple[Node, ...]:
+    def tree(self, qs: tuple[Fraction, ...], points: int, *, share: Fraction) -> Plan:
         """Divide a share along every path of a tree of quantiles."""
-        return nodes_of(tree, self.total * share, self._range_of, points)
+        return planned(qs, self.path_power, self.total * share, self._range_of, points)
 
     def nested(
         self,

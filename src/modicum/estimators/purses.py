@@ -38,7 +38,8 @@ class PurePurse(Purse):
     def _path_event(self, amount: Fraction) -> Event:
         return Pure(amount)
 
-    def _range_of(self, amount: Fraction) -> Fraction:
+    @staticmethod
+    def _range_of(amount: Fraction) -> Fraction:
         """Return the ε: a bounded range of η is pure η."""
         return amount
 
@@ -84,7 +85,8 @@ class ConcentratedPurse(Purse):
         self._pay(law.event)
         return law
 
-    def _range_of(self, amount: Fraction) -> Fraction:
+    @staticmethod
+    def _range_of(amount: Fraction) -> Fraction:
         """Return η = sqrt(8 ρ), rounded down: a bounded range of η costs η²/8."""
         return sqrt_below(8 * amount, _BITS)
 

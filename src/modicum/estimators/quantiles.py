@@ -22,7 +22,7 @@ from modicum.array_release import ArrayAnswer, Axis, Intervals
 from modicum.errors import InvalidArgument
 from modicum.estimators.bulk import bulk_of
 from modicum.estimators.joint import Together, together
-from modicum.estimators.nest import drift_of, tree_of
+from modicum.estimators.nest import Plan
 from modicum.estimators.noise_sums import sum_bound
 from modicum.estimators.purse import Purse
 from modicum.estimators.purses import open_purse
@@ -243,14 +243,12 @@ def drawn_points(
     def words(outcome: tuple[int, ...]) -> str:
         return ", ".join(lattice.words(t) for t in inside(outcome))
 
-    def nodes_for(left: Fraction) -> tuple[Node, ...]:
-        return purse.nodes(tree_of(qs, purse.path_power), (lattice.width + 1) << fine, share=left)
-
     ends, reach, counted = (lattice.first, lattice.last), 0, Fraction(0)
     if joint is not None:
         counted, reach = joint.count_share, joint.reach
-    nodes = nodes_for(share - counted)  # less for the nodes takes wider windows
-    windows = yield from need(Ask(column, lattice, _windows(purse.total, qs, nodes, reach)))
+    # Less for the nodes takes wider windows.
+    plan = purse.tree(qs, (lattice.width + 1) << fine, share=share - counted)
+    windows = yield from need(Ask(column, lattice, _windows(purse.total, qs, plan, reach)))
     if joint is not None:
         counting = purse.noisy((windows.count,), sensitivity=1, share=counted)
         (count,) = yield from draw("count", counting)
@@ -263,9 +261,9 @@ def drawn_points(
             _, *points = yield from draw(label, law, lambda outcome: words(outcome[1:]))
             least = joint.least(lattice, count, stretch)
             return Drawn(inside(tuple(points)), least, windows, joint=True)
-    nested = purse.nested(windows, ends, nodes, fine=fine, share=share - counted)
+    nested = purse.nested(windows, ends, plan.nodes, fine=fine, share=share - counted)
     outcome = yield from draw(label, nested, words)
-    least = max(_least(node, qs, lattice) for node in nodes)
+    least = max(_least(node, qs, lattice) for node in plan.nodes)
     return Drawn(inside(outcome), least, windows)
 
 
@@ -288,21 +286,18 @@ def _beyond(counted: CellCounts, q: Fraction, own: int, alpha: float) -> Floats:
     return signs
 
 
-def _windows(
-    total: Fraction, qs: tuple[Fraction, ...], nodes: tuple[Node, ...], reach: int
-) -> RankWindows:
+def _windows(total: Fraction, qs: tuple[Fraction, ...], plan: Plan, reach: int) -> RankWindows:
     """Ask for the records that the nodes' laws depend on, wherever their ends may lie.
 
     And at least for those within ``reach``.
     """
-    drift = drift_of(nodes)
-    reaches = {node.place: max(node.cap + drift[node.place] + 2, reach) for node in nodes}
-    if 2 * sum(reaches.values()) > MOST_KEPT:
+    reaches = [max(own, reach) for own in plan.reaches]
+    if 2 * sum(reaches) > MOST_KEPT:
         raise InvalidArgument(
             f"{len(qs)} quantiles for {float(total):g} a row would keep "
-            f"{2 * sum(reaches.values()):,} records; they need a larger budget"
+            f"{2 * sum(reaches):,} records; they need a larger budget"
         )
-    return RankWindows(tuple(RankWindow(q, reaches[place]) for place, q in enumerate(qs)))
+    return RankWindows(tuple(map(RankWindow, qs, reaches)))
 
 
 def _cells(windows: WindowsSummary, points: tuple[int, ...]) -> tuple[int, ...]:

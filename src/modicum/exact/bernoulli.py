@@ -22,6 +22,7 @@ __all__ = [
     "exp_coin",
     "exp_coins",
     "geometric",
+    "guessed_below",
     "point_below",
     "ratio_coin",
     "small_exp_bounds",
@@ -219,6 +220,38 @@ def point_below(
         word = word << _WORD | entropy.word()
         bits += _WORD
         digits += 20
+
+
+def guessed_below(
+    log: float,
+    error: float,
+    bounds: Callable[[int], tuple[Fraction, Fraction]],
+    entropy: Entropy,
+) -> bool:
+    """Return True with probability exactly theta, whose logarithm is known to float precision.
+
+    Parameters
+    ----------
+    log, error
+        |ln theta - log| <= error, 2^-40 <= error < 1.
+    bounds
+        Encloses theta as in :func:`point_below`; called for about one coin in 1/error.
+    entropy
+        Source of randomness.
+
+    Notes
+    -----
+    [E7] The first word of U decides, unless it lies within the error: then it is the first word in
+    :func:`point_below`, which goes on with the same U.
+    """
+    word = entropy.word()
+    low = math.exp(log - error) * (1 - 2.0**-40)  # more than what exp and its argument are off by
+    high = math.exp(log + error) * (1 + 2.0**-40)
+    if word + 1 <= math.floor(math.ldexp(low, _WORD)):
+        return True
+    if word > math.ceil(math.ldexp(high, _WORD)):
+        return False
+    return point_below(word, _WORD, bounds, entropy)
 
 
 def small_exp_bounds(x: Fraction, digits: int) -> tuple[Fraction, Fraction]:

@@ -144,6 +144,8 @@ class Lattice:
         >>> Lattice.within((-8, 8), step=0.25).value(Fraction(7, 2))
         0.875
         """
+        if isinstance(q, int) and self.first <= q <= self.last:
+            return q * self.step + 0.0  # exact: at most 52 bits times a power of two
         try:
             return float(Fraction(q) * Fraction(self.step)) + 0.0
         except OverflowError:
@@ -159,6 +161,9 @@ class Lattice:
         >>> Lattice.within((0, 1.75), step=1).inside(2)
         Fraction(7, 4)
         """
+        if isinstance(q, int) and self.first < q < self.last:
+            numerator, denominator = self.step.as_integer_ratio()
+            return Fraction(q * numerator, denominator)
         value = Fraction(q) * Fraction(self.step)
         return min(max(value, Fraction(self.lo)), Fraction(self.hi))
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
@@ -82,24 +81,40 @@ class IntervalGrid:
         found: Integers = points << np.arange(self.levels)[:, None]
         return found
 
-    def scores(self, below: Integers) -> Integers:
+    def counts(self, values: Integers, ties: Integers) -> Integers:
+        """Number of records in each sixteenth, one row for each width.
+
+        Parameters
+        ----------
+        values, ties : int64 arrays
+            Lattice integers, and how many records have each.
+        """
+        parts = _REACH * _PARTS
+        place = (values >> np.arange(self.levels)[:, None]) + parts // 2
+        there = (place >= 0) & (place < parts)
+        place += np.arange(0, self.levels * parts, parts)[:, None]
+        every = np.broadcast_to(ties, place.shape)
+        found = np.bincount(place[there], every[there], self.levels * parts)  # exact below 2^53
+        return found.astype(np.int64).reshape(self.levels, parts)
+
+    def scores(self, counts: Integers) -> Integers:
         """Number of records in each candidate without those in its fullest eighth.
 
         Parameters
         ----------
-        below : int64 array
-            How many records are below each of the :meth:`ends`.
+        counts : (levels, parts) int64 array
+            Records in each sixteenth: between each of the :meth:`ends` and the next.
         """
         half = _PARTS // 2
-        counts = np.diff(below, axis=1)
-        inside = counts.reshape(self.levels, -1, half).sum(axis=2)
-        inside = inside[:, 1:] + inside[:, :-1]
-        # Two neighbouring parts are an eighth. Those of a candidate begin at `half` m parts.
-        eighths = counts[:, 1:] + counts[:, :-1]
-        fullest = sliding_window_view(eighths, _PARTS - 1, axis=1)[:, ::half].max(axis=2)
-        found = inside - fullest
-        scores: Integers = found.ravel()
-        return scores
+        halves = np.ascontiguousarray(counts.reshape(self.levels, -1, half).transpose(2, 0, 1))
+        inside = functools.reduce(np.add, halves)
+        # Two neighbouring parts are an eighth. Those of a candidate begin at the parts of one half
+        # of it, and at all but the last of the next half.
+        next_half = functools.reduce(np.maximum, map(np.add, halves[:-1], halves[1:]))
+        last = halves[-1, :, :-1] + halves[0, :, 1:]
+        fullest = np.maximum(np.maximum(next_half[:, :-1], last), next_half[:, 1:])
+        found: Integers = inside[:, 1:] + inside[:, :-1] - fullest
+        return found.ravel()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

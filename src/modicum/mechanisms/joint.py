@@ -8,21 +8,22 @@ outcome, and not read off the data. Then a record changes the loss by 1 at most,
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from itertools import accumulate, combinations_with_replacement, pairwise, product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.exact.bernoulli import point_below, small_exp_bounds
+from modicum.exact.bernoulli import guessed_below, small_exp_bounds
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.chain import Chain, Scale, Strip
+from modicum.mechanisms.chain import Chain
 from modicum.mechanisms.law import SECRET, Law
 from modicum.mechanisms.nested import RankedRecords
 from modicum.mechanisms.stretch import EVEN, Stretch
+from modicum.mechanisms.strip import Cells, Scale, Strip, Table
 from modicum.privacy.event import Event
 
 __all__ = ["JointQuantiles", "JointTerms"]
@@ -31,6 +32,8 @@ _MARGIN = 2.0**-10  # far more than the relative errors of the chain's sums, and
 _ROUNDED = 2.0**-48  # of each rank, where there are so many that a float rounds them
 Floats = NDArray[np.float64]
 
+_GUESSED = 2.0**-24  # more than what float logarithms of weights may be wrong by
+_LARGEST = 700.0
 _LEVELS = 4  # of finer and finer pieces
 _PATIENCE = 2  # a level is given up after 4 times as many rejections as that before: 8, 32, 128
 _LISTED = 1 << 18  # outcomes up to which all of them enter a normaliser
@@ -117,23 +120,30 @@ class JointQuantiles(Law[tuple[int, ...]]):
         S < cap. The chain stands for the rest ([j3] of the proof), and one of finer pieces
         takes its place after some rejections.
         """
-        rejected = 0
+        rejected, rate, cap = 0, float(self.rate), self.terms.cap
+        alike = math.log(self._outcomes) - rate * cap
         while True:
             level = len(self._chains)
             if level == 0 or (level < _LEVELS and rejected >= _PATIENCE * 4**level):
                 self._chains.append(self._chain(level, upper=True))
             chain = self._chains[-1]
-            most = _raised(chain.log_total + self._margin)
+            most = chain.log_total + self._margin
             rejected += 1
-            if point_below(0, 0, partial(self._even, most), entropy):
+            even = -math.log1p(math.exp(min(most - alike, _LARGEST)))
+            if guessed_below(even, _GUESSED, partial(self._even, most), entropy):
                 return self._any(entropy)
-            total, points, chance = chain.propose(entropy)
+            total, points, chance, among = chain.propose(entropy)
             if any(a > b for a, b in pairwise(points)):
                 continue
-            loss = self._loss(total, points)
-            if loss >= self.terms.cap:
+            loss, unit = self._loss(total, points)
+            if loss >= cap * unit:
                 continue
-            if point_below(0, 0, self._kept(loss, most * chance), entropy):
+            # e^(-r loss) - e^(-r cap) over most and chance / among, to float precision.
+            kept = math.log(-math.expm1(-rate * ((cap * unit - loss) / unit)))
+            kept -= rate * (loss / unit) + most + math.log(chance) - math.log(among)
+            assert kept < _GUESSED
+            exact = partial(self._kept, (loss, unit), most, (chance, among))
+            if guessed_below(kept, _GUESSED, exact, entropy):
                 return (total, *points)
 
     def log_density(self, outcome: tuple[int, ...]) -> float:
@@ -144,7 +154,7 @@ class JointQuantiles(Law[tuple[int, ...]]):
             return -math.inf
         if not (low <= points[0] and points[-1] <= high):
             return -math.inf
-        loss = min(self._loss(total, points), Fraction(self.terms.cap))
+        loss = min(Fraction(*self._loss(total, points)), Fraction(self.terms.cap))
         return -float(self.rate * loss) - self._normaliser()
 
     def log_densities(self, outcomes: Sequence[tuple[int, ...]]) -> Floats:
@@ -174,9 +184,9 @@ class JointQuantiles(Law[tuple[int, ...]]):
         m = len(self.terms.shares) - 1
         return len(self.terms.totals) * math.comb(high - low + m, m)
 
-    def _even(self, most: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-        """Enclose the share of what is the same for all outcomes."""
-        weight = Fraction(self._outcomes) / most
+    def _even(self, most: float, digits: int) -> tuple[Fraction, Fraction]:
+        """Enclose the share of what is the same for all outcomes; ``most`` is a logarithm."""
+        weight = Fraction(self._outcomes) / _raised(most)
         places = digits + max(0, len(str(math.ceil(weight))))
         bounds = small_exp_bounds(self.rate * self.terms.cap, places)
         low, high = (weight * bound / (1 + weight * bound) for bound in bounds)
@@ -191,61 +201,67 @@ class JointQuantiles(Law[tuple[int, ...]]):
             places.add(entropy.below(high - low + m))
         return (total, *(low + place - i for i, place in enumerate(sorted(places))))
 
-    def _kept(self, loss: Fraction, weight: Fraction) -> Callable[[int], tuple[Fraction, Fraction]]:
-        """Return bounds of the chance that a proposal of this loss and weight is kept."""
-        size = len(str(math.ceil(1 / weight)))
+    def _kept(
+        self, loss: tuple[int, int], most: float, chance: tuple[int, int], digits: int
+    ) -> tuple[Fraction, Fraction]:
+        """Enclose the chance that a proposal of this loss and chance, two ratios, is kept."""
+        weight = _raised(most) * Fraction(*chance)
+        places = digits + len(str(math.ceil(1 / weight)))
+        own = small_exp_bounds(self.rate * Fraction(*loss), places)
+        even = small_exp_bounds(self.rate * self.terms.cap, places)
+        low, high = (own[0] - even[1]) / weight, (own[1] - even[0]) / weight
+        assert low <= 1
+        return low, high
 
-        def bounds(digits: int) -> tuple[Fraction, Fraction]:
-            own = small_exp_bounds(self.rate * loss, digits + size)
-            even = small_exp_bounds(self.rate * self.terms.cap, digits + size)
-            low, high = (own[0] - even[1]) / weight, (own[1] - even[0]) / weight
-            assert low <= 1
-            return low, high
+    @property
+    def _bits(self) -> int:
+        """The points of an integer are at most 2 to this power, and 2 to some power."""
+        return self.fine + self.stretch.octaves
 
-        return bounds
-
-    def _mass(self, z: int) -> Fraction:
-        """Return F(z)."""
+    def _mass(self, z: int) -> int:
+        """Return F(z) in units of 2^-bits."""
         value = self.stretch.value(z >> self.fine)
-        start, stop = (self.stretch.start(t) << self.fine for t in (value, value + 1))
+        start = self.stretch.start(value) << self.fine
         if z == start:  # so at the ends of the range
-            return Fraction(self.records.below(value))
+            return self.records.below(value) << self._bits
         before, ties = self.records.place(value)
-        return before + Fraction(ties * (z - start), stop - start)
+        points = (self.stretch.start(value + 1) << self.fine) - start
+        return (before << self._bits) + (ties * (z - start) << self._bits) // points
 
-    def _loss(self, total: int, points: Iterable[int]) -> Fraction:
-        """Return the exact S."""
-        masses = [self._mass(z) for z in points]
-        below = [Fraction(0), *masses, Fraction(self.records.count)]
-        return sum(
-            (
-                abs(b - a - total * share)
-                for (a, b), share in zip(pairwise(below), self.terms.shares, strict=True)
-            ),
-            Fraction(0),
+    def _loss(self, total: int, points: Iterable[int]) -> tuple[int, int]:
+        """Return the exact S, as a ratio."""
+        shares, parts = _whole(self.terms.shares)
+        below = [0, *map(self._mass, points), self.records.count << self._bits]
+        wanted = total << self._bits
+        found = sum(
+            abs((b - a) * parts - wanted * share)
+            for (a, b), share in zip(pairwise(below), shares, strict=True)
         )
+        return found, parts << self._bits
 
     def _chain(self, level: int, *, upper: bool) -> Chain:
-        strips, m = [], len(self.terms.shares) - 1
-        for q in list(accumulate(self.terms.shares))[:-1]:
-            low = math.floor(self.terms.totals[0] * q) - self.terms.cap - 1
-            high = math.ceil(self.terms.totals[-1] * q) + self.terms.cap + 1
-            strips.append(
-                Strip.of(
-                    self.records,
-                    (self.first, self.last),
-                    self.fine,
-                    (low, high),
-                    Scale(float(q) * self.records.count, float(self.rate), m, level),
-                    self.stretch,
+        strips, rate, totals = [], float(self.rate), self.terms.totals
+        scale, n = Scale(rate, len(self.terms.shares) - 1, level), self.records.count
+        off = max(abs(n - totals[0]), abs(n - totals[-1]))
+        distances = scale.distances(float(self.terms.cap + off))
+        tables: dict[tuple[int, int], Table] = {}
+        shares, parts = _whole(self.terms.shares)
+        for upto in list(accumulate(shares))[:-1]:
+            low = totals[0] * upto // parts - self.terms.cap - 1
+            high = -(-totals[-1] * upto // parts) + self.terms.cap + 1
+            ranks = max(low, -1), min(high, n + 1)
+            if ranks not in tables:  # those of few records are alike
+                cells = Cells.of(
+                    self.records, (self.first, self.last), self.fine, ranks, self.stretch
                 )
-            )
+                tables[ranks] = Table.of(cells, ranks, scale)
+            strips.append(Strip.of(tables[ranks], upto / parts * n, distances))
         return Chain.of(
             tuple(strips),
             self.records.count,
-            self.terms.totals,
+            totals,
             tuple(map(float, self.terms.shares)),
-            float(self.rate),
+            rate,
             upper=upper,
         )
 
@@ -264,13 +280,20 @@ class JointQuantiles(Law[tuple[int, ...]]):
         """Return the logarithms of the weights of outcomes, to float precision."""
         table, count = np.array(outcomes), self.records.count
         places, which = np.unique(table[:, 1:], return_inverse=True)
-        masses = [float(self._mass(z)) for z in places.tolist()]
+        masses = [self._mass(z) / (1 << self._bits) for z in places.tolist()]
         f = np.array(masses)[which.reshape(table[:, 1:].shape)]
         below = np.pad(f, ((0, 0), (1, 1)), constant_values=((0, 0), (0, count)))
         wanted = table[:, :1] * np.array(self.terms.shares, dtype=np.float64)
         losses = np.abs(np.diff(below, axis=1) - wanted).sum(axis=1)
         logs: Floats = -float(self.rate) * np.minimum(losses, self.terms.cap)
         return logs
+
+
+@lru_cache(maxsize=64)
+def _whole(shares: tuple[Fraction, ...]) -> tuple[tuple[int, ...], int]:
+    """Return shares as numbers of equal parts, and how many of these there are."""
+    parts = math.lcm(*(share.denominator for share in shares))
+    return tuple(int(share * parts) for share in shares), parts
 
 
 def _raised(log: float) -> Fraction:

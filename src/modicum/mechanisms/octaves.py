@@ -65,7 +65,9 @@ class OctavePrior:
         cells = CELLS.number(max(abs(first - self.centre), abs(end - self.centre))) + 1
         distances = _BEGINS[:cells]
         edges = np.concatenate([self.centre + distances, self.centre + 1 - distances])
-        starts = np.union1d(runs.starts, edges[(first < edges) & (edges < end)])
+        starts = np.concatenate([runs.starts, edges[(first < edges) & (edges < end)]])
+        starts.sort()  # np.unique of integers hashes them first
+        starts = starts[np.append(True, starts[1:] > starts[:-1])]
         place = np.searchsorted(runs.starts, starts, side="right") - 1
         lengths = np.diff(starts, append=end)
         # All of a stretch is in one cell now.

@@ -79,8 +79,8 @@ class Party:
         return [walk for walk in self.walks.values() if walk.asks]
 
     def _recall(self, ask: Ask[Any]) -> Any:
-        if ask in self._kept:
-            return self._kept[ask]
+        if (known := self._kept.get(ask)) is not None:
+            return known
         if isinstance(ask.reduction, ClippedSum):
             lo, hi = ask.reduction.lo, ask.reduction.hi
             for kept, summary in self._kept.items():

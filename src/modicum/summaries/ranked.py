@@ -33,6 +33,8 @@ class Ranked(NamedTuple):
     @classmethod
     def joined(cls, parts: Sequence[Ranked]) -> Ranked:
         """Put what is known of different values together."""
+        if len(parts) == 1:
+            return parts[0]
         values, places = np.unique(
             np.concatenate([part.values for part in parts]), return_index=True
         )

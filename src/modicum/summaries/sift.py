@@ -119,10 +119,12 @@ class Sifted(Sensitive):
         first, last = (min(max(p - before, 0), len(strictly)) for p in (start, stop))
         values, below, ties = (np.empty(0, dtype=np.int64) for _ in range(3))
         if first < last:
-            strictly = np.partition(strictly, sorted({first, last - 1}))
+            if last - first < len(strictly):
+                strictly = np.partition(strictly, sorted({first, last - 1}))
             inner = np.sort(strictly[first:last])
-            values, below, ties = np.unique(inner, return_index=True, return_counts=True)
-            below = below + before + first
+            heads = np.flatnonzero(np.append(True, inner[1:] != inner[:-1]))
+            values, below = inner[heads], heads + before + first
+            ties = np.diff(heads, append=len(inner))
             # Those equal to the two ends may also lie outside the positions.
             for place in {0, len(values) - 1}:
                 below[place] = before + int(np.count_nonzero(strictly < values[place]))

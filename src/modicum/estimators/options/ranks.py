@@ -6,7 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 from modicum.errors import InvalidArgument
 from modicum.estimators.options.base import (
@@ -163,7 +165,7 @@ class QuantilesOption(Options):
         """
         if isinstance(q, str | bytes) or not isinstance(q, Iterable):
             raise InvalidArgument(f"q must be a list such as [0.25, 0.5, 0.75], got {q!r}")
-        exact = [as_fraction(each, "q").limit_denominator(LARGEST_DENOMINATOR) for each in q]
+        exact = [_near(each) if isinstance(each, float) else _exact(each) for each in q]
         if math.lcm(*(each.denominator for each in exact)) > LARGEST_DENOMINATOR:
             unit = LARGEST_DENOMINATOR
             exact = [Fraction(round(each * unit), unit) for each in exact]
@@ -177,6 +179,13 @@ class QuantilesOption(Options):
         if not all(a < b for a, b in pairwise(exact)):
             raise InvalidArgument("the q must increase, got " + _listed(exact))
         return cls(tuple(exact), checked_level(level) is not None)
+
+
+def _exact(q: Any) -> Fraction:
+    return as_fraction(q, "q").limit_denominator(LARGEST_DENOMINATOR)
+
+
+_near = lru_cache(maxsize=1024)(_exact)
 
 
 def _listed(numbers: Sequence[Fraction]) -> str:

@@ -1,0 +1,315 @@
+"""The points around one quantile, cut into pieces of about one mass each.
+
+A chain of strips proposes outcomes of the joint law (docs/proofs/quantiles.md, [j3]). Where they
+are cut is a matter of time alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.exact.entropy import Entropy
+from modicum.mechanisms.nested import RankedRecords
+from modicum.mechanisms.stretch import EVEN, Stretch
+
+__all__ = ["Cells", "Scale", "Strip", "Table"]
+
+_NEAR = 4.0  # units 1/rate of ranks around a quantile, where pieces are fine
+_FINE = 8.0  # pieces of 1/8 of a unit there
+_COARSE = 8  # and of 1/8 of the distance at most further out
+_WIDE = 12.0  # units that a piece has at most
+_LONG = 256  # a cell of more than 1/256 of the range is a piece of its own
+_SPLIT = 64  # at the second level: parts of equal length, of a cell as long as the range
+_LIGHT = 4.0  # nats by which ties weigh less than a gap beside them, not to be cut
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Truths = NDArray[np.bool_]
+Numbers = TypeVar("Numbers", Floats, Integers)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Where pieces are cut: at fixed distances from the wanted rank, which grow.
+
+    All quantiles may be off by d ranks together, at a loss of d or so, but every piece has its
+    own width: it is less than d / m, where they are m. And it has few units, so that far pieces
+    are raised by little.
+
+    Attributes
+    ----------
+    rate : float
+        Weight of a rank.
+    places : int
+        Number m of quantiles.
+    level : int
+        Pieces are finer at a higher one: half as wide near the quantile, a quarter further out.
+    """
+
+    rate: float
+    places: int
+    level: int = 0
+
+    @property
+    def parts(self) -> int:
+        """Parts of a cell as long as the range: one at the first level."""
+        return _SPLIT << 2 * self.level - 2 if self.level else 1
+
+    def distances(self, reach: float) -> Floats:
+        """Return distances between 0 and ``reach``, increasing."""
+        fine, coarse = _FINE * 2.0**self.level, max(_COARSE, self.places) << 2 * self.level
+        far = reach * self.rate
+        near = np.arange(_NEAR * fine) / fine
+        turn = max(_NEAR, min(far, _WIDE * coarse))
+        grown = _NEAR * np.exp(np.arange(coarse * np.log(turn / _NEAR)) / coarse)
+        found: Floats = np.concatenate([near, grown, np.arange(turn, far, _WIDE)]) / self.rate
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Cells:
+    """Points in a row: integers that have records, the gaps between them, or parts of these.
+
+    A cell holds the points from (start << fine) + offset up to the start of the next one. A place
+    has 2^fine points, and an integer has one place or more.
+
+    Attributes
+    ----------
+    starts, offsets : (k + 1,) int64 arrays
+        In places, and in points of one; increasing.
+    fine : int
+    mass : (k + 1,) float64 array
+        Below these points.
+    source : (k,) int64 array
+        Numbers of the cells that these are parts of.
+    sizes : (k,) float64 array
+        Numbers of points, at least 1.
+    above : (k,) float64 array
+        Mass below the last point of each cell, or a little more.
+    """
+
+    starts: Integers
+    offsets: Integers
+    fine: int
+    mass: Floats
+    source: Integers
+    sizes: Floats
+    above: Floats
+
+    @classmethod
+    def of(
+        cls,
+        records: RankedRecords,
+        ends: tuple[int, int],
+        fine: int,
+        ranks: tuple[int, int],
+        stretch: Stretch = EVEN,
+    ) -> Cells:
+        """Take the points of a range whose rank is between two; all if there are few records."""
+        n = records.count
+        start, stop = max(0, min(ranks[0], n - 1)), min(n, max(ranks[1], 1))
+        values, before, ties = records.between(start, stop)
+        edges = stretch.starts(np.stack([values, values + 1], axis=1).ravel())
+        mass = np.stack([before, before + ties], axis=1).ravel()
+        if not len(mass) or mass[0] == 0:
+            edges, mass = np.append(stretch.start(ends[0]), edges), np.append(0, mass)
+        closed = bool(mass[-1] == n)
+        if closed:
+            edges, mass = np.append(edges, stretch.start(ends[1] + 1)), np.append(mass, n)
+        offsets = np.zeros(len(edges), dtype=np.int64)
+        offsets[-1] = int(closed)  # the end of the range is a point too
+        below = mass.astype(np.float64)
+        cells, _ = cls._counted(edges, offsets, fine, below, np.arange(len(edges) - 1))
+        return replace(cells, source=np.arange(len(cells.sizes)))
+
+    @classmethod
+    def _counted(
+        cls, starts: Integers, offsets: Integers, fine: int, mass: Floats, source: Integers
+    ) -> tuple[Cells, Integers]:
+        """Leave out cells without a point; also return which cell now begins where each began."""
+        sizes = (starts[1:] - starts[:-1]) * 2.0**fine + (offsets[1:] - offsets[:-1])
+        there = np.append(sizes > 0, True)
+        if not there.all():
+            starts, offsets, mass = starts[there], offsets[there], mass[there]
+            source, sizes = source[there[:-1]], sizes[there[:-1]]
+        above = np.where(sizes == 1, mass[:-1], mass[1:])  # one point has one mass
+        cells = cls(starts, offsets, fine, mass, source, sizes, above)
+        return cells, np.cumsum(there) - there
+
+    def cut(self, keys: Floats) -> tuple[Cells, Integers]:
+        """Cut cells; return where in the result each key is.
+
+        A key is a cell's number and the share of it that lies before: of its places, and of the
+        points of the last of these.
+        """
+        cell = keys.astype(np.int64)
+        within = keys - cell
+        cuts = within > 0
+        if not cuts.any():
+            return self, cell
+        own = cell[cuts]
+        lengths = self.starts[own + 1] - self.starts[own]
+        places = within[cuts] * lengths
+        whole = np.floor(places)
+        points = np.rint((places - whole) * 2.0**self.fine)
+        shares = (whole + points * 2.0**-self.fine) / lengths
+        cells, now = self._counted(
+            np.insert(self.starts, own + 1, self.starts[own] + whole.astype(np.int64)),
+            np.insert(self.offsets, own + 1, points.astype(np.int64)),
+            self.fine,
+            np.insert(
+                self.mass, own + 1, self.mass[own] + (self.mass[own + 1] - self.mass[own]) * shares
+            ),
+            np.insert(self.source, own + 1, own),
+        )
+        return cells, _distinct(now[cell + np.cumsum(cuts)])
+
+    def within(self, low: float, high: float, heads: Integers) -> tuple[Cells, Integers]:
+        """Leave out cells wholly below or above two masses, but one; some begin at the heads.
+
+        What is drawn from beyond is never kept, so that mass may be taken for what is nearer.
+        """
+        if low <= self.mass[0] and self.mass[-1] <= high:
+            return self, heads
+        first = int(self.above[:-1].searchsorted(low, side="right"))
+        last = max(first + 1, int(self.mass[:-1].searchsorted(high)))
+        every, own = slice(first, last + 1), slice(first, last)
+        cells = Cells(
+            self.starts[every],
+            self.offsets[every],
+            self.fine,
+            np.clip(self.mass[every], low, high),
+            self.source[own],
+            self.sizes[own],
+            np.clip(self.above[own], low, high),
+        )
+        return cells, _distinct(np.clip(heads, first, last)) - first
+
+    def draw(self, cell: int, entropy: Entropy) -> tuple[int, int]:
+        """Return a point of a cell, and how many it has."""
+        low = (int(self.starts[cell]) << self.fine) + int(self.offsets[cell])
+        high = (int(self.starts[cell + 1]) << self.fine) + int(self.offsets[cell + 1])
+        return low + entropy.below(high - low), high - low
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Table:
+    """Cells, and what the cutting of them for every quantile begins with.
+
+    Attributes
+    ----------
+    cells : Cells
+    ranks : (int, int)
+        What is drawn from beyond these is never kept.
+    grown : (k,) float64 array
+        How much the mass grows in each; 0 where it may not be cut.
+    parts : (k,) int64 array
+        Into how many equal parts each is cut, for it is long.
+    fixed : float64 array
+        Keys at which a piece ends, wherever the quantile is.
+    """
+
+    cells: Cells
+    ranks: tuple[int, int]
+    grown: Floats
+    parts: Integers
+    fixed: Floats
+
+    @classmethod
+    def of(cls, cells: Cells, ranks: tuple[int, int], scale: Scale) -> Table:
+        """Find light cells and long ones."""
+        lengths = (cells.starts[1:] - cells.starts[:-1]).astype(np.float64)
+        grown = np.diff(cells.mass)
+        grown[_light(lengths, grown * scale.rate)] = 0.0
+        whole, most = float(cells.starts[-1] - cells.starts[0]), scale.parts
+        long = np.flatnonzero(lengths * _LONG > whole)
+        # Several points that are drawn from one gap are seldom in one part of it. Every part of
+        # several has a place at least.
+        parts = np.maximum(np.floor(lengths / max(whole, most) * most).astype(np.int64), 1)
+        keys = [np.array([0.0, len(lengths)]), long, long + 1]
+        if most > 1:  # nor are short cells put together to what is as long as a part
+            grid = cells.starts[0] + np.arange(1, most) * (whole / most)
+            several = np.repeat(np.arange(len(parts)), parts)
+            part = np.arange(len(several)) - np.repeat(np.cumsum(parts) - parts, parts)
+            keys += [
+                np.searchsorted(cells.starts[:-1], grid, side="right") - 1,
+                (several + part / parts[several])[part > 0],
+            ]
+        return cls(cells, ranks, grown, parts, np.concatenate(keys))
+
+
+def _distinct(ordered: Numbers) -> Numbers:
+    """Return the different ones of increasing numbers."""
+    found: Numbers = ordered[np.append(True, ordered[1:] > ordered[:-1])]
+    return found
+
+
+def _light(lengths: Floats, nats: Floats) -> Truths:
+    """Tell which cells weigh little beside a neighbour, even where their own ranks are best.
+
+    A neighbour misses these by the cell's mass at most, in two terms of the loss, and the cell
+    counts as nearer than it is by as much again: three times its mass, which is ``nats``.
+    """
+    logs = np.log(np.maximum(lengths, 1.0))
+    beside = np.zeros(len(logs))
+    beside[1:] = logs[:-1]
+    np.maximum(beside[:-1], logs[1:], out=beside[:-1])
+    found: Truths = logs + 3 * nats + _LIGHT < beside
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Strip:
+    """The points around one quantile in pieces, each of one cell or several.
+
+    Attributes
+    ----------
+    cells : Cells
+    halves : (cells,) float64 array
+        The mass below a point of the cell lies so near to the middle of its piece.
+    heads : (k + 1,) int64 array
+        First cell of each piece, and the number of cells.
+    middles : (k,) float64 array
+        Increasing.
+    stretches : tuple of int
+        Ends of the runs of parts of long cells, and of the runs of other pieces.
+    """
+
+    cells: Cells
+    halves: Floats
+    heads: Integers
+    middles: Floats
+    stretches: tuple[int, ...]
+
+    @classmethod
+    def of(cls, table: Table, centre: float, distances: Floats) -> Strip:
+        """Cut at distances from a wanted rank, but for light cells: they stay whole."""
+        mass, (low, high) = table.cells.mass, table.ranks
+        wanted = np.concatenate([[low], centre - distances[:0:-1], centre + distances, [high]])
+        np.minimum(np.maximum(wanted, low, out=wanted), high, out=wanted)
+        wanted = wanted[(wanted > mass[0]) & (wanted < mass[-1])]
+        at = mass.searchsorted(wanted, side="right") - 1
+        grown = table.grown[at]
+        shares = np.divide(wanted - mass[at], grown, out=np.zeros(len(at)), where=grown > 0)
+        keys = np.concatenate([at + shares, table.fixed])
+        keys.sort()
+        cells, heads = table.cells.cut(_distinct(keys))
+        cells, heads = cells.within(low, high, heads)
+        first = heads[:-1]
+        below, above = cells.mass[:-1], cells.above
+        # A piece's mean, so that what most of it weighs is hardly raised.
+        means = np.add.reduceat(cells.sizes * (below + above), first)
+        middles = means / (2 * np.add.reduceat(cells.sizes, first))
+        np.maximum.accumulate(middles, out=middles)
+        middle = np.repeat(middles, heads[1:] - first)
+        halves = np.maximum(above - middle, middle - below)
+        stretches: tuple[int, ...] = (len(middles),)
+        if (long := table.parts > 1).any():
+            own = long[cells.source[first]]
+            changes = np.flatnonzero(own[1:] != own[:-1]) + 1
+            stretches = (*changes.tolist(), len(middles))
+        return cls(cells, halves, heads, middles, stretches)
