@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from modicum.exact.lattice import Lattice
-from modicum.summaries.fit_losses import CAP, MOST_LOSS, FitList, FitLosses, FitLossSummary
+from modicum.summaries.fit_losses import FitList, FitLosses, FitLossSummary
 from modicum.summaries.outer import Frame
 
 LATTICE = Lattice(-(2.0**20), 2.0**20, 2.0**-10)
@@ -20,11 +20,13 @@ X = np.concatenate(
         [[2.0**20, 2.0**20, -(2.0**20)], [-(2.0**20), 0.0, 0.0], [0.0, 2.0**18, 0.0]],
     ]
 )
+CAP = 384
+MOST_LOSS = CAP**2
 FITS = FitList((100, 4096, -2000), 3000, 40, 1, 3)
 
 
 def losses(x: np.ndarray, fits: FitList = FITS) -> FitLossSummary:
-    asked = FitLosses(FRAME, fits).begin(LATTICE)
+    asked = FitLosses(FRAME, fits, CAP).begin(LATTICE)
     asked.update(x)
     return asked.finish()
 

@@ -21,19 +21,28 @@ from modicum.estimators.shares import share_of
 from modicum.exact.lattice import Lattice
 from modicum.steps import Steps, draw, need
 from modicum.summaries.base import Integers
-from modicum.summaries.fit_losses import CAP, FINE, MOST_LOSS, FitList, FitLosses
+from modicum.summaries.fit_losses import FINE, RESIDUAL, FitList, FitLosses
 from modicum.summaries.outer import Frame
 
 __all__ = ["ListedFit", "few_rows", "fit_status", "listed_fit"]
 
+# The constants of [B2] and [B3], found by simulation.
 _FEW, _MOST_ROWS = 200, 1 << 15
 _CERTAIN = 160.0  # η times rows of a list from which on more lists are better than a better choice
 _MOST_LISTS = 24
-_FIRST, _TIMID = 0.3, 0.06
+_FIRST, _TIMID = 0.3, 0.06  # spread of the first slopes, at most, and times a root of what is heard
 _SQUARE = 0.3  # twice the mean square of a column in half-widths, about
 _LITTLE = 16  # below, a fit is worse than a constant about as often as not
+_LEVELS, _LEVEL, _CERTAIN_LEVEL = 0.6, Fraction(1, 10), 60.0  # spread of levels; share, or η n
+_STAY = 4
+_CAP = 384  # 3/8 of a half-width: far residuals are few, and their noise less
+_WORK, _LISTED = 1 << 23, (256, 4096)  # fits times rows; fits
+_SHOWN = 4
+
+LITTLE = 16  # below, a fit is worse than a constant about as often as not
 _LEVELS, _LEVEL, _CERTAIN_LEVEL = 0.6, Fraction(1, 10), 60.0
 _STAY = 4
+_CAP = 384  # 3/8 of a half-width: far residuals are few, and their noise less
 _SHOWN = 4
 _WORK, _LISTED = 1 << 23, (256, 4096)
 
@@ -119,9 +128,9 @@ def listed_fit(placed: PlacedColumns) -> Steps[ListedFit]:
     size = min(max(_WORK // placed.count, _LISTED[0]), _LISTED[1])
     for number, each in enumerate(lists):
         fits = FitList(middle, max(1, round(each.spread * (1 << FINE))), size, number, each.free)
-        losses = yield from need(placed.ask(FitLosses(placed.frame, fits)))
+        losses = yield from need(placed.ask(FitLosses(placed.frame, fits, each.cap)))
         law = placed.purse.least_loss(
-            losses.losses, most=MOST_LOSS, first=each.stay * size or 1, share=each.share
+            losses.losses, most=each.cap**2, first=each.stay * size or 1, share=each.share
         )  # [B1]
         listed = fits.fits()
         chosen = yield from draw(f"fit of list {number + 1}", law, partial(_words, listed))
@@ -141,12 +150,13 @@ def _heard(placed: PlacedColumns) -> float:
 
 
 class _List(NamedTuple):
-    """Share of the budget, spread, free components, and the weight of staying in list lengths."""
+    """Share, spread, free components, weight of staying in list lengths, cap of residuals."""
 
     share: Fraction | None
     spread: float
     free: int
     stay: int
+    cap: int
 
 
 def _lists(placed: PlacedColumns) -> list[_List]:
@@ -158,13 +168,13 @@ def _lists(placed: PlacedColumns) -> list[_List]:
     lists = min(max(affordable, 1), slopes + 2, _MOST_LISTS)
     certain = rows * float(purse.range_for(left / lists))
     first = min(_FIRST, _TIMID * math.sqrt(_heard(placed) / slopes))
-    last = min(first, CAP / 1024 / math.sqrt(_SQUARE * certain))
+    last = min(first, _CAP / RESIDUAL / math.sqrt(_SQUARE * certain))
     spreads = np.geomspace(first, last, lists).tolist()
     shares = [left / lists] * (lists - 1) + [None]
     return [
-        _List(level, _LEVELS, 1, 0),
+        _List(level, _LEVELS, 1, 0, RESIDUAL),
         *(
-            _List(share, spread, placed.width, 0 if number else _STAY)
+            _List(share, spread, placed.width, 0 if number else _STAY, _CAP)
             for number, (share, spread) in enumerate(zip(shares, spreads, strict=True))
         ),
     ]

@@ -26,7 +26,7 @@ __all__ = ["COUNTED", "PlacedColumns", "column_labels", "placed_columns"]
 S = TypeVar("S")
 
 COUNTED, _INTERVALS = Fraction(3, 100), Fraction(2, 5)
-_ENOUGH = 40.0  # so much ε n makes a failure of an interval all but impossible
+_ENOUGH, _ENOUGH_FOR_FITS = 40.0, 24.0  # so much ε n makes failures of intervals next to impossible
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,8 @@ def placed_columns(
     rows = max(counted, 1)
 
     # Two fifths among the intervals, or what makes them certain if that is less.
-    each = min(_INTERVALS / (width + goal + 1), share_of(purse, _ENOUGH / rows))
+    enough = _ENOUGH_FOR_FITS if goal else _ENOUGH
+    each = min(_INTERVALS / (width + goal + 1), share_of(purse, enough / rows))
     shares = [each] * (width - goal) + [2 * each] * goal
     frame = yield from _frame(purse, spread, lattice, labels, shares)  # [W2]
     return PlacedColumns(columns, lattice, purse, labels, rows, frame, _INTERVALS - sum(shares))

@@ -20,20 +20,16 @@ from modicum.summaries.kernel import Quantiser
 from modicum.summaries.outer import Frame
 from modicum.summaries.spread_counts import quantised
 
-__all__ = ["CAP", "FINE", "MOST_LOSS", "FitList", "FitLossSummary", "FitLosses"]
+__all__ = ["FINE", "RESIDUAL", "FitList", "FitLossSummary", "FitLosses"]
 
 Floats = NDArray[np.float64]
 
 FINE = 12
 """Bits of a slope behind the point."""
 
-CAP = 384
-"""A residual counts as no more: 3/8 of the half-width of the explained column."""
+RESIDUAL = 1 << 10
+"""Parts of a half-width of the explained column in which residuals count."""
 
-MOST_LOSS = CAP**2
-"""What one row adds to the loss of a fit, at most."""
-
-_RESIDUAL = 10  # bits of a residual behind the point
 _ROW = 12  # bits of a row behind the point
 _FAR = 1 << 10  # half-widths; a fit that uses a column in which a row is as far has its full loss
 _LARGEST = 1 << 18  # a component of a fit: 2^22 of a row times this, for 500 columns, is below 2^49
@@ -94,10 +90,19 @@ class FitList:
 
 @dataclass(frozen=True, slots=True)
 class FitLosses:
-    """Ask for the capped sum of squared residuals of every fit of a list."""
+    """Ask for the sum of squared residuals of every fit of a list, no residual beyond a cap.
+
+    Attributes
+    ----------
+    frame : Frame
+    fits : FitList
+    cap : int
+        In units of 1 / :data:`RESIDUAL`; a row adds no more than its square to a loss.
+    """
 
     frame: Frame
     fits: FitList
+    cap: int
 
     def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> _FitPass:
         return _FitPass(self, Quantiser(lattice))
@@ -128,7 +133,7 @@ class _FitPass:
     reads = True
 
     def __init__(self, asked: FitLosses, quantiser: Quantiser) -> None:
-        self._frame, self._quantiser = asked.frame, quantiser
+        self._frame, self._cap, self._quantiser = asked.frame, asked.cap, quantiser
         self._fits = asked.fits.fits().T.astype(np.float64)
         self._used = self._fits[1:] != 0
         self._losses = np.zeros(asked.fits.size, dtype=np.int64)
@@ -143,10 +148,10 @@ class _FitPass:
                 left -= np.ldexp(rows[:, -1:], FINE)
                 # Whole numbers up to the cap from here on: sums of squares are exact too.
                 np.abs(left, out=left)
-                left *= 2.0 ** (_RESIDUAL - FINE - _ROW)
-                np.minimum(np.rint(left, out=left), CAP, out=left)
+                left *= RESIDUAL * 2.0 ** -(FINE + _ROW)
+                np.minimum(np.rint(left, out=left), self._cap, out=left)
                 beyond = far[:, :-1].any(axis=1)
-                left[beyond] = np.where(far[beyond, :-1] @ self._used, CAP, left[beyond])
+                left[beyond] = np.where(far[beyond, :-1] @ self._used, self._cap, left[beyond])
                 self._losses += np.einsum("ij,ij->j", left, left).astype(np.int64)
 
     def finish(self) -> FitLossSummary:
