@@ -39,13 +39,6 @@ _CAP = 384  # 3/8 of a half-width: far residuals are few, and their noise less
 _WORK, _LISTED = 1 << 23, (256, 4096)  # fits times rows; fits
 _SHOWN = 4
 
-LITTLE = 16  # below, a fit is worse than a constant about as often as not
-_LEVELS, _LEVEL, _CERTAIN_LEVEL = 0.6, Fraction(1, 10), 60.0
-_STAY = 4
-_CAP = 384  # 3/8 of a half-width: far residuals are few, and their noise less
-_SHOWN = 4
-_WORK, _LISTED = 1 << 23, (256, 4096)
-
 LITTLE = "too little data for this budget: the fit may be worse than a constant"
 
 
