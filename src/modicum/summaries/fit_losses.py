@@ -71,7 +71,7 @@ class FitList:
         Examples
         --------
         >>> FitList((0, 4096), 400, 4, 0, 2).fits().tolist()
-        [[0, 4096], [159, 3900], [-204, 4146], [31, 4296]]
+        [[0, 4096], [-319, 3988], [-715, 3074], [-566, 3108]]
         """
         text = f"modicum: list {self.number} of fits".encode()
         dice = np.frombuffer(
