@@ -51,7 +51,7 @@ class Effort:
         return min(max(self.values // (n * d), self.fewest), self.most)
 
 
-FULL = Effort(3_000_000, fewest=3, most=100, widest=1024, shape=(70_000, 1024), repeats=2)
+FULL = Effort(12_000_000, fewest=10, most=100, widest=1024, shape=(70_000, 1024), repeats=2)
 QUICK = Effort(1, fewest=3, most=3, widest=256, shape=(20_000, 256), repeats=2)
 
 
