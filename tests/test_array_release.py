@@ -14,6 +14,7 @@ from modicum import request as ask
 from modicum.array_release import ArrayAnswer, Axis, Intervals
 from modicum.exact.entropy import SeededEntropy
 from modicum.runners.request import ArrayRequest
+from modicum.status import OK
 
 DATA = np.random.default_rng(1).lognormal(10, 1, 30_000)
 WITHIN = (-1e9, 1e9)
@@ -122,7 +123,7 @@ def test_two_axes() -> None:
     names = ("statistic", "column", "event", "unit", "lattice", "ranged", "method", "journal")
     more = ("engine", "account", "private", "version")
     axes = (Axis.of(feature=("a", "b")), Axis.of(outcome=("x", "y", "z")))
-    answer = ArrayAnswer(tuple(Fraction(i) for i in range(6)), axes, Even(), "ok")
+    answer = ArrayAnswer(tuple(Fraction(i) for i in range(6)), axes, Even(), OK)
     found = answer.released(**{name: getattr(one, name) for name in (*names, *more)})
     assert found.shape == (2, 3)
     assert found[1].tolist() == [3, 4, 5]

@@ -18,6 +18,7 @@ from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_nearest
 from modicum.native_table import native_table
 from modicum.release import Basis, Finding, Record, sealed
+from modicum.status import Status
 
 __all__ = ["ArrayAnswer", "ArrayEvidence", "ArrayRelease", "Axis", "Intervals"]
 
@@ -88,8 +89,7 @@ class ArrayAnswer(Finding["ArrayRelease"]):
     axes : tuple of Axis
         Their number is the number of dimensions.
     evidence : ArrayEvidence
-    status : str
-        As for :class:`~modicum.release.Answer`.
+    status : Status
     method : str, optional
         As for :class:`~modicum.release.Finding`.
     """
@@ -97,7 +97,7 @@ class ArrayAnswer(Finding["ArrayRelease"]):
     values: tuple[Fraction, ...]
     axes: tuple[Axis, ...]
     evidence: ArrayEvidence
-    status: str
+    status: Status
     method: str | None = None
 
     def released(self, **circumstances: Any) -> ArrayRelease:
@@ -106,7 +106,8 @@ class ArrayAnswer(Finding["ArrayRelease"]):
             numbers=tuple(float_nearest(value) for value in self.values),
             axes=self.axes,
             evidence=self.evidence,
-            status=self.status,
+            status=self.status.words,
+            code=self.status.code,
             **circumstances,
         )
 
@@ -127,7 +128,7 @@ class ArrayRelease(Record):
         What they stand for.
     evidence : ArrayEvidence
         What :meth:`interval` computes from.
-    statistic, column, event, unit, lattice, ranged, method, status, journal, engine, account
+    statistic, column, event, unit, lattice, ranged, method, status, code, journal, engine, account
         And ``private`` and ``version``: as for :class:`~modicum.release.Record`.
 
     Examples
@@ -229,7 +230,7 @@ class ArrayRelease(Record):
             labels = [_shown(columns[name][i]) for name in names]
             rows.append((*labels, f"{value:,.6g}", f"[{_end(lower)}, {_end(upper)}]"))
         wide = [max(len(row[place]) for row in rows) for place in range(len(names) + 1)]
-        lines = [f"{self.statistic} of {self._of()}: {len(self.numbers)} number{'s' * several}"]
+        lines = self._head(f"{len(self.numbers)} number{'s' * several}")
         for *cells, interval in rows:
             parts = [f"{cell:>{width}}" for cell, width in zip(cells, wide, strict=True)]
             lines.append("  " + "  ".join([*parts, interval]))

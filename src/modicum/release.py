@@ -21,6 +21,7 @@ from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit, swap_event
+from modicum.status import USABLE, Code, Status
 
 __all__ = [
     "HTML",
@@ -103,8 +104,8 @@ class Finding(ABC, Generic[R_co]):
 
     @property
     @abstractmethod
-    def status(self) -> str:
-        """``"ok"``, or a warning in words that follows from released quantities."""
+    def status(self) -> Status:
+        """Whether the answer can be used, from released quantities alone."""
 
     @abstractmethod
     def released(self, **circumstances: Any) -> R_co:
@@ -113,18 +114,19 @@ class Finding(ABC, Generic[R_co]):
 
 @dataclass(frozen=True, slots=True)
 class Answer(Finding["Release"]):
-    """What an estimator of one number returns: a value, its evidence, and a status in words."""
+    """What an estimator of one number returns: a value, its evidence, and a status."""
 
     value: Fraction
     evidence: Evidence
-    status: str
+    status: Status
 
     def released(self, **circumstances: Any) -> Release:
         """Return the record."""
         return Release(
             value=float_nearest(self.value),
             evidence=self.evidence,
-            status=self.status,
+            status=self.status.words,
+            code=self.status.code,
             **circumstances,
         )
 
@@ -168,6 +170,8 @@ class Record:
         Which algorithm answered.
     status : str
         ``"ok"``, or a warning in words that follows from released quantities.
+    code : str
+        The same in one stable word, see :class:`modicum.status.Status`.
     journal : tuple of Entry
         Every intermediate draw; their costs add up to ``event`` (for a unit of one row).
     evidence : Basis
@@ -190,6 +194,7 @@ class Record:
     ranged: bool
     method: str
     status: str
+    code: Code
     journal: tuple[Entry, ...]
     evidence: Basis
     engine: str
@@ -209,6 +214,14 @@ class Record:
             return None
         return self.lattice.lo, self.lattice.hi
 
+    @property
+    def usable(self) -> bool:
+        """Whether the answer can be used; if not, ``status`` and ``code`` say why.
+
+        It follows from released numbers alone, and costs nothing.
+        """
+        return self.code in USABLE
+
     def explain(self) -> str:
         """Tell step by step what was drawn, what it cost, and what the interval assumes."""
         lines = [str(self), "", "Every draw, in order:"]
@@ -222,6 +235,13 @@ class Record:
 
     def _of(self) -> str:
         return "rows" if self.column is None and self.lattice is None else self.column or "array"
+
+    def _head(self, answer: str) -> list[str]:
+        """First lines of the card: the answer, or that there is none to be used."""
+        what = f"{self.statistic} of {self._of()}"
+        if self.usable:
+            return [f"{what}: {answer}"]
+        return [f"{what}: no usable answer ({self.code})", f"  released       {answer}"]
 
     def _terms(self) -> list[str]:
         """Lines of the card that do not tell the answer."""
@@ -261,6 +281,8 @@ class Record:
             "step": None if self.lattice is None else self.lattice.step,
             "method": self.method,
             "status": self.status,
+            "code": self.code,
+            "usable": self.usable,
             "engine": self.engine,
             "account": self.account,
             "private": self.private,
@@ -296,7 +318,7 @@ class Release(Record):
         The answer. ``float(release)`` is the same.
     evidence : Evidence
         What :meth:`interval` computes from.
-    statistic, column, event, unit, lattice, ranged, method, status, journal, engine, account
+    statistic, column, event, unit, lattice, ranged, method, status, code, journal, engine, account
         And ``private`` and ``version``: as for :class:`Record`.
     """
 
@@ -346,7 +368,7 @@ class Release(Record):
         lower, upper = self.interval()
         condition = f"  ({self.evidence.condition})" if self.evidence.condition else ""
         lines = [
-            f"{self.statistic} of {self._of()}: {self.value:,.6g}",
+            *self._head(f"{self.value:,.6g}"),
             f"  95 % interval  [{lower:,.6g}, {upper:,.6g}]{condition}",
             *self._terms(),
         ]

@@ -135,4 +135,6 @@ def _value(plain: Any) -> Any:
     ((name, content),) = plain.items()
     if name in _READERS:
         return _READERS[name](content)
+    if "status" in content and "code" not in content:  # written before codes were
+        content = content | {"code": "ok" if content["status"] == "ok" else "few_records"}
     return _RECORDS[name](**{field: _value(each) for field, each in content.items()})

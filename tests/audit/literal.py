@@ -20,6 +20,7 @@ from modicum.privacy.budget import Budget
 from modicum.privacy.event import Event, Pure
 from modicum.release import Answer
 from modicum.runners.request import Request
+from modicum.status import OK
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.records import Records
 
@@ -32,7 +33,7 @@ def one_draw(
     def begin(event: Event) -> Steps[Answer]:
         records = yield from need(Ask(None, lattice, Records()))
         yield from draw("outcome", law_of(records.all()))
-        return Answer(Fraction(0), None, "ok")
+        return Answer(Fraction(0), None, OK)
 
     return Request("test", "one draw", None, lattice, budget, begin)
 

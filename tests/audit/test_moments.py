@@ -15,6 +15,7 @@ from modicum.privacy.budget import pure
 from modicum.privacy.event import Event
 from modicum.release import Answer
 from modicum.runners.request import Request
+from modicum.status import OK
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.columns import Columns
 from modicum.summaries.outer import ONE, Frame, Gauge, OuterProducts, Weights
@@ -76,7 +77,7 @@ def one_release(bound: int, reduction: object, frame_of=None) -> Request:
         weights = (1,) * len(sums.products)
         law = weighted_laplace(sums.products, weights, bound=bound, epsilon=Fraction(1))
         yield from draw("products", law)
-        return Answer(Fraction(0), None, "ok")
+        return Answer(Fraction(0), None, OK)
 
     return Request("test", "products", None, LATTICE, pure(1), begin, columns=Columns())
 
@@ -157,7 +158,7 @@ def test_a_change_of_a_row_costs_twice() -> None:
         weights = tuple(gauge.weights.matrix(3)[np.triu_indices(3)].tolist())
         law = weighted_laplace(sums.products, weights, bound=bound, epsilon=Fraction(1))
         yield from draw("products", law)
-        return Answer(Fraction(0), None, "ok")
+        return Answer(Fraction(0), None, OK)
 
     asked = Request("test", "products", None, LATTICE, pure(1), begin, columns=Columns())
     changed = (np.array([[8.0, 8.0]]), np.array([[-8.0, -8.0]]))
@@ -177,7 +178,7 @@ def test_the_true_number_of_rows_in_a_schedule_leaks() -> None:
             try:
                 step = steps.send(sent)
             except StopIteration:
-                return Answer(Fraction(count.count), None, "ok")
+                return Answer(Fraction(count.count), None, OK)
             sent = yield step
 
     asked = Request("test", "count", None, LATTICE, pure(1), begin, columns=Columns())

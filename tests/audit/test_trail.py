@@ -16,6 +16,7 @@ from modicum.privacy.budget import pure
 from modicum.privacy.event import Event
 from modicum.release import Answer
 from modicum.runners.request import Request
+from modicum.status import OK, Status
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.clipped import ClippedSum
 from modicum.summaries.count import Count
@@ -37,7 +38,7 @@ def counted() -> Steps[int]:
 def honest(event: Event) -> Steps[Answer]:
     n = yield from counted()
     (noisy,) = yield from draw("count", laplace([n], l1=1, epsilon=ONE))
-    return Answer(Fraction(noisy), None, "ok")
+    return Answer(Fraction(noisy), None, OK)
 
 
 def leaky_need(event: Event) -> Steps[Answer]:
@@ -56,44 +57,44 @@ def leaky_number_of_needs(event: Event) -> Steps[Answer]:
 def leaky_label(event: Event) -> Steps[Answer]:
     n = yield from counted()
     yield from draw(f"count of {n}", laplace([n], l1=1, epsilon=ONE))
-    return Answer(Fraction(0), None, "ok")
+    return Answer(Fraction(0), None, OK)
 
 
 def leaky_scale(event: Event) -> Steps[Answer]:
     n = yield from counted()
     yield from draw("count", laplace([n], l1=n + 1, epsilon=ONE))
-    return Answer(Fraction(0), None, "ok")
+    return Answer(Fraction(0), None, OK)
 
 
 def leaky_price(event: Event) -> Steps[Answer]:
     n = yield from counted()
     yield from draw("count", laplace([n], l1=n + 1, epsilon=ONE / (n + 1)))
-    return Answer(Fraction(0), None, "ok")
+    return Answer(Fraction(0), None, OK)
 
 
 def leaky_number_of_draws(event: Event) -> Steps[Answer]:
     n = yield from counted()
     if n > 1:
         yield from draw("large", laplace([n], l1=2, epsilon=ONE))
-    return Answer(Fraction(0), None, "ok")
+    return Answer(Fraction(0), None, OK)
 
 
 def leaky_answer(event: Event) -> Steps[Answer]:
     n = yield from counted()
     yield from draw("count", laplace([n], l1=1, epsilon=ONE))
-    return Answer(Fraction(n), None, "ok")
+    return Answer(Fraction(n), None, OK)
 
 
 def leaky_status(event: Event) -> Steps[Answer]:
     n = yield from counted()
     yield from draw("count", laplace([n], l1=1, epsilon=ONE))
-    return Answer(Fraction(0), None, "too few records" if n < 2 else "ok")
+    return Answer(Fraction(0), None, Status("few_records", "too few") if n < 2 else OK)
 
 
 def leaky_error(event: Event) -> Steps[Answer]:
     n = yield from counted()
     (noisy,) = yield from draw("count", laplace([n], l1=1, epsilon=ONE))
-    return Answer(Fraction(noisy, n), None, "ok")
+    return Answer(Fraction(noisy, n), None, OK)
 
 
 LEAKY = {

@@ -17,6 +17,7 @@ from modicum.privacy.event import Event, Pure, event_of
 from modicum.release import Answer
 from modicum.runners.replay import replay
 from modicum.runners.request import Request
+from modicum.status import OK
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.count import Count
 
@@ -70,7 +71,7 @@ def two_draws(event: Event) -> Steps[Answer]:
     scale = 1 if n >= 5000 else 100
     law = laplace([scale * counted.count], l1=100, epsilon=Fraction(1, 2))
     yield from draw("second", law)
-    return Answer(Fraction(n), None, "ok")
+    return Answer(Fraction(n), None, OK)
 
 
 def understated(event: Event) -> Steps[Answer]:
@@ -78,7 +79,7 @@ def understated(event: Event) -> Steps[Answer]:
     (n,) = yield from draw("count", laplace([counted.count], l1=1, epsilon=Fraction(1, 2)))
     law = laplace([200 * counted.count if n > 10**8 else 0], l1=100, epsilon=Fraction(1, 2))
     yield from draw("second", law)
-    return Answer(Fraction(n), None, "ok")
+    return Answer(Fraction(n), None, OK)
 
 
 def overdrawn(event: Event) -> Steps[Answer]:
@@ -86,7 +87,7 @@ def overdrawn(event: Event) -> Steps[Answer]:
     for label in ("one", "two"):
         law = gaussian([counted.count], l2=10, rho=event.rho * Fraction(3, 4))
         yield from draw(label, law)
-    return Answer(Fraction(0), None, "ok")
+    return Answer(Fraction(0), None, OK)
 
 
 def test_forced_counts_reach_the_branches_for_large_data() -> None:

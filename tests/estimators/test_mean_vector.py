@@ -79,7 +79,7 @@ def test_the_noise_follows_the_columns_spreads_and_not_the_range() -> None:
     errors = []
     for seed in range(5):
         found = answer(x, ask.mean_vector(**WIDE, rho="0.5"), seed)
-        assert found.status == "ok"
+        assert found.status.ok
         errors.append(np.abs(np.array(found.values, dtype=float) - x.mean(axis=0)))
     assert (np.median(errors, axis=0) < 4 * np.sqrt(sd * sd.sum()) / 3000).all()
 
@@ -168,7 +168,7 @@ def test_the_shifted_mean_finds_its_centre_anywhere(d, limit) -> None:
     errors = []
     for seed in range(3):
         found = answer(x, question, seed)
-        assert found.status == "ok"
+        assert found.status.ok
         assert max(found.evidence.to_dict()["radii"]) < 4 * math.sqrt(d) + 2
         errors.append(distance(found, x.mean(axis=0)))
     assert np.median(errors) < limit

@@ -78,7 +78,7 @@ def coverage(shape, q, n, *, epsilon="1", level=0.95, sets, releases) -> tuple[f
         for answer in answers(question, data, releases, (shape, q, n, i)):
             lower, upper = answer.evidence.interval(level, 3)
             held.append(lower <= lowest and highest <= upper)
-            fine.append(answer.status == "ok")
+            fine.append(answer.status.words == "ok")
     return float(np.mean(held)), float(np.mean(fine))
 
 
@@ -133,7 +133,7 @@ def test_few_records_are_told(n) -> None:
     assert fine <= 0.1
     question = request.median(within=WITHIN, epsilon=1, level=None)
     data = np.random.default_rng(0).normal(size=n)
-    statuses = [answer.status for answer in answers(question, data, 20)]
+    statuses = [answer.status.words for answer in answers(question, data, 20)]
     assert np.mean([s.startswith("too little data") for s in statuses]) > 0.7
 
 
@@ -145,7 +145,7 @@ def test_an_end_of_the_range_is_told() -> None:
     reached = [a for a in found if a.evidence.interval(0.95, 3).upper == 10]
     assert len(reached) > 15
     for answer in reached:
-        assert answer.status.startswith("the interval reaches an end of the range")
+        assert answer.status.words.startswith("the interval reaches an end of the range")
 
 
 def test_ties_are_answered_exactly() -> None:
@@ -161,7 +161,7 @@ def test_a_range_that_ends_at_the_quantile() -> None:
     for within in ((7, 1e9), (-1e9, 7)):
         for answer in answers(request.median(within=within, epsilon=1), data, 10):
             assert answer.value == 7
-            assert answer.status == "ok"
+            assert answer.status.words == "ok"
 
 
 def test_levels() -> None:

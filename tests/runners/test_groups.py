@@ -15,6 +15,7 @@ from modicum.release import Answer
 from modicum.runners.groups import run_groups
 from modicum.runners.live import run
 from modicum.runners.request import Request
+from modicum.status import OK
 from modicum.steps import Ask, draw, need
 from modicum.summaries.count import Count
 
@@ -99,7 +100,7 @@ def test_a_pass_reads_only_the_groups_that_still_wait() -> None:
         first = yield from need(Ask(None, None, Count()))
         if first.count > 100:  # no estimator may do this; it is a probe of the runner
             yield from need(Ask(None, request.sum(within=WITHIN, epsilon=1).lattice, Count()))
-        return Answer(Fraction(first.count), None, "ok")
+        return Answer(Fraction(first.count), None, OK)
 
     probe = Request("probe", "probe", None, None, request.count(epsilon=1).budget, steps)
     walks, diary = run_all({"a": probe})

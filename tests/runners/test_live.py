@@ -17,6 +17,7 @@ from modicum.privacy.unit import Unit
 from modicum.release import Answer
 from modicum.runners.live import run
 from modicum.runners.request import Request
+from modicum.status import OK
 from modicum.steps import Ask, draw, need
 from modicum.summaries.clipped import ClippedSum
 from modicum.summaries.count import Count
@@ -136,7 +137,7 @@ def test_a_clipped_sum_the_tails_cannot_answer_costs_a_pass() -> None:
         seen.append((yield from need(Ask(None, lattice, ClippedSum(inside, outside)))))
         seen.append((yield from need(Ask(None, lattice, ClippedSum(10**9, 10**10)))))
         yield from draw("nothing", laplace((0,), l1=1, epsilon=Fraction(1)))
-        return Answer(Fraction(0), None, "ok")
+        return Answer(Fraction(0), None, OK)
 
     diary: list[object] = []
     run_all({"a": asking(narrow)}, diary)
@@ -155,7 +156,7 @@ def test_an_event_per_row_is_what_the_estimator_may_spend() -> None:
     def curious(event):
         events.append(event)
         yield from need(Ask(None, None, Count()))
-        return Answer(Fraction(0), None, "ok")
+        return Answer(Fraction(0), None, OK)
 
     run(
         {"a": asking(curious)},

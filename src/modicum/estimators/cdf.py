@@ -23,6 +23,7 @@ from modicum.estimators.purses import open_purse
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.noise import Noise
 from modicum.privacy.event import Concentrated, Event
+from modicum.status import OK, Status
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.bins import BinCounts
 
@@ -31,7 +32,7 @@ __all__ = ["CdfEvidence", "levels_of", "noisy_cdf"]
 MOST_LEVELS = 3
 
 Floats = NDArray[np.float64]
-NOBODY = "no records are left after the noise: all shares are 1/2"
+NOBODY = Status("few_records", "no records are left after the noise: all shares are 1/2")
 
 
 def levels_of(cells: int, power: int) -> tuple[int, ...]:
@@ -157,9 +158,9 @@ class CdfEvidence:
         return float(total), terms
 
     @property
-    def status(self) -> str:
+    def status(self) -> Status:
         """What the released numbers warn of."""
-        return "ok" if self._cells().sum() > 0 else NOBODY
+        return OK if self._cells().sum() > 0 else NOBODY
 
     @property
     def condition(self) -> str:

@@ -9,6 +9,7 @@ from modicum.estimators.purses import open_purse
 from modicum.mechanisms.noise import Noise
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
+from modicum.status import OK
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.count import Count
 
@@ -50,4 +51,4 @@ def noisy_count(column: str | None, event: Event) -> Steps[Answer]:
     counted = yield from need(Ask(column, None, Count()))
     law = open_purse(event).noisy((counted.count,), sensitivity=1, share=None)
     (noisy,) = yield from draw("count", law)
-    return Answer(Fraction(max(noisy, 0)), CountEvidence(noisy, law.noise[0]), "ok")
+    return Answer(Fraction(max(noisy, 0)), CountEvidence(noisy, law.noise[0]), OK)

@@ -23,6 +23,7 @@ from modicum.estimators.options.base import Options
 from modicum.estimators.placed import placed_columns
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
+from modicum.status import OK, Status
 from modicum.steps import Steps
 from modicum.summaries.columns import Columns
 
@@ -36,10 +37,14 @@ __all__ = [
 
 SEEN = 3.0  # a column counts if its spread exceeds its noise so many times
 
-LOST = "too little data for this budget: the spread of these columns is lost in the noise: {names}"
-FAINT = (
+LOST = Status(
+    "few_records",
+    "too little data for this budget: the spread of these columns is lost in the noise: {names}",
+)
+FAINT = Status(
+    "few_records",
     "too little data for this budget: the noise alone has directions with as much variance as the "
-    "last component"
+    "last component",
 )
 
 
@@ -100,7 +105,7 @@ def noisy_components(
         Axis.of(column=moments.labels),
     )
     status = _status(moments)
-    return ArrayAnswer(values, axes, evidence, evidence.faint if status == "ok" else status)
+    return ArrayAnswer(values, axes, evidence, evidence.faint if status.ok else status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,9 +190,9 @@ class ComponentsEvidence:
         return 2 * float(np.sqrt((noise**2).sum(axis=1)).max(initial=0.0))
 
     @property
-    def faint(self) -> str:
-        """A warning if the last component may be noise, or ``"ok"``."""
-        return "ok" if self.explained_variance[-1] > self.noise_size else FAINT
+    def faint(self) -> Status:
+        """A warning if the last component may be noise."""
+        return OK if self.explained_variance[-1] > self.noise_size else FAINT
 
     def distance(self, level: float, tail: float | None) -> float:
         """Bound on the largest eigenvalue of the difference to the covariance of all rows."""
@@ -306,6 +311,6 @@ def _seen(moments: Moments) -> Floats:
     return np.where(np.outer(seen, seen), _noisy(moments), 0.0)
 
 
-def _status(moments: Moments) -> str:
-    lost = LOST.format(names=", ".join(moments.labels))
+def _status(moments: Moments) -> Status:
+    lost = LOST.filled(names=", ".join(moments.labels))
     return spread_status(moments.labels, moments.seen(SEEN), LOST, lost)

@@ -23,6 +23,7 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.octaves import CELLS, OctavePrior
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
+from modicum.status import OK, Status
 from modicum.steps import Steps, draw, need_both
 from modicum.summaries.records import Records
 from modicum.summaries.tails import Tails
@@ -33,9 +34,10 @@ POWER = Fraction(16)  # of the prior, r^-power in the distance from the centre
 MOST_CENTRE = Fraction(1, 4)  # no centre takes more
 NEGLIGIBLE = 60.0  # candidates with more records beyond than are kept weigh at most e^-60 of all
 MOST_KEPT = 1 << 22
-NO_CENTRE = (
+NO_CENTRE = Status(
+    "few_records",
     "too little data for this budget: no private centre was possible, so distances are measured "
-    "from zero; a larger budget helps"
+    "from zero; a larger budget helps",
 )
 
 
@@ -145,9 +147,9 @@ class ExtremeEvidence:
         return low
 
     @property
-    def status(self) -> str:
+    def status(self) -> Status:
         """What the released numbers warn of."""
-        return "ok" if self.has_centre else NO_CENTRE
+        return OK if self.has_centre else NO_CENTRE
 
     @property
     def condition(self) -> str:

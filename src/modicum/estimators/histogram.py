@@ -20,6 +20,7 @@ from modicum.estimators.quantiles import drawn_points
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.noise import Noise
 from modicum.privacy.event import Event
+from modicum.status import OK
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.bins import BinCounts
 
@@ -82,7 +83,7 @@ def noisy_histogram(
     noisy = yield from draw("counts", law)
     evidence = HistogramEvidence(noisy, law.noise[0], lattice)
     axis = Axis.of(left=edges[:-1], right=edges[1:])
-    return ArrayAnswer(tuple(Fraction(max(n, 0)) for n in noisy), (axis,), evidence, "ok")
+    return ArrayAnswer(tuple(Fraction(max(n, 0)) for n in noisy), (axis,), evidence, OK)
 
 
 def drawn_histogram(
@@ -120,7 +121,7 @@ def drawn_histogram(
     inner = (float(edge * Fraction(lattice.step)) for edge in edges[1:-1])
     values = (lattice.lo, *inner, lattice.hi)
     axis = Axis.of(left=values[:-1], right=values[1:])
-    return ArrayAnswer(tuple(Fraction(max(n, 0)) for n in noisy), (axis,), evidence, "ok")
+    return ArrayAnswer(tuple(Fraction(max(n, 0)) for n in noisy), (axis,), evidence, OK)
 
 
 def rounded(lattice: Lattice) -> str:

@@ -23,15 +23,17 @@ from modicum.mechanisms.quantile import RankLaw
 from modicum.privacy.budget import short_text
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
+from modicum.status import OK, Status
 from modicum.steps import Ask, Steps, draw, need_both
 from modicum.summaries.window import RankWindow, WindowSummary
 
 __all__ = ["RangeEvidence", "quantile_range"]
 
 HALF = Fraction(1, 2)
-NO_END = (
+NO_END = Status(
+    "range_end",
     "the interval reaches an end of the range: too few records lie beyond the quantiles for this "
-    "budget"
+    "budget",
 )
 
 
@@ -84,7 +86,7 @@ class RangeEvidence:
         return Interval(least, max(least, min(width, (high - low + 1) * self.lattice.step)))
 
     @property
-    def status(self) -> str:
+    def status(self) -> Status:
         """What the released numbers warn of."""
         least = self.count - self.count_noise.bound(0.05)
         rare = min(self.between[0], 1 - self.between[1])
@@ -98,7 +100,7 @@ class RangeEvidence:
             )
             if any(end == limit != point for end, limit, point in outer):
                 return NO_END
-        return "ok"
+        return OK
 
     @property
     def condition(self) -> str:

@@ -19,6 +19,7 @@ from modicum.array_release import Floats, Intervals
 from modicum.estimators.placed import PlacedColumns
 from modicum.estimators.shares import share_of
 from modicum.exact.lattice import Lattice
+from modicum.status import OK, Status
 from modicum.steps import Steps, draw, need
 from modicum.summaries.base import Integers
 from modicum.summaries.fit_losses import FINE, RESIDUAL, FitList, FitLosses
@@ -39,7 +40,9 @@ _CAP = 384  # 3/8 of a half-width: far residuals are few, and their noise less
 _WORK, _LISTED = 1 << 23, (256, 4096)  # fits times rows; fits
 _SHOWN = 4
 
-LITTLE = "too little data for this budget: the fit may be worse than a constant"
+LITTLE = Status(
+    "few_records", "too little data for this budget: the fit may be worse than a constant"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +134,9 @@ def listed_fit(placed: PlacedColumns) -> Steps[ListedFit]:
     return ListedFit(placed.labels, placed.lattice, placed.frame, placed.count, len(lists), middle)
 
 
-def fit_status(placed: PlacedColumns) -> str:
+def fit_status(placed: PlacedColumns) -> Status:
     """Say whether so little can be heard that the fit may be worse than none."""
-    return LITTLE if _heard(placed) < _LITTLE * (placed.width - 1) else "ok"
+    return LITTLE if _heard(placed) < _LITTLE * (placed.width - 1) else OK
 
 
 def _heard(placed: PlacedColumns) -> float:

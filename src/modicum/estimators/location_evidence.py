@@ -11,24 +11,29 @@ from modicum.estimators.outside import Outside
 from modicum.estimators.statistic import excess
 from modicum.exact.lattice import Lattice
 from modicum.release import Interval
+from modicum.status import OK, Status
 
 __all__ = ["LocationEvidence"]
 
-NO_CENTRE = (
+NO_CENTRE = Status(
+    "few_records",
     "too little data for this budget: no private centre was possible, so the answer is as coarse "
-    "as the values are large; a larger budget or a narrower `within` helps"
+    "as the values are large; a larger budget or a narrower `within` helps",
 )
-TOO_LITTLE = (
+TOO_LITTLE = Status(
+    "few_records",
     "too little data for this range and budget: the answer may lie far from all records; "
-    "narrow `within` or spend more"
+    "narrow `within` or spend more",
 )
-TOO_FEW_TO_TRIM = (
-    "too little data: method='subset' leaves out {:,} records and more on each side at this budget "
-    "and range; leave method out, or spend more"
+TOO_FEW_TO_TRIM = Status(
+    "few_records",
+    "too little data: method='subset' leaves out {records:,} records and more on each side at this "
+    "budget and range; leave method out, or spend more",
 )
-NO_END = (
+NO_END = Status(
+    "range_end",
     "the interval reaches an end of the range: too few records for ends at this budget, or the "
-    "location is as good as at the end"
+    "location is as good as at the end",
 )
 
 
@@ -107,12 +112,12 @@ class LocationEvidence:
         return self.outside is not None and self.outside.too_many(self._least, 0.05)
 
     @property
-    def status(self) -> str:
+    def status(self) -> Status:
         """What the released numbers warn of."""
         if not self.has_centre:
             return NO_CENTRE
         if self.trimmed and self._least < 2 * self.trimmed:
-            return TOO_FEW_TO_TRIM.format(self.trimmed)
+            return TOO_FEW_TO_TRIM.filled(records=self.trimmed)
         if self._least < 2 * self.length_bound or self._too_many:
             return TOO_LITTLE
         if self.ends is not None:
@@ -120,7 +125,7 @@ class LocationEvidence:
             pairs = zip(self.ends, range_ends, strict=True)
             if any(end == limit != self.point for end, limit in pairs):
                 return NO_END
-        return "ok"
+        return OK
 
     @property
     def condition(self) -> str:

@@ -41,6 +41,7 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.radius import RadiusGrid
 from modicum.privacy.event import Event
 from modicum.release import Answer
+from modicum.status import OK, Code, Status
 from modicum.steps import Steps, draw, need, need_both
 from modicum.summaries.clipped import ClippedSum
 from modicum.summaries.records import Records, RecordSummary
@@ -48,17 +49,20 @@ from modicum.summaries.tails import TailSummary
 
 __all__ = ["adaptive_mean"]
 
-NO_CENTRE = (
+NO_CENTRE = Status(
+    "few_records",
     "too little data for this budget: no private centre was possible, so the noise follows the "
-    "size of the values, not their spread; a larger budget or a narrower `within` helps"
+    "size of the values, not their spread; a larger budget or a narrower `within` helps",
 )
-TOO_LITTLE = (
+TOO_LITTLE = Status(
+    "few_records",
     "too little data for this range and budget: most of it may have been clipped away; "
-    "narrow `within` or spend more"
+    "narrow `within` or spend more",
 )
-HEAVY = (
+HEAVY = Status(
+    "heavy_tail",
     "the tail looks heavy: more may have been clipped than the default interval allows for; "
-    "interval(tail=2) assumes less"
+    "interval(tail=2) assumes less",
 )
 
 
@@ -172,18 +176,19 @@ def _single_value(
         elsewhere=elsewhere,
         noise=NoisyTerm(law.noise[0], 1.0),
     )
-    status = (
+    words = (
         "the clipping bounds coincide: most records are as good as equal, or they are too few; "
         f"about {max(elsewhere, 0)} others were clipped away"
     )
     if not schedule.has_centre:
-        status = f"{_status(schedule, too_little=True)}; {status}"
-    return Answer(evidence.value, evidence, status)
+        words = f"{NO_CENTRE.words}; {words}"
+    code: Code = "clipped" if schedule.has_centre else "few_records"
+    return Answer(evidence.value, evidence, Status(code, words))
 
 
-def _status(schedule: Schedule, *, too_little: bool) -> str:
+def _status(schedule: Schedule, *, too_little: bool) -> Status:
     if not schedule.has_centre:
         return NO_CENTRE
     if too_little:
         return TOO_LITTLE
-    return HEAVY if schedule.widening else "ok"
+    return HEAVY if schedule.widening else OK

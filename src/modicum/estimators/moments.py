@@ -26,6 +26,7 @@ from modicum.estimators.placed import COUNTED, PlacedColumns
 from modicum.estimators.purse import Purse
 from modicum.estimators.shares import share_of
 from modicum.exact.lattice import Lattice
+from modicum.status import OK, Status
 from modicum.steps import Steps, draw, need
 from modicum.summaries.outer import (
     MOST_CUT,
@@ -233,22 +234,24 @@ def _cut_off(purse: Purse, sizes: GaugeSummary, saved: Fraction) -> Steps[CutOff
     return CutOff(inside, outside, squares, math.sqrt(sides.noise[0].variance))
 
 
-def spread_status(names: Sequence[str], seen: NDArray[np.bool_], some: str, none: str) -> str:
-    """Return ``"ok"``, or words for columns whose spread is lost in the noise.
+def spread_status(
+    names: Sequence[str], seen: NDArray[np.bool_], some: Status, none: Status
+) -> Status:
+    """Return a status for columns whose spread is lost in the noise.
 
     Parameters
     ----------
     names : sequence of str
     seen : bool array
-    some : str
+    some : Status
         With ``{names}`` for those that are not seen.
-    none : str
+    none : Status
         For no column at all that is.
     """
     lost = [name for name, found in zip(names, seen, strict=True) if not found]
     if not lost:
-        return "ok"
-    return some.format(names=", ".join(lost)) if any(seen) else none
+        return OK
+    return some.filled(names=", ".join(lost)) if any(seen) else none
 
 
 def _share_beyond(scale: float, width: int) -> float:

@@ -21,6 +21,7 @@ from modicum.estimators.sensitivities import Sensitivities
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.radial import RadialLaw
 from modicum.privacy.event import BoundedRange, Concentrated, Event
+from modicum.status import OK, Status
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.columns import Columns
 from modicum.summaries.held_rows import HeldRows
@@ -30,7 +31,9 @@ __all__ = ["MeanOfRange", "OwnVectorEvidence", "OwnVectorOption", "own_vector"]
 
 _NEGLIGIBLE = 40.0  # nats by which balls beyond the last own radius are lighter than the first
 _MOST_LEVELS = 1 << 17
-TINY = "too little budget: an answer may be anywhere in the range, whatever the data"
+TINY = Status(
+    "few_records", "too little budget: an answer may be anywhere in the range, whatever the data"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +141,7 @@ def own_vector(
     drawn = yield from draw(statistic.name, law, partial(_in_words, answers))
     evidence = OwnVectorEvidence(answers, drawn, levels, statistic.norm)
     axis = Axis.of(component=statistic.labels)
-    status = "ok" if levels < _MOST_LEVELS else TINY
+    status = OK if levels < _MOST_LEVELS else TINY
     return ArrayAnswer(evidence.values, (axis,), evidence, status)
 
 

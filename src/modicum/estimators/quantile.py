@@ -36,6 +36,7 @@ from modicum.mechanisms.octaves import OctavePrior
 from modicum.privacy.budget import short_text
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
+from modicum.status import OK, Status
 from modicum.steps import Ask, Steps, draw, need, need_both
 from modicum.summaries.records import Records
 from modicum.summaries.window import RankWindow
@@ -43,13 +44,15 @@ from modicum.summaries.window import RankWindow
 __all__ = ["QuantileEvidence", "rank_quantile"]
 
 SURE = 10.0  # records beyond the quantile outweigh the candidates beyond the data by e^10
-TOO_LITTLE = (
+TOO_LITTLE = Status(
+    "few_records",
     "too little data for this range and budget: the answer may lie beyond all records; "
-    "narrow `within` or spend more"
+    "narrow `within` or spend more",
 )
-NO_END = (
+NO_END = Status(
+    "range_end",
     "the interval reaches an end of the range: too few records lie beyond the quantile for this "
-    "budget"
+    "budget",
 )
 
 
@@ -97,7 +100,7 @@ class QuantileEvidence:
         return Interval(max(lo, (lower - 0.5) * step), min(hi, (upper + 0.5) * step))
 
     @property
-    def status(self) -> str:
+    def status(self) -> Status:
         """What the released numbers warn of."""
         least = self.count - self.count_noise.bound(0.05)
         if least * float(min(self.q, 1 - self.q)) < self.rank_bound:
@@ -107,7 +110,7 @@ class QuantileEvidence:
             pairs = zip(self.ends, range_ends, strict=True)
             if any(end == limit != self.point for end, limit in pairs):
                 return NO_END
-        return "ok"
+        return OK
 
     @property
     def condition(self) -> str:

@@ -31,6 +31,7 @@ from modicum.mechanisms.nested import Node
 from modicum.mechanisms.noise import Noise
 from modicum.mechanisms.stretch import EVEN
 from modicum.privacy.event import Event
+from modicum.status import OK, Status
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.window import RankWindow
 from modicum.summaries.windows import RankWindows, WindowsSummary
@@ -39,13 +40,15 @@ __all__ = ["QuantilesEvidence", "drawn_points", "nested_quantiles"]
 
 COUNTS_SHARE = Fraction(1, 10)
 MOST_KEPT = 1 << 22
-TOO_LITTLE = (
+TOO_LITTLE = Status(
+    "few_records",
     "too little data for so many quantiles, this range and budget: some may be far off; ask for "
-    "fewer, narrow `within` or spend more"
+    "fewer, narrow `within` or spend more",
 )
-TOO_LITTLE_FOR_ONE = (
+TOO_LITTLE_FOR_ONE = Status(
+    "few_records",
     "too little data for this range and budget: the answer may be far off; narrow `within` or "
-    "spend more"
+    "spend more",
 )
 
 Floats = NDArray[np.float64]
@@ -113,14 +116,14 @@ class QuantilesEvidence:
         return Intervals(lower, upper)
 
     @property
-    def status(self) -> str:
+    def status(self) -> Status:
         """What the released numbers warn of."""
         if self.counted is None:
-            return "ok"
+            return OK
         cells, noise = self.counted.cells, self.counted.noise
         least = sum(cells) - sum_bound(noise, ((1.0, len(cells)),), 0.05)
         if least >= self.counted.least:
-            return "ok"
+            return OK
         return TOO_LITTLE if len(self.qs) > 1 else TOO_LITTLE_FOR_ONE
 
     @property

@@ -20,6 +20,7 @@ from modicum.estimators.moments import Moments, noisy_moments, spread_status
 from modicum.estimators.placed import placed_columns
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
+from modicum.status import Status
 from modicum.steps import Steps
 from modicum.summaries.columns import Columns
 
@@ -28,8 +29,11 @@ __all__ = ["Fit", "RegressionEvidence", "fitted", "noisy_regression"]
 SEEN = 1.5  # a column enters if its spread exceeds its noise so many times
 _PENALTY = 0.3
 
-NOTHING = "too little data for this budget: no column rises above the noise, every slope is 0"
-SOME = "columns whose spread is lost in the noise have slope 0: {names}"
+NOTHING = Status(
+    "few_records",
+    "too little data for this budget: no column rises above the noise, every slope is 0",
+)
+SOME = Status("partial", "columns whose spread is lost in the noise have slope 0: {names}")
 
 
 @dataclass(frozen=True, slots=True)

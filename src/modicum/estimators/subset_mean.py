@@ -24,6 +24,7 @@ from modicum.mechanisms.bounded_mean import transformed, transformed_mean
 from modicum.mechanisms.threshold import RankThreshold
 from modicum.privacy.event import Event, Pure
 from modicum.release import Answer, Interval
+from modicum.status import OK, Status
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.clipped import ClippedSum
 from modicum.summaries.tails import Tails
@@ -184,11 +185,12 @@ def subset_mean(column: str | None, lattice: Lattice, event: Event) -> Steps[Ans
     noise = NoisyTerm(law.noise[0], 1.0)
     evidence = SubsetEvidence(lattice, lo, hi, left, right, noise, plan.target, low.rate)
     enough = evidence.least_count(0.05) > NEEDED * plan.target
-    return Answer(evidence.value, evidence, "ok" if enough else _too_little(plan))
+    return Answer(evidence.value, evidence, OK if enough else _too_little(plan))
 
 
-def _too_little(plan: SubsetPlan) -> str:
-    return (
+def _too_little(plan: SubsetPlan) -> Status:
+    return Status(
+        "few_records",
         f"too little data: method='subset' clips about {plan.target} records on each side at this "
-        "budget and range; use method='adaptive', or spend more"
+        "budget and range; use method='adaptive', or spend more",
     )

@@ -26,6 +26,7 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.radius import RadiusGrid
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
+from modicum.status import OK, Status
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.clipped import ClippedSum
@@ -33,9 +34,10 @@ from modicum.summaries.tails import TailSummary
 
 __all__ = ["SumEvidence", "adaptive_sum"]
 
-TOO_LITTLE = (
+TOO_LITTLE = Status(
+    "few_records",
     "too little data for this range and budget: most of it may have been clipped away; "
-    "narrow `within` or spend more"
+    "narrow `within` or spend more",
 )
 
 
@@ -178,4 +180,4 @@ def adaptive_sum(
             selection=law.selection,
         ),
     )
-    return Answer(evidence.value, evidence, TOO_LITTLE if evidence.too_little(0.05) else "ok")
+    return Answer(evidence.value, evidence, TOO_LITTLE if evidence.too_little(0.05) else OK)

@@ -9,15 +9,18 @@ from modicum.estimators.mean_evidence import NoisyTerm
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import short_text
 from modicum.release import Interval
+from modicum.status import OK, Status
 
 __all__ = ["TrimmedEvidence"]
 
-TOO_LITTLE = (
+TOO_LITTLE = Status(
+    "few_records",
     "too little data for this range and budget: so few records are trimmed that the answer may "
-    "lie beyond all others; trim or spend more, or narrow `within`"
+    "lie beyond all others; trim or spend more, or narrow `within`",
 )
-NO_END = (
-    "the interval reaches an end of the range: too few records are trimmed for one at this budget"
+NO_END = Status(
+    "range_end",
+    "the interval reaches an end of the range: too few records are trimmed for one at this budget",
 )
 
 
@@ -70,7 +73,7 @@ class TrimmedEvidence:
         )
 
     @property
-    def status(self) -> str:
+    def status(self) -> Status:
         """What the released numbers warn of."""
         least = self.count - self.count_noise.bound(0.05)
         # [t5] Fewer changes than that leave the mean among the records.
@@ -81,7 +84,7 @@ class TrimmedEvidence:
             limits = (self.lattice.first, self.lattice.last)
             if self.radius and (ends[0] <= limits[0] or ends[1] >= limits[1]):
                 return NO_END
-        return "ok"
+        return OK
 
     @property
     def condition(self) -> str:

@@ -24,6 +24,7 @@ from modicum.estimators.variance_evidence import ConstantEvidence, VarianceEvide
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.release import Answer
+from modicum.status import OK, Status
 from modicum.steps import Steps, draw, need, need_both
 from modicum.summaries.records import Records
 from modicum.summaries.squares import ClippedSquares
@@ -31,13 +32,15 @@ from modicum.summaries.tails import TailSummary
 
 __all__ = ["adaptive_variance"]
 
-NO_CENTRE = (
+NO_CENTRE = Status(
+    "few_records",
     "too little data for this budget: no private centre was possible, so the noise follows the "
-    "size of the values, not their spread; a larger budget or a narrower `within` helps"
+    "size of the values, not their spread; a larger budget or a narrower `within` helps",
 )
-TOO_LITTLE = (
+TOO_LITTLE = Status(
+    "few_records",
     "too little data for this range and budget: most of it may have been clipped away; "
-    "narrow `within` or spend more"
+    "narrow `within` or spend more",
 )
 
 
@@ -109,7 +112,7 @@ def adaptive_variance(
         lambda sums: f"standard deviation {lattice.words(spread_of(sums).deviation)}",
     )
     evidence = spread_of(sums)
-    status = "ok" if schedule.has_centre else NO_CENTRE
+    status = OK if schedule.has_centre else NO_CENTRE
     if schedule.has_centre and evidence.too_little(0.05):
         status = TOO_LITTLE
     return Answer(evidence.value, evidence, status)

@@ -11,6 +11,7 @@ from modicum.estimators.mean_evidence import Counted, NoisyTerm
 from modicum.estimators.outside import Outside
 from modicum.exact.lattice import Lattice
 from modicum.release import Interval
+from modicum.status import Status
 
 __all__ = ["ConstantEvidence", "VarianceEvidence"]
 
@@ -214,13 +215,15 @@ class ConstantEvidence:
         return spread_interval(self.lattice, 0.0, most, root=self.root)
 
     @property
-    def status(self) -> str:
+    def status(self) -> Status:
         """What to know about it."""
         text = (
             "the clipping bounds coincide: most records are as good as equal, or they are too "
             f"few; about {self.elsewhere} others were clipped away"
         )
-        return text if self.has_centre else f"too little data for this budget; {text}"
+        if not self.has_centre:
+            return Status("few_records", f"too little data for this budget; {text}")
+        return Status("clipped", text)
 
     @property
     def condition(self) -> str:

@@ -11,17 +11,20 @@ import numpy as np
 from modicum.array_release import Intervals
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.noise import LaplaceNoise, Noise
+from modicum.status import OK, Status
 from modicum.summaries.vector_frame import BOUND
 
 __all__ = ["VectorEvidence"]
 
-NOISY = (
+NOISY = Status(
+    "few_records",
     "too little data for this budget and so many components: the noise is larger than the ball "
-    "that holds the rows; ask for fewer columns or spend more"
+    "that holds the rows; ask for fewer columns or spend more",
 )
-CLIPPED = (
+CLIPPED = Status(
+    "clipped",
     "too little data for this range and budget: a good part of the rows may have been clipped; "
-    "narrow `within` or spend more"
+    "narrow `within` or spend more",
 )
 _COUNTS = 0.1  # of the error probability, for each of the two counts
 
@@ -69,7 +72,7 @@ class VectorEvidence:
         return tuple(min(max(mean, Fraction(first)), Fraction(last)) * step for mean in means)
 
     @property
-    def status(self) -> str:
+    def status(self) -> Status:
         """``"ok"``, or a warning in words."""
         count, width = max(self.rows, 1), len(self.sums)
         if isinstance(self.noise, LaplaceNoise):
@@ -80,7 +83,7 @@ class VectorEvidence:
             return NOISY
         if self.outside > count / 4:
             return CLIPPED
-        return "ok"
+        return OK
 
     def intervals(self, level: float, tail: float | None) -> Intervals:
         """Return intervals that hold all at once.

@@ -134,7 +134,9 @@ def planned(
             answer, journal = released(asked, reader, person, number)
             lower, upper = answer.evidence.intervals(0.95, 3)
             width = float(np.mean(upper - lower))
-            found.append(_Run(error_of(x, answer), width, reader.passes, journal, answer.status))
+            found.append(
+                _Run(error_of(x, answer), width, reader.passes, journal, answer.status.words)
+            )
         return found
 
     if error is not None:

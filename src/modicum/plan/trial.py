@@ -82,7 +82,7 @@ def trial(
         interval_width=width,
         passes=reader.passes,
         journal=tuple(walk.journal),
-        status=walk.answer.status,
+        status=walk.answer.status.words,
         method=walk.answer.method,
     )
 
