@@ -11,6 +11,7 @@ Code = Literal[
     "ok",
     "heavy_tail",
     "range_end",
+    "wide_noise",
     "partial",
     "few_records",
     "clipped",
@@ -19,7 +20,7 @@ Code = Literal[
 ]
 
 # Codes of answers that can be used, with care where it is not "ok".
-USABLE: frozenset[str] = frozenset({"ok", "heavy_tail", "range_end", "partial"})
+USABLE: frozenset[str] = frozenset({"ok", "heavy_tail", "range_end", "wide_noise", "partial"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +31,9 @@ class Status:
     ----------
     code : str
         Usable are ``"ok"``; ``"heavy_tail"``: the default interval may be too short;
-        ``"range_end"``: the interval reaches an end of the range; ``"partial"``: some of several
-        numbers are lost, the words say which. Not usable are ``"few_records"``: too
+        ``"range_end"``: the interval reaches an end of the range; ``"wide_noise"``: the noise
+        follows the range or the size of the values, not their spread; ``"partial"``: some of
+        several numbers are lost, the words say which. Not usable are ``"few_records"``: too
         little data for this budget; ``"clipped"``: too many records lie beyond the
         clipping bounds; ``"no_values"``: the column seems to hold no numbers; ``"coarse_step"``:
         the values are as small as the step that they are rounded to.

@@ -5,14 +5,14 @@ Labels are those of docs/proofs/mean.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeVar
 
 from modicum.estimators.mean_evidence import Counted, NoisyTerm
 from modicum.estimators.outside import Outside
 from modicum.estimators.purse import Purse
-from modicum.estimators.schedule import Schedule, subsample_level
+from modicum.estimators.schedule import Schedule, expected_records, subsample_level
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grid import FloatGrid
 from modicum.mechanisms.radius import RadiusGrid
@@ -23,10 +23,21 @@ from modicum.summaries.clipped import ClippedSum
 from modicum.summaries.records import RecordSummary
 from modicum.summaries.tails import TailSummary
 
-__all__ = ["Bounds", "Rough", "Setting", "find_bounds", "find_centre", "reach_from", "rough_mean"]
+__all__ = [
+    "Bounds",
+    "Rough",
+    "Setting",
+    "count_outside",
+    "find_bounds",
+    "find_centre",
+    "reach_from",
+    "rough_mean",
+]
 
 S = TypeVar("S")
 SINGLE = 46  # bounds narrower than 2^-46 of the range
+COLLAPSED = 40  # radii
+LOOK = 1 / 128  # least strength of the count of the records outside
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +62,20 @@ class Bounds:
     outside: Outside
     elsewhere: int  # records outside: not released
 
+    @classmethod
+    def of_range(cls, lattice: Lattice) -> Bounds:
+        """Return the ends of the range, outside of which there is nothing."""
+        widest = max(lattice.width, 1)
+        nothing = Outside((widest, widest), widest, candidates=1, eta=1.0, power=1.0)
+        return cls(lattice.first, lattice.last, nothing, 0)
+
     def single(self, lattice: Lattice) -> bool:
         """Whether they are so close that they hold a single value, for all we know."""
         return self.hi - self.lo <= lattice.width >> SINGLE
+
+    def collapsed(self, lattice: Lattice) -> bool:
+        """Whether a prior against so few records may have left nothing but a point of them."""
+        return self.hi - self.lo <= lattice.width >> COLLAPSED
 
     def reach(self, point: int) -> int:
         """Largest distance of a clipped record from a point between them."""
@@ -106,16 +128,29 @@ def reach_from(lattice: Lattice, centre: int) -> int:
 
 
 def find_bounds(
-    here: Setting, tails: TailSummary | None, schedule: Schedule, centre: int
+    here: Setting,
+    source: TailSummary | CellSummary | None,
+    schedule: Schedule,
+    centre: int,
+    *,
+    exact: bool = False,
 ) -> Steps[Bounds]:
-    """[M3] The radii on both sides of the centre: disjoint records, one event."""
+    """[M3] The radii on both sides of the centre: disjoint records, one event.
+
+    Parameters
+    ----------
+    source : TailSummary, CellSummary or None
+        What counts the records outside; ``None``: one more pass does.
+    exact : bool
+        Whether the centre is a public point, and so no matter of its own grid.
+    """
     lattice = here.lattice
-    smallest = max(1, abs(centre) >> schedule.bits)
+    smallest = 1 if exact else max(1, abs(centre) >> schedule.bits)
     grid = RadiusGrid.between(smallest, reach_from(lattice, centre))
     upper = tuple(centre + r for r in grid.radii)
     lower = tuple(centre - r for r in grid.radii)
-    source: TailSummary | CellSummary
-    source = tails if tails is not None else (yield from need(here.ask(Cells(centre, grid.radii))))
+    if source is None:
+        source = yield from need(here.ask(Cells(centre, grid.radii)))
     outside = (tuple(source.below_many(lower)), tuple(source.above_many(upper)))
     law = here.purse.radii(outside, grid, tilt=schedule.tilt, share=schedule.radii)
 
@@ -124,22 +159,36 @@ def find_bounds(
         return f"few records are more than {left} below the centre, or {right} above"
 
     left, right = yield from draw("radii", law, words)
+    chosen = Outside(
+        radii=(grid.radii[left], grid.radii[right]),
+        widest=grid.radii[-1],
+        candidates=len(grid.radii),
+        eta=float(law.epsilon),
+        power=float(schedule.power),
+        widening=2 ** (schedule.widening / 2),
+        selection=law.selection,
+    )
     widest = len(grid.radii) - 1
     wide_left, wide_right = (min(i + schedule.widening, widest) if i else 0 for i in (left, right))
     return Bounds(
         max(lower[wide_left], lattice.first),
         min(upper[wide_right], lattice.last),
-        Outside(
-            radii=(grid.radii[left], grid.radii[right]),
-            widest=grid.radii[-1],
-            candidates=len(grid.radii),
-            eta=float(law.epsilon),
-            power=float(schedule.power),
-            widening=2 ** (schedule.widening / 2),
-            selection=law.selection,
-        ),
+        chosen,
         outside[0][wide_left] + outside[1][wide_right],
     )
+
+
+def count_outside(here: Setting, outside: Outside, elsewhere: int, n0: int) -> Steps[Outside]:
+    """[M3] Count the records outside of the bounds, with noise: are there more than a tail has.
+
+    A record is outside on one side at most, so their number has sensitivity 1. A wide table of
+    counts may cap it at a public number, which keeps that.
+    """
+    strength = max(LOOK, 16 / expected_records(here.purse, n0))
+    share = here.purse.share_for(strength, "noise")
+    law = here.purse.noisy((elsewhere,), sensitivity=1, share=share)
+    (found,) = yield from draw("records outside", law)
+    return replace(outside, counted=found, noise=law.noise[0])
 
 
 def rough_mean(here: Setting, bounds: Bounds, schedule: Schedule, first: Counted) -> Steps[Rough]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from modicum.estimators.bounded import BoundedEvidence
 from modicum.estimators.cdf import CdfEvidence
 from modicum.estimators.clipping import Rough
 from modicum.estimators.count import CountEvidence
@@ -24,7 +25,7 @@ from modicum.estimators.quantile import QuantileEvidence
 from modicum.estimators.quantiles import CellCounts, QuantilesEvidence
 from modicum.estimators.regression import RegressionEvidence
 from modicum.estimators.subset_mean import SubsetEvidence
-from modicum.estimators.sum import SumEvidence
+from modicum.estimators.sum import HomeSumEvidence, SumEvidence
 from modicum.estimators.trimmed_evidence import TrimmedEvidence
 from modicum.estimators.variance_evidence import ConstantEvidence, VarianceEvidence
 from modicum.estimators.vector_evidence import VectorEvidence
@@ -35,6 +36,7 @@ from modicum.summaries.outer import Frame
 __all__ = ["EVIDENCE"]
 
 EVIDENCE: tuple[type, ...] = (
+    BoundedEvidence,
     CdfEvidence,
     CellCounts,
     ComponentsEvidence,
@@ -47,6 +49,7 @@ EVIDENCE: tuple[type, ...] = (
     Frame,
     GaussianNoise,
     HistogramEvidence,
+    HomeSumEvidence,
     LaplaceNoise,
     ListedFit,
     LocationEvidence,

@@ -15,22 +15,26 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from modicum.errors import InvalidArgument
+from modicum.estimators.atom import find_home, look_elsewhere
 from modicum.estimators.clipping import Setting, find_centre
 from modicum.estimators.purse import Purse
 from modicum.estimators.purses import open_purse
-from modicum.estimators.schedule import count_share, mean_schedule
+from modicum.estimators.schedule import Schedule, count_share, mean_schedule
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.octaves import CELLS, OctavePrior
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
 from modicum.status import OK, Status
 from modicum.steps import Steps, draw, need_both
-from modicum.summaries.records import Records
+from modicum.summaries.records import Records, RecordSummary
 from modicum.summaries.tails import Tails
 
 __all__ = ["ExtremeEvidence", "extreme"]
 
 POWER = Fraction(16)  # of the prior, r^-power in the distance from the centre
+LEAST_POWER = 2.0
+SLACK = 8.0  # nats by which the records elsewhere outweigh the prior
+COLLAPSED = 40  # a point within 2^-40 of the range from the centre
 MOST_CENTRE = Fraction(1, 4)  # no centre takes more
 NEGLIGIBLE = 60.0  # candidates with more records beyond than are kept weigh at most e^-60 of all
 MOST_KEPT = 1 << 22
@@ -38,6 +42,11 @@ NO_CENTRE = Status(
     "few_records",
     "too little data for this budget: no private centre was possible, so distances are measured "
     "from zero; a larger budget helps",
+)
+HIDDEN = Status(
+    "range_end",
+    "most rows are as good as equal; whether a few are further out cannot be told at this budget, "
+    "so the interval reaches the end of the range",
 )
 
 
@@ -122,7 +131,7 @@ class ExtremeEvidence:
         centre, distance = self.prior.centre, self._point - self.prior.centre
         if distance > 0:
             lower = max(lower, centre + self._least(distance, alpha - beyond) - 0.5)
-            if tail is not None:
+            if tail is not None and not self._collapsed:
                 f = float(self.prior.power - 1) / (tail * float(self.epsilon))
                 factor = ((f + 2 * math.sqrt(f)) / beyond) ** (1 / tail)
                 upper = min(upper, centre + distance * max(1.0, factor) + 0.5)
@@ -149,7 +158,14 @@ class ExtremeEvidence:
     @property
     def status(self) -> Status:
         """What the released numbers warn of."""
+        if self._collapsed:
+            return HIDDEN
         return OK if self.has_centre else NO_CENTRE
+
+    @property
+    def _collapsed(self) -> bool:
+        """Whether the point is as good as the centre: what is beyond may be outweighed."""
+        return self.drawn - self.prior.centre <= self.lattice.width >> COLLAPSED
 
     @property
     def condition(self) -> str:
@@ -204,18 +220,18 @@ def extreme(column: str | None, lattice: Lattice, event: Event, *, largest: bool
     """
     purse = open_purse(event)
     here = Setting(column, lattice, purse)
-    asks = here.ask(Tails(kept_records(lattice, purse))), here.ask(Records())
+    asks = here.ask(Tails(kept_records(lattice, purse))), here.ask(Records(subsamples=2))
     tails, records = yield from need_both(*asks)
 
     counting = purse.noisy((tails.count,), sensitivity=1, share=count_share(purse))  # [E1]
     (count,) = yield from draw("count", counting)
     schedule = mean_schedule(lattice, purse, count, "clip")
-    centre = yield from find_centre(here, records, schedule, count)  # [E2]
+    centre, power = yield from _centre_and_power(here, records, schedule, count)  # [E2]
 
     sign = 1 if largest else -1
     values = tails.highest() if largest else -tails.lowest()[::-1]
     ends = (lattice.first, lattice.last) if largest else (-lattice.last, -lattice.first)
-    prior = OctavePrior(sign * centre, POWER)
+    prior = OctavePrior(sign * centre, power)
     # Beyond the range as far again: some candidates surely have no record beyond them.
     furthest = prior.centre + 2 * (ends[1] - prior.centre) + 1
     law = purse.top(values, (ends[0], furthest), prior)  # [E3]
@@ -232,6 +248,26 @@ def extreme(column: str | None, lattice: Lattice, event: Event, *, largest: bool
         has_centre=schedule.has_centre,
     )
     return Answer(evidence.value, evidence, evidence.status)
+
+
+def _centre_and_power(
+    here: Setting, records: RecordSummary, schedule: Schedule, count: int
+) -> Steps[tuple[int, Fraction]]:
+    """[E2] The centre, and a power of the prior that the records elsewhere can outweigh.
+
+    If a good part of the records is one public value ([H1, H2] of the mean), the point has to be
+    found among the others, which are fewer.
+    """
+    if schedule.has_centre:
+        home = yield from find_home(here, records, count)
+        if home.radius == 0:
+            atom = yield from look_elsewhere(here, schedule, home, count)
+            if atom.way != "none":
+                nats = atom.found * float(here.purse.range_for(None)) / 2 - SLACK
+                power = min(float(POWER), max(LEAST_POWER, nats / math.log(here.lattice.width + 2)))
+                return home.point, Fraction(round(power * 1024), 1024)
+    centre = yield from find_centre(here, records, schedule, count)
+    return centre, POWER
 
 
 def kept_records(lattice: Lattice, purse: Purse) -> int:

@@ -9,9 +9,22 @@ from modicum.estimators.outside import Outside
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.noise import Noise
 from modicum.release import Interval
+from modicum.status import OK, Status
 
-__all__ = ["Counted", "MeanEvidence", "NoisyTerm", "SingleValueEvidence"]
+__all__ = [
+    "Counted",
+    "MeanEvidence",
+    "NoisyTerm",
+    "SingleValueEvidence",
+    "elsewhere_in_words",
+    "single_status",
+]
 
+ELSEWHERE = Status(
+    "clipped",
+    "most rows are as good as equal, and about {records:,} others are left out of the answer: too "
+    "few to find how far they reach; a larger budget or a narrower `within` helps",
+)
 _HEAVY = 2.5  # tail indices below this are seldom seen in data of index 3: once in twenty
 _LIGHT = 6.0  # tail indices from which the number says nothing more
 
@@ -113,7 +126,8 @@ class MeanEvidence:
     def too_little(self, alpha: float) -> bool:
         """Whether the bounds may hold less than a quarter of the data."""
         least = float(self.counted.value) - self.counted.bound(0.1 * alpha)
-        return self.outside.too_many(least, alpha)
+        ended = self.lo <= self.lattice.first, self.hi >= self.lattice.last
+        return self.outside.too_many(least, alpha, ended)
 
     def reaches(self, alpha: float, tail: float | None) -> tuple[float, float]:
         """How far the interval goes below and above the value, in steps."""
@@ -130,7 +144,11 @@ class MeanEvidence:
         left, right = (
             0.5 + (self._side(0.45 * alpha, tail, side) + deviation * t) / count for side in (0, 1)
         )
-        return left, right
+        # More records outside than any tail explains may be anywhere in the range.
+        share = min(1.0, self.outside.excess(0.1 * alpha) / least)
+        return left + share * (self.lo - self.lattice.first), right + share * (
+            self.lattice.last - self.hi
+        )
 
     def _side(self, alpha: float, tail: float, side: int) -> float:
         """Bound on noise and clipped excess of a side together, with probability 1 - alpha."""
@@ -217,6 +235,11 @@ class SingleValueEvidence:
         """The answer in the data's unit."""
         return self.lattice.inside(self.point)
 
+    @property
+    def status(self) -> Status:
+        """Whether there are records elsewhere, as far as their noisy number tells."""
+        return single_status(self.elsewhere, self.noise)
+
     def interval(self, level: float, tail: float | None) -> Interval:
         """Allow the records elsewhere to be anywhere in the range: no tail fits a single value."""
         share = 0.0
@@ -239,12 +262,7 @@ class SingleValueEvidence:
 
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers."""
-        if tail is None:
-            return "interval(tail=None) is for the data clipped to the bounds: all but no width."
-        return (
-            "interval() allows the records outside of the bounds, about "
-            f"{max(self.elsewhere, 0)}, to be anywhere in the public range; it assumes no tail."
-        )
+        return elsewhere_in_words(self.elsewhere, tail)
 
     def to_dict(self) -> dict[str, object]:
         """Numbers as JSON types."""
@@ -254,3 +272,18 @@ class SingleValueEvidence:
             "elsewhere": self.elsewhere,
             "elsewhere_noise_sd": self.noise.variance**0.5,
         }
+
+
+def single_status(elsewhere: int, noise: NoisyTerm) -> Status:
+    """Whether there are records away from a single value, as far as their noisy number tells."""
+    return OK if elsewhere <= noise.bound(0.02) else ELSEWHERE.filled(records=elsewhere)
+
+
+def elsewhere_in_words(elsewhere: int, tail: float | None) -> str:
+    """Say what an interval about a single value assumes."""
+    if tail is None:
+        return "interval(tail=None) is for the data clipped to the bounds: all but no width."
+    return (
+        f"interval() allows the records outside of the bounds, about {max(elsewhere, 0)}, to be "
+        "anywhere in the public range; it assumes no tail."
+    )

@@ -20,6 +20,8 @@ _LEAST_INDEX = 2 / 3
 _LARGEST_INDEX = 64.0  # with it, there is next to nothing outside
 _PHASES = 8
 _NODES = 24
+_RARE = 1e-3
+_HEAVY = 2.05  # between half of the data and the bounds a lognormal of sigma 0.9 has 2.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,10 @@ class Outside:
     seen : (float, int) or None
         About how many records are further from the centre than a released radius, if the shape of
         the tail was looked at.
+    counted : int or None
+        A noisy count of the records outside, if they were counted.
+    noise : Noise or None
+        Its noise.
 
     Notes
     -----
@@ -62,17 +68,41 @@ class Outside:
     widening: float = 1.0
     selection: Selection = "flip"
     seen: tuple[float, int] | None = None
+    counted: int | None = None
+    noise: Noise | None = None
+
+    def excess(self, alpha: float) -> float:
+        """Bound on the records outside, if there are more than a tail of index 2 explains; else 0.
+
+        One release in a thousand is wrong about that for each of noise and tail.
+        """
+        if self.counted is None or self.noise is None:
+            return 0.0
+        radii = [max(1.0, self.widening * r) for r in self.radii]
+        usual = sum(self.quantile(_RARE, 2.0, r, side) for side, r in enumerate(radii))
+        if self.counted - self.noise.tail_bound(2 * _RARE) <= usual:
+            return 0.0
+        return self.counted + self.noise.tail_bound(2 * alpha)
 
     def at_most(self, alpha: float) -> float:
         """Bound on the records outside all sides together, with probability 1 - alpha."""
         return sum(self._sides(alpha))
 
-    def too_many(self, least_count: float, alpha: float) -> bool:
+    def too_many(
+        self, least_count: float, alpha: float, ended: tuple[bool, ...] = (False, False)
+    ) -> bool:
         """Whether more than 3/4 of the data may be outside, 3/8 on one side of two.
 
-        Then nothing can be said.
+        Then nothing can be said. No record is outside on a side that ended with the range. A noisy
+        count of those outside may know better than the law of the draw.
         """
-        return max(self._sides(alpha)) * len(self.radii) > 0.75 * least_count
+        if self.counted is not None and self.noise is not None:
+            alpha /= 2
+            if self.counted + self.noise.tail_bound(2 * alpha) <= 0.375 * least_count:
+                return False
+        sides = zip(self._sides(alpha), ended, strict=False)
+        most = max(0.0 if end else side for side, end in sides)
+        return most * len(self.radii) > 0.75 * least_count
 
     def _sides(self, alpha: float) -> list[float]:
         slack = math.log(self.candidates * len(self.radii) / alpha)
@@ -103,6 +133,11 @@ class Outside:
         for _ in range(20):
             index = math.log(max(number * self.eta * index / self.power, math.e)) / max(ratio, 1e-9)
         return index if index > _LEAST_INDEX else None
+
+    def heavy(self) -> bool:
+        """Whether the index that was seen is too small for the default interval."""
+        index = self.index()
+        return index is not None and index < _HEAVY
 
     def drawn(self, tail: float) -> tuple[Floats, Floats]:
         """Law of eta times the records outside a drawn radius, for a tail of index ``tail``.

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -41,7 +41,9 @@ from modicum.privacy.event import BoundedRange, Event, Pure, cost
 from modicum.summaries.base import Integers
 from modicum.summaries.outer import Norm
 
-__all__ = ["Purse"]
+__all__ = ["Purse", "Use"]
+
+Use = Literal["noise", "range", "subsample"]
 
 
 @dataclass(slots=True)
@@ -65,6 +67,18 @@ class Purse(ABC):
     def range_for(self, share: Fraction | None) -> Fraction:
         """Size η of the bounded-range event which a share buys."""
         return self._range_of(self.left if share is None else self.total * share)
+
+    @abstractmethod
+    def keeps(self, precision: float, share: Fraction) -> bool:
+        """Whether what is left after a share buys that part of the precision of all of it."""
+
+    @abstractmethod
+    def share_for(self, strength: float, use: Use) -> Fraction:
+        """Share that buys a strength, in units of :attr:`scale`.
+
+        Strength s is noise as wide as Laplace noise of scale 1/s, or a bounded range of s, or a
+        pure ε of s on a subsample; it is met or exceeded, by 2^-20 at most.
+        """
 
     @property
     @abstractmethod

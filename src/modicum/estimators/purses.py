@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from fractions import Fraction
 
-from modicum.estimators.purse import Purse
+from modicum.estimators.purse import Purse, Use
 from modicum.exact.enclosure import sqrt_below
 from modicum.mechanisms.additive import Additive, gaussian, laplace
 from modicum.mechanisms.vector_noise import VectorNoise
@@ -29,6 +30,14 @@ class PurePurse(Purse):
     def scale(self) -> Fraction:
         """ε."""
         return self.total
+
+    def keeps(self, precision: float, share: Fraction) -> bool:
+        """As :meth:`Purse.keeps`: precision is proportional to ε."""
+        return self.left - self.total * share >= precision * self.total
+
+    def share_for(self, strength: float, use: Use) -> Fraction:
+        """As :meth:`Purse.share_for`: a share of ε buys itself, whatever the use."""
+        return _share(strength)
 
     @property
     def path_power(self) -> Fraction:
@@ -71,6 +80,16 @@ class ConcentratedPurse(Purse):
         """The pure ε with the same zCDP cost."""
         return sqrt_below(2 * self.total, _BITS)
 
+    def keeps(self, precision: float, share: Fraction) -> bool:
+        """As :meth:`Purse.keeps`: precision is proportional to sqrt(ρ)."""
+        return self.left - self.total * share >= precision**2 * self.total
+
+    def share_for(self, strength: float, use: Use) -> Fraction:
+        """As :meth:`Purse.share_for`."""
+        # A share f of ρ buys noise of variance 1/f, where Laplace noise of scale 1/s has 2/s²; a
+        # bounded range of 2 sqrt(f); and a pure ε of sqrt(f).
+        return _share(strength**2 / {"noise": 2, "range": 4, "subsample": 1}[use])
+
     @property
     def path_power(self) -> Fraction:
         """Squares of ε add up."""
@@ -103,6 +122,11 @@ class ConcentratedPurse(Purse):
         self, values: tuple[int, ...], weights: tuple[int, ...], bound: int, amount: Fraction
     ) -> Additive:
         return weighted_gaussian(values, weights, bound=bound, rho=amount)
+
+
+def _share(share: float) -> Fraction:
+    """Round a share up to a multiple of 2^-20."""
+    return Fraction(math.ceil(share * 2**20), 2**20)
 
 
 def open_purse(event: Event) -> Purse:

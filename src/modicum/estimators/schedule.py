@@ -20,11 +20,14 @@ from modicum.summaries.count import Count, CountSummary
 from modicum.summaries.tails import Tails, TailSummary
 
 __all__ = [
+    "FEWEST",
+    "RICH",
     "Clusters",
     "Ranks",
     "Schedule",
     "count_share",
     "ends_reduction",
+    "expected_records",
     "first_reduction",
     "mean_schedule",
     "subsample_level",
@@ -41,6 +44,8 @@ OUTER_TILT = HALF_LN2
 SUBSAMPLE = 13  # a centre is computed from 2^13 to 2^14 records, or all of them if fewer
 WIDEN_FROM = (1.45, 1.8)  # tail weights from which the radii are widened by a half octave more
 HEAVIEST = 4.0  # tail weight; Pareto data of index 1 have about 3
+RICH = 500  # records per unit of noise from which on there is budget for more than bounds
+FEWEST = 75  # records per unit of noise below which no bounds are looked for
 SHAPE_FROM = 8000  # records per unit of noise from which the shape of the tail is looked at
 _COUNT_SHARE = (Fraction(1, 50), Fraction(1, 100))  # pure, concentrated
 CELL_LIMIT = 1 << 18  # more kept records than this: a cell table is smaller
@@ -60,6 +65,8 @@ class Schedule:
         The radius prior is r^-power.
     widening : int
         Half octaves by which the drawn radii are widened.
+    unseen : bool
+        Whether the shape of the tail was looked at, and could not be seen.
     """
 
     centre: Fraction
@@ -69,6 +76,7 @@ class Schedule:
     bits: int
     power: Fraction
     widening: int = 0
+    unseen: bool = False
 
     @property
     def has_centre(self) -> bool:
@@ -80,12 +88,15 @@ class Schedule:
         """Prior cost of one half octave of radius."""
         return self.power * HALF_LN2
 
-    def for_tail(self, weight: float) -> Schedule:
+    def for_tail(self, weight: float | None) -> Schedule:
         """Adapt the radius draw to a released tail weight (see :func:`tail_weight`).
 
         Light tails afford a steep prior and a small share; for heavy ones fewer records should
-        be clipped, and the radius is widened, which trades bias for noise at no cost.
+        be clipped, and the radius is widened, which trades bias for noise at no cost. What could
+        not be seen changes nothing.
         """
+        if weight is None:
+            return replace(self, unseen=True)
         heavy = min(1.0, max(0.0, 2 * (weight - 1)))
         return replace(
             self,
@@ -125,6 +136,11 @@ def _grid(x: float) -> Fraction:
 def count_share(purse: Purse) -> Fraction:
     """Share of the first count."""
     return _COUNT_SHARE[isinstance(purse, ConcentratedPurse)]
+
+
+def expected_records(purse: Purse, noisy_count: int) -> float:
+    """Records per unit of noise, "N" of the proofs, as far as a noisy count tells; at least 1."""
+    return max(1.0, noisy_count * float(purse.scale))
 
 
 def octaves(lattice: Lattice) -> float:
@@ -172,18 +188,18 @@ def ends_reduction(
     return Tails(keep) if keep <= CELL_LIMIT else Count()
 
 
-def tail_weight(inner_radius: int, outer_radius: int, ranks: Ranks) -> float:
+def tail_weight(inner_radius: int, outer_radius: int, ranks: Ranks) -> float | None:
     """How heavy the tail is, from two released radii: 1 for an exponential distribution.
 
     The logarithm of the ratio of the radii, in units of what it is for exponential data about
-    their median. Unknown, and so 1, if the inner radius has collapsed (a weight above 4, more
-    than any mean that exists has): most of the data may then be a single value.
+    their median. Unknown if the inner radius has collapsed (a weight above 4, more than any mean
+    that exists has): most of the data may then be a single value.
     """
     if inner_radius == 0 or outer_radius == 0:
-        return 1.0
+        return None
     reference = _exponential_radius(ranks.outer) / _exponential_radius(ranks.inner)
     weight = math.log(outer_radius / inner_radius) / math.log(reference)
-    return weight if weight <= HEAVIEST else 1.0
+    return weight if weight <= HEAVIEST else None
 
 
 def _exponential_radius(fraction: float) -> float:
@@ -207,10 +223,10 @@ def subsample_level(noisy_count: int) -> int:
 def mean_schedule(lattice: Lattice, purse: Purse, noisy_count: int, clusters: Clusters) -> Schedule:
     """Divide the budget of a mean, given the released noisy count."""
     log_width = octaves(lattice)
-    expected = max(1.0, noisy_count * float(purse.scale))  # "N": records per unit of noise
+    expected = expected_records(purse, noisy_count)
 
     def nats(bits: int) -> float:  # what a median must overcome: grid points and a margin
-        return bits * math.log(2) + math.log(2 * log_width / math.log(2) + 2) + 15
+        return bits * math.log(2) + math.log(2 * log_width / math.log(2) + 2) + 12
 
     safe = max(1.0, expected - 150)
     concentrated = isinstance(purse, ConcentratedPurse)
@@ -227,7 +243,8 @@ def mean_schedule(lattice: Lattice, purse: Purse, noisy_count: int, clusters: Cl
         if centre > 0.20:
             centre = 0.0
         spare = 0.005 * safe - nats(24)
-        radii = min(0.40, 0.20 * max(1.0, 1000 / expected) ** 0.3)
+        # Without a centre the whole range may be all that is left, and needs most of the budget.
+        radii = min(0.30, (0.18 if centre else 0.17) * max(1.0, 1000 / expected) ** 0.3)
         rough = min(0.25, max(0.02, 0.7 * expected ** (-1 / 3)))
         eta = radii
     bits = 24 + min(16, max(0, math.floor(spare / math.log(2))))
@@ -242,9 +259,9 @@ def mean_schedule(lattice: Lattice, purse: Purse, noisy_count: int, clusters: Cl
 def sum_schedule(lattice: Lattice, purse: Purse, noisy_count: int, clusters: Clusters) -> Schedule:
     """Divide the budget of a sum: no centre and no rough step, zero is the centre."""
     log_width = octaves(lattice)
-    expected = max(1.0, noisy_count * float(purse.scale))
+    expected = expected_records(purse, noisy_count)
     concentrated = isinstance(purse, ConcentratedPurse)
-    radii = 0.06 if concentrated else 0.20
+    radii = 0.06 if concentrated else 0.18 if expected > RICH else 0.24
     eta = 2 * math.sqrt(radii) if concentrated else radii
     power = min(4.0, max(1.25, eta * expected / (2 * (log_width + 6))))
     if clusters == "keep":

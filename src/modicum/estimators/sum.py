@@ -1,8 +1,11 @@
 """The adaptive sum: clip at a private radius around zero, add noise on that scale.
 
 [S1] count    a noisy count drives the schedule;
-[S2] radius   the least C with few records larger than C in size;
+[H1] home     how far is half of the data from zero? Mostly zeros: [H2, H3] of atom.py;
+[S2] radius   the least C with few records larger than C in size, and how many those are;
 [S3] final    the sum of values clipped to [-C, C], with most of the budget.
+
+Where a radius cannot be found, or would save nothing, [S3] is over the whole range.
 
 A sum moves by the size of one record, so zero is the only useful centre. The mean is not this
 sum over a count: far from zero the sum needs noise on the scale of the values, the mean does not.
@@ -10,15 +13,24 @@ sum over a count: far from zero the sum needs noise on the scale of the values, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Literal
 
-from modicum.estimators.mean_evidence import NoisyTerm
+from modicum.estimators.atom import Atom, Home, Way, find_home, home_of, look_elsewhere
+from modicum.estimators.clipping import COLLAPSED, Setting, count_outside
+from modicum.estimators.mean_evidence import NoisyTerm, elsewhere_in_words, single_status
 from modicum.estimators.outside import Outside
 from modicum.estimators.purses import open_purse
+from modicum.estimators.remarks import APART, BEYOND, FEW, HEAVY, TOO_LITTLE
 from modicum.estimators.schedule import (
+    FEWEST,
+    RICH,
     Clusters,
+    Schedule,
     count_share,
+    expected_records,
     first_reduction,
     sum_schedule,
 )
@@ -27,18 +39,16 @@ from modicum.mechanisms.radius import RadiusGrid
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
 from modicum.status import OK, Status
-from modicum.steps import Ask, Steps, draw, need
+from modicum.steps import Steps, draw, need, need_both
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.clipped import ClippedSum
+from modicum.summaries.records import Records, RecordSummary
 from modicum.summaries.tails import TailSummary
 
-__all__ = ["SumEvidence", "adaptive_sum"]
+__all__ = ["HomeSumEvidence", "SumEvidence", "adaptive_sum", "bounded_sum"]
 
-TOO_LITTLE = Status(
-    "few_records",
-    "too little data for this range and budget: most of it may have been clipped away; "
-    "narrow `within` or spend more",
-)
+_SMALL = 4  # times smaller than the range a radius of few records has to be
+_NEAR = 4  # if half of the values reach a quarter of the range, a radius saves less than it costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +67,8 @@ class SumEvidence:
     count : int
         The noisy count, for the rounding of the records to the lattice.
     count_noise : NoisyTerm
-    outside : Outside
-        What the radius draw implies about clipped records.
+    outside : Outside or None
+        What the radius draw implies about clipped records; ``None``: nothing was clipped.
     """
 
     lattice: Lattice
@@ -68,7 +78,7 @@ class SumEvidence:
     noise: NoisyTerm
     count: int
     count_noise: NoisyTerm
-    outside: Outside
+    outside: Outside | None
 
     @property
     def value(self) -> Fraction:
@@ -77,8 +87,10 @@ class SumEvidence:
 
     def too_little(self, alpha: float) -> bool:
         """Whether the bounds may hold less than a quarter of the data."""
+        if self.outside is None:
+            return False
         least = self.count - self.count_noise.bound(0.1 * alpha)
-        return self.outside.too_many(least, alpha)
+        return self.outside.too_many(least, alpha, (False,))
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """Noise, rounding, and under a tail assumption the clipped records."""
@@ -91,6 +103,10 @@ class SumEvidence:
         else:
             below = self._side(0.45 * alpha, tail, -self.lo if self.lo > first else None)
             above = self._side(0.45 * alpha, tail, self.hi if self.hi < last else None)
+            # More records outside than any tail explains may be anywhere in the range.
+            excess = 0.0 if self.outside is None else self.outside.excess(0.1 * alpha)
+            below += excess * (self.lo - first)
+            above += excess * (last - self.hi)
         return Interval(
             (self.noisy - below - 0.5 * most) * self.lattice.step,
             (self.noisy + above + 0.5 * most) * self.lattice.step,
@@ -98,7 +114,7 @@ class SumEvidence:
 
     def _side(self, alpha: float, tail: float, distance: int | None) -> float:
         """Bound on noise and clipped excess of a side; None: it is cut at the range's own end."""
-        if distance is None:
+        if distance is None or self.outside is None:
             return self.noise.bound(2 * alpha)
         noise, factor = self.noise.noise, self.noise.factor
         return self.outside.reach(alpha, tail, distance, 0, noise=noise, factor=factor)
@@ -106,10 +122,12 @@ class SumEvidence:
     @property
     def condition(self) -> str:
         """What the default interval assumes."""
-        return "for tails of index 3 or lighter"
+        return "" if self.outside is None else "for tails of index 3 or lighter"
 
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers."""
+        if self.outside is None:
+            return "interval() covers the noise and assumes nothing: no value is clipped."
         if tail is None:
             lo, hi = self.lattice.value(self.lo), self.lattice.value(self.hi)
             return (
@@ -127,8 +145,96 @@ class SumEvidence:
         return {
             "clip": [self.lattice.value(self.lo), self.lattice.value(self.hi)],
             "noise_sd": self.noise.variance**0.5 * self.lattice.step,
-            "clipped_at_most": self.outside.at_most(0.05),
+            "clipped_at_most": 0.0 if self.outside is None else self.outside.at_most(0.05),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class HomeSumEvidence:
+    """A sum of records that are all at one public point, as far as their noisy numbers tell.
+
+    Attributes
+    ----------
+    lattice : Lattice
+    point : int
+        Zero, or the end of the range nearest to it.
+    count : int
+        The noisy count of all records.
+    count_noise : NoisyTerm
+    elsewhere : int
+        The noisy number of records that are not there.
+    noise : NoisyTerm
+        Its noise.
+    """
+
+    lattice: Lattice
+    point: int
+    count: int
+    count_noise: NoisyTerm
+    elsewhere: int
+    noise: NoisyTerm
+
+    @property
+    def value(self) -> Fraction:
+        """The released sum in the data's unit."""
+        return self.point * max(self.count, 0) * Fraction(self.lattice.step)
+
+    @property
+    def status(self) -> Status:
+        """Whether there are records elsewhere, as far as their noisy number tells."""
+        return single_status(self.elsewhere, self.noise)
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """Allow the records elsewhere to be anywhere in the range."""
+        alpha = 1 - level
+        t = self.count_noise.bound(0.1 * alpha)
+        counts = max(0.0, self.count - t), max(0.0, self.count + t)
+        others = 0.0 if tail is None else max(0.0, self.elsewhere + self.noise.bound(0.9 * alpha))
+        sums = [self.point * each for each in counts]
+        lower = min(sums) + others * (self.lattice.first - self.point) - 0.5 * counts[1]
+        upper = max(sums) + others * (self.lattice.last - self.point) + 0.5 * counts[1]
+        return Interval(lower * self.lattice.step, upper * self.lattice.step)
+
+    @property
+    def condition(self) -> str:
+        """What the default interval assumes."""
+        return ""
+
+    def assumption(self, tail: float | None) -> str:
+        """Say in words what the interval covers."""
+        return elsewhere_in_words(self.elsewhere, tail)
+
+    def to_dict(self) -> dict[str, object]:
+        """Numbers as JSON types."""
+        return {
+            "point": self.lattice.value(self.point),
+            "count": self.count,
+            "elsewhere": self.elsewhere,
+            "elsewhere_noise_sd": self.noise.variance**0.5,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What the search came to.
+
+    Attributes
+    ----------
+    way : {"radius", "home", "range"}
+        A radius is to be drawn; all records are at home; or the sum is over the whole range.
+    schedule : Schedule
+    half : int
+        A size that about half of the records exceed, or 0.
+    atom : Atom or None
+        What is known of the records that are not at home.
+    remark : Status
+    """
+
+    way: Literal["radius", "home", "range"]
+    schedule: Schedule
+    half: int = 0
+    atom: Atom | None = None
+    remark: Status = OK
 
 
 def adaptive_sum(
@@ -136,48 +242,136 @@ def adaptive_sum(
 ) -> Steps[Answer]:
     """Estimate a sum; parameters as :func:`modicum.estimators.mean.adaptive_mean`."""
     purse = open_purse(event)
+    here = Setting(column, lattice, purse)
     first = first_reduction(lattice, purse, clusters)
-    summary = yield from need(Ask(column, lattice, first))
+    summary, records = yield from need_both(here.ask(first), here.ask(Records()))
+    tails = summary if isinstance(summary, TailSummary) else None
+    n0, counted = yield from _count(here, summary.count)
+    place = yield from _search(here, records, n0, clusters)
+    if place.way == "range":
+        return (yield from _over_the_range(here, n0, counted, place.remark))
+    if place.way == "home":
+        return (yield from _at_home(here, place, n0, counted))
 
-    counting = purse.noisy((summary.count,), sensitivity=1, share=count_share(purse))  # [S1]
-    (n0,) = yield from draw("count", counting)
+    outside, elsewhere = yield from _radius(here, tails, place)
+    radius = outside.radii[0]
+    if radius <= lattice.width >> COLLAPSED:
+        return (yield from _over_the_range(here, n0, counted, APART))
+    if expected_records(purse, n0) > RICH:
+        outside = yield from count_outside(here, outside, elsewhere, n0)
+        # Fewer than half of the records are within, or nobody is outside: it was an empty stretch.
+        if radius < place.half and outside.excess(0.05):
+            return (yield from _over_the_range(here, n0, counted, APART))
+    elif _SMALL * radius >= outside.widest:  # so few records could hardly vouch for a radius
+        return (yield from _over_the_range(here, n0, counted, OK))
+    evidence = yield from _within(here, outside, n0, counted)
+    status = OK
+    # The size that half of the records exceed, against the radius: too far for a light tail?
+    half = (Home.part(n0), place.half) if place.half else None
+    if replace(outside, seen=half).heavy():
+        status = HEAVY
+    if evidence.too_little(0.05):
+        status = TOO_LITTLE
+    elif outside.excess(0.05):
+        status = BEYOND.filled(records=max(outside.counted or 0, 0))
+    return Answer(evidence.value, evidence, status)
+
+
+def bounded_sum(column: str | None, lattice: Lattice, event: Event) -> Steps[Answer]:
+    """Estimate a sum of values that lie in the range, with noise on the scale of its ends."""
+    here = Setting(column, lattice, open_purse(event))
+    summary = yield from need(here.ask(ClippedSum(lattice.first, lattice.last)))
+    n0, counted = yield from _count(here, summary.count)
+    return (yield from _over_the_range(here, n0, counted, OK))
+
+
+def _count(here: Setting, rows: int) -> Steps[tuple[int, NoisyTerm]]:
+    law = here.purse.noisy((rows,), sensitivity=1, share=count_share(here.purse))  # [S1]
+    (n0,) = yield from draw("count", law)
+    return n0, NoisyTerm(law.noise[0], 1.0)
+
+
+def _search(here: Setting, records: RecordSummary, n0: int, clusters: Clusters) -> Steps[_Place]:
+    """[H1] to [H3]: how far half of the data are from zero, or what lies beside the zeros."""
+    lattice, purse = here.lattice, here.purse
+    reach = max(abs(lattice.first), abs(lattice.last))
     schedule = sum_schedule(lattice, purse, n0, clusters)
+    if expected_records(purse, n0) < FEWEST:
+        return _Place("range", schedule, remark=FEW)
+    if reach <= _NEAR * abs(home_of(lattice)):
+        return _Place("range", schedule)
+    if expected_records(purse, n0) <= RICH:
+        return _Place("radius", schedule)
+    home = yield from find_home(here, records, n0)
+    if home.radius == 0:
+        atom = yield from look_elsewhere(here, schedule, home, n0)
+        ways: Mapping[Way, _Place] = {
+            "none": _Place("radius", schedule),
+            "range": _Place("range", schedule, remark=APART),
+            "single": _Place("home", schedule, atom=atom),
+            "radii": _Place("radius", atom.schedule, atom=atom),
+        }
+        return ways[atom.way]
+    furthest = abs(home.point) + home.radius
+    if reach <= _NEAR * furthest:
+        return _Place("range", schedule)
+    return _Place("radius", schedule, half=furthest)
 
+
+def _radius(here: Setting, tails: TailSummary | None, place: _Place) -> Steps[tuple[Outside, int]]:
+    """[S2] What the radius says of the records beyond it, and their number: not released."""
+    lattice, schedule = here.lattice, place.schedule
     grid = RadiusGrid.between(1, max(abs(lattice.first), abs(lattice.last)))
     sizes: TailSummary | CellSummary
-    if isinstance(summary, TailSummary):
-        sizes = summary
+    if place.atom is not None and place.atom.cells.centre == 0:
+        sizes = place.atom.cells
+    elif tails is not None:
+        sizes = tails
     else:
-        sizes = yield from need(Ask(column, lattice, Cells(0, grid.radii)))
-    outside = tuple(sizes.magnitude_above_many(grid.radii))
-    law = purse.radii((outside,), grid, tilt=schedule.tilt, share=schedule.radii)  # [S2]
+        sizes = yield from need(here.ask(Cells(0, grid.radii)))
+    beyond = tuple(sizes.magnitude_above_many(grid.radii))
+    law = here.purse.radii((beyond,), grid, tilt=schedule.tilt, share=schedule.radii)
     (chosen,) = yield from draw(
         "radius", law, lambda drawn: f"few records exceed {lattice.words(grid.radii[drawn[0]])}"
     )
-    radius = grid.radii[chosen]
+    outside = Outside(
+        radii=(grid.radii[chosen],),
+        widest=grid.radii[-1],
+        candidates=len(grid.radii),
+        eta=float(law.epsilon),
+        power=float(schedule.power),
+        selection=law.selection,
+    )
+    return outside, beyond[chosen]
 
+
+def _over_the_range(here: Setting, n0: int, counted: NoisyTerm, remark: Status) -> Steps[Answer]:
+    evidence = yield from _within(here, None, n0, counted)
+    return Answer(evidence.value, evidence, remark)
+
+
+def _at_home(here: Setting, place: _Place, n0: int, counted: NoisyTerm) -> Steps[Answer]:
+    """All records are at home: count the others, with all that is left."""
+    assert place.atom is not None
+    law = here.purse.noisy((place.atom.elsewhere,), sensitivity=1, share=None)
+    (elsewhere,) = yield from draw("records away from a single value", law)
+    noise = NoisyTerm(law.noise[0], 1.0)
+    evidence = HomeSumEvidence(here.lattice, place.atom.cells.centre, n0, counted, elsewhere, noise)
+    return Answer(evidence.value, evidence, evidence.status)
+
+
+def _within(
+    here: Setting, outside: Outside | None, n0: int, counted: NoisyTerm
+) -> Steps[SumEvidence]:
+    """[S3] The sum of clipped values, with all that is left."""
+    lattice = here.lattice
+    radius = max(abs(lattice.first), abs(lattice.last)) if outside is None else outside.radii[0]
     # A range on one side of zero cuts the other bound at its end nearest to zero.
     lo = min(max(-radius, lattice.first), lattice.last)
     hi = max(min(radius, lattice.last), lattice.first)
-    clipped = yield from need(Ask(column, lattice, ClippedSum(lo, hi)))
+    clipped = yield from need(here.ask(ClippedSum(lo, hi)))
     reach = max(abs(lo), abs(hi))
-    final = purse.noisy((clipped.total,), sensitivity=max(reach, 1), share=None)  # [S3]
+    final = here.purse.noisy((clipped.total,), sensitivity=max(reach, 1), share=None)
     (noisy,) = yield from draw("clipped sum", final, lambda drawn: lattice.words(drawn[0]))
-    evidence = SumEvidence(
-        lattice=lattice,
-        lo=lo,
-        hi=hi,
-        noisy=noisy,
-        noise=NoisyTerm(final.noise[0], 1.0),
-        count=n0,
-        count_noise=NoisyTerm(counting.noise[0], 1.0),
-        outside=Outside(
-            radii=(radius,),
-            widest=grid.radii[-1],
-            candidates=len(grid.radii),
-            eta=float(law.epsilon),
-            power=float(schedule.power),
-            selection=law.selection,
-        ),
-    )
-    return Answer(evidence.value, evidence, TOO_LITTLE if evidence.too_little(0.05) else OK)
+    noise = NoisyTerm(final.noise[0], 1.0)
+    return SumEvidence(lattice, lo, hi, noisy, noise, n0, counted, outside)

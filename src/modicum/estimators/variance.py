@@ -1,7 +1,7 @@
 """Variance and standard deviation with no bounds: squares about a rough mean, clipped privately.
 
 [V1] count    a noisy count drives the schedule;
-[V2] centre   a private median, from a secret subsample;
+[V2] centre   a private median, from a secret subsample, or a public value that most records have;
 [V3] radii    on each side of it, the least width with few records outside;
 [V4] rough    a rough mean m of the data clipped to those bounds, and a second count;
 [V5] squares  the sum of squares about m and what it lacks of the largest, with most of the budget.
@@ -15,33 +15,31 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from modicum.estimators.clipping import Setting, find_bounds, find_centre, rough_mean
+from modicum.estimators.atom import home_of
+from modicum.estimators.clipping import Bounds, Setting, count_outside, rough_mean
 from modicum.estimators.mean_evidence import Counted, NoisyTerm
 from modicum.estimators.purse import Purse
 from modicum.estimators.purses import open_purse
-from modicum.estimators.schedule import Schedule, count_share, ends_reduction, mean_schedule
+from modicum.estimators.remarks import FEW
+from modicum.estimators.schedule import (
+    FEWEST,
+    Schedule,
+    count_share,
+    ends_reduction,
+    expected_records,
+    mean_schedule,
+)
+from modicum.estimators.search import Place, find_place
 from modicum.estimators.variance_evidence import ConstantEvidence, VarianceEvidence
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.release import Answer
-from modicum.status import OK, Status
 from modicum.steps import Steps, draw, need, need_both
 from modicum.summaries.records import Records
 from modicum.summaries.squares import ClippedSquares
 from modicum.summaries.tails import TailSummary
 
 __all__ = ["adaptive_variance"]
-
-NO_CENTRE = Status(
-    "few_records",
-    "too little data for this budget: no private centre was possible, so the noise follows the "
-    "size of the values, not their spread; a larger budget or a narrower `within` helps",
-)
-TOO_LITTLE = Status(
-    "few_records",
-    "too little data for this range and budget: most of it may have been clipped away; "
-    "narrow `within` or spend more",
-)
 
 
 def adaptive_variance(
@@ -61,7 +59,7 @@ def adaptive_variance(
     purse = open_purse(event)
     here = Setting(column, lattice, purse)
     most = spread_schedule(lattice, purse, 1 << 60)
-    asks = here.ask(ends_reduction(lattice, purse, most)), here.ask(Records())
+    asks = here.ask(ends_reduction(lattice, purse, most)), here.ask(Records(subsamples=2))
     summary, records = yield from need_both(*asks)
     tails = summary if isinstance(summary, TailSummary) else None
 
@@ -70,24 +68,17 @@ def adaptive_variance(
     first = Counted(Fraction(max(n0, 1)), (NoisyTerm(counting.noise[0], 1.0),))
     schedule = spread_schedule(lattice, purse, n0)
 
-    centre = yield from find_centre(here, records, schedule, n0)  # [V2]
-    bounds = yield from find_bounds(here, tails, schedule, centre)  # [V3]
-    if bounds.single(lattice):
-        law = purse.noisy((bounds.elsewhere,), sensitivity=1, share=None)
-        (elsewhere,) = yield from draw("records elsewhere", law)
-        noise = NoisyTerm(law.noise[0], 1.0)
-        constant = ConstantEvidence(
-            lattice,
-            root,
-            bounds.lo,
-            bounds.hi,
-            first,
-            max(elsewhere, 0),
-            noise,
-            schedule.has_centre,
-        )
-        return Answer(constant.value, constant, constant.status)
-    rough = yield from rough_mean(here, bounds, schedule, first)  # [V4]
+    if expected_records(purse, n0) < FEWEST:
+        place = Place("range", schedule, home_of(lattice), remark=FEW)
+    else:
+        place = yield from find_place(here, tails, records, schedule, n0)  # [V2, V3]
+    if place.way == "single":
+        return (yield from _constant(here, place, first, root=root))
+    bounds = Bounds.of_range(lattice) if place.bounds is None else place.bounds
+    if place.way == "bounds" and schedule.has_centre:
+        outside = yield from count_outside(here, bounds.outside, bounds.elsewhere, n0)
+        bounds = replace(bounds, outside=outside)
+    rough = yield from rough_mean(here, bounds, place.schedule, first)  # [V4]
 
     squares = yield from need(here.ask(ClippedSquares(bounds.lo, bounds.hi, rough.value)))
     largest = bounds.reach(rough.value) ** 2
@@ -112,10 +103,19 @@ def adaptive_variance(
         lambda sums: f"standard deviation {lattice.words(spread_of(sums).deviation)}",
     )
     evidence = spread_of(sums)
-    status = OK if schedule.has_centre else NO_CENTRE
-    if schedule.has_centre and evidence.too_little(0.05):
-        status = TOO_LITTLE
-    return Answer(evidence.value, evidence, status)
+    return Answer(evidence.value, evidence, place.judged(evidence, evidence.outside))
+
+
+def _constant(here: Setting, place: Place, counted: Counted, *, root: bool) -> Steps[Answer]:
+    """All records seem to have one value: count those that have not, with all that is left."""
+    law = here.purse.noisy((place.elsewhere,), sensitivity=1, share=None)
+    (elsewhere,) = yield from draw("records away from a single value", law)
+    lo, hi = place.ends
+    noise = NoisyTerm(law.noise[0], 1.0)
+    evidence = ConstantEvidence(
+        here.lattice, root, lo, hi, counted, max(elsewhere, 0), noise, has_centre=True
+    )
+    return Answer(evidence.value, evidence, evidence.status)
 
 
 def spread_schedule(lattice: Lattice, purse: Purse, noisy_count: int) -> Schedule:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from modicum.estimators.clipping import Rough
-from modicum.estimators.mean_evidence import Counted, NoisyTerm
+from modicum.estimators.mean_evidence import Counted, NoisyTerm, elsewhere_in_words, single_status
 from modicum.estimators.outside import Outside
 from modicum.exact.lattice import Lattice
 from modicum.release import Interval
@@ -90,7 +90,8 @@ class VarianceEvidence:
     def too_little(self, alpha: float) -> bool:
         """Whether the bounds may hold less than a quarter of the data."""
         least = float(self.rough.counted.value) - self.rough.counted.bound(0.1 * alpha)
-        return self.outside.too_many(least, alpha)
+        ended = self.lo <= self.lattice.first, self.hi >= self.lattice.last
+        return self.outside.too_many(least, alpha, ended)
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """Interval for the answer (of the clipped data if ``tail`` is None)."""
@@ -111,6 +112,9 @@ class VarianceEvidence:
                 most = widest
             else:
                 most += self._excess(beyond, tail) / max(rows, 1.0)
+                # More records outside than any tail explains may be anywhere in the range.
+                others = self.outside.excess(0.1 * beyond) / max(rows, 1.0)
+                most += others * float(self.lattice.width) ** 2
         return spread_interval(self.lattice, max(least, 0.0), min(most, widest), root=self.root)
 
     def _excess(self, alpha: float, tail: float) -> float:
@@ -217,13 +221,7 @@ class ConstantEvidence:
     @property
     def status(self) -> Status:
         """What to know about it."""
-        text = (
-            "the clipping bounds coincide: most records are as good as equal, or they are too "
-            f"few; about {self.elsewhere} others were clipped away"
-        )
-        if not self.has_centre:
-            return Status("few_records", f"too little data for this budget; {text}")
-        return Status("clipped", text)
+        return single_status(self.elsewhere, self.noise)
 
     @property
     def condition(self) -> str:
@@ -232,12 +230,7 @@ class ConstantEvidence:
 
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers."""
-        if tail is None:
-            return "interval(tail=None) is for the data clipped to the bounds: all but no width."
-        return (
-            f"interval() allows the records outside of the bounds, about {self.elsewhere}, to be "
-            "anywhere in the public range; it assumes no tail."
-        )
+        return elsewhere_in_words(self.elsewhere, tail)
 
     def to_dict(self) -> dict[str, object]:
         """Numbers as JSON types."""

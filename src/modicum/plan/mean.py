@@ -30,7 +30,7 @@ def mean(
     shape: ShapeName = "lognormal",
     mean: float | None = None,
     step: float | None = None,
-    method: Literal["adaptive", "subset"] = "adaptive",
+    method: Literal["adaptive", "subset", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
     unit: Unit | None = None,
 ) -> MeanPlan:

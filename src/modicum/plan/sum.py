@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Literal
 
 from modicum import request as ask
 from modicum.estimators.schedule import Clusters
@@ -29,6 +30,7 @@ def sum(
     shape: ShapeName = "lognormal",
     mean: float | None = None,
     step: float | None = None,
+    method: Literal["adaptive", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
     unit: Unit | None = None,
 ) -> SumPlan:
@@ -45,7 +47,7 @@ def sum(
     """
     return planned(
         SumPlan,
-        partial(ask.sum, within=within, step=step, clusters=clusters),
+        partial(ask.sum, within=within, step=step, method=method, clusters=clusters),
         lambda table, size: table.total() * size,
         Lattice.within(within, step),
         Guess(shape, sd, mean),

@@ -23,7 +23,7 @@ def mean(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
-    method: Literal["adaptive", "subset"] = "adaptive",
+    method: Literal["adaptive", "subset", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
 ) -> Request:
     """Ask for the mean of a column, with no bounds to guess.
@@ -45,9 +45,11 @@ def mean(
     step : float, optional
         A power of two: values are rounded to multiples of it. By default the finest for the
         range (2^-21 for ±1e9).
-    method : {"adaptive", "subset"}
+    method : {"adaptive", "subset", "bounded"}
         ``"adaptive"`` is the accurate default; ``"subset"`` is Algorithm 3 of Dick et al. 2023,
-        corrected, with its optimality theorem.
+        corrected, with its optimality theorem; ``"bounded"`` looks for nothing and scales its noise
+        to the range (Kulesza, Suresh and Wang 2023, Algorithm 3), which is best if that is
+        known to be tight: the default is hardly worse then, and much better otherwise.
     clusters : {"clip", "keep"}
         ``"keep"`` spends more on the clipping bounds so that a smaller distant cluster of
         records is kept, at some cost in accuracy otherwise.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from modicum.estimators.options import ClusterOption
 from modicum.estimators.registry import find_row
 from modicum.estimators.schedule import Clusters
@@ -21,6 +23,7 @@ def sum(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    method: Literal["adaptive", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
 ) -> Request:
     """Ask for the sum of a column, with no bounds to guess.
@@ -36,4 +39,4 @@ def sum(
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     options = ClusterOption(clusters)
-    return find_row("sum", "adaptive").request(column_name(column), lattice, price, options)
+    return find_row("sum", method).request(column_name(column), lattice, price, options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from modicum.estimators.bounded import bounded_mean
 from modicum.estimators.count import noisy_count
 from modicum.estimators.mean import adaptive_mean
 from modicum.estimators.options import (
@@ -12,7 +13,7 @@ from modicum.estimators.options import (
 )
 from modicum.estimators.row import Row, ranged
 from modicum.estimators.subset_mean import subset_mean
-from modicum.estimators.sum import adaptive_sum
+from modicum.estimators.sum import adaptive_sum, bounded_sum
 
 __all__ = ["MEANS"]
 
@@ -42,6 +43,16 @@ MEANS: tuple[Row[Any], ...] = (
         lambda column, lattice, event, options: subset_mean(column, ranged(lattice), event),
     ),
     Row(
+        "mean",
+        "bounded",
+        ("pure", "zcdp", "approx"),
+        True,
+        _BOTH[:1],
+        "bounded_mean",
+        "mean with noise on the scale of the range, for ranges known to be tight",
+        lambda column, lattice, event, options: bounded_mean(column, ranged(lattice), event),
+    ),
+    Row(
         "sum",
         "adaptive",
         ("pure", "zcdp", "approx"),
@@ -52,6 +63,16 @@ MEANS: tuple[Row[Any], ...] = (
         lambda column, lattice, event, options: adaptive_sum(
             column, ranged(lattice), event, clusters=options.clusters
         ),
+    ),
+    Row(
+        "sum",
+        "bounded",
+        ("pure", "zcdp", "approx"),
+        True,
+        _BOTH[:1],
+        "sum",
+        "sum with noise on the scale of the range, for ranges known to be tight",
+        lambda column, lattice, event, options: bounded_sum(column, ranged(lattice), event),
     ),
     Row(
         "count",

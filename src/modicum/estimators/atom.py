@@ -1,0 +1,176 @@
+"""Columns of which a good part is one public value: zeros, or the end of the range nearest to zero.
+
+A prior r^-p over all radii from one lattice step to the range weighs some hundred nats, against
+which the records that are not zero have to speak up. Where most records are zeros those are few,
+and would be clipped away unseen: all ones of a column with 10 % ones. So, before anything else,
+
+[H1] home    is about half of the data at home, the point of the range nearest to zero?
+[H2] others  if so, a noisy count of the records elsewhere, a second one if the first says little;
+[H3] choice  none to speak of: home is the answer. Enough to outweigh the prior: radii are
+             drawn for them, with a prior that they outweigh. Too few for that: nothing is known of
+             where they are, so the noise has to cover the range.
+
+docs/proofs/mean.md has the proofs, with the same labels.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+from modicum.estimators.clipping import Setting
+from modicum.estimators.schedule import Schedule, expected_records, subsample_level
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.radius import RadiusGrid
+from modicum.steps import Steps, draw, need
+from modicum.summaries.cells import Cells, CellSummary
+from modicum.summaries.records import RecordSummary
+
+__all__ = ["Atom", "Home", "Way", "find_home", "home_of", "look_elsewhere"]
+
+Way = Literal["none", "single", "radii", "range"]
+
+_FAVOUR = 8  # nats by which home is preferred to each radius
+_TARGET = 0.45  # of the records, outside the radius
+_ATOM = 0.7  # if more of the records are elsewhere, home is no atom
+_CLEAR = 5.0  # a count of so many noise scales needs no second one
+_KEPT = 0.76  # of the noise's precision, for the last step: 1.3 times the noise of known bounds
+# Least and largest power of the prior, nats to spare, part of the noisy count to rely on.
+_LEAST, _MOST, _SLACK, _TRUST = 1.0, 4.0, 6.0, 0.85
+
+
+def home_of(lattice: Lattice) -> int:
+    """Return the lattice point nearest to zero."""
+    return min(max(0, lattice.first), lattice.last)
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """[H1] What is known of the distances from home: released.
+
+    Attributes
+    ----------
+    point : int
+    radius : int
+        About half of the records are further away. 0: home may be an atom.
+    """
+
+    point: int
+    radius: int
+
+    @staticmethod
+    def part(n0: int) -> float:
+        """About how many records are further away."""
+        return _TARGET * max(n0, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """[H3] What to do about records that are not at home: released, but for ``cells``.
+
+    Attributes
+    ----------
+    way : {"none", "single", "radii", "range"}
+        Home is no atom; it is all there is; radii can be drawn; only the range is left.
+    schedule : Schedule
+        With the share and the power for ``"radii"``.
+    cells : CellSummary
+        Records by distance from home: not released.
+    found : float
+        About how many are not at home: released.
+    """
+
+    way: Way
+    schedule: Schedule
+    cells: CellSummary
+    found: float = 0.0
+
+    @property
+    def elsewhere(self) -> int:
+        """Records that are not at home: not released."""
+        centre = self.cells.centre
+        return self.cells.above(centre) + self.cells.below(centre)
+
+
+def find_home(here: Setting, records: RecordSummary, n0: int) -> Steps[Home]:
+    """[H1] A radius about home, every second half octave, with about 45 % of the records outside.
+
+    If home is an atom, all radii up to the next records are equally good; it is preferred by 8
+    nats to each of the others, of which there are some 50.
+    """
+    home = home_of(here.lattice)
+    reach = max(here.lattice.last - home, home - here.lattice.first, 1)
+    fine = RadiusGrid.between(1, reach).radii
+    radii = (0, *fine[1:-1:2], fine[-1])
+    grid = RadiusGrid(radii, (-_FAVOUR, *(0 for _ in radii[1:])))
+    level = subsample_level(n0)
+    expected = expected_records(here.purse, n0)
+    strength = max(0.002, min(0.01 + 40 / expected, 200 / expected))
+    law = here.purse.ranks(
+        records,
+        home,
+        grid,
+        targets=(round(_TARGET * n0) >> level,),
+        tilts=(Fraction(1),),
+        level=level,
+        share=here.purse.share_for(strength, "subsample"),
+    )
+
+    def words(drawn: tuple[int, ...]) -> str:
+        radius = here.lattice.words(grid.radii[drawn[0]])
+        return f"about half of the records are within {radius} of {here.lattice.words(home)}"
+
+    (chosen,) = yield from draw("home", law, words)
+    return Home(home, grid.radii[chosen])
+
+
+def look_elsewhere(here: Setting, schedule: Schedule, home: Home, n0: int) -> Steps[Atom]:
+    """[H2, H3] Count the records that are not at home, and choose what to do about them."""
+    reach = max(here.lattice.last - home.point, home.point - here.lattice.first, 1)
+    cells = yield from need(here.ask(Cells(home.point, RadiusGrid.between(1, reach).radii)))
+    atom = Atom("none", schedule, cells)
+    expected = expected_records(here.purse, n0)
+    scale = float(here.purse.scale)
+
+    strength = max(0.01, 30 / expected)
+    found = float((yield from _count(here, atom, strength, "records elsewhere")))
+    if found > _ATOM * n0:
+        return atom
+    if found * strength * scale < _CLEAR:
+        second = min(0.13, max(0.035, 200 / expected))
+        again = yield from _count(here, atom, second, "records elsewhere, again")
+        weight = second**2 / (strength**2 + second**2)
+        found, strength = (1 - weight) * found + weight * again, math.hypot(strength, second)
+    # In scales of its noise. Small tables rather pay for the range than lose a few records.
+    if found * strength * scale < min(3.5, 0.8 * max(1.0, (expected / 1000) ** 0.8)):
+        return replace(atom, way="single", found=found)
+    chosen = _radii_for(here, schedule, math.log(reach), found * scale)
+    if chosen is None:
+        return replace(atom, way="range", found=found)
+    return replace(atom, way="radii", schedule=chosen, found=found)
+
+
+def _count(here: Setting, atom: Atom, strength: float, label: str) -> Steps[int]:
+    share = here.purse.share_for(strength, "noise")
+    law = here.purse.noisy((atom.elsewhere,), sensitivity=1, share=share)
+    (found,) = yield from draw(label, law)
+    return found
+
+
+def _radii_for(
+    here: Setting, schedule: Schedule, log_reach: float, others: float
+) -> Schedule | None:
+    """[H3] Radii, if the records elsewhere can outweigh their prior for a share that is affordable.
+
+    At a strength s a radius has score -s F - p ln r: no radius with F records outside is chosen
+    in place of the widest one if s F is well above p ln(reach).
+    """
+    strength = max(0.10, (_LEAST * log_reach + _SLACK) / max(_TRUST * others, 1.0))
+    share = here.purse.share_for(strength, "range")
+    if not here.purse.keeps(_KEPT, share):
+        return None
+    power = (_TRUST * strength * others - _SLACK) / max(log_reach, 1.0)
+    power = min(max(power, _LEAST), _MOST)
+    return replace(schedule, radii=share, power=Fraction(round(power * 1024), 1024), widening=0)
