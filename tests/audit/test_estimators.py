@@ -426,7 +426,9 @@ def test_every_scenario_on_three_records(request_) -> None:
         "radial": 0.2,
     }
     few = request_.statistic == "monotone" and request_.method == "subset"  # all are trimmed
-    assert report.used > (0.15 if few else usual.get(request_.method, 0.98))
+    # On half as many points no three records use all of every draw at once.
+    most = 0.9 if named(request_) in UNEVEN else 0.98
+    assert report.used > (0.15 if few else usual.get(request_.method, most))
 
 
 def test_a_row_is_checked_in_every_scenario() -> None:
