@@ -390,13 +390,16 @@ def named(request) -> str:
     return f"{request.statistic}-{request.method}-{request.budget.kind}-{within}"
 
 
-# The first options of every row where zero is above the range, or nearer to one of its ends.
+def uneven(request) -> bool:
+    """Whether zero is above the range, or nearer to its upper end."""
+    return request.lattice is not None and request.lattice.lo < -request.lattice.hi
+
+
+# The first options of every row.
 UNEVEN = {
     named(request): request
     for request in reversed(SCENARIOS)
-    if request.budget.kind != "approx"
-    and request.lattice
-    and request.lattice.lo < -request.lattice.hi
+    if request.budget.kind != "approx" and uneven(request)
 }
 
 
@@ -427,7 +430,7 @@ def test_every_scenario_on_three_records(request_) -> None:
     }
     few = request_.statistic == "monotone" and request_.method == "subset"  # all are trimmed
     # On half as many points no three records use all of every draw at once.
-    most = 0.9 if named(request_) in UNEVEN else 0.98
+    most = 0.9 if uneven(request_) else 0.98
     assert report.used > (0.15 if few else usual.get(request_.method, most))
 
 
