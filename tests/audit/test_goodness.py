@@ -9,7 +9,7 @@ from modicum import audit
 from modicum.audit import goodness
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
-from modicum.mechanisms.additive import laplace
+from modicum.mechanisms.additive import gaussian, laplace
 from modicum.mechanisms.centre import MedianCentre
 from modicum.mechanisms.grid import FloatGrid
 from modicum.mechanisms.least_loss import LeastLoss
@@ -36,7 +36,11 @@ def radii(e: Fraction, selection: str) -> RadiusDraw:
 # The price at which the outcomes are spread enough to show a change of scale.
 SPREAD = {
     "laplace": lambda e: laplace((3,), l1=4, epsilon=e),
+    "laplace, wide": lambda e: laplace((3,), l1=1 << 12, epsilon=e),
+    "laplace, beyond 2^20": lambda e: laplace((3,), l1=(1 << 26) + 7, epsilon=e / 3),
+    "laplace, beyond 2^64": lambda e: laplace((-(10**30),), l1=10**25, epsilon=e),
     "gaussian": lambda e: LAWS["gaussian"](DATA, e),
+    "gaussian, wide": lambda e: gaussian((3,), l2=1 << 26, rho=e**2),
     "transformed": lambda e: LAWS["transformed"](DATA, 2 * e),
     "staircase": lambda e: staircase((3,), l1=5, epsilon=e),
     "staircase of a pair": lambda e: staircase((3, -4), l1=2, epsilon=e),
@@ -73,7 +77,16 @@ def test_a_scale_30_percent_wrong_is_noticed(name, scale) -> None:
     assert audit.power(right, wrong, draws=DRAWS, entropy=entropy, trials=1) == 1
 
 
-MANY = ["laplace", "gaussian", "transformed", "radii by flip", "radii by exponential", "centre"]
+MANY = [
+    "laplace",
+    "laplace, beyond 2^20",
+    "gaussian",
+    "gaussian, wide",
+    "transformed",
+    "radii by flip",
+    "radii by exponential",
+    "centre",
+]
 
 
 def many(law, name: str):
@@ -110,6 +123,17 @@ def test_an_uneven_choice_inside_a_stretch_is_noticed() -> None:
     assert goodness._p_value(law, [x - x % 250 if x < 500 else x for x in sample]) < 1e-12
 
 
+def test_wide_noise_of_another_sign_or_value_is_noticed() -> None:
+    """Noise of one sign only, and a value that is a third of the scale away."""
+    law = SPREAD["laplace, beyond 2^20"](Fraction(1))
+    entropy = SeededEntropy("sides")
+    sample = [law.sample(entropy) for _ in range(2000)]
+    assert goodness._p_value(law, sample) > 1e-3
+    assert goodness._p_value(law, [(abs(x),) for (x,) in sample]) < 1e-12
+    away = int(law.noise[0].scale) // 3
+    assert goodness._p_value(law, [(x + away,) for (x,) in sample]) < 1e-6
+
+
 def test_an_impossible_outcome_is_certain_proof() -> None:
     law = LAWS["centre"](DATA, Fraction(1))
     assert goodness._p_value(law, [law.sample(SeededEntropy(1)), 10**6]) == 0
@@ -126,4 +150,4 @@ def test_bad_arguments() -> None:
     with pytest.raises(InvalidArgument, match="draws"):
         audit.fit(LAWS["laplace"](DATA, Fraction(1)), 0, SeededEntropy(1))
     with pytest.raises(InvalidArgument, match="smaller noise scale"):
-        audit.fit(laplace((0,), l1=10**9, epsilon=Fraction(1)), 10, SeededEntropy(1))
+        audit.fit(staircase((0,), l1=10**9, epsilon=Fraction(1)), 10, SeededEntropy(1))

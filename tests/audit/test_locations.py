@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 import modicum as mo
 from modicum import audit
 from modicum import request as ask
-from modicum.estimators.crossing import Lengths, Masses
+from modicum.estimators import crossing
+from modicum.estimators.crossing import Lengths, Masses, trimmed_by_rank
 from modicum.estimators.score import expectile_score
 from modicum.estimators.score_table import ScoreTable
 from modicum.estimators.subset_location import TrimPlan
@@ -71,6 +72,58 @@ def test_thresholds_trimming_and_a_value(statistic) -> None:
     assert report.drawn == report.claimed
     assert all(step.used > 0.99 for step in report.steps[:3])
     assert report.steps[3].used > 0.2
+
+
+def crowds(trimmed: int) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
+    """Neighbours of which few records, or none, are left after so many are deleted on each side."""
+    pairs = []
+    for n in (2 * trimmed, 2 * trimmed + 1, 2 * trimmed + 9):
+        third, half = n // 3, n // 2
+        for data in (
+            (-8.0,) * half + (8.0,) * (n - half),
+            (-8.0,) * third + (1.0,) * (n - 2 * third) + (8.0,) * third,
+            tuple(float(x) for x in np.linspace(-8, 8, n).round()),
+        ):
+            pairs += [(data, tuple(sorted((*data, x)))) for x in (-8.0, 1.0, 8.0)]
+    return pairs
+
+
+def with_deletions(statistic) -> audit.AuditReport:
+    """Audit a method that deletes four records a side, then those beyond any thresholds."""
+    request = ask.monotone(statistic=statistic, **NARROW, epsilon=100, level=None, method="subset")
+    trimmed = TrimPlan.of(request.lattice, Fraction(100)).trimmed
+    assert trimmed == 4
+    values = {
+        "count": ((0,), (30,)),
+        "low threshold": (-8, -3),
+        "high threshold, negated": (-8, -5),
+    }
+    return audit.check(request, crowds(trimmed), widths=(0, 1, 1, 1), values=values)
+
+
+@pytest.mark.parametrize("statistic", [mo.Score("mean", lambda v: v, growth=1), OwnMedian()])
+def test_deletion_by_rank_leaves_records_between_the_thresholds(statistic) -> None:
+    report = with_deletions(statistic)
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    assert report.steps[-1].used > 0.7  # 0.2 where all records are deleted
+
+
+def test_records_moved_to_the_next_ones_in_place_of_deleted_break_the_claim(monkeypatch) -> None:
+    """With one record more a whole block of them moves."""
+
+    def moved(mass, cut):
+        kept = trimmed_by_rank(mass, cut)
+        there = np.flatnonzero(kept)
+        if len(there):
+            kept[there[0]] += cut
+            kept[there[-1]] += cut
+        return kept
+
+    monkeypatch.setattr(crossing, "trimmed_by_rank", moved)
+    report = with_deletions(mo.Score("mean", lambda v: v, growth=1))
+    assert not report.passed
+    assert report.steps[-1].used > 1.5
 
 
 class Fails(OwnMedian):

@@ -77,6 +77,22 @@ def test_the_whole_release_keeps_its_claim_in_pure_epsilon(pairs, widths, values
     assert 0.85 < report.used <= 1
 
 
+UNEVEN = ((BOUND * 300, BOUND), (BOUND, BOUND * 300))  # of 600 rows: 1/2 and 1/600 of the radius
+
+
+@pytest.mark.parametrize("price", [{"rho": "0.5"}, {"epsilon": 1}], ids=str)
+def test_the_branch_with_weights_keeps_the_claim(price) -> None:
+    """Released sizes of two components differ, so that rows are weighed and measured again."""
+    values = {"count": ((600,),), "sizes 1": UNEVEN, "sizes 2": UNEVEN[:1]}
+    pairs = vectors(CORNERS, 2)
+    report = audit.check(ask.mean_vector(**NARROW, **price), pairs, widths=(0, 1), values=values)
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    weighed = [step for step in report.steps if step.label.startswith("weighed")]
+    assert len(weighed) > 1
+    assert max(step.used for step in weighed) > 0.9
+
+
 @pytest.mark.parametrize(("price", "least"), [({"rho": "0.5"}, 0.9999), ({"epsilon": 1}, 0.95)])
 def test_the_clipped_mean_keeps_its_claim(price, least) -> None:
     question = ask.clipped_mean_vector(**NARROW, **price)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from modicum.audit.pairs import Pair, neighbours
@@ -10,6 +12,7 @@ from modicum.audit.report import AuditReport
 from modicum.audit.trail import Family
 from modicum.audit.tree import COUNTS, Search, explore
 from modicum.errors import InvalidArgument
+from modicum.estimators.options import CutsOption, Options
 from modicum.estimators.registry import ArrayRow, Row
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Kind, approx, pure, zcdp
@@ -19,6 +22,14 @@ __all__ = ["COUNTS", "check", "check_row", "joint_loss", "scenarios"]
 
 _WIDTHS = (2, 4, 3, 2, 1)
 _PRICES: Mapping[Kind, Budget] = {"pure": pure(1), "zcdp": zcdp("0.5"), "approx": approx(1, "1e-6")}
+# About zero, above it, below it with ends that are no multiples of the step, and with zero
+# nearer to one end.
+_RANGES = (
+    Lattice(-8.0, 8.0, 1.0),
+    Lattice(4.0, 12.0, 1.0),
+    Lattice(-13.5, -3.5, 2.0),
+    Lattice(-7.0, 2.0, 1.0),
+)
 
 
 def check(
@@ -124,7 +135,8 @@ def check_row(
 def scenarios(row: Row[Any] | ArrayRow[Any]) -> Iterator[Question[Any]]:
     """Yield small requests of a row: each kind of budget, each option, each kind of range.
 
-    The ranges are one about zero and one on one side of it.
+    The ranges are one about zero, one above it, one below it and one with zero near to an end;
+    the ends of one are no multiples of its step. Public cuts are spread over each.
 
     Examples
     --------
@@ -133,11 +145,22 @@ def scenarios(row: Row[Any] | ArrayRow[Any]) -> Iterator[Question[Any]]:
     >>> [str(request.budget) for request in audit.scenarios(find_row("count", "noisy"))]
     ['ε = 1', 'ρ = 0.5', '(ε, δ) = (1, 0.000001)']
     """
-    ranges = (Lattice(-8.0, 8.0, 1.0), Lattice(4.0, 12.0, 1.0)) if row.needs_range else (None,)
     for kind in row.kinds:
         for options in row.options:
-            for lattice in ranges:
-                yield row.request(None, lattice, _PRICES[kind], options)
+            for lattice in _RANGES if row.needs_range else (None,):
+                yield row.request(None, lattice, _PRICES[kind], _within(options, lattice))
+
+
+def _within(options: Options, lattice: Lattice | None) -> Options:
+    """Spread finite cuts, which are in the unit of the data, over a range."""
+    if lattice is None or not isinstance(options, CutsOption):
+        return options
+    parts = len(options.cuts) + 1
+    cuts = (
+        cut if math.isinf(cut) else lattice.value(lattice.first + lattice.width * i // parts)
+        for i, cut in enumerate(options.cuts, start=1)
+    )
+    return replace(options, cuts=tuple(cuts))
 
 
 def _default_pairs(lattice: Lattice | None) -> tuple[Pair, ...]:
