@@ -19,7 +19,7 @@ from modicum.array_release import Floats, Intervals
 from modicum.estimators.placed import PlacedColumns
 from modicum.estimators.shares import share_of
 from modicum.exact.lattice import Lattice
-from modicum.status import OK, Status
+from modicum.status import NO_VALUES, OK, Status
 from modicum.steps import Steps, draw, need
 from modicum.summaries.base import Integers
 from modicum.summaries.fit_losses import FINE, RESIDUAL, FitList, FitLosses
@@ -136,6 +136,8 @@ def listed_fit(placed: PlacedColumns) -> Steps[ListedFit]:
 
 def fit_status(placed: PlacedColumns) -> Status:
     """Say whether so little can be heard that the fit may be worse than none."""
+    if placed.none_seen:
+        return NO_VALUES
     return LITTLE if _heard(placed) < _LITTLE * (placed.width - 1) else OK
 
 
