@@ -1,6 +1,7 @@
 """What released numbers say of an answer: codes of any statistic, and the step on its card."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,9 +70,10 @@ class Seen:
     ],
 )
 def test_what_evidence_says_beside_the_status(status: Status, evidence: object, code: str) -> None:
-    found = judged(status, evidence)
+    found = judged(status, evidence, typed=False)
     assert found.code == code
     assert (found is status) == (code == status.code)
+    assert judged(status, evidence, typed=True).code != "no_values"
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -102,41 +104,76 @@ def test_a_coarse_step_stands_on_the_card_of_a_usable_answer() -> None:
     assert "  step           4.76837e-07, coarse" in str(several)
 
 
+def test_columns_of_zeros_and_ones_have_no_coarse_step() -> None:
+    rows = np.random.default_rng(1).random((20_000, 3)) < (0.1, 0.3, 0.5)
+    for name in ("mean_vector", "covariance"):
+        found = asked(np.column_stack([rows, np.arange(20_000.0)]), name, within=(-1e6, 1e6))
+        assert found.code != "coarse_step"
+        assert "  step" not in str(found)
+
+
+def test_vectors_as_small_as_the_step_are_not_answered() -> None:
+    rows = np.random.default_rng(1).normal(1e-6, 3e-7, (20_000, 2))
+    for name in ("mean_vector", "covariance"):
+        found = asked(rows, name)
+        assert not found.usable
+        assert "  step           4.76837e-07, coarse" in str(found)
+        narrow = asked(rows, name, within=(-1, 1))
+        assert (narrow.code, narrow.step_words) == ("ok", "")
+
+
 def test_a_step_that_was_chosen_is_no_surprise() -> None:
     release = asked(ORDINARY["answers"], "median", step=1)
     assert release.code == "ok"
     assert "  step           1, as asked for" in str(release)
 
 
-@pytest.mark.parametrize("name", [*ASKED, "cdf"])
-def test_a_column_without_numbers_is_named_as_the_reason(name: str) -> None:
-    nothing = np.full(6000, np.nan)
-    options = {"within": WIDE} if name != "cdf" else {"points": [1.0, 2.0]}
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("texts") / "people.csv"
+    path.write_text("region,day,pay\n" + 'North,2024-01-31,"1,234.50"\n' * 3000)
+    return str(path)
+
+
+MANY: dict[str, dict[str, Any]] = {
+    "covariance": {},
+    "mean_vector": {},
+    "pca": {"components": 1},
+    "linear_regression": {"target": "pay"},
+}
+
+
+@pytest.mark.parametrize("name", [*ASKED, *MANY, "cdf"])
+def test_a_column_without_numbers_is_named_as_the_reason(name: str, texts: str) -> None:
+    options = {"points": [1.0, 2.0]} if name == "cdf" else {"within": WIDE}
+    options |= ASKED.get(name, {}) | MANY.get(name, {})
+    column = ["region", "day"] if name in MANY else "region"
     codes = set()
-    for seed in "abcdefgh":
-        curator = mo.Curator(nothing, budget=mo.pure(100), entropy=SeededEntropy(seed))
-        arguments = ASKED.get(name, {}) | options
-        release = getattr(curator, name)(epsilon=1, **arguments)
+    for seed in "abcdef":
+        curator = mo.Curator(texts, budget=mo.pure(100), entropy=SeededEntropy(seed))
+        release = getattr(curator, name)(column, epsilon=1, **options)
         assert not release.usable
         codes.add(release.code)
         if release.code == "no_values":
             assert release.status == NO_VALUES.words
-            assert "modicum check" in str(release).replace("\n" + " " * 17, " ")
+            assert "`modicum check FILE COLUMN`" in " ".join(str(release).split())
     assert "no_values" in codes <= {"no_values", "few_records"}
 
 
-@pytest.mark.parametrize("name", ["covariance", "mean_vector", "linear_regression", "pca"])
-def test_rows_without_numbers_are_named_as_the_reason(name: str) -> None:
-    nothing = np.full((2000, 3), np.nan)
-    options = {"components": 1} if name == "pca" else {}
-    releases = [asked(nothing, name, seed=seed, **options) for seed in "abcdef"]
-    assert not any(release.usable for release in releases)
-    assert "no_values" in {release.code for release in releases}
+@pytest.mark.parametrize("name", [*ASKED, *MANY])
+def test_declared_numbers_are_too_few_and_no_text(name: str) -> None:
+    nothing = np.full((2000, 3) if name in MANY else 2000, np.nan)
+    options = {key: value for key, value in MANY.get(name, {}).items() if key != "target"}
+    for seed in "abcdef":
+        assert asked(nothing, name, seed=seed, **options).code == "few_records"
 
 
-def test_few_records_are_not_taken_for_none() -> None:
-    codes = {asked(SKEWED[:400], "median", epsilon="0.03", seed=seed).code for seed in "abcd"}
-    assert codes == {"few_records"}
+def test_a_small_budget_is_not_taken_for_text(tmp_path: Path) -> None:
+    path = tmp_path / "pay.csv"
+    path.write_text("pay\n" + "\n".join(map(str, SKEWED[:400])) + "\n")
+    for seed in "abcd":
+        curator = mo.Curator(str(path), budget=mo.pure(1), entropy=SeededEntropy(seed))
+        assert curator.median("pay", within=WIDE, epsilon="0.03").code == "few_records"
 
 
 def test_a_plan_foretells_a_coarse_step() -> None:

@@ -102,7 +102,7 @@ class ArrayAnswer(Finding["ArrayRelease"]):
 
     def released(self, **circumstances: Any) -> ArrayRelease:
         """Return the record."""
-        verdict = self.verdict
+        verdict = self.verdict(circumstances["engine"])
         return ArrayRelease(
             numbers=tuple(float_nearest(value) for value in self.values),
             axes=self.axes,

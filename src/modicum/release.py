@@ -112,10 +112,9 @@ class Finding(ABC, Generic[R_co]):
     def status(self) -> Status:
         """Whether the answer can be used, from released quantities alone."""
 
-    @property
-    def verdict(self) -> Status:
-        """The status, or what any statistic's evidence may warn of instead."""
-        return judged(self.status, self.evidence)
+    def verdict(self, engine: str) -> Status:
+        """Return the status, or what any evidence from such data may warn of instead."""
+        return judged(self.status, self.evidence, typed=engine != "csv")
 
     @abstractmethod
     def released(self, **circumstances: Any) -> R_co:
@@ -132,11 +131,12 @@ class Answer(Finding["Release"]):
 
     def released(self, **circumstances: Any) -> Release:
         """Return the record."""
+        verdict = self.verdict(circumstances["engine"])
         return Release(
             value=float_nearest(self.value),
             evidence=self.evidence,
-            status=self.verdict.words,
-            code=self.verdict.code,
+            status=verdict.words,
+            code=verdict.code,
             **circumstances,
         )
 

@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 __all__ = [
     "FINE_STEPS",
-    "NO_VALUES",
     "OK",
     "USABLE",
     "Code",
@@ -44,9 +43,9 @@ class Status:
         ``"range_end"``: the interval reaches an end of the range; ``"partial"``: some of several
         numbers are lost, the words say which. Not usable are ``"few_records"``: too
         little data for this budget; ``"clipped"``: too many records lie beyond the
-        clipping bounds; ``"no_values"``: the released count cannot be told from 0, so the column
-        holds no numbers, or far too few; ``"coarse_step"``: the answer is as small as the step
-        that values are rounded to.
+        clipping bounds; ``"no_values"``: of a CSV file, the released count cannot be told from 0,
+        so the column may be text; ``"coarse_step"``: the answer is as small as the step that
+        values are rounded to.
     words : str
         For people; ``"ok"`` if there is nothing to say.
     """
@@ -72,7 +71,7 @@ _MOST_UNSEEN = 3000
 NO_VALUES = Status(
     "no_values",
     "hardly any numbers were found, or too few for this budget: the released count cannot be told "
-    "from 0; `modicum check FILE COLUMN` shows the keeper of a file what the column holds",
+    "from 0; `modicum check FILE COLUMN` shows the keeper of the file what the column holds",
 )
 COARSE = Status(
     "coarse_step",
@@ -94,7 +93,7 @@ def unseen(count: float, bound: float) -> bool:
     return count <= bound <= _MOST_UNSEEN
 
 
-def judged(status: Status, evidence: Any) -> Status:
+def judged(status: Status, evidence: Any, *, typed: bool) -> Status:
     """Return a status, or what the released numbers of any statistic may warn of instead.
 
     Parameters
@@ -104,8 +103,10 @@ def judged(status: Status, evidence: Any) -> Status:
     evidence : object
         Its property ``none_seen``, if it has one, is whether the released count is
         :func:`unseen`. An answer that can be used stays so however few records there are.
+    typed : bool
+        Whether the column is declared to hold numbers: then there are too few, and no text.
     """
-    if status.code not in USABLE and getattr(evidence, "none_seen", False):
+    if not typed and status.code not in USABLE and getattr(evidence, "none_seen", False):
         return NO_VALUES
     return resolved(status, evidence)
 

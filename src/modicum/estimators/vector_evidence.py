@@ -11,7 +11,7 @@ import numpy as np
 from modicum.array_release import Intervals
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.noise import LaplaceNoise, Noise
-from modicum.status import OK, Status, unseen
+from modicum.status import FINE_STEPS, OK, Status, unseen
 from modicum.summaries.vector_frame import BOUND
 
 __all__ = ["VectorEvidence"]
@@ -78,8 +78,13 @@ class VectorEvidence:
 
     @property
     def in_steps(self) -> tuple[float, ...]:
-        """How far from 0 the ball that holds the rows reaches, in steps; 0 if its centre is."""
-        return tuple(c and abs(c) + BOUND / g for c, g in zip(self.centre, self.gains, strict=True))
+        """How far from 0 the ball that holds the rows reaches, in steps; 0 if that is little.
+
+        A component of zeros has its centre there, and a small radius.
+        """
+        reaches = [abs(c) + BOUND / g for c, g in zip(self.centre, self.gains, strict=True)]
+        pairs = zip(self.centre, reaches, strict=True)
+        return tuple(reach if c or reach >= FINE_STEPS else 0.0 for c, reach in pairs)
 
     @property
     def status(self) -> Status:
