@@ -102,8 +102,9 @@ def test_no_key_may_be_kept() -> None:
     assert groups.keys == ()
     release = groups.mean("x", within=(0, 9), epsilon=1)
     assert len(release) == 0
-    assert list(release.frame().columns) == ["key", "value", "lower", "upper"]
-    assert "0 groups" in str(release)
+    assert list(release.frame().columns) == ["key", "value", "lower", "upper", "usable"]
+    assert str(release).startswith("mean of x by k: 0 groups\n")
+    assert release.usable
     assert json.loads(release.to_json())["groups"] == []
 
 
@@ -283,7 +284,7 @@ def test_a_frame_of_the_users_own_library(kind) -> None:
     frame = curator(table).group_by("firm", keys=["b", "a"]).count(epsilon=1).frame()
     assert isinstance(frame, kind)
     columns = frame.column_names if kind is pa.Table else list(frame.columns)
-    assert columns == ["key", "value", "lower", "upper"]
+    assert columns == ["key", "value", "lower", "upper", "usable"]
 
 
 def test_a_file_gives_a_list_of_rows(tmp_path) -> None:
@@ -296,7 +297,7 @@ def test_a_file_gives_a_list_of_rows(tmp_path) -> None:
 def test_the_card_the_json_and_the_repr() -> None:
     release = curator().group_by("firm", keys=["a", "never"]).mean("wage", within=WITHIN, epsilon=1)
     lines = str(release).splitlines()
-    assert lines[0] == "mean of wage by firm: 2 groups"
+    assert lines[0] == "mean of wage by firm: 2 groups, 1 without a usable answer"
     assert lines[1].split()[:2] == ["key", "value"]
     assert "ε = 1 for one row, all groups together (add-remove; swap: ε = 2)" in str(release)
     assert "never: too little data" in str(release)

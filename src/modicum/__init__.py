@@ -228,7 +228,10 @@ def __getattr__(name: str) -> object:
         if name in names:
             value = globals()[name] = getattr(import_module(module), name)
             return value
-    raise AttributeError(f"module 'modicum' has no attribute {name!r}")
+    meant = ""
+    if not name.startswith("_"):  # such as __path__, which Python itself asks for
+        meant = import_module("modicum.hints").did_you_mean(name, __all__)
+    raise AttributeError(f"module 'modicum' has no attribute {name!r}{meant}")
 
 
 def __dir__() -> list[str]:

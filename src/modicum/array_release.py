@@ -102,12 +102,13 @@ class ArrayAnswer(Finding["ArrayRelease"]):
 
     def released(self, **circumstances: Any) -> ArrayRelease:
         """Return the record."""
+        verdict = self.verdict(circumstances["engine"])
         return ArrayRelease(
             numbers=tuple(float_nearest(value) for value in self.values),
             axes=self.axes,
             evidence=self.evidence,
-            status=self.status.words,
-            code=self.status.code,
+            status=verdict.words,
+            code=verdict.code,
             **circumstances,
         )
 

@@ -6,10 +6,10 @@ import os
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
 from modicum import request as ask
-from modicum.derive import dressed, refuse_bounds, released_as
+from modicum.derive import asked, dressed, released_as
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.frames.grouping import check_groups, count_keys, reader_of_groups
@@ -18,6 +18,7 @@ from modicum.frames.reader import check_column, read_as
 from modicum.frames.source import open_source
 from modicum.group_by import GroupBy, checked_keys, key_event
 from modicum.grouped import GroupedRelease
+from modicum.hints import no_attribute
 from modicum.mechanisms.keys import KeySelection
 from modicum.paying import Bill, checked_key, payer_for, price_of, request_text
 from modicum.privacy.budget import Budget
@@ -42,8 +43,7 @@ def _method(question: Callable[P, Question[R]]) -> Callable[Concatenate[Curator,
     """Turn a request builder into a method of the curator with the same arguments."""
 
     def method(self: Curator, *args: P.args, **kwargs: P.kwargs) -> R:
-        refuse_bounds(kwargs)
-        return self.run(question(*args, **kwargs))
+        return self.run(asked(question, "", args, kwargs))
 
     derived: Callable[Concatenate[Curator, P], R]
     derived = dressed(method, question, owner="Curator", returns=released_as(question))
@@ -112,16 +112,13 @@ class Curator:
     linear_regression = _method(ask.linear_regression)
     sum = _method(ask.sum)
     count = _method(ask.count)
-    quantile = _method(ask.quantile)
-    median = _method(ask.median)
+    quantile, median = _method(ask.quantile), _method(ask.median)
     quantiles = _method(ask.quantiles)
     histogram = _method(ask.histogram)
     cdf = _method(ask.cdf)
-    variance = _method(ask.variance)
-    std = _method(ask.std)
+    variance, std = _method(ask.variance), _method(ask.std)
     iqr = _method(ask.iqr)
-    minimum = _method(ask.minimum)
-    maximum = _method(ask.maximum)
+    minimum, maximum = _method(ask.minimum), _method(ask.maximum)
     expectile = _method(ask.expectile)
     lp_location = _method(ask.lp_location)
     huber_location = _method(ask.huber_location)
@@ -384,6 +381,14 @@ class Curator:
             raise InvalidArgument(
                 "a Curator cannot be used in a forked process: its budget would be spent twice"
             )
+
+    if not TYPE_CHECKING:  # or every attribute would seem to exist
+
+        def __getattr__(self, name: str) -> NoReturn:
+            source = self.__dict__.get("_source")
+            if source is not None and name in source.names:
+                raise AttributeError(f"ask for a statistic of the column: mean({name!r}, ...)")
+            raise no_attribute(self, name)
 
     def __repr__(self) -> str:
         return f"Curator({self._source.engine} data, unit={self._unit}, {self._payer})"

@@ -5,22 +5,96 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
-from modicum.errors import InvalidArgument
+from modicum.errors import WrongCall
+from modicum.hints import did_you_mean
 from modicum.release import Record
 from modicum.runners.request import Question
 
-__all__ = ["dressed", "refuse_bounds", "released_as"]
+__all__ = ["asked", "dressed", "released_as"]
+
+Q = TypeVar("Q", bound=Question[Any])
+
+_ELSEWHERE = {
+    "bounds": "give within=, any safe public range such as (-1e9, 1e9); no tight bounds are needed",
+    "delta": "an (ε, δ) price is budget=modicum.approx(1, '1e-6')",
+    **dict.fromkeys(("unit", "ledger", "account", "key"), "it is one of the Curator"),
+}
+_EXAMPLES = {
+    "within": "(-1e9, 1e9)",
+    "q": "0.9",
+    "tau": "0.5",
+    "p": "1.5",
+    "trim": "0.1",
+    "points": "[10, 100]",
+    "components": "2",
+    "statistic": "...",
+}
 
 
-def refuse_bounds(arguments: Mapping[str, object]) -> None:
-    """Answer those who look for clipping bounds."""
-    if "bounds" in arguments:
-        raise InvalidArgument(
-            "bounds= is no argument here: give within=, any safe public range such as "
-            "(-1e9, 1e9); no tight bounds are needed"
-        )
+def asked(
+    question: Callable[..., Q], table: str, arguments: tuple[Any, ...], named: Mapping[str, Any]
+) -> Q:
+    """Ask a question, or say how it is asked.
+
+    Parameters
+    ----------
+    question : callable
+        Builder of a request.
+    table : str
+        What a call has before the arguments: ``"table, "``, or nothing.
+    arguments, named : tuple, mapping
+
+    Raises
+    ------
+    WrongCall
+        If the builder takes no such arguments.
+    """
+    try:
+        return question(*arguments, **named)
+    except TypeError:
+        wrong = _wrong(question, table, arguments, named)
+        if not wrong:
+            raise
+    raise WrongCall(f"{question.__name__}() {wrong}")
+
+
+def _wrong(
+    question: Callable[..., Q], table: str, arguments: tuple[Any, ...], named: Mapping[str, Any]
+) -> str:
+    """Say what is wrong with the arguments as such; nothing if they fit."""
+    known = inspect.signature(question).parameters
+    for name in named:
+        if name in _ELSEWHERE and name not in known:
+            return f"has no argument {name!r}: {_ELSEWHERE[name]}"
+        if name not in known:
+            return f"has no argument {name!r}{did_you_mean(name, known)}"
+    example = _example(question, table, arguments)
+    if len(arguments) > 1:
+        return f"takes all but the data and the column by name, such as {example}"
+    needed = [p.name for p in known.values() if p.default is p.empty and p.name not in named]
+    if needed:
+        return f"needs {', '.join(f'{name}=' for name in needed)}, such as {example}"
+    return ""
+
+
+def _example(question: Callable[..., Q], table: str, arguments: tuple[Any, ...]) -> str:
+    """Write a call that would do."""
+    name, known = question.__name__, inspect.signature(question).parameters
+    first: object = ["age", "height"] if "columns" in known else "income"
+    if arguments and isinstance(arguments[0], type(first)):
+        first = arguments[0]
+    values = [repr(first)]
+    if "target" in known:
+        values.append("target='weight'")
+    for each in known.values():
+        if each.default is each.empty:
+            value = "[0.25, 0.5, 0.75]" if name == "quantiles" and each.name == "q" else ""
+            values.append(f"{each.name}={value or _EXAMPLES[each.name]}")
+    if name == "histogram":
+        values.append("edges=[0, 10, 100]")
+    return f"{name}({table}{', '.join(values)}, epsilon=1)"
 
 
 def released_as(question: Callable[..., Question[Any]]) -> type[Record]:

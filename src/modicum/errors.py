@@ -19,6 +19,7 @@ __all__ = [
     "ModicumWarning",
     "SourceError",
     "UnsupportedData",
+    "WrongCall",
 ]
 
 
@@ -28,6 +29,10 @@ class ModicumError(Exception):
 
 class InvalidArgument(ModicumError, ValueError):
     """An argument has a value that cannot be used."""
+
+
+class WrongCall(InvalidArgument, TypeError):
+    """A function was called with arguments that it does not take, or without one that it needs."""
 
 
 class MissingColumn(ModicumError, KeyError):

@@ -6,14 +6,15 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from numbers import Real
-from typing import Any, Concatenate, NoReturn, ParamSpec
+from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec
 
 import numpy as np
 
 from modicum import request as ask
-from modicum.derive import dressed, refuse_bounds
+from modicum.derive import asked, dressed
 from modicum.errors import InvalidArgument
 from modicum.grouped import GroupedRelease
+from modicum.hints import no_attribute
 from modicum.privacy.budget import Budget, chosen_budget
 from modicum.privacy.event import Approximate
 from modicum.release import Entry
@@ -33,8 +34,7 @@ def _method(question: Callable[P, Request]) -> Callable[Concatenate[GroupBy, P],
     """Turn a request builder into a method with the same arguments."""
 
     def method(self: GroupBy, *args: P.args, **kwargs: P.kwargs) -> GroupedRelease:
-        refuse_bounds(kwargs)
-        return self.run(question(*args, **kwargs))
+        return self.run(asked(question, "", args, kwargs))
 
     derived: Callable[Concatenate[GroupBy, P], GroupedRelease]
     derived = dressed(method, question, owner="GroupBy", returns=GroupedRelease)
@@ -117,6 +117,11 @@ class GroupBy:
                 message = _ONE_NUMBER.format(name=request.statistic)
                 raise InvalidArgument(f"{name}: {message}")
         return self._answer(requests)
+
+    if not TYPE_CHECKING:  # or every attribute would seem to exist
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise no_attribute(self, name)
 
     def __repr__(self) -> str:
         return f"GroupBy({self.by!r}, {len(self.keys)} keys)"

@@ -57,7 +57,7 @@ class GroupedRelease(Mapping[Any, Release]):
     >>> curator = modicum.Curator(table, budget=modicum.pure(1))
     >>> wages = curator.group_by("firm", keys=["a", "b"]).mean("wage", within=(0, 1e6), epsilon=1)
     >>> 9 < wages["a"].value < 11, list(wages), list(wages.frame().columns)
-    (True, ['a', 'b'], ['key', 'value', 'lower', 'upper'])
+    (True, ['a', 'b'], ['key', 'value', 'lower', 'upper', 'usable'])
     """
 
     statistic: str
@@ -69,6 +69,11 @@ class GroupedRelease(Mapping[Any, Release]):
     selection: Entry | None
     engine: str
     account: str
+
+    @property
+    def usable(self) -> bool:
+        """Whether the answer of any group can be used, if there is one; each says so of its own."""
+        return not self.releases or any(release.usable for release in self.releases.values())
 
     def __getitem__(self, key: Hashable) -> Release:
         return self.releases[key]
@@ -85,7 +90,7 @@ class GroupedRelease(Mapping[Any, Release]):
         return replace(self, releases=releases, account=account)
 
     def frame(self) -> Any:
-        """Return a table with the columns key, value, lower and upper (the 95 % interval).
+        """Return a table with the columns key, value, lower, upper (the 95 % interval) and usable.
 
         It is a table of the library that the data came in: pandas, Polars or PyArrow (for DuckDB
         PyArrow, or pandas). Data of any other kind get a list of dicts.
@@ -96,6 +101,7 @@ class GroupedRelease(Mapping[Any, Release]):
             "value": [release.value for release in self.releases.values()],
             "lower": [interval.lower for interval in intervals],
             "upper": [interval.upper for interval in intervals],
+            "usable": [release.usable for release in self.releases.values()],
         }
         return native_table(columns, self.engine)
 
@@ -106,10 +112,13 @@ class GroupedRelease(Mapping[Any, Release]):
         rows = [("key", "value", f"{100 * level:g} % interval")]
         for key, release in list(self.releases.items())[:_SHOWN]:
             lower, upper = release.interval(level, tail)
-            rows.append((str(key), f"{release.value:,.6g}", f"[{lower:,.6g}, {upper:,.6g}]"))
+            mark = "" if release.usable else f"  not usable ({release.code})"
+            rows.append((str(key), f"{release.value:,.6g}", f"[{lower:,.6g}, {upper:,.6g}]{mark}"))
         wide = [max(len(row[place]) for row in rows) for place in (0, 1)]
+        lost = sum(not release.usable for release in self.releases.values())
         lines = [
             f"{self.statistic} of {of} by {self.by}: {len(self)} group{'s' * (len(self) != 1)}"
+            + (f", {lost if self.usable else 'all'} without a usable answer" if lost else "")
         ]
         lines += [f"  {key:{wide[0]}}  {value:>{wide[1]}}  {ends}" for key, value, ends in rows]
         if len(self) > _SHOWN:
@@ -125,6 +134,8 @@ class GroupedRelease(Mapping[Any, Release]):
             f"  keys     {keys}",
             f"  account  {self.account}",
         ]
+        steps = {release.step_words for release in self.releases.values()} - {""}
+        lines += [f"  step     {words}" for words in sorted(steps)]
         notes: dict[str, list[str]] = {}
         for key, release in self.releases.items():
             if release.status != "ok":
@@ -151,7 +162,8 @@ class GroupedRelease(Mapping[Any, Release]):
     def to_json(self, indent: int | None = None) -> str:
         """Write everything as one JSON object (``schema: modicum.grouped/1``).
 
-        ``groups`` is a list, in order, of objects with ``key`` and ``release``.
+        ``groups`` is a list, in order, of objects with ``key`` and ``release``; ``usable`` is
+        whether the answer of any can be used.
         """
         json = import_module("json")
         record = {
@@ -161,6 +173,7 @@ class GroupedRelease(Mapping[Any, Release]):
             "by": self.by,
             "cost": str(self.event),
             "keys": "given" if self.selection is None else str(self.selection.event),
+            "usable": self.usable,
             "groups": [
                 {"key": plain(key), "release": json.loads(release.to_json())}
                 for key, release in self.releases.items()

@@ -7,7 +7,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
 from modicum import request as ask
 from modicum.curator import Curator
-from modicum.derive import dressed, refuse_bounds, released_as
+from modicum.derive import asked, dressed, released_as
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM
 from modicum.frames.people import check_unit, reader_of
@@ -103,14 +103,13 @@ def _one_shot(question: Callable[P, Question[R]], *, example: str) -> OneShot[P,
         key: str | None = None,
         **kwargs: Any,
     ) -> R:
-        refuse_bounds(kwargs)
         if ledger is not None:
             curator = Curator(table, unit=unit, ledger=ledger, account=account)
             curator = curator if key is None else curator.once(key)
-            return curator.run(question(*args, **kwargs))
+            return curator.run(asked(question, "table, ", args, kwargs))
         if account is not None or key is not None:
             raise InvalidArgument("account= and key= need ledger=, the URL of a ledger")
-        request, person = question(*args, **kwargs), checked_unit(unit)
+        request, person = asked(question, "table, ", args, kwargs), checked_unit(unit)
         return answered(request, table, person, "not counted against any budget")
 
     derived: OneShot[P, R] = dressed(

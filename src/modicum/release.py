@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import FrozenInstanceError, dataclass
@@ -21,7 +20,8 @@ from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit, swap_event
-from modicum.status import USABLE, Code, Status
+from modicum.status import USABLE, Code, Status, judged, step_words
+from modicum.writing import event_fields, plain, range_text, short
 
 __all__ = [
     "HTML",
@@ -66,7 +66,7 @@ class Interval(NamedTuple):
 
 
 class Basis(Protocol):
-    """Released quantities behind an answer, in words and as numbers."""
+    """Released quantities in words and as numbers; `modicum.status` reads two more of some."""
 
     @property
     def condition(self) -> str:
@@ -104,8 +104,17 @@ class Finding(ABC, Generic[R_co]):
 
     @property
     @abstractmethod
+    def evidence(self) -> Basis:
+        """What intervals are computed from."""
+
+    @property
+    @abstractmethod
     def status(self) -> Status:
         """Whether the answer can be used, from released quantities alone."""
+
+    def verdict(self, engine: str) -> Status:
+        """Return the status, or what any evidence from such data may warn of instead."""
+        return judged(self.status, self.evidence, typed=engine != "csv")
 
     @abstractmethod
     def released(self, **circumstances: Any) -> R_co:
@@ -122,11 +131,12 @@ class Answer(Finding["Release"]):
 
     def released(self, **circumstances: Any) -> Release:
         """Return the record."""
+        verdict = self.verdict(circumstances["engine"])
         return Release(
             value=float_nearest(self.value),
             evidence=self.evidence,
-            status=self.status.words,
-            code=self.status.code,
+            status=verdict.words,
+            code=verdict.code,
             **circumstances,
         )
 
@@ -222,12 +232,17 @@ class Record:
         """
         return self.code in USABLE
 
+    @property
+    def step_words(self) -> str:
+        """What to know about the step, if the answer is at most a million of it; or nothing."""
+        return "" if self.lattice is None else step_words(self.evidence, self.lattice)
+
     def explain(self) -> str:
         """Tell step by step what was drawn, what it cost, and what the interval assumes."""
         lines = [str(self), "", "Every draw, in order:"]
         for entry in self.journal:
-            shown = ", ".join(f"{k}={_short(v)}" for k, v in entry.parameters.items())
-            said = entry.words or _short(entry.outcome)
+            shown = ", ".join(f"{k}={short(v)}" for k, v in entry.parameters.items())
+            said = entry.words or short(entry.outcome)
             lines.append(f"  {entry.label}: {said}  [{entry.event}]")
             lines.append(f"    {entry.law}({shown})")
         assumed = dict.fromkeys([self.evidence.assumption(3), self.evidence.assumption(None)])
@@ -245,13 +260,15 @@ class Record:
 
     def _terms(self) -> list[str]:
         """Lines of the card that do not tell the answer."""
-        where = f", values within {_range(self.within)}" if self.within else ""
+        where = f", values within {range_text(self.within)}" if self.within else ""
         lines = [
             f"  cost           {self.event} for {self.unit} ({self.neighbours}; "
             f"swap: {swap_event(self.event)})",
             f"  method         {self.method}{where}",
             f"  account        {self.account}",
         ]
+        if self.step_words:
+            lines.insert(2, f"  step           {self.step_words}")
         if self.status != "ok":
             lines.append(
                 fill(
@@ -272,7 +289,7 @@ class Record:
             **answer,
             "interval_level": 0.95,
             "interval_assumption": self.evidence.assumption(3),
-            **_event_fields(self.event),
+            **event_fields(self.event),
             "neighbours": self.neighbours,
             "unit": str(self.unit),
             "unit_rows": self.unit.rows,
@@ -294,7 +311,7 @@ class Record:
                     "parameters": dict(entry.parameters),
                     "outcome": plain(entry.outcome),
                     "words": entry.words,
-                    **_event_fields(entry.event),
+                    **event_fields(entry.event),
                 }
                 for entry in self.journal
             ],
@@ -315,7 +332,7 @@ class Release(Record):
     Attributes
     ----------
     value : float
-        The answer. ``float(release)`` is the same.
+        The answer; ``float(release)``, ``round(release)`` and ``f"{release:,.0f}"`` are of it.
     evidence : Evidence
         What :meth:`interval` computes from.
     statistic, column, event, unit, lattice, ranged, method, status, code, journal, engine, account
@@ -327,6 +344,12 @@ class Release(Record):
 
     def __float__(self) -> float:
         return self.value
+
+    def __round__(self, digits: int | None = None) -> float:
+        return round(self.value, digits)
+
+    def __format__(self, form: str) -> str:
+        return format(self.value, form) if form else str(self)
 
     def __repr__(self) -> str:
         return f"Release({self.statistic} of {self._of()!r}, value={self.value!r}, {self.event})"
@@ -373,39 +396,3 @@ class Release(Record):
             *self._terms(),
         ]
         return "\n".join(lines)
-
-
-def _event_fields(event: Event) -> dict[str, object]:
-    """Exact amounts by their usual names, as floats for reading and strings for exactness."""
-    fields: dict[str, object] = {}
-    for name in event.__dataclass_fields__:
-        amount = getattr(event, name)
-        fields |= {name: float(amount), f"{name}_exact": str(amount)}
-    return fields
-
-
-def plain(value: object) -> object:
-    """Turn a public parameter or outcome into numbers, text and lists of them."""
-    if isinstance(value, (int, float, str)) or value is None:
-        return value
-    if isinstance(value, (tuple, list)):
-        return [plain(v) for v in value]
-    # The releases of many groups have parameters alike: their text is written, and held, once.
-    try:
-        return _text(value)
-    except TypeError:  # it has no hash
-        return str(value)
-
-
-@functools.lru_cache(maxsize=256, typed=True)
-def _text(value: object) -> str:
-    return str(value)
-
-
-def _short(value: object, limit: int = 120) -> str:
-    text = str(plain(value))
-    return text if len(text) <= limit else text[: limit - 3] + "..."
-
-
-def _range(within: tuple[float, float]) -> str:
-    return "[{:g}, {:g}]".format(*within)

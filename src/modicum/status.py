@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
-__all__ = ["OK", "USABLE", "Code", "Status"]
+__all__ = [
+    "FINE_STEPS",
+    "OK",
+    "USABLE",
+    "Code",
+    "Status",
+    "judged",
+    "resolved",
+    "step_words",
+    "unseen",
+]
 
 Code = Literal[
     "ok",
@@ -35,8 +45,9 @@ class Status:
         follows the range or the size of the values, not their spread; ``"partial"``: some of
         several numbers are lost, the words say which. Not usable are ``"few_records"``: too
         little data for this budget; ``"clipped"``: too many records lie beyond the
-        clipping bounds; ``"no_values"``: the column seems to hold no numbers; ``"coarse_step"``:
-        the values are as small as the step that they are rounded to.
+        clipping bounds; ``"no_values"``: of a CSV file, the released count cannot be told from 0,
+        so the column may be text; ``"coarse_step"``: the answer is as small as the step that
+        values are rounded to.
     words : str
         For people; ``"ok"`` if there is nothing to say.
     """
@@ -55,3 +66,78 @@ class Status:
 
 
 OK = Status("ok", "ok")
+
+FINE_STEPS = 1 << 20  # a released size of more steps than these has six sure digits
+_FEW_STEPS = 8  # rounding moves what is no larger by 6 % and more
+_MOST_UNSEEN = 3000
+NO_VALUES = Status(
+    "no_values",
+    "hardly any numbers were found, or too few for this budget: the released count cannot be told "
+    "from 0; `modicum check FILE COLUMN` shows the keeper of the file what the column holds",
+)
+COARSE = Status(
+    "coarse_step",
+    "the answer is as small as the step {step:g} that values are rounded to; narrow `within`, "
+    "which has a finer step",
+)
+
+
+def unseen(count: float, bound: float) -> bool:
+    """Whether a released count cannot be told from 0.
+
+    Parameters
+    ----------
+    count : float
+    bound : float
+        What its noise exceeds once in ten. If that is thousands of records, the budget is what is
+        small, whatever the column holds.
+    """
+    return count <= bound <= _MOST_UNSEEN
+
+
+def judged(status: Status, evidence: Any, *, typed: bool) -> Status:
+    """Return a status, or what the released numbers of any statistic may warn of instead.
+
+    Parameters
+    ----------
+    status : Status
+        What the estimator says.
+    evidence : object
+        Its property ``none_seen``, if it has one, is whether the released count is
+        :func:`unseen`. An answer that can be used stays so however few records there are.
+    typed : bool
+        Whether the column is declared to hold numbers: then there are too few, and no text.
+    """
+    if not typed and status.code not in USABLE and getattr(evidence, "none_seen", False):
+        return NO_VALUES
+    return resolved(status, evidence)
+
+
+def resolved(status: Status, evidence: Any) -> Status:
+    """Return a status, or that the answer is as small as the step.
+
+    Parameters
+    ----------
+    status : Status
+    evidence : object
+        Its property ``in_steps``, if it has one, is how large what was released is, in steps of its
+        ``lattice``: one number, or one for each part of the answer; 0 if it may be that small
+        because the values are 0, which is no question of the step. A step that was chosen wider
+        than it has to be is no surprise.
+    """
+    largest = max(getattr(evidence, "in_steps", ()), default=0)
+    if status.code == "few_records" or not 0 < largest <= _FEW_STEPS or evidence.lattice.coarse:
+        return status
+    return COARSE.filled(step=evidence.lattice.step)
+
+
+def step_words(evidence: Any, lattice: Any) -> str:
+    """Say how coarse the step is beside what was released, see :func:`resolved`; or nothing."""
+    sizes = getattr(evidence, "in_steps", ())
+    if not sizes or min(sizes) >= FINE_STEPS:
+        return ""
+    if lattice.coarse:
+        return f"{lattice.step:g}, as asked for"
+    if not max(sizes):
+        return f"{lattice.step:g}: values that differ by less may count as equal"
+    return f"{lattice.step:g}, coarse beside what was released: a narrower `within` has a finer one"

@@ -18,8 +18,9 @@ def files(tmp_path, monkeypatch):
 
 @pytest.fixture
 def run(files, capsys):
-    def command(*words: str, code: int = 0) -> str:
-        assert main(words) == code, capsys.readouterr().err
+    def command(*words: str, code: int = 0, few: bool = False) -> str:
+        """Few rows may give an answer that cannot be used, which has a status of its own."""
+        assert main(words) in ({0, 3} if few else {code}), capsys.readouterr().err
         said = capsys.readouterr()
         return said.out if code == 0 else said.err
 
@@ -62,7 +63,7 @@ def test_a_life_of_a_ledger(run, files, capsys) -> None:
 def test_the_environment_names_it(run, named) -> None:
     assert "people: ε = 1 of ε = 2 spent" in run("count", "p.csv", "--epsilon", "1")
     by = ("sum", "p.csv", "income", "--within=0,1e6", "--epsilon", "1", "--by", "firm")
-    assert "people: ε = 2 of ε = 2 spent" in run(*by, "--keys", "a,b")
+    assert "people: ε = 2 of ε = 2 spent" in run(*by, "--keys", "a,b", few=True)
     assert "left in account 'people'" in run("count", "p.csv", "--epsilon", "1", code=2)
     state = json.loads(run("ledger", "show", "people", "--json"))
     assert state["remaining"] == "pure('0')"
@@ -76,9 +77,9 @@ def test_a_unit_of_persons(run, files) -> None:
     person = ("--unit-column", "firm", "--max-rows", "2")
     run("ledger", "create", "firms", "--rho", "1", *person, *at)
     mean = ("mean", "p.csv", "income", "--within=0,1e6", "--rho", "0.5", *at, "--account", "firms")
-    assert "one person (firm) with at most 2 rows each" in run(*mean)
+    assert "one person (firm) with at most 2 rows each" in run(*mean, few=True)
     assert "protects one person (firm)" in run(*mean, "--rows-per-person", "3", code=2)
-    assert run(*mean, *person)
+    assert run(*mean, *person, few=True)
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def fitted(data: np.ndarray, frame: Frame, event: Event, seed: str) -> np.ndarra
     """The fit in a given frame."""
     labels = tuple(map(str, range(data.shape[1])))
     purse = open_purse(event)
-    placed = PlacedColumns(Columns(), LATTICE, purse, labels, len(data), frame, Fraction(0))
+    placed = PlacedColumns(Columns(), LATTICE, purse, labels, len(data), frame, Fraction(0), False)
     steps, entropy = listed_fit(placed), SeededEntropy(seed)
     step = next(steps)
     while True:

@@ -37,6 +37,7 @@ from modicum.cli import (
     winsorized_mean,
 )
 from modicum.cli.options import Parser
+from modicum.cli.output import Output
 from modicum.errors import InvalidArgument, ModicumError
 from modicum.version import VERSION
 
@@ -86,6 +87,12 @@ examples:
 
 Without --ledger every call is a release of its own: nothing adds up the prices of
 several calls. `modicum ledger create` makes a budget that does.
+
+exit status:
+  0  done
+  2  bad input: nothing was released or charged
+  3  released and charged, but the answer cannot be used: the first line and the note
+     say why, as do "usable" and "code" in JSON (of groups: 3 if no group can be used)
 """
 
 
@@ -100,15 +107,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0; 2 for bad input, after one line on standard error; 130 if it was interrupted; 1 if
-        nobody reads the output.
+        0; 3 if a release was made whose answer cannot be used, see :class:`modicum.status.Status`
+        (of groups: none of them can); 2 for bad input, after one line on standard error; 130 if it
+        was interrupted; 1 if nobody reads the output.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a console that lacks a letter shows "?"
             stream.reconfigure(errors="replace")
     try:
         arguments = _parser().parse_args(_words(sys.argv[1:] if argv is None else argv))
-        print(arguments.answer(arguments), flush=True)
+        output: Output = arguments.answer(arguments)
+        print(output.text, flush=True)
     except SystemExit as stop:  # --help and --version
         return stop.code if isinstance(stop.code, int) else 0
     except BrokenPipeError:  # whoever read the output has left; nothing is to be flushed at exit
@@ -119,7 +128,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         return 130
-    return 0
+    return 0 if output.usable else 3
 
 
 def _parser() -> Parser:
@@ -139,7 +148,15 @@ def _parser() -> Parser:
 
 
 def _words(argv: Sequence[str]) -> list[str]:
-    """Write ``--within -1e9,1e9`` as one word, or argparse takes the value for an option."""
+    """Write words as the parser wants them.
+
+    ``--within -1e9,1e9`` becomes one word, or argparse takes the value for an option; names of
+    statistics may have ``_``; and nothing, or ``help``, asks for help.
+    """
+    if not argv or list(argv) == ["help"]:
+        return ["--help"]
+    verbs = 2 if argv[0] == "plan" else 1
+    argv = [*(word.replace("_", "-") for word in argv[:verbs]), *argv[verbs:]]
     words: list[str] = []
     for word in argv:
         if word.startswith("--bounds"):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from modicum.cli.options import add_output, add_price, add_range, number
+from modicum.cli.output import Output
 from modicum.cli.verb import Question, column_options, plan_verb, planned, verb
 from modicum.errors import InvalidArgument
 from modicum.plan.card import Plan
@@ -76,7 +77,7 @@ def columns_plan(
         "--correlation", type=number, default=0.0, help="of any two columns (default 0)"
     )
 
-    def answer(arguments: argparse.Namespace) -> str:
+    def answer(arguments: argparse.Namespace) -> Output:
         guess = {
             "sd": _spreads(arguments.sd),
             "mean": arguments.mean,

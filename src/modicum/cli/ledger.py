@@ -9,6 +9,7 @@ from typing import Any
 
 from modicum.cli.budget import add_ledger, chosen_ledger, chosen_url
 from modicum.cli.options import add_price, chosen_price, chosen_unit
+from modicum.cli.output import Output
 from modicum.errors import InvalidArgument
 from modicum.privacy.budget import Budget
 from modicum.privacy.ledger.account import AccountState
@@ -34,11 +35,11 @@ def add_to(verbs: Any) -> None:
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
 
     create = _action(actions, "create", _create, "make an account, and the ledger if need be")
-    create.add_argument("account", metavar="ACCOUNT", help="its name, such as patients")
+    _add_account(create)
     add_price(create)
 
     show = _action(actions, "show", _show, "accounts, or all entries of one")
-    show.add_argument("account", metavar="ACCOUNT", nargs="?")
+    _add_account(show)
     show.add_argument("--json", action="store_true", help="print one JSON object")
 
     verify = _action(actions, "verify", _verify, "check every hash, chain, total and release")
@@ -47,7 +48,7 @@ def add_to(verbs: Any) -> None:
     )
 
     grant = _action(actions, "grant", _grant, "add to the budget of an account")
-    grant.add_argument("account", metavar="ACCOUNT")
+    _add_account(grant)
     for option, what in (("--epsilon", "E"), ("--rho", "R"), ("--delta", "D")):
         grant.add_argument(option, metavar=what)
     grant.add_argument("--note", default="", help="why; it is kept with the entry")
@@ -63,8 +64,30 @@ def _action(actions: Any, name: str, answer: Any, what: str) -> argparse.Argumen
         name, help=what, description=what[0].upper() + what[1:] + "."
     )
     add_ledger(parser)
-    parser.set_defaults(answer=answer)
+    parser.set_defaults(answer=lambda arguments: Output(answer(arguments)))
     return parser
+
+
+def _add_account(parser: argparse.ArgumentParser) -> None:
+    """Add ACCOUNT, and --account as where a release is charged."""
+    parser.add_argument("account", metavar="ACCOUNT", nargs="?", help="its name, such as patients")
+    parser.add_argument("--account", metavar="NAME", dest="named", help="the same")
+
+
+def _account(arguments: argparse.Namespace) -> str | None:
+    """Read what :func:`_add_account` added."""
+    name, named = arguments.account, arguments.named
+    if name is not None and named is not None:
+        raise InvalidArgument(f"name one account, not both {name!r} and {named!r}")
+    found: str | None = name if named is None else named
+    return found
+
+
+def _needed_account(arguments: argparse.Namespace) -> str:
+    name = _account(arguments)
+    if name is None:
+        raise InvalidArgument("name the account: --account NAME, such as --account patients")
+    return name
 
 
 def _amount(arguments: argparse.Namespace) -> Budget:
@@ -75,26 +98,26 @@ def _amount(arguments: argparse.Namespace) -> Budget:
 
 
 def _create(arguments: argparse.Namespace) -> str:
-    budget, unit = _amount(arguments), chosen_unit(arguments)
+    name, budget, unit = _needed_account(arguments), _amount(arguments), chosen_unit(arguments)
     ledger = Ledger.create(chosen_url(arguments))
-    return _line(ledger.open_account(arguments.account, budget, unit=unit))
+    return _line(ledger.open_account(name, budget, unit=unit))
 
 
 def _grant(arguments: argparse.Namespace) -> str:
-    amount = _amount(arguments)
-    return _line(chosen_ledger(arguments).grant(arguments.account, amount, note=arguments.note))
+    name, amount = _needed_account(arguments), _amount(arguments)
+    return _line(chosen_ledger(arguments).grant(name, amount, note=arguments.note))
 
 
 def _show(arguments: argparse.Namespace) -> str:
-    ledger = chosen_ledger(arguments)
-    if arguments.account is None:
+    name, ledger = _account(arguments), chosen_ledger(arguments)
+    if name is None:
         states = ledger.accounts()
         if arguments.json:
             return json.dumps(
                 {"ledger": ledger.url, "accounts": [_fields(each) for each in states]}
             )
         return "\n".join([f"ledger {ledger.url}", *(f"  {_line(each)}" for each in states)])
-    state, entries = ledger.account(arguments.account), ledger.entries(arguments.account)
+    state, entries = ledger.account(name), ledger.entries(name)
     if arguments.json:
         return json.dumps(_fields(state) | {"entries": [each.to_dict() for each in entries]})
     return "\n".join([_line(state), *(_entry(each, state) for each in entries)])

@@ -11,6 +11,7 @@ from modicum.cli.budget import add_account
 from modicum.errors import InvalidArgument, ModicumError
 from modicum.estimators.options import LEAST_LEVEL
 from modicum.estimators.registry import REGISTRY
+from modicum.hints import did_you_mean
 from modicum.privacy.budget import Budget, approx, pure, zcdp
 from modicum.privacy.unit import Combine, Unit, unit_of
 
@@ -49,15 +50,48 @@ def _checked(parse: Callable[[str], T]) -> Callable[[str], T]:
     return convert
 
 
+_HINTS = {
+    "--within": ", a range that surely holds every value, as wide as you like, such as "
+    "--within=-1e9,1e9",
+}
+
+
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are :class:`~modicum.errors.InvalidArgument`."""
+    """An argument parser whose errors are :class:`~modicum.errors.InvalidArgument`.
+
+    They name what was meant, and each verb's errors the help of that verb.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the usage and leaving."""
+        if "are required" in message:
+            message += "".join(hint for option, hint in _HINTS.items() if option in message)
         raise InvalidArgument(f"{message} (see {self.prog} --help)")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Refuse here what is not known, while it is known which verb was meant."""
+        if self._subparsers is None:
+            known = self._option_string_actions
+            for word in args or ():
+                option = word.partition("=")[0]
+                if option.startswith("--") and " " not in option and option not in {"--", *known}:
+                    self.error(f"unrecognized argument {option}{did_you_mean(option, known)}")
+        found, rest = super().parse_known_args(args, namespace)
+        if rest:
+            self.error(f"unrecognized arguments: {' '.join(rest)}")
+        return found, rest
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            known = [str(each) for each in action.choices]
+            raise argparse.ArgumentError(
+                action,
+                f"invalid choice: {value!r}{did_you_mean(str(value), known)} (choose from "
+                f"{', '.join(known)})",
+            )
 
 
 def add_data(parser: argparse.ArgumentParser, *, column: str | None) -> None:

@@ -18,6 +18,7 @@ from modicum.cli.options import (
     chosen_unit,
     number,
 )
+from modicum.cli.output import Output
 from modicum.errors import InvalidArgument
 from modicum.plan.card import Plan, with_article
 from modicum.plan.shapes import ShapeName
@@ -61,16 +62,15 @@ def verb(
     command, words = _command(name)
     parser: argparse.ArgumentParser = verbs.add_parser(
         command,
-        aliases=[name] if command != name else [],
         help=f"{words} of {of}",
         description=f"Release the {words} of {of}. Missing values are dropped.",
         epilog=f"example: modicum {command} {example}",
     )
     add_data(parser, column=column)
 
-    def answer(arguments: argparse.Namespace) -> str:
+    def answer(arguments: argparse.Namespace) -> Output:
         release = released(arguments, lambda price: question(arguments, price))
-        return shown(release, arguments)
+        return Output(shown(release, arguments), release.usable)
 
     parser.set_defaults(answer=answer)
     return parser
@@ -134,7 +134,6 @@ def plan_verb(
     command, words = _command(name)
     parser: argparse.ArgumentParser = statistics.add_parser(
         command,
-        aliases=[name] if command != name else [],
         help=f"plan {with_article(words)}",
         description=f"Plan {with_article(words)}. {find}",
         epilog=f"example: modicum plan {command} {example}",
@@ -184,7 +183,7 @@ def column_plan(
         add_level(parser, drawn=True)
     _add_guess(parser)
 
-    def answer(arguments: argparse.Namespace) -> str:
+    def answer(arguments: argparse.Namespace) -> Output:
         options = column_options(arguments) | _guess(arguments) | chosen(arguments)
         return planned(arguments, make, **options)
 
@@ -244,7 +243,7 @@ def cuts_plan(
     options(parser)
     _add_guess(parser)
 
-    def answer(arguments: argparse.Namespace) -> str:
+    def answer(arguments: argparse.Namespace) -> Output:
         return planned(arguments, make, **chosen(arguments), **_guess(arguments))
 
     parser.set_defaults(answer=answer)
@@ -272,7 +271,7 @@ def cuts_of(arguments: argparse.Namespace, cuts: str) -> list[float]:
         raise InvalidArgument(f"--{cuts} must be numbers and commas, got {text!r}") from None
 
 
-def planned(arguments: argparse.Namespace, make: Callable[..., Plan], **options: Any) -> str:
+def planned(arguments: argparse.Namespace, make: Callable[..., Plan], **options: Any) -> Output:
     """Make a plan and write it."""
     found = make(
         n=arguments.n,
@@ -281,4 +280,4 @@ def planned(arguments: argparse.Namespace, make: Callable[..., Plan], **options:
         unit=chosen_unit(arguments),
         **options,
     )
-    return found.to_json() if arguments.json else str(found)
+    return Output(found.to_json() if arguments.json else str(found))

@@ -23,7 +23,7 @@ from modicum.estimators.purses import open_purse
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.noise import Noise
 from modicum.privacy.event import Concentrated, Event
-from modicum.status import OK, Status
+from modicum.status import OK, Status, unseen
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.bins import BinCounts
 
@@ -32,7 +32,7 @@ __all__ = ["CdfEvidence", "levels_of", "noisy_cdf"]
 MOST_LEVELS = 3
 
 Floats = NDArray[np.float64]
-NOBODY = Status("few_records", "no records are left after the noise: all shares are 1/2")
+NOBODY = Status("few_records", "the released counts cannot be told from 0: the shares are noise")
 
 
 def levels_of(cells: int, power: int) -> tuple[int, ...]:
@@ -158,9 +158,19 @@ class CdfEvidence:
         return float(total), terms
 
     @property
+    def none_seen(self) -> bool:
+        """Whether the released counts cannot be told from 0."""
+        return unseen(sum(self.counts[0]), self._total_bound)
+
+    @property
+    def _total_bound(self) -> float:
+        return sum_bound(self.noise, ((1.0, len(self.counts[0])),), 0.1)
+
+    @property
     def status(self) -> Status:
         """What the released numbers warn of."""
-        return OK if self._cells().sum() > 0 else NOBODY
+        lost = sum(self.counts[0]) <= self._total_bound or self._cells().sum() <= 0
+        return NOBODY if lost else OK
 
     @property
     def condition(self) -> str:

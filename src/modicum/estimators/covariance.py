@@ -18,7 +18,7 @@ from modicum.estimators.moment_bounds import (
     noise_size,
     touched,
 )
-from modicum.estimators.moments import Moments, noisy_moments, spread_status
+from modicum.estimators.moments import Moments, OfMoments, noisy_moments, spread_status
 from modicum.estimators.options.base import Options
 from modicum.estimators.placed import placed_columns
 from modicum.exact.lattice import Lattice
@@ -109,7 +109,7 @@ def noisy_components(
 
 
 @dataclass(frozen=True, slots=True)
-class CovarianceEvidence:
+class CovarianceEvidence(OfMoments):
     """Covariances from released moments."""
 
     moments: Moments
@@ -144,7 +144,7 @@ class CovarianceEvidence:
 
 
 @dataclass(frozen=True, slots=True)
-class ComponentsEvidence:
+class ComponentsEvidence(OfMoments):
     """Principal components from released moments.
 
     Attributes

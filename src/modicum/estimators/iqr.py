@@ -23,7 +23,7 @@ from modicum.mechanisms.quantile import RankLaw
 from modicum.privacy.budget import short_text
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
-from modicum.status import OK, Status
+from modicum.status import OK, Status, unseen
 from modicum.steps import Ask, Steps, draw, need_both
 from modicum.summaries.window import RankWindow, WindowSummary
 
@@ -84,6 +84,17 @@ class RangeEvidence:
         (low, low_upper), (high_lower, high) = self.ends
         least = max(0, high_lower - low_upper - 1) * self.lattice.step
         return Interval(least, max(least, min(width, (high - low + 1) * self.lattice.step)))
+
+    @property
+    def none_seen(self) -> bool:
+        """Whether the released count cannot be told from 0."""
+        return unseen(self.count, self.count_noise.bound(0.1))
+
+    @property
+    def in_steps(self) -> tuple[int, ...]:
+        """How far the outermost ends are apart, in steps; 0 if the quantiles are one."""
+        drawn = [*self.points, *(end for pair in self.ends or () for end in pair)]
+        return (max(drawn) - min(drawn) if self.points[0] < self.points[1] else 0,)
 
     @property
     def status(self) -> Status:

@@ -62,6 +62,8 @@ class ListedFit:
         How many there were.
     chosen : tuple of int
         Intercept and slopes in half-widths, in units of 2^-12.
+    none_seen : bool
+        Whether the noisy number of records cannot be told from 0.
     """
 
     labels: tuple[str, ...]
@@ -70,6 +72,7 @@ class ListedFit:
     count: int
     lists: int
     chosen: tuple[int, ...]
+    none_seen: bool = False
 
     @property
     def coefficients(self) -> Floats:
@@ -131,12 +134,21 @@ def listed_fit(placed: PlacedColumns) -> Steps[ListedFit]:
         listed = fits.fits()
         chosen = yield from draw(f"fit of list {number + 1}", law, partial(_words, listed))
         middle = tuple(listed[chosen].tolist())
-    return ListedFit(placed.labels, placed.lattice, placed.frame, placed.count, len(lists), middle)
+    return ListedFit(
+        labels=placed.labels,
+        lattice=placed.lattice,
+        frame=placed.frame,
+        count=placed.count,
+        lists=len(lists),
+        chosen=middle,
+        none_seen=placed.none_seen,
+    )
 
 
 def fit_status(placed: PlacedColumns) -> Status:
     """Say whether so little can be heard that the fit may be worse than none."""
-    return LITTLE if _heard(placed) < _LITTLE * (placed.width - 1) else OK
+    little = placed.none_seen or _heard(placed) < _LITTLE * (placed.width - 1)
+    return LITTLE if little else OK
 
 
 def _heard(placed: PlacedColumns) -> float:

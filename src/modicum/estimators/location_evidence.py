@@ -11,14 +11,14 @@ from modicum.estimators.outside import Outside
 from modicum.estimators.statistic import excess
 from modicum.exact.lattice import Lattice
 from modicum.release import Interval
-from modicum.status import OK, Status
+from modicum.status import FINE_STEPS, OK, Status, unseen
 
 __all__ = ["LocationEvidence"]
 
 NO_CENTRE = Status(
     "few_records",
     "too little data for this budget: no private centre was possible, so the answer is as coarse "
-    "as the values are large; a larger budget or a narrower `within` helps",
+    "as the values are large; a larger budget helps, a narrower `within` hardly",
 )
 TOO_LITTLE = Status(
     "few_records",
@@ -112,6 +112,20 @@ class LocationEvidence:
         return self.outside is not None and self.outside.too_many(self._least, 0.05)
 
     @property
+    def none_seen(self) -> bool:
+        """Whether the released count cannot be told from 0."""
+        return unseen(self.count, self.count_noise.bound(0.1))
+
+    @property
+    def in_steps(self) -> tuple[int, ...]:
+        """How far from 0 the value and its ends are, in steps; 0 if that is little.
+
+        Of a column of zeros, and a few others, it may be any such value.
+        """
+        furthest = max(abs(each) for each in (self.point, *(self.ends or ())))
+        return (furthest if furthest >= FINE_STEPS else 0,)
+
+    @property
     def status(self) -> Status:
         """What the released numbers warn of."""
         if not self.has_centre:
@@ -122,6 +136,8 @@ class LocationEvidence:
             return TOO_LITTLE
         if self.ends is not None:
             range_ends = (self.lattice.first, self.lattice.last)
+            if self.ends == range_ends:
+                return TOO_LITTLE
             pairs = zip(self.ends, range_ends, strict=True)
             if any(end == limit != self.point for end, limit in pairs):
                 return NO_END

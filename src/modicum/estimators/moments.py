@@ -26,7 +26,7 @@ from modicum.estimators.placed import COUNTED, PlacedColumns
 from modicum.estimators.purse import Purse
 from modicum.estimators.shares import share_of
 from modicum.exact.lattice import Lattice
-from modicum.status import OK, Status
+from modicum.status import OK, Status, unseen
 from modicum.steps import Steps, draw, need
 from modicum.summaries.outer import (
     MOST_CUT,
@@ -40,10 +40,11 @@ from modicum.summaries.outer import (
     Weights,
 )
 
-__all__ = ["CutOff", "Moments", "noisy_moments", "spread_status"]
+__all__ = ["CutOff", "Moments", "OfMoments", "noisy_moments", "spread_status"]
 
 Floats = NDArray[np.float64]
 
+_ONE_IN_TEN = 1.65  # standard deviations that noise exceeds once in ten, upwards or downwards
 _PLAIN = Weights(count=20, mean=10, square=20, product=20)
 # A regression can do with much noisier products of its predictors: a penalty takes their place.
 _GOAL: Mapping[Norm, Weights] = {
@@ -189,6 +190,30 @@ class Moments:
         found = np.zeros((width, width))
         found[np.triu_indices(width)] = [each / ONE**2 for each in upper]
         return found + np.triu(found, 1).T
+
+
+class OfMoments:
+    """What evidence that holds moments may warn of, see :func:`~modicum.status.judged`."""
+
+    __slots__ = ()
+    moments: Moments
+
+    @property
+    def lattice(self) -> Lattice:
+        """Of all columns."""
+        return self.moments.lattice
+
+    @property
+    def none_seen(self) -> bool:
+        """Whether the released number of rows cannot be told from 0."""
+        rows, noise = self.moments.products[0, 0], self.moments.noise[0, 0]
+        return unseen(float(rows), _ONE_IN_TEN * float(noise))
+
+    @property
+    def in_steps(self) -> tuple[float, ...]:
+        """Half-widths of the columns that rise above the noise, in steps."""
+        units = self.moments.units[self.moments.seen(1.0)] / self.moments.lattice.step
+        return tuple(units.tolist())
 
 
 def noisy_moments(placed: PlacedColumns, *, goal: bool) -> Steps[Moments]:

@@ -15,6 +15,7 @@ from modicum.estimators.shares import share_of
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.interval import IntervalGrid
 from modicum.privacy.event import Event
+from modicum.status import unseen
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.base import Reduction
 from modicum.summaries.columns import Columns
@@ -46,6 +47,8 @@ class PlacedColumns:
         Centres and half-widths.
     saved : Fraction
         The share of the budget that their intervals did not need.
+    none_seen : bool
+        Whether the noisy number of rows cannot be told from 0.
     """
 
     columns: Columns
@@ -55,6 +58,7 @@ class PlacedColumns:
     count: int
     frame: Frame
     saved: Fraction
+    none_seen: bool
 
     @property
     def width(self) -> int:
@@ -94,7 +98,8 @@ def placed_columns(
     each = min(_INTERVALS / (width + goal + 1), share_of(purse, enough / rows))
     shares = [each] * (width - goal) + [2 * each] * goal
     frame = yield from _frame(purse, spread, lattice, labels, shares)  # [W2]
-    return PlacedColumns(columns, lattice, purse, labels, rows, frame, _INTERVALS - sum(shares))
+    saved, none_seen = _INTERVALS - sum(shares), unseen(counted, counting.noise[0].tail_bound(0.02))
+    return PlacedColumns(columns, lattice, purse, labels, rows, frame, saved, none_seen)
 
 
 def column_labels(columns: Columns, width: int) -> tuple[str, ...]:

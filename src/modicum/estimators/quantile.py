@@ -36,7 +36,7 @@ from modicum.mechanisms.octaves import OctavePrior
 from modicum.privacy.budget import short_text
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
-from modicum.status import OK, Status
+from modicum.status import OK, Status, unseen
 from modicum.steps import Ask, Steps, draw, need, need_both
 from modicum.summaries.records import Records
 from modicum.summaries.window import RankWindow
@@ -98,6 +98,16 @@ class QuantileEvidence:
             return Interval(lo, hi)
         lower, upper = self.ends
         return Interval(max(lo, (lower - 0.5) * step), min(hi, (upper + 0.5) * step))
+
+    @property
+    def none_seen(self) -> bool:
+        """Whether the released count cannot be told from 0."""
+        return unseen(self.count, self.count_noise.bound(0.1))
+
+    @property
+    def in_steps(self) -> tuple[int, ...]:
+        """How far from 0 the point and its ends are, in steps; 0 if the point is."""
+        return (self.point and max(abs(each) for each in (self.point, *(self.ends or ()))),)
 
     @property
     def status(self) -> Status:

@@ -31,7 +31,7 @@ from modicum.mechanisms.nested import Node
 from modicum.mechanisms.noise import Noise
 from modicum.mechanisms.stretch import EVEN
 from modicum.privacy.event import Event
-from modicum.status import OK, Status
+from modicum.status import FINE_STEPS, OK, Status, unseen
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.window import RankWindow
 from modicum.summaries.windows import RankWindows, WindowsSummary
@@ -114,6 +114,23 @@ class QuantilesEvidence:
                 if highs:
                     upper[i] = min(self.lattice.hi, (highs[0] + 0.5) * self.lattice.step)
         return Intervals(lower, upper)
+
+    @property
+    def none_seen(self) -> bool:
+        """Whether the released counts cannot be told from 0."""
+        if self.counted is None:
+            return False
+        cells = self.counted.cells
+        return unseen(sum(cells), sum_bound(self.counted.noise, ((1.0, len(cells)),), 0.1))
+
+    @property
+    def in_steps(self) -> tuple[int, ...]:
+        """How far from 0 the furthest point is, in steps.
+
+        A single small one may be anywhere in a gap of the data that begins at 0, and counts as 0.
+        """
+        furthest = max(map(abs, self.points))
+        return (furthest if len({0, *self.points}) > 2 or furthest >= FINE_STEPS else 0,)
 
     @property
     def status(self) -> Status:

@@ -16,7 +16,7 @@ from modicum.array_release import ArrayAnswer, Axis, Floats, Intervals
 from modicum.estimators.least_squares import reach
 from modicum.estimators.listed_fit import few_rows, fit_status, listed_fit
 from modicum.estimators.moment_bounds import CONDITION, covered
-from modicum.estimators.moments import Moments, noisy_moments, spread_status
+from modicum.estimators.moments import Moments, OfMoments, noisy_moments, spread_status
 from modicum.estimators.placed import placed_columns
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
@@ -98,7 +98,7 @@ def fitted(moments: Moments) -> Fit:
 
 
 @dataclass(frozen=True, slots=True)
-class RegressionEvidence:
+class RegressionEvidence(OfMoments):
     """Coefficients from released moments, and intervals for those without a penalty."""
 
     moments: Moments

@@ -24,7 +24,7 @@ from modicum.mechanisms.bounded_mean import transformed, transformed_mean
 from modicum.mechanisms.threshold import RankThreshold
 from modicum.privacy.event import Event, Pure
 from modicum.release import Answer, Interval
-from modicum.status import OK, Status
+from modicum.status import FINE_STEPS, OK, Status, unseen
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.clipped import ClippedSum
 from modicum.summaries.tails import Tails
@@ -88,6 +88,18 @@ class SubsetEvidence:
         """The estimate, exactly, in the data's unit."""
         mean = transformed_mean((self.left, self.right), lo=self.lo, hi=self.hi)
         return self.lattice.inside(mean)
+
+    @property
+    def none_seen(self) -> bool:
+        """Whether the number of records that the two sums imply cannot be told from 0."""
+        width, bound = self.hi - self.lo, 2 * self.noise.bound(0.05)
+        return width > 0 and unseen((self.left + self.right) / width, bound / width)
+
+    @property
+    def in_steps(self) -> tuple[int, ...]:
+        """How far from 0 the bounds are, in steps; 0 if it is between them and they are near."""
+        furthest = max(abs(self.lo), abs(self.hi))
+        return (furthest if furthest >= FINE_STEPS or not self.lo <= 0 <= self.hi else 0,)
 
     def least_count(self, alpha: float) -> float:
         """Lower bound of the number of records, from the two sums; 0 if the bounds coincide."""

@@ -9,7 +9,7 @@ from modicum.estimators.mean_evidence import NoisyTerm
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import short_text
 from modicum.release import Interval
-from modicum.status import OK, Status
+from modicum.status import OK, Status, unseen
 
 __all__ = ["TrimmedEvidence"]
 
@@ -71,6 +71,16 @@ class TrimmedEvidence:
             max(lo, (self.point - self.radius - 0.5) * step),
             min(hi, (self.point + self.radius + 0.5) * step),
         )
+
+    @property
+    def none_seen(self) -> bool:
+        """Whether the released count cannot be told from 0."""
+        return unseen(self.count, self.count_noise.bound(0.1))
+
+    @property
+    def in_steps(self) -> tuple[int, ...]:
+        """How far from 0 the value and the ends of its interval are, in steps; 0 if it is."""
+        return (self.point and abs(self.point) + (self.radius or 0),)
 
     @property
     def status(self) -> Status:

@@ -11,7 +11,7 @@ import numpy as np
 from modicum.array_release import Intervals
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.noise import LaplaceNoise, Noise
-from modicum.status import OK, Status
+from modicum.status import FINE_STEPS, OK, Status, unseen
 from modicum.summaries.vector_frame import BOUND
 
 __all__ = ["VectorEvidence"]
@@ -70,6 +70,21 @@ class VectorEvidence:
         )
         first, last = self.lattice.first, self.lattice.last
         return tuple(min(max(mean, Fraction(first)), Fraction(last)) * step for mean in means)
+
+    @property
+    def none_seen(self) -> bool:
+        """Whether the released number of rows cannot be told from 0."""
+        return unseen(self.rows, self.rows_noise.tail_bound(0.1))
+
+    @property
+    def in_steps(self) -> tuple[float, ...]:
+        """How far from 0 the ball that holds the rows reaches, in steps; 0 if that is little.
+
+        A component of zeros has its centre there, and a small radius.
+        """
+        reaches = [abs(c) + BOUND / g for c, g in zip(self.centre, self.gains, strict=True)]
+        pairs = zip(self.centre, reaches, strict=True)
+        return tuple(reach if c or reach >= FINE_STEPS else 0.0 for c, reach in pairs)
 
     @property
     def status(self) -> Status:

@@ -21,6 +21,7 @@ from modicum.errors import (
 from modicum.frames.labels import Coder, Label, LabelValues, Presence
 from modicum.frames.quiet import quiet
 from modicum.frames.types import check_label, check_number, check_order, label_kind
+from modicum.hints import did_you_mean
 from modicum.summaries.base import Fetchable
 from modicum.summaries.columns import Columns
 
@@ -115,7 +116,7 @@ class Source(ABC):
                     f"column={column!r}: this data is a single column; leave the name out"
                 )
         elif column not in self._names:
-            raise MissingColumn(f"there is no column {column!r}; {self._available()}")
+            raise MissingColumn(self._missing(column))
         elif self._declared is not None:
             check_number(self.engine, self._declared(column), column)
 
@@ -187,7 +188,7 @@ class Source(ABC):
                 f"there is no column {name!r}: the data are a single column; pass a table"
             )
         if name not in self._names:
-            raise MissingColumn(f"there is no column {name!r}; {self._available()}")
+            raise MissingColumn(self._missing(name))
 
     def chunks(
         self, columns: Sequence[str | None], labels: Mapping[str, Coder] | None = None
@@ -230,6 +231,15 @@ class Source(ABC):
         self, columns: Sequence[str | None], labels: Mapping[str, Coder]
     ) -> Iterable[Chunk]:
         """Read without guarding against failures."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of a table; none for a one-dimensional array."""
+        return self._names or ()
+
+    def _missing(self, name: str) -> str:
+        meant = did_you_mean(name, self.names) or ";"
+        return f"there is no column {name!r}{meant} {self._available()}"
 
     def _available(self) -> str:
         return "columns: " + (", ".join(map(repr, self._names or ())) or "none")

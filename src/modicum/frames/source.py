@@ -122,6 +122,11 @@ def _open_arrow(table: Any) -> Source | None:
 def _advice(table: object) -> str:
     if isinstance(table, Mapping):
         return "pass pandas.DataFrame(...) or polars.DataFrame(...) of it, or one of its arrays"
+    if "GroupBy" in type(table).__name__:
+        return (
+            "pass the table that is grouped, to Curator(table, budget=...).group_by('column', "
+            "keys=[...])"
+        )
     advice = (
         ("read_all", "it can be read only once; pass its read_all()"),
         ("__arrow_c_stream__", "pass pyarrow.table(...) of it"),

@@ -21,6 +21,7 @@ from modicum.privacy.budget import Budget, pure
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.release import Entry
 from modicum.runners.request import ArrayRequest
+from modicum.status import resolved
 
 __all__ = ["MOST_VALUES", "ColumnsPlan", "Floats", "Given", "Made", "made_of", "planned"]
 
@@ -135,7 +136,13 @@ def planned(
             lower, upper = answer.evidence.intervals(0.95, 3)
             width = float(np.mean(upper - lower))
             found.append(
-                _Run(error_of(x, answer), width, reader.passes, journal, answer.status.words)
+                _Run(
+                    error_of(x, answer),
+                    width,
+                    reader.passes,
+                    journal,
+                    resolved(answer.status, answer.evidence).words,
+                )
             )
         return found
 

@@ -32,6 +32,7 @@ from modicum.privacy.unit import Unit
 from modicum.release import Answer, Entry, Finding
 from modicum.runners.live import run
 from modicum.runners.request import Question
+from modicum.status import resolved
 
 __all__ = ["Trial", "Truth", "trial"]
 
@@ -82,7 +83,7 @@ def trial(
         interval_width=width,
         passes=reader.passes,
         journal=tuple(walk.journal),
-        status=walk.answer.status.words,
+        status=resolved(walk.answer.status, walk.answer.evidence).words,
         method=walk.answer.method,
     )
 

@@ -76,7 +76,10 @@ def histogram(
     """
     price, name = chosen_budget(epsilon, rho, budget), column_name(column)
     if (edges is None) == (bins is None):
-        raise InvalidArgument("give either edges, or bins and within")
+        raise InvalidArgument(
+            "give either edges, or bins and within; categories are counted for each key, by "
+            "group_by(...).count or `modicum count FILE --by COLUMN --keys A,B`"
+        )
     if (bins is None) != (within is None):
         raise InvalidArgument("bins and within go together; edges need no range")
     if edges is not None:

@@ -180,6 +180,8 @@ def linear_regression(
         raise InvalidArgument("columns and target go together; leave both out for an array")
     names = column_names(columns)
     if names.names is not None:
+        if target in names.names:
+            raise InvalidArgument(f"the target {target!r} is among the columns: leave it out there")
         names = column_names((*names.names, target))
     lattice = Lattice.within(within, step)
     return _asked("linear_regression", names, lattice, price, NoOption())

@@ -18,6 +18,7 @@ __all__ = [
     "Options",
     "checked_level",
     "checked_rank",
+    "in_percent",
 ]
 
 LARGEST_DENOMINATOR = 10**9
@@ -52,10 +53,21 @@ class NoOption(Options):
 
 def checked_rank(q: object) -> Fraction:
     """Read a q, within 10^-18 of what was asked; losses then are exact in int64."""
+    if isinstance(q, list | tuple) or (isinstance(q, str) and "," in q):
+        raise InvalidArgument(f"q must be one number, got {q!r}: `quantiles` takes several")
     exact = as_fraction(q, "q").limit_denominator(LARGEST_DENOMINATOR)  # type: ignore[arg-type]
     if not 0 < exact < 1:
-        raise InvalidArgument(f"q must lie strictly between 0 and 1, got {q!r}")
+        raise InvalidArgument(
+            f"q must lie strictly between 0 and 1, got {q!r}{in_percent([exact])}"
+        )
     return exact
+
+
+def in_percent(qs: Sequence[Fraction]) -> str:
+    """Say what several q would be if they were meant in percent; nothing if they cannot be."""
+    if not all(1 < each < 100 for each in qs):
+        return ""
+    return ": in percent that is q = " + ", ".join(f"{float(each / 100):g}" for each in qs)
 
 
 def checked_level(level: object) -> float | None:

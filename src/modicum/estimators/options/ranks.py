@@ -17,6 +17,7 @@ from modicum.estimators.options.base import (
     Options,
     checked_level,
     checked_rank,
+    in_percent,
 )
 from modicum.exact.rational import as_fraction
 
@@ -175,7 +176,10 @@ class QuantilesOption(Options):
                 "a cdf or a histogram"
             )
         if not all(0 < each < 1 for each in exact):
-            raise InvalidArgument("each q must lie strictly between 0 and 1, got " + _listed(exact))
+            raise InvalidArgument(
+                "each q must lie strictly between 0 and 1, got "
+                f"{_listed(exact)}{in_percent(exact[:10])}"
+            )
         if not all(a < b for a, b in pairwise(exact)):
             raise InvalidArgument("the q must increase, got " + _listed(exact))
         return cls(tuple(exact), checked_level(level) is not None)
