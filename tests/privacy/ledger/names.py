@@ -66,7 +66,7 @@ def storm(path: Path, charges: int, seed: int, mounted: list[str]) -> dict[str, 
     names = [str(path), str(folder / "symbolic.db"), f"{folder}/symbolic/{path.name}", *mounted]
     seen: list[int] = []
     counts: Counter[str] = Counter()
-    while not counts["empty"]:
+    while not counts["empty"] and max(len(seen), counts["rounds"]) <= charges:
         counts["rounds"] += 1
         chosen = draws.choices(names, k=AT_ONCE)
         link = folder / f"hard{counts['rounds']}.db"
