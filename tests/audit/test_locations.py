@@ -74,7 +74,7 @@ def test_thresholds_trimming_and_a_value(statistic) -> None:
 
 
 class Fails(OwnMedian):
-    """On data of a size, or always (past the check, which tries fewer records)."""
+    """On data of a size, or always (past the check, which would find it)."""
 
     def __init__(self, *, size: int | None, how: str) -> None:
         self.size, self.how = size, how

@@ -47,7 +47,7 @@ class Budget:
     Raises
     ------
     InvalidArgument
-        If the kind is another, or an amount is no ``Fraction`` or negative.
+        If the kind is another, or an amount is negative or no ``Fraction`` (integers will do).
 
     Examples
     --------
@@ -65,10 +65,10 @@ class Budget:
         if self.kind not in _KINDS:
             raise InvalidArgument(f"a budget's kind is pure, zcdp or approx, got {self.kind!r}")
         for name, given in (("amount", self.amount), ("delta", self.delta)):
-            if not isinstance(given, Fraction) or given < 0:
+            if not isinstance(given, Fraction | int) or isinstance(given, bool) or given < 0:
                 raise InvalidArgument(
-                    f"a budget's {name} is a Fraction of at least 0, got {given!r}: make budgets "
-                    "with modicum.pure, zcdp or approx"
+                    f"a budget's {name} is an exact number of at least 0, got {given!r}: make "
+                    "budgets with modicum.pure, zcdp or approx"
                 )
         if self.delta and self.kind != "approx":
             raise InvalidArgument(f"a budget of kind {self.kind!r} has no δ, got {self.delta}")
