@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from modicum import one_shot
 from modicum.errors import InvalidArgument, UnsupportedData
 from modicum.estimators.covariance import ComponentsEvidence
+from modicum.frames.arrays import numbers_of
+from modicum.frames.quiet import quiet
 from modicum.privacy.budget import Number, chosen_budget, pure, zcdp
 from modicum.release import Record
 
@@ -31,6 +33,8 @@ except ModuleNotFoundError as missing:
     ) from missing
 
 __all__ = ["PCA", "LinearRegression", "RobustScaler", "StandardScaler"]
+
+_WIDEST = 8  # bytes of a number
 
 Floats = NDArray[np.float64]
 Range = tuple[float, float]
@@ -66,15 +70,15 @@ class _Private(_base.BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any, *, reset: bool) -> Floats:
         """Return a table as floats, checked by its shape and its types alone."""
-        _check_types(X)
-        read: Floats = _validation.validate_data(
-            self,
-            X,
-            reset=reset,
-            dtype=np.float64,
-            ensure_all_finite=False,
-            ensure_min_samples=0,
-        )
+        with quiet():
+            read: Floats = _validation.validate_data(
+                self,
+                _typed(X),
+                reset=reset,
+                dtype=np.float64,
+                ensure_all_finite=False,
+                ensure_min_samples=0,
+            )
         return read
 
     def _check_fitted(self) -> None:
@@ -151,7 +155,8 @@ class LinearRegression(_base.RegressorMixin, _Private):  # type: ignore[misc]
     def predict(self, X: Any) -> Floats:
         """Return ``X @ coef_ + intercept_``, which costs nothing."""
         self._check_fitted()
-        predicted: Floats = self._read(X, reset=False) @ self.coef_ + self.intercept_
+        with quiet():
+            predicted: Floats = self._read(X, reset=False) @ self.coef_ + self.intercept_
         return predicted
 
 
@@ -231,7 +236,8 @@ class PCA(_base.ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[
     def transform(self, X: Any) -> Floats:
         """Project rows on the components, which costs nothing."""
         self._check_fitted()
-        projected: Floats = (self._read(X, reset=False) - self.mean_) @ self.components_.T
+        with quiet():
+            projected: Floats = (self._read(X, reset=False) - self.mean_) @ self.components_.T
         return projected
 
     def inverse_transform(self, X: Any) -> Floats:
@@ -278,7 +284,8 @@ class _Scaler(_base.OneToOneFeatureMixin, _Transformer, ABC):  # type: ignore[mi
         self._check_fitted()
         rows = self._read(X, reset=False)
         centre, scale = self._ends()
-        scaled: Floats = (rows - centre) / scale
+        with quiet():
+            scaled: Floats = (rows - centre) / scale
         return scaled
 
     def inverse_transform(self, X: Any) -> Floats:
@@ -366,18 +373,60 @@ def _goal(y: Any) -> Floats:
     """Read y by its shape and type alone."""
     if y is None:
         raise InvalidArgument("requires y to be passed, but the target y is None")
-    _check_types(y)
-    goal: Floats = _validation.column_or_1d(y, dtype=np.float64, warn=True)
+    with quiet():
+        goal: Floats = _validation.column_or_1d(_typed(y), dtype=np.float64, warn=True)
     return goal
 
 
-def _check_types(X: Any) -> None:
-    """Refuse what is no table of numbers by its types, so that no value is looked at."""
+def _typed(X: Any) -> Any:
+    """Return what declares its types, and refuse what is no numbers by these: no value decides.
+
+    A list declares none, so its items are read as :func:`modicum.mean` reads those of a list: one
+    that is no number is missing.
+
+    Raises
+    ------
+    UnsupportedData
+        By types and shapes only.
+    """
     if isinstance(X, list | tuple):
-        kinds = {np.asarray(X).dtype.kind}
-    elif hasattr(X, "dtypes") and not hasattr(X, "dtype"):
-        kinds = {getattr(each, "kind", "O") for each in X.dtypes}
+        return _listed(X)
+    if isinstance(X, np.ma.MaskedArray):
+        raise UnsupportedData("a masked array hides values: pass x.astype(float).filled(numpy.nan)")
+    if hasattr(X, "dtypes") and not hasattr(X, "dtype"):
+        types = list(X.dtypes)
     else:
-        kinds = {getattr(getattr(X, "dtype", None), "kind", "f")}
-    if not kinds <= set("biufc"):
-        raise UnsupportedData("a table of numbers is needed: convert text and objects beforehand")
+        X = X if hasattr(X, "dtype") else _converted(X)
+        types = [X.dtype]
+    if not all(_is_number(each) for each in types):
+        raise UnsupportedData(
+            "a table of numbers is needed, of up to 64 bits each: convert others, text and objects "
+            "beforehand"
+        )
+    return X
+
+
+def _is_number(declared: Any) -> bool:
+    """Whether a declared type holds numbers; scikit-learn refuses complex ones itself."""
+    kind, size = getattr(declared, "kind", "O"), getattr(declared, "itemsize", 8)
+    return kind == "c" or (kind in set("biuf") and size <= _WIDEST)
+
+
+def _converted(X: Any) -> NDArray[Any]:
+    if not hasattr(X, "__array__"):
+        raise UnsupportedData(
+            f"cannot read a {type(X).__name__}: pass an array, a data frame or a list of rows"
+        )
+    return np.asarray(X)
+
+
+def _listed(items: list[Any] | tuple[Any, ...]) -> Floats:
+    """Read a list of numbers, or of rows of one length."""
+    rows = [isinstance(each, list | tuple) or getattr(each, "ndim", 0) == 1 for each in items]
+    if not any(rows):
+        return numbers_of(items)
+    widths = {len(each) if is_row else -1 for each, is_row in zip(items, rows, strict=True)}
+    if len(widths) > 1:
+        raise UnsupportedData("the rows of a list must all have the same length")
+    flat = [x for row in items for x in (row.tolist() if hasattr(row, "tolist") else row)]
+    return numbers_of(flat).reshape(len(items), widths.pop())
