@@ -27,7 +27,8 @@ def _spread(count: int, *, column: int = 0) -> Reals:
 
     They stand for random ones, and are the same each time.
     """
-    return np.modf((np.arange(count) + 1) * (_GOLDEN + column * 2**0.5))[0]
+    found: Reals = np.modf((np.arange(count) + 1) * (_GOLDEN + column * 2**0.5))[0]
+    return found
 
 
 def grown(span: float) -> Iterator[tuple[Reals, Reals]]:

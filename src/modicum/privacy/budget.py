@@ -64,7 +64,8 @@ class Budget:
     def __post_init__(self) -> None:
         if self.kind not in _KINDS:
             raise InvalidArgument(f"a budget's kind is pure, zcdp or approx, got {self.kind!r}")
-        for name, given in (("amount", self.amount), ("delta", self.delta)):
+        amounts: tuple[tuple[str, object], ...] = (("amount", self.amount), ("delta", self.delta))
+        for name, given in amounts:
             if not isinstance(given, Fraction | int) or isinstance(given, bool) or given < 0:
                 raise InvalidArgument(
                     f"a budget's {name} is an exact number of at least 0, got {given!r}: make "
