@@ -361,6 +361,11 @@ def test_ten_thousand_charges_under_many_names(tmp_path, record_property, seed) 
     charge_under_many_names(tmp_path, 10_000, seed, record_property)
 
 
+def test_a_file_that_vanishes_while_it_is_opened_is_an_error_of_the_ledger(path) -> None:
+    with pytest.raises(mo.LedgerError, match="cannot be found"):
+        Place.of(f"{path}.gone")
+
+
 def test_the_place_of_a_file_is_the_same_in_every_mount(path, tmp_path) -> None:
     place = Place.of(str(path))
     link = tmp_path / "elsewhere"

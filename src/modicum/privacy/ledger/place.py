@@ -44,12 +44,18 @@ class Place:
         Raises
         ------
         LedgerError
-            If it has a second name.
+            If it has a second name, or is not there.
         """
         real = os.path.realpath(path)
-        found = cls(real, _identity(Path(real).stat()), Path(real).parent.stat().st_ino)
+        try:
+            found = cls(real, _identity(Path(real).stat()), Path(real).parent.stat().st_ino)
+            alone = _is_mount(real)
+        except OSError as error:  # it was moved just now, or its folder may not be seen
+            raise LedgerError(
+                f"{real} cannot be found: {error.strerror}; nothing was written or released"
+            ) from None
         found.check()
-        if _is_mount(real):
+        if alone:
             raise LedgerError(
                 f"{real} is mounted as a single file, so its journal is out of sight: mount the "
                 "folder that holds it, and not the file; nothing was written or released"
