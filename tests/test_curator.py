@@ -183,12 +183,16 @@ def test_one_shots_say_who_is_protected(data) -> None:
 def test_a_negative_price_is_no_refund(data) -> None:
     curator = curator_of(data)
     curator.count(epsilon=1)
-    crafted = dataclasses.replace(mo.request.count(epsilon=1), budget=mo.pure(1) - mo.pure(4))
+    with pytest.raises(mo.InvalidArgument, match="at least 0"):
+        mo.pure(1) - mo.pure(4)
+    negative = mo.pure(3)
+    object.__setattr__(negative, "amount", Fraction(-3))  # past every check
+    crafted = dataclasses.replace(mo.request.count(epsilon=1), budget=negative)
     with pytest.raises(mo.InvalidArgument, match="positive"):
         curator.run(crafted)
     assert curator.spent == mo.pure(1)
     with pytest.raises(mo.InvalidArgument, match="positive"):
-        mo.Curator(data, budget=mo.pure(1) - mo.pure(4))
+        mo.Curator(data, budget=negative)
 
 
 def test_a_unit_made_by_hand_is_checked() -> None:

@@ -272,15 +272,17 @@ class FailsOnMany(OwnMedian):
     name = "few"
 
     def ends(self, places, counts, lo, hi, levels):
-        if counts.sum() > 10:
+        if counts.sum() > 2000:
             raise ValueError("too many")
         return super().ends(places, counts, lo, hi, levels)
 
 
 def test_a_plan_tells_why_boundaries_fail() -> None:
     """The table is synthetic: nothing is secret about it."""
-    with pytest.raises(mo.InvalidArgument, match="few failed on 50 synthetic records: too many"):
-        plan.monotone(statistic=FailsOnMany(), within=WITHIN, sd=SD, n=50, epsilon=1)
+    with pytest.raises(
+        mo.InvalidArgument, match=r"few failed on 2,?500 synthetic records: too man"
+    ):
+        plan.monotone(statistic=FailsOnMany(), within=WITHIN, sd=SD, n=2500, epsilon=1)
 
 
 def test_the_count_is_predicted_exactly() -> None:

@@ -270,7 +270,7 @@ vector = _one_shot(
 ...         return rows.mean(axis=0) if len(rows) else np.array([(lo + hi) / 2])
 ...
 ...     def sensitivities(self, rows, lo, hi, levels):
-...         return (hi - lo) / np.maximum(len(rows) - 1 - np.arange(levels), 1)
+...         return (hi - lo) / np.maximum(len(rows) - np.arange(levels), 1)
 >>> x = np.arange(10_000.0)
 >>> found = modicum.vector(x, statistic=Mean(), within=(0, 1e4), epsilon=1)
 >>> found.labels, 4900 < found[0] < 5100

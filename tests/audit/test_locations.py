@@ -127,7 +127,7 @@ def test_records_moved_to_the_next_ones_in_place_of_deleted_break_the_claim(monk
 
 
 class Fails(OwnMedian):
-    """On data of a size, or always (past the check, which tries fewer records)."""
+    """On data of a size, or always (past the check, which would find it)."""
 
     def __init__(self, *, size: int | None, how: str) -> None:
         self.size, self.how = size, how

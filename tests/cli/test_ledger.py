@@ -122,3 +122,24 @@ def test_drawn_keys_charge_it(run, named) -> None:
     assert "(ε, δ) = (3, 0.01) of (ε, δ) = (3, 0.01) spent" in first
     assert run(*drawn) == first
     assert "left in account 'firms'" in run(*drawn[:-1], "tuesday", code=2)
+
+
+@pytest.mark.parametrize("secret", ["geheim", "a@b", "c:d", "e/f", "g h", "100%25"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("ledger", "show", "a", "b", "{}", "--ledger", "sqlite:///b.db"),
+        ("ledger", "{}"),
+        ("{}",),
+        ("count", "{}", "--epsilon", "1"),
+        ("count", "p.csv", "--epsilon", "{}"),
+        ("count", "p.csv", "--ledgr", "{}", "--epsilon", "1"),
+        ("ledger", "show", "--ledger={}", "b", "c"),
+    ],
+)
+def test_no_message_shows_a_password(run, words, secret) -> None:
+    for url in (f"postgresql://anna:{secret}@h/d", "postgresql://anna@h/d?password=geheim&x=1"):
+        said = run(*(each.format(url) for each in words), code=2)
+        hidden = "geheim" if "password=" in url else f":{secret}@"
+        assert hidden not in said
+        assert said.startswith("modicum: error:")

@@ -183,14 +183,14 @@ class Failing(OwnMedian):
     name = "failing"
 
     def ends(self, places, counts, lo, hi, levels):
-        if counts.sum() > 100:
-            raise RuntimeError("more than a hundred")
+        if counts.sum() > 2000:
+            raise RuntimeError("more than two thousand")
         return super().ends(places, counts, lo, hi, levels)
 
 
 def test_boundaries_that_fail_on_the_data_tell_nobody() -> None:
     question = request.monotone(statistic=Failing(), within=WITHIN, epsilon=1)
-    found = answers(question, np.random.default_rng(0).normal(size=500), 3)
+    found = answers(question, np.random.default_rng(0).normal(size=2500), 3)
     assert all(-1e9 <= float(a.value) <= 1e9 for a in found)
 
 
@@ -231,6 +231,55 @@ class Short(OwnMedian):
 
     def ends(self, places, counts, lo, hi, levels):
         return np.zeros(3), np.zeros(3)
+
+
+class Corner(OwnMedian):
+    """Fails, or has no finite answer, on some data only."""
+
+    name = "corner"
+
+    def __init__(self, happens, value=None) -> None:
+        self.happens, self.value = happens, value
+
+    def ends(self, places, counts, lo, hi, levels):
+        if self.happens(places, counts, lo, hi):
+            if self.value is None:
+                raise ZeroDivisionError("a corner")
+            return np.full(levels, self.value), np.full(levels, self.value)
+        return super().ends(places, counts, lo, hi, levels)
+
+
+@pytest.mark.parametrize(
+    "happens",
+    [
+        lambda places, counts, lo, hi: counts.sum() == 26,
+        lambda places, counts, lo, hi: counts.sum() == 0,
+        lambda places, counts, lo, hi: len(places) == 1 and counts.sum() > 20,  # no spread
+        lambda places, counts, lo, hi: len(places) > 1 and places[0] == lo and places[-1] == hi,
+        lambda places, counts, lo, hi: counts.sum() > 500 and len(places) == 2,
+        lambda places, counts, lo, hi: len(places) > 5 and (np.diff(places) < 1e-6 * hi).any(),
+        lambda places, counts, lo, hi: len(places) > 30 and (counts == 1).all(),
+        lambda places, counts, lo, hi: (counts > 9).any() and (counts == 1).any(),
+    ],
+)
+def test_a_statistic_that_fails_on_some_data_is_refused(happens) -> None:
+    for value, word in ((None, "failed for the records"), (np.nan, "finite"), (np.inf, "finite")):
+        with pytest.raises(InvalidArgument, match=word):
+            Corner(happens, value).check(100.0)
+    OwnMedian().check(100.0)
+
+
+def test_boundaries_that_are_wrong_from_some_size_on_are_refused() -> None:
+    class Late(OwnMedian):
+        name = "late"
+
+        def ends(self, places, counts, lo, hi, levels):
+            lows, highs = super().ends(places, counts, lo, hi, levels)
+            middle = (lows[0] + highs[0]) / 2
+            return (lows, highs) if counts.sum() < 12 else (lows * 0 + middle, highs * 0 + middle)
+
+    with pytest.raises(InvalidArgument, match="compare the records"):
+        Late().check(100.0)
 
 
 @pytest.mark.parametrize(

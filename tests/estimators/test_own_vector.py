@@ -27,7 +27,7 @@ class Means(mo.Sensitivities):
 
     def sensitivities(self, rows, lo, hi, levels):
         width = (hi - lo) * (2 if self.norm == 1 else math.sqrt(2)) * self.factor
-        return width / np.maximum(len(rows) - 1 - np.arange(levels), 1)
+        return width / np.maximum(len(rows) - np.arange(levels), 1)
 
 
 class RoundMeans(Means):
@@ -127,15 +127,53 @@ def test_a_broken_promise_is_refused(kind) -> None:
             asked(statistic)
 
 
+@pytest.mark.parametrize("columns", [2, 3])
+def test_bounds_that_are_too_small_from_four_rows_on_are_refused(columns) -> None:
+    class Slender(Means):
+        norm = 2
+        labels = tuple("xyz"[:columns])
+
+        def value(self, rows, lo, hi):
+            return rows.mean(axis=0) if len(rows) else np.full(columns, (lo + hi) / 2)
+
+        def sensitivities(self, rows, lo, hi, levels):  # that of one column
+            return (hi - lo) / np.maximum(len(rows) - 1 - np.arange(levels), 0.5)
+
+    Slender.columns = columns
+    with pytest.raises(InvalidArgument, match="compare the rows"):
+        asked(Slender())
+
+
+@pytest.mark.parametrize(
+    "happens",
+    [
+        lambda rows: len(rows) == 0,
+        lambda rows: len(rows) == 1001,
+        lambda rows: len(rows) > 9 and (rows[0] == rows[-1]).all(),
+        lambda rows: 9 < len(rows) < 99 and (np.diff(rows[:, 0]) > 0).all(),
+        lambda rows: len(rows) > 50 and (rows == 0).any() and (rows == 4).any(),
+    ],
+)
+@pytest.mark.parametrize("method", ["value", "sensitivities"])
+def test_a_vector_that_fails_on_some_data_is_refused(happens, method) -> None:
+    def fragile(self, rows, *rest):
+        if happens(rows):
+            raise ZeroDivisionError
+        return getattr(Means, method)(self, rows, *rest)
+
+    with pytest.raises(InvalidArgument, match="failed for the rows"):
+        asked(type("Fragile", (Means,), {method: fragile})())
+
+
 def test_a_promise_broken_beyond_the_tried_data_is_found_by_an_audit() -> None:
     class Sly(Median):
         name = "sly"
 
         def sensitivities(self, rows, lo, hi, levels):
             found = super().sensitivities(rows, lo, hi, levels)
-            return found if len(rows) != 4 else found * 0
+            return found if rows[:, 0].tolist() != [0, 0, 1, 4] else found * 0
 
-    pairs = [(np.array([[0.0], [0], [4], [4]]), np.array([[0.0], [0], [4], [4], [4]]))]
+    pairs = [(np.array([[0.0], [0], [1], [4]]), np.array([[0.0], [0], [1], [4], [4]]))]
     assert not audit.check(asked(Sly()), pairs, widths=(1,)).passed
     assert audit.check(asked(Median()), pairs, widths=(1,)).passed
 
@@ -164,14 +202,14 @@ def test_a_failure_tells_nothing() -> None:
     class Fragile(Means):
         def value(self, rows, lo, hi):
             warnings.warn("rows!", stacklevel=1)
-            if len(rows) > 10:
+            if len(rows) > 2000:
                 raise ZeroDivisionError(rows[0])
             return super().value(rows, lo, hi)
 
     class Wrong(Means):
         def sensitivities(self, rows, lo, hi, levels):
             found = super().sensitivities(rows, lo, hi, levels)
-            return found if len(rows) < 10 else found * np.nan
+            return found if len(rows) < 2000 else found * np.nan
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -179,7 +217,7 @@ def test_a_failure_tells_nothing() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for request in requests:
-            many, other = np.zeros((20, 2)), np.full((30, 2), 4.0)
+            many, other = np.zeros((2020, 2)), np.full((2030, 2), 4.0)
             draws = [
                 mo.Curator(x, budget=mo.pure(1), entropy=SeededEntropy("f")).run(request).numbers
                 for x in (many, other)

@@ -247,7 +247,7 @@ class Means(mo.Sensitivities):
         return rows.mean(axis=0) if len(rows) else np.full(2, (lo + hi) / 2)
 
     def sensitivities(self, rows: Any, lo: float, hi: float, levels: int) -> Any:
-        return 2 * (hi - lo) / np.maximum(len(rows) - 1 - np.arange(levels), 1)
+        return 2 * (hi - lo) / np.maximum(len(rows) - np.arange(levels), 1)
 
 
 def test_a_statistic_that_holds_all_rows_is_refused_before_any_job(make: Any) -> None:

@@ -119,13 +119,70 @@ def test_values_cause_no_error(model) -> None:
         assert np.isfinite(ask(X[:3])).all()
 
 
+ODD = [None, "text", 2**70, 10**400, -(10**400), float("inf"), 1j, [3], {}, True, b"1", 1e308]
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: repr(odd)[:12])
+def test_no_item_of_a_list_decides_about_an_error(model, odd) -> None:
+    rows = [[i, i % 7] for i in range(30)]
+    goal = [float(i) for i in range(30)]
+    with warnings.catch_warnings(), np.errstate(all="raise"):
+        warnings.simplefilter("error")
+        for x, y in (
+            ([*rows, [odd, 1]], [*goal, 1]),
+            ((*map(tuple, rows), (1, odd)), [*goal, 1]),
+            ([*map(np.array, rows), [odd, 1]], [*goal, 1]),
+            ([[odd, odd]] * 30, goal),
+            (rows, [*goal[:-1], None if isinstance(odd, list) else odd]),  # a list is a shape
+        ):
+            fitted = model(within=WITHIN, epsilon=1).fit(x, y)
+            ask = fitted.predict if model is mo.LinearRegression else fitted.transform
+            ask(x)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_list_is_read_as_the_same_array(model, monkeypatch) -> None:
+    rows = [[float(a), None if i == 3 else float(b)] for i, (a, b, _) in enumerate(X[:200])]
+    plain = np.array([[np.nan if x is None else x for x in row] for row in rows])
+    fits = []
+    for x in (rows, plain):
+        monkeypatch.setattr(one_shot, "SYSTEM", Repeatable("list"))
+        fits.append(model(within=WITHIN, epsilon=5).fit(x, Y[:200].tolist()))
+    ask = [fit.predict if model is mo.LinearRegression else fit.transform for fit in fits]
+    assert np.array_equal(ask[0](rows), ask[1](plain), equal_nan=True)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_what_hides_values_or_is_too_wide_is_refused_by_its_type(model) -> None:
+    for small in (1.0, 1e300):
+        rows = np.full((20, 2), small)
+        hidden = np.ma.masked_array(rows, mask=rows > 2)
+        refused = [hidden, rows.astype(object), iter(rows), {"a": 1}]
+        if np.longdouble(0).itemsize > 8:
+            refused.append(rows.astype(np.longdouble) * 10)
+        for x in refused:
+            with pytest.raises(UnsupportedData):
+                model(within=WITHIN, epsilon=1).fit(x, np.ones(20))
+        with pytest.raises(UnsupportedData):
+            mo.LinearRegression(within=WITHIN, epsilon=1).fit(rows, hidden[:, 0])
+
+
+def test_a_signalling_nan_warns_nobody() -> None:
+    rows = np.ones((30, 2), np.float32)
+    rows.view(np.uint32)[3, 1] = 0x7F800001
+    with warnings.catch_warnings(), np.errstate(all="raise"):
+        warnings.simplefilter("error")
+        mo.PCA(1, within=WITHIN, epsilon=1).fit(rows).transform(rows)
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_bad_arguments(model) -> None:
     for given in ({}, {"within": WITHIN}, {"epsilon": 1}, {"within": (1, 0), "epsilon": 1}):
         with pytest.raises(InvalidArgument):
             model(**given).fit(X, Y)
     with pytest.raises(UnsupportedData):
-        model(within=WITHIN, epsilon=1).fit([["a", "b"]], [1])
+        model(within=WITHIN, epsilon=1).fit(np.array([["a", "b"]]), [1])
     with pytest.raises(ValueError, match="features"):
         model(within=WITHIN, epsilon=9).fit(X, Y).__getattribute__(
             "predict" if model is mo.LinearRegression else "transform"

@@ -187,6 +187,73 @@ def test_many_ties_are_cut_into_pieces() -> None:
     assert np.allclose(shares.mean(axis=0), [0.2, 0.5], atol=0.002)
 
 
+HEAPS = {
+    "one heap": {5: 3000},
+    "two heaps": {2: 400, 9: 401},
+    "a heap at an end, and few": {0: 900, 7: 3, 8: 1},
+    "all heaps": {x: 500 + 77 * x for x in range(12)},
+    "normal": {x: round(3000 * math.exp(-((x - 6) ** 2) / 8)) for x in range(12)},
+    "single records": dict.fromkeys(range(12), 1),
+}
+
+
+class Heaps:
+    """Records by the number at each value."""
+
+    def __init__(self, name: str) -> None:
+        self.ties = np.array([HEAPS[name].get(x, 0) for x in range(13)])
+        self.before = np.concatenate([[0], np.cumsum(self.ties)])
+        self.count = int(self.ties.sum())
+
+    def place(self, value: int) -> tuple[int, int]:
+        return int(self.before[value]), int(self.ties[value])
+
+    def below(self, value: int) -> int:
+        return int(self.before[value])
+
+    def between(self, start: int, stop: int):
+        here = (self.ties > 0) & (self.before[1:] > start) & (self.before[:-1] < stop)
+        return np.flatnonzero(here), self.before[:-1][here], self.ties[here]
+
+
+def heaped(name: str, qs, epsilon: Fraction, fine: int) -> NestedQuantiles:
+    return replace(law_of((), qs, epsilon=epsilon, fine=fine, last=11), records=Heaps(name))
+
+
+@pytest.mark.parametrize("name", HEAPS)
+@pytest.mark.parametrize("fine", [0, 1, 4])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(5), Fraction(40)])
+def test_a_draw_is_soon_accepted_whatever_the_ties(name, fine, epsilon, monkeypatch) -> None:
+    """Also where one point has more than a rank: no piece holds a near and a far point."""
+    tried, coin = [0], nested.exp_coin
+
+    def counted(*arguments) -> bool:
+        tried[0] += 1
+        assert tried[0] < 1000, "a draw that does not end"
+        return coin(*arguments)
+
+    monkeypatch.setattr(nested, "exp_coin", counted)
+    law, entropy = heaped(name, UNEVEN, epsilon, fine), SeededEntropy(f"{name}{fine}")
+    for _ in range(5):
+        assert law.log_density(law.sample(entropy)) > -math.inf
+
+
+@pytest.mark.parametrize("name", HEAPS)
+@pytest.mark.parametrize("fine", [0, 1, 4])
+def test_the_density_is_that_of_every_point(name, fine) -> None:
+    law = heaped(name, (Fraction(2, 5),), Fraction(3), fine)
+    (node,), heaps = law.nodes, law.records
+    points = np.arange((12 << fine) + 1)
+    cells, parts = np.divmod(points, 1 << fine)
+    below = heaps.before[cells] + heaps.ties[cells] * parts / (1 << fine)
+    losses = np.minimum(np.abs(below - 0.4 * heaps.count), node.cap)
+    expected = -float(node.rate) * losses
+    expected -= np.log(np.exp(expected).sum())
+    some = slice(None, None, max(1, len(points) // 30))
+    found = [law.log_density((z,)) for z in points[some].tolist()]
+    assert found == pytest.approx(expected[some], abs=1e-9)
+
+
 def test_impossible_outcomes() -> None:
     law = law_of((0, 1), THIRDS)
     for outcome in ((3, 2), (-1, 2), (0, 7)):

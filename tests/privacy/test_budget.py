@@ -75,3 +75,37 @@ def test_exactly_one_price_is_chosen() -> None:
         chosen_budget(None, None, 1.0)
     with pytest.raises(InvalidArgument, match="positive"):
         chosen_budget(None, None, Budget("pure", Fraction(0)))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("foo", Fraction(1)),
+        (["pure"], Fraction(1)),
+        ("pure", 1.0),
+        ("pure", float("nan")),
+        ("zcdp", True),
+        ("zcdp", "1"),
+        ("pure", Fraction(-1)),
+        ("approx", Fraction(1), Fraction(-1, 2)),
+        ("approx", Fraction(1), 1e-6),
+        ("pure", Fraction(1), Fraction(1, 2)),
+    ],
+)
+def test_a_budget_checks_its_kind_and_amounts(wrong) -> None:
+    with pytest.raises(InvalidArgument, match="budget"):
+        Budget(*wrong)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        Budget("approx", Fraction(1), Fraction(5)),
+        Budget("approx", Fraction(1), Fraction(1)),
+        Budget("pure", Fraction(0)),
+        Budget("zcdp", Fraction(10**101)),
+    ],
+)
+def test_what_cannot_be_a_budget_is_refused_where_it_is_given(wrong) -> None:
+    with pytest.raises(InvalidArgument, match="budget"):
+        chosen_budget(None, None, wrong)

@@ -39,6 +39,7 @@ from modicum.cli import (
 from modicum.cli.options import Parser
 from modicum.cli.output import Output
 from modicum.errors import InvalidArgument, ModicumError
+from modicum.privacy.ledger.address import without_passwords
 from modicum.version import VERSION
 
 __all__ = ["main"]
@@ -124,7 +125,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (ModicumError, OSError) as error:
-        print("modicum: error:", " ".join(str(error).split()), file=sys.stderr)
+        print("modicum: error:", without_passwords(" ".join(str(error).split())), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130

@@ -165,6 +165,6 @@ class MeanOfRange(Sensitivities):
         return np.asarray(rows.mean(axis=0) if len(rows) else [lo + (hi - lo) / 2])
 
     def sensitivities(self, rows: Reals, lo: float, hi: float, levels: int) -> Reals:
-        """Of n - k rows one may go: the mean moves by the width over n - k - 1 at most."""
-        left = np.maximum(len(rows) - 1 - np.arange(levels), 1)
+        """The larger one of two sets has at least n - k rows, of which one moves the mean."""
+        left = np.maximum(len(rows) - np.arange(levels), 1)
         return np.asarray((hi - lo) / left, dtype=np.float64)

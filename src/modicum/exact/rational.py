@@ -35,8 +35,8 @@ def as_fraction(x: float | str | Decimal | Fraction, name: str) -> Fraction:
     Raises
     ------
     InvalidArgument
-        For NaN, infinities, booleans, text that is no number, exponents beyond ±1000, and
-        anything else that is no real number.
+        For NaN, infinities, booleans, text that is no number or has an underscore, exponents beyond
+        ±1000, and anything else that is no real number.
 
     Examples
     --------
@@ -64,6 +64,8 @@ def as_fraction(x: float | str | Decimal | Fraction, name: str) -> Fraction:
 
 def _decimal(text: str) -> Decimal | None:
     """Read a decimal numeral; None unless it is finite and of moderate size."""
+    if "_" in text:  # a slip as often as not: 1_0 for 1.0
+        return None
     try:
         value = Decimal(text.strip())
     except InvalidOperation:

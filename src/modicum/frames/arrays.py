@@ -19,7 +19,7 @@ from modicum.frames.quiet import quiet
 from modicum.frames.types import check_number
 from modicum.summaries.base import Integers
 
-__all__ = ["ArrayColumn", "open_array", "open_list"]
+__all__ = ["ArrayColumn", "numbers_of", "open_array", "open_list"]
 
 _NUMBERS: tuple[type, ...] = (Real, Decimal, np.bool_, type(None))
 
@@ -64,9 +64,14 @@ def open_list(items: Sequence[Any]) -> MemorySource:
 
     A list declares no type, so refusing an item would tell something about it.
     """
+    return _source("list", numbers_of(items))
+
+
+def numbers_of(items: Sequence[Any]) -> Floats:
+    """Convert items of no declared type; one that is no number is missing."""
     with quiet():
         parts = [_converted(items[i : i + CHUNK]) for i in range(0, len(items), CHUNK)]
-    return _source("list", np.concatenate([*parts, np.empty(0)]))
+    return np.concatenate([*parts, np.empty(0)])
 
 
 def _source(engine: str, values: NDArray[Any]) -> MemorySource:

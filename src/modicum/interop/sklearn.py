@@ -17,8 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum import one_shot
-from modicum.errors import InvalidArgument, UnsupportedData
+from modicum.errors import InvalidArgument
 from modicum.estimators.covariance import ComponentsEvidence
+from modicum.frames.quiet import quiet
+from modicum.interop.typed import typed
 from modicum.privacy.budget import Number, chosen_budget, pure, zcdp
 from modicum.release import Record
 
@@ -66,15 +68,15 @@ class _Private(_base.BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any, *, reset: bool) -> Floats:
         """Return a table as floats, checked by its shape and its types alone."""
-        _check_types(X)
-        read: Floats = _validation.validate_data(
-            self,
-            X,
-            reset=reset,
-            dtype=np.float64,
-            ensure_all_finite=False,
-            ensure_min_samples=0,
-        )
+        with quiet():
+            read: Floats = _validation.validate_data(
+                self,
+                typed(X),
+                reset=reset,
+                dtype=np.float64,
+                ensure_all_finite=False,
+                ensure_min_samples=0,
+            )
         return read
 
     def _check_fitted(self) -> None:
@@ -151,7 +153,8 @@ class LinearRegression(_base.RegressorMixin, _Private):  # type: ignore[misc]
     def predict(self, X: Any) -> Floats:
         """Return ``X @ coef_ + intercept_``, which costs nothing."""
         self._check_fitted()
-        predicted: Floats = self._read(X, reset=False) @ self.coef_ + self.intercept_
+        with quiet():
+            predicted: Floats = self._read(X, reset=False) @ self.coef_ + self.intercept_
         return predicted
 
 
@@ -231,7 +234,8 @@ class PCA(_base.ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[
     def transform(self, X: Any) -> Floats:
         """Project rows on the components, which costs nothing."""
         self._check_fitted()
-        projected: Floats = (self._read(X, reset=False) - self.mean_) @ self.components_.T
+        with quiet():
+            projected: Floats = (self._read(X, reset=False) - self.mean_) @ self.components_.T
         return projected
 
     def inverse_transform(self, X: Any) -> Floats:
@@ -278,7 +282,8 @@ class _Scaler(_base.OneToOneFeatureMixin, _Transformer, ABC):  # type: ignore[mi
         self._check_fitted()
         rows = self._read(X, reset=False)
         centre, scale = self._ends()
-        scaled: Floats = (rows - centre) / scale
+        with quiet():
+            scaled: Floats = (rows - centre) / scale
         return scaled
 
     def inverse_transform(self, X: Any) -> Floats:
@@ -366,18 +371,6 @@ def _goal(y: Any) -> Floats:
     """Read y by its shape and type alone."""
     if y is None:
         raise InvalidArgument("requires y to be passed, but the target y is None")
-    _check_types(y)
-    goal: Floats = _validation.column_or_1d(y, dtype=np.float64, warn=True)
+    with quiet():
+        goal: Floats = _validation.column_or_1d(typed(y), dtype=np.float64, warn=True)
     return goal
-
-
-def _check_types(X: Any) -> None:
-    """Refuse what is no table of numbers by its types, so that no value is looked at."""
-    if isinstance(X, list | tuple):
-        kinds = {np.asarray(X).dtype.kind}
-    elif hasattr(X, "dtypes") and not hasattr(X, "dtype"):
-        kinds = {getattr(each, "kind", "O") for each in X.dtypes}
-    else:
-        kinds = {getattr(getattr(X, "dtype", None), "kind", "f")}
-    if not kinds <= set("biufc"):
-        raise UnsupportedData("a table of numbers is needed: convert text and objects beforehand")

@@ -333,14 +333,19 @@ class _Pieces:
     def _cut(self, kept: NDArray[np.bool_], heavy: NDArray[np.bool_], cap: int) -> _Pieces:
         """Cut heavy pieces so that the mass grows by about one rank where the loss is not capped.
 
-        They lie in one integer each.
+        They lie in one integer each. Where a single point has more than a rank, each point there is
+        a piece: so the losses of a piece never differ by much more than a rank, and a sampler that
+        takes the least for all accepts soon.
         """
         mass, slope, size = self.mass[heavy], self.slope[heavy], self.sizes[heavy]
-        # Between near and far in equal parts, and what is before and after them.
+        # From the last point at -cap to the first one beyond cap in equal parts, and what is before
+        # and after them, where the loss is capped.
         near, far = (
-            np.clip(np.floor((x - mass) / slope), 0, size).astype(np.int64) for x in (-cap, cap)
+            np.clip(np.floor((x - mass) / slope) + more, 0, size).astype(np.int64)
+            for x, more in ((-cap, 0), (cap, 1))
         )
-        parts = np.maximum(1, np.ceil(slope * (far - near))).astype(np.int64)
+        wanted = np.minimum(np.ceil(slope * (far - near)), far - near)
+        parts = np.maximum(1, wanted).astype(np.int64)
         piece = np.repeat(np.arange(len(parts)), parts + 2)
         part = np.arange(len(piece)) - np.repeat(np.cumsum(parts + 2) - parts - 2, parts + 2) - 1
 

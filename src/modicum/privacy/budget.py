@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, get_args
 
 from modicum.errors import InvalidArgument
 from modicum.exact.rational import as_fraction
@@ -24,6 +24,8 @@ __all__ = [
 Kind = Literal["pure", "zcdp", "approx"]
 Number = int | float | str | Fraction
 
+_KINDS = get_args(Kind)
+
 
 @dataclass(frozen=True, slots=True)
 class Budget:
@@ -42,6 +44,11 @@ class Budget:
     delta : Fraction
         δ, zero unless the kind is ``"approx"``.
 
+    Raises
+    ------
+    InvalidArgument
+        If the kind is another, or an amount is negative or no ``Fraction`` (integers will do).
+
     Examples
     --------
     >>> pure("0.1") + pure("0.2") == pure("0.3")
@@ -53,6 +60,19 @@ class Budget:
     kind: Kind
     amount: Fraction
     delta: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        if self.kind not in _KINDS:
+            raise InvalidArgument(f"a budget's kind is pure, zcdp or approx, got {self.kind!r}")
+        amounts: tuple[tuple[str, object], ...] = (("amount", self.amount), ("delta", self.delta))
+        for name, given in amounts:
+            if not isinstance(given, Fraction | int) or isinstance(given, bool) or given < 0:
+                raise InvalidArgument(
+                    f"a budget's {name} is an exact number of at least 0, got {given!r}: make "
+                    "budgets with modicum.pure, zcdp or approx"
+                )
+        if self.delta and self.kind != "approx":
+            raise InvalidArgument(f"a budget of kind {self.kind!r} has no δ, got {self.delta}")
 
     def __add__(self, other: Budget) -> Budget:
         self._same_kind(other)
@@ -192,7 +212,8 @@ def chosen_budget(epsilon: Number | None, rho: Number | None, budget: Budget | N
     Raises
     ------
     InvalidArgument
-        If none or more than one is given, or ``budget`` is not a :class:`Budget`.
+        If none or more than one is given, or ``budget`` is not a :class:`Budget` that can be spent:
+        positive, of at most 10^100, and with a δ below 1.
     """
     if sum(x is not None for x in (epsilon, rho, budget)) != 1:
         raise InvalidArgument(
@@ -207,6 +228,7 @@ def chosen_budget(epsilon: Number | None, rho: Number | None, budget: Budget | N
         raise InvalidArgument(
             f"budget must come from modicum.pure, zcdp or approx, got {type(budget).__name__}"
         )
-    if budget.amount <= 0 or budget.delta < 0:
-        raise InvalidArgument(f"budget must be positive, got {budget}")
+    _positive(budget.amount, "budget")
+    if budget.delta >= 1:
+        raise InvalidArgument(f"the δ of a budget must be below 1, got {budget}")
     return budget

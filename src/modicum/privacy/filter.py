@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from fractions import Fraction
+from typing import NoReturn
 
-from modicum.errors import BudgetExceeded
+from modicum.errors import BudgetExceeded, InvalidArgument
 from modicum.privacy.budget import Budget, chosen_budget
 from modicum.privacy.event import Event, cost
 
@@ -31,6 +34,9 @@ class Filter:
     does so for a moment that was fixed beforehand; for one that was chosen because of the
     releases, only the whole budget is a guarantee.
 
+    Safe to share between threads. It cannot be copied, pickled or used in a forked process: its
+    budget would be spent twice.
+
     Examples
     --------
     >>> from modicum.privacy.budget import zcdp
@@ -42,11 +48,12 @@ class Filter:
     zcdp('0.5')
     """
 
-    __slots__ = ("_budget", "_spent")
+    __slots__ = ("_budget", "_lock", "_process", "_spent")
 
     def __init__(self, budget: Budget) -> None:
         self._budget = chosen_budget(None, None, budget)
         self._spent = Budget(budget.kind, Fraction(0))
+        self._lock, self._process = threading.Lock(), os.getpid()
 
     @property
     def budget(self) -> Budget:
@@ -86,9 +93,25 @@ class Filter:
             )
 
     def charge(self, price: Budget) -> None:
-        """Charge a price in the currency of the budget."""
-        self.check(price)
-        self._spent = self._spent + price
+        """Charge a price in the currency of the budget.
+
+        Raises
+        ------
+        BudgetExceeded
+            If it is more than what is left; nothing is charged.
+        """
+        if os.getpid() != self._process:  # before the lock: a fork may have copied it locked
+            raise InvalidArgument(
+                "a Filter cannot be used in a forked process: its budget would be spent twice"
+            )
+        with self._lock:
+            self.check(price)
+            self._spent = self._spent + price
 
     def __repr__(self) -> str:
         return f"Filter({self._budget!r}, spent={self._spent!r})"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Filter cannot be pickled or copied: it guards a budget")
+
+    __copy__ = __deepcopy__ = None

@@ -82,7 +82,7 @@ def vector(
     ...         return rows.mean(axis=0) if len(rows) else np.full(2, (lo + hi) / 2)
     ...
     ...     def sensitivities(self, rows, lo, hi, levels):
-    ...         return 2 * (hi - lo) / np.maximum(len(rows) - 1 - np.arange(levels), 1)
+    ...         return 2 * (hi - lo) / np.maximum(len(rows) - np.arange(levels), 1)
     >>> vector(["x", "y"], statistic=Means(), within=(0, 100), epsilon=1).statistic
     'vector'
     """

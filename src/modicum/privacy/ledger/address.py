@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -9,7 +10,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from modicum.errors import InvalidArgument
 
-__all__ = ["Address"]
+__all__ = ["Address", "without_passwords"]
 
 _HELP = (
     "a ledger is sqlite:///FILE (four slashes for an absolute path) or "
@@ -101,6 +102,20 @@ class Address:
     def scrubbed(self, text: str) -> str:
         """Take the password out of a text, such as a driver's message."""
         return text.replace(self.password, "***") if self.password else text
+
+
+def without_passwords(text: str) -> str:
+    """Take the passwords of URLs out of a text that quotes words of a command.
+
+    A password may itself hold any character, so everything goes up to the last ``@``.
+
+    Examples
+    --------
+    >>> without_passwords("unrecognized arguments: postgresql://anna:a@/b c@db.example/budget")
+    'unrecognized arguments: postgresql://anna:***@db.example/budget'
+    """
+    text = re.sub(r"(://[^\s/@:]*):.*@", r"\1:***@", text, flags=re.DOTALL)
+    return re.sub(r"\b(password=)[^&\s]*", r"\1***", text)
 
 
 def _options(query: str) -> dict[str, str]:

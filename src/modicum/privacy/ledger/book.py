@@ -252,7 +252,8 @@ class Ledger:
     def export(self) -> Iterator[str]:
         """Write every entry as a line of JSON; the first line names the schema."""
         with self._transaction(write=False) as db:
-            yield from export_lines(db)
+            lines = list(export_lines(db))  # nobody can charge before this is read
+        yield from lines
 
     def load(self, lines: Iterable[str]) -> Verified:
         """Take over the accounts of an :meth:`export`, all or none.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import getpass
+import json
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,12 +16,15 @@ from urllib.parse import quote
 
 from modicum.errors import AccessDenied, InvalidArgument, LedgerCorrupt, LedgerError
 from modicum.privacy.ledger.address import Address
+from modicum.privacy.ledger.place import Place, is_left
 from modicum.privacy.ledger.store import SCHEMA, Db, failed, tables
 
 __all__ = ["SqliteStore"]
 
 _LEAST = (3, 37)  # STRICT tables
 _PATIENCE = 60.0  # seconds to wait for other writers
+# The journal stays, its head is cleared: half the writes of one that is removed after each commit.
+_JOURNAL = "persist"
 
 _APPEND_ONLY = [
     f"""CREATE TRIGGER IF NOT EXISTS modicum_no_{verb.lower()} BEFORE {verb} ON modicum_entry
@@ -42,9 +47,10 @@ class _Connection:
 class SqliteStore:
     """One file on a local disk.
 
-    A writer holds the only write lock from the start of its transaction (``BEGIN IMMEDIATE``).
-    Its entry is in the write-ahead log, and the log on the disk (``synchronous=FULL``), before
-    the transaction is over.
+    A writer holds the only write lock from the start of its transaction (``BEGIN IMMEDIATE``). Its
+    entry is in the file itself, and the file on the disk, before the transaction is over; the
+    journal beside it has what is rolled back if the writer dies before. There is no write-ahead
+    log: its locks and charges would lie beside a name, and be lost with it.
     """
 
     lock = ""
@@ -53,6 +59,7 @@ class SqliteStore:
         self.address = address
         self._turn = threading.RLock()
         self._open: sqlite3.Connection | None = None
+        self._place: Place | None = None
         try:
             self._who = getpass.getuser()
         except (KeyError, OSError, ImportError):
@@ -68,15 +75,18 @@ class SqliteStore:
         if path.exists() and path.stat().st_size:
             with self.transaction(write=False):
                 return
-        with self._turn, self._failures():
-            self._open = self._connect("rwc")
-            self._make_durable(self._open)
-            with self.transaction(write=True) as db:
+        with self._turn:
+            with self._failures():
+                self._open = self._connect("rwc")
+                self._place = Place.of(self.address.path)
+                self._make_durable(self._open)
+            with self._begun(self._open, write=True) as db:
                 for statement in (*tables(" STRICT", "INTEGER"), *_APPEND_ONLY):
                     db.rows(statement)
                 db.rows(
                     "INSERT OR IGNORE INTO modicum_meta VALUES ('schema', :schema)", schema=SCHEMA
                 )
+                self._settle(db, write=True)
 
     @contextmanager
     def transaction(self, *, write: bool) -> Iterator[Db]:
@@ -86,21 +96,67 @@ class SqliteStore:
         with self._turn:
             with self._failures():
                 connection = self._ready()
-                connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
-            try:
-                with self._failures():
-                    yield _Connection(connection)
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    connection.execute("ROLLBACK")
-                raise
-            with self._failures(committing=write):
-                connection.execute("COMMIT")
+            with self._begun(connection, write=write) as db:
+                self._settle(db, write=write)
+                yield db
+
+    @contextmanager
+    def _begun(self, connection: sqlite3.Connection, *, write: bool) -> Iterator[Db]:
+        """Begin a transaction, and commit or undo it."""
+        with self._failures():
+            connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+        try:
+            with self._failures():
+                yield _Connection(connection)
+        except BaseException as error:
+            with suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+            if isinstance(error, LedgerError):  # the next one looks again where the file is
+                self.close()
+            raise
+        with self._failures(committing=write):
+            connection.execute("COMMIT")
+
+    def _settle(self, db: Db, *, write: bool) -> None:
+        """Check, within a transaction, that the file has one name, and its journal was not lost.
+
+        The ledger holds the name under which it was last written. Under a new one the journal of a
+        transaction that was broken off would be missed here, and be rolled back over later
+        entries if the file got its old name again.
+        """
+        place = self._place
+        assert place is not None
+        place.check()
+        if write and db.rows("PRAGMA journal_mode") != [(_JOURNAL,)]:
+            raise LedgerError(
+                f"another program changed how {self.address} is written; nothing was written or "
+                "released, ask again"
+            )
+        found = db.rows("SELECT value FROM modicum_meta WHERE name = 'place'")
+        key, before = json.loads(found[0][0]) if found else (None, None)
+        if key == place.key:
+            return
+        if before is not None and is_left(before):
+            raise LedgerError(
+                f"{place.path} was {before} when a process died while it wrote, and what has to be "
+                "undone lies beside that name: rename the file back and look at it once (modicum "
+                "ledger show); nothing was written or released"
+            )
+        if write:
+            self._check_pages(db)
+            db.rows(
+                "INSERT INTO modicum_meta VALUES ('place', :value) "
+                "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                value=json.dumps([place.key, place.path]),
+            )
 
     def check(self) -> None:
         """Check pages, indexes and constraints."""
         with self.transaction(write=False) as db:
-            said = [str(row[0]) for row in db.rows("PRAGMA integrity_check")]
+            self._check_pages(db)
+
+    def _check_pages(self, db: Db) -> None:
+        said = [str(row[0]) for row in db.rows("PRAGMA integrity_check")]
         if said != ["ok"]:
             raise LedgerCorrupt(f"the file of {self.address} is damaged: {said[0]}")
 
@@ -122,27 +178,46 @@ class SqliteStore:
                     f"there is no ledger {self.address}: create it once, with "
                     "`modicum ledger create` or modicum.Ledger.create(url)"
                 )
+            self._place = Place.of(self.address.path)
             self._open = self._viewing() if self.address.read_only else self._connect("rw")
             schema = self._schema(self._open)
             if schema != SCHEMA:
                 self.close()
                 raise LedgerError(f"{self.address} is no ledger of kind {SCHEMA}, but {schema!r}")
             if not self.address.read_only:
-                self._make_durable(self._open)
+                self._open = self._alone(self._open)
         return self._open
+
+    def _alone(self, connection: sqlite3.Connection) -> sqlite3.Connection:
+        """Make a connection durable.
+
+        Ledgers used to have a write-ahead log. It ends when nobody else has the file open, so those
+        who wait for that close it between two attempts.
+        """
+        until = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                self._make_durable(connection)
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() > until:
+                    raise
+                connection.close()
+                time.sleep(0.002 * (1 + os.getpid() % 8))  # not all at the same moments
+                connection = self._connect("rw")
+            else:
+                return connection
 
     def _viewing(self) -> sqlite3.Connection:
         """Open to look only.
 
-        Without the right to write beside it, a file in write-ahead mode can be read while a writer
-        has it open, or as immutable while its log is empty.
+        Without the right to write beside it, a file that still has a write-ahead log can be read
+        while a writer has it open, or as immutable while its log is empty.
         """
         connection = self._connect("ro")
         try:
             self._schema(connection)
         except sqlite3.OperationalError:
-            log = Path(f"{self.address.path}-wal")
-            if log.exists() and log.stat().st_size:
+            if self._place is None or self._place.logs():
                 raise
             connection.close()
             return self._connect("ro&immutable=1")
@@ -159,7 +234,7 @@ class SqliteStore:
 
     def _connect(self, mode: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            f"file:{quote(os.path.abspath(self.address.path))}?mode={mode}",  # noqa: PTH100
+            f"file:{quote(os.path.realpath(self.address.path))}?mode={mode}",
             uri=True,
             timeout=_PATIENCE,
             isolation_level=None,
@@ -172,12 +247,12 @@ class SqliteStore:
 
     def _make_durable(self, connection: sqlite3.Connection) -> None:
         """Let a commit return when it is on the disk."""
-        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA synchronous=EXTRA")
         connection.execute("PRAGMA fullfsync=ON")
-        (journal,) = connection.execute("PRAGMA journal_mode=WAL").fetchone()
-        if journal != "wal":
+        (journal,) = connection.execute(f"PRAGMA journal_mode={_JOURNAL}").fetchone()
+        if journal != _JOURNAL:
             raise LedgerError(
-                f"{self.address} cannot have a write-ahead log: put it on a local disk"
+                f"{self.address} cannot have a rollback journal: put it on a local disk"
             )
 
     @contextmanager
