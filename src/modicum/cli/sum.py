@@ -45,7 +45,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
 
 
 def _chosen(arguments: argparse.Namespace) -> dict[str, Any]:
-    return {"clusters": arguments.clusters}
+    return {"method": arguments.method, "clusters": arguments.clusters}
 
 
 def _question(arguments: argparse.Namespace, price: Budget) -> Request:

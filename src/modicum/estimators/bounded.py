@@ -18,7 +18,7 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.bounded_mean import transformed_mean
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
-from modicum.status import OK, Status
+from modicum.status import OK, Status, unseen
 from modicum.steps import Steps, draw, need
 from modicum.summaries.clipped import ClippedSum
 
@@ -83,6 +83,11 @@ class BoundedEvidence:
         """Whether the interval says anything."""
         lower, upper = self.interval(0.95, None)
         return OK if _USELESS * (upper - lower) < self.lattice.hi - self.lattice.lo else TOO_LITTLE
+
+    @property
+    def none_seen(self) -> bool:
+        """Whether the released count cannot be told from 0."""
+        return unseen(self.count, self.noise.bound(0.1) / max(self.lattice.width, 1))
 
     @property
     def condition(self) -> str:

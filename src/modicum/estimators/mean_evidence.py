@@ -9,7 +9,7 @@ from modicum.estimators.outside import Outside
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.noise import Noise
 from modicum.release import Interval
-from modicum.status import OK, Status
+from modicum.status import FINE_STEPS, OK, Status, unseen
 
 __all__ = [
     "Counted",
@@ -160,6 +160,17 @@ class MeanEvidence:
         )
 
     @property
+    def none_seen(self) -> bool:
+        """Whether the released count cannot be told from 0."""
+        return unseen(float(self.counted.value), self.counted.bound(0.1))
+
+    @property
+    def in_steps(self) -> tuple[int, ...]:
+        """How large the largest released bound is, in lattice steps; 0 if it may hold zeros."""
+        furthest = max(abs(self.lo), abs(self.hi))
+        return (furthest if furthest >= FINE_STEPS or not self.lo <= 0 <= self.hi else 0,)
+
+    @property
     def condition(self) -> str:
         """What the default interval assumes."""
         index = self.outside.index()
@@ -254,6 +265,17 @@ class SingleValueEvidence:
             max(lower * self.lattice.step, self.lattice.lo),
             min(upper * self.lattice.step, self.lattice.hi),
         )
+
+    @property
+    def none_seen(self) -> bool:
+        """Whether the released count cannot be told from 0."""
+        return unseen(float(self.counted.value), self.counted.bound(0.1))
+
+    @property
+    def in_steps(self) -> tuple[int, ...]:
+        """How large the largest released bound is, in lattice steps; 0 if it may hold zeros."""
+        furthest = max(abs(self.lo), abs(self.hi))
+        return (furthest if furthest >= FINE_STEPS or not self.lo <= 0 <= self.hi else 0,)
 
     @property
     def condition(self) -> str:

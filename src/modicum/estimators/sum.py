@@ -38,7 +38,7 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.radius import RadiusGrid
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
-from modicum.status import OK, Status
+from modicum.status import FINE_STEPS, OK, Status, unseen
 from modicum.steps import Steps, draw, need, need_both
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.clipped import ClippedSum
@@ -120,6 +120,17 @@ class SumEvidence:
         return self.outside.reach(alpha, tail, distance, 0, noise=noise, factor=factor)
 
     @property
+    def none_seen(self) -> bool:
+        """Whether the released count cannot be told from 0."""
+        return unseen(self.count, self.count_noise.bound(0.1))
+
+    @property
+    def in_steps(self) -> tuple[int, ...]:
+        """How large the largest released bound is, in lattice steps; 0 if it may hold zeros."""
+        furthest = max(abs(self.lo), abs(self.hi))
+        return (furthest if furthest >= FINE_STEPS or not self.lo <= 0 <= self.hi else 0,)
+
+    @property
     def condition(self) -> str:
         """What the default interval assumes."""
         return "" if self.outside is None else "for tails of index 3 or lighter"
@@ -194,6 +205,11 @@ class HomeSumEvidence:
         lower = min(sums) + others * (self.lattice.first - self.point) - 0.5 * counts[1]
         upper = max(sums) + others * (self.lattice.last - self.point) + 0.5 * counts[1]
         return Interval(lower * self.lattice.step, upper * self.lattice.step)
+
+    @property
+    def none_seen(self) -> bool:
+        """Whether the released count cannot be told from 0."""
+        return unseen(self.count, self.count_noise.bound(0.1))
 
     @property
     def condition(self) -> str:
@@ -347,7 +363,7 @@ def _radius(here: Setting, tails: TailSummary | None, place: _Place) -> Steps[tu
 
 def _over_the_range(here: Setting, n0: int, counted: NoisyTerm, remark: Status) -> Steps[Answer]:
     evidence = yield from _within(here, None, n0, counted)
-    return Answer(evidence.value, evidence, remark)
+    return Answer(evidence.value, evidence, TOO_LITTLE if evidence.none_seen else remark)
 
 
 def _at_home(here: Setting, place: _Place, n0: int, counted: NoisyTerm) -> Steps[Answer]:

@@ -11,7 +11,7 @@ from modicum.estimators.mean_evidence import Counted, NoisyTerm, elsewhere_in_wo
 from modicum.estimators.outside import Outside
 from modicum.exact.lattice import Lattice
 from modicum.release import Interval
-from modicum.status import Status
+from modicum.status import FINE_STEPS, Status, unseen
 
 __all__ = ["ConstantEvidence", "VarianceEvidence"]
 
@@ -134,6 +134,16 @@ class VarianceEvidence:
         return (usual + largest) * float(widest) ** 2
 
     @property
+    def none_seen(self) -> bool:
+        """Whether the released count cannot be told from 0."""
+        return unseen(float(self.rough.counted.value), self.rough.counted.bound(0.1))
+
+    @property
+    def in_steps(self) -> tuple[int, ...]:
+        """How far the bounds are apart, in lattice steps; 0 if that may be an atom's doing."""
+        return (self.hi - self.lo if self.hi - self.lo >= FINE_STEPS else 0,)
+
+    @property
     def condition(self) -> str:
         """What the default interval assumes."""
         return "for tails of index 3 or lighter"
@@ -222,6 +232,11 @@ class ConstantEvidence:
     def status(self) -> Status:
         """What to know about it."""
         return single_status(self.elsewhere, self.noise)
+
+    @property
+    def none_seen(self) -> bool:
+        """Whether the released count cannot be told from 0."""
+        return unseen(float(self.counted.value), self.counted.bound(0.1))
 
     @property
     def condition(self) -> str:
