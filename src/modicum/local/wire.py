@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 
-__all__ = ["VERSION", "Announcement", "frame", "joined", "octets", "packed", "sifted"]
+__all__ = ["VERSION", "Announcement", "frame", "head", "joined", "octets", "packed", "sifted"]
 
 VERSION = 1
 _MAGIC = int.from_bytes(b"mL", "little")
@@ -97,6 +97,18 @@ def frame(answer: np.dtype[Any]) -> np.dtype[Any]:
             ("answer", answer),
         ]
     )
+
+
+def head(session: int, number: int) -> bytes:
+    """Return how every frame of a round begins: all that stands before the client's number.
+
+    Examples
+    --------
+    >>> head(5, 1)
+    b'mL\\x01\\x01\\x05\\x00\\x00\\x00\\x00\\x00\\x00\\x00'
+    """
+    empty = packed(session, number, np.zeros(1, np.uint64), np.zeros(1, np.uint8))
+    return empty.tobytes()[: empty.dtype.fields["client"][1]]
 
 
 def packed(

@@ -17,7 +17,7 @@ from modicum.local.round import Answers
 from modicum.local.tree import Tree
 from modicum.local.tree_round import TreeRound
 from modicum.local.vectors import LARGEST_RADIUS, Vectors
-from modicum.local.wire import Announcement, frame
+from modicum.local.wire import Announcement, frame, head
 from modicum.local.written import Written, reread
 from modicum.privacy.budget import Budget, Number
 from modicum.shuffle.amplification import single_epsilon
@@ -96,7 +96,15 @@ class MeanVector(Written):
         if number not in (CENTRES, NORMS, MEANS):
             raise InvalidArgument(f"there are 3 rounds, got round {number}")
         size, each = self.message_sizes[number - 1], self.messages[number - 1]
-        return Shuffler(size=size, each=each, least=self.honest, entropy=entropy)
+        heads = self.sum.heads if number == MEANS else [head(self.tag, number)]
+        return Shuffler(
+            size=size,
+            each=each,
+            least=self.honest,
+            most=self.clients,
+            heads=heads,
+            entropy=entropy,
+        )
 
     def first(self) -> Announcement:
         """Return the announcement of the first round."""
@@ -240,7 +248,7 @@ def mean_vector(
         Budget of a client in all three rounds, whose vector may be replaced by any other: ε of
         0.01 to 10, δ of 1e-12 to 1e-3.
     clients : int
-        How many are expected, 100 to 2^24.
+        How many at most, 100 to 2^24.
     honest : int, optional
         How many at least take part in every round and follow the protocol; by default 9 in 10.
     session : str, optional
