@@ -94,9 +94,9 @@ class Histogram(OneNumber):
     def closed(self, said: Announcement, answers: Answers) -> Distribution:
         """Return the estimate."""
         asked, count = self.asked(said), len(answers.values)
-        return Distribution(
-            count, asked.deviation(count), self.lattice, self.cells, asked.grown(answers)
-        )
+        grown = asked.grown(answers)
+        deviation = asked.deviation(count, mixed=grown.mixed)
+        return Distribution(count, deviation, self.lattice, self.cells, grown)
 
     def error(self, clients: int) -> float:
         """Predict the typical error of the share below a point, for that many answers.

@@ -18,6 +18,9 @@ _LEAST_INFORMATION = 1e-12  # of a level nobody answered about
 Shares = Callable[[int, NDArray[np.int64]], NDArray[np.float64]]
 """Estimates the shares of people at nodes of a level."""
 
+Spread = Callable[[int, NDArray[np.float64]], NDArray[np.float64]]
+"""Variances of estimates at a level, given the shares that they estimate."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tree:
@@ -78,6 +81,13 @@ class Grown:
         """Share of people in cells below ``cell``, which may split a stretch."""
         return float(np.interp(cell, self.edges, np.append(0.0, np.cumsum(self.shares))))
 
+    @property
+    def mixed(self) -> float:
+        """Average of F (1 - F) over all cells, F the share below them."""
+        below = np.clip(np.cumsum(self.shares)[:-1], 0.0, 1.0)
+        middle = (self.edges[2:] - self.edges[:-2]) / 2
+        return float((below * (1 - below) * middle).sum() / self.edges[-1])
+
     def rank(self, share: float) -> float:
         """Return the cell, or a point in a stretch, below which that share lies."""
         sums = np.append(0.0, np.cumsum(self.bounded))
@@ -97,7 +107,12 @@ class _Level:
 
 
 def grow(
-    tree: Tree, shares: Shares, information: NDArray[np.float64], *, sure: float = 0.0
+    tree: Tree,
+    shares: Shares,
+    information: NDArray[np.float64],
+    *,
+    sure: float | Sequence[float] = 0.0,
+    spread: Spread | None = None,
 ) -> Grown:
     """Estimate a distribution from separate estimates of every level.
 
@@ -106,10 +121,12 @@ def grow(
     tree : Tree
     shares : function of a level and of nodes
     information : (depth,) float array
-        One over the variance of a share, for each level; 0 where nobody answered.
-    sure : float
+        One over the variance of an empty node's share, for each level; 0 where nobody answered.
+    sure : float, or one for each level
         ``bounded`` ignores shares below so many standard deviations of their level, beside siblings
         that have more.
+    spread : function of a level and of shares, optional
+        Variances of the estimates, given the shares, for a second fit.
 
     Notes
     -----
@@ -120,12 +137,17 @@ def grow(
     for unequal variances): upwards, a node's own estimate and the sum of its children's are
     averaged by their information; downwards, what a parent has more than its children is spread
     over these by their variances. The root is 1. Linear, with weights that depend on counts of
-    answers alone: unbiased if the tree was not chosen.
+    answers alone: unbiased if the tree was not chosen. A share that is not small has more variance
+    than an empty node, by who is asked; with ``spread``, the fit is made again with the variances
+    of the first one's shares, whose noise biases it in the second order.
     """
     levels = _levels(tree, shares)
     information = np.maximum(information, _LEAST_INFORMATION)
-    fitted = _fitted(levels, information)
-    bounded = _bounded(levels, fitted, sure / np.sqrt(information))
+    fitted = _fitted(levels, _empty(levels, information))
+    if spread is not None:
+        most = 1 / _LEAST_INFORMATION
+        fitted = _fitted(levels, [np.minimum(spread(i, x), most) for i, x in enumerate(fitted, 1)])
+    bounded = _bounded(levels, fitted, np.asarray(sure) / np.sqrt(information))
     starts, values, least = [], [], []
     for depth, level in enumerate(levels, 1):
         closed = ~level.open
@@ -164,7 +186,7 @@ def last_taken(
     information = np.maximum(information, _LEAST_INFORMATION)
     above, end = 0, float(tree.cells)
     for depth, (level, fitted) in enumerate(
-        zip(levels, _fitted(levels, information), strict=True), 1
+        zip(levels, _fitted(levels, _empty(levels, information)), strict=True), 1
     ):
         mine = np.flatnonzero(level.parents == above)
         tails = np.append(np.cumsum(fitted[mine][::-1])[::-1], 0.0)
@@ -203,10 +225,15 @@ def _levels(tree: Tree, shares: Shares) -> list[_Level]:
     return levels
 
 
-def _fitted(levels: list[_Level], information: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """Weighted least squares on the tree, [T2]."""
+def _empty(levels: list[_Level], information: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Return the variances of all nodes as if they were empty."""
+    return [np.full(len(x.nodes), 1 / i) for x, i in zip(levels, information, strict=True)]
+
+
+def _fitted(levels: list[_Level], given: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+    """Weighted least squares on the tree, [T2]; ``given`` are variances."""
     means = [level.shares.copy() for level in levels]
-    variances = [np.full(len(x.nodes), 1 / i) for x, i in zip(levels, information, strict=True)]
+    variances = [variance.copy() for variance in given]
     for level, here in zip(levels[-2::-1], range(len(levels) - 2, -1, -1), strict=True):
         below, count = levels[here + 1], int(level.open.sum())
         sums = np.bincount(below.parents, weights=means[here + 1], minlength=count)

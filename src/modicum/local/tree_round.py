@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -86,18 +87,51 @@ class TreeRound(Round):
         possible: NDArray[np.bool_] = answers < most[self._asked(found)[1] - 1]
         return possible
 
-    def grown(self, answers: Answers, attribute: int = 0, *, sure: float = 0.0) -> Grown:
+    def grown(
+        self, answers: Answers, attribute: int = 0, *, sure: float | Sequence[float] = 0.0
+    ) -> Grown:
         """Estimate the distribution of an attribute; ``sure`` is that of :func:`grow`."""
-        return grow(self.tree, *self._estimates(answers, attribute), sure=sure)
+        shares, counts = self.estimates(answers, attribute)
+
+        def spread(level: int, held: NDArray[np.float64]) -> NDArray[np.float64]:
+            return self.oracle(level).spread(held) / max(counts[level - 1], 1e-12)
+
+        return grow(self.tree, shares, self._information(counts), sure=sure, spread=spread)
 
     def last_taken(self, answers: Answers, *, sure: Sequence[float]) -> float:
         """Return where the cells end that people hold, by :func:`last_taken`."""
-        return last_taken(self.tree, *self._estimates(answers, 0), sure=sure)
+        shares, counts = self.estimates(answers)
+        return last_taken(self.tree, shares, self._information(counts), sure=sure)
 
-    def deviation(self, clients: float) -> float:
-        """Typical standard deviation of the share below a point, if that many clients answer."""
+    def deviation(self, clients: float, *, mixed: float = 1 / 6) -> float:
+        """Typical standard deviation of the share F below a point, if that many clients answer.
+
+        Parameters
+        ----------
+        clients : float
+        mixed : float
+            Average of F (1 - F) over points: 1/6 if F is anything between 0 and 1 alike.
+        """
+        count = clients / self.attributes
+        if not count:
+            return 1.0
+        each = count / self.tree.depth
+        tree = self.tree
+        # The noise of a node that B^-l of the people hold, at level l, and then who is asked: the
+        # parts of a share are asked about at every level that they are whole nodes of.
+        noise = [
+            self.oracle(i).variance
+            + (self.oracle(i).held_variance - self.oracle(i).variance) / tree.nodes(i)
+            for i in range(1, tree.depth + 1)
+        ]
+        drawn = prefix_deviation(tree, each / np.array(noise))
+        return min(1.0, math.hypot(drawn, math.sqrt(mixed / count)))
+
+    def level_deviation(self, clients: float) -> float:
+        """Typical standard deviation of a quarter of the people, by the answers of one level."""
+        spreads = [float(self.oracle(i + 1).spread(0.25)) for i in range(self.tree.depth)]
         each = clients / self.attributes / self.tree.depth
-        return prefix_deviation(self.tree, self._information(np.full(self.tree.depth, each)))
+        return math.sqrt(sum(spreads) / self.tree.depth / max(each, 1e-12))
 
     def influence(self) -> float:
         """Most that one answer moves the share at a node of its level, times those who answer.
@@ -109,8 +143,8 @@ class TreeRound(Round):
             for each in (self.oracle(i + 1) for i in range(self.tree.depth))
         )
 
-    def _estimates(self, answers: Answers, attribute: int) -> tuple[Shares, NDArray[np.float64]]:
-        """Return the shares of an attribute, level by level, and their information."""
+    def estimates(self, answers: Answers, attribute: int = 0) -> tuple[Shares, NDArray[np.float64]]:
+        """Return the shares of an attribute at each level's nodes, and each level's answers."""
         attributes, levels = self._asked(answers.words)
         parts = {}
         for level in range(1, self.tree.depth + 1):
@@ -120,8 +154,7 @@ class TreeRound(Round):
         def shares(level: int, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
             return self.oracle(level).estimated(*parts[level], nodes)
 
-        counts = np.array([len(parts[level][0]) for level in parts], np.float64)
-        return shares, self._information(counts)
+        return shares, np.array([len(parts[level][0]) for level in parts], np.float64)
 
     def _information(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
         variances = np.array([self.oracle(i + 1).variance for i in range(self.tree.depth)])

@@ -84,6 +84,49 @@ class WindowRound(Round):
         error = spread / math.sqrt(len(found)) / self.window.slope
         return self.low + unit * self.window.decoded(float(found.mean())), unit * error
 
+    def clipped(self, answers: NDArray[Any], ends: tuple[bool, bool]) -> tuple[float, float, float]:
+        """Estimate the share of people at the bounds, its deviation, and what clipping may move.
+
+        Parameters
+        ----------
+        answers : (n,) array
+            Not empty.
+        ends : pair of bool
+            Whether anybody can lie beyond the lower and the upper bound.
+
+        Notes
+        -----
+        [W1] The last k <= W outcomes and the window of a position v share max(0, v - M + k). So an
+        answer is one of them with probability (k e^-ε + (1 - e^-ε) max(0, v - M + k))/Z, and the
+        share of such answers tells the average of max(0, v - M + k)/k: of a tent that is 1 at the
+        bound and 0 from k positions on. Tents of k and of 2k positions tell the share c at the
+        bound and the density d next to it. Beyond, a tail that goes on at that rate has a mean
+        excess of c/d; no more than the width is assumed.
+        """
+        near = min(self.window.reach // 8, self.window.width // 2)
+        if not any(ends) or near < 1:
+            return (0.0, 0.0, 0.0) if not any(ends) else (math.nan, math.inf, 0.0)
+        share = variance = moved = 0.0
+        for outcomes, open_ in ((answers, ends[0]), (self.window.outcomes - 1 - answers, ends[1])):
+            if open_:
+                (one, error), (two, _) = (self._tent(outcomes, k) for k in (near, 2 * near))
+                share, variance = share + one, variance + error**2
+                edge, beside = max(0.0, 2 * one - two - error), max(two - one, error)
+                excess = min(self.window.reach, edge * near / (2 * beside))
+                moved = math.hypot(moved, edge * excess)
+        unit = (self.high - self.low) / self.window.reach
+        return share, math.sqrt(variance), moved * unit
+
+    def _tent(self, outcomes: NDArray[Any], near: int) -> tuple[float, float]:
+        """Return the average of a tent at 0, and its standard error, [W1]."""
+        window = self.window
+        hit = float((outcomes < near).mean())
+        lost = math.exp(-self.epsilon)
+        total = window.width + window.reach * lost
+        scale = total / ((1 - lost) * near)
+        deviation = math.sqrt(max(hit * (1 - hit), 1 / len(outcomes)) / len(outcomes))
+        return (hit - near * lost / total) * scale, deviation * scale
+
     def influence(self) -> float:
         """Most that one answer moves the mean, in widths, times those who answer."""
         return (self.window.outcomes - 1) / self.window.slope / self.window.reach

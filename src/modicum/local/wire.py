@@ -104,8 +104,8 @@ def head(session: int, number: int) -> bytes:
 
     Examples
     --------
-    >>> head(5, 1)
-    b'mL\\x01\\x01\\x05\\x00\\x00\\x00\\x00\\x00\\x00\\x00'
+    >>> len(head(5, 1)), head(5, 1)[:2]
+    (12, b'mL')
     """
     empty = packed(session, number, np.zeros(1, np.uint64), np.zeros(1, np.uint8))
     return empty.tobytes()[: empty.dtype.fields["client"][1]]
