@@ -203,7 +203,7 @@ def test_announcements_that_do_not_fit(played) -> None:
     protocol = small()
     batch = shuffle.VectorBatch(protocol, 1)
     row, tag = np.zeros((1, 3)), protocol.tag
-    edge = protocol.vectors.medians.last
+    edge = protocol.vectors.places.last
     for number, parameters in (
         (1, (0,)),
         (2, ()),

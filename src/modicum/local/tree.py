@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Grown", "Tree", "grow", "last_taken", "prefix_deviation"]
+__all__ = ["Grown", "Tree", "grow", "heaviest", "last_taken", "prefix_deviation"]
 
 _PARENTS = 256  # nodes of a level whose children are looked at
+_PATHS = 64  # that are followed from level to level
 _LEAST_INFORMATION = 1e-12  # of a level nobody answered about
 
 Shares = Callable[[int, NDArray[np.int64]], NDArray[np.float64]]
@@ -201,6 +202,23 @@ def last_taken(
             break
         above = int(level.open[:place].sum())
     return end
+
+
+def heaviest(tree: Tree, shares: Shares) -> tuple[int, NDArray[np.float64]]:
+    """Return the cell whose path from the root has the largest sum of shares, and those shares.
+
+    Of each level the 64 best paths are followed.
+    """
+    above = np.zeros(1)
+    nodes = np.arange(tree.branching, dtype=np.int64)
+    for level in range(1, tree.depth + 1):
+        sums = np.repeat(above, tree.branching) + shares(level, nodes)
+        best = np.argsort(-sums, kind="stable")[:_PATHS]
+        above, kept = sums[best], nodes[best]
+        nodes = (kept[:, None] * tree.branching + np.arange(tree.branching)).ravel()
+    path = [tree.node(kept[:1], level) for level in range(1, tree.depth + 1)]
+    held = [float(shares(level, node)[0]) for level, node in enumerate(path, 1)]
+    return int(kept[0]), np.array(held)
 
 
 def _levels(tree: Tree, shares: Shares) -> list[_Level]:

@@ -1,4 +1,4 @@
-"""A mean vector through a shuffler: medians, a norm, and a sum of clipped vectors in shares."""
+"""A mean vector through a shuffler: a centre, a norm, and a sum of clipped vectors in shares."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.local.arguments import between, length
+from modicum.local.centres import centres
 from modicum.local.protocol import chosen_session
 from modicum.local.round import Answers
 from modicum.local.tree import Tree
@@ -30,7 +31,7 @@ __all__ = ["CENTRES", "MEANS", "NORMS", "MeanVector", "mean_vector"]
 CENTRES, NORMS, MEANS = 1, 2, 3
 _OCTAVE = 1  # cells of norms in which a norm doubles
 _NORM_TREE = Tree(32, 1)
-_SOME, _SURE = 0.5, 4.0  # standard deviations that are believed in, for a median and for a norm
+_SURE = 4.0  # standard deviations from which on a norm is believed in
 _SPLIT = Fraction(1, 8), Fraction(1, 4), Fraction(5, 8)  # of ε
 _SCHEMA = "modicum.shuffle.mean_vector/1"
 
@@ -114,7 +115,7 @@ class MeanVector(Written):
         """Return what the first or the second round asks."""
         first, second = self.single
         if number == CENTRES:
-            return TreeRound(self.vectors.medians.tree, first, self.vectors.width)
+            return TreeRound(self.vectors.places.tree, first, self.vectors.width)
         return TreeRound(_NORM_TREE, second)
 
     def understood(self, announcement: bytes) -> Announcement:
@@ -144,7 +145,7 @@ class MeanVector(Written):
         vectors = self.vectors
         shifted = vectors.shifted(vectors.read(values), said.parameters[: vectors.width])
         if said.round == CENTRES:
-            return vectors.medians.of_integers(shifted)
+            return vectors.places.of_integers(shifted)
         if said.round == NORMS:
             cells = vectors.norm_cells(shifted, octave=_OCTAVE, cells=_NORM_TREE.cells)
             return cells[:, None]
@@ -154,9 +155,8 @@ class MeanVector(Written):
         """Announce the centre, or the radius."""
         asked, vectors = self.tree(said.round), self.vectors
         if said.round == CENTRES:
-            cells = vectors.medians
-            ranks = [asked.grown(answers, j, sure=_SOME).rank(0.5) for j in range(vectors.width)]
-            return Announcement(said.session, NORMS, tuple(cells.edge(x) for x in ranks))
+            centre = centres(asked, answers, vectors.places)
+            return Announcement(said.session, NORMS, tuple(centre))
         oracle, places = asked.oracle(1), np.arange(_NORM_TREE.cells)
         shares = oracle.estimated(answers.values.astype(np.int64), answers.words, places)
         # [M2] Those beyond a norm are few if together they do not stand out of the noise.
