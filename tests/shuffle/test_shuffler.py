@@ -82,14 +82,6 @@ def test_a_worker_that_repeats_itself_is_heard_once() -> None:
     assert shuffle.analysed(protocol, shuffler.release()).clients == 100
 
 
-KINDS = {
-    "sum": (lambda: shuffle.split_sum(within=(0, 1), epsilon=1, clients=100), 1),
-    "vector-1": (lambda: vector(), 1),
-    "vector-3": (lambda: vector(), 3),
-    "single": (lambda: single(), 1),
-}
-
-
 def vector():
     return shuffle.mean_vector(dimension=3, radius=9, epsilon=4, delta="1e-6", clients=100)
 
@@ -97,6 +89,14 @@ def vector():
 def single(**changes):
     common = {"within": (0, 8), "step": 1, "epsilon": 1, "delta": "1e-6", "clients": 100}
     return shuffle.histogram(**(common | changes))
+
+
+KINDS = {
+    "sum": (lambda: shuffle.split_sum(within=(0, 1), epsilon=1, clients=100), 1),
+    "vector-1": (vector, 1),
+    "vector-3": (vector, 3),
+    "single": (single, 1),
+}
 
 
 def messages(protocol, number: int, clients: int, seed: int = 1) -> list[bytes]:

@@ -55,12 +55,13 @@ class _Beyond:
         return float(means[best]), float(deviations[best]), float(means[-1] + 2 * deviations[-1])
 
     def widened(self, share: float) -> tuple[int, int] | None:
-        """Return bounds beyond which less than half of ``share`` is likely; None for everything.
+        """Return bounds beyond which less than a quarter of ``share`` is left; None for everything.
 
-        The likeliest level, given that the share beyond drops there from ``share`` to nothing:
-        where the sum of (share - half) over all finer levels, by weight, is largest.
+        Where the sum over all finer levels of what their shares exceed that quarter by, by weight,
+        is largest. With a half it would be the likeliest level, if the share beyond drops to
+        nothing there; to stop too early is the worse mistake.
         """
-        excess = (self.shares - share / 2) / self.variances
+        excess = (self.shares - share / 4) / self.variances
         sums = np.cumsum(excess[::-1])[::-1]
         level = int(np.argmax(sums)) - 1
         return self.covers[level] if level >= 0 else None

@@ -139,7 +139,7 @@ class Mean(OneNumber):
         0.09
         """
         window = best_window(pure_share(self.budget))
-        answers = integer(clients, "clients", 1) * self.shares[1] / sum(self.shares)
+        answers = integer(clients, "clients", 1) * self.shares[-1] / sum(self.shares)
         middle = window.variance(window.reach // 2) + 1 / 4
         wide = min(2.5 * length(width, "width"), self.lattice.hi - self.lattice.lo)
         if not self.search:

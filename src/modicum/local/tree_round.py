@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
+from modicum.local.cells import Cells
 from modicum.local.frequency import Oracle, oracle
 from modicum.local.public import Words, pick
 from modicum.local.round import Answers, Round
@@ -20,7 +21,9 @@ from modicum.local.tree import Grown, Shares, Tree, grow, last_taken, prefix_dev
 from modicum.mechanisms.window_response import WindowResponse
 from modicum.privacy.event import Event, Pure
 
-__all__ = ["TreeRound"]
+__all__ = ["TreeRound", "best_tree"]
+
+_FLAT = 256  # nodes of one level at most: a sum of more has more noise than levels have
 
 _ATTRIBUTE, _LEVEL = 1, 2
 
@@ -112,20 +115,23 @@ class TreeRound(Round):
         mixed : float
             Average of F (1 - F) over points: 1/6 if F is anything between 0 and 1 alike.
         """
-        count = clients / self.attributes
+        count, tree = clients / self.attributes, self.tree
         if not count:
             return 1.0
-        each = count / self.tree.depth
-        tree = self.tree
-        # The noise of a node that B^-l of the people hold, at level l, and then who is asked: the
-        # parts of a share are asked about at every level that they are whole nodes of.
+        levels = range(1, tree.depth + 1)
+        # The noise of a node that B^-l of the people hold, at level l.
         noise = [
             self.oracle(i).variance
             + (self.oracle(i).held_variance - self.oracle(i).variance) / tree.nodes(i)
-            for i in range(1, tree.depth + 1)
+            for i in levels
         ]
-        drawn = prefix_deviation(tree, each / np.array(noise))
-        return min(1.0, math.hypot(drawn, math.sqrt(mixed / count)))
+        drawn = prefix_deviation(tree, count / tree.depth / np.array(noise))
+        # Who is asked: what lies inside a node of level l - 1, B^(1-l) of all, is asked of those
+        # of level l and below, h - l + 1 in h; the more, the less it differs from what all say.
+        asked = sum(
+            (tree.depth / (tree.depth - i + 1) - 1) / tree.branching ** (i - 1) for i in levels
+        )
+        return min(1.0, math.hypot(drawn, math.sqrt(mixed * asked / count)))
 
     def level_deviation(self, clients: float) -> float:
         """Typical standard deviation of a quarter of the people, by the answers of one level."""
@@ -170,3 +176,21 @@ class TreeRound(Round):
         """Refuse more attributes than public words can tell apart."""
         if not 1 <= self.attributes <= 1 << 11:
             raise InvalidArgument(f"there can be 1 to 2048 attributes, got {self.attributes}")
+
+
+def best_tree(cells: Cells, epsilon: Fraction) -> Tree:
+    """Return the tree over cells that is planned to tell the share below a point best.
+
+    That is one level if there are few cells, else levels in which each node has four parts.
+
+    Examples
+    --------
+    >>> [best_tree(Cells(0, k - 1, 1), Fraction(1)) for k in (2, 10, 100)]
+    [Tree(branching=2, depth=1), Tree(branching=10, depth=1), Tree(branching=4, depth=4)]
+    """
+    count = -(-(cells.last - cells.first + 1) // cells.size)
+    choices = [cells.tree]
+    if 2 <= count <= _FLAT:
+        choices.append(Tree(count, 1))
+    # Variances add up, so the number of clients decides nothing; it keeps deviations below 1.
+    return min(choices, key=lambda tree: TreeRound(tree, epsilon).deviation(1e9))

@@ -22,8 +22,8 @@ LARGEST_RADIUS = 1 << 62
 """Largest radius about a centre that is announced, in steps after the rotation."""
 
 _BITS = 24  # of a coordinate within the radius
-_SMALLEST = 1 << 23  # the least norm told apart, as a part of the farthest place
-_LEVELS = 12  # of the tree over a coordinate: its cells are a millionth of the radius
+_SMALLEST = 1 << 20  # the least norm told apart, as a part of the farthest place
+_LEVELS = 11  # of the tree over a coordinate: cells of some millionths of the radius
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Vectors:
 
     @property
     def places(self) -> Cells:
-        """Cells of a rotated coordinate, at most 4^12.
+        """Cells of a rotated coordinate, at most 4^11.
 
         The rotation is not scaled down. A vector of norm R then has coordinates up to R sqrt(d'),
         and beyond 5 R with probability 2 e^-12.5 (Hoeffding): there they are cut, for the centre.
