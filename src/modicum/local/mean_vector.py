@@ -111,7 +111,7 @@ class MeanVector(Protocol):
             return Announcement(said.session, _NORMS, (*centre, count))
         *centre, first = said.parameters
         # [V2] Few lie beyond, and those pull less in more dimensions.
-        sure = (*_SURE, max(0.0, 2 - 4 / self.vectors.width))
+        sure = (*_SURE, max(0.0, 1.5 - 4 / self.vectors.width))
         radius = self.vectors.edge(asked.last_taken(answers, sure=sure), octave=_OCTAVE)
         return Announcement(said.session, _MEANS, (*centre, radius, first, count))
 
@@ -166,7 +166,8 @@ def mean_vector(
     dimension : int
         1 to 2048.
     radius : float
-        A public bound on the norm, not a tight one. Coordinates beyond it are cut.
+        A public bound on the norm, up to about a million times the spread of the vectors.
+        Coordinates beyond it are cut.
     rho : number
         zCDP budget of a client, at least 1e-6, whose vector may be replaced by any other.
     session : str, optional
@@ -185,7 +186,7 @@ def mean_vector(
 
     Notes
     -----
-    The error is about the diameter of the data times sqrt(d / (ρ n)), once some 100 d clients /ρ
+    The error is about the diameter of the data times sqrt(d / (ρ n)), once some 2,000 d clients /ρ
     have found the centre (Huang, Liang and Yi 2021, Theorem 7).
     """
     checked = Vectors(b"", dimension, radius)

@@ -243,7 +243,8 @@ def mean_vector(
     dimension : int
         1 to 2048.
     radius : float
-        A public bound on the norm, not a tight one. Coordinates beyond it are cut.
+        A public bound on the norm, up to about a million times the spread of the vectors.
+        Coordinates beyond it are cut.
     epsilon, delta : number
         Budget of a client in all three rounds, whose vector may be replaced by any other: ε of
         0.01 to 10, δ of 1e-12 to 1e-3.
@@ -268,7 +269,7 @@ def mean_vector(
     Notes
     -----
     Huang, Liang and Yi (2021), Theorem 8: the error is about the diameter of the data times
-    sqrt(d log(1/δ)) / (ε n), once some 500 d clients have found the centre.
+    sqrt(d log(1/δ)) / (ε n), once some 1,000 d clients have found the centre.
 
     Examples
     --------
