@@ -107,7 +107,7 @@ class Histogram(OneNumber):
         >>> from modicum import local
         >>> protocol = local.histogram(within=(0, 100), step=1, epsilon=1)
         >>> round(protocol.error(100_000), 3)
-        0.025
+        0.016
         """
         return self.asked(self.first()).deviation(integer(clients, "clients", 1))
 

@@ -199,7 +199,7 @@ def mean(
     ...     local.mean(within=(0, 1), epsilon=1, search=search) for search in (True, False)
     ... ]
     >>> [(one.rounds, round(one.error(100_000, width=1), 4)) for one in shares]
-    [(2, 0.0041), (1, 0.0035)]
+    [(2, 0.0035), (1, 0.003)]
     """
     if not isinstance(search, bool):
         raise InvalidArgument(f"search must be True or False, got {search!r}")

@@ -179,9 +179,10 @@ class TreeRound(Round):
 
 
 def best_tree(cells: Cells, epsilon: Fraction) -> Tree:
-    """Return the tree over cells that is planned to tell the share below a point best.
+    """Return the tree over cells that is planned to tell shares below a point, and of a cell, best.
 
-    That is one level if there are few cells, else levels in which each node has four parts.
+    That is one level if there are few cells, else levels in which each node has four parts. The
+    sum of both variances is compared.
 
     Examples
     --------
@@ -192,5 +193,14 @@ def best_tree(cells: Cells, epsilon: Fraction) -> Tree:
     choices = [cells.tree]
     if 2 <= count <= _FLAT:
         choices.append(Tree(count, 1))
-    # Variances add up, so the number of clients decides nothing; it keeps deviations below 1.
-    return min(choices, key=lambda tree: TreeRound(tree, epsilon).deviation(1e9))
+    return min(choices, key=lambda tree: _planned(TreeRound(tree, epsilon)))
+
+
+def _planned(asked: TreeRound) -> float:
+    """Variance of the share below a point and of a cell, times the clients, whose number is large.
+
+    A cell's own level is asked of one client in h, and siblings add up to their parent.
+    """
+    tree, clients = asked.tree, 1e9
+    own = asked.oracle(tree.depth).variance * tree.depth * (1 - 1 / tree.branching)
+    return asked.deviation(clients) ** 2 * clients + own + (tree.depth - 1) / tree.cells

@@ -162,7 +162,7 @@ def histogram(
     True
     >>> alone = local.histogram(within=(0, 100), step=1, epsilon="0.5")
     >>> round(alone.error(100_000), 3), round(steps.protocol.error(100_000), 3)
-    (0.053, 0.001)
+    (0.032, 0.001)
     """
     return _made(local_histogram, within, step, epsilon, delta, clients, honest, session)
 

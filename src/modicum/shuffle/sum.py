@@ -93,7 +93,8 @@ class Sum(Written):
             each=self.shares,
             least=self.honest,
             most=self.clients,
-            heads=[_empty(self.tag, 1).tobytes()[: _FRAME.fields["share"][1]]] * self.shares,
+            heads=[_empty(self.tag, 1).tobytes()[: (_FRAME.fields or {})["share"][1]]]
+            * self.shares,
             entropy=entropy,
         )
 
