@@ -250,6 +250,12 @@ def test_the_radius_leaves_few_behind_and_ignores_noise() -> None:
     assert np.abs(found.values - data.mean(axis=0)).max() < 6 * found.standard_error
 
 
+def test_a_radius_of_a_million_times_the_spread_is_no_worse() -> None:
+    data = vectors()
+    narrow, wide = (Session(small(radius=radius), data).estimate.radius for radius in (100, 1e6))
+    assert wide < 2.5 * narrow
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -22,6 +22,7 @@ _RANKS = 3.5  # deviations of a level's share within which no quantile is read
 _REACH = 3.37  # standard deviations of a normal distribution at its bounds, by any quantiles
 _SEEN, _SEEN_ATOM = 3.5, 2.0  # deviations from which on people beyond the bounds are believed in
 _UNSEEN = 0.02  # share of people beyond a single cell that has to be excluded
+_UNLIKELY = 1.5  # deviations above what is left beyond wider bounds
 _MOST_NODES = 6  # of a level that hold the bounds
 _SAMPLED = 0.05  # most variance of a share of people beyond, by who is asked
 
@@ -54,17 +55,23 @@ class _Beyond:
         best = int(np.argmax(means / deviations))
         return float(means[best]), float(deviations[best]), float(means[-1] + 2 * deviations[-1])
 
-    def widened(self, share: float) -> tuple[int, int] | None:
+    def widened(self, share: float, *, atom: bool) -> tuple[int, int] | None:
         """Return bounds beyond which less than a quarter of ``share`` is left; None for everything.
 
         Where the sum over all finer levels of what their shares exceed that quarter by, by weight,
         is largest. With a half it would be the likeliest level, if the share beyond drops to
-        nothing there; to stop too early is the worse mistake.
+        nothing there; to stop too early is the worse mistake. About an ``atom`` it also has to be
+        unlikely that half of ``share`` is left.
         """
         excess = (self.shares - share / 4) / self.variances
         sums = np.cumsum(excess[::-1])[::-1]
         level = int(np.argmax(sums)) - 1
-        return self.covers[level] if level >= 0 else None
+        if level < 0:
+            return None
+        weights = 1 / self.variances[: level + 1]
+        left = float(weights @ self.shares[: level + 1] / weights.sum())
+        likely = left + _UNLIKELY / math.sqrt(weights.sum()) < share / 2
+        return self.covers[level] if likely or not atom else None
 
 
 def bounds(asked: TreeRound, answers: Answers, cells: Cells) -> tuple[int, int]:
@@ -97,7 +104,7 @@ def bounds(asked: TreeRound, answers: Answers, cells: Cells) -> tuple[int, int]:
     share, deviation, excluded = beyond.found()
     if share < (_SEEN_ATOM if atom else _SEEN) * deviation:
         return everything if atom and excluded > _UNSEEN else (low, high)
-    wide = beyond.widened(share)
+    wide = beyond.widened(share, atom=atom)
     if wide is None:
         return everything
     half = (wide[1] - wide[0]) // 2

@@ -97,7 +97,8 @@ class TreeRound(Round):
         shares, counts = self.estimates(answers, attribute)
 
         def spread(level: int, held: NDArray[np.float64]) -> NDArray[np.float64]:
-            return self.oracle(level).spread(held) / max(counts[level - 1], 1e-12)
+            variances: NDArray[np.float64] = self.oracle(level).spread(held)
+            return variances / float(max(counts[level - 1], 1e-12))
 
         return grow(self.tree, shares, self._information(counts), sure=sure, spread=spread)
 

@@ -108,7 +108,8 @@ def head(session: int, number: int) -> bytes:
     (12, b'mL')
     """
     empty = packed(session, number, np.zeros(1, np.uint64), np.zeros(1, np.uint8))
-    return empty.tobytes()[: (empty.dtype.fields or {})["client"][1]]
+    rest = empty.dtype["client"].itemsize + empty.dtype["answer"].itemsize
+    return empty.tobytes()[:-rest]
 
 
 def packed(

@@ -93,8 +93,7 @@ class Sum(Written):
             each=self.shares,
             least=self.honest,
             most=self.clients,
-            heads=[_empty(self.tag, 1).tobytes()[: (_FRAME.fields or {})["share"][1]]]
-            * self.shares,
+            heads=[_empty(self.tag, 1).tobytes()[: -_FRAME["share"].itemsize]] * self.shares,
             entropy=entropy,
         )
 
