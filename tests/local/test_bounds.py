@@ -108,10 +108,10 @@ def test_the_share_at_the_bounds_is_unbiased_and_its_deviation_right(epsilon) ->
     """[W1]: 3 % beyond one bound, 10 % beyond the other, the rest in the middle."""
     asked = WindowRound(0, 1 << 20, Fraction(epsilon))
     rows = np.repeat([-5, 1 << 19, 1 << 21], [30, 870, 100])[:, None] * np.ones(1, np.int64)
-    for ends, truth in (((True, True), 0.13), ((True, False), 0.03), ((False, True), 0.10)):
+    for room, truth in (((9**9, 9**9), 0.13), ((9**9, 0), 0.03), ((0, 9**9), 0.10)):
         found = np.array(
             [
-                asked.clipped(asked.draw(rows, np.empty(0), SeededEntropy(seed)), ends)
+                asked.clipped(asked.draw(rows, np.empty(0), SeededEntropy(seed)), room)
                 for seed in range(150)
             ]
         )
@@ -120,10 +120,10 @@ def test_the_share_at_the_bounds_is_unbiased_and_its_deviation_right(epsilon) ->
         assert 0.8 < found[:, 1].mean() / spread < 1.25
         # Noise that is 30 % too small would be noticed.
         assert not 0.8 < found[:, 1].mean() / (0.6 * spread) < 1.25
-    nobody = asked.clipped(asked.draw(rows, np.empty(0), SeededEntropy(1)), (False, False))
+    nobody = asked.clipped(asked.draw(rows, np.empty(0), SeededEntropy(1)), (0, 0))
     assert nobody == (0.0, 0.0, 0.0)
     single = WindowRound(0, 10, Fraction(1, 2))
-    assert math.isnan(single.clipped(np.zeros(3, "<u2"), (True, True))[0])
+    assert math.isnan(single.clipped(np.zeros(3, "<u2"), (1, 1))[0])
 
 
 def test_the_error_counts_what_is_seen_to_be_clipped() -> None:
@@ -133,12 +133,17 @@ def test_the_error_counts_what_is_seen_to_be_clipped() -> None:
     answers = asked.draw(rows, np.empty(0), SeededEntropy(1))
     _value, error = asked.mean(answers)
     lost = rows.mean() - np.clip(rows, 0, 1 << 20).mean()
-    moved = asked.clipped(answers, (False, True))[2]
+    moved = asked.clipped(answers, (0, 1 << 24))[2]
     assert lost > 4 * error
     assert 0.4 * lost < moved < 2.5 * lost
+    # A tenth far beyond, and nobody near the bound: they may lie anywhere in the range.
+    apart = (np.where(rng.random(60_000) < 0.1, 50.0, 0.5) * 2**20).astype(np.int64)[:, None]
+    answers = asked.draw(apart, np.empty(0), SeededEntropy(3))
+    far = 99 << 20
+    assert 0.09 * far < asked.clipped(answers, (far, far))[2] < 0.11 * far
     inside = (rng.uniform(0.3, 0.7, 60_000) * 2**20).astype(np.int64)[:, None]
     answers = asked.draw(inside, np.empty(0), SeededEntropy(2))
-    assert asked.clipped(answers, (True, True))[2] < asked.mean(answers)[1]
+    assert asked.clipped(answers, (1 << 24, 1 << 24))[2] < asked.mean(answers)[1]
 
 
 @pytest.mark.parametrize(("cells", "epsilon"), [(64, 8), (64, "6.5"), (10, 4), (64, 1)])

@@ -107,8 +107,8 @@ class Mean(OneNumber):
                 middle, math.inf, low * step, high * step, math.nan, math.inf, located_by, 0
             )
         value, error = asked.mean(answers.values)
-        ends = low > self.lattice.first, high < self.lattice.last
-        clipped, deviation, moved = asked.clipped(answers.values, ends)
+        room = low - self.lattice.first, self.lattice.last - high
+        clipped, deviation, moved = asked.clipped(answers.values, room)
         return MeanEstimate(
             value * step,
             math.hypot(error, moved) * step,

@@ -22,6 +22,8 @@ __all__ = ["POSITIONS", "WindowRound", "best_window"]
 POSITIONS = 256
 """Steps between the bounds, unless one bit is better; rounding to one adds 2^-18 width²."""
 
+_MANY = 5.0  # deviations from which on people at a bound are believed in
+
 
 @dataclass(frozen=True, slots=True)
 class WindowRound(Round):
@@ -84,15 +86,15 @@ class WindowRound(Round):
         error = spread / math.sqrt(len(found)) / self.window.slope
         return self.low + unit * self.window.decoded(float(found.mean())), unit * error
 
-    def clipped(self, answers: NDArray[Any], ends: tuple[bool, bool]) -> tuple[float, float, float]:
+    def clipped(self, answers: NDArray[Any], room: tuple[int, int]) -> tuple[float, float, float]:
         """Estimate the share of people at the bounds, its deviation, and what clipping may move.
 
         Parameters
         ----------
         answers : (n,) array
             Not empty.
-        ends : pair of bool
-            Whether anybody can lie beyond the lower and the upper bound.
+        room : pair of int
+            How far beyond the lower and the upper bound anybody can lie, from 0 on.
 
         Notes
         -----
@@ -101,21 +103,26 @@ class WindowRound(Round):
         share of such answers tells the average of max(0, v - M + k)/k: of a tent that is 1 at the
         bound and 0 from k positions on. Tents of k and of 2k positions tell the share c at the
         bound and the density d next to it. Beyond, a tail that goes on at that rate has a mean
-        excess of c/d; no more than the width is assumed.
+        excess of c/d; no more than the width is assumed. Many at the bound with nobody next to it
+        have no such tail: they may lie as far as there is room.
         """
         near = min(self.window.reach // 8, self.window.width // 2)
-        if not any(ends) or near < 1:
-            return (0.0, 0.0, 0.0) if not any(ends) else (math.nan, math.inf, 0.0)
+        if not any(room) or near < 1:
+            return (0.0, 0.0, 0.0) if not any(room) else (math.nan, math.inf, 0.0)
+        unit = (self.high - self.low) / self.window.reach
         share = variance = moved = 0.0
-        for outcomes, open_ in ((answers, ends[0]), (self.window.outcomes - 1 - answers, ends[1])):
-            if open_:
+        for outcomes, far in ((answers, room[0]), (self.window.outcomes - 1 - answers, room[1])):
+            if far:
                 (one, error), (two, _) = (self._tent(outcomes, k) for k in (near, 2 * near))
                 share, variance = share + one, variance + error**2
-                edge, beside = max(0.0, 2 * one - two - error), max(two - one, error)
-                excess = min(self.window.reach, edge * near / (2 * beside))
-                moved = math.hypot(moved, edge * excess)
-        unit = (self.high - self.low) / self.window.reach
-        return share, math.sqrt(variance), moved * unit
+                edge, beside = max(0.0, 2 * one - two - error), two - one
+                excess = min(self.window.reach, edge * near / (2 * max(beside, error))) * unit
+                # Even a density two deviations larger would go on beyond the width.
+                most = beside + 2 * error
+                if edge > _MANY * error and edge * near > 2 * self.window.reach * most:
+                    excess = far
+                moved = math.hypot(moved, edge * min(excess, far))
+        return share, math.sqrt(variance), moved
 
     def _tent(self, outcomes: NDArray[Any], near: int) -> tuple[float, float]:
         """Return the average of a tent at 0, and its standard error, [W1]."""
