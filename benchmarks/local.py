@@ -8,6 +8,7 @@ import numpy as np
 from numpy.random import default_rng
 from numpy.typing import NDArray
 
+from benchmarks.columns import alone, means
 from benchmarks.local_peers import known_variance, shifted_clipped_mean, unknown_variance
 from benchmarks.targets import Target, table
 from modicum import local as protocols
@@ -30,21 +31,24 @@ DIMENSIONS = (2, 4, 8, 16, 32)
 class Effort:
     """How much is tried.
 
-    ``trials`` are those of a mean vector, over its dimension, since the norm of an error in many
-    dimensions varies less; ``sessions`` those of the theorem; ``most`` the clients of the largest.
+    ``releases`` and ``sizes`` are those of means and histograms. ``trials`` are those of a mean
+    vector, over its dimension, since the norm of an error in many dimensions varies less;
+    ``sessions`` those of the theorem; ``most`` the clients of the largest.
     """
 
     trials: int
     sessions: int
     most: int
+    releases: int
+    sizes: tuple[int, ...]
 
     def vectors(self, dimension: int) -> int:
         """Return the trials of mean vectors."""
         return max(2, self.trials // dimension)
 
 
-FULL = Effort(trials=280, sessions=2, most=1_000_000)
-QUICK = Effort(trials=4, sessions=2, most=50_000)
+FULL = Effort(trials=280, sessions=2, most=1_000_000, releases=40, sizes=(10_000, 100_000))
+QUICK = Effort(trials=4, sessions=2, most=50_000, releases=2, sizes=(10_000,))
 
 
 def local(effort: Effort) -> tuple[str, list[Target]]:
@@ -53,7 +57,10 @@ def local(effort: Effort) -> tuple[str, list[Target]]:
     parts = [
         "## Without a curator",
         _answers(),
+        _means(effort, targets),
+        _shares(effort, targets),
         _vectors(effort, targets),
+        _radii(effort, targets),
         _theorem(effort),
         _messages(),
         _liars(),
@@ -93,7 +100,9 @@ def _answers() -> str:
     )
 
 
-def session(protocol: protocols.MeanVector | protocols.Mean, x: Array, seed: object):
+def session(
+    protocol: protocols.MeanVector | protocols.Mean | protocols.Histogram, x: Array, seed: object
+):
     batch = protocols.Batch(protocol, len(x), entropy=SeededEntropy(repr(seed)))
     server = protocols.Server(protocol)
     while server.estimate is None:
@@ -107,6 +116,74 @@ def _ours(x: Array, radius: float, seed: int) -> Array:
         dimension=x.shape[1], radius=radius, rho=RHO, session=f"{seed:032x}"
     )
     return session(protocol, x, seed).values
+
+
+def _means(effort: Effort, targets: list[Target]) -> str:
+    builds = {
+        f"n = {n:,}, ε = {epsilon}": (n, alone(epsilon)) for n in effort.sizes for epsilon in (1, 4)
+    }
+    shown = means(builds, effort.releases, targets, "local mean")
+    return (
+        f"Means of columns of all kinds within the range given, ±1e9 if none is, {effort.releases}"
+        " releases each: real errors, beside those\nthat were stated. Where round one can"
+        f" exclude nothing, the bounds stay wide, and say so.\n\n{shown}"
+    )
+
+
+def _shares(effort: Effort, targets: list[Target]) -> str:
+    """Stated errors of histograms beside real ones, over all points."""
+    rows = []
+    n = effort.sizes[0]
+    for cells, text in ((10, "1"), (10, "4"), (64, "1"), (64, "4"), (64, "6.5"), (64, "8")):
+        weights = 1 / np.arange(1, cells + 1) ** 1.1
+        errors, stated = [], []
+        for seed in range(effort.releases):
+            protocol = protocols.histogram(
+                within=(0, cells - 1), step=1, epsilon=text, session=f"{seed:032x}"
+            )
+            rng = default_rng((cells, seed))
+            x = rng.choice(cells, n, p=weights / weights.sum()).astype(float)
+            found = session(protocol, x, (cells, text, seed))
+            points = range(1, cells)
+            errors += [found.below(point) - float((x < point).mean()) for point in points]
+            stated.append(found.deviation)
+        real, said = math.sqrt(np.mean(np.square(errors))), float(np.mean(stated))
+        planned, levels = protocol.error(n), protocol.asked(protocol.first()).tree.depth
+        shown = [f"{value:.2g}" for value in (real, said, planned, said / real)]
+        rows.append([str(cells), text, str(levels), *shown])
+        ratio = max(said / real, real / said)
+        targets.append(
+            Target(f"histogram of {cells} cells, ε = {text}: stated to real", 1.3, ratio)
+        )
+    header = ["cells", "ε", "levels", "rms error", "stated", "planned", "stated to real"]
+    return (
+        f"Shares below points, Zipf(1.1), n = {n:,}, {effort.releases} releases:\n\n"
+        f"{table(header, rows)}"
+    )
+
+
+def _radii(effort: Effort, targets: list[Target]) -> str:
+    rows, d = [], 8
+    for name in ("normal", "exponential"):
+        errors = {}
+        for radius in (100.0, 1e4, 1e6):
+            found = []
+            for seed in range(max(2, effort.releases // 2)):
+                rng = default_rng((d, seed))
+                noise = (
+                    rng.normal(size=(N, d)) if name == "normal" else rng.exponential(size=(N, d))
+                )
+                x = noise + 20 / math.sqrt(d)
+                found.append(float(np.linalg.norm(_ours(x, radius, seed) - x.mean(axis=0))))
+            errors[radius] = float(np.mean(found))
+        rows.append([name, *(f"{error:.3g}" for error in errors.values())])
+        ratio = errors[1e6] / errors[100.0]
+        targets.append(Target(f"mean vector, {name}, radius 1e6 to radius 100", 1.3, ratio))
+    header = ["data", "radius 100", "10,000", "1,000,000"]
+    return (
+        f"Mean vectors that are known to lie within a radius only, d = {d}, n = {N:,}, ρ = 1/2: "
+        f"error.\n\n{table(header, rows)}"
+    )
 
 
 def _errors(d: int, seed: int) -> dict[str, float]:

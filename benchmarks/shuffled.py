@@ -9,6 +9,7 @@ import numpy as np
 from numpy.random import default_rng
 from numpy.typing import NDArray
 
+from benchmarks.columns import means, together
 from benchmarks.targets import Target, table
 from modicum import shuffle
 from modicum.exact.entropy import SeededEntropy
@@ -26,10 +27,11 @@ class Effort:
     sums: int
     sessions: int
     sizes: tuple[int, ...]
+    releases: int
 
 
-FULL = Effort(sums=200, sessions=3, sizes=(10_000, 40_000, 160_000))
-QUICK = Effort(sums=20, sessions=2, sizes=(10_000, 40_000))
+FULL = Effort(sums=200, sessions=3, sizes=(10_000, 40_000, 160_000), releases=40)
+QUICK = Effort(sums=20, sessions=2, sizes=(10_000, 40_000), releases=2)
 
 
 def shuffled(effort: Effort) -> tuple[str, list[Target]]:
@@ -39,6 +41,7 @@ def shuffled(effort: Effort) -> tuple[str, list[Target]]:
         "## Through a shuffler",
         _messages(),
         _sums(effort, targets),
+        _means(effort, targets),
         _vectors(effort, targets),
     ]
     return "\n\n".join(parts), targets
@@ -97,6 +100,16 @@ def _sums(effort: Effort, targets: list[Target]) -> str:
     return (
         f"Sum of {ADULT:,} synthetic (age/130)² through a shuffler, ε = 1, {effort.sums} sessions:"
         f"\n\n{table(header, rows)}"
+    )
+
+
+def _means(effort: Effort, targets: list[Target]) -> str:
+    sizes = (10_000, 100_000) if effort.releases > 2 else (10_000,)
+    builds = {f"n = {n:,}": (n, together(n)) for n in sizes}
+    shown = means(builds, effort.releases, targets, "shuffled mean")
+    return (
+        "Means from single shuffled messages, ε = 1, δ = 1e-8, within the range given, ±1e9 if none"
+        f" is, {effort.releases} releases each:\n\n{shown}"
     )
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing as mp
+import secrets
 import threading
 import time
 from collections.abc import Callable
@@ -26,6 +27,7 @@ import numpy as np
 
 import modicum
 from modicum import local, shuffle
+from modicum.local.wire import head
 
 EACH = 500  # clients whose messages a worker sends together
 HOST = "127.0.0.1"
@@ -108,7 +110,9 @@ KINDS = {
         local.from_json,
         MeanServer,
         local.Batch,
-        lambda p, number, least: shuffle.Shuffler(size=22, least=least),
+        lambda p, number, least: shuffle.Shuffler(
+            size=22, least=least, heads=[head(p.tag, number)]
+        ),
         2,
     ),
     "vector": Kind(
@@ -125,6 +129,13 @@ KINDS = {
 def ask(port: int, path: str, body: bytes | None = None) -> bytes:
     with urlopen(Request(f"http://{HOST}:{port}{path}", data=body), timeout=60) as answer:
         return answer.read()
+
+
+class Quiet(ThreadingHTTPServer):
+    """Says nothing about clients that went away: their addresses are theirs."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        pass
 
 
 def serve(routes: dict[str, Callable[[bytes], bytes]], told: Any) -> None:
@@ -151,13 +162,16 @@ def serve(routes: dict[str, Callable[[bytes], bytes]], told: Any) -> None:
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002
             """Keep no record of who sent what."""
 
-    server = ThreadingHTTPServer((HOST, 0), Handler)
+    server = Quiet((HOST, 0), Handler)
     told.put(server.server_address[1])
     server.serve_forever()
 
 
-def run_server(kind: str, text: str, told: Any) -> None:
-    """The analyst's server: gets shuffled frames, publishes announcements and the estimate."""
+def run_server(kind: str, text: str, key: str, told: Any) -> None:
+    """The analyst's server: gets shuffled frames, publishes announcements and the estimate.
+
+    Workers know its port; only the shuffler knows the key without which nothing is taken.
+    """
     server = KINDS[kind].server(KINDS[kind].read(text))
     counts: list[int] = []
     size = 0
@@ -177,7 +191,7 @@ def run_server(kind: str, text: str, told: Any) -> None:
 
     serve(
         {
-            "/frames": frames,
+            f"/frames/{key}": frames,
             "/state": state,
             "/announcement": lambda _: server.announcement,
             "/estimate": estimate,
@@ -186,8 +200,8 @@ def run_server(kind: str, text: str, told: Any) -> None:
     )
 
 
-def run_shuffler(kind: str, text: str, least: list[int], port: int, told: Any) -> None:
-    """Hear the workers; on ``/release``, permute and pass on to the server, once."""
+def run_shuffler(kind: str, text: str, least: list[int], port: int, key: str, told: Any) -> None:
+    """Hear the workers; on ``/release`` with the key, permute and pass on to the server, once."""
     made = KINDS[kind]
     protocol = made.read(text)
     held = {f"/round{i}": made.shuffler(protocol, i, n) for i, n in enumerate(least, 1)}
@@ -200,7 +214,7 @@ def run_shuffler(kind: str, text: str, least: list[int], port: int, told: Any) -
         def released(_: bytes) -> bytes:
             frames = held[path].release()
             del routes[path]  # who comes now is too late
-            ask(port, "/frames", frames)
+            ask(port, f"/frames/{key}", frames)
             return b""
 
         return released
@@ -209,7 +223,7 @@ def run_shuffler(kind: str, text: str, least: list[int], port: int, told: Any) -
         return lambda _: str(held[path].people).encode()
 
     for path in held:
-        routes |= {path: heard(path), f"{path}/release": release(path)}
+        routes |= {path: heard(path), f"{path}/release/{key}": release(path)}
         routes[f"{path}/people"] = people(path)
     serve(routes, told)
 
@@ -240,7 +254,7 @@ def run_worker(
 
 
 def released(
-    shuffler: int, path: str, *, least: int, most: int, quiet: float, patience: float
+    shuffler: int, path: str, key: str, *, least: int, most: int, quiet: float, patience: float
 ) -> int:
     """Release if all were heard, or enough and nobody for a while, or enough and time is up."""
     begun = changed = time.monotonic()
@@ -254,7 +268,7 @@ def released(
             count, changed = now, time.monotonic()
         elif count >= least and time.monotonic() - changed > quiet:
             break
-    ask(shuffler, f"{path}/release")
+    ask(shuffler, f"{path}/release/{key}")
     return count
 
 
@@ -276,13 +290,13 @@ class Play:
         """Start all processes of a session, and return the estimate beside the truth."""
         begun = time.monotonic()
         context = mp.get_context("spawn")
-        text, told = protocol.to_json(), context.Queue()
-        started = [context.Process(target=run_server, args=(kind, text, told), daemon=True)]
+        text, told, key = protocol.to_json(), context.Queue(), secrets.token_hex(16)
+        started = [context.Process(target=run_server, args=(kind, text, key, told), daemon=True)]
         started[0].start()
         server = told.get(timeout=60)
         started.append(
             context.Process(
-                target=run_shuffler, args=(kind, text, least, server, told), daemon=True
+                target=run_shuffler, args=(kind, text, least, server, key, told), daemon=True
             )
         )
         started[1].start()
@@ -311,6 +325,7 @@ class Play:
             released(
                 shuffler,
                 f"/round{number}",
+                key,
                 least=enough,
                 most=self.clients + 1 if single else self.clients,
                 quiet=self.patience / 10,

@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+import math
 import os
 import pickle
 import sys
@@ -286,7 +287,7 @@ def test_values_of_another_kind_or_shape() -> None:
         (["a", "b", "c"], UnsupportedData),
         (np.ones((3, 2)), InvalidArgument),
         (np.ones(4), InvalidArgument),
-        (np.array([1, 2, 3], object), UnsupportedData),
+        (np.array(["a", 2, 3], object), UnsupportedData),
         ([1, 2, 3j], UnsupportedData),
     ):
         with pytest.raises(error):
@@ -309,6 +310,52 @@ def test_no_number_is_too_large_to_be_answered(value) -> None:
     vectors = local.mean_vector(dimension=2, radius=1, rho=1)
     client = next(c for c in (local.Client(vectors) for _ in range(999)) if c.round == 1)
     assert client.respond([0.5, value], local.Server(vectors).announcement)
+
+
+class NAType:
+    """A missing number as pandas has it: neither equal to itself nor not."""
+
+    def __eq__(self, other: object):
+        return self
+
+    def __bool__(self) -> bool:
+        raise TypeError("ambiguous")
+
+    __hash__ = None
+
+
+NaTType = type("NaTType", (), {})
+
+
+@pytest.mark.parametrize("missing", [None, math.nan, NAType(), NaTType(), np.ma.masked], ids=str)
+def test_what_is_missing_is_answered_however_it_is_written(missing) -> None:
+    """With the law of the middle of the range, alone, in a list and in a column of objects."""
+    protocol = local.histogram(within=(0, 8), step=1, epsilon=1)
+    said = local.Server(protocol).announcement
+    client = local.Client(protocol, entropy=SeededEntropy(1))
+    assert client.law(missing, said) == client.law(4.0, said)
+    assert len(client.respond(missing, said)) == 22
+    column = np.empty(3, object)
+    column[:] = [missing, 5, 10**30]
+    for values in ([missing, 5, 10**30], (missing, 5, 10**30), column):
+        assert protocol.read(values).tolist() == [4.0, 5.0, 1e30]
+    vectors = local.mean_vector(dimension=3, radius=1, rho=1)
+    assert vectors.read([column, column]).tolist() == [[0.0, 5.0, 1e30]] * 2
+
+
+def test_what_is_masked_is_missing_whatever_stands_there() -> None:
+    protocol = local.histogram(within=(0, 8), step=1, epsilon=1)
+    for kind in (float, int, object):
+        hidden = np.ma.array(np.array([1, 7], kind), mask=[False, True])
+        assert protocol.read(hidden).tolist() == [1.0, 4.0]
+        said = local.Server(protocol).announcement
+        client = local.Client(protocol, entropy=SeededEntropy(1))
+        assert client.law(hidden[1], said) == client.law(4.0, said)
+    vectors = local.mean_vector(dimension=2, radius=1, rho=1)
+    row = np.ma.array([0.5, 0.7], mask=[False, True])
+    client = next(c for c in (local.Client(vectors) for _ in range(999)) if c.round == 1)
+    said = local.Server(vectors).announcement
+    assert client.law(row, said) == client.law([0.5, 0.0], said)
 
 
 @pytest.mark.parametrize(
@@ -429,6 +476,60 @@ def test_threads_count_every_client_once() -> None:
     assert sum(in_threads(handed, 4)) == 50
     server.close()
     assert server.estimate.clients == 50
+
+
+class SlowEntropy(SeededEntropy):
+    """Lets other threads run before a draw, and counts the draws."""
+
+    def __init__(self, seed: object) -> None:
+        super().__init__(seed)
+        self.drawn = 0
+
+    def word(self) -> int:
+        self.drawn += 1
+        time.sleep(0.02)
+        return super().word()
+
+
+def test_threads_that_ask_one_client_get_one_answer() -> None:
+    """Charged before the draw, under the lock: all others are refused and draw nothing."""
+    for kind in ("histogram", "mean"):
+        protocol = small(kind)
+        said = announcements(kind)
+        slow = SlowEntropy(3)
+        client = local.Client(protocol, entropy=slow)
+
+        def asked(_: int, client=client, said=said) -> int:
+            try:
+                return len(client.respond(5.0, said[client.round - 1]))
+            except BudgetExceeded:
+                return 0
+
+        slow.drawn = 0
+        assert sorted(in_threads(asked, 6)) == [0] * 5 + [22]
+        once = slow.drawn
+        alone = SlowEntropy(3)
+        twin = local.Client(protocol, entropy=alone)
+        alone.drawn = 0
+        twin.respond(5.0, said[twin.round - 1])
+        assert once == alone.drawn > 0
+
+
+def test_a_client_whose_draw_fails_has_spent_its_budget() -> None:
+    """What was drawn may be known already."""
+
+    class Broken(SeededEntropy):
+        def word(self) -> int:
+            raise RuntimeError("no entropy")
+
+    protocol = small("histogram")
+    client = local.Client(protocol, entropy=Broken(1))
+    said = local.Server(protocol).announcement
+    with pytest.raises(RuntimeError):
+        client.respond(5.0, said)
+    assert client.spent == protocol.budget
+    with pytest.raises(BudgetExceeded):
+        client.respond(5.0, said)
 
 
 def test_what_comes_while_a_round_is_closed_counts_in_it_or_not_at_all(hurried) -> None:

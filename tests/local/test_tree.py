@@ -1,5 +1,7 @@
 """Shares that fit together: least squares, unbiased, bounded."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -82,19 +84,26 @@ def test_what_is_not_significant_is_ignored_by_ranks_only() -> None:
     assert sure.bounded[4:].max() == 0
 
 
-def test_the_stated_deviation_bounds_that_of_prefixes() -> None:
+@pytest.mark.parametrize(
+    ("tree", "information"),
+    [
+        (Tree(4, 4), [100.0] * 4),
+        (Tree(4, 3), [3.0, 50.0, 1000.0]),
+        (Tree(2, 6), [9.0, 8, 7, 6, 5, 4]),
+        (Tree(10, 1), [70.0]),
+    ],
+)
+def test_the_stated_deviation_is_that_of_prefixes(tree, information) -> None:
     """Exact: the variance of every prefix under the least squares of a complete tree."""
-    tree = Tree(4, 4)
-    information = np.full(tree.depth, 100.0)
+    information = np.array(information) * 100
     blocks = design(tree)
     normal = sum(i * a.T @ a for i, a in zip(information, blocks, strict=True))
     cover = np.linalg.inv(normal)
     ones = np.ones(tree.cells)
     cover -= np.outer(cover @ ones, ones @ cover) / (ones @ cover @ ones)
     prefixes = np.tril(np.ones((tree.cells, tree.cells)))
-    deviations = np.sqrt(np.maximum(np.diag(prefixes @ cover @ prefixes.T), 0))
-    assert 0.5 * prefix_deviation(tree, information) < deviations.max()
-    assert deviations.max() < prefix_deviation(tree, information)
+    variances = np.diag(prefixes @ cover @ prefixes.T)
+    assert prefix_deviation(tree, information) == pytest.approx(math.sqrt(variances.mean()))
 
 
 @pytest.mark.parametrize("depth", [1, 3, 20])

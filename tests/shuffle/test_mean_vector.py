@@ -203,7 +203,7 @@ def test_announcements_that_do_not_fit(played) -> None:
     protocol = small()
     batch = shuffle.VectorBatch(protocol, 1)
     row, tag = np.zeros((1, 3)), protocol.tag
-    edge = protocol.vectors.medians.last
+    edge = protocol.vectors.places.last
     for number, parameters in (
         (1, (0,)),
         (2, ()),
@@ -248,6 +248,12 @@ def test_the_radius_leaves_few_behind_and_ignores_noise() -> None:
     found = Session(small(clients=6000, radius=1e4, epsilon=10), data).estimate
     assert 1000 < found.radius < 10_000
     assert np.abs(found.values - data.mean(axis=0)).max() < 6 * found.standard_error
+
+
+def test_a_radius_of_a_million_times_the_spread_is_no_worse() -> None:
+    data = vectors()
+    narrow, wide = (Session(small(radius=radius), data).estimate.radius for radius in (100, 1e6))
+    assert wide < 2.5 * narrow
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from scipy import stats
 from modicum import approx, local, shuffle
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
-from modicum.shuffle.amplification import _binomial
+from modicum.local.wire import Announcement
+from modicum.shuffle.amplification import _binomial, _Pair
 
 
 def test_every_order_is_equally_likely() -> None:
@@ -56,9 +57,13 @@ def test_what_was_heard_before_is_not_taken_again() -> None:
     for again in (b"ab", b"cd", b"abcd", b"cdef", b"efef", b"efab"):
         assert not shuffler.add(again)
         assert shuffler.people == 2
+    for turned in (b"ba", b"badc", b"efba"):  # the same frames in another order
+        assert not shuffler.add(turned)
+    assert not shuffler.add(b"efgkhgfe")  # twice in one message
     assert shuffler.add(b"bc")  # another person's, though all of its frames occurred
     assert len(shuffler.release()) == 6
     assert not shuffler.add(b"ab")
+    assert not shuffler.add(b"ba")
     assert shuffler.people == 0
     assert shuffler.add(b"efgh")
     assert sorted(shuffler.release().decode()) == list("efgh")
@@ -75,6 +80,149 @@ def test_a_worker_that_repeats_itself_is_heard_once() -> None:
     assert not shuffler.add(second + first[:whole])
     assert shuffler.add(second)
     assert shuffle.analysed(protocol, shuffler.release()).clients == 100
+
+
+def vector():
+    return shuffle.mean_vector(dimension=3, radius=9, epsilon=4, delta="1e-6", clients=100)
+
+
+def single(**changes):
+    common = {"within": (0, 8), "step": 1, "epsilon": 1, "delta": "1e-6", "clients": 100}
+    return shuffle.histogram(**(common | changes))
+
+
+KINDS = {
+    "sum": (lambda: shuffle.split_sum(within=(0, 1), epsilon=1, clients=100), 1),
+    "vector-1": (vector, 1),
+    "vector-3": (vector, 3),
+    "single": (single, 1),
+}
+
+
+def messages(protocol, number: int, clients: int, seed: int = 1) -> list[bytes]:
+    """One message of each client."""
+    entropy = SeededEntropy(seed)
+    if isinstance(protocol, shuffle.Sum):
+        joined = shuffle.SumBatch(protocol, clients, entropy=entropy).respond(np.ones(clients))
+    elif isinstance(protocol, shuffle.MeanVector):
+        parameters = (0, 0, 0, 0, 1 << 20)[: (0, 4, 5)[number - 1]]
+        said = Announcement(protocol.tag, number, parameters).to_bytes()
+        batch = shuffle.VectorBatch(protocol, clients, entropy=entropy)
+        joined = batch.respond(np.ones((clients, 3)), said)
+    else:
+        batch = local.Batch(protocol.protocol, clients, entropy=entropy)
+        joined = batch.respond(np.ones(clients), protocol.protocol.first().to_bytes())
+    size = len(joined) // clients
+    return [joined[i : i + size] for i in range(0, len(joined), size)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_flipped_bit_or_one_person_too_many_is_not_taken(kind) -> None:
+    """Every bit before the share of one frame: it would spoil the answers of all."""
+    build, number = KINDS[kind]
+    protocol = build()
+    shuffler = protocol.shuffler() if kind == "sum" else protocol.shuffler(number)
+    (mine,) = messages(protocol, number, 1, seed=2)
+    public = {"sum": 11, "vector-1": 12, "vector-3": 13, "single": 12}[kind]
+    for bit in range(8 * public):
+        turned = bytearray(mine)
+        turned[bit // 8] ^= 1 << bit % 8
+        assert not shuffler.add(turned)
+    assert shuffler.people == 0
+    many = messages(protocol, number, 100)
+    assert all(shuffler.add(one) for one in many)
+    assert not shuffler.add(mine)
+    assert shuffler.people == 100
+    assert len(shuffler.release()) == 100 * len(mine)
+
+
+def test_another_round_session_or_coordinate_is_not_taken() -> None:
+    protocol = vector()
+    (first,) = messages(protocol, 1, 1)
+    (other,) = messages(protocol, 2, 1)
+    assert not protocol.shuffler(1).add(other)
+    assert not vector().shuffler(1).add(first)  # another session
+    (shares,) = messages(protocol, 3, 1)
+    size, each = protocol.message_sizes[2], protocol.sum.shares
+    # All shares of one coordinate, in the place of another's.
+    swapped = shares[: size * each] * 2 + shares[2 * size * each :]
+    assert not protocol.shuffler(3).add(swapped)
+    assert protocol.shuffler(3).add(shares)
+
+
+def test_a_liars_impossible_answer_does_not_end_a_round() -> None:
+    protocol = vector()
+    server, shuffler = shuffle.VectorServer(protocol), protocol.shuffler(1)
+    sent = messages(protocol, 1, protocol.honest)
+    assert all(shuffler.add(one) for one in (*sent[1:], sent[0][:20] + b"\xff\xff"))
+    tally = server.aggregate(shuffler.release())
+    assert (tally.accepted, tally.refused) == (protocol.honest - 1, {"answer": 1})
+    assert server.round == 2
+
+
+def test_frames_tell_which_crowd_their_senders_were_promised() -> None:
+    """(ε, honest) of 1 and 9000, and what leads to the same ε of a message with a smaller crowd."""
+    session = "00112233445566778899aabbccddeeff"
+    common = {"within": (0, 8), "step": 1, "delta": "1e-8", "clients": 10_000, "session": session}
+    told = shuffle.histogram(**common, epsilon=1, honest=9000)
+    for changes in ({"honest": 1500}, {"epsilon": "0.999"}, {"clients": 9999}, {"delta": "2e-8"}):
+        made = shuffle.histogram(**({"epsilon": 1, "honest": 9000} | common | changes))
+        assert made.protocol.tag != told.protocol.tag
+        message = local.Client(told.protocol).respond(3, told.protocol.first().to_bytes())
+        assert not made.shuffler(1).add(message)
+        assert told.shuffler(1).add(message)
+        assert local.Server(made.protocol).aggregate([message]).refused == {"session": 1}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"most": 1},
+        {"most": 2.0},
+        {"heads": [b"a"]},
+        {"heads": [b"a", b"bc"]},
+        {"heads": [b"", b""]},
+        {"heads": [b"abc", b"abd"]},
+    ],
+)
+def test_what_a_shuffler_cannot_be_told(wrong) -> None:
+    with pytest.raises(InvalidArgument):
+        shuffle.Shuffler(**({"size": 2, "each": 2, "least": 2} | wrong))
+
+
+def test_frames_of_one_person_among_many_land_anywhere() -> None:
+    """Ranks of 16 frames among 160,000: uniform, and in no order of their own."""
+    shuffler = shuffle.Shuffler(size=4, each=16, least=1, entropy=SeededEntropy(11))
+    numbers = np.arange(160_000, dtype="<u4")
+    assert shuffler.add(numbers.tobytes())
+    released = np.frombuffer(shuffler.release(), "<u4")
+    place = np.empty(len(numbers))
+    place[released] = np.arange(len(numbers))
+    people = place.reshape(-1, 16)
+    assert stats.kstest(place[:16] / len(numbers), "uniform").pvalue > 1e-4
+    # Of two frames of a person that land near each other, either comes first as often as not.
+    first, second = np.triu_indices(16, 1)
+    gaps = (people[:, second] - people[:, first]).ravel()
+    for near in (10, 100, 1000):
+        close = gaps[np.abs(gaps) <= near]
+        assert len(close) > 100
+        assert stats.binomtest(int((close > 0).sum()), len(close)).pvalue > 1e-4
+    # So few keys that frames share them would keep such frames in their order.
+    keys = SeededEntropy(11).words(len(numbers)) >> np.uint64(56)
+    place[np.argsort(keys, kind="stable")] = np.arange(len(numbers))
+    gaps = (people[:, second] - people[:, first]).ravel()
+    close = gaps[np.abs(gaps) <= 100]
+    assert stats.binomtest(int((close > 0).sum()), len(close)).pvalue < 1e-9
+
+
+def test_blocks_of_clones_bound_the_divergence_from_above() -> None:
+    """The sum over every number of clones, one by one, is never more than that by blocks."""
+    for epsilon0, n in ((1.0, 900), (3.0, 9000), (4.0, 30_000)):
+        pair, exact = _Pair(epsilon0, n), _Pair(epsilon0, n, blocks=10**9)
+        assert len(pair._pairs) < len(exact._pairs)
+        for epsilon in (0.02, 0.1, 0.3):
+            truth = exact.delta(epsilon)
+            assert truth <= pair.delta(epsilon) <= 1.5 * truth + 2e-15
 
 
 def test_local_messages_survive_a_shuffler() -> None:

@@ -71,22 +71,28 @@ def read_column(values: object, lattice: Lattice) -> NDArray[np.float64]:
 def numbers_of(values: object) -> NDArray[np.float64]:
     """Read real numbers: of an array by its declared type, else each by its own.
 
-    No number is too large, and ``None`` is missing: NumPy takes a list with such for one of
-    objects, and an error for a few values would tell them.
+    No number is too large, and what stands for a missing one is missing, also under a mask: an
+    error for a few values would tell them. NumPy makes an array of objects of such lists and
+    columns.
     """
-    if isinstance(values, list | tuple | numbers.Real | None):
-        each = np.asarray(values, object)
-        x = np.array([_float(value) for value in each.ravel().tolist()], np.float64)
-        return x.reshape(each.shape)
-    x = np.asarray(values)
-    if x.dtype.kind not in "fiub":
+    if isinstance(values, list | tuple | numbers.Real) or _missing(values):
+        values = np.asarray(values, object)
+    x = np.asanyarray(values)
+    hidden = np.ma.getmaskarray(x) if isinstance(x, np.ma.MaskedArray) else None
+    x = np.asarray(x)
+    if x.dtype.kind == "O":
+        found = np.array([_float(value) for value in x.ravel().tolist()], np.float64)
+        found = found.reshape(x.shape)
+    elif x.dtype.kind in "fiub":
+        with np.errstate(over="ignore"):  # long floats beyond float64 become infinite
+            found = x.astype(np.float64)
+    else:
         raise UnsupportedData(f"values must be real numbers, got an array of {x.dtype}")
-    with np.errstate(over="ignore"):  # long floats beyond float64 become infinite
-        return x.astype(np.float64)
+    return found if hidden is None else np.where(hidden, np.nan, found)
 
 
 def _float(value: object) -> float:
-    if value is None:
+    if _missing(value):
         return math.nan
     if not isinstance(value, numbers.Real | np.bool_):
         raise UnsupportedData(f"values must be real numbers, got {type(value).__name__}")
@@ -94,3 +100,8 @@ def _float(value: object) -> float:
         return float(value)
     except OverflowError:
         return -math.inf if value < 0 else math.inf
+
+
+def _missing(value: object) -> bool:
+    """Tell what stands for no number: None, a masked number, and the two of pandas."""
+    return value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType")

@@ -227,7 +227,9 @@ class Client(Once):
 
 def _alone(value: Any) -> Any:
     """Return what :meth:`Protocol.read` takes for a batch of one."""
-    return np.asarray(value)[None] if isinstance(value, np.ndarray | np.generic) else [value]
+    if value is np.ma.masked or not isinstance(value, np.ndarray | np.generic):
+        return [value]
+    return np.asanyarray(value)[None]
 
 
 def _understood(protocol: Protocol, announcement: bytes) -> tuple[Announcement, Round]:

@@ -70,6 +70,19 @@ class Oracle:
         return self.stray * (1 - self.stray) / (self.hit - self.stray) ** 2
 
     @property
+    def held_variance(self) -> float:
+        """Variance of one client's estimate of a node that is theirs."""
+        return self.hit * (1 - self.hit) / (self.hit - self.stray) ** 2
+
+    def spread(self, share: NDArray[np.float64] | float) -> NDArray[np.float64]:
+        """Variance of one answer about a node that a share of all people holds.
+
+        Who is asked is chance too: an answer hits with probability h = r + (p - r) share.
+        """
+        hit = self.stray + (self.hit - self.stray) * np.clip(share, 0.0, 1.0)
+        return np.asarray(hit * (1 - hit) / (self.hit - self.stray) ** 2)
+
+    @property
     def _length(self) -> int:
         count = 1
         while self.symbols**count < self.nodes:

@@ -16,7 +16,7 @@ from modicum.local.one_number import OneNumber
 from modicum.local.protocol import pure_share
 from modicum.local.round import Answers
 from modicum.local.tree import Grown
-from modicum.local.tree_round import TreeRound
+from modicum.local.tree_round import TreeRound, best_tree
 from modicum.local.wire import Announcement
 from modicum.privacy.budget import Number
 
@@ -85,7 +85,8 @@ class Histogram(OneNumber):
         """Return the only round."""
         if said.parameters:
             raise InvalidArgument("a histogram's round has no parameters")
-        return TreeRound(self.cells.tree, pure_share(self.budget))
+        epsilon = pure_share(self.budget)
+        return TreeRound(best_tree(self.cells, epsilon), epsilon)
 
     def rows(self, values: NDArray[np.float64], said: Announcement) -> NDArray[np.int64]:
         """Return the cells of values."""
@@ -94,9 +95,9 @@ class Histogram(OneNumber):
     def closed(self, said: Announcement, answers: Answers) -> Distribution:
         """Return the estimate."""
         asked, count = self.asked(said), len(answers.values)
-        return Distribution(
-            count, asked.deviation(count), self.lattice, self.cells, asked.grown(answers)
-        )
+        grown = asked.grown(answers)
+        deviation = asked.deviation(count, mixed=grown.mixed)
+        return Distribution(count, deviation, self.lattice, self.cells, grown)
 
     def error(self, clients: int) -> float:
         """Predict the typical error of the share below a point, for that many answers.
@@ -106,7 +107,7 @@ class Histogram(OneNumber):
         >>> from modicum import local
         >>> protocol = local.histogram(within=(0, 100), step=1, epsilon=1)
         >>> round(protocol.error(100_000), 3)
-        0.025
+        0.016
         """
         return self.asked(self.first()).deviation(integer(clients, "clients", 1))
 
@@ -146,15 +147,15 @@ def histogram(
 
     Notes
     -----
-    Hierarchical histograms of Cormode, Kulkarni and Srivastava (2019). With ε = 1 and n clients the
-    share below a point is off by about 2 h / sqrt(n), h the levels of the tree: one for each
-    factor of 4 between range and step.
+    Hierarchical histograms of Cormode, Kulkarni and Srivastava (2019), or one level if there are
+    few steps. With ε = 1 and n clients the share below a point is off by about 2 h / sqrt(n), h the
+    levels of the tree: one for each factor of 4 between range and step. A coarse step helps.
 
     Examples
     --------
     >>> from modicum import local
     >>> protocol = local.histogram(within=(0, 100), step=1, epsilon=1)
-    >>> protocol.cells.tree
+    >>> protocol.asked(protocol.first()).tree
     Tree(branching=4, depth=4)
     """
     return Histogram.within(within, epsilon=epsilon, rho=rho, step=step, session=session)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument
 from modicum.local.arguments import integer, length
 from modicum.local.cells import BRANCHING
+from modicum.local.centres import centres
 from modicum.local.gaussian_round import NORM, GaussianRound, clipped
 from modicum.local.protocol import Protocol, chosen_session, local_budget, pure_share
 from modicum.local.round import Answers
@@ -26,8 +27,7 @@ __all__ = ["MeanVector", "VectorEstimate", "mean_vector"]
 _CENTRES, _NORMS, _MEANS = 1, 2, 3
 _OCTAVE = 8  # cells of norms in which a norm doubles
 _NORM_TREE = Tree(BRANCHING, 4)  # 256 cells: 32 octaves
-_SOME = 0.5  # standard deviations that are believed in, for a median
-_SURE = 4.0, 3.5, 2.5  # and for the last norms: nodes of 8, 2 and 1/2 octaves
+_SURE = 4.0, 3.5, 2.5  # deviations for the last norms: nodes of 8, 2 and 1/2 octaves
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +53,7 @@ class VectorEstimate:
 
 @dataclass(frozen=True, slots=True)
 class MeanVector(Protocol):
-    """Huang, Liang and Yi (2021), Theorem 7: medians, a norm, a clipped mean.
+    """Huang, Liang and Yi (2021), Theorem 7: a centre, a norm, a clipped mean.
 
     Made by :func:`mean_vector`.
     """
@@ -65,7 +65,7 @@ class MeanVector(Protocol):
 
     @property
     def shares(self) -> tuple[int, ...]:
-        """Clients of each round, in parts of 1024: a median of each coordinate needs its own."""
+        """Clients of each round, in parts of 1024: each coordinate of a centre needs its own."""
         first, second = min(96 + 7 * self.vectors.width, 384), 80
         return first, second, 1024 - first - second
 
@@ -79,7 +79,7 @@ class MeanVector(Protocol):
         epsilon, width = pure_share(self.budget), self.vectors.width
         centre, rest = said.parameters[:width], said.parameters[width:]
         if said.round == _CENTRES and not said.parameters:
-            return TreeRound(self.vectors.medians.tree, epsilon, width)
+            return TreeRound(self.vectors.places.tree, epsilon, width)
         if self.vectors.central(centre):
             if said.round == _NORMS and len(rest) == 1:
                 return TreeRound(_NORM_TREE, epsilon)
@@ -92,7 +92,7 @@ class MeanVector(Protocol):
         vectors = self.vectors
         shifted = vectors.shifted(values, said.parameters[: vectors.width])
         if said.round == _CENTRES:
-            return vectors.medians.of_integers(shifted)
+            return vectors.places.of_integers(shifted)
         if said.round == _MEANS:
             return clipped(shifted, said.parameters[-3])
         return vectors.norm_cells(shifted, octave=_OCTAVE, cells=_NORM_TREE.cells)[:, None]
@@ -107,15 +107,11 @@ class MeanVector(Protocol):
         if isinstance(asked, GaussianRound):
             return self._estimate(said, asked, answers.values)
         if said.round == _CENTRES:
-            cells = self.vectors.medians
-            centre = [
-                cells.edge(asked.grown(answers, j, sure=_SOME).rank(0.5))
-                for j in range(self.vectors.width)
-            ]
+            centre = centres(asked, answers, self.vectors.places)
             return Announcement(said.session, _NORMS, (*centre, count))
         *centre, first = said.parameters
         # [V2] Few lie beyond, and those pull less in more dimensions.
-        sure = (*_SURE, max(0.0, 2 - 4 / self.vectors.width))
+        sure = (*_SURE, max(0.0, 1.5 - 4 / self.vectors.width))
         radius = self.vectors.edge(asked.last_taken(answers, sure=sure), octave=_OCTAVE)
         return Announcement(said.session, _MEANS, (*centre, radius, first, count))
 
@@ -170,7 +166,8 @@ def mean_vector(
     dimension : int
         1 to 2048.
     radius : float
-        A public bound on the norm, not a tight one. Coordinates beyond it are cut.
+        A public bound on the norm, up to about a million times the spread of the vectors.
+        Coordinates beyond it are cut.
     rho : number
         zCDP budget of a client, at least 1e-6, whose vector may be replaced by any other.
     session : str, optional
@@ -189,7 +186,7 @@ def mean_vector(
 
     Notes
     -----
-    The error is about the diameter of the data times sqrt(d / (ρ n)), once some 100 d clients /ρ
+    The error is about the diameter of the data times sqrt(d / (ρ n)), once some 2,000 d clients /ρ
     have found the centre (Huang, Liang and Yi 2021, Theorem 7).
     """
     checked = Vectors(b"", dimension, radius)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -41,7 +42,9 @@ def _built(said: dict[str, Any]) -> Histogram | Mean | MeanVector:
         )
     if said["kind"] not in (Histogram.kind, Mean.kind):
         raise KeyError(said["kind"])
-    build: Callable[..., Histogram | Mean] = histogram if said["kind"] == Histogram.kind else mean
+    build: Callable[..., Histogram | Mean] = histogram
+    if said["kind"] == Mean.kind:
+        build = functools.partial(mean, search=said["rounds"] == 2)
     return build(
         within=(said["lo"], said["hi"]),
         step=said["step"],

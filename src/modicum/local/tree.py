@@ -10,13 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Grown", "Tree", "grow", "last_taken", "prefix_deviation"]
+__all__ = ["Grown", "Tree", "grow", "heaviest", "last_taken", "prefix_deviation"]
 
 _PARENTS = 256  # nodes of a level whose children are looked at
+_PATHS = 64  # that are followed from level to level
 _LEAST_INFORMATION = 1e-12  # of a level nobody answered about
 
 Shares = Callable[[int, NDArray[np.int64]], NDArray[np.float64]]
 """Estimates the shares of people at nodes of a level."""
+
+Spread = Callable[[int, NDArray[np.float64]], NDArray[np.float64]]
+"""Variances of estimates at a level, given the shares that they estimate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,13 @@ class Grown:
         """Share of people in cells below ``cell``, which may split a stretch."""
         return float(np.interp(cell, self.edges, np.append(0.0, np.cumsum(self.shares))))
 
+    @property
+    def mixed(self) -> float:
+        """Average of F (1 - F) over all cells, F the share below them."""
+        below = np.clip(np.cumsum(self.shares)[:-1], 0.0, 1.0)
+        middle = (self.edges[2:] - self.edges[:-2]) / 2
+        return float((below * (1 - below) * middle).sum() / self.edges[-1])
+
     def rank(self, share: float) -> float:
         """Return the cell, or a point in a stretch, below which that share lies."""
         sums = np.append(0.0, np.cumsum(self.bounded))
@@ -97,7 +108,12 @@ class _Level:
 
 
 def grow(
-    tree: Tree, shares: Shares, information: NDArray[np.float64], *, sure: float = 0.0
+    tree: Tree,
+    shares: Shares,
+    information: NDArray[np.float64],
+    *,
+    sure: float | Sequence[float] = 0.0,
+    spread: Spread | None = None,
 ) -> Grown:
     """Estimate a distribution from separate estimates of every level.
 
@@ -106,10 +122,12 @@ def grow(
     tree : Tree
     shares : function of a level and of nodes
     information : (depth,) float array
-        One over the variance of a share, for each level; 0 where nobody answered.
-    sure : float
+        One over the variance of an empty node's share, for each level; 0 where nobody answered.
+    sure : float, or one for each level
         ``bounded`` ignores shares below so many standard deviations of their level, beside siblings
         that have more.
+    spread : function of a level and of shares, optional
+        Variances of the estimates, given the shares, for a second fit.
 
     Notes
     -----
@@ -120,12 +138,17 @@ def grow(
     for unequal variances): upwards, a node's own estimate and the sum of its children's are
     averaged by their information; downwards, what a parent has more than its children is spread
     over these by their variances. The root is 1. Linear, with weights that depend on counts of
-    answers alone: unbiased if the tree was not chosen.
+    answers alone: unbiased if the tree was not chosen. A share that is not small has more variance
+    than an empty node, by who is asked; with ``spread``, the fit is made again with the variances
+    of the first one's shares, whose noise biases it in the second order.
     """
     levels = _levels(tree, shares)
     information = np.maximum(information, _LEAST_INFORMATION)
-    fitted = _fitted(levels, information)
-    bounded = _bounded(levels, fitted, sure / np.sqrt(information))
+    fitted = _fitted(levels, _empty(levels, information))
+    if spread is not None:
+        most = 1 / _LEAST_INFORMATION
+        fitted = _fitted(levels, [np.minimum(spread(i, x), most) for i, x in enumerate(fitted, 1)])
+    bounded = _bounded(levels, fitted, np.asarray(sure) / np.sqrt(information))
     starts, values, least = [], [], []
     for depth, level in enumerate(levels, 1):
         closed = ~level.open
@@ -164,7 +187,7 @@ def last_taken(
     information = np.maximum(information, _LEAST_INFORMATION)
     above, end = 0, float(tree.cells)
     for depth, (level, fitted) in enumerate(
-        zip(levels, _fitted(levels, information), strict=True), 1
+        zip(levels, _fitted(levels, _empty(levels, information)), strict=True), 1
     ):
         mine = np.flatnonzero(level.parents == above)
         tails = np.append(np.cumsum(fitted[mine][::-1])[::-1], 0.0)
@@ -179,6 +202,23 @@ def last_taken(
             break
         above = int(level.open[:place].sum())
     return end
+
+
+def heaviest(tree: Tree, shares: Shares) -> tuple[int, NDArray[np.float64]]:
+    """Return the cell whose path from the root has the largest sum of shares, and those shares.
+
+    Of each level the 64 best paths are followed.
+    """
+    above = np.zeros(1)
+    nodes = np.arange(tree.branching, dtype=np.int64)
+    for level in range(1, tree.depth + 1):
+        sums = np.repeat(above, tree.branching) + shares(level, nodes)
+        best = np.argsort(-sums, kind="stable")[:_PATHS]
+        above, kept = sums[best], nodes[best]
+        nodes = (kept[:, None] * tree.branching + np.arange(tree.branching)).ravel()
+    path = [tree.node(kept[:1], level) for level in range(1, tree.depth + 1)]
+    held = [float(shares(level, node)[0]) for level, node in enumerate(path, 1)]
+    return int(kept[0]), np.array(held)
 
 
 def _levels(tree: Tree, shares: Shares) -> list[_Level]:
@@ -203,10 +243,15 @@ def _levels(tree: Tree, shares: Shares) -> list[_Level]:
     return levels
 
 
-def _fitted(levels: list[_Level], information: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """Weighted least squares on the tree, [T2]."""
+def _empty(levels: list[_Level], information: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Return the variances of all nodes as if they were empty."""
+    return [np.full(len(x.nodes), 1 / i) for x, i in zip(levels, information, strict=True)]
+
+
+def _fitted(levels: list[_Level], given: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+    """Weighted least squares on the tree, [T2]; ``given`` are variances."""
     means = [level.shares.copy() for level in levels]
-    variances = [np.full(len(x.nodes), 1 / i) for x, i in zip(levels, information, strict=True)]
+    variances = [variance.copy() for variance in given]
     for level, here in zip(levels[-2::-1], range(len(levels) - 2, -1, -1), strict=True):
         below, count = levels[here + 1], int(level.open.sum())
         sums = np.bincount(below.parents, weights=means[here + 1], minlength=count)
@@ -252,10 +297,20 @@ def _bounded(
 
 
 def prefix_deviation(tree: Tree, information: NDArray[np.float64]) -> float:
-    """Typical standard deviation of the share below a cell, after the fit.
+    """Root mean square deviation of the share below a cell, over all cells, after the fit.
 
-    Half of (B + 1)/2 level variances for each level (Cormode, Kulkarni and Srivastava 2019, for
-    ranges; a prefix has one end).
+    Given its parent's share, the fit leaves a node a variance of u, by its own estimate and those
+    below it, and siblings add up to the parent. A share below a cell takes k of B siblings and a
+    part f of the next, whose own error is spread evenly over its cells: a variance of
+    (k + f² - (k + f)²/B) u, averaged over all cells. Levels add up. (Cormode, Kulkarni and
+    Srivastava 2019 have a bound of more than twice as much.)
     """
-    levels = float((1 / np.maximum(information, _LEAST_INFORMATION)).sum())
-    return min(1.0, math.sqrt((tree.branching + 1) / 4 * levels))
+    total, below, parts, b = 0.0, math.inf, 1.0, tree.branching
+    for own in 1 / np.maximum(information[::-1], _LEAST_INFORMATION):
+        fitted = own if math.isinf(below) else own * below / (own + below)
+        # f is one of 0, 1/parts, .., and k + f one of so many B times as far.
+        part = (1 - 1 / parts) * (2 - 1 / parts) / 6
+        whole = (b - 1 / parts) * (2 * b - 1 / parts) / 6
+        total += ((b - 1) / 2 + part - whole / b) * fitted
+        below, parts = b * fitted, b * parts
+    return min(1.0, math.sqrt(total))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
+from modicum.local.cells import Cells
 from modicum.local.frequency import Oracle, oracle
 from modicum.local.public import Words, pick
 from modicum.local.round import Answers, Round
@@ -19,7 +21,9 @@ from modicum.local.tree import Grown, Shares, Tree, grow, last_taken, prefix_dev
 from modicum.mechanisms.window_response import WindowResponse
 from modicum.privacy.event import Event, Pure
 
-__all__ = ["TreeRound"]
+__all__ = ["TreeRound", "best_tree"]
+
+_FLAT = 256  # nodes of one level at most: a sum of more has more noise than levels have
 
 _ATTRIBUTE, _LEVEL = 1, 2
 
@@ -86,18 +90,55 @@ class TreeRound(Round):
         possible: NDArray[np.bool_] = answers < most[self._asked(found)[1] - 1]
         return possible
 
-    def grown(self, answers: Answers, attribute: int = 0, *, sure: float = 0.0) -> Grown:
+    def grown(
+        self, answers: Answers, attribute: int = 0, *, sure: float | Sequence[float] = 0.0
+    ) -> Grown:
         """Estimate the distribution of an attribute; ``sure`` is that of :func:`grow`."""
-        return grow(self.tree, *self._estimates(answers, attribute), sure=sure)
+        shares, counts = self.estimates(answers, attribute)
+
+        def spread(level: int, held: NDArray[np.float64]) -> NDArray[np.float64]:
+            variances: NDArray[np.float64] = self.oracle(level).spread(held)
+            return variances / float(max(counts[level - 1], 1e-12))
+
+        return grow(self.tree, shares, self._information(counts), sure=sure, spread=spread)
 
     def last_taken(self, answers: Answers, *, sure: Sequence[float]) -> float:
         """Return where the cells end that people hold, by :func:`last_taken`."""
-        return last_taken(self.tree, *self._estimates(answers, 0), sure=sure)
+        shares, counts = self.estimates(answers)
+        return last_taken(self.tree, shares, self._information(counts), sure=sure)
 
-    def deviation(self, clients: float) -> float:
-        """Typical standard deviation of the share below a point, if that many clients answer."""
+    def deviation(self, clients: float, *, mixed: float = 1 / 6) -> float:
+        """Typical standard deviation of the share F below a point, if that many clients answer.
+
+        Parameters
+        ----------
+        clients : float
+        mixed : float
+            Average of F (1 - F) over points: 1/6 if F is anything between 0 and 1 alike.
+        """
+        count, tree = clients / self.attributes, self.tree
+        if not count:
+            return 1.0
+        levels = range(1, tree.depth + 1)
+        # The noise of a node that B^-l of the people hold, at level l.
+        noise = [
+            self.oracle(i).variance
+            + (self.oracle(i).held_variance - self.oracle(i).variance) / tree.nodes(i)
+            for i in levels
+        ]
+        drawn = prefix_deviation(tree, count / tree.depth / np.array(noise))
+        # Who is asked: what lies inside a node of level l - 1, B^(1-l) of all, is asked of those
+        # of level l and below, h - l + 1 in h; the more, the less it differs from what all say.
+        asked = sum(
+            (tree.depth / (tree.depth - i + 1) - 1) / tree.branching ** (i - 1) for i in levels
+        )
+        return min(1.0, math.hypot(drawn, math.sqrt(mixed * asked / count)))
+
+    def level_deviation(self, clients: float) -> float:
+        """Typical standard deviation of a quarter of the people, by the answers of one level."""
+        spreads = [float(self.oracle(i + 1).spread(0.25)) for i in range(self.tree.depth)]
         each = clients / self.attributes / self.tree.depth
-        return prefix_deviation(self.tree, self._information(np.full(self.tree.depth, each)))
+        return math.sqrt(sum(spreads) / self.tree.depth / max(each, 1e-12))
 
     def influence(self) -> float:
         """Most that one answer moves the share at a node of its level, times those who answer.
@@ -109,8 +150,8 @@ class TreeRound(Round):
             for each in (self.oracle(i + 1) for i in range(self.tree.depth))
         )
 
-    def _estimates(self, answers: Answers, attribute: int) -> tuple[Shares, NDArray[np.float64]]:
-        """Return the shares of an attribute, level by level, and their information."""
+    def estimates(self, answers: Answers, attribute: int = 0) -> tuple[Shares, NDArray[np.float64]]:
+        """Return the shares of an attribute at each level's nodes, and each level's answers."""
         attributes, levels = self._asked(answers.words)
         parts = {}
         for level in range(1, self.tree.depth + 1):
@@ -120,8 +161,7 @@ class TreeRound(Round):
         def shares(level: int, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
             return self.oracle(level).estimated(*parts[level], nodes)
 
-        counts = np.array([len(parts[level][0]) for level in parts], np.float64)
-        return shares, self._information(counts)
+        return shares, np.array([len(parts[level][0]) for level in parts], np.float64)
 
     def _information(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
         variances = np.array([self.oracle(i + 1).variance for i in range(self.tree.depth)])
@@ -137,3 +177,31 @@ class TreeRound(Round):
         """Refuse more attributes than public words can tell apart."""
         if not 1 <= self.attributes <= 1 << 11:
             raise InvalidArgument(f"there can be 1 to 2048 attributes, got {self.attributes}")
+
+
+def best_tree(cells: Cells, epsilon: Fraction) -> Tree:
+    """Return the tree over cells that is planned to tell shares below a point, and of a cell, best.
+
+    That is one level if there are few cells, else levels in which each node has four parts. The
+    sum of both variances is compared.
+
+    Examples
+    --------
+    >>> [best_tree(Cells(0, k - 1, 1), Fraction(1)) for k in (2, 10, 100)]
+    [Tree(branching=2, depth=1), Tree(branching=10, depth=1), Tree(branching=4, depth=4)]
+    """
+    count = -(-(cells.last - cells.first + 1) // cells.size)
+    choices = [cells.tree]
+    if 2 <= count <= _FLAT:
+        choices.append(Tree(count, 1))
+    return min(choices, key=lambda tree: _planned(TreeRound(tree, epsilon)))
+
+
+def _planned(asked: TreeRound) -> float:
+    """Variance of the share below a point and of a cell, times the clients, whose number is large.
+
+    A cell's own level is asked of one client in h, and siblings add up to their parent.
+    """
+    tree, clients = asked.tree, 1e9
+    own = asked.oracle(tree.depth).variance * tree.depth * (1 - 1 / tree.branching)
+    return asked.deviation(clients) ** 2 * clients + own + (tree.depth - 1) / tree.cells

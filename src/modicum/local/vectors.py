@@ -22,7 +22,8 @@ LARGEST_RADIUS = 1 << 62
 """Largest radius about a centre that is announced, in steps after the rotation."""
 
 _BITS = 24  # of a coordinate within the radius
-_SMALLEST = 1 << 20  # the least norm told apart, as a part of the largest median
+_SMALLEST = 1 << 20  # the least norm told apart, as a part of the farthest place
+_LEVELS = 11  # of the tree over a coordinate: cells of some millionths of the radius
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,23 +70,23 @@ class Vectors:
         return padded(self.dimension)
 
     @property
-    def medians(self) -> Cells:
-        """Cells of the median of a rotated coordinate, at most 1024.
+    def places(self) -> Cells:
+        """Cells of a rotated coordinate, at most 4^11.
 
         The rotation is not scaled down. A vector of norm R then has coordinates up to R sqrt(d'),
-        and beyond 5 R with probability 2 e^-12.5 (Hoeffding): there they are cut, for the median.
+        and beyond 5 R with probability 2 e^-12.5 (Hoeffding): there they are cut, for the centre.
         """
         reach = math.ceil(min(5.0, math.sqrt(self.width)) * self.lattice.last)
-        return Cells.of(-reach, reach, BRANCHING**5)
+        return Cells.of(-reach, reach, BRANCHING**_LEVELS)
 
     @property
     def least_norm(self) -> float:
         """Norm about the centre below which none are told apart."""
-        return max(1.0, self.medians.last / _SMALLEST)
+        return max(1.0, self.places.last / _SMALLEST)
 
     def central(self, centre: Sequence[int]) -> bool:
         """Tell whether a centre may be announced."""
-        return len(centre) == self.width and all(abs(x) <= self.medians.last for x in centre)
+        return len(centre) == self.width and all(abs(x) <= self.places.last for x in centre)
 
     def read(self, values: Any) -> NDArray[np.float64]:
         """Read one vector for each client; a missing coordinate becomes 0."""

@@ -22,6 +22,8 @@ __all__ = ["POSITIONS", "WindowRound", "best_window"]
 POSITIONS = 256
 """Steps between the bounds, unless one bit is better; rounding to one adds 2^-18 width²."""
 
+_MANY = 5.0  # deviations from which on people at a bound are believed in
+
 
 @dataclass(frozen=True, slots=True)
 class WindowRound(Round):
@@ -83,6 +85,54 @@ class WindowRound(Round):
         spread = float(found.std(ddof=1)) if len(found) > 1 else math.inf
         error = spread / math.sqrt(len(found)) / self.window.slope
         return self.low + unit * self.window.decoded(float(found.mean())), unit * error
+
+    def clipped(self, answers: NDArray[Any], room: tuple[int, int]) -> tuple[float, float, float]:
+        """Estimate the share of people at the bounds, its deviation, and what clipping may move.
+
+        Parameters
+        ----------
+        answers : (n,) array
+            Not empty.
+        room : pair of int
+            How far beyond the lower and the upper bound anybody can lie, from 0 on.
+
+        Notes
+        -----
+        [W1] The last k <= W outcomes and the window of a position v share max(0, v - M + k). So an
+        answer is one of them with probability (k e^-ε + (1 - e^-ε) max(0, v - M + k))/Z, and the
+        share of such answers tells the average of max(0, v - M + k)/k: of a tent that is 1 at the
+        bound and 0 from k positions on. Tents of k and of 2k positions tell the share c at the
+        bound and the density d next to it. Beyond, a tail that goes on at that rate has a mean
+        excess of c/d; no more than the width is assumed. Many at the bound with nobody next to it
+        have no such tail: they may lie as far as there is room.
+        """
+        near = min(self.window.reach // 8, self.window.width // 2)
+        if not any(room) or near < 1:
+            return (0.0, 0.0, 0.0) if not any(room) else (math.nan, math.inf, 0.0)
+        unit = (self.high - self.low) / self.window.reach
+        share = variance = moved = 0.0
+        for outcomes, far in ((answers, room[0]), (self.window.outcomes - 1 - answers, room[1])):
+            if far:
+                (one, error), (two, _) = (self._tent(outcomes, k) for k in (near, 2 * near))
+                share, variance = share + one, variance + error**2
+                edge, beside = max(0.0, 2 * one - two - error), two - one
+                excess = min(self.window.reach, edge * near / (2 * max(beside, error))) * unit
+                # Even a density two deviations larger would go on beyond the width.
+                most = beside + 2 * error
+                if edge > _MANY * error and edge * near > 2 * self.window.reach * most:
+                    excess = far
+                moved = math.hypot(moved, edge * min(excess, far))
+        return share, math.sqrt(variance), moved
+
+    def _tent(self, outcomes: NDArray[Any], near: int) -> tuple[float, float]:
+        """Return the average of a tent at 0, and its standard error, [W1]."""
+        window = self.window
+        hit = float((outcomes < near).mean())
+        lost = math.exp(-self.epsilon)
+        total = window.width + window.reach * lost
+        scale = total / ((1 - lost) * near)
+        deviation = math.sqrt(max(hit * (1 - hit), 1 / len(outcomes)) / len(outcomes))
+        return (hit - near * lost / total) * scale, deviation * scale
 
     def influence(self) -> float:
         """Most that one answer moves the mean, in widths, times those who answer."""

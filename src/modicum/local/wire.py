@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 
-__all__ = ["VERSION", "Announcement", "frame", "joined", "octets", "packed", "sifted"]
+__all__ = ["VERSION", "Announcement", "frame", "head", "joined", "octets", "packed", "sifted"]
 
 VERSION = 1
 _MAGIC = int.from_bytes(b"mL", "little")
@@ -97,6 +97,19 @@ def frame(answer: np.dtype[Any]) -> np.dtype[Any]:
             ("answer", answer),
         ]
     )
+
+
+def head(session: int, number: int) -> bytes:
+    """Return how every frame of a round begins: all that stands before the client's number.
+
+    Examples
+    --------
+    >>> len(head(5, 1)), head(5, 1)[:2]
+    (12, b'mL')
+    """
+    empty = packed(session, number, np.zeros(1, np.uint64), np.zeros(1, np.uint8))
+    rest = empty.dtype["client"].itemsize + empty.dtype["answer"].itemsize
+    return empty.tobytes()[:-rest]
 
 
 def packed(

@@ -116,12 +116,12 @@ class _Pair:
 
     __slots__ = ("_pairs", "_weights")
 
-    def __init__(self, epsilon: float, clients: int) -> None:
+    def __init__(self, epsilon: float, clients: int, *, blocks: int = _BLOCKS) -> None:
         n, p = clients - 1, math.exp(-epsilon)
         heads = 1 / (1 + p)
         counts = _window(n, p)
         mass = _binomial(counts, n, p)
-        starts = np.arange(0, len(counts), max(1, len(counts) // _BLOCKS))
+        starts = np.arange(0, len(counts), max(1, len(counts) // blocks))
         self._weights = np.add.reduceat(mass, starts)
         self._pairs = []
         for count in counts[starts].tolist():

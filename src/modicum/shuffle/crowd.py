@@ -11,7 +11,7 @@ _FEWEST_HONEST = 50
 
 
 def crowd(clients: object, honest: object) -> tuple[int, int]:
-    """Read how many clients are expected, and how many at least follow the protocol.
+    """Read how many clients there are at most, and how many at least follow the protocol.
 
     Examples
     --------

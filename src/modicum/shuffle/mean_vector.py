@@ -1,4 +1,4 @@
-"""A mean vector through a shuffler: medians, a norm, and a sum of clipped vectors in shares."""
+"""A mean vector through a shuffler: a centre, a norm, and a sum of clipped vectors in shares."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ import numpy as np
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.local.arguments import between, length
+from modicum.local.centres import centres
 from modicum.local.protocol import chosen_session
 from modicum.local.round import Answers
 from modicum.local.tree import Tree
 from modicum.local.tree_round import TreeRound
 from modicum.local.vectors import LARGEST_RADIUS, Vectors
-from modicum.local.wire import Announcement, frame
+from modicum.local.wire import Announcement, frame, head
 from modicum.local.written import Written, reread
 from modicum.privacy.budget import Budget, Number
 from modicum.shuffle.amplification import single_epsilon
@@ -30,7 +31,7 @@ __all__ = ["CENTRES", "MEANS", "NORMS", "MeanVector", "mean_vector"]
 CENTRES, NORMS, MEANS = 1, 2, 3
 _OCTAVE = 1  # cells of norms in which a norm doubles
 _NORM_TREE = Tree(32, 1)
-_SOME, _SURE = 0.5, 4.0  # standard deviations that are believed in, for a median and for a norm
+_SURE = 4.0  # standard deviations from which on a norm is believed in
 _SPLIT = Fraction(1, 8), Fraction(1, 4), Fraction(5, 8)  # of ε
 _SCHEMA = "modicum.shuffle.mean_vector/1"
 
@@ -96,7 +97,15 @@ class MeanVector(Written):
         if number not in (CENTRES, NORMS, MEANS):
             raise InvalidArgument(f"there are 3 rounds, got round {number}")
         size, each = self.message_sizes[number - 1], self.messages[number - 1]
-        return Shuffler(size=size, each=each, least=self.honest, entropy=entropy)
+        heads = self.sum.heads if number == MEANS else [head(self.tag, number)]
+        return Shuffler(
+            size=size,
+            each=each,
+            least=self.honest,
+            most=self.clients,
+            heads=heads,
+            entropy=entropy,
+        )
 
     def first(self) -> Announcement:
         """Return the announcement of the first round."""
@@ -106,7 +115,7 @@ class MeanVector(Written):
         """Return what the first or the second round asks."""
         first, second = self.single
         if number == CENTRES:
-            return TreeRound(self.vectors.medians.tree, first, self.vectors.width)
+            return TreeRound(self.vectors.places.tree, first, self.vectors.width)
         return TreeRound(_NORM_TREE, second)
 
     def understood(self, announcement: bytes) -> Announcement:
@@ -136,7 +145,7 @@ class MeanVector(Written):
         vectors = self.vectors
         shifted = vectors.shifted(vectors.read(values), said.parameters[: vectors.width])
         if said.round == CENTRES:
-            return vectors.medians.of_integers(shifted)
+            return vectors.places.of_integers(shifted)
         if said.round == NORMS:
             cells = vectors.norm_cells(shifted, octave=_OCTAVE, cells=_NORM_TREE.cells)
             return cells[:, None]
@@ -146,9 +155,8 @@ class MeanVector(Written):
         """Announce the centre, or the radius."""
         asked, vectors = self.tree(said.round), self.vectors
         if said.round == CENTRES:
-            cells = vectors.medians
-            ranks = [asked.grown(answers, j, sure=_SOME).rank(0.5) for j in range(vectors.width)]
-            return Announcement(said.session, NORMS, tuple(cells.edge(x) for x in ranks))
+            centre = centres(asked, answers, vectors.places)
+            return Announcement(said.session, NORMS, tuple(centre))
         oracle, places = asked.oracle(1), np.arange(_NORM_TREE.cells)
         shares = oracle.estimated(answers.values.astype(np.int64), answers.words, places)
         # [M2] Those beyond a norm are few if together they do not stand out of the noise.
@@ -235,12 +243,13 @@ def mean_vector(
     dimension : int
         1 to 2048.
     radius : float
-        A public bound on the norm, not a tight one. Coordinates beyond it are cut.
+        A public bound on the norm, up to about a million times the spread of the vectors.
+        Coordinates beyond it are cut.
     epsilon, delta : number
         Budget of a client in all three rounds, whose vector may be replaced by any other: ε of
         0.01 to 10, δ of 1e-12 to 1e-3.
     clients : int
-        How many are expected, 100 to 2^24.
+        How many at most, 100 to 2^24.
     honest : int, optional
         How many at least take part in every round and follow the protocol; by default 9 in 10.
     session : str, optional
@@ -260,7 +269,7 @@ def mean_vector(
     Notes
     -----
     Huang, Liang and Yi (2021), Theorem 8: the error is about the diameter of the data times
-    sqrt(d log(1/δ)) / (ε n), once some 500 d clients have found the centre.
+    sqrt(d log(1/δ)) / (ε n), once some 1,000 d clients have found the centre.
 
     Examples
     --------

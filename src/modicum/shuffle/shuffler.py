@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import blake2b
 from threading import Lock
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
@@ -19,7 +21,9 @@ class Shuffler:
 
     It is trusted to forget who sent what and when, to permute at random, to show nobody the
     messages before, and to have heard of enough people who follow the protocol: it counts messages,
-    and cannot tell who is behind them. What it heard before, it does not take again.
+    and cannot tell who is behind them. What it heard before, it does not take again, whatever the
+    order of a person's frames; a frame of another kind or session, or a person too many, would
+    spoil everybody's answers, and is not taken either.
 
     Parameters
     ----------
@@ -29,6 +33,11 @@ class Shuffler:
         Frames of one person; only whole ones are taken.
     least : int
         People without whom nothing is released.
+    most : int, optional
+        People beyond whom nobody is taken.
+    heads : sequence of bytes
+        How one person's frames begin, in whatever order: ``each`` public texts of one length. No
+        more of a frame is read.
     entropy : Entropy
         Secret by default.
 
@@ -43,15 +52,38 @@ class Shuffler:
     ['a', 'a', 'b', 'b', 'c', 'c']
     """
 
-    __slots__ = ("_each", "_entropy", "_heard", "_held", "_least", "_lock", "_people", "_size")
+    __slots__ = (
+        "_each",
+        "_entropy",
+        "_heads",
+        "_heard",
+        "_held",
+        "_least",
+        "_lock",
+        "_most",
+        "_people",
+        "_size",
+    )
 
-    def __init__(self, *, size: int, each: int = 1, least: int, entropy: Entropy = SYSTEM) -> None:
+    def __init__(
+        self,
+        *,
+        size: int,
+        each: int = 1,
+        least: int,
+        most: int | None = None,
+        heads: Sequence[bytes] = (),
+        entropy: Entropy = SYSTEM,
+    ) -> None:
         if not all(type(x) is int and x > 0 for x in (size, each, least)):
             raise InvalidArgument(
                 "size, each and least must be positive integers, got "
                 f"{size!r}, {each!r} and {least!r}"
             )
-        self._size, self._each, self._least = size, each, least
+        if most is not None and (type(most) is not int or most < least):
+            raise InvalidArgument(f"most must be an integer of at least {least}, got {most!r}")
+        self._size, self._each, self._least, self._most = size, each, least, most
+        self._heads = _table(heads, size, each)
         self._entropy = entropy
         self._held: list[bytes] = []
         self._heard: set[bytes] = set()
@@ -69,17 +101,26 @@ class Shuffler:
         Returns
         -------
         bool
-            False if the frames are not whole, or if anybody's were heard before, in whatever
-            message: a network that sends twice, and somebody who slips in a copy, change nothing.
+            False if the frames are not whole or begin otherwise than agreed, if there would be more
+            people than agreed, or if anybody's frames were heard before, in whatever message and
+            order: a network that sends twice, and somebody who slips in a copy, change nothing.
         """
         data, whole = octets(message), self._size * self._each
         if not data or len(data) % whole:
             return False
-        parts = (data[i : i + whole] for i in range(0, len(data), whole))
-        names = [blake2b(part, digest_size=16).digest() for part in parts]
+        # Sorted, since a person's shares mean the same in any order. Equal bytes compare equal, and
+        # only they, for frames of one length.
+        frames = np.frombuffer(data, np.dtype(("S", self._size))).reshape(-1, self._each)
+        ordered = np.sort(frames, axis=1)
+        begin = ordered.view(np.uint8).reshape(*frames.shape, self._size)
+        if not (begin[..., : self._heads.shape[1]] == self._heads).all():
+            return False
+        names = [blake2b(row, digest_size=16).digest() for row in ordered]
         new = set(names)
         with self._lock:
             if len(new) < len(names) or not self._heard.isdisjoint(new):
+                return False
+            if self._most is not None and self._people + len(names) > self._most:
                 return False
             self._heard |= new
             self._held.append(data)
@@ -106,3 +147,13 @@ class Shuffler:
         while len(np.unique(keys)) < len(keys):
             keys = self._entropy.words(len(frames))
         return frames[np.argsort(keys)].tobytes()
+
+
+def _table(heads: Sequence[bytes], size: int, each: int) -> NDArray[np.uint8]:
+    """Return how sorted frames begin, shape (each, bytes): sorted frames have sorted heads."""
+    if not heads:
+        return np.empty((each, 0), np.uint8)
+    lengths = {len(head) for head in heads}
+    if len(heads) != each or len(lengths) != 1 or not 0 < max(lengths) <= size:
+        raise InvalidArgument(f"heads must be {each} texts of one length, of at most {size} bytes")
+    return np.frombuffer(b"".join(sorted(heads)), np.uint8).reshape(each, -1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +16,8 @@ from modicum.local.histogram import Histogram
 from modicum.local.histogram import histogram as local_histogram
 from modicum.local.mean import Mean
 from modicum.local.mean import mean as local_mean
-from modicum.local.wire import frame
+from modicum.local.protocol import chosen_session
+from modicum.local.wire import frame, head
 from modicum.local.written import Written, reread
 from modicum.privacy.budget import Budget, Number
 from modicum.shuffle.amplification import single_epsilon
@@ -33,17 +35,21 @@ class Single(Written):
     """A local protocol whose messages are shuffled. Made by :func:`histogram` or :func:`mean`.
 
     Clients and server are those of :mod:`modicum.local`, for :attr:`protocol`: a client is asked
-    for a larger ε than without a shuffler, which it pays if the shuffler betrays it.
+    for a larger ε than without a shuffler, which it pays if the shuffler betrays it. The session of
+    :attr:`protocol`, and so all frames, depends on the budget and on the crowd that it counts on.
 
     Parameters
     ----------
+    session : str
+        Seed of the local session.
     protocol : local.Histogram or local.Mean
     budget : Budget
         What the shuffled messages guarantee.
     clients, honest : int
-        How many are expected, and how many at least follow the protocol.
+        How many there are at most, and how many at least follow the protocol.
     """
 
+    session: str
     protocol: Histogram | Mean
     budget: Budget
     clients: int
@@ -59,14 +65,20 @@ class Single(Written):
         if number not in range(1, self.protocol.rounds + 1):
             raise InvalidArgument(f"there are {self.protocol.rounds} rounds, got round {number}")
         size = frame(self.protocol.asked(self.protocol.first()).answer).itemsize
-        return Shuffler(size=size, least=self.crowds[number - 1], entropy=entropy)
+        return Shuffler(
+            size=size,
+            least=self.crowds[number - 1],
+            most=self.clients,
+            heads=[head(self.protocol.tag, number)],
+            entropy=entropy,
+        )
 
     def written(self) -> dict[str, Any]:
         """Return all parameters; :meth:`from_json` reads their JSON."""
         return {
             "schema": _SCHEMA,
             "kind": self.protocol.kind,
-            "session": self.protocol.session,
+            "session": self.session,
             **self.protocol.parameters(),
             "epsilon": str(self.budget.amount),
             "delta": str(self.budget.delta),
@@ -122,7 +134,7 @@ def histogram(
         Budget of a client whose value may be replaced by any other: ε of 0.01 to 10, δ of 1e-12
         to 1e-3.
     clients : int
-        How many are expected, 100 to 2^24.
+        How many at most, 100 to 2^24.
     honest : int, optional
         How many at least take part and follow the protocol; by default 9 in 10.
     step : float, optional
@@ -150,7 +162,7 @@ def histogram(
     True
     >>> alone = local.histogram(within=(0, 100), step=1, epsilon="0.5")
     >>> round(alone.error(100_000), 3), round(steps.protocol.error(100_000), 3)
-    (0.053, 0.001)
+    (0.032, 0.001)
     """
     return _made(local_histogram, within, step, epsilon, delta, clients, honest, session)
 
@@ -206,14 +218,26 @@ def _made(
     size = between(epsilon, "epsilon", "0.01", "10")
     small = between(delta, "delta", "1e-12", "1e-3")
     people, enough = crowd(clients, honest)
+    chosen = chosen_session(session)
     # The shares of clients in the rounds do not depend on the budget.
-    shares = build(within=within, step=step, epsilon=1, session=session).shares
+    shares = build(within=within, step=step, epsilon=1, session=chosen).shares
     fewest = min(_crowds(shares, enough, small))
     if fewest < 2:
         raise InvalidArgument(f"{enough} honest clients are too few for {len(shares)} rounds")
     single = single_epsilon(Budget("approx", size, small * (1 - _MISSING)), fewest)
-    protocol = build(within=within, step=step, epsilon=single, session=session)
-    return Single(protocol, Budget("approx", size, small), people, enough)
+    bound = _bound(chosen, size, small, people, enough)
+    protocol = build(within=within, step=step, epsilon=single, session=bound)
+    return Single(chosen, protocol, Budget("approx", size, small), people, enough)
+
+
+def _bound(session: str, *promised: object) -> str:
+    """Return the session of the local protocol: another one for every other promise.
+
+    A client that was promised another crowd then sends frames of another tag, which neither the
+    shuffler nor the server of this one takes.
+    """
+    text = " ".join(map(str, ("modicum.shuffle.single/1", session, *promised)))
+    return hashlib.shake_256(text.encode()).hexdigest(16)
 
 
 def _crowds(shares: tuple[int, ...], honest: int, delta: Fraction) -> tuple[int, ...]:

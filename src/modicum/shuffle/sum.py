@@ -88,7 +88,14 @@ class Sum(Written):
 
     def shuffler(self, *, entropy: Entropy = SYSTEM) -> Shuffler:
         """Return a shuffler for this sum."""
-        return Shuffler(size=self.frame_size, each=self.shares, least=self.honest, entropy=entropy)
+        return Shuffler(
+            size=self.frame_size,
+            each=self.shares,
+            least=self.honest,
+            most=self.clients,
+            heads=[_empty(self.tag, 1).tobytes()[: -_FRAME["share"].itemsize]] * self.shares,
+            entropy=entropy,
+        )
 
     def written(self) -> dict[str, Any]:
         """Return all parameters; :meth:`from_json` reads their JSON."""
@@ -152,7 +159,7 @@ def split_sum(
     epsilon : number
         ε of the sum, for a client whose value may be replaced by any other; 0.001 to 10.
     clients : int
-        How many are expected, 100 to 2^24.
+        How many at most, 100 to 2^24.
     security : int
         σ, 20 to 80: the shuffled shares tell more than their sum with probability about 2^-σ.
     honest : int, optional
@@ -230,8 +237,7 @@ class SumBatch(Once):
         noisy = self._rounded(protocol.lattice.quantise(x))
         for sign in (1, -1):
             noisy += sign * protocol.noise.sample_many(len(x), self._entropy)
-        frames = np.empty((len(x), protocol.shares), _FRAME)
-        frames["magic"], frames["version"], frames["session"] = _MAGIC, _VERSION, protocol.tag
+        frames = _empty(protocol.tag, (len(x), protocol.shares))
         frames["share"] = split(noisy, protocol.shares, protocol.bits, self._entropy)
         return frames.tobytes()
 
@@ -273,8 +279,8 @@ def analysed(protocol: Sum, frames: bytes) -> SumEstimate:
     Raises
     ------
     InvalidArgument
-        If the frames are not those of whole clients of this session, or of more than agreed: a
-        share that is missing makes the sum uniformly random.
+        If the frames are not those of whole clients of this session, or of fewer than ``honest``
+        or more than ``clients``: a share that is missing makes the sum uniformly random.
     """
     if len(frames) % _FRAME.itemsize:
         raise InvalidArgument("these are no whole frames")
@@ -283,13 +289,19 @@ def analysed(protocol: Sum, frames: bytes) -> SumEstimate:
         (read["magic"] == _MAGIC)
         & (read["version"] == _VERSION)
         & (read["session"] == np.uint64(protocol.tag))
-        & (read["share"] < np.uint64(1 << protocol.bits))
     )
     clients, rest = divmod(int(good.sum()), protocol.shares)
-    if rest or not 0 < clients <= protocol.clients:
+    if rest or not protocol.honest <= clients <= protocol.clients:
         raise InvalidArgument("shares are missing, or more or fewer came than agreed")
     middle = clients * protocol.precision // 2
     total = pooled(read["share"][good], protocol.bits, middle=middle)
     lattice = protocol.lattice
     value = clients * lattice.lo + total * (lattice.hi - lattice.lo) / protocol.precision
     return SumEstimate(value, value / clients, clients, int(len(read) - good.sum()))
+
+
+def _empty(tag: int, shape: int | tuple[int, int]) -> NDArray[Any]:
+    """Return frames without shares."""
+    frames = np.zeros(shape, _FRAME)
+    frames["magic"], frames["version"], frames["session"] = _MAGIC, _VERSION, tag
+    return frames

@@ -127,21 +127,25 @@ class VectorServer(Session[VectorEstimate]):
                 found, tally = self._last(released, said)
                 self._ended(found)
                 return tally
-            answers, tally = self._singles(released, said)
-            if not self._protocol.honest <= tally.accepted <= self._protocol.clients:
+            answers, tally, came = self._singles(released, said)
+            if came < self._protocol.honest or tally.accepted > self._protocol.clients:
                 raise InvalidArgument(
-                    f"messages of {tally.accepted} clients can be right: fewer or more than agreed"
+                    f"{came} messages are of this round: those of fewer or more than agreed"
                 )
             self._counts.append(tally.accepted)
             self._ended(self._protocol.closed(said, answers))
             return tally
 
-    def _singles(self, released: bytes, said: Announcement) -> tuple[Answers, Tally]:
-        """Keep the first possible message under each number."""
+    def _singles(self, released: bytes, said: Announcement) -> tuple[Answers, Tally, int]:
+        """Keep the first possible message under each number, and count all of the round.
+
+        A client who lies may be among those who had to come: an answer that cannot be right is left
+        out, and does not end the round of all others.
+        """
         asked = self._protocol.tree(said.round)
         ((frames, wrong),) = joined([released], asked.answer)
         kept, reasons = sifted(frames, said.session, said.round)
-        refused = Counter[str](reasons)
+        refused, came = Counter[str](reasons), len(kept)
         found = words(bytes.fromhex(self._protocol.session), kept["client"])
         possible = asked.possible(kept["answer"], found)
         kept, found = kept[possible], found[possible]
@@ -150,6 +154,7 @@ class VectorServer(Session[VectorEstimate]):
         return (
             Answers(kept["answer"][first], found[first]),
             Tally(len(first), dict(+refused)),
+            came,
         )
 
     def _last(self, released: bytes, said: Announcement) -> tuple[VectorEstimate, Tally]:

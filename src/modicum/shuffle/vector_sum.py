@@ -6,6 +6,7 @@ import functools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,11 +148,22 @@ class VectorSum:
         noisy = vectors.ravel().astype(np.int64)
         for sign in (1, -1):
             noisy += sign * self.noise.sample_many(noisy.size, entropy)
-        frames = np.empty((noisy.size, self.shares), _FRAME)
-        frames["magic"], frames["version"], frames["session"] = _MAGIC, _VERSION, self.tag
-        frames["coordinate"] = np.tile(np.arange(self.width), len(vectors))[:, None]
+        frames = self._empty(len(vectors))
         frames["share"] = split(noisy, self.shares, self.bits, entropy)
         return frames.tobytes()
+
+    @property
+    def heads(self) -> list[bytes]:
+        """How the frames of one client begin: all that stands before a share."""
+        end = -_FRAME["share"].itemsize
+        return [frame.tobytes()[:end] for frame in self._empty(1).ravel()]
+
+    def _empty(self, clients: int) -> NDArray[Any]:
+        """Return frames without shares, shape (clients * width, shares)."""
+        frames = np.zeros((clients * self.width, self.shares), _FRAME)
+        frames["magic"], frames["version"], frames["session"] = _MAGIC, _VERSION, self.tag
+        frames["coordinate"] = np.tile(np.arange(self.width), clients)[:, None]
+        return frames
 
     def mean(self, frames: bytes) -> tuple[NDArray[np.float64], int, int]:
         """Add up what the shuffler released: the mean where the radius is 1, clients, refused.
@@ -170,7 +182,6 @@ class VectorSum:
             & (read["version"] == _VERSION)
             & (read["session"] == np.uint64(self.tag))
             & (read["coordinate"] < self.width)
-            & (read["share"] <= np.uint64((1 << self.bits) - 1))
         )
         kept = read[good]
         counts = np.bincount(kept["coordinate"], minlength=self.width)
