@@ -16,9 +16,9 @@ from fractions import Fraction
 from modicum.estimators.vector_rounds import Located, VectorSetting, beyond, radius_for
 from modicum.estimators.vector_schedule import (
     VectorSchedule,
+    again_radii,
     fine_radii,
     part_of,
-    radii_between,
     wide_radii,
 )
 from modicum.estimators.vector_share import OUTSIDE
@@ -108,13 +108,12 @@ def _wider_ball(
         )
         return grid.radii[place]
 
-    grid = part_of(wide_radii(here.lattice, here.power), least, math.inf)
+    whole = found.frame.longest(here.lattice, found.norms.width)
+    grid = part_of(wide_radii(here.lattice, here.power), least, whole)
     wide = yield from searched(grid, 4, again.wide, "wider radius")
-    grid = radii_between(least, wide, here.lattice, here.power)
+    grid = again_radii(least, wide, here.lattice, here.power)
     radius = yield from searched(grid, 16, again.fine, "last radius again")
     (outside,) = beyond(here, found.norms, RadiusGrid((radius,), (0,)))
-    rows, noise = yield from count_outside(
-        here, outside, again.outside, "rows outside again"
-    )
+    rows, noise = yield from count_outside(here, outside, again.outside, "rows outside again")
     most = schedule.most_again(target, math.sqrt(noise.variance))
     return Ball(radius, rows, noise, most, found.noise <= schedule.seen * radius)

@@ -262,7 +262,10 @@ def _rough_radius(
 ) -> Steps[int]:
     """Draw a radius on the way, for little, between two ends if they are known."""
     grid, tilt = wide_radii(here.lattice, here.power), schedule.wide_tilt
-    if ends is not None:
+    if ends is None:
+        start = start_frame(here.lattice, here.power)
+        grid = part_of(grid, 1, start.longest(here.lattice, norms.width))
+    else:
         grid = part_of(grid, *ends)
         tilt = schedule.part_tilt(math.log2(ends[1] / ends[0]))
     outside = beyond(here, norms, grid)

@@ -22,10 +22,10 @@ __all__ = [
     "SUBSTEP",
     "Shares",
     "VectorSchedule",
+    "again_radii",
     "all_radii",
     "fine_radii",
     "part_of",
-    "radii_between",
     "shares_of",
     "wide_radii",
     "wide_squares",
@@ -42,6 +42,7 @@ _WAY_NATS, _AGAIN_NATS = 160.0, 16.0  # of all radii a priori, at most
 _LAST_TILT = 40.0  # largest power of the prior of the last radius
 _USUAL = 8  # index of tails below which rows are looked for outside the last radius
 _SURELY = 3.0  # standard deviations of a count
+_AGAIN = 12  # octaves in which a radius that was found again is sought finely
 _AGAIN_TILT = 6.0  # largest power of its prior
 
 
@@ -52,11 +53,6 @@ class Again:
     wide: Fraction
     fine: Fraction
     outside: Fraction
-
-    @property
-    def whole(self) -> Fraction:
-        """All three."""
-        return self.wide + self.fine + self.outside
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +130,7 @@ PURE = Shares(
     settled=0.15,
     target=0.05,
     last=1.0,
-    again=Again(Fraction(2, 25), Fraction(2, 25), Fraction(1, 20)),
+    again=Again(Fraction(2, 25), Fraction(2, 25), Fraction(2, 25)),
 )
 
 
@@ -220,9 +216,11 @@ class VectorSchedule:
         """The centre's noise, in radii, up to which a radius tells of the rows' spread.
 
         Rows that are all one point lie where the noise of the centre has put it: at a distance
-        whose standard deviation is some 1/sqrt(d) of it, and Laplace noise has the longer tail.
+        whose standard deviation is some 1/sqrt(d) of it, and Laplace noise has the longer tail. A
+        radius that is drawn with a prior r^-p is more than e^(2.5/p) times too large in one of
+        e^2.5 draws.
         """
-        return 1 / (1.1 * (1 + 8 / self.power / math.sqrt(self.width)))
+        return math.exp(-2.5 / self._last_power) / (1 + 8 / self.power / math.sqrt(self.width))
 
     @property
     def wide_tilt(self) -> Fraction:
@@ -328,10 +326,14 @@ def fine_radii(radius: int, lattice: Lattice, power: int) -> RadiusGrid:
     return _sixteenths(range(middle - _BELOW, middle + _FINE + 1))
 
 
-def radii_between(least: int, radius: int, lattice: Lattice, power: int) -> RadiusGrid:
-    """Sixteen radii an octave from one that is known to a wide one."""
+def again_radii(least: int, radius: int, lattice: Lattice, power: int) -> RadiusGrid:
+    """Sixteen radii an octave up to a wide one: from twelve octaves below it, or one that is known.
+
+    Over more octaves the prior could not be strong; and few radii are so much too large.
+    """
     middle = _place(radius, lattice, power)
-    return _sixteenths(range(min(math.floor(_FINE * math.log2(least)), middle), middle + 1))
+    lowest = max(math.floor(_FINE * math.log2(least)), middle - _AGAIN * _FINE)
+    return _sixteenths(range(min(lowest, middle), middle + 1))
 
 
 def _place(radius: int, lattice: Lattice, power: int) -> int:
