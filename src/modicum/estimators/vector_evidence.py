@@ -37,6 +37,12 @@ UNSEEN = Status(
     "than it, and nothing is known of rows far from the others; ask for fewer columns, narrow "
     "`within` or spend more",
 )
+TAIL = Status(
+    "heavy_tail",
+    "a good part of the rows lie outside the ball: the intervals assume that they are not far "
+    "outside, and may be too short; spend more",
+)
+_MANY = 1 / 25  # of the rows outside: there the tail of skewed rows has not begun
 _COUNTS = 0.1  # of the error probability, for each of the two counts
 
 
@@ -102,7 +108,9 @@ class VectorEvidence:
             return CLIPPED
         if self._point:
             return POINT
-        return OK if self.seen else UNSEEN
+        if not self.seen:
+            return UNSEEN
+        return TAIL if self.outside > _MANY * count else OK
 
     @property
     def _unlike(self) -> bool:

@@ -203,7 +203,7 @@ class VectorSchedule:
     @property
     def _wanted(self) -> float:
         """As many rows as the least share tells apart, and no more than a part of all."""
-        least = self.constants.least ** (1 / self.power)
+        least = self._part(self.constants.least)
         return min(self.constants.target * self.rows, self.constants.sure / (self.nats * least))
 
     @property
@@ -286,7 +286,7 @@ class VectorSchedule:
         """Noise of one component of a mean."""
         return radius * self.each / self._part(share) / self.rows
 
-    def _part(self, share: Fraction) -> float:
+    def _part(self, share: Fraction | float) -> float:
         """What a share buys, as a part of what the whole buys."""
         return float(share) if self.power == 1 else math.sqrt(share)
 
