@@ -5,7 +5,8 @@
 [M3] step     a centre, moved by clipped means whose noise shrinks with the radius;
 [M4] sizes    noisy mean sizes, by which components are weighed;
 [M5] sum      the clipped sum about the centre, with nearly all of the budget;
-[M6] rows     the numbers of rows, and of those outside.
+[M6] rows     the numbers of rows, and of those outside the last radius;
+[M7] again    if these are too many, a second search for a radius.
 
 In zCDP rows are clipped in L2 norm, sizes are squares, and noise is Gaussian; in pure ε they are
 clipped in L1 norm, sizes are absolute values, and noise is Laplace. docs/proofs/mean_vector.md has
@@ -51,6 +52,6 @@ def adaptive_mean_vector(columns: Columns, lattice: Lattice, event: Event) -> St
     found = yield from locate(here, schedule, norms)
     if norms.width > 1:
         found = yield from find_scales(here, schedule, found)
-    ball = yield from last_ball(here, schedule, found)  # [M2] [M6]
+    ball = yield from last_ball(here, schedule, found)  # [M2] [M6] [M7]
     evidence = yield from last_sum(here, found.frame, ball, norms.width, near=NEAR)
     return answer_of(columns, evidence)

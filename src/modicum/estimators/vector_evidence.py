@@ -114,7 +114,7 @@ class VectorEvidence:
 
     @property
     def _unlike(self) -> bool:
-        """Whether the rows outside are too many for the tail of the others."""
+        """Whether too many rows are outside to be the tail of the others."""
         return self.outside > self.most_outside
 
     @property
