@@ -10,13 +10,17 @@ import pytest
 from modicum import audit
 from modicum import request as ask
 from modicum.audit.pairs import Remembered
-from modicum.estimators import shifted_mean_vector, vector_sum
+from modicum.estimators import shifted_mean_vector, vector_ball, vector_sum
+from modicum.estimators.purse import Purse
 from modicum.estimators.purses import ConcentratedPurse
 from modicum.estimators.vector_evidence import VectorEvidence
 from modicum.estimators.vector_rounds import VectorSetting
+from modicum.estimators.vector_schedule import VectorSchedule
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.noise import GaussianNoise
+from modicum.mechanisms.radius import RadiusDraw
 from modicum.mechanisms.vector_noise import VectorNoise
+from modicum.privacy.event import BoundedRange, Pure
 from modicum.privacy.unit import Unit
 from modicum.runners.live import run
 from modicum.summaries.vector_frame import BOUND, FrameView
@@ -79,6 +83,31 @@ def test_the_whole_release_keeps_its_claim_in_pure_epsilon(pairs, widths, values
 
 UNEVEN = ((BOUND * 300, BOUND), (BOUND, BOUND * 300))  # of 600 rows: 1/2 and 1/600 of the radius
 
+LOST = {
+    "count": ((1,), (600,)),
+    "rows outside": ((10**6,),),
+    "rows outside again": ((10**6,),),
+}
+FOUND = LOST | {"wider radius": ((40,),)}  # far beyond the first, for tables of one row
+AGAIN = ["wider radius", "last radius again", "rows outside again"]
+
+
+@pytest.mark.parametrize("price", [{"rho": "0.5"}, {"epsilon": 1}], ids=str)
+@pytest.mark.parametrize(
+    ("pairs", "widths", "values"),
+    [pytest.param(*CASES[name], FOUND, id=name) for name in CASES]
+    + [pytest.param(*MORE["four rows"], LOST, id="four rows", marks=pytest.mark.slow)],
+)
+def test_the_second_search_keeps_the_claim(pairs, widths, values, price) -> None:
+    """A noisy count of rows outside that is too large leads to it, on any data."""
+    report = audit.check(ask.mean_vector(**NARROW, **price), pairs, widths=widths, values=values)
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    used = {step.label: step.used for step in report.steps}
+    assert set(AGAIN) <= set(used)
+    if pairs is CASES["one component"][0]:  # elsewhere as many rows may be outside, for nothing
+        assert all(0.99 < used[label] < 1.001 for label in AGAIN)
+
 
 @pytest.mark.parametrize("price", [{"rho": "0.5"}, {"epsilon": 1}], ids=str)
 def test_the_branch_with_weights_keeps_the_claim(price) -> None:
@@ -91,6 +120,48 @@ def test_the_branch_with_weights_keeps_the_claim(price) -> None:
     weighed = [step for step in report.steps if step.label.startswith("weighed")]
     assert len(weighed) > 1
     assert max(step.used for step in weighed) > 0.9
+
+
+@pytest.mark.parametrize("price", [{"rho": "0.5"}, {"epsilon": 1}], ids=str)
+def test_a_second_search_with_too_little_noise_breaks_the_claim(price, monkeypatch) -> None:
+    """Scores of its two radii as if they had paid for 30 % less noise."""
+
+    class Louder(RadiusDraw):
+        @property
+        def event(self):
+            told = self.epsilon * Fraction(7, 10)
+            return Pure(told) if self.selection == "flip" else BoundedRange(told)
+
+    def underpaid(self, outside, grid, *, tilt, share):
+        law = radii(self, outside, grid, tilt=tilt, share=share)
+        louder = Louder(outside, grid, law.epsilon * Fraction(10, 7), tilt, law.selection)
+        return louder if share in again else law
+
+    radii, again = Purse.radii, {Fraction(1, 25), Fraction(2, 25)}
+    monkeypatch.setattr(Purse, "radii", underpaid)
+    pairs = CASES["one component"][0]
+    report = audit.check(ask.mean_vector(**NARROW, **price), pairs, widths=(0, 1), values=FOUND)
+    assert not report.passed
+    assert {step.label for step in report.steps if step.used > 1.3} == set(AGAIN[:2])
+
+
+def test_looking_again_by_the_true_number_of_rows_outside_is_found(monkeypatch) -> None:
+    counted: list[int] = []
+    counts, most = vector_ball.count_outside, VectorSchedule.most_outside
+
+    def remembered(here, outside, share, label="rows outside"):
+        counted[:] = [outside]
+        return (yield from counts(here, outside, share, label))
+
+    def by_truth(self, target, noise):
+        return most(self, target, noise) if counted[0] == 0 else -(10**9)
+
+    monkeypatch.setattr(vector_ball, "count_outside", remembered)
+    monkeypatch.setattr(VectorSchedule, "most_outside", by_truth)
+    request = ask.mean_vector(**NARROW, rho="0.5")
+    values = {"count": ((600,),), "last radius": ((0,),), "rows outside": ((0,),)}
+    report = audit.check(request, CASES["one component"][0], widths=(0, 1), values=values)
+    assert report.leak is not None
 
 
 @pytest.mark.parametrize(("price", "least"), [({"rho": "0.5"}, 0.9999), ({"epsilon": 1}, 0.95)])

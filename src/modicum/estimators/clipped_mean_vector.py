@@ -16,8 +16,10 @@ from fractions import Fraction
 from modicum.array_release import ArrayAnswer
 from modicum.estimators.purse import Purse
 from modicum.estimators.purses import open_purse
+from modicum.estimators.vector_ball import Ball, count_outside
 from modicum.estimators.vector_rounds import VectorSetting, start_frame
 from modicum.estimators.vector_schedule import wide_radii
+from modicum.estimators.vector_share import OUTSIDE
 from modicum.estimators.vector_sum import answer_of, last_sum
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
@@ -55,16 +57,20 @@ def mean_about(
     """
     radii = wide_radii(here.lattice, here.power).radii
     norms = yield from need(here.ask(NormCounts(frame, radii)))
-    place = yield from _search_radius(here.purse, norms, len(radii), share)  # [C1]
-    outside = norms.outside[place]
-    evidence = yield from last_sum(here, frame, radii[place], outside, norms.width, near=near)
+    place, most = yield from _search_radius(here.purse, norms, len(radii), share)  # [C1]
+    rows, noise = yield from count_outside(here, norms.outside[place], OUTSIDE[here.power])
+    most += math.ceil(3 * math.sqrt(noise.variance))
+    ball = Ball(radii[place], rows, noise, most)
+    evidence = yield from last_sum(here, frame, ball, norms.width, near=near)
     return answer_of(here.columns, evidence)
 
 
 def _search_radius(
     purse: Purse, norms: NormSummary, radii: int, whole_share: Fraction
-) -> Steps[int]:
+) -> Steps[tuple[int, int]]:
     """Find the first radius with no more than a public number of rows outside.
+
+    Return its place, and a number of rows that hardly ever are outside it.
 
     Each of the ceil(log2 radii) questions gets an equal share. The number is the larger of
     sqrt(2 d / ρ), which balances clipping and noise, and three standard deviations of a question's
@@ -84,4 +90,4 @@ def _search_radius(
         (found,) = yield from draw(f"rows beyond {level}", law)
         if low < high:
             low, high = (middle + 1, high) if found > target else (low, middle)
-    return high
+    return high, math.ceil(target + 4 * noise)

@@ -5,7 +5,8 @@
 [M3] step     a centre, moved by clipped means whose noise shrinks with the radius;
 [M4] sizes    noisy mean sizes, by which components are weighed;
 [M5] sum      the clipped sum about the centre, with nearly all of the budget;
-[M6] rows     the numbers of rows, and of those outside.
+[M6] rows     the numbers of rows, and of those outside the last radius;
+[M7] again    if these are too many, a second search for a radius.
 
 In zCDP rows are clipped in L2 norm, sizes are squares, and noise is Gaussian; in pure ε they are
 clipped in L1 norm, sizes are absolute values, and noise is Laplace. docs/proofs/mean_vector.md has
@@ -16,17 +17,10 @@ from __future__ import annotations
 
 from modicum.array_release import ArrayAnswer
 from modicum.estimators.purses import open_purse
-from modicum.estimators.vector_rounds import (
-    Located,
-    VectorSetting,
-    beyond,
-    find_scales,
-    first_norms,
-    locate,
-    radius_for,
-)
-from modicum.estimators.vector_schedule import VectorSchedule, fine_radii, shares_of
-from modicum.estimators.vector_share import NEAR, OUTSIDE
+from modicum.estimators.vector_ball import last_ball
+from modicum.estimators.vector_rounds import VectorSetting, find_scales, first_norms, locate
+from modicum.estimators.vector_schedule import VectorSchedule, shares_of
+from modicum.estimators.vector_share import NEAR
 from modicum.estimators.vector_sum import answer_of, last_sum
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
@@ -58,25 +52,6 @@ def adaptive_mean_vector(columns: Columns, lattice: Lattice, event: Event) -> St
     found = yield from locate(here, schedule, norms)
     if norms.width > 1:
         found = yield from find_scales(here, schedule, found)
-    last, outside = yield from _last_radius(here, schedule, found)
-    evidence = yield from last_sum(here, found.frame, last, outside, norms.width, near=NEAR)
+    ball = yield from last_ball(here, schedule, found)  # [M2] [M6] [M7]
+    evidence = yield from last_sum(here, found.frame, ball, norms.width, near=NEAR)
     return answer_of(columns, evidence)
-
-
-def _last_radius(
-    here: VectorSetting, schedule: VectorSchedule, found: Located
-) -> Steps[tuple[int, int]]:
-    """Draw the radius of the last sum near one that is known; and the rows outside, sensitive."""
-    share = schedule.constants.last_radius
-    grid = fine_radii(found.radius, here.lattice, here.power)
-    outside = beyond(here, found.norms, grid)
-    place = yield from radius_for(
-        here,
-        outside,
-        grid,
-        target=schedule.last_target(1 - here.spent - share - OUTSIDE[here.power]),
-        tilt=schedule.fine_tilt,
-        share=share,
-        label="last radius",
-    )
-    return grid.radii[place], outside[place]

@@ -23,9 +23,26 @@ NOISY = Status(
 )
 CLIPPED = Status(
     "clipped",
-    "too little data for this range and budget: a good part of the rows may have been clipped; "
-    "narrow `within` or spend more",
+    "more rows are far outside the ball than its radius tells of, or a good part of all: too "
+    "little data for this range and budget; narrow `within` or spend more",
 )
+POINT = Status(
+    "coarse_step",
+    "the ball that holds most rows is smaller than the step to which values are rounded: nearly "
+    "all rows are one point, and what the others hold is lost, or `within` is far too wide",
+)
+UNSEEN = Status(
+    "few_records",
+    "too little data for this budget: the rows' spread was not found, so the noise may be larger "
+    "than it, and nothing is known of rows far from the others; ask for fewer columns, narrow "
+    "`within` or spend more",
+)
+TAIL = Status(
+    "heavy_tail",
+    "a good part of the rows lie outside the ball: the intervals assume that they are not far "
+    "outside, and may be too short; spend more",
+)
+_MANY = 1 / 25  # of the rows outside: there the tail of skewed rows has not begun
 _COUNTS = 0.1  # of the error probability, for each of the two counts
 
 
@@ -48,6 +65,10 @@ class VectorEvidence:
     rows, outside : int
         Noisy numbers of rows, and of those that were clipped.
     rows_noise, outside_noise : Noise
+    most_outside : int
+        If more rows are outside, they are not the tail of the others.
+    seen : bool
+        Whether the radius is that of the rows' spread, and not of the noise of the centre.
     """
 
     lattice: Lattice
@@ -59,6 +80,8 @@ class VectorEvidence:
     rows_noise: Noise
     outside: int
     outside_noise: Noise
+    most_outside: int
+    seen: bool
 
     @property
     def values(self) -> tuple[Fraction, ...]:
@@ -96,9 +119,23 @@ class VectorEvidence:
             size = math.sqrt(width * self.noise.variance)
         if size > BOUND * count:
             return NOISY
-        if self.outside > count / 4:
+        if self._unlike or self.outside > count / 4:
             return CLIPPED
-        return OK
+        if self._point:
+            return POINT
+        if not self.seen:
+            return UNSEEN
+        return TAIL if self.outside > _MANY * count else OK
+
+    @property
+    def _unlike(self) -> bool:
+        """Whether too many rows are outside to be the tail of the others."""
+        return self.outside > self.most_outside
+
+    @property
+    def _point(self) -> bool:
+        """Whether no row inside the ball is elsewhere than its centre."""
+        return min(self.gains) > BOUND
 
     def intervals(self, level: float, tail: float | None) -> Intervals:
         """Return intervals that hold all at once.
@@ -107,6 +144,7 @@ class VectorEvidence:
         (union bound). For any number of rows between its bounds, and any sums between theirs, the
         mean of the clipped rows is between two quotients. A row outside adds, on average, no more
         than r / (tail - 1) to what was clipped off; in the worst case all of it in one component.
+        If the ball tells nothing of the rows outside, each may be anywhere in the range.
         """
         alpha = 1 - level
         reach = self.noise.tail_bound(alpha * (1 - 2 * _COUNTS) / len(self.sums))
@@ -116,12 +154,15 @@ class VectorEvidence:
         low, high = (sums - reach) / gains, (sums + reach) / gains
         lower = np.minimum(low / fewest, low / most)
         upper = np.maximum(high / fewest, high / most)
+        centre, step = np.array(self.centre, dtype=np.float64), self.lattice.step
         if tail is not None:
             beyond = self.outside + self.outside_noise.tail_bound(alpha * _COUNTS)
             share = min(max(beyond, 0.0) / fewest, 1.0)
-            cut = share * BOUND / (tail - 1) / gains
-            lower, upper = lower - cut, upper + cut
-        centre, step = np.array(self.centre, dtype=np.float64), self.lattice.step
+            if self._unlike or self._point or not self.seen:
+                down, up = centre - self.lattice.first, self.lattice.last - centre
+            else:
+                down = up = BOUND / (tail - 1) / gains
+            lower, upper = lower - share * down, upper + share * up
         ends = (
             np.clip((centre + side) * step, self.lattice.lo, self.lattice.hi)
             for side in (lower, upper)

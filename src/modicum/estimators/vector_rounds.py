@@ -95,12 +95,15 @@ class Located:
         The same for squared components, in zCDP; sensitive.
     radius : int
         Released.
+    noise : float
+        Norm of the centre's noise, in the frame's units.
     """
 
     frame: VectorFrame
     norms: NormSummary
     sizes: NormSummary | None
     radius: int
+    noise: float
 
 
 def noise_of(law: VectorNoise | Additive) -> Noise:
@@ -156,9 +159,9 @@ def locate(here: VectorSetting, schedule: VectorSchedule, norms: NormSummary) ->
         rounds += 1
         radius = yield from _rough_radius(here, schedule, norms, f"radius {rounds}", ends)
         after = here.spent + schedule.step + 2 * schedule.radius
-        near = noise <= schedule.constants.settled * radius
+        near = noise <= schedule.settled * radius
         if near or after > schedule.constants.locate:
-            return Located(frame, norms, sizes, radius)
+            return Located(frame, norms, sizes, radius, noise)
         frame = yield from _stepped(here, schedule, frame, radius, f"step {rounds}")
         noise = schedule.noise_norm(radius, schedule.step)
         ends = (noise / 4, 2.0 * radius)  # rows are no nearer than the centre's noise puts them
@@ -201,7 +204,8 @@ def find_scales(here: VectorSetting, schedule: VectorSchedule, found: Located) -
         weighed = yield from _rough_radius(here, schedule, norms, f"weighed radius {number}", ends)
         frame = yield from _stepped(here, schedule, frame, weighed, f"weighed step {number}")
         norms, sizes = yield from _measured(here, frame, width)
-        found = Located(frame, norms, sizes, weighed)
+        noise_left = schedule.noise_norm(weighed, schedule.step)
+        found = Located(frame, norms, sizes, weighed, noise_left)
     return found
 
 
@@ -211,12 +215,20 @@ def _size_radius(
     """Radius of the vectors of sizes; an L1 norm is that of the rows themselves."""
     if schedule.power == 1:
         return found.radius
-    sizes, grid = found.sizes, wide_squares(here.lattice)
+    sizes = found.sizes
     if sizes is None:
         _, sizes = yield from _measured(here, found.frame, found.norms.width)
     assert sizes is not None
-    label = f"radius of squares {number}"
-    return (yield from _wide_radius(here, schedule, sizes.outside, grid, schedule.wide_tilt, label))
+    whole = wide_squares(here.lattice)
+    counted = dict(zip(whole.radii, sizes.outside, strict=True))
+    # A row of norm R has a vector of squares of norm R² / sqrt(d) to R².
+    least = found.radius**2 / (64 * math.sqrt(found.norms.width))
+    grid = part_of(whole, least, 2.0 * found.radius**2)
+    tilt = schedule.part_tilt(math.log2(grid.radii[-1] / grid.radii[0]) / 2)
+    outside = tuple(counted[radius] for radius in grid.radii)
+    return (
+        yield from _wide_radius(here, schedule, outside, grid, tilt, f"radius of squares {number}")
+    )
 
 
 def _measured(
@@ -250,7 +262,10 @@ def _rough_radius(
 ) -> Steps[int]:
     """Draw a radius on the way, for little, between two ends if they are known."""
     grid, tilt = wide_radii(here.lattice, here.power), schedule.wide_tilt
-    if ends is not None:
+    if ends is None:
+        start = start_frame(here.lattice, here.power)
+        grid = part_of(grid, 1, start.longest(here.lattice, norms.width))
+    else:
         grid = part_of(grid, *ends)
         tilt = schedule.part_tilt(math.log2(ends[1] / ends[0]))
     outside = beyond(here, norms, grid)

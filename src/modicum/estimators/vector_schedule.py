@@ -22,6 +22,7 @@ __all__ = [
     "SUBSTEP",
     "Shares",
     "VectorSchedule",
+    "again_radii",
     "all_radii",
     "fine_radii",
     "part_of",
@@ -35,7 +36,23 @@ SUBSTEP = 256
 
 _PLACES = 1 << 30
 _FINE = 16  # radii an octave for the last one
-_BELOW = {1: 64, 2: 24}  # so many below one that was drawn for little
+_BELOW = 64  # so many below one that was drawn for little
+_OCTAVES = 60  # from the least radius to the range
+_WAY_NATS, _AGAIN_NATS = 160.0, 16.0  # of all radii a priori, at most
+_LAST_TILT = 40.0  # largest power of the prior of the last radius
+_USUAL = 8  # index of tails below which rows are looked for outside the last radius
+_SURELY = 3.0  # standard deviations of a count
+_AGAIN = 12  # octaves in which a radius that was found again is sought finely
+_AGAIN_TILT = 6.0  # largest power of its prior
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Shares of a second search for a radius, beyond one that leaves too many rows outside."""
+
+    wide: Fraction
+    fine: Fraction
+    outside: Fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +78,10 @@ class Shares:
         The centre's noise, in radii, that is small: in L2 it adds some 5 % to a row's norm, in L1
         more.
     target : float
-        Share of the rows that the radii on the way leave outside.
+        Share of the rows that the radii on the way leave outside, at most.
     last : float
         Rows outside the last radius, in norms of the noise over radii a row.
+    again : Again
     """
 
     count: Fraction
@@ -79,6 +97,7 @@ class Shares:
     settled: float
     target: float
     last: float
+    again: Again
 
 
 CONCENTRATED = Shares(
@@ -95,6 +114,7 @@ CONCENTRATED = Shares(
     settled=0.3,
     target=0.02,
     last=0.25,
+    again=Again(Fraction(1, 25), Fraction(2, 25), Fraction(1, 50)),
 )
 PURE = Shares(
     count=Fraction(1, 50),
@@ -110,6 +130,7 @@ PURE = Shares(
     settled=0.15,
     target=0.05,
     last=1.0,
+    again=Again(Fraction(2, 25), Fraction(2, 25), Fraction(2, 25)),
 )
 
 
@@ -162,38 +183,75 @@ class VectorSchedule:
     @property
     def radius(self) -> Fraction:
         """Share of a radius on the way: the rows it is to leave out are worth some nats."""
-        wanted = self.constants.sure / (self.constants.target * self.rows)
+        wanted = self.constants.sure / self._wanted
         return self._bounded((wanted / self.nats) ** self.power, self.constants.most_radius)
 
     @property
     def step(self) -> Fraction:
         """Share of a step of the centre: the mean's noise is a part of its radius."""
-        wanted = self.rows / self.constants.shrink
+        shrink = self.constants.shrink
+        if self.power == 1:  # and a part that tells rows that are one point from others: `seen`
+            shrink *= max(1.0, 2.5 / math.sqrt(self.width))
+        wanted = self.rows / shrink
         return self._bounded((self.noise / wanted) ** self.power, self.constants.most_step)
 
     @property
     def target(self) -> int:
         """Rows outside for which a radius on the way is not punished."""
-        return int(self.constants.target * self.rows)
+        return int(self._wanted)
+
+    @property
+    def _wanted(self) -> float:
+        """As many rows as the least share tells apart, and no more than a part of all."""
+        least = self._part(self.constants.least)
+        return min(self.constants.target * self.rows, self.constants.sure / (self.nats * least))
+
+    @property
+    def settled(self) -> float:
+        """The centre's noise, in radii, that is small."""
+        return min(self.constants.settled, self.seen / 1.5)
+
+    @property
+    def seen(self) -> float:
+        """The centre's noise, in radii, up to which a radius tells of the rows' spread.
+
+        Rows that are all one point lie where the noise of the centre has put it: at a distance
+        whose standard deviation is some 1/sqrt(d) of it, and Laplace noise has the longer tail. A
+        radius that is drawn with a prior r^-p is more than e^(2.5/p) times too large in one of
+        e^2.5 draws.
+        """
+        return math.exp(-2.5 / self._last_power) / (1 + 8 / self.power / math.sqrt(self.width))
 
     @property
     def wide_tilt(self) -> Fraction:
-        """Prior cost of a quarter of an octave of radius: up to r^-6.
+        """Prior cost of a quarter of an octave of radius, some nats over all octaves.
 
         A prior that is too strong for the number of rows would pull every radius to the smallest:
-        over the 60 octaves of the default lattice this one weighs at most 0.63 of the rows.
+        this one weighs at most 0.63 of the rows, and no more than a number of them that does not
+        grow with the table.
         """
-        return self._tilt(min(max(self._pull(self.radius) / 66, 1 / 16), 6.0), 4)
+        pull = min(0.63 * self._pull(self.radius), _WAY_NATS)
+        return self._tilt(max(pull / (_OCTAVES * math.log(2)), 1 / 16), 4)
 
     def part_tilt(self, octaves: float) -> Fraction:
-        """The same where a radius is looked for in some octaves: up to r^-40."""
-        return self._tilt(min(self._pull(self.radius) / (1.1 * max(octaves, 1.0)), 40.0), 4)
+        """The same where a radius is looked for in some octaves."""
+        pull = min(0.63 * self._pull(self.radius), _WAY_NATS)
+        return self._tilt(min(pull / (max(octaves, 1.0) * math.log(2)), _LAST_TILT), 4)
 
     @property
     def fine_tilt(self) -> Fraction:
         """Prior cost of a sixteenth of an octave of the last radius: up to r^-40."""
+        return self._tilt(self._last_power, _FINE)
+
+    @property
+    def _last_power(self) -> float:
         pull = self._pull(self.constants.last_radius)
-        return self._tilt(min(max(pull / 8, 1.0), 40.0), _FINE)
+        return min(max(pull / 8, 1.0), _LAST_TILT)
+
+    def again_tilt(self, octaves: float, per_octave: int) -> Fraction:
+        """Prior cost of a step of a second search, over some octaves: up to r^-6."""
+        power = _AGAIN_NATS / (max(octaves, 1.0) * math.log(2))
+        return self._tilt(min(power, _AGAIN_TILT), per_octave)
 
     def last_target(self, left: Fraction) -> int:
         """Rows outside the last radius for which it is not punished.
@@ -205,6 +263,21 @@ class VectorSchedule:
         share = left * (1 - count_share(self.width, NEAR, self.power))
         return int(self.constants.last * self.noise / self._part(share))
 
+    def most_outside(self, target: int, noise: float) -> int:
+        """Rows outside the last radius that are no reason to look for them.
+
+        With N(r) rows outside and a prior r^-p a radius is where ε r N'(r) = -p: for tails of
+        index a, N = p / (a ε), and it varies by some 1/ε. ``noise`` is the standard deviation of
+        the noisy count.
+        """
+        share = self.nats * self._part(self.constants.last_radius)
+        return int(target + (self._last_power / _USUAL + 2) / share + _SURELY * noise)
+
+    def most_again(self, target: int, noise: float) -> int:
+        """Rows outside a radius of the second search that tails of index three may leave."""
+        share = self.nats * self._part(self.constants.again.fine)
+        return int(target + _AGAIN_TILT / (3 * share) + 2.5 * noise)
+
     def noise_norm(self, radius: int, share: Fraction) -> float:
         """Norm of a mean's noise for a share, in the unit of the radius."""
         return radius * self.noise / self._part(share) / self.rows
@@ -213,7 +286,7 @@ class VectorSchedule:
         """Noise of one component of a mean."""
         return radius * self.each / self._part(share) / self.rows
 
-    def _part(self, share: Fraction) -> float:
+    def _part(self, share: Fraction | float) -> float:
         """What a share buys, as a part of what the whole buys."""
         return float(share) if self.power == 1 else math.sqrt(share)
 
@@ -248,14 +321,30 @@ def part_of(grid: RadiusGrid, low: float, high: float) -> RadiusGrid:
 
 
 def fine_radii(radius: int, lattice: Lattice, power: int) -> RadiusGrid:
-    """Sixteen radii an octave about a wide one, to its double.
+    """Sixteen radii an octave about a wide one: from four octaves below it to one above."""
+    middle = _place(radius, lattice, power)
+    return _sixteenths(range(middle - _BELOW, middle + _FINE + 1))
 
-    From about a third of it, or, in pure ε, where it is less certain, from a sixteenth.
+
+def again_radii(least: int, radius: int, lattice: Lattice, power: int) -> RadiusGrid:
+    """Sixteen radii an octave up to a wide one: from twelve octaves below it, or one that is known.
+
+    Over more octaves the prior could not be strong; and few radii are so much too large.
     """
+    middle = _place(radius, lattice, power)
+    lowest = max(math.floor(_FINE * math.log2(least)), middle - _AGAIN * _FINE)
+    return _sixteenths(range(min(lowest, middle), middle + 1))
+
+
+def _place(radius: int, lattice: Lattice, power: int) -> int:
+    """Place of a wide radius among the fine ones."""
     grid = wide_radii(lattice, power)
-    middle = _FINE // 4 * grid.indices[grid.radii.index(radius)]
+    return _FINE // 4 * grid.indices[grid.radii.index(radius)]
+
+
+def _sixteenths(places: range) -> RadiusGrid:
     numbers: dict[int, int] = {}
-    for j in range(middle - _BELOW[power], middle + 17):
+    for j in places:
         numbers.setdefault(_sixteenth(j), j)
     return RadiusGrid(tuple(numbers), tuple(numbers.values()))
 
@@ -264,7 +353,7 @@ def fine_radii(radius: int, lattice: Lattice, power: int) -> RadiusGrid:
 def all_radii(lattice: Lattice, power: int) -> tuple[int, ...]:
     """Every wide radius, and every fine one about it."""
     wide = wide_radii(lattice, power)
-    fine = range(-_BELOW[power], _FINE // 4 * wide.indices[-1] + 17)
+    fine = range(-_BELOW, _FINE // 4 * wide.indices[-1] + 17)
     return tuple(sorted({*wide.radii, *(_sixteenth(j) for j in fine)}))
 
 

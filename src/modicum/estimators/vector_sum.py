@@ -1,11 +1,12 @@
-"""The last step of a mean vector: the clipped sum about a centre, and two counts."""
+"""The last step of a mean vector: the clipped sum about a centre, and the number of rows."""
 
 from __future__ import annotations
 
 from modicum.array_release import ArrayAnswer, Axis
+from modicum.estimators.vector_ball import Ball
 from modicum.estimators.vector_evidence import VectorEvidence
 from modicum.estimators.vector_rounds import VectorSetting, noise_of
-from modicum.estimators.vector_share import OUTSIDE, count_share
+from modicum.estimators.vector_share import count_share
 from modicum.steps import Steps, draw, need
 from modicum.summaries.columns import Columns
 from modicum.summaries.vector_frame import VectorFrame
@@ -15,30 +16,25 @@ __all__ = ["answer_of", "last_sum"]
 
 
 def last_sum(
-    here: VectorSetting, frame: VectorFrame, radius: int, beyond: int, width: int, *, near: int
+    here: VectorSetting, frame: VectorFrame, ball: Ball, width: int, *, near: int
 ) -> Steps[VectorEvidence]:
-    """Spend all that is left on the sum of rows clipped to a radius [M5], and on counts [M6].
+    """Spend all that is left on the sum of rows clipped to a radius [M5], and their number [M6].
 
     Parameters
     ----------
     here : VectorSetting
     frame : VectorFrame
-    radius : int
-        Released.
-    beyond : int
-        The number of rows outside the radius; sensitive.
+    ball : Ball
     width : int
         Number of components.
     near : int
         As for :func:`~modicum.estimators.vector_share.count_share`.
     """
-    purse, asked = here.purse, ClippedVectors(frame, radius)
+    purse, asked = here.purse, ClippedVectors(frame, ball.radius)
     summary = yield from need(here.ask(asked))
-    share = (1 - here.spent - OUTSIDE[here.power]) * (1 - count_share(width, near, here.power))
+    share = (1 - here.spent) * (1 - count_share(width, near, here.power))
     law = here.noisy(summary.totals, share)
     sums = yield from draw("sum", law)
-    clipping = purse.noisy((beyond,), sensitivity=1, share=OUTSIDE[here.power])
-    (outside,) = yield from draw("rows outside", clipping)
     counting = purse.noisy((summary.count,), sensitivity=1, share=None)
     (rows,) = yield from draw("rows", counting)
     return VectorEvidence(
@@ -49,8 +45,10 @@ def last_sum(
         noise=noise_of(law),
         rows=rows,
         rows_noise=counting.noise[0],
-        outside=outside,
-        outside_noise=clipping.noise[0],
+        outside=ball.outside,
+        outside_noise=ball.noise,
+        most_outside=ball.most,
+        seen=ball.seen,
     )
 
 

@@ -68,13 +68,15 @@ def mean_vector(
     Notes
     -----
     A row with a missing value (null, NaN) in any column is dropped. Errors never depend on values.
-    The answer is the mean of the rows after rounding, of which a few far ones are drawn nearer:
-    about sqrt(d/ρ)/4 of them. The L2 error of all components together is about S sqrt(1/(2 ρ)) / n
-    for the sum S of the columns' spreads; a column of spread s has noise of about
-    sqrt(s S) sqrt(1/(2 ρ)) / n. Rows may lie anywhere: each factor of five between their distance
-    from 0 and their spread costs about 1 % of the budget. Methods after Huang, Liang and Yi (2021)
-    and Biswas, Dong, Kamath and Ullman (2020), with the weights of Aumüller, Lebeda, Nelson and
-    Pagh (2024).
+    The answer is the mean of the rows after rounding, of which a few far ones are drawn nearer,
+    however many rows there are: some 10/sqrt(ρ) of bell-shaped rows, fewer of others. Rows far
+    from all others that are fewer than some 40/sqrt(ρ), in pure ε 230/ε, may be lost; if the
+    others are one point, the code tells. The L2 error of all components together is about
+    S sqrt(1/(2 ρ)) / n for the sum S of the columns' spreads; a column of spread s has noise of
+    about sqrt(s S) sqrt(1/(2 ρ)) / n. Rows may lie anywhere: each factor of five between their
+    distance from 0 and their spread costs about 1 % of the budget. Methods after Huang, Liang and
+    Yi (2021) and Biswas, Dong, Kamath and Ullman (2020), with the weights of Aumüller, Lebeda,
+    Nelson and Pagh (2024).
 
     In pure ε the same steps are made in L1 norms with Laplace noise. For the spreads s of the
     columns the L2 error is at best about (sum of s^(2/3))^(3/2) / (ε n), and two or three times

@@ -67,6 +67,11 @@ class VectorFrame:
         factor = factor ** (1 / self.power) if self.sizes else factor
         return replace(self, gains=tuple(gain * factor for gain in self.gains))
 
+    def longest(self, lattice: Lattice, width: int) -> float:
+        """Return a norm that no row of some components has beyond."""
+        gains = np.array(self.gains * (width // len(self.gains)))
+        return float(lattice.width * (gains**self.power).sum() ** (1 / self.power))
+
     def view(self, lattice: Lattice) -> FrameView:
         """Look at rows of a lattice."""
         return FrameView(self, lattice)
