@@ -30,13 +30,15 @@ __all__ = ["COUNTED", "PlacedColumns", "column_labels", "placed_columns"]
 S = TypeVar("S")
 Interval = tuple[int, int]
 
-COUNTED, _INTERVALS, _FAR = Fraction(3, 100), Fraction(2, 5), Fraction(1, 50)
+COUNTED, _INTERVALS = Fraction(3, 100), Fraction(2, 5)
+# Of what is far, if ε n is so much that the noise hides few rows; if not, next to nothing.
+_FAR, _TELLING, _LITTLE = Fraction(1, 50), 2000.0, Fraction(1, 1000)
 _ENOUGH, _ENOUGH_FOR_FITS = 40.0, 30.0  # so much ε n finds a column of a bell shape [W2]
 # Second draws, for columns of which no interval was found: share of the budget for each unit of
 # ε n / (250 columns), and at most; ε n for each of them, or share if that is more.
 _AGAIN, _UNIT, _MOST_AGAIN = 0.075, 250.0, Fraction(3, 10)
 _ENOUGH_AGAIN, _CHEAP_AGAIN = 600.0, Fraction(1, 40)
-_DOUBT, _SLOPE, _FIRST = (-2, 10), 0.8, 9.3  # of none: doublings, and nats by ε n of an interval
+_DOUBT, _FIRST = (-2, 10), 14.0  # of none: doublings, and ε n of an interval from which on it grows
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,8 @@ def placed_columns(
     frame = _frame(intervals, IntervalGrid.of(lattice))
 
     counts = yield from need(Ask(None, lattice, FarCounts(frame), columns))
-    counting = purse.noisy(counts.counts.tolist(), sensitivity=WHOLE, share=_FAR)  # [W2']
+    share = _FAR if float(purse.scale) * rows >= _TELLING else _LITTLE
+    counting = purse.noisy(counts.counts.tolist(), sensitivity=WHOLE, share=share)  # [W2']
     far = yield from draw("rows far from the interval of each column", counting)
     deviation = math.sqrt(counting.noise[0].variance) / WHOLE
     lost = tuple(interval is None for interval in intervals)
@@ -149,7 +152,8 @@ class _Columns:
         words, ends = partial(grid.words, self.lattice), cell_numbers(grid.ends())
         for place, share in zip(places, shares, strict=True):
             scores = grid.scores(np.diff(self.spread.below(place, ends), axis=1))
-            doubt = _doubt(float(self.purse.range_for(share)) * self.rows)
+            heard = float(self.purse.range_for(share)) * self.rows
+            doubt = _DOUBT[1] if clear else _doubt(heard)
             law = self.purse.interval(scores, grid, doubt=doubt, share=share)
             label = f"interval of {self.labels[place]}{', again' if clear else ''}"
             found = yield from draw(label, law, words)
@@ -159,7 +163,7 @@ class _Columns:
 
 def _doubt(heard: float) -> int:
     """Return the weight of no interval: as much as the column of a bell shape can spare."""
-    return min(max(math.floor((_SLOPE * heard - _FIRST) / math.log(2)), _DOUBT[0]), _DOUBT[1])
+    return min(max(math.floor((heard - _FIRST) / math.log(2)), _DOUBT[0]), _DOUBT[1])
 
 
 def _share_again(purse: Purse, rows: int, width: int, missed: int, saved: Fraction) -> Fraction:
