@@ -156,8 +156,8 @@ def test_no_column_spoils_the_others(draw, n) -> None:
         assert abs(release.values[1]) < bound
 
 
-def held(missed: tuple[bool, ...], far: tuple[float, ...]) -> HeldColumns:
-    return HeldColumns(missed, tuple(int(each * WHOLE) for each in far), 1.0, "l2", 10_000)
+def held(missed: tuple[bool, ...], far: tuple[float, ...], *, sure: bool = True) -> HeldColumns:
+    return HeldColumns(missed, sure, tuple(int(each * WHOLE) for each in far), 1.0, "l2", 10_000)
 
 
 def test_what_is_far_is_told_from_noise_and_tails() -> None:
@@ -178,3 +178,5 @@ def test_a_column_without_an_interval_is_lost() -> None:
     two = held((True, False), (0.0, 0.0))
     assert two.lost.tolist() == two.unbounded.tolist() == [True, False]
     assert two.status(["a", "b"], ~two.lost, "slope 0", NONE).words.endswith("noise: a")
+    unsure = held((True, False), (0.0, 0.0), sure=False)
+    assert unsure.status(["a", "b"], ~two.lost, "slope 0", NONE).code == "few_records"

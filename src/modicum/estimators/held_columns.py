@@ -17,6 +17,10 @@ __all__ = ["HeldColumns"]
 
 Flags = NDArray[np.bool_]
 
+UNSURE = Status(
+    "few_records",
+    "too little data for this budget: some columns have no interval, others may have a wrong one",
+)
 _CHANCE = 0.01  # that noise alone makes any column look far
 _MOST = 1 / 50  # share of the rows; with more far ones a column is left out
 # A tail of index 3 has 1/64 of what is beyond two half-widths beyond eight; of an interval that
@@ -32,6 +36,8 @@ class HeldColumns:
     ----------
     missed : tuple of bool
         Whether no interval was found.
+    sure : bool
+        Whether a column of which nothing is heard has none, but for one in a hundred.
     far : tuple of int
         Noisy numbers of rows with a value further than eight half-widths, in units of
         1 / ``WHOLE``; a row that is far in several columns is divided among them.
@@ -44,6 +50,7 @@ class HeldColumns:
     """
 
     missed: tuple[bool, ...]
+    sure: bool
     far: tuple[int, ...]
     deviation: float
     norm: Norm
@@ -52,17 +59,20 @@ class HeldColumns:
     @property
     def scattered(self) -> Flags:
         """Columns with an interval and so many far values that it cannot stand for them."""
-        return self._far(_MOST) & ~np.array(self.missed)
+        found: Flags = self._far(_MOST) & ~np.array(self.missed)
+        return found
 
     @property
     def lost(self) -> Flags:
         """Columns that are to be left out."""
-        return np.array(self.missed) | self._far(_MOST)
+        found: Flags = np.array(self.missed) | self._far(_MOST)
+        return found
 
     @property
     def unbounded(self) -> Flags:
         """Columns with more far values than a tail of index 3 has; those without an interval."""
-        return np.array(self.missed) | self._far(_POWER)
+        found: Flags = np.array(self.missed) | self._far(_POWER)
+        return found
 
     @property
     def share_far(self) -> list[float]:
@@ -86,6 +96,8 @@ class HeldColumns:
         scattered, heavy = (each[: len(names)] for each in (self.scattered, self.unbounded))
         if not used.any():
             return none
+        if any(self.missed) and not self.sure:
+            return UNSURE
         parts = [
             f"{why}: {', '.join(found)}"
             for why, chosen in (
@@ -97,8 +109,8 @@ class HeldColumns:
         if parts:
             return Status("partial", f"some columns have {what}; {'; '.join(parts)}")
         if heavy.any():
-            found = ", ".join(name for name, each in zip(names, heavy, strict=True) if each)
-            return Status("heavy_tail", f"some values are far from the rest: {found}")
+            tails = ", ".join(name for name, each in zip(names, heavy, strict=True) if each)
+            return Status("heavy_tail", f"some values are far from the rest: {tails}")
         return OK
 
     def _far(self, share: float) -> Flags:

@@ -37,8 +37,9 @@ _ENOUGH, _ENOUGH_FOR_FITS = 40.0, 30.0  # so much ε n finds a column of a bell 
 # Second draws, for columns of which no interval was found: share of the budget for each unit of
 # ε n / (250 columns), and at most; ε n for each of them, or share if that is more.
 _AGAIN, _UNIT, _MOST_AGAIN = 0.075, 250.0, Fraction(3, 10)
-_ENOUGH_AGAIN, _CHEAP_AGAIN = 600.0, Fraction(1, 40)
-_DOUBT, _FIRST = (-2, 10), 14.0  # of none: doublings, and ε n of an interval from which on it grows
+_ENOUGH_AGAIN, _CHEAP_AGAIN = 600.0, Fraction(1, 100)
+# Doublings of none; nats by ε n of an interval, and what is taken off them; enough doublings.
+_DOUBT, _SLOPE, _FIRST, _SURE = (-2, 10), 1.25, 15.6, 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,8 @@ def placed_columns(
     far = yield from draw("rows far from the interval of each column", counting)
     deviation = math.sqrt(counting.noise[0].variance) / WHOLE
     lost = tuple(interval is None for interval in intervals)
-    held = HeldColumns(lost, far, deviation, purse.norm, rows)
+    sure = _doubt(float(purse.range_for(each)) * rows) >= _SURE
+    held = HeldColumns(lost, sure, far, deviation, purse.norm, rows)
     return PlacedColumns(columns, lattice, purse, labels, rows, frame, held, saved)
 
 
@@ -148,7 +150,7 @@ class _Columns:
         self, places: Iterable[int], shares: Iterable[Fraction], *, clear: bool = False
     ) -> Steps[list[Interval | None]]:
         """Draw an interval, or none, for each of some columns."""
-        grid, chosen = IntervalGrid.of(self.lattice, clear), []
+        grid, chosen = IntervalGrid.of(self.lattice, clear=clear), []
         words, ends = partial(grid.words, self.lattice), cell_numbers(grid.ends())
         for place, share in zip(places, shares, strict=True):
             scores = grid.scores(np.diff(self.spread.below(place, ends), axis=1))
@@ -163,7 +165,7 @@ class _Columns:
 
 def _doubt(heard: float) -> int:
     """Return the weight of no interval: as much as the column of a bell shape can spare."""
-    return min(max(math.floor((heard - _FIRST) / math.log(2)), _DOUBT[0]), _DOUBT[1])
+    return min(max(math.floor((_SLOPE * heard - _FIRST) / math.log(2)), _DOUBT[0]), _DOUBT[1])
 
 
 def _share_again(purse: Purse, rows: int, width: int, missed: int, saved: Fraction) -> Fraction:

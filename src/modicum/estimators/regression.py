@@ -27,8 +27,8 @@ from modicum.summaries.columns import Columns
 
 __all__ = ["Fit", "RegressionEvidence", "fitted", "noisy_regression"]
 
-SEEN = 3.0  # a column enters if its spread exceeds its noise so many times
-_PENALTY = 0.3
+SEEN = 2.0  # a column enters if its spread exceeds its noise so many times
+_PENALTY = 0.6
 
 NOTHING = Status(
     "few_records",

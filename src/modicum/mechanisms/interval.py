@@ -38,14 +38,14 @@ class IntervalGrid:
     clear : bool
         Whether so much is heard that the score may ask for more, and the prior too. Then a core is
         three sixteenths and not two, so two values that are a power of two apart are a quarter of
-        the interval apart, or more; and weights fall with the fourth power of the distance.
+        the interval apart, or more; and weights fall with the sixth power of the distance.
     """
 
     levels: int
     clear: bool = False
 
     @classmethod
-    def of(cls, lattice: Lattice, clear: bool = False) -> IntervalGrid:
+    def of(cls, lattice: Lattice, *, clear: bool = False) -> IntervalGrid:
         """Take all widths that the lattice has use for.
 
         Examples
@@ -80,11 +80,11 @@ class IntervalGrid:
         return f"[{lattice.words(low)}, {lattice.words(low + wide)})"
 
     def prior(self) -> Integers:
-        """Weights of the candidates: (1 + distance)^-2, or ^-4, the distance from that about zero.
+        """Weights of the candidates: (1 + distance)^-2, or ^-6, the distance from that about zero.
 
         Distances are in halves of the width; every width has the same weight in all.
         """
-        return _prior(self.levels, 4 if self.clear else 2)
+        return _prior(self.levels, 6 if self.clear else 2)
 
     def ends(self) -> Integers:
         """Lattice integers at which sixteenths begin, one row for each width."""
@@ -136,7 +136,7 @@ class IntervalDraw(Law[int]):
 
     w is a prior that does not depend on the data.
 
-    s(I) is the number of records in I outside of its fullest core, two or three neighbours of its 16
+    s(I) is the number of records in I outside of its fullest core, two or three neighbours of 16
     parts, so that no place of the data in a wide interval makes them look spread out. It is little
     if I misses the data, and if it is so wide that they are in a core of it. So it finds where
     the data are and their scale, whatever the range, at the cost of a logarithm of the number of
@@ -156,8 +156,9 @@ class IntervalDraw(Law[int]):
     epsilon : Fraction
     stated : Event
         What a draw is charged as: a bounded range of ε, or what follows from it.
-    doubt : int
-        The weight of none, in doublings of that of all intervals; public, at most 10.
+    doubt : int or None
+        The weight of none, in doublings of that of all intervals; public, at most 10. Without it
+        there always is an interval.
 
     Notes
     -----
@@ -168,7 +169,7 @@ class IntervalDraw(Law[int]):
     grid: IntervalGrid
     epsilon: Fraction
     stated: Event
-    doubt: int
+    doubt: int | None = None
 
     @property
     def event(self) -> Event:
@@ -194,13 +195,15 @@ class IntervalDraw(Law[int]):
         return found
 
     def probes(self) -> Iterable[int]:
-        return range(self.grid.size + 1)
+        return range(self.grid.size + (self.doubt is not None))
 
     def _scores(self) -> Integers:
-        return np.append(self.scores, 0)
+        return self.scores if self.doubt is None else np.append(self.scores, 0)
 
     def _weights(self) -> Integers:
         prior = self.grid.prior()
+        if self.doubt is None:
+            return prior
         return np.append(prior, int(math.ldexp(int(prior.sum()), self.doubt)))
 
 
@@ -213,6 +216,6 @@ def _by_halves(parts: Integers) -> Integers:
 @functools.lru_cache(maxsize=8)
 def _prior(levels: int, power: int) -> Integers:
     distance = np.abs(np.arange(-_REACH, _REACH - 1) + 1)
-    weights = np.tile(_UNIT // (1 + distance) ** power, levels)
+    weights = np.tile(np.maximum(_UNIT // (1 + distance) ** power, 1), levels)
     weights.flags.writeable = False
     return weights
