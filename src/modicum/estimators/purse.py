@@ -262,7 +262,7 @@ class Purse(ABC):
     def interval(
         self, scores: Integers, grid: IntervalGrid, *, doubt: int | None = None, share: Fraction
     ) -> IntervalDraw:
-        """Interval that holds most of a column, by its scores on the grid; or none, with a doubt."""
+        """Interval that holds most of a column, by its scores; or none, with a doubt."""
         epsilon, event = self._bounded_range(share)
         law = IntervalDraw(scores, grid, epsilon, event, doubt)
         self._pay(event)
