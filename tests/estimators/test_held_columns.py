@@ -180,3 +180,9 @@ def test_a_column_without_an_interval_is_lost() -> None:
     assert two.status(["a", "b"], ~two.lost, "slope 0", NONE).words.endswith("noise: a")
     unsure = held((True, False), (0.0, 0.0), sure=False)
     assert unsure.status(["a", "b"], ~two.lost, "slope 0", NONE).code == "few_records"
+
+
+@pytest.mark.parametrize("price", [{"epsilon": "0.0000001"}, {"rho": "0.000000000001"}], ids=str)
+def test_next_to_no_budget_is_answered(price) -> None:
+    release = regression(dummies(20, 0.5, 1), 1, price)
+    assert not release.usable

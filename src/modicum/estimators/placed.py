@@ -171,7 +171,7 @@ def _doubt(heard: float) -> int:
 def _share_again(purse: Purse, rows: int, width: int, missed: int, saved: Fraction) -> Fraction:
     """Return the share of a second draw: more where the noise of what follows is little."""
     heard = float(purse.scale) * rows / (_UNIT * max(width, 1))
-    most = min(Fraction(round(_AGAIN * heard * 2**20), 2**20), _MOST_AGAIN, saved)
+    most = min(Fraction(max(round(_AGAIN * heard * 2**20), 1), 2**20), _MOST_AGAIN, saved)
     return min(most / missed, max(share_of(purse, _ENOUGH_AGAIN / rows), _CHEAP_AGAIN))
 
 

@@ -40,6 +40,7 @@ LITTLE = Status(
 GOAL = Status(
     "few_records", "too little data for this budget: the explained column is lost in the noise"
 )
+HEAVY = Status("heavy_tail", "some values of the explained column are far from the rest")
 SCATTERED = Status("clipped", "too many values of the explained column are far from the rest")
 
 
@@ -89,7 +90,8 @@ def _status(placed: PlacedColumns, used: NDArray[np.bool_]) -> Status:
         return SCATTERED
     if not used[-1]:
         return GOAL
-    return held.status(placed.labels[:-1], used[:-1], "slope 0", NOTHING)
+    status = held.status(placed.labels[:-1], used[:-1], "slope 0", NOTHING)
+    return HEAVY if status.ok and held.unbounded[-1] else status
 
 
 def _exact(coefficients: Floats) -> tuple[Fraction, ...]:
