@@ -135,7 +135,7 @@ def _interval(q: Records, e: Fraction) -> Law:
     grid = IntervalGrid.of(LATTICE)
     below = summary.finish().below(0, cell_numbers(grid.ends()))
     scores = grid.scores(np.diff(below, axis=1))
-    return IntervalDraw(scores, grid, e, BoundedRange(e))
+    return IntervalDraw(scores, grid, e, BoundedRange(e), 1)
 
 
 def _beyond(q: Records, e: Fraction) -> Law:

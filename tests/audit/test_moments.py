@@ -10,6 +10,7 @@ from modicum import audit
 from modicum import request as ask
 from modicum.estimators.placed import placed_columns
 from modicum.exact.lattice import Lattice
+from modicum.mechanisms.interval import IntervalGrid
 from modicum.mechanisms.weighted import weighted_laplace
 from modicum.privacy.budget import pure
 from modicum.privacy.event import Event
@@ -17,6 +18,7 @@ from modicum.release import Answer
 from modicum.runners.request import Request
 from modicum.status import OK
 from modicum.steps import Ask, Steps, draw, need
+from modicum.summaries import far_counts
 from modicum.summaries.columns import Columns
 from modicum.summaries.outer import ONE, Frame, Gauge, OuterProducts, Weights
 from modicum.summaries.spread_counts import SpreadCounts, cell_numbers
@@ -24,7 +26,9 @@ from modicum.summaries.spread_counts import SpreadCounts, cell_numbers
 NARROW = {"within": (-8, 8), "step": 1}
 LATTICE = Lattice(-8.0, 8.0, 1.0)
 POINTS = [(-8.0, 8.0), (8.0, 8.0), (0.0, -5.0), (3.0, 1.0)]
-WIDTHS = (1, 1, 1, 2, 1)
+WIDTHS = (1, 1, 1, 1, 2, 1)
+NONE = IntervalGrid.of(LATTICE).size
+FAR = "rows far from the interval of each column"
 
 
 def pairs(most: int) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -59,6 +63,43 @@ def test_two_columns_keep_their_claim(request_) -> None:
     intervals = [step for step in report.steps if step.label.startswith("interval")]
     assert all(step.used > 0.99 for step in intervals)
     assert report.steps[-1].used > 0.5
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [ask.linear_regression(**NARROW, epsilon=1), ask.covariance(**NARROW, rho="0.5")],
+    ids=lambda r: f"{r.statistic}-{r.budget.kind}",
+)
+@pytest.mark.parametrize("count", [150, 10**6])
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"interval of column 0": (NONE,)},
+        {"interval of column 1": (NONE,)},
+        {"interval of column 0": (1,), "interval of column 1": (1,), FAR: ((1 << 50, 0),)},
+        {"interval of column 0": (1,), "interval of column 1": (1,), FAR: ((0, 1 << 50),)},
+    ],
+    ids=["first missed", "last missed", "first far", "last far"],
+)
+def test_columns_that_are_left_out_keep_the_claim(request_, count, values) -> None:
+    """With no interval, or with one that misses the rows: by lists of fits, and by products."""
+    forced = {"count": ((count,),), **values}
+    report = audit.check(request_, pairs(2)[::3], values=forced, widths=(0, 1, 1, 1, 1, 1))
+    assert report.passed, report
+    assert report.drawn == report.claimed
+
+
+def test_a_far_row_counts_once_for_all_columns(monkeypatch) -> None:
+    asked = ask.covariance(**NARROW, epsilon=1)
+    far = [(np.empty((0, 2)), np.array([[-8.0, -8.0]]))]
+    values = {f"interval of column {place}": (510,) for place in (0, 1)}  # the last at 255
+    assert audit.check(asked, far, values=values, widths=(1, 0, 0, 1)).passed
+    monkeypatch.setattr(far_counts, "WHOLE", far_counts.WHOLE * 2)
+    report = audit.check(asked, far, values=values, widths=(1, 0, 0, 1))
+    assert not report.passed
+    (wrong,) = [step for step in report.steps if step.used > 1.01]
+    assert wrong.label == FAR
+    assert wrong.used == pytest.approx(2, abs=0.1)
 
 
 FRAME = Frame((0, 0), (3, 3))

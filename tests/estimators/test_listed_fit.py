@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import modicum as mo
+from modicum.estimators.held_columns import HeldColumns
 from modicum.estimators.listed_fit import listed_fit
 from modicum.estimators.placed import PlacedColumns
 from modicum.estimators.purses import open_purse
@@ -87,7 +88,10 @@ def fitted(data: np.ndarray, frame: Frame, event: Event, seed: str) -> np.ndarra
     """The fit in a given frame."""
     labels = tuple(map(str, range(data.shape[1])))
     purse = open_purse(event)
-    placed = PlacedColumns(Columns(), LATTICE, purse, labels, len(data), frame, Fraction(0), False)
+    held = HeldColumns((False,) * len(labels), True, (0,) * len(labels), 1.0, purse.norm, len(data))
+    placed = PlacedColumns(
+        Columns(), LATTICE, purse, labels, len(data), frame, held, Fraction(0), False
+    )
     steps, entropy = listed_fit(placed), SeededEntropy(seed)
     step = next(steps)
     while True:

@@ -10,7 +10,8 @@ import pytest
 import modicum as mo
 from modicum.estimators.covariance import ComponentsEvidence
 from modicum.estimators.least_squares import moved
-from modicum.estimators.moment_bounds import noise_quantile, noise_size
+from modicum.estimators.moment_bounds import noise_size
+from modicum.estimators.noise_quantile import noise_quantile
 from modicum.exact.entropy import SeededEntropy
 
 WITHIN = (-1e6, 1e6)

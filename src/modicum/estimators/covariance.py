@@ -14,11 +14,11 @@ from modicum.estimators.moment_bounds import (
     CONDITION,
     COUNTED,
     covered,
-    noise_quantile,
     noise_size,
     touched,
 )
-from modicum.estimators.moments import Moments, OfMoments, noisy_moments, spread_status
+from modicum.estimators.moments import Moments, OfMoments, noisy_moments
+from modicum.estimators.noise_quantile import noise_quantile
 from modicum.estimators.options.base import Options
 from modicum.estimators.placed import placed_columns
 from modicum.exact.lattice import Lattice
@@ -37,9 +37,9 @@ __all__ = [
 
 SEEN = 3.0  # a column counts if its spread exceeds its noise so many times
 
-LOST = Status(
+NOTHING = Status(
     "few_records",
-    "too little data for this budget: the spread of these columns is lost in the noise: {names}",
+    "too little data for this budget: the spread of every column is lost in the noise",
 )
 FAINT = Status(
     "few_records",
@@ -125,6 +125,8 @@ class CovarianceEvidence(OfMoments):
         width = _apart(self.moments, level, tail)
         # A column that is not seen has a released 0 in place of its noisy covariances.
         noisy = _noisy(self.moments)
+        free = self.moments.held.unbounded if tail is not None else self.moments.held.lost
+        width[free], width[:, free] = np.inf, np.inf
         low, high = np.minimum(noisy - width, center), np.maximum(noisy + width, center)
         np.fill_diagonal(low, np.maximum(np.diag(low), 0.0))
         return Intervals(low.ravel(), high.ravel())
@@ -197,6 +199,9 @@ class ComponentsEvidence(OfMoments):
     def distance(self, level: float, tail: float | None) -> float:
         """Bound on the largest eigenvalue of the difference to the covariance of all rows."""
         moments = self.moments
+        held = moments.held
+        if (held.lost if tail is None else held.unbounded).any():
+            return math.inf
         scales = moments.units / moments.weight
         chance = 1 - level
         noise = moments.scatter_noise(np.abs(moments.scatter) / moments.weight)
@@ -312,5 +317,5 @@ def _seen(moments: Moments) -> Floats:
 
 
 def _status(moments: Moments) -> Status:
-    lost = LOST.filled(names=", ".join(moments.labels))
-    return spread_status(moments.labels, moments.seen(SEEN), LOST, lost)
+    seen = moments.seen(SEEN)
+    return moments.held.status(moments.labels, seen, "covariance 0 with all", NOTHING)

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.estimators.moment_bounds import COUNTED, Touched, noise_quantile, touched
+from modicum.estimators.moment_bounds import COUNTED, Touched, touched
 from modicum.estimators.moments import Moments
+from modicum.estimators.noise_quantile import noise_quantile
 from modicum.summaries.outer import CLIP
 
 __all__ = ["Equations", "Reach", "moved", "reach"]
@@ -138,8 +139,9 @@ def reach(moments: Moments, kept: NDArray[np.bool_], level: float, tail: float |
         Index of the tail of values, or none for the rows as they were shrunk and cut off.
     """
     slopes, widths = np.zeros(len(kept)), np.full(len(kept), np.inf)
-    equations = Equations.of(moments, kept)
-    if equations is None:
+    equations, held = Equations.of(moments, kept), moments.held
+    loose = tail is not None and (held.unbounded & np.append(kept, True)).any()
+    if equations is None or loose:
         return Reach(slopes, widths, math.inf)
     slopes[equations.kept] = equations.slopes
     chance = 1 - level

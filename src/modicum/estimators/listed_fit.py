@@ -16,16 +16,16 @@ from typing import NamedTuple
 import numpy as np
 
 from modicum.array_release import Floats, Intervals
+from modicum.estimators.held_columns import HeldColumns
 from modicum.estimators.placed import PlacedColumns
 from modicum.estimators.shares import share_of
 from modicum.exact.lattice import Lattice
-from modicum.status import OK, Status
 from modicum.steps import Steps, draw, need
 from modicum.summaries.base import Integers
 from modicum.summaries.fit_losses import FINE, RESIDUAL, FitList, FitLosses
 from modicum.summaries.outer import Frame
 
-__all__ = ["ListedFit", "few_rows", "fit_status", "listed_fit"]
+__all__ = ["ListedFit", "few_rows", "is_little", "listed_fit"]
 
 # The constants of [B2] and [B3], found by simulation.
 _FEW, _MOST_ROWS = 200, 1 << 15
@@ -40,10 +40,6 @@ _CAP = 384  # 3/8 of a half-width: far residuals are few, and their noise less
 _WORK, _LISTED = 1 << 23, (256, 4096)  # fits times rows; fits
 _SHOWN = 4
 
-LITTLE = Status(
-    "few_records", "too little data for this budget: the fit may be worse than a constant"
-)
-
 
 @dataclass(frozen=True, slots=True)
 class ListedFit:
@@ -56,6 +52,7 @@ class ListedFit:
     lattice : Lattice
     frame : Frame
         Centres and half-widths.
+    held : HeldColumns
     count : int
         The noisy number of records.
     lists : int
@@ -69,6 +66,7 @@ class ListedFit:
     labels: tuple[str, ...]
     lattice: Lattice
     frame: Frame
+    held: HeldColumns
     count: int
     lists: int
     chosen: tuple[int, ...]
@@ -110,6 +108,7 @@ class ListedFit:
             "lists": self.lists,
             "half_widths": self.frame.units(self.lattice).tolist(),
             "centres": self.frame.middles(self.lattice).tolist(),
+            "share_far": self.held.share_far,
         }
 
 
@@ -123,10 +122,13 @@ def few_rows(placed: PlacedColumns) -> bool:
 def listed_fit(placed: PlacedColumns) -> Steps[ListedFit]:
     """Spend all that is left on a choice from one list after another."""
     middle = (0,) * placed.width
+    lost = placed.held.lost
+    idle = tuple((1 + np.flatnonzero(lost[:-1] | lost[-1])).tolist())
     lists = _lists(placed)
     size = min(max(_WORK // placed.count, _LISTED[0]), _LISTED[1])
     for number, each in enumerate(lists):
-        fits = FitList(middle, max(1, round(each.spread * (1 << FINE))), size, number, each.free)
+        spread = max(1, round(each.spread * (1 << FINE)))
+        fits = FitList(middle, spread, size, number, each.free, idle)
         losses = yield from need(placed.ask(FitLosses(placed.frame, fits, each.cap)))
         law = placed.purse.least_loss(
             losses.losses, most=each.cap**2, first=each.stay * size or 1, share=each.share
@@ -138,6 +140,7 @@ def listed_fit(placed: PlacedColumns) -> Steps[ListedFit]:
         labels=placed.labels,
         lattice=placed.lattice,
         frame=placed.frame,
+        held=placed.held,
         count=placed.count,
         lists=len(lists),
         chosen=middle,
@@ -145,10 +148,9 @@ def listed_fit(placed: PlacedColumns) -> Steps[ListedFit]:
     )
 
 
-def fit_status(placed: PlacedColumns) -> Status:
-    """Say whether so little can be heard that the fit may be worse than none."""
-    little = placed.none_seen or _heard(placed) < _LITTLE * (placed.width - 1)
-    return LITTLE if little else OK
+def is_little(placed: PlacedColumns) -> bool:
+    """Tell whether so little can be heard that the fit may be worse than none."""
+    return placed.none_seen or _heard(placed) < _LITTLE * (placed.width - 1)
 
 
 def _heard(placed: PlacedColumns) -> float:

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modicum.estimators.moments import Moments
+from modicum.estimators.noise_quantile import noise_quantile
 from modicum.summaries.outer import CLIP, FINE, MOST_CUT, REACH, Norm
 
-__all__ = ["CONDITION", "COUNTED", "Touched", "covered", "noise_quantile", "noise_size", "touched"]
+__all__ = ["CONDITION", "COUNTED", "Touched", "covered", "noise_size", "touched"]
 
 Floats = NDArray[np.float64]
 
@@ -24,20 +24,6 @@ COUNTED = 0.3
 """Part of the chance of a miss that goes to the numbers of rows and of squares cut off."""
 
 _SECOND = 2  # tails of this index or heavier have no second moment
-
-
-def noise_quantile(norm: Norm, chance: float) -> float:
-    """Quantile of noise, in standard deviations, that is exceeded with so much chance.
-
-    A sum of Laplace variables is between one of them and a normal one, so the larger counts.
-
-    Examples
-    --------
-    >>> round(noise_quantile("l2", 0.025), 2), round(noise_quantile("l1", 0.001), 2)
-    (1.96, 4.39)
-    """
-    normal = -NormalDist().inv_cdf(chance)
-    return max(normal, -math.log(2 * chance) / math.sqrt(2)) if norm == "l1" else normal
 
 
 def noise_size(deviations: Floats, norm: Norm, chance: float) -> float:

@@ -4,6 +4,7 @@ Four steps, one budget (docs/proofs/moments.md; the labels are the same):
 
 [W1] count      a noisy count drives the schedule;
 [W2] intervals  for each column, one interval that holds most of it: a centre and a half-width;
+                or none; then how many rows are far from it;
 [W3] size       how large the rows are in these units: a threshold with a public share beyond it,
                 and noisy numbers of rows with a value cut off, and of what their squares lose;
 [W4] products   the sum of the outer products of rows, the constant 1 among their components,
@@ -22,11 +23,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.estimators.held_columns import HeldColumns
 from modicum.estimators.placed import COUNTED, PlacedColumns
 from modicum.estimators.purse import Purse
 from modicum.estimators.shares import share_of
 from modicum.exact.lattice import Lattice
-from modicum.status import OK, Status, unseen
+from modicum.status import unseen
 from modicum.steps import Steps, draw, need
 from modicum.summaries.outer import (
     MOST_CUT,
@@ -40,7 +42,7 @@ from modicum.summaries.outer import (
     Weights,
 )
 
-__all__ = ["CutOff", "Moments", "OfMoments", "noisy_moments", "spread_status"]
+__all__ = ["CutOff", "Moments", "OfMoments", "noisy_moments"]
 
 Floats = NDArray[np.float64]
 
@@ -52,7 +54,7 @@ _GOAL: Mapping[Norm, Weights] = {
     "l2": Weights(count=20, mean=10, square=20, product=6, goal=80, goal_mean=40, goal_square=12),
 }
 _SIZE = Fraction(1, 20)
-_ENOUGH_SIZE = 100.0
+_ENOUGH_SIZE, _SURE = 100.0, 16.0  # ε times all rows, or times those that are to be beyond it
 _HALVINGS = range(-4, 11)  # thresholds, in half powers of two below a typical size
 
 
@@ -89,6 +91,7 @@ class Moments:
     lattice : Lattice
     frame : Frame
         Centres and half-widths.
+    held : HeldColumns
     count : int
         The first noisy number of records.
     beyond : float
@@ -106,6 +109,7 @@ class Moments:
     labels: tuple[str, ...]
     lattice: Lattice
     frame: Frame
+    held: HeldColumns
     count: int
     beyond: float
     cut: CutOff
@@ -160,6 +164,7 @@ class Moments:
             "means": self.location.tolist(),
             "share_shrunk": self.beyond,
             "rows_cut_off": self.cut.outside,
+            "share_far": self.held.share_far,
         }
 
     def scatter_noise(self, rows: Floats | float = 0.0) -> Floats:
@@ -177,13 +182,13 @@ class Moments:
         return found
 
     def seen(self, threshold: float) -> NDArray[np.bool_]:
-        """Tell the columns whose spread exceeds its noise so many times.
+        """Tell the columns that are not lost and whose spread exceeds its noise so many times.
 
         A column whose interval missed it is constant, in its units, and is not seen.
         """
         noise = np.diag(self.scatter_noise())
         found: NDArray[np.bool_] = np.diag(self.scatter) > threshold * noise
-        return found
+        return found & ~self.held.lost
 
     def _matrix(self, upper: Sequence[float]) -> Floats:
         width = len(self.labels) + 1
@@ -231,8 +236,8 @@ def noisy_moments(placed: PlacedColumns, *, goal: bool) -> Steps[Moments]:
     gauge = Gauge(purse.norm, _GOAL[purse.norm] if goal else _PLAIN)
     typical = gauge.typical(width + 1)
     bounds = tuple(math.isqrt(typical**2 << 4 >> half + 4) for half in _HALVINGS)
-    share = min(_SIZE, share_of(purse, _ENOUGH_SIZE / n0))
     beyond = _share_beyond(float(purse.scale) * n0, width)
+    share = min(_SIZE, share_of(purse, max(_ENOUGH_SIZE, _SURE / beyond) / n0))
     sizes = yield from need(placed.ask(GaugeCounts(frame, gauge, bounds)))
     law_of_size = purse.beyond(sizes.beyond, target=round(beyond * n0), share=share)  # [W3]
     bound = bounds[(yield from draw("size of the rows", law_of_size))]
@@ -245,7 +250,16 @@ def noisy_moments(placed: PlacedColumns, *, goal: bool) -> Steps[Moments]:
     noisy = yield from draw("products", final)
     deviations = tuple(math.sqrt(z.variance) for z in final.noise)
     return Moments(
-        placed.labels, placed.lattice, frame, n0, beyond, cut, purse.norm, noisy, deviations
+        placed.labels,
+        placed.lattice,
+        frame,
+        placed.held,
+        n0,
+        beyond,
+        cut,
+        purse.norm,
+        noisy,
+        deviations,
     )
 
 
@@ -257,26 +271,6 @@ def _cut_off(purse: Purse, sizes: GaugeSummary, saved: Fraction) -> Steps[CutOff
     lost = purse.noisy(sizes.squares, sensitivity=MOST_CUT, share=share)
     squares = yield from draw("squares cut off", lost)
     return CutOff(inside, outside, squares, math.sqrt(sides.noise[0].variance))
-
-
-def spread_status(
-    names: Sequence[str], seen: NDArray[np.bool_], some: Status, none: Status
-) -> Status:
-    """Return a status for columns whose spread is lost in the noise.
-
-    Parameters
-    ----------
-    names : sequence of str
-    seen : bool array
-    some : Status
-        With ``{names}`` for those that are not seen.
-    none : Status
-        For no column at all that is.
-    """
-    lost = [name for name, found in zip(names, seen, strict=True) if not found]
-    if not lost:
-        return OK
-    return some.filled(names=", ".join(lost)) if any(seen) else none
 
 
 def _share_beyond(scale: float, width: int) -> float:

@@ -1,7 +1,9 @@
-"""The first two steps of moments: how many rows there are, and an interval for each column."""
+"""The first steps of moments: the number of rows, an interval for each column, what it misses."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -9,6 +11,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from modicum.estimators.held_columns import HeldColumns
 from modicum.estimators.purse import Purse
 from modicum.estimators.purses import open_purse
 from modicum.estimators.shares import share_of
@@ -19,15 +22,25 @@ from modicum.status import unseen
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.base import Reduction
 from modicum.summaries.columns import Columns
+from modicum.summaries.far_counts import WHOLE, FarCounts
 from modicum.summaries.outer import Frame
 from modicum.summaries.spread_counts import SpreadCounts, SpreadSummary, cell_numbers
 
 __all__ = ["COUNTED", "PlacedColumns", "column_labels", "placed_columns"]
 
 S = TypeVar("S")
+Interval = tuple[int, int]
 
 COUNTED, _INTERVALS = Fraction(3, 100), Fraction(2, 5)
-_ENOUGH, _ENOUGH_FOR_FITS = 40.0, 24.0  # so much ε n makes failures of intervals next to impossible
+# Of what is far, if ε n is so much that the noise hides few rows; if not, next to nothing.
+_FAR, _TELLING, _LITTLE = Fraction(1, 50), 2000.0, Fraction(1, 1000)
+_ENOUGH, _ENOUGH_FOR_FITS = 40.0, 30.0  # so much ε n finds a column of a bell shape [W2]
+# Second draws, for columns of which no interval was found: share of the budget for each unit of
+# ε n / (250 columns), and at most; ε n for each of them, or share if that is more.
+_AGAIN, _UNIT, _MOST_AGAIN = 0.075, 250.0, Fraction(3, 10)
+_ENOUGH_AGAIN, _CHEAP_AGAIN = 600.0, Fraction(1, 100)
+# Doublings of none; nats by ε n of an interval, and what is taken off them; enough doublings.
+_DOUBT, _SLOPE, _FIRST, _SURE = (-2, 10), 1.25, 15.6, 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +58,7 @@ class PlacedColumns:
         The noisy number of rows, at least 1.
     frame : Frame
         Centres and half-widths.
+    held : HeldColumns
     saved : Fraction
         The share of the budget that their intervals did not need.
     none_seen : bool
@@ -57,6 +71,7 @@ class PlacedColumns:
     labels: tuple[str, ...]
     count: int
     frame: Frame
+    held: HeldColumns
     saved: Fraction
     none_seen: bool
 
@@ -73,7 +88,7 @@ class PlacedColumns:
 def placed_columns(
     columns: Columns, lattice: Lattice, event: Event, *, goal: bool
 ) -> Steps[PlacedColumns]:
-    """Count the rows [W1] and draw an interval for each column [W2].
+    """Count the rows [W1], draw an interval for each column [W2], and count what it misses [W2'].
 
     Parameters
     ----------
@@ -91,15 +106,33 @@ def placed_columns(
     labels = column_labels(columns, width)
     counting = purse.noisy((spread.count,), sensitivity=1, share=COUNTED)  # [W1]
     (counted,) = yield from draw("count", counting)
-    rows = max(counted, 1)
+    rows, none_seen = max(counted, 1), unseen(counted, counting.noise[0].tail_bound(0.02))
 
     # Two fifths among the intervals, or what makes them certain if that is less.
     enough = _ENOUGH_FOR_FITS if goal else _ENOUGH
     each = min(_INTERVALS / (width + goal + 1), share_of(purse, enough / rows))
     shares = [each] * (width - goal) + [2 * each] * goal
-    frame = yield from _frame(purse, spread, lattice, labels, shares)  # [W2]
-    saved, none_seen = _INTERVALS - sum(shares), unseen(counted, counting.noise[0].tail_bound(0.02))
-    return PlacedColumns(columns, lattice, purse, labels, rows, frame, saved, none_seen)
+    source = _Columns(purse, spread, lattice, labels, rows)
+    intervals = yield from source.intervals(range(width), shares)  # [W2]
+    missed = [place for place, interval in enumerate(intervals) if interval is None]
+    saved = _INTERVALS - sum(shares)
+    if missed and saved > 0:
+        again = _share_again(purse, rows, width - goal, len(missed), saved)
+        found = yield from source.intervals(missed, [again] * len(missed), clear=True)
+        for place, interval in zip(missed, found, strict=True):
+            intervals[place] = interval
+        saved -= again * len(missed)
+    frame = _frame(intervals, IntervalGrid.of(lattice))
+
+    counts = yield from need(Ask(None, lattice, FarCounts(frame), columns))
+    share = _FAR if float(purse.scale) * rows >= _TELLING else _LITTLE
+    counting = purse.noisy(counts.counts.tolist(), sensitivity=WHOLE, share=share)  # [W2']
+    far = yield from draw("rows far from the interval of each column", counting)
+    deviation = math.sqrt(counting.noise[0].variance) / WHOLE
+    lost = tuple(interval is None for interval in intervals)
+    sure = _doubt(float(purse.range_for(each)) * rows) >= _SURE
+    held = HeldColumns(lost, sure, far, deviation, purse.norm, rows)
+    return PlacedColumns(columns, lattice, purse, labels, rows, frame, held, saved, none_seen)
 
 
 def column_labels(columns: Columns, width: int) -> tuple[str, ...]:
@@ -107,20 +140,49 @@ def column_labels(columns: Columns, width: int) -> tuple[str, ...]:
     return columns.names or tuple(f"column {place}" for place in range(width))
 
 
-def _frame(
-    purse: Purse,
-    spread: SpreadSummary,
-    lattice: Lattice,
-    labels: tuple[str, ...],
-    shares: list[Fraction],
-) -> Steps[Frame]:
-    grid, chosen = IntervalGrid.of(lattice), []
-    words, ends = partial(grid.words, lattice), cell_numbers(grid.ends())
-    for place, (label, share) in enumerate(zip(labels, shares, strict=True)):
-        scores = grid.scores(np.diff(spread.below(place, ends), axis=1))
-        law = purse.interval(scores, grid, share=share)
-        chosen.append(grid.interval((yield from draw(f"interval of {label}", law, words))))
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Columns of which intervals are drawn."""
+
+    purse: Purse
+    spread: SpreadSummary
+    lattice: Lattice
+    labels: tuple[str, ...]
+    rows: int
+
+    def intervals(
+        self, places: Iterable[int], shares: Iterable[Fraction], *, clear: bool = False
+    ) -> Steps[list[Interval | None]]:
+        """Draw an interval, or none, for each of some columns."""
+        grid, chosen = IntervalGrid.of(self.lattice, clear=clear), []
+        words, ends = partial(grid.words, self.lattice), cell_numbers(grid.ends())
+        for place, share in zip(places, shares, strict=True):
+            scores = grid.scores(np.diff(self.spread.below(place, ends), axis=1))
+            heard = float(self.purse.range_for(share)) * self.rows
+            doubt = _DOUBT[1] if clear else _doubt(heard)
+            law = self.purse.interval(scores, grid, doubt=doubt, share=share)
+            label = f"interval of {self.labels[place]}{', again' if clear else ''}"
+            found = yield from draw(label, law, words)
+            chosen.append(None if found == grid.size else grid.interval(found))
+        return chosen
+
+
+def _doubt(heard: float) -> int:
+    """Return the weight of no interval: as much as the column of a bell shape can spare."""
+    return min(max(math.floor((_SLOPE * heard - _FIRST) / math.log(2)), _DOUBT[0]), _DOUBT[1])
+
+
+def _share_again(purse: Purse, rows: int, width: int, missed: int, saved: Fraction) -> Fraction:
+    """Return the share of a second draw: more where the noise of what follows is little."""
+    heard = float(purse.scale) * rows / (_UNIT * max(width, 1))
+    most = min(Fraction(max(round(_AGAIN * heard * 2**20), 1), 2**20), _MOST_AGAIN, saved)
+    return min(most / missed, max(share_of(purse, _ENOUGH_AGAIN / rows), _CHEAP_AGAIN))
+
+
+def _frame(intervals: Iterable[Interval | None], grid: IntervalGrid) -> Frame:
+    """Centres and half-widths; all the range for a column without an interval."""
+    ends = [grid.interval(grid.size) if each is None else each for each in intervals]
     return Frame(
-        tuple(low + wide // 2 for low, wide in chosen),
-        tuple(wide.bit_length() - 2 for _, wide in chosen),
+        tuple(low + wide // 2 for low, wide in ends),
+        tuple(wide.bit_length() - 2 for _, wide in ends),
     )

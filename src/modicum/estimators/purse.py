@@ -273,10 +273,12 @@ class Purse(ABC):
         size = self.range_for(share)
         return size, BoundedRange(size)
 
-    def interval(self, scores: Integers, grid: IntervalGrid, *, share: Fraction) -> IntervalDraw:
-        """Interval that holds most of a column, by its scores on the grid."""
+    def interval(
+        self, scores: Integers, grid: IntervalGrid, *, doubt: int | None = None, share: Fraction
+    ) -> IntervalDraw:
+        """Interval that holds most of a column, by its scores; or none, with a doubt."""
         epsilon, event = self._bounded_range(share)
-        law = IntervalDraw(scores, grid, epsilon, event)
+        law = IntervalDraw(scores, grid, epsilon, event, doubt)
         self._pay(event)
         return law
 

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modicum.array_release import ArrayAnswer, Axis, Floats, Intervals
 from modicum.estimators.least_squares import reach
-from modicum.estimators.listed_fit import few_rows, fit_status, listed_fit
+from modicum.estimators.listed_fit import few_rows, is_little, listed_fit
 from modicum.estimators.moment_bounds import CONDITION, covered
-from modicum.estimators.moments import Moments, OfMoments, noisy_moments, spread_status
-from modicum.estimators.placed import placed_columns
+from modicum.estimators.moments import Moments, OfMoments, noisy_moments
+from modicum.estimators.placed import PlacedColumns, placed_columns
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.status import Status
@@ -26,14 +27,21 @@ from modicum.summaries.columns import Columns
 
 __all__ = ["Fit", "RegressionEvidence", "fitted", "noisy_regression"]
 
-SEEN = 1.5  # a column enters if its spread exceeds its noise so many times
-_PENALTY = 0.3
+SEEN = 2.0  # a column enters if its spread exceeds its noise so many times
+_PENALTY = 0.6
 
 NOTHING = Status(
     "few_records",
     "too little data for this budget: no column rises above the noise, every slope is 0",
 )
-SOME = Status("partial", "columns whose spread is lost in the noise have slope 0: {names}")
+LITTLE = Status(
+    "few_records", "too little data for this budget: the fit may be worse than a constant"
+)
+GOAL = Status(
+    "few_records", "too little data for this budget: the explained column is lost in the noise"
+)
+HEAVY = Status("heavy_tail", "some values of the explained column are far from the rest")
+SCATTERED = Status("clipped", "too many values of the explained column are far from the rest")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +52,7 @@ class Fit:
     ----------
     slopes : float64 array of shape (d - 1,)
     kept : bool array
-        The columns that are not left out.
+        The columns that are not left out; none if the explained one is lost.
     penalty : float
     """
 
@@ -66,13 +74,24 @@ def noisy_regression(columns: Columns, lattice: Lattice, event: Event) -> Steps[
     placed = yield from placed_columns(columns, lattice, event, goal=True)
     axis = Axis.of(term=("intercept", *placed.labels[:-1]))
     if few_rows(placed):
-        status = fit_status(placed)
+        status = LITTLE if is_little(placed) else _status(placed, ~placed.held.lost)
         listed = yield from listed_fit(placed)
         return ArrayAnswer(_exact(listed.coefficients), (axis,), listed, status, "listed fits")
     moments = yield from noisy_moments(placed, goal=True)
-    status = spread_status(moments.labels[:-1], fitted(moments).kept, SOME, NOTHING)
     evidence = RegressionEvidence(moments)
+    status = _status(placed, moments.seen(SEEN))
     return ArrayAnswer(_exact(evidence.coefficients), (axis,), evidence, status)
+
+
+def _status(placed: PlacedColumns, used: NDArray[np.bool_]) -> Status:
+    """Say what is left out; the last column is the explained one."""
+    held = placed.held
+    if held.scattered[-1]:
+        return SCATTERED
+    if not used[-1]:
+        return GOAL
+    status = held.status(placed.labels[:-1], used[:-1], "slope 0", NOTHING)
+    return HEAVY if status.ok and held.unbounded[-1] else status
 
 
 def _exact(coefficients: Floats) -> tuple[Fraction, ...]:
@@ -81,7 +100,7 @@ def _exact(coefficients: Floats) -> tuple[Fraction, ...]:
 
 def fitted(moments: Moments) -> Fit:
     """Solve the penalised normal equations of the columns that are seen."""
-    kept = moments.seen(SEEN)[:-1]
+    kept = moments.seen(SEEN)[:-1] & ~moments.held.lost[-1]
     scatter = moments.scatter
     inner, goal = scatter[:-1, :-1][np.ix_(kept, kept)], scatter[:-1, -1][kept]
     noise = moments.noise[1:-1, 1:-1][np.ix_(kept, kept)]

@@ -54,6 +54,8 @@ class FitList:
         Lists of another number are others.
     free : int
         So many components differ from the middle, the first ones.
+    idle : tuple of int
+        Of these, components that do not.
     """
 
     middle: tuple[int, ...]
@@ -61,6 +63,7 @@ class FitList:
     size: int
     number: int
     free: int
+    idle: tuple[int, ...] = ()
 
     def fits(self) -> Integers:
         """Return them, shape (size, number of components).
@@ -83,7 +86,7 @@ class FitList:
         # Half the spread, once, twice, once, and so on.
         steps *= np.array([2, 1, 2, 4])[np.arange(self.size) % 4][:, None]
         steps //= 2 * _DEVIATION
-        steps[0], steps[:, self.free :] = 0, 0
+        steps[0], steps[:, self.free :], steps[:, list(self.idle)] = 0, 0, 0
         found: Integers = np.clip(steps + np.array(self.middle), -_LARGEST, _LARGEST)
         return found
 

@@ -89,16 +89,20 @@ class Frame:
         """
         shifts = np.array(self.shifts, dtype=np.int64)
         z = q - np.array(self.centres, dtype=np.int64)
-        size = np.abs(z)
-        near = size >> shifts < FAR
         # Towards zero; what is left of a far value does not matter, but must not overflow.
-        size = np.where(near, size, 0)
+        size = np.where(self.far(q), 0, np.abs(z))
         size = (size >> np.maximum(shifts - BITS, 0)) << np.maximum(BITS - shifts, 0)
         vectors = np.empty((len(q), q.shape[1] + 1), dtype=np.int64)
         vectors[:, 0] = ONE
         np.minimum(size, CLIP * ONE, out=vectors[:, 1:])
         vectors[:, 1:] *= np.sign(z)
         return vectors
+
+    def far(self, q: Integers) -> NDArray[np.bool_]:
+        """Tell the values that are further than eight half-widths."""
+        z = q - np.array(self.centres, dtype=np.int64)
+        found: NDArray[np.bool_] = np.abs(z) >> np.array(self.shifts, dtype=np.int64) >= FAR
+        return found
 
     def cut_off(self, q: Integers) -> tuple[int, Integers]:
         """Count the rows with a value cut off, and add up what their squares lose.
