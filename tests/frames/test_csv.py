@@ -11,8 +11,8 @@ import modicum as mo
 from modicum.errors import MissingColumn, SourceError, UnsupportedData
 from modicum.exact.entropy import SYSTEM
 from modicum.exact.lattice import Lattice
-from modicum.frames import csv as module
-from modicum.frames.csv import is_well_formed
+from modicum.frames import csv_rows as module
+from modicum.frames.csv_rows import is_well_formed
 from modicum.frames.grouping import reader_of_groups
 from modicum.frames.labels import Dictionary, Label
 from modicum.frames.lazy import streams

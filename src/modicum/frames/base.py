@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any, Literal, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
@@ -115,7 +116,7 @@ class Source(ABC):
                     f"column={column!r}: this data is a single column; leave the name out"
                 )
         elif column not in self._names:
-            raise MissingColumn(f"there is no column {column!r}; {self._available()}")
+            raise self._missing(column)
         elif self._declared is not None:
             check_number(self.engine, self._declared(column), column)
 
@@ -187,7 +188,7 @@ class Source(ABC):
                 f"there is no column {name!r}: the data are a single column; pass a table"
             )
         if name not in self._names:
-            raise MissingColumn(f"there is no column {name!r}; {self._available()}")
+            raise self._missing(name)
 
     def chunks(
         self, columns: Sequence[str | None], labels: Mapping[str, Coder] | None = None
@@ -230,6 +231,13 @@ class Source(ABC):
         self, columns: Sequence[str | None], labels: Mapping[str, Coder]
     ) -> Iterable[Chunk]:
         """Read without guarding against failures."""
+
+    def _missing(self, column: str) -> MissingColumn:
+        """Say that a column is not there, which ones are, and which one may be meant."""
+        folded = {name.casefold(): name for name in self._names or ()}
+        close = get_close_matches(column.casefold(), folded, n=1)
+        hint = f": did you mean {folded[close[0]]!r}?" if close else ""
+        return MissingColumn(f"there is no column {column!r}{hint}; {self._available()}")
 
     def _available(self) -> str:
         return "columns: " + (", ".join(map(repr, self._names or ())) or "none")
