@@ -218,12 +218,13 @@ class Source(ABC):
         """
         counted = [name for name in columns if name is not None and self._holds_labels(name)]
         numbers = [name for name in columns if name not in counted]
-        coders = {**{name: Presence() for name in counted}, **(labels or {})}
+        coders: dict[str, Coder] = {**{name: Presence() for name in counted}, **(labels or {})}
         batches = guarded(self._label, lambda: iter(self._chunks(numbers, coders)))
         while (batch := guarded(self._label, lambda: next(batches, None))) is not None:
             whole: dict[Key, NDArray[Any]] = dict(batch)
             for name in counted:
-                whole[name] = np.where(batch[Label(name)] < 0, np.nan, 0.0)
+                missing = batch[Label(name)] == coders[name].missing
+                whole[name] = np.where(missing, np.nan, 0.0)
             yield whole
 
     @abstractmethod

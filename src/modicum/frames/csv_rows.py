@@ -34,7 +34,7 @@ from modicum.errors import InvalidArgument
 
 __all__ = ["Dialect", "is_well_formed", "read_rows"]
 
-_BLOCK = 1 << 20
+_BLOCK = 1 << 18
 _BOM = b"\xef\xbb\xbf"
 _QUOTE, _LF, _CR = b'"\n\r'
 _ASCII = bytes(range(128))
@@ -106,8 +106,12 @@ def read_rows(path: str, dialect: Dialect) -> Iterator[list[str]]:
 
     A blank line is an empty row.
     """
+    return chain.from_iterable(_stretches(path, dialect))
+
+
+def _stretches(path: str, dialect: Dialect) -> Iterator[list[list[str]]]:
     with Path(path).open("rb") as file:
-        yield from chain.from_iterable(_Reader(file, dialect).stretches())
+        yield from _Reader(file, dialect).stretches()
 
 
 class _Reader:
