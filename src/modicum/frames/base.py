@@ -90,6 +90,15 @@ class Source(ABC):
         """Whether its columns have names."""
         return self._names is not None
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of a table; none for an array."""
+        return self._names or ()
+
+    def declared(self, column: str) -> str:
+        """Return the printed name of a column's declared type, empty if none is declared."""
+        return "" if self._declared is None else self._declared(column)
+
     def fetchable(self, _column: str | None) -> Fetchable | None:
         """Return a way to fetch rows of a checked column by their position, if there is one."""
         return None
@@ -237,8 +246,8 @@ class Source(ABC):
         """Say that a column is not there, which ones are, and which one may be meant."""
         folded = {name.casefold(): name for name in self._names or ()}
         close = get_close_matches(column.casefold(), folded, n=1)
-        hint = f": did you mean {folded[close[0]]!r}?" if close else ""
-        return MissingColumn(f"there is no column {column!r}{hint}; {self._available()}")
+        hint = f" did you mean {folded[close[0]]!r}?" if close else ""
+        return MissingColumn(f"there is no column {column!r};{hint} {self._available()}")
 
     def _available(self) -> str:
         return "columns: " + (", ".join(map(repr, self._names or ())) or "none")

@@ -12,6 +12,7 @@ the two, only the time differs.
 
 from __future__ import annotations
 
+import codecs
 import itertools
 from collections.abc import Iterator, Sequence
 from importlib import import_module
@@ -81,17 +82,51 @@ class CsvFile(StreamSource):
 
     def _missing(self, column: str) -> MissingColumn:
         """Say what is odd about the header; one that may be somebody's row is not shown."""
-        mark, found = self._dialect.separator, self._header[0]
-        other = max(_MARKS, key=found.count)
-        if len(self._header) == 1 and self._headed and other in found and mark != other:
+        other = self.other_separator
+        if other is not None:
             return MissingColumn(
                 f"there is no column {column!r}: the header of {self._label} holds "
-                f"{found.count(other)} {_MARKS[other]} and no {mark!r}; give separator={other!r} "
-                f"(--separator {'tab' if other == chr(9) else repr(other)})"
+                f"{self._header[0].count(other)} {_MARKS[other]} and no {self.separator!r}; give "
+                f"separator={other!r} (--separator {'tab' if other == chr(9) else repr(other)})"
             )
         if self._headed and self._holds_numbers():
             return MissingColumn(f"there is no column {column!r}; {self._like_data(self._label)}")
         return super()._missing(column)
+
+    @property
+    def separator(self) -> str:
+        """What stands between cells."""
+        return self._dialect.separator
+
+    @property
+    def other_separator(self) -> str | None:
+        """What seems to stand between cells instead, if the header is one cell."""
+        mark = max(_MARKS, key=self._header[0].count)
+        alone = len(self._header) == 1 and self._headed
+        return mark if alone and mark in self._header[0] and mark != self.separator else None
+
+    @property
+    def encoding(self) -> str:
+        """The encoding of text."""
+        return self._dialect.encoding
+
+    @property
+    def numbers(self) -> Numbers:
+        """How numbers are written."""
+        return self._numbers
+
+    def facts(self) -> list[str]:
+        """Tell of the bytes of the file what may be unexpected; not private."""
+        found = []
+        if self._dialect.is_utf8 and not _is_utf8(self._path):
+            found.append("some bytes are not UTF-8: perhaps --encoding cp1252")
+        if not is_well_formed(self._path, self._dialect):
+            found.append(
+                "some quotes stand inside of cells or are never closed, or line ends differ"
+            )
+        if self._headed and self._holds_numbers():
+            found.append("the header holds numbers: if it is a row of data, --columns NAME,NAME,...")
+        return found
 
     def _holds_numbers(self) -> bool:
         """Whether the header may be a row of data."""
@@ -170,6 +205,18 @@ def _header(path: str, name: str, dialect: Dialect) -> list[str]:
     return header
 
 
+def _is_utf8(path: str) -> bool:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with Path(path).open("rb") as file:
+        try:
+            while block := file.read(1 << 20):
+                decoder.decode(block)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return False
+    return True
+
+
 def _named(columns: Sequence[str]) -> list[str]:
     names = [] if isinstance(columns, str) else list(columns)
     if not names or not all(isinstance(each, str) for each in names):
@@ -191,5 +238,10 @@ def _text(place: int) -> Any:
 
 
 def _filled(place: int) -> Any:
-    """1 for a cell that is not empty: cheaper to hand over than its text."""
-    return import_module("polars").when(_cell_of(place) != "").then(1)
+    """The length of a cell that is not empty: cheaper to hand over than its text.
+
+    A constant in its place would be cheaper still, but Polars 2.1 now and then changes the order of
+    the rows for one.
+    """
+    text = _cell_of(place)
+    return import_module("polars").when(text != "").then(text.str.len_bytes())

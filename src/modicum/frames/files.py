@@ -84,7 +84,7 @@ def csv_file(
     --------
     >>> import modicum, pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
-    >>> _ = path.write_text("name;income\\n" + "Ann;1.234,50\\n" * 5000)
+    >>> _ = path.write_text("name;income\\n" + "Ann;1.234,00\\n" * 5000)
     >>> people = modicum.csv_file(path, separator=";", decimal=",", thousands=".")
     >>> round(modicum.mean(people, "income", within=(-1e9, 1e9), epsilon=1).value)
     1234
@@ -104,8 +104,8 @@ def _found(path: str | os.PathLike[str]) -> tuple[str, list[str]]:
     text = os.fspath(path)
     if not text:
         raise InvalidArgument("the path is empty")
-    check_local(text)
     name = Path(text).name or text
+    guarded(repr(name), lambda: check_local(text))
     files = guarded(repr(name), lambda: _files(text))
     if not files:
         raise SourceError(f"there is no file {name!r}, and no Parquet file in such a folder")
