@@ -35,7 +35,7 @@ _OPTIONS = {
 _FLOATS = ".cast(polars.Float64, strict=False)"
 _CONVERSIONS = {
     "currency signs": '.str.replace_all("[^0-9.+-]", "")' + _FLOATS,
-    "percent signs": '.str.replace("%", "")' + _FLOATS,
+    "percent signs": r'.str.replace(r"\s*%", "")' + _FLOATS,
     "brackets around numbers": r'.str.replace(r"\((.*)\)", "-$1")' + _FLOATS,
     "numbers with units": r'.str.extract("^([0-9.+-]+)")' + _FLOATS,
     "dates, year first": '.str.to_date("%Y-%m-%d", strict=False, exact=False).dt.epoch("d")',
@@ -190,7 +190,9 @@ def _advice(counts: PatternCounts, name: str, numbers: Numbers | None) -> str:
     if numbers is not None:
         return " ".join(f"--{option} {_quoted(mark)}" for option, mark in chosen.items())
     if "thousands" in chosen:
-        column += f'.str.replace_all("[{MARKS[chosen["thousands"]]}]", "")'
+        mark = chosen["thousands"]
+        marks = r"\s" if mark == " " else f"[{MARKS[mark]}]"
+        column += f'.str.replace_all(r"{marks}", "")'
     if chosen.get("decimal") == ",":
         column += '.str.replace(",", ".")'
     return column + _FLOATS

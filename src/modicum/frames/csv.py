@@ -64,7 +64,7 @@ class CsvFile(StreamSource):
         self._headed = columns is None
         self._header = _header(path, name, self._dialect) if columns is None else _named(columns)
         if self._holds_numbers() and len(set(self._header)) < len(self._header):
-            raise UnsupportedData(f"column names must be unique; {self._like_data(name)}")
+            raise UnsupportedData(f"column names must be unique; {self._like_data(repr(name))}")
         super().__init__("csv", self._header, label=repr(name))
         self._counted = "#" * (1 + max(map(len, self._header)))  # no name begins so
         self._agreed: bool | None = None

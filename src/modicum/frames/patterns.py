@@ -72,7 +72,7 @@ class PatternCounts(Sensitive):
     def codes(self, values: LabelValues) -> Integers:
         """Count labels; their codes are of no use."""
         if isinstance(values, Encoded):
-            known: Any = [*_texts(values.labels), None]
+            known = [*_texts(values.labels), None]
             places = np.where(values.places < 0, len(known) - 1, values.places).astype(np.intp)
             times = np.bincount(places, minlength=len(known)).tolist()
             for text, n in zip(known, times, strict=True):
@@ -97,5 +97,8 @@ class PatternCounts(Sensitive):
 
 
 def _texts(values: LabelValues) -> list[str | None]:
+    if isinstance(values, Encoded):
+        known = [*_texts(values.labels), None]
+        return [known[max(place, -1)] for place in values.places.tolist()]
     items: Any = values.tolist() if isinstance(values, np.ndarray) else values
     return [None if each is None else str(each) for each in items]
