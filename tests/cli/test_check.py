@@ -1,7 +1,7 @@
 """``modicum check``, and the options that say how a CSV file is written."""
 
 import argparse
-import datetime
+import datetime as dt
 import re
 import shlex
 
@@ -121,7 +121,7 @@ def parsed(*argv: object) -> argparse.Namespace:
 
 def test_a_typed_file(tmp_path, capsys) -> None:
     path = tmp_path / "typed.parquet"
-    day = datetime.date(2024, 1, 31)
+    day = dt.date(2024, 1, 31)
     frame = {"x": [1.5, None], "t": ["1", "2"], "c": ["a", "b"], "d": [day, None], "l": [[1], [2]]}
     pl.DataFrame(frame, schema_overrides={"c": pl.Categorical}).write_parquet(path)
     out, rows = checked(capsys, path)
@@ -156,7 +156,13 @@ def test_options_of_a_release(people, capsys) -> None:
     common = ["mean", str(people), "german", "--within=-1e9,1e9", "--epsilon", "1"]
     assert main(common) == 2
     assert "--separator ';'" in capsys.readouterr().err
-    options = ["--separator=;", "--decimal=,", "--thousands=.", "--encoding=utf-8", "--one-line-rows"]
+    options = [
+        "--separator=;",
+        "--decimal=,",
+        "--thousands=.",
+        "--encoding=utf-8",
+        "--one-line-rows",
+    ]
     assert main(["count", str(people), "german", "--epsilon", "100", *options]) == 0
     assert capsys.readouterr().out.startswith("count of german: 4")
     names = ["--columns", "a,b,c"]

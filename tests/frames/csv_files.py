@@ -7,7 +7,18 @@ BITS = [
     *"abxyz0123456789", "1.5", "-2e3", "NA", " ", "\t", ";", "|", ",", "é", "١", "\u2028", "\x0b",
     "\x85", "\x00", "\ufeff", "#", "'", "\\", "1,5", "1.234,5", "1 234", "inf", "nan",
 ]  # fmt: skip
-WILD = [b'"', b'""', b'"', b"\r", b"\n", b"\r\n", b"\xff", b"\xe2\x82", b"\xed\xa0\x80", b"\xf0\x9f"]
+WILD = [
+    b'"',
+    b'""',
+    b'"',
+    b"\r",
+    b"\n",
+    b"\r\n",
+    b"\xff",
+    b"\xe2\x82",
+    b"\xed\xa0\x80",
+    b"\xf0\x9f",
+]
 
 
 def _text(rng: random.Random) -> bytes:
@@ -43,8 +54,13 @@ def csv_file(seed: int, mark: bytes = b",") -> bytes:
     rng = random.Random(seed)
     odd = rng.choice([0.0, 0.0, 0.0, 0.1, 1.0])
     ends = rng.choice([[b"\n"], [b"\r\n"], [b"\n", b"\r\n"], [b"\r"], [b"\n", b"\r"]])
-    head = rng.choice([b"", b"", b"\xef\xbb\xbf"]) + mark.join(rng.choice([[b"g", b"x"], [b'"g"', b"x"]]))
-    rows = [row(rng, odd_cell if rng.random() < odd else sound_cell, mark) for _ in range(rng.randrange(12))]
+    head = rng.choice([b"", b"", b"\xef\xbb\xbf"]) + mark.join(
+        rng.choice([[b"g", b"x"], [b'"g"', b"x"]])
+    )
+    rows = [
+        row(rng, odd_cell if rng.random() < odd else sound_cell, mark)
+        for _ in range(rng.randrange(12))
+    ]
     text = b"".join(each + rng.choice(ends) for each in [head, *rows])
     return text if rng.random() < 0.6 else text[: len(text) - rng.randrange(3)]
 

@@ -3,6 +3,7 @@
 import csv
 import random
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,7 +34,7 @@ def check_file(path: str, seed: int) -> bool:
     """Compare all readers of a generated file; return whether Polars was one of them."""
     dialect = Dialect(MARKS[seed % 4], multiline=seed % 5 > 0)
     data = csv_file(seed, dialect.separator.encode())
-    with open(path, "wb") as file:
+    with Path(path).open("wb") as file:
         file.write(data)
     expected = reference(data, dialect.separator, multiline=dialect.multiline)
     for block in (1, 2, 3, 7, 1 << 18) if len(data) < LONG else (1 << 16, 1 << 18):
@@ -87,7 +88,7 @@ def test_a_row_adds_itself_and_changes_no_other(path, cell) -> None:
     dialect = Dialect(multiline=multiline)
 
     def read(rows: list[bytes]) -> list[list[str]]:
-        with open(path, "wb") as file:
+        with Path(path).open("wb") as file:
             file.write(b"".join(each + b"\n" for each in [b"x", *rows]))
         return list(read_rows(path, dialect))[1:]
 
@@ -121,7 +122,7 @@ def test_one_row_counts_as_one(tmp_path, absent, size, odd) -> None:
 
 
 def test_the_limit_of_the_process_is_left_alone(path) -> None:
-    with open(path, "w") as file:
+    with Path(path).open("w") as file:
         file.write('x\n"12"\n')
     csv.field_size_limit(1)
     try:
@@ -132,7 +133,7 @@ def test_the_limit_of_the_process_is_left_alone(path) -> None:
 
 
 def test_a_quote_that_is_never_closed_is_a_character(path) -> None:
-    with open(path, "w") as file:
+    with Path(path).open("w") as file:
         file.write('id,note\np,"5\n' + ("q," + "o" * 1000 + "\n") * 40_000 + 'r,"5" x\ns,6"\n')
     tracemalloc.start()
     try:
@@ -146,7 +147,7 @@ def test_a_quote_that_is_never_closed_is_a_character(path) -> None:
 
 @pytest.mark.parametrize("tail", ["", '"', '""', "x\n", '"x\n', '" x\n'])
 def test_unclosed_quotes_cost_no_more_than_the_file(path, tail) -> None:
-    with open(path, "w") as file:
+    with Path(path).open("w") as file:
         file.write("x\n" + f'"5{tail}\n' * 20_000)
     assert list(read_rows(path, Dialect())) == reference(("x\n" + f'"5{tail}\n' * 20_000).encode())
 
@@ -154,7 +155,7 @@ def test_unclosed_quotes_cost_no_more_than_the_file(path, tail) -> None:
 @pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "koi8-r", "euc-kr", "UTF8"])
 def test_encodings(path, encoding) -> None:
     text = "é" if encoding in {"cp1252", "latin-1", "UTF8"} else {"koi8-r": "ж"}.get(encoding, "한")
-    with open(path, "w", encoding=encoding, newline="") as file:
+    with Path(path).open("w", encoding=encoding, newline="") as file:
         file.write(f'x,{text}\n1,"{text}""\n{text}"\n2,{text}\n')
     expected = [["x", text], ["1", f'{text}"\n{text}'], ["2", text]]
     assert list(read_rows(path, Dialect(encoding=encoding))) == expected

@@ -94,7 +94,7 @@ def test_names_and_types() -> None:
 def parts_of(*ids: Any) -> Any:
     """A table whose parts hold these ids, declared like the first one."""
     tables = [pd.DataFrame({"id": pd.Series(each), "x": 1.0, "g": pd.Series(each)}) for each in ids]
-    return dd.from_map(tables.__getitem__, range(len(tables)), meta=tables[0].iloc[:0])
+    return dd.from_map(lambda i: tables[i], range(len(tables)), meta=tables[0].iloc[:0])
 
 
 MANY, TEXTS = range(200), [*map(str, range(200)), "x7"]
@@ -137,7 +137,9 @@ def test_parts_with_labels_of_one_kind(ids: Any, persons: int) -> None:
     assert round(mo.count(parts_of(*ids), "x", epsilon=1000, unit=unit).value) == persons
 
 
-@pytest.mark.parametrize("second", [TEXTS[:-1], range(200), [float(each) for each in MANY]], ids=str)
+@pytest.mark.parametrize(
+    "second", [TEXTS[:-1], range(200), [float(each) for each in MANY]], ids=["text", "int", "float"]
+)
 def test_categories_that_are_not_declared(second: Any) -> None:
     """Persons go by their text, whatever the kind of a part's categories."""
     table = parts_of(pd.Series(MANY).astype("category"), pd.Series(second).astype("category"))

@@ -66,7 +66,9 @@ def test_bytes_that_are_no_text_in_pandas() -> None:
 
 
 @pytest.mark.parametrize(
-    "ids", [[float("nan")] * 50, ["c", ["b"]], [(1, 2), "z"], [1, 2]], ids=["nan", "list", "mixed", "int"]
+    "ids",
+    [[float("nan")] * 50, ["c", ["b"]], [(1, 2), "z"], [1, 2]],
+    ids=["nan", "list", "mixed", "int"],
 )
 def test_objects_of_polars_are_refused_by_their_type(ids) -> None:
     table = pl.DataFrame({"id": pl.Series(ids, dtype=pl.Object), "x": [1.0] * len(ids)})
@@ -96,7 +98,9 @@ def test_the_column_that_orders_rows_is_counted(unit, order) -> None:
 
 
 @pytest.mark.parametrize(
-    "keys", [[1, 1.0], [True, 1], [0, False], ["1", 1], [1, "1"], [1.0, "1.0"], ["a", "b", "a"]], ids=str
+    "keys",
+    [[1, 1.0], [True, 1], [0, False], ["1", 1], [1, "1"], [1.0, "1.0"], ["a", "b", "a"]],
+    ids=str,
 )
 @pytest.mark.parametrize("ids", [["1", "1.0", "True"], [1, 2, 3], ["1", 1, True]], ids=str)
 def test_keys_that_are_one_are_refused(keys, ids) -> None:

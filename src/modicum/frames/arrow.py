@@ -102,7 +102,7 @@ def arrow_labels(array: Any) -> LabelValues:
 
 
 def _items(array: Any) -> Sequence[Hashable]:
-    """Return values of text or decimals; bytes that are no UTF-8 become U+FFFD, as in a CSV file."""
+    """Return texts or decimals; bytes that are no UTF-8 become U+FFFD, as in a CSV file."""
     try:
         items: list[Hashable] = array.to_pylist()
     except UnicodeDecodeError:

@@ -125,7 +125,9 @@ class CsvFile(StreamSource):
                 "some quotes stand inside of cells or are never closed, or line ends differ"
             )
         if self._headed and self._holds_numbers():
-            found.append("the header holds numbers: if it is a row of data, --columns NAME,NAME,...")
+            found.append(
+                "the header holds numbers: if it is a row of data, --columns NAME,NAME,..."
+            )
         return found
 
     def _holds_numbers(self) -> bool:

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -63,8 +63,12 @@ class Dialect:
     multiline: bool = True
 
     def __post_init__(self) -> None:
-        mark = self.separator
-        if not isinstance(mark, str) or len(mark) != 1 or not mark.isascii() or mark in '"\r\n\0':
+        mark: Any = self.separator
+        if (
+            not isinstance(mark, str)
+            or re.fullmatch(r"[\x01-\x7f]", mark) is None
+            or mark in '"\r\n'
+        ):
             raise InvalidArgument(
                 f"separator must be one ASCII character such as ';' or '\\t', got {mark!r}"
             )
@@ -84,10 +88,8 @@ class Dialect:
         return codecs.lookup(self.encoding).name == "utf-8"
 
 
-def _is_ascii_based(encoding: object) -> bool:
+def _is_ascii_based(encoding: str) -> bool:
     """Whether a byte below 128 is that character, whatever stands before it, and no other is."""
-    if not isinstance(encoding, str):
-        return False
     try:
         if _ASCII.decode(encoding) != _ASCII.decode("ascii"):
             return False
@@ -97,7 +99,7 @@ def _is_ascii_based(encoding: object) -> bool:
             and not one.decode(encoding, "replace").isascii()
             for one, two in pairs
         )
-    except (LookupError, ValueError):
+    except (LookupError, TypeError, ValueError):
         return False
 
 

@@ -117,9 +117,7 @@ def _placed(
     return frame[there].assign(**{place: np.array(places, dtype=np.int64)[codes[there]]})
 
 
-def _summarise(
-    job: Job, frame: Any, place: int, kinds: Mapping[str, str | None]
-) -> list[Known]:
+def _summarise(job: Job, frame: Any, place: int, kinds: Mapping[str, str | None]) -> list[Known]:
     """Run where the part is."""
     _check_kinds(frame, kinds)
     source = open_pandas(frame)

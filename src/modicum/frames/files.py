@@ -84,7 +84,8 @@ def csv_file(
     --------
     >>> import modicum, pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
-    >>> _ = path.write_text("name;income\\n" + "Ann;1.234,00\\n" * 5000)
+    >>> with path.open("w") as file:
+    ...     print("name;income", *["Ann;1.234,00"] * 5000, sep=chr(10), file=file)
     >>> people = modicum.csv_file(path, separator=";", decimal=",", thousands=".")
     >>> round(modicum.mean(people, "income", within=(-1e9, 1e9), epsilon=1).value)
     1234

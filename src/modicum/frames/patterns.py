@@ -50,8 +50,8 @@ def pattern(text: str) -> str:
 
     Examples
     --------
-    >>> [pattern(each) for each in ("1,234.5", "12,5", "$ 5", "2024-01-31", "NA")]  # doctest: +ELLIPSIS
-    ['thousands commas', 'decimal commas', 'currency signs', 'dates, year first', 'words for ...']
+    >>> [pattern(each) for each in ("1,234.5", "12,5", "$ 5", "north")]
+    ['thousands commas', 'decimal commas', 'currency signs', 'words']
     """
     bare = text.strip(" \t")
     return next((name for name, kind in _PATTERNS.items() if kind.fullmatch(bare)), "words")

@@ -137,7 +137,9 @@ def label_kind(declared: str) -> str | None:
         return label_kind(encoded[1])
     if is_number(declared):
         return "number"
-    if declared == "Object":  # of Polars, which hands over whatever is in it; pandas' is in lower case
+    if (
+        declared == "Object"
+    ):  # of Polars, which hands over whatever is in it; pandas' is in lower case
         return None
     lower = declared.lower()
     return next((kind for kind, names in _LABELS.items() if names.fullmatch(lower)), None)
