@@ -69,7 +69,7 @@ def check_file(path: str, seed: int) -> bool:
 
 
 def test_all_readers_agree_on_generated_files(path) -> None:
-    by_polars = [check_file(path, seed) for seed in range(150)]
+    by_polars = [check_file(path, seed) for seed in [*range(150), 2335]]
     assert 30 < sum(by_polars) < 120
 
 
@@ -119,6 +119,15 @@ def test_one_row_counts_as_one(tmp_path, absent, size, odd) -> None:
         with without(*absent):
             found = mo.count(str(path), "x", epsilon=1000, unit=unit).value
         assert round(found) == 50 + more + bool(odd)
+
+
+@pytest.mark.parametrize("before", ["", '"a",1\n'])
+@pytest.mark.parametrize("after", ["", '"b"\n', "c\n" * 9 + '"open\n' + "d\n" * 9])
+@pytest.mark.parametrize("size", [OLD_LIMIT, OLD_LIMIT + 1, 1 << 19])
+def test_a_long_cell_anywhere_among_quotes(path, before, after, size) -> None:
+    data = f"x,y\n{before}{'n' * size},1\n{after}".encode()
+    Path(path).write_bytes(data)
+    assert list(read_rows(path, Dialect())) == reference(data)
 
 
 def test_the_limit_of_the_process_is_left_alone(path) -> None:

@@ -207,7 +207,10 @@ class _Reader:
         try:
             rows = list(csv.reader(text, delimiter=self._dialect.separator))
         except csv.Error:  # a cell beyond the limit that the library has for the whole process
+            stop = self._base + end
             yield from self._one_by_one(end)
+            if self._base + self._at < stop:
+                yield self._split(stop - self._base)
         else:
             self._at = end
             yield rows
