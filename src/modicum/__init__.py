@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from modicum.estimators.boundaries import Boundaries
     from modicum.estimators.score import Score
     from modicum.estimators.sensitivities import Sensitivities
+    from modicum.frames.files import csv_file
     from modicum.group_by import GroupBy
     from modicum.grouped import GroupedRelease
     from modicum.interop.sklearn import PCA as PCA
@@ -117,6 +118,7 @@ __all__ = [
     "composed",
     "count",
     "covariance",
+    "csv_file",
     "expectile",
     "histogram",
     "huber_location",
@@ -169,6 +171,7 @@ _HOMES = {
         "SourceError",
         "UnsupportedData",
     },
+    "modicum.frames.files": {"csv_file"},
     "modicum.group_by": {"GroupBy"},
     "modicum.grouped": {"GroupedRelease"},
     "modicum.estimators.boundaries": {"Boundaries"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -173,11 +174,14 @@ def checked_keys(keys: Iterable[Hashable], by: str, kind: str | None) -> tuple[A
             )
         if not isinstance(key, allowed):
             raise InvalidArgument(f"the column {by!r} holds {name}, so no row has the key {key!r}")
-    # A label that is text is also found by a key of that text, so these are one.
-    same: list[Any] = list(read) if kind in _KINDS else [str(key) for key in read]
-    twice = sorted({str(key) for key in same if same.count(key) > 1}) if len(same) < 1000 else []
-    if twice or len(set(same)) < len(same):
-        raise InvalidArgument(f"keys must be different, but there are several {twice or 'alike'}")
+    # A label that is text is also found by a key of that text, so these are one; and a mapping of
+    # releases takes equal keys for one, such as 1, 1.0 and True.
+    told_apart: list[Counter[Any]] = [Counter(read)]
+    if kind not in _KINDS:
+        told_apart.append(Counter(map(str, read)))
+    twice = sorted({str(key) for each in told_apart for key, n in each.items() if n > 1})
+    if twice:
+        raise InvalidArgument(f"keys must be different, but there are several {twice[:10]}")
     return read
 
 

@@ -82,7 +82,7 @@ def to_text(value: object) -> str:
     """
     return json.dumps(
         {"schema": SCHEMA, "version": VERSION, "value": _plain(value)},
-        ensure_ascii=False,
+        ensure_ascii=True,  # a key may hold half of a surrogate pair, which no encoding writes
         allow_nan=False,
         separators=(",", ":"),
     )

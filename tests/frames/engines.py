@@ -16,6 +16,7 @@ import pytest
 
 from modicum.frames import csv, duck, parquet
 from modicum.frames.base import Source
+from modicum.frames.labels import Dictionary, Label
 from modicum.frames.source import open_source
 
 NULLABLE = {
@@ -118,3 +119,10 @@ def same(got: np.ndarray, expected: Any) -> bool:
 
 def _sorted_bits(x: np.ndarray) -> list[int]:
     return sorted(np.where(np.isnan(x), np.nan, x).view(np.int64).tolist())
+
+
+def labels_of(source: Source, column: str) -> tuple[list[int], list[Any]]:
+    """The codes of a column's labels, and the labels."""
+    dictionary = Dictionary()
+    parts = [chunk[Label(column)].tolist() for chunk in source.chunks([], {column: dictionary})]
+    return [code for part in parts for code in part], dictionary.keys()

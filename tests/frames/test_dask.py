@@ -89,3 +89,60 @@ def test_names_and_types() -> None:
     for name in "to":
         with pytest.raises(UnsupportedData, match=r"dask\.dataframe\.to_numeric"):
             source.check(name)
+
+
+def parts_of(*ids: Any) -> Any:
+    """A table whose parts hold these ids, declared like the first one."""
+    tables = [pd.DataFrame({"id": pd.Series(each), "x": 1.0, "g": pd.Series(each)}) for each in ids]
+    return dd.from_map(lambda i: tables[i], range(len(tables)), meta=tables[0].iloc[:0])
+
+
+MANY, TEXTS = range(200), [*map(str, range(200)), "x7"]
+UNLIKE = {
+    "text": (MANY, pd.Series(TEXTS, dtype=str)),
+    "numbers": (pd.Series(TEXTS, dtype=str), MANY),
+    "objects": (MANY, pd.Series([*MANY, "x7"], dtype=object)),
+    "moments": (["2020-01-01"], pd.to_datetime(["2020-01-01"])),
+    "categories": (pd.Series(MANY).astype("category"), pd.Series(TEXTS).astype("category")),
+}
+
+
+@pytest.mark.parametrize("name", UNLIKE)
+@pytest.mark.parametrize(
+    "unit", [mo.unit_of("id", max_rows=1), mo.unit_of("id", combine="mean")], ids=["rows", "record"]
+)
+def test_parts_with_labels_of_another_kind(name: str, unit: mo.Unit) -> None:
+    """Number 5 and text "5" are no two persons, in parts that are read apart."""
+    curator = mo.Curator(parts_of(*UNLIKE[name]), unit=unit, budget=mo.pure(1))
+    with pytest.raises(SourceError, match="declare the columns alike"):
+        curator.count("x", epsilon=1)
+    groups = mo.Curator(parts_of(*UNLIKE[name]), budget=mo.approx(1, "1e-6"))
+    with pytest.raises(SourceError, match="declare the columns alike"):
+        groups.group_by("g", key_budget=mo.approx(1, "1e-6"))
+    assert curator.spent.amount == groups.spent.amount == 0
+
+
+@pytest.mark.parametrize(
+    ("ids", "persons"),
+    [
+        ((MANY, [*map(float, MANY), None]), 200),
+        ((pd.Series([True, False]), [0, 1, 2]), 3),
+        ((pd.Series(["1", "2"], dtype=object), pd.Series(["1", "3"], dtype=str)), 3),
+        ((pd.Series(MANY).astype("category"), pd.Series(range(100, 300)).astype("category")), 300),
+    ],
+    ids=["float", "bool", "object", "categories"],
+)
+def test_parts_with_labels_of_one_kind(ids: Any, persons: int) -> None:
+    unit = mo.unit_of("id", max_rows=1)
+    assert round(mo.count(parts_of(*ids), "x", epsilon=1000, unit=unit).value) == persons
+
+
+@pytest.mark.parametrize(
+    "second", [TEXTS[:-1], range(200), [float(each) for each in MANY]], ids=["text", "int", "float"]
+)
+def test_categories_that_are_not_declared(second: Any) -> None:
+    """Persons go by their text, whatever the kind of a part's categories."""
+    table = parts_of(pd.Series(MANY).astype("category"), pd.Series(second).astype("category"))
+    table["id"] = table["id"].cat.as_unknown()
+    unit = mo.unit_of("id", max_rows=1)
+    assert round(mo.count(table, "x", epsilon=1000, unit=unit).value) == 200

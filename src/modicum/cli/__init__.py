@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from modicum.cli import (
     cdf,
+    check,
     clipped_mean_vector,
     count,
     covariance,
@@ -143,6 +144,7 @@ def _parser() -> Parser:
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
     for verb in _STATISTICS:
         verb.add_to(verbs)
+    check.add_to(verbs)
     plan.add_to(verbs, [verb.add_plan for verb in _STATISTICS])
     ledger.add_to(verbs)
     return parser

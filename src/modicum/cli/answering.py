@@ -12,8 +12,8 @@ from typing import Any
 from modicum.array_release import ArrayRelease
 from modicum.cli.budget import paying_curator
 from modicum.cli.options import chosen_price, chosen_unit, shown_level
+from modicum.cli.table import opened
 from modicum.errors import InvalidArgument
-from modicum.frames.source import open_source
 from modicum.grouped import GroupedRelease
 from modicum.privacy.budget import Budget, approx
 from modicum.privacy.event import cost, event_of
@@ -34,7 +34,7 @@ def released(
     # A verb whose answer is an array has no options for groups.
     grouped = not isinstance(request, ArrayRequest)
     keys = _chosen_keys(arguments) if grouped else []
-    source = open_source(arguments.file)
+    source = opened(arguments)
     unit = chosen_unit(arguments)
     said = arguments.rows_per_person is not None or arguments.unit_column is not None
     options: dict[str, Any] = {}

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, NoReturn, TypeVar, get_args
 
 from modicum.cli.budget import add_account
+from modicum.cli.table import add_csv
 from modicum.errors import InvalidArgument, ModicumError
 from modicum.estimators.options import LEAST_LEVEL
 from modicum.estimators.registry import REGISTRY
@@ -98,6 +99,7 @@ def add_data(parser: argparse.ArgumentParser, *, column: str | None) -> None:
     """Add FILE and COLUMN, which may be left out if it is ``"?"``, and the account that pays."""
     parser.add_argument("file", metavar="FILE", help="a Parquet or CSV file")
     parser.add_argument("column", metavar="COLUMN", nargs=column, help="name of the column")
+    add_csv(parser)
     add_account(parser)
 
 

@@ -83,16 +83,22 @@ def _converted(items: Sequence[Any]) -> Floats:
     if all(issubclass(kind, _NUMBERS) for kind in {type(item) for item in items}):
         try:
             return np.array(items, dtype=np.float64)
-        except (OverflowError, TypeError, ValueError):
+        except Exception:  # noqa: BLE001 -- whatever one item raises would tell of it
             pass  # such as an integer beyond 1.8e308
     return np.array([_number(item) for item in items], dtype=np.float64)
 
 
 def _number(item: Any) -> float:
-    number: Any = item if isinstance(item, _NUMBERS) and item is not None else math.nan
+    if item is None or not issubclass(type(item), _NUMBERS):
+        return math.nan
+    try:
+        return _float(item)
+    except Exception:  # noqa: BLE001 -- such as a signalling NaN, or a class of the user's
+        return math.nan
+
+
+def _float(number: Any) -> float:
     try:
         return float(number)
     except OverflowError:
         return math.inf if number > 0 else -math.inf
-    except (TypeError, ValueError):  # such as a signalling NaN of the decimal module
-        return math.nan

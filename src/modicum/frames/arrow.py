@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -98,7 +98,21 @@ def arrow_labels(array: Any) -> LabelValues:
         array = array.cast(pa.large_string())
     encoded = array.dictionary_encode()  # text and decimals
     places = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return Encoded(places, encoded.dictionary.to_pylist())
+    return Encoded(places, _items(encoded.dictionary))
+
+
+def _items(array: Any) -> Sequence[Hashable]:
+    """Return texts or decimals; bytes that are no UTF-8 become U+FFFD, as in a CSV file."""
+    try:
+        items: list[Hashable] = array.to_pylist()
+    except UnicodeDecodeError:
+        items = [_decoded(each) for each in array.cast(import_module("pyarrow").large_binary())]
+    return items
+
+
+def _decoded(value: Any) -> str | None:
+    data = value.as_py()
+    return None if data is None else str(data, "utf-8", "replace")
 
 
 def open_arrow_table(table: Any) -> MemorySource:

@@ -90,6 +90,15 @@ class Source(ABC):
         """Whether its columns have names."""
         return self._names is not None
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of a table; none for an array."""
+        return self._names or ()
+
+    def declared(self, column: str) -> str:
+        """Return the printed name of a column's declared type, empty if none is declared."""
+        return "" if self._declared is None else self._declared(column)
+
     def fetchable(self, _column: str | None) -> Fetchable | None:
         """Return a way to fetch rows of a checked column by their position, if there is one."""
         return None
@@ -116,7 +125,7 @@ class Source(ABC):
                     f"column={column!r}: this data is a single column; leave the name out"
                 )
         elif column not in self._names:
-            raise MissingColumn(self._missing(column))
+            raise self._missing(column)
         elif self._declared is not None:
             check_number(self.engine, self._declared(column), column)
 
@@ -188,7 +197,7 @@ class Source(ABC):
                 f"there is no column {name!r}: the data are a single column; pass a table"
             )
         if name not in self._names:
-            raise MissingColumn(self._missing(name))
+            raise self._missing(name)
 
     def chunks(
         self, columns: Sequence[str | None], labels: Mapping[str, Coder] | None = None
@@ -218,12 +227,13 @@ class Source(ABC):
         """
         counted = [name for name in columns if name is not None and self._holds_labels(name)]
         numbers = [name for name in columns if name not in counted]
-        coders = {**{name: Presence() for name in counted}, **(labels or {})}
+        coders: dict[str, Coder] = {**{name: Presence() for name in counted}, **(labels or {})}
         batches = guarded(self._label, lambda: iter(self._chunks(numbers, coders)))
         while (batch := guarded(self._label, lambda: next(batches, None))) is not None:
             whole: dict[Key, NDArray[Any]] = dict(batch)
             for name in counted:
-                whole[name] = np.where(batch[Label(name)] < 0, np.nan, 0.0)
+                missing = batch[Label(name)] == coders[name].missing
+                whole[name] = np.where(missing, np.nan, 0.0)
             yield whole
 
     @abstractmethod
@@ -232,14 +242,10 @@ class Source(ABC):
     ) -> Iterable[Chunk]:
         """Read without guarding against failures."""
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The columns of a table; none for a one-dimensional array."""
-        return self._names or ()
-
-    def _missing(self, name: str) -> str:
-        meant = did_you_mean(name, self.names) or ";"
-        return f"there is no column {name!r}{meant} {self._available()}"
+    def _missing(self, column: str) -> MissingColumn:
+        """Say that a column is not there, which ones are, and which one may be meant."""
+        meant = did_you_mean(column, self.names) or ";"
+        return MissingColumn(f"there is no column {column!r}{meant} {self._available()}")
 
     def _available(self) -> str:
         return "columns: " + (", ".join(map(repr, self._names or ())) or "none")

@@ -1,21 +1,19 @@
 """CSV files, cell by cell: what is no number is missing where numbers are read.
 
-A number is what is left of a cell without spaces and tabs around it, if that is a decimal number
-in ASCII such as ``12``, ``-.5``, ``+1.``, ``1e3``, or ``inf`` or ``infinity`` in any case, with or
-without a sign. Numbers are rounded to the nearest float64; ``1e400`` is infinite. Rows that are too
-short lack their last cells, cells beyond the header are ignored, and a blank line is a row without
-values. Where values are counted, every cell that is not empty has one.
+Which rows and cells there are, :mod:`modicum.frames.csv_rows` says, and which cells are numbers,
+:mod:`modicum.frames.csv_numbers`. Rows that are too short lack their last cells, cells beyond the
+header are ignored, and a blank line is a row without values. Where values are counted, every cell
+that is not empty has one.
 
-Polars reads files many times faster than the standard library, but refuses some that are not well
-formed, such as a cell ``1"2``. A failure must not depend on a value, so those are left to the
-standard library, which reads anything.
+Polars reads files many times faster, and takes those in which quotes stand around whole cells only
+for the same rows. Others it refuses, or reads otherwise, so those are left to the reader here. Of
+the two, only the time differs.
 """
 
 from __future__ import annotations
 
-import csv
+import codecs
 import itertools
-import re
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from importlib.util import find_spec
@@ -24,35 +22,51 @@ from typing import Any
 
 import numpy as np
 
-from modicum.errors import SourceError
+from modicum.errors import InvalidArgument, MissingColumn, SourceError, UnsupportedData
 from modicum.frames.base import CHUNK, Batch, StreamSource
+from modicum.frames.csv_numbers import Numbers
+from modicum.frames.csv_rows import Dialect, is_well_formed, read_rows
 from modicum.frames.lazy import query_batches, query_count, streams
 
-__all__ = ["CsvFile", "is_well_formed"]
+__all__ = ["CsvFile"]
 
-_BLANKS = " \t"
-_NUMBER = re.compile(
-    r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity)", re.ASCII | re.IGNORECASE
-)
-_BLOCK = 1 << 20
-_QUOTE, _COMMA, _LF, _CR = b'",\n\r'
+_MARKS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas"}
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class CsvFile(StreamSource):
-    """A CSV file in UTF-8 with a header; every column may hold numbers, or text.
+    """A CSV file; every column may hold numbers, or text.
 
     Where values are counted, a column is read under another name, as labels: a cell that is no
     number has a value too.
+
+    Parameters
+    ----------
+    path, name : str
+        Where it is, and what error messages call it.
+    dialect : Dialect
+    numbers : Numbers
+    columns : sequence of str, optional
+        Names of the columns of a file without a header.
     """
 
-    def __init__(self, path: str, name: str) -> None:
-        header = next((row for row in _rows(path) if row), None)
-        if header is None:
-            raise SourceError(f"{name!r} is empty: a CSV file needs a header")
-        super().__init__("csv", header, label=repr(name))
+    def __init__(
+        self,
+        path: str,
+        name: str,
+        dialect: Dialect | None = None,
+        numbers: Numbers | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> None:
         self._path = path
-        self._header = header
-        self._counted = "#" * (1 + max(map(len, header)))  # no name begins so
+        self._dialect = Dialect() if dialect is None else dialect
+        self._numbers = Numbers() if numbers is None else numbers
+        self._headed = columns is None
+        self._header = _header(path, name, self._dialect) if columns is None else _named(columns)
+        if self._holds_numbers() and len(set(self._header)) < len(self._header):
+            raise UnsupportedData(f"column names must be unique; {self._like_data(repr(name))}")
+        super().__init__("csv", self._header, label=repr(name))
+        self._counted = "#" * (1 + max(map(len, self._header)))  # no name begins so
         self._agreed: bool | None = None
 
     def counted(self, column: str) -> str:
@@ -66,138 +80,170 @@ class CsvFile(StreamSource):
     def _holds_labels(self, column: str | None) -> bool:
         return column is not None and column.startswith(self._counted)
 
+    def _missing(self, column: str) -> MissingColumn:
+        """Say what is odd about the header; one that may be somebody's row is not shown."""
+        other = self.other_separator
+        if other is not None:
+            return MissingColumn(
+                f"there is no column {column!r}: the header of {self._label} holds "
+                f"{self._header[0].count(other)} {_MARKS[other]} and no {self.separator!r}; give "
+                f"separator={other!r} (--separator {'tab' if other == chr(9) else repr(other)})"
+            )
+        if self._headed and self._holds_numbers():
+            return MissingColumn(f"there is no column {column!r}; {self._like_data(self._label)}")
+        return super()._missing(column)
+
+    @property
+    def separator(self) -> str:
+        """What stands between cells."""
+        return self._dialect.separator
+
+    @property
+    def other_separator(self) -> str | None:
+        """What seems to stand between cells instead, if the header is one cell."""
+        mark = max(_MARKS, key=self._header[0].count)
+        alone = len(self._header) == 1 and self._headed
+        return mark if alone and mark in self._header[0] and mark != self.separator else None
+
+    @property
+    def encoding(self) -> str:
+        """The encoding of text."""
+        return self._dialect.encoding
+
+    @property
+    def numbers(self) -> Numbers:
+        """How numbers are written."""
+        return self._numbers
+
+    def facts(self) -> list[str]:
+        """Tell of the bytes of the file what may be unexpected; not private."""
+        found = []
+        if self._dialect.is_utf8 and not _is_utf8(self._path):
+            found.append("some bytes are not UTF-8: perhaps --encoding cp1252")
+        if not is_well_formed(self._path, self._dialect):
+            found.append(
+                "some quotes stand inside of cells or are never closed, or line ends differ"
+            )
+        if self._headed and self._holds_numbers():
+            found.append(
+                "the header holds numbers: if it is a row of data, --columns NAME,NAME,..."
+            )
+        return found
+
+    def _holds_numbers(self) -> bool:
+        """Whether the header may be a row of data."""
+        return any(not np.isnan(self._numbers.value(each)) for each in self._header)
+
+    def _like_data(self, name: str) -> str:
+        return (
+            f"the first line of {name} holds numbers: if it is no header, name the columns with "
+            "columns=[...] (--columns NAME,NAME,...)"
+        )
+
     def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[Batch]:
         places = [self._header.index(name) for name in columns]
         texts = [self._header.index(name.removeprefix(self._counted)) for name in labels]
         if self._polars_agrees():
-            floats = [_expression(place) for place in places]
+            floats = [self._numbers.polars(_cell_of(place)) for place in places]
             cells = [
                 _filled(place) if self._holds_labels(name) else _text(place)
                 for place, name in zip(texts, labels, strict=True)
             ]
-            return query_batches(_scan(self._path), floats, cells)
-        return _plain_batches(self._path, places, texts)
+            return query_batches(self._scan(), floats, cells)
+        return self._plain_batches(places, texts)
+
+    def _plain_batches(self, places: Sequence[int], texts: Sequence[int]) -> Iterator[Batch]:
+        rows, value = self._body(), self._numbers.reader()
+        while batch := list(itertools.islice(rows, CHUNK)):
+            yield Batch(
+                [np.array([value(_cell(row, place)) for row in batch]) for place in places],
+                [[_cell(row, place) or None for row in batch] for place in texts],
+            )
 
     def _count(self) -> int:
         if self._polars_agrees():
-            return query_count(_scan(self._path))
-        return sum(1 for _ in _body(self._path))
+            return query_count(self._scan())
+        return sum(1 for _ in self._body())
+
+    def _body(self) -> Iterator[list[str]]:
+        rows = read_rows(self._path, self._dialect)
+        if self._headed:
+            next(row for row in rows if row)
+        return rows
 
     def _polars_agrees(self) -> bool:
-        """Whether Polars is there, and reads this file as the standard library does."""
+        """Whether Polars is there, and reads this file as the reader here does."""
         if self._agreed is None:
             self._agreed = (
-                find_spec("polars") is not None
+                self._dialect.is_utf8
+                and find_spec("polars") is not None
                 and streams()
-                and is_well_formed(self._path)
-                and len(_scan(self._path).collect_schema()) == len(self._header)
+                and is_well_formed(self._path, self._dialect)
+                and len(self._scan().collect_schema()) == len(self._header)
             )
         return self._agreed
 
-
-def _rows(path: str) -> Iterator[list[str]]:
-    """Rows of cells, decoded so that nothing can fail; a blank line is an empty row."""
-    with Path(path).open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        rows = csv.reader(file)
-        while True:
-            try:
-                yield next(rows)
-            except StopIteration:
-                return
-            except csv.Error:  # a cell longer than the library's limit
-                yield []
-
-
-def _body(path: str) -> Iterator[list[str]]:
-    rows = _rows(path)
-    next(row for row in rows if row)
-    return rows
-
-
-def _plain_batches(path: str, places: Sequence[int], texts: Sequence[int]) -> Iterator[Batch]:
-    rows = _body(path)
-    while batch := list(itertools.islice(rows, CHUNK)):
-        yield Batch(
-            [np.array([_number(_cell(row, place)) for row in batch]) for place in places],
-            [[_cell(row, place) or None for row in batch] for place in texts],
+    def _scan(self) -> Any:
+        return import_module("polars").scan_csv(
+            self._path,
+            has_header=self._headed,
+            separator=self._dialect.separator,
+            infer_schema=False,
+            encoding="utf8-lossy",
+            truncate_ragged_lines=True,
+            raise_if_empty=False,
+            glob=False,
+            with_column_names=lambda names: [f"c{i}" for i in range(len(names))],
         )
+
+
+def _header(path: str, name: str, dialect: Dialect) -> list[str]:
+    with Path(path).open("rb") as file:
+        if file.read(2) in _UTF_16:
+            raise SourceError(f"{name!r} is in UTF-16: save it as UTF-8")
+    header = next((row for row in read_rows(path, dialect) if row), None)
+    if header is None:
+        raise SourceError(f"{name!r} is empty: a CSV file needs a header")
+    return header
+
+
+def _is_utf8(path: str) -> bool:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with Path(path).open("rb") as file:
+        try:
+            while block := file.read(1 << 20):
+                decoder.decode(block)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return False
+    return True
+
+
+def _named(columns: Sequence[str]) -> list[str]:
+    names = [] if isinstance(columns, str) else list(columns)
+    if not names or not all(isinstance(each, str) for each in names):
+        raise InvalidArgument(f"columns must be a list of names, got {columns!r}")
+    return names
 
 
 def _cell(row: Sequence[str], place: int) -> str:
     return row[place] if place < len(row) else ""
 
 
-def _number(cell: str) -> float:
-    text = cell.strip(_BLANKS)
-    return float(text) if _NUMBER.fullmatch(text) else np.nan
-
-
-def _scan(path: str) -> Any:
-    return import_module("polars").scan_csv(
-        path,
-        infer_schema=False,
-        encoding="utf8-lossy",
-        truncate_ragged_lines=True,
-        raise_if_empty=False,
-        glob=False,
-        with_column_names=lambda names: [f"c{i}" for i in range(len(names))],
-    )
-
-
-def _expression(place: int) -> Any:
-    pl = import_module("polars")
-    text = pl.col(f"c{place}").str.strip_chars(_BLANKS)
-    return text.cast(pl.Float64, strict=False)
+def _cell_of(place: int) -> Any:
+    return import_module("polars").col(f"c{place}")
 
 
 def _text(place: int) -> Any:
-    pl = import_module("polars")
-    text = pl.col(f"c{place}")
-    return pl.when(text != "").then(text)
+    text = _cell_of(place)
+    return import_module("polars").when(text != "").then(text)
 
 
 def _filled(place: int) -> Any:
-    """1 for a cell that is not empty: cheaper to hand over than its text."""
-    pl = import_module("polars")
-    return pl.when(pl.col(f"c{place}") != "").then(1)
+    """The length of a cell that is not empty: cheaper to hand over than its text.
 
-
-def is_well_formed(path: str) -> bool:
-    """Whether quotes stand around whole cells only, and lines end alike.
-
-    Every quote that opens follows a comma, the start of a line or, within a cell, the quote that
-    it doubles; every quote that closes comes before a comma, the end of a line or its double. All
-    carriage returns belong to line ends, and the first line is not blank.
+    A constant in its place would be cheaper still, but Polars 2.1 now and then changes the order of
+    the rows for one.
     """
-    with Path(path).open("rb") as file:
-        start = file.read(3).removeprefix(b"\xef\xbb\xbf")
-        if start[:1] in {b"\n", b"\r"}:
-            return False
-        # Bytes 1 to -2 of each window are looked at; the windows overlap by two bytes.
-        window, open_quotes, more = b"\n" + start, 0, True
-        while more:
-            block = file.read(_BLOCK)
-            more = bool(block)
-            window += block if more else b"\n"
-            if b'"' in window or b"\r" in window:
-                found = _quotes(window, open_quotes)
-                if found is None:
-                    return False
-                open_quotes = found
-            window = window[-2:]
-    return open_quotes == 0
-
-
-def _quotes(window: bytes, before: int) -> int | None:
-    """Return whether a quote is open after a window (0 or 1), or None if one is misplaced."""
-    text = np.frombuffer(window, np.uint8)
-    inner = text[1:-1]
-    returns = np.flatnonzero(inner == _CR)
-    quotes = np.flatnonzero(inner == _QUOTE)
-    opening, closing = quotes[before::2], quotes[1 - before :: 2]
-    sound = (
-        np.all(text[returns + 2] == _LF)
-        and np.isin(text[opening], (_COMMA, _LF, _QUOTE)).all()
-        and np.isin(text[closing + 2], (_COMMA, _LF, _CR, _QUOTE)).all()
-    )
-    return (before + len(quotes)) % 2 if sound else None
+    text = _cell_of(place)
+    return import_module("polars").when(text != "").then(text.str.len_bytes())

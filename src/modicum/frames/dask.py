@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from itertools import chain
@@ -17,10 +17,13 @@ from modicum.frames.job import Job, Known
 from modicum.frames.labels import Dictionary, label_bytes
 from modicum.frames.native import open_pandas, pandas_column
 from modicum.frames.quiet import quiet
+from modicum.frames.types import label_kind
 
 __all__ = ["DaskTable"]
 
 _FAN_IN = 16  # parts merged at a time
+_UNKNOWN = "__UNKNOWN_CATEGORIES__"  # of Dask, where only the parts know them
+_UNLIKE = "not all parts of the dask data declare the columns alike"
 
 
 class DaskTable(DistributedSource):
@@ -39,10 +42,13 @@ class DaskTable(DistributedSource):
         # Impure: a part that is computed twice chooses its rows afresh.
         delayed = partial(import_module("dask").delayed, pure=False)
         frame = self._frame[list(job.columns)]
-        if job.scope.unit.column is not None:
-            frame = _by_person(frame, job.scope.unit.column)
-        frames = frame.to_delayed()
-        known = [delayed(_summarise)(job, frame, place) for place, frame in enumerate(frames)]
+        unit = job.scope.unit
+        labels = {each for each in (*job.labels, unit.order_by) if each is not None}
+        kinds = {name: _kind(frame.dtypes[name]) for name in sorted(labels)}
+        if unit.column is not None:
+            frame = _by_person(frame, unit.column, kinds)
+        parts = frame.to_delayed()
+        known = [delayed(_summarise)(job, part, place, kinds) for place, part in enumerate(parts)]
         height = 0
         while len(known) > 1:
             height += 1
@@ -56,33 +62,64 @@ class DaskTable(DistributedSource):
         return found
 
 
-def _by_person(frame: Any, person: str) -> Any:
+def _kind(dtype: Any) -> str | None:
+    """Return the kind of a column's labels; None if its categories are in its parts only.
+
+    Columns of objects hold labels by their text, so they are columns of text.
+    """
+    if hasattr(dtype, "categories"):
+        if _UNKNOWN in dtype.categories:
+            return None
+        dtype = dtype.categories.dtype
+    kind = label_kind(dtype.name)
+    return "text" if kind == "object" else kind
+
+
+def _check_kinds(frame: Any, kinds: Mapping[str, str | None]) -> None:
+    """Refuse a part in which labels are of another kind: 5 and "5" would be two persons."""
+    for name, kind in kinds.items():
+        if kind is not None and _kind(frame[name].dtype) != kind:
+            raise SourceError(_UNLIKE)
+
+
+def _by_person(frame: Any, person: str, kinds: dict[str, str | None]) -> Any:
     """Bring all rows of a person into one part; rows of nobody are left out.
 
     Dask's own hash tells 0.0 from -0.0, and in a column of objects 5 from "5": equal labels that
-    must not be divided. So the part is chosen here, and Dask moves rows by its number.
+    must not be divided. So the part is chosen here, and Dask moves rows by its number. Where the
+    categories are not declared, their kinds are not either: there persons go by their text.
     """
     place = "_" * (1 + max(map(len, frame.columns)))
     meta = frame._meta.assign(**{place: np.empty(0, dtype=np.int64)})  # noqa: SLF001
+    if kinds[person] is None:
+        meta = meta.assign(**{person: np.empty(0, dtype=object)})
     parts = frame.npartitions
-    placed = frame.map_partitions(_placed, person, place, parts, meta=meta)
+    placed = frame.map_partitions(_placed, person, place, parts, dict(kinds), meta=meta)
+    kinds[person] = kinds[person] or "text"
     return placed.shuffle(place, npartitions=parts, shuffle_method="tasks")
 
 
-def _placed(frame: Any, person: str, place: str, parts: int) -> Any:
+def _placed(
+    frame: Any, person: str, place: str, parts: int, kinds: Mapping[str, str | None]
+) -> Any:
     """Run where a part is: number the part that each row goes to."""
+    _check_kinds(frame, kinds)
     labels = Dictionary()
     with quiet():
         codes = pandas_column(frame[person]).codes(0, len(frame), labels)
     known = labels.keys()
+    if kinds[person] is None:
+        known = [str(label) for label in known]
+        frame = frame.assign(**{person: np.array([*known, None], dtype=object)[codes]})
     digests = (hashlib.sha256(label_bytes(label)).digest() for label in known)
     places = [int.from_bytes(digest[:8], "little") % parts for digest in digests]
     there = codes >= 0
     return frame[there].assign(**{place: np.array(places, dtype=np.int64)[codes[there]]})
 
 
-def _summarise(job: Job, frame: Any, place: int) -> list[Known]:
+def _summarise(job: Job, frame: Any, place: int, kinds: Mapping[str, str | None]) -> list[Known]:
     """Run where the part is."""
+    _check_kinds(frame, kinds)
     source = open_pandas(frame)
     try:
         job.check(source)
@@ -90,7 +127,7 @@ def _summarise(job: Job, frame: Any, place: int) -> list[Known]:
         pass
     else:
         return job.summarise(source, f"part {place}")
-    raise SourceError("not all parts of the dask data declare the columns alike")
+    raise SourceError(_UNLIKE)
 
 
 def _merge(job: Job, parts: Sequence[list[Known]], place: str) -> list[Known]:

@@ -69,6 +69,11 @@ class Job(ABC):
         """The columns of the table that are read; there may be none."""
 
     @property
+    def labels(self) -> tuple[str, ...]:
+        """Those of them that say whose and in which group a row is."""
+        return self.scope.labels
+
+    @property
     def rereads(self) -> bool:
         """Whether a part is read more than once."""
         return False
@@ -216,6 +221,11 @@ class KeyJob(Job):
         unit = self.scope.unit
         named = (self.by, unit.column, unit.order_by)
         return tuple(dict.fromkeys(each for each in named if each is not None))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The column of keys, and the one that says whose a row is."""
+        return tuple(dict.fromkeys((self.by, *self.scope.labels)))
 
     @property
     def rereads(self) -> bool:

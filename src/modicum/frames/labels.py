@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from numbers import Real
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +64,9 @@ Python values with None for missing ones; or either, encoded.
 
 
 class Coder(Protocol):
-    """Makes integers of labels."""
+    """Makes integers of labels; ``missing`` is that of missing ones, and of no other."""
+
+    missing: ClassVar[int]
 
     def codes(self, values: LabelValues) -> Integers:
         """Return an integer for each label."""
@@ -95,6 +97,7 @@ class Dictionary(Sensitive):
     """
 
     __slots__ = ("_codes",)
+    missing: ClassVar[int] = -1
 
     def __init__(self) -> None:
         self._codes = _Codes({None: -1})
@@ -156,6 +159,7 @@ class Presence(Sensitive):
     """
 
     __slots__ = ()
+    missing: ClassVar[int] = -1
 
     def codes(self, values: LabelValues) -> Integers:
         """Return 0 or -1 for each label."""
@@ -179,11 +183,12 @@ class Moments(Sensitive):
     """
 
     __slots__ = ()
+    missing: ClassVar[int] = 2**63 - 1
 
     def codes(self, values: LabelValues) -> Integers:
         """Return the time of each, in order."""
         if isinstance(values, Encoded):
-            return _spread(values, self, _LAST)
+            return _spread(values, self, self.missing)
         moments = np.asarray(values)
         unit = np.datetime_data(moments.dtype)[0]
         times = moments.view(np.int64)
@@ -191,11 +196,11 @@ class Moments(Sensitive):
             times = times // 1000
         else:
             scale = _MICROSECONDS[unit]
-            times = np.clip(times, -(_LAST - 1) // scale, (_LAST - 1) // scale) * scale
-        return np.where(np.isnat(moments), _LAST, times)
+            last = (self.missing - 1) // scale
+            times = np.clip(times, -last, last) * scale
+        return np.where(np.isnat(moments), self.missing, times)
 
 
-_LAST = 2**63 - 1
 _MICROSECONDS = {"D": 86_400_000_000, "s": 1_000_000, "ms": 1000, "us": 1}
 
 

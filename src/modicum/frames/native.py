@@ -70,9 +70,13 @@ def pandas_column(series: Any) -> Column:
     """Open one column of a DataFrame."""
     if isinstance(series.dtype, np.dtype) and series.dtype.kind in "biuf":
         return ArrayColumn(series.to_numpy())
-    if hasattr(series.dtype, "pyarrow_dtype"):
+    if _is_arrow(series.dtype):
         return ArrowColumn(series.array.__arrow_array__())
     return _PandasColumn(series)
+
+
+def _is_arrow(dtype: Any) -> bool:
+    return hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", None) == "pyarrow"
 
 
 class _PandasColumn:
@@ -96,8 +100,8 @@ def _pandas_labels(values: Any) -> LabelValues:
     kind = values.dtype
     if hasattr(kind, "categories"):
         return Encoded(values.cat.codes.to_numpy(), _pandas_labels(kind.categories))
-    if hasattr(kind, "pyarrow_dtype"):
-        return arrow_labels(values.array.__arrow_array__())
+    if _is_arrow(kind):
+        return arrow_labels(values.array.__arrow_array__().combine_chunks())
     if label_kind(kind.name) == "moment":
         unit = kind.unit if hasattr(kind, "unit") else np.datetime_data(kind)[0]
         return np.asarray(values.to_numpy(dtype=f"M8[{unit}]"))  # in UTC, if there is a zone

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,7 @@ class Places(Sensitive):
     """
 
     __slots__ = ("_keys", "_labels", "_numbers", "_table")
+    missing: ClassVar[int] = -1
 
     def __init__(self, keys: Sequence[Hashable]) -> None:
         self._keys = keys

@@ -36,7 +36,7 @@ def open_source(table: Any) -> Source:
           one size;
         - a DuckDB relation of any connection;
         - a Spark or Dask DataFrame, whose rows stay on the cluster, or an Ibis table;
-        - the path of a .parquet or .csv file, or a folder or pattern of Parquet files.
+        - the path of a .parquet, .csv or .tsv file, or a folder or pattern of Parquet files.
 
     Returns
     -------

@@ -11,7 +11,7 @@ from typing import Literal
 
 from modicum.errors import UnsupportedData
 
-__all__ = ["check_label", "check_number", "check_order", "is_number", "label_kind"]
+__all__ = ["check_label", "check_number", "check_order", "conversion", "is_number", "label_kind"]
 
 _NUMBER = re.compile(
     r"(u?int(8|16|32|64|128)?|u?(tiny|small|big|huge)int|u?integer|float(16|32|64)?|halffloat"
@@ -106,15 +106,21 @@ def check_number(engine: str, declared: str, column: str | None) -> None:
     """Refuse a declared type that is no number, with the conversion to write."""
     if is_number(declared):
         return
-    lower = declared.lower()
-    kind = next((kind for kind, names in _KINDS.items() if names.match(lower)), "other")
-    line = _LINES.get(engine, {}).get(kind)
+    line = conversion(engine, declared, column)
     if line is None:
         advice = "pass numbers: integers, floats of up to 64 bits, decimals or booleans"
     else:
-        advice = f"convert it first, for example with {line.format(_reference(engine, column))}"
+        advice = f"convert it first, for example with {line}"
     what = "the data are" if column is None else f"column {column!r} is"
     raise UnsupportedData(f"{what} declared as {declared}, not as numbers; {advice}")
+
+
+def conversion(engine: str, declared: str, column: str | None) -> str | None:
+    """Return what to write for numbers of a column of another type; None if nothing is known."""
+    lower = declared.lower()
+    kind = next((kind for kind, names in _KINDS.items() if names.match(lower)), "other")
+    line = _LINES.get(engine, {}).get(kind)
+    return None if line is None else line.format(_reference(engine, column))
 
 
 def label_kind(declared: str) -> str | None:
@@ -131,6 +137,10 @@ def label_kind(declared: str) -> str | None:
         return label_kind(encoded[1])
     if is_number(declared):
         return "number"
+    if (
+        declared == "Object"
+    ):  # of Polars, which hands over whatever is in it; pandas' is in lower case
+        return None
     lower = declared.lower()
     return next((kind for kind, names in _LABELS.items() if names.fullmatch(lower)), None)
 

@@ -1,0 +1,376 @@
+"""Rows of a CSV file, in a dialect that any file has a reading in.
+
+A row is a line, and cells stand between separators. A cell that begins with a quote is *quoted* if
+the first quote behind that one which is not doubled stands before the end of the cell (a separator,
+a line end or the end of the file; blanks may stand between). What is inside is its text, separators
+and line ends too, and a doubled quote is one. Every other quote is a character like any other: in
+the middle of a cell, at the start of one that is never closed so, behind blanks. A line ends with
+LF, CR or CR LF.
+
+Two rows of a file read the same whatever stands in a third one, if its quoted cells are closed, as
+those of every program that writes CSV are. Cells may be of any length. Where it is declared that
+no cell holds a line end, a quoted cell has to be closed on its line: then every line is read alone,
+whatever is in any other.
+
+Text is decoded cell by cell. Encodings in which a byte below 128 is always that ASCII character
+allow it, and bytes that mean nothing become U+FFFD.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from modicum.errors import InvalidArgument
+
+__all__ = ["Dialect", "is_well_formed", "read_rows"]
+
+_BLOCK = 1 << 18
+_BOM = b"\xef\xbb\xbf"
+_QUOTE, _LF, _CR = b'"\n\r'
+_ASCII = bytes(range(128))
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How rows are made of bytes.
+
+    Attributes
+    ----------
+    separator : str
+        One ASCII character.
+    encoding : str
+        One in which a byte below 128 is always that ASCII character.
+    multiline : bool
+        Whether quoted cells may hold line ends.
+
+    Raises
+    ------
+    InvalidArgument
+    """
+
+    separator: str = ","
+    encoding: str = "utf-8"
+    multiline: bool = True
+
+    def __post_init__(self) -> None:
+        mark: Any = self.separator
+        if (
+            not isinstance(mark, str)
+            or re.fullmatch(r"[\x01-\x7f]", mark) is None
+            or mark in '"\r\n'
+        ):
+            raise InvalidArgument(
+                f"separator must be one ASCII character such as ';' or '\\t', got {mark!r}"
+            )
+        if mark.isalnum() or mark in "+-.":
+            raise InvalidArgument(f"separator={mark!r} is part of numbers or words")
+        if not _is_ascii_based(self.encoding):
+            raise InvalidArgument(
+                "encoding must be 'utf-8', or one in which ASCII stays ASCII such as 'cp1252' or "
+                f"'latin-1', got {self.encoding!r}: save other files as UTF-8"
+            )
+        if not isinstance(self.multiline, bool):
+            raise InvalidArgument(f"multiline must be True or False, got {self.multiline!r}")
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether text is in UTF-8."""
+        return codecs.lookup(self.encoding).name == "utf-8"
+
+
+def _is_ascii_based(encoding: str) -> bool:
+    """Whether a byte below 128 is that character, whatever stands before it, and no other is."""
+    try:
+        if _ASCII.decode(encoding) != _ASCII.decode("ascii"):
+            return False
+        pairs = ((bytes([high]), bytes([low])) for high in range(128, 256) for low in range(128))
+        return all(
+            (one + two).decode(encoding, "replace")[1:] == two.decode("ascii")
+            and not one.decode(encoding, "replace").isascii()
+            for one, two in pairs
+        )
+    except (LookupError, TypeError, ValueError):
+        return False
+
+
+def read_rows(path: str, dialect: Dialect) -> Iterator[list[str]]:
+    """Read a file row by row, in memory that holds a block and the longest row; nothing can fail.
+
+    A blank line is an empty row.
+    """
+    return chain.from_iterable(_stretches(path, dialect))
+
+
+def _stretches(path: str, dialect: Dialect) -> Iterator[list[list[str]]]:
+    with Path(path).open("rb") as file:
+        yield from _Reader(file, dialect).stretches()
+
+
+class _Reader:
+    """The bytes of a file from the next row on.
+
+    Attributes
+    ----------
+    _data : bytes
+        Those that are held; the row begins at ``_at``.
+    _base : int
+        Where they begin in the file.
+    _ended : bool
+        Whether they go to the end of the file.
+    """
+
+    __slots__ = (
+        "_at", "_base", "_cell_end", "_data", "_dialect", "_ended", "_ends", "_file", "_judged",
+        "_opening", "_quoted",
+    )  # fmt: skip
+
+    def __init__(self, file: BinaryIO, dialect: Dialect) -> None:
+        self._file = file
+        self._dialect = dialect
+        mark = dialect.separator.encode()
+        ends, blanks = b"[" + re.escape(mark) + rb"\r\n]", b" \t".replace(mark, b"")
+        self._ends = frozenset(mark + b"\r\n")
+        self._cell_end = re.compile(ends)
+        self._opening = re.compile(b'"(?<=' + ends + b'")')
+        self._quoted = re.compile(rb'"([^"]*+(?:""[^"]*+)*+)"([' + blanks + b"]*+)")
+        self._data = file.read(max(_BLOCK, len(_BOM)))
+        self._ended = not self._data
+        self._at = self._base = 0
+        self._judged = (-1, False)
+        if self._data.startswith(_BOM):
+            self._at = len(_BOM)
+
+    def stretches(self) -> Iterator[list[list[str]]]:
+        """Yield rows, many at a time where that can be done."""
+        while self._fill():
+            if self._next_opening() < 0:
+                end = self._last_line_end()
+                if end == self._at:  # a line longer than a block
+                    self._grow()
+                else:
+                    yield self._split(end)
+            elif (end := self._sound_end()) > self._at:
+                yield from self._unquoted(end)
+            else:
+                yield from self._one_by_one(len(self._data))
+
+    def _next_opening(self) -> int:
+        """Return where the next quote at the start of a cell is, if it is held; else -1."""
+        if self._data.startswith(b'"', self._at):
+            return self._at
+        found = self._opening.search(self._data, self._at)
+        return -1 if found is None else found.start()
+
+    def _last_line_end(self) -> int:
+        if self._ended:
+            return len(self._data)
+        last = len(self._data) - 1  # a CR there may be half of a line end
+        ends = self._data.rfind(b"\n", self._at), self._data.rfind(b"\r", self._at, last)
+        return 1 + max(*ends, self._at - 1)
+
+    def _split(self, end: int) -> list[list[str]]:
+        """Take lines without a quote at the start of a cell."""
+        mark, text = self._dialect.separator, self._text(self._data[self._at : end])
+        self._at = end
+        lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        if not lines[-1]:  # behind the last line end
+            lines.pop()
+        return [line.split(mark) if line else [] for line in lines]
+
+    def _sound_end(self) -> int:
+        """Return where whole rows end whose quotes all belong to quoted cells."""
+        start = self._at
+        text = np.frombuffer(self._data, np.uint8)[start:]
+        quotes = np.flatnonzero(text == _QUOTE)
+        if self._ended and len(quotes) % 2 == 0:
+            end = len(text)
+        else:
+            lines = np.flatnonzero(text == _LF)
+            outside = lines[quotes.searchsorted(lines) % 2 == 0]
+            end = int(outside[-1]) + 1 if len(outside) else 0
+        window = b"\n" + self._data[start : start + end] + b"\n"
+        return start + end if _quotes(window, 0, self._dialect) == 0 else start
+
+    def _unquoted(self, end: int) -> Iterator[list[list[str]]]:
+        """Yield rows whose quotes all belong to quoted cells."""
+        text = io.StringIO(self._text(self._data[self._at : end]), newline="\n")
+        try:
+            rows = list(csv.reader(text, delimiter=self._dialect.separator))
+        except csv.Error:  # a cell beyond the limit that the library has for the whole process
+            stop = self._base + end
+            yield from self._one_by_one(end)
+            if self._base + self._at < stop:
+                yield self._split(stop - self._base)
+        else:
+            self._at = end
+            yield rows
+
+    def _one_by_one(self, stop: int) -> Iterator[list[list[str]]]:
+        """Yield rows up to the last quote before a place that opens a cell; there is one."""
+        stop += self._base
+        while (quote := self._next_opening()) >= 0 and self._base + quote < stop:
+            line = 1 + max(
+                self._data.rfind(b"\n", self._at, quote), self._data.rfind(b"\r", self._at, quote)
+            )
+            if line > self._at:
+                yield self._split(line)
+            yield [self._row()]
+
+    def _row(self) -> list[str]:
+        """Take one row cell by cell."""
+        while (found := self._cells()) is None:
+            self._grow()
+        cells, self._at = found
+        return cells
+
+    def _cells(self) -> tuple[list[str], int] | None:
+        """Return the cells of the next row and where it ends, or None if more has to be read."""
+        cells: list[str] = []
+        at, data = self._at, self._data
+        while True:
+            if at == len(data) and not self._ended:
+                return None
+            quoted = self._quoted_cell(at) if data.startswith(b'"', at) else None
+            if quoted is not None:
+                text, end = quoted
+                if end < 0:
+                    return None
+            else:
+                found = self._cell_end.search(data, at)
+                if found is None and not self._ended:
+                    return None
+                end = len(data) if found is None else found.start()
+                text = data[at:end]
+            cells.append(self._text(text))
+            if end == len(data):
+                return cells, end
+            at = end + 1
+            if data[end] == _CR:
+                if at == len(data) and not self._ended:
+                    return None
+                at += data.startswith(b"\n", at)
+            if data[end] in b"\r\n":
+                return cells, at
+
+    def _quoted_cell(self, at: int) -> tuple[bytes, int] | None:
+        """Return the text of a quoted cell and its end, -1 to read more; None if it is not one."""
+        data = self._data
+        found = self._quoted.match(data, at)
+        if not self._dialect.multiline:
+            line = re.compile(rb"[\r\n]").search(data, at)
+            if line is not None and (found is None or found.end(1) > line.start()):
+                return None
+        if found is None:
+            if self._ended or (self._dialect.multiline and not self._closes(at)):
+                return None
+            return b"", -1
+        end = found.end()
+        if end == len(data) and not self._ended:
+            return b"", -1
+        if end < len(data) and data[end] not in self._ends:
+            return None
+        return found[1].replace(b'""', b'"') + found[2], end
+
+    def _closes(self, at: int) -> bool:
+        """Whether a cell whose quotes are not closed in what is held is a quoted one.
+
+        The file is read on for the answer, but not held. What is between two quotes that decide is
+        read once for this, so all answers together cost one reading of the file at most.
+        """
+        place = self._base + at
+        if self._judged[0] != place:
+            back = self._file.tell()
+            self._file.seek(place + 1)
+            self._judged = place, self._finds_end()
+            self._file.seek(back)
+        return self._judged[1]
+
+    def _finds_end(self) -> bool:
+        closed, tail = False, False  # behind a quote that may be doubled; behind its blanks
+        while block := self._file.read(_BLOCK):
+            at = 0
+            while at < len(block):
+                if not closed:
+                    at = block.find(b'"', at) + 1
+                    if not at:
+                        break
+                    closed = True
+                elif block[at] == _QUOTE and not tail:
+                    closed, at = False, at + 1
+                elif block[at] in b" \t" and block[at] not in self._ends:
+                    tail, at = True, at + 1
+                else:
+                    return block[at] in self._ends
+        return closed
+
+    def _fill(self) -> bool:
+        """Hold a block from the next row on; False if there is no row."""
+        if self._at and not self._ended:
+            self._grow()
+        return self._at < len(self._data)
+
+    def _grow(self) -> None:
+        """Forget the rows that are done, and read as much again as is held."""
+        rest = self._data[self._at :]
+        more = self._file.read(max(_BLOCK, len(rest)))
+        self._base += self._at
+        self._at, self._data, self._ended = 0, rest + more, not more
+
+    def _text(self, data: bytes) -> str:
+        return data.decode(self._dialect.encoding, "replace")
+
+
+def is_well_formed(path: str, dialect: Dialect | None = None) -> bool:
+    """Whether quotes stand around whole cells only, and lines end alike.
+
+    Every quote that opens follows a separator, the start of a line or, within a cell, the quote
+    that it doubles; every quote that closes comes before a separator, the end of a line or its
+    double. All carriage returns belong to line ends, and the first line is not blank.
+    """
+    dialect = Dialect() if dialect is None else dialect
+    with Path(path).open("rb") as file:
+        start = file.read(3).removeprefix(_BOM)
+        if start[:1] in {b"\n", b"\r"}:
+            return False
+        # Bytes 1 to -2 of each window are looked at; the windows overlap by two bytes.
+        window, open_quotes, more = b"\n" + start, 0, True
+        while more:
+            block = file.read(_BLOCK)
+            more = bool(block)
+            window += block if more else b"\n"
+            if b'"' in window or b"\r" in window or open_quotes:
+                found = _quotes(window, open_quotes, dialect)
+                if found is None:
+                    return False
+                open_quotes = found
+            window = window[-2:]
+    return open_quotes == 0
+
+
+def _quotes(window: bytes, before: int, dialect: Dialect) -> int | None:
+    """Return whether a quote is open after a window (0 or 1), or None if one is misplaced."""
+    mark = ord(dialect.separator)
+    text = np.frombuffer(window, np.uint8)
+    inner = text[1:-1]
+    returns = np.flatnonzero(inner == _CR)
+    quotes = np.flatnonzero(inner == _QUOTE)
+    opening, closing = quotes[before::2], quotes[1 - before :: 2]
+    sound = (
+        np.all(text[returns + 2] == _LF)
+        and np.isin(text[opening], (mark, _LF, _QUOTE)).all()
+        and np.isin(text[closing + 2], (mark, _LF, _CR, _QUOTE)).all()
+    )
+    if sound and not dialect.multiline:
+        lines = np.flatnonzero(inner == _LF)
+        sound = np.all((before + quotes.searchsorted(lines)) % 2 == 0)
+    return (before + len(quotes)) % 2 if sound else None

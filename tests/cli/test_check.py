@@ -1,0 +1,174 @@
+"""``modicum check``, and the options that say how a CSV file is written."""
+
+import argparse
+import datetime as dt
+import re
+import shlex
+
+import numpy as np
+import polars as pl
+import pytest
+
+from modicum.cli import main
+from modicum.cli.table import add_csv, opened
+
+SECRET = "Xylophon"
+COLUMNS = {
+    "id": ["1", "2", "3", "4"],
+    "name": [SECRET, "Ann", "", "Bob"],
+    "german": ["1.234,50", "12,5", "1.234.567", "-7"],
+    "comma": ["0,5", "1,234", "17,25", ""],
+    "usual": ["1,234", "12", "1,234,567.5", "NA"],
+    "space": ["1 234", "12", "12 345 678", "5"],
+    "swiss": ["1'234", "12", "12’345’678.5", "5"],
+    "money": ["$5", "$6.50", "-$ 1", ""],
+    "share": ["5%", "6 %", "7.5%", "n/a"],
+    "size": ["5 kg", "6kg", "1.5 kg", ""],
+    "minus": ["(5)", "(6.5)", "1", "-2"],
+    "day": ["2024-01-31", "2024-02-01", "1969-12-31T12:00", ""],
+    "tag": ["31.01.2024", "1.2.2024", "", "03.04.2024"],
+    "hour": ["12:30:00", "01:00:00", "", ""],
+    "none": ["", "", "", ""],
+}
+EXPECTED = {
+    "id": ("numbers", "as it is"),
+    "name": ("text", "--by name"),
+    "german": ("numbers, written otherwise", "--decimal , --thousands ."),
+    "comma": ("numbers, written otherwise", "--decimal ,"),
+    "usual": ("numbers, written otherwise", "--thousands ,"),
+    "space": ("numbers", "--thousands ' '"),
+    "swiss": ("numbers", "--thousands ''\"'\"''"),
+    "money": ("numbers, written otherwise", "polars.col('money')"),
+    "share": ("numbers, written otherwise", "polars.col('share')"),
+    "size": ("numbers, written otherwise", "polars.col('size')"),
+    "minus": ("numbers", "polars.col('minus')"),
+    "day": ("dates", "polars.col('day')"),
+    "tag": ("dates", "polars.col('tag')"),
+    "hour": ("numbers, written otherwise", "polars.col('hour')"),
+    "none": ("nothing", "as it is"),
+}
+NUMBERS = {
+    "german": [1234.5, 12.5, 1234567, -7],
+    "comma": [0.5, 1.234, 17.25, None],
+    "usual": [1234, 12, 1234567.5, None],
+    "space": [1234, 12, 12345678, 5],
+    "swiss": [1234, 12, 12345678.5, 5],
+    "money": [5, 6.5, -1, None],
+    "share": [5, 6, 7.5, None],
+    "size": [5, 6, 1.5, None],
+    "minus": [-5, -6.5, 1, -2],
+    "day": [19753, 19754, -1, None],
+    "tag": [19753, 19754, None, 19816],
+    "hour": [45e12, 3600e9, None, None],
+}
+
+
+@pytest.fixture
+def people(tmp_path):
+    path = tmp_path / "people.csv"
+    rows = zip(*COLUMNS.values(), strict=True)
+    path.write_text("\n".join([";".join(COLUMNS), *map(";".join, rows)]) + "\n")
+    return path
+
+
+def checked(capsys, *argv: object) -> tuple[str, dict[str, list[str]]]:
+    assert main(["check", *map(str, argv)]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out.startswith("NOT PRIVATE: ")
+    cells = (re.split(r"\s{2,}", line) for line in out.splitlines())
+    return out, {each[0]: each for each in cells}
+
+
+def test_what_columns_hold(people, capsys) -> None:
+    out, rows = checked(capsys, people)
+    assert "people.csv: CSV in utf-8, separator ';' (write --separator ';'), 4 rows" in out
+    for name, (kind, advice) in EXPECTED.items():
+        assert (rows[name][1], advice in rows[name][-1]) == (kind, True), name
+    assert rows["name"][2:4] == ["25.0 %", "75.0 %"]
+    assert rows["german"][4] == "thousands points 66.7 %; decimal commas 33.3 %"
+    assert rows["usual"][2:4] == ["0 %", "75.0 %"]
+    assert SECRET not in out
+    for column in COLUMNS.values():
+        assert not any(cell in out for cell in column if len(cell) > 2)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("name", NUMBERS)
+def test_what_is_to_be_written_makes_numbers(people, capsys, tmp_path, name, kind) -> None:
+    table, path = pl.scan_csv(people, separator=";", infer_schema=False), people
+    if kind == "parquet":
+        path = tmp_path / "people.parquet"
+        table.collect().write_parquet(path)
+    advice = checked(capsys, path, name)[1][name][-1]
+    if advice.startswith("--"):
+        arguments = parsed(path, name, "--separator", ";", *shlex.split(advice))
+        found = np.sort(np.concatenate([each[name] for each in opened(arguments).chunks([name])]))
+    else:
+        expression = eval(advice, {"polars": pl}).cast(pl.Float64)
+        found = table.select(expression).collect()[name].sort(nulls_last=True).to_numpy()
+    known = [np.nan if each is None else float(each) for each in NUMBERS[name]]
+    np.testing.assert_array_equal(found, np.sort(known))
+
+
+def parsed(*argv: object) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("file")
+    parser.add_argument("column")
+    add_csv(parser)
+    return parser.parse_args(list(map(str, argv)))
+
+
+def test_a_typed_file(tmp_path, capsys) -> None:
+    path = tmp_path / "typed.parquet"
+    day = dt.date(2024, 1, 31)
+    frame = {"x": [1.5, None], "t": ["1", "2"], "c": ["a", "b"], "d": [day, None], "l": [[1], [2]]}
+    pl.DataFrame(frame, schema_overrides={"c": pl.Categorical}).write_parquet(path)
+    out, rows = checked(capsys, path)
+    assert "typed.parquet: Parquet, 2 rows" in out
+    assert rows["x"][2:] == ["50.0 %", "0 %", "as it is"]
+    assert rows["t"][-1] == "polars.col('t').cast(polars.Float64, strict=False)"
+    assert rows["c"][-1].endswith("--by c")
+    assert "epoch" in rows["d"][-1]
+    assert rows["l"][1].startswith(("list", "large_list"))
+    assert rows["l"][2:] == ["100 %"]
+
+
+def test_what_is_odd_about_a_file(tmp_path, capsys) -> None:
+    path = tmp_path / "odd.csv"
+    for data, words in (
+        ("é\n5\n".encode("cp1252"), "--encoding cp1252"),
+        (b'x\n5"6\n', "some quotes stand inside of cells"),
+        (b"1,2\n3,4\n", "--columns NAME,NAME,..."),
+    ):
+        path.write_bytes(data)
+        assert words in checked(capsys, path)[0]
+    path.write_text("x,y\n1,2\n")
+    assert len(checked(capsys, path)[0].splitlines()) == 5
+
+
+def test_a_column_that_is_not_there(people, capsys) -> None:
+    assert main(["check", str(people), "germn"]) == 2
+    assert "did you mean 'german'?" in capsys.readouterr().err
+
+
+def test_options_of_a_release(people, capsys) -> None:
+    common = ["mean", str(people), "german", "--within=-1e9,1e9", "--epsilon", "1"]
+    assert main(common) == 2
+    assert "--separator ';'" in capsys.readouterr().err
+    options = [
+        "--separator=;",
+        "--decimal=,",
+        "--thousands=.",
+        "--encoding=utf-8",
+        "--one-line-rows",
+    ]
+    assert main(["count", str(people), "german", "--epsilon", "100", *options]) == 0
+    assert capsys.readouterr().out.startswith("count of german: 4")
+    names = ["--columns", "a,b,c"]
+    assert main(["count", str(people), "c", "--epsilon", "100", *options, *names]) == 0
+    assert capsys.readouterr().out.startswith("count of c: 5")
+    assert main([*common, "--separator", "ab"]) == 2
+    assert "separator must be one ASCII character" in capsys.readouterr().err
+    assert main(["count", "x.parquet", "--epsilon", "1", "--separator", "tab"]) == 2
+    assert "takes no options of CSV files" in capsys.readouterr().err
