@@ -327,7 +327,11 @@ class NAType:
 NaTType = type("NaTType", (), {})
 
 
-@pytest.mark.parametrize("missing", [None, math.nan, NAType(), NaTType(), np.ma.masked], ids=str)
+@pytest.mark.parametrize(
+    "missing",
+    [None, math.nan, NAType(), NaTType(), np.ma.masked],
+    ids=["None", "nan", "NA", "NaT", "masked"],
+)
 def test_what_is_missing_is_answered_however_it_is_written(missing) -> None:
     """With the law of the middle of the range, alone, in a list and in a column of objects."""
     protocol = local.histogram(within=(0, 8), step=1, epsilon=1)
