@@ -10,6 +10,7 @@ import pytest
 from modicum import audit
 from modicum import request as ask
 from modicum.audit.pairs import Remembered
+from modicum.estimators import search
 from modicum.estimators.registry import REGISTRY, find_array_row, find_row
 from modicum.privacy.budget import approx, pure
 from modicum.privacy.event import event_of
@@ -50,6 +51,59 @@ def test_an_adaptive_estimator_keeps_its_claim_and_uses_it(name) -> None:
     assert report.passed, report
     assert report.used > 0.95
     assert report.drawn == report.claimed
+
+
+# A thousand records and more, of which about all are at home; none, a few, enough, most elsewhere.
+ATOM = {
+    "count": ((1500,), (20_000,)),
+    "home": ((0,), (2,)),
+    "records elsewhere": ((0,), (300,), (15_000,)),
+    "records elsewhere, again": ((0,), (200,)),
+    "radii": ((2, 2),),
+    "radius": ((3,),),
+}
+
+
+@pytest.mark.parametrize("price", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
+@pytest.mark.parametrize("statistic", [ask.mean, ask.sum, ask.std, ask.maximum])
+def test_a_column_with_an_atom_keeps_the_claim_on_every_way(statistic, price) -> None:
+    """The answer at home, radii for the others, or the range."""
+    pairs = audit.neighbours((-8, 0, 8), 2)
+    request = statistic(**NARROW, **price)
+    report = audit.check(request, pairs, values=ATOM, widths=(0, 0, 0, 0, 1))
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    used = {step.label: step.used for step in report.steps}
+    assert {"home", "records elsewhere", "records elsewhere, again"} <= set(used)
+    assert used["records elsewhere"] > 0.99
+    if statistic in (ask.mean, ask.sum):
+        assert {"records away from a single value", "records outside"} <= set(used)
+    assert ("mean over the range" in used) == (statistic is ask.mean)
+
+
+def test_a_home_that_is_told_by_the_true_number_of_records_is_found(monkeypatch) -> None:
+    """A control: the way must not follow from unreleased counts."""
+
+    def peeking(here, schedule, home, n0):
+        atom = yield from looked(here, schedule, home, n0)
+        return replace(atom, way="single") if atom.elsewhere == 0 else atom
+
+    looked = search.look_elsewhere
+    monkeypatch.setattr(search, "look_elsewhere", peeking)
+    pairs = audit.neighbours((-8, 0, 8), 2)
+    report = audit.check(ask.mean(**NARROW, epsilon=1), pairs, values=ATOM, widths=(0, 0, 0, 0, 1))
+    assert not report.passed
+
+
+@pytest.mark.parametrize("statistic", [ask.mean, ask.sum])
+@pytest.mark.parametrize("price", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
+def test_a_bounded_answer_keeps_its_claim_and_uses_it(statistic, price) -> None:
+    for within, points in (((-8, 8), MORE), ((-7, 2), audit.neighbours((-7, 2), 3))):
+        request = statistic(within=within, step=1, method="bounded", **price)
+        report = audit.check(request, points)
+        assert report.passed, report
+        assert report.used > 0.99
+        assert report.drawn == report.claimed
 
 
 @pytest.mark.parametrize("statistic", [ask.mean, ask.sum])

@@ -34,6 +34,6 @@ BEYOND = Status(
 )
 HEAVY = Status(
     "heavy_tail",
-    "the tail looks heavy, or its shape could not be seen: more may have been clipped than the "
-    "default interval allows for; interval(tail=2) assumes less",
+    "the tail looks heavy: more may have been clipped than the default interval allows for; "
+    "interval(tail=2) assumes less",
 )

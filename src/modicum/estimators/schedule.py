@@ -65,8 +65,6 @@ class Schedule:
         The radius prior is r^-power.
     widening : int
         Half octaves by which the drawn radii are widened.
-    unseen : bool
-        Whether the shape of the tail was looked at, and could not be seen.
     """
 
     centre: Fraction
@@ -76,7 +74,6 @@ class Schedule:
     bits: int
     power: Fraction
     widening: int = 0
-    unseen: bool = False
 
     @property
     def has_centre(self) -> bool:
@@ -96,7 +93,7 @@ class Schedule:
         not be seen changes nothing.
         """
         if weight is None:
-            return replace(self, unseen=True)
+            return self
         heavy = min(1.0, max(0.0, 2 * (weight - 1)))
         return replace(
             self,

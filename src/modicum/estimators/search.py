@@ -103,7 +103,7 @@ def find_place(
         return Place("single", schedule, centre, bounds, bounds.elsewhere)
     # How far half of the data are from home, against the bounds: is that too far for a light tail?
     half = (home.part(n0), home.radius) if home.radius else None
-    heavy = replace(bounds.outside, seen=half).heavy() or schedule.widening or schedule.unseen
+    heavy = replace(bounds.outside, seen=half).heavy() or schedule.widening
     bounds = replace(bounds, outside=replace(bounds.outside, seen=seen))
     return Place("bounds", schedule, centre, bounds, remark=HEAVY if heavy else OK)
 

@@ -1,0 +1,131 @@
+"""Columns of real tables: 0/1, zeros beside amounts, ties, one value; in tight and wide ranges."""
+
+import numpy as np
+import pytest
+
+from modicum import request as ask
+from tests.estimators.test_quantile import answers
+
+N = 2000
+
+
+def column(kind: str, n: int) -> np.ndarray:
+    rng = np.random.default_rng([n, 7])
+    if kind.startswith("share "):
+        return (np.arange(n) < float(kind[6:]) * n).astype(float)
+    made = {
+        "one value": lambda: np.full(n, 5.0),
+        "two values": lambda: np.where(rng.random(n) < 0.4, 3.0, 17.0),
+        "ties": lambda: rng.poisson(3.2, n).astype(float),
+        "95 % zeros": lambda: np.where(rng.random(n) < 0.95, 0.0, rng.lognormal(5.5, 0.8, n)),
+        "60 % zeros": lambda: np.where(rng.random(n) < 0.6, 0.0, rng.exponential(40, n)),
+        "opinions": lambda: rng.choice([1.0, 2, 3, 4, 5], n, p=[0.1, 0.2, 0.3, 0.25, 0.15]),
+        "bell": lambda: rng.normal(50, 8, n),
+    }
+    return made[kind]()
+
+
+KINDS = [
+    "share 0.02",
+    "share 0.1",
+    "share 0.3",
+    "share 0.5",
+    "one value",
+    "two values",
+    "ties",
+    "95 % zeros",
+    "60 % zeros",
+]
+
+
+TRUTHS = {
+    "mean": np.mean,
+    "sum": np.sum,
+    "std": np.std,
+    "maximum": np.max,
+    "minimum": np.min,
+}
+
+
+@pytest.mark.parametrize("statistic", TRUTHS)
+@pytest.mark.parametrize("price", [{"epsilon": 1}, {"rho": "0.05"}], ids=str)
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_answer_says_ok_and_is_wrong_by_everything(kind, price, statistic) -> None:
+    """The range is tight, or says nothing; a miss of ten half-widths is no matter of chance."""
+    for n, times in ((200, 3), (N, 4)):
+        data = column(kind, n)
+        truth = TRUTHS[statistic](data)
+        tight = (0.0, 2.0 ** np.ceil(np.log2(data.max())))
+        for within in (tight, (-1e9, 1e9)):
+            for found in answers(getattr(ask, statistic)(within=within, **price), data, times):
+                lower, upper = found.evidence.interval(0.95, 3)
+                missed = max(lower - truth, truth - upper) > 10 * (upper - lower) / 2
+                assert not (missed and found.status.ok), (n, within, found)
+
+
+@pytest.mark.parametrize("statistic", ["mean", "sum"])
+@pytest.mark.parametrize(
+    ("kind", "within"),
+    [(kind, (0, 1)) for kind in KINDS[:4]] + [("opinions", (1, 5)), ("60 % zeros", (0, 512))],
+)
+@pytest.mark.parametrize(("n", "most"), [(60, 1.6), (300, 1.6), (N, 1.35)])
+def test_a_search_is_hardly_worse_than_known_bounds(n, most, kind, within, statistic) -> None:
+    """By the standard deviation of the last noise, and by errors that are no more than noise."""
+    data = column(kind, n)
+    asked = getattr(ask, statistic)
+    truth = TRUTHS[statistic](data)
+    (known,) = answers(asked(within=within, epsilon=1, method="bounded"), data, 1)
+    unit = known.evidence.noise.variance**0.5 * known.evidence.lattice.step
+    unit /= n if statistic == "mean" else 1
+    errors = [
+        abs(float(found.value) - truth)
+        for found in answers(asked(within=within, epsilon=1), data, 25)
+    ]
+    # The median of Laplace noise is 0.49 of its standard deviation; 25 releases tell it to a third.
+    assert np.median(errors) < 0.49 * most * 1.6 * unit
+
+
+@pytest.mark.parametrize("statistic", ["mean", "sum"])
+@pytest.mark.parametrize("share", [0.06, 0.3, 0.5])
+def test_a_share_is_found_within_any_range(statistic, share) -> None:
+    """From 600 records of the rarer value on, with three times the noise of a known range."""
+    n = 12_000
+    data = column(f"share {share}", n)
+    question = getattr(ask, statistic)(within=(-1e9, 1e9), epsilon=1)
+    truth, unit = TRUTHS[statistic](data), n if statistic == "mean" else 1
+    found = answers(question, data, 9)
+    assert np.median([abs(float(each.value) - truth) * unit for each in found]) < 3
+    assert sum(each.status.ok for each in found) > 5
+
+
+def test_what_the_range_pays_for_says_so() -> None:
+    data = column("share 0.02", 1000)
+    for found in answers(ask.mean(within=(0, 1), epsilon=1), data, 5):
+        assert found.status.code in {"wide_noise", "clipped"}
+    for found in answers(ask.mean(within=(0, 120), epsilon=1), np.full(30, 40.0), 5):
+        assert found.status.code in {"wide_noise", "few_records"}
+
+
+def test_a_column_of_one_value_is_answered_exactly() -> None:
+    for point in (0.0, 5.0):
+        found = answers(ask.mean(within=(-1e9, 1e9), epsilon=1), np.full(N, point), 9)
+        exact = [each for each in found if each.value == point]
+        assert len(exact) > 6
+        assert all(each.status.ok for each in exact)
+
+
+def test_a_second_group_far_away_is_told() -> None:
+    """Seven hundred records, beside ten thousand with a spread of their own."""
+    rng = np.random.default_rng(3)
+    data = np.concatenate([rng.normal(0, 1e-3, 30_000), np.full(700, 1e6)])
+    for found in answers(ask.mean(within=(-1e9, 1e9), epsilon=1), data, 4):
+        lower, upper = found.evidence.interval(0.95, 3)
+        assert lower <= data.mean() <= upper
+        assert not found.status.ok or abs(float(found.value) - data.mean()) < 1e6 / 3000
+
+
+@pytest.mark.parametrize("kind", ["bell", "opinions"])
+def test_columns_without_an_atom_are_looked_up_as_ever(kind) -> None:
+    found = answers(ask.mean(within=(-1e9, 1e9), epsilon=1), column(kind, 20_000), 6)
+    assert sum(each.status.ok for each in found) > 4
+    assert max(abs(float(each.value) - column(kind, 20_000).mean()) for each in found) < 0.02
