@@ -105,7 +105,8 @@ def find_home(here: Setting, records: RecordSummary, n0: int) -> Steps[Home]:
     fine = RadiusGrid.between(1, reach).radii
     radii = (0, *fine[1:-1:2], fine[-1])
     grid = RadiusGrid(radii, (-_FAVOUR, *(0 for _ in radii[1:])))
-    level = subsample_level(n0)
+    # An eighth of a median's subsample is enough for a radius this coarse.
+    level = subsample_level(n0 << 3) if n0 > 1 << 12 else 0
     expected = expected_records(here.purse, n0)
     strength = max(0.002, min(0.01 + 40 / expected, 200 / expected))
     law = here.purse.ranks(

@@ -8,7 +8,7 @@ __all__ = ["APART", "BEYOND", "FEW", "HEAVY", "NO_CENTRE", "TOO_LITTLE"]
 
 FEW = Status(
     "wide_noise",
-    "so few rows for this budget that no bounds were looked for: the noise follows the range; a "
+    "so few rows for this budget that no bounds could be found: the noise follows the range; a "
     "larger budget or a narrower `within` helps",
 )
 APART = Status(

@@ -13,7 +13,7 @@ from typing import Literal, Protocol
 from modicum.estimators.atom import Home, find_home, home_of, look_elsewhere
 from modicum.estimators.clipping import Bounds, Setting, find_bounds, find_centre, reach_from
 from modicum.estimators.outside import Outside
-from modicum.estimators.remarks import APART, BEYOND, HEAVY, NO_CENTRE, TOO_LITTLE
+from modicum.estimators.remarks import APART, BEYOND, FEW, HEAVY, NO_CENTRE, TOO_LITTLE
 from modicum.estimators.schedule import (
     INNER_TILT,
     OUTER_TILT,
@@ -113,7 +113,7 @@ def _among_few(here: Setting, tails: TailSummary | None, schedule: Schedule) -> 
     home = home_of(here.lattice)
     bounds = yield from find_bounds(here, tails, schedule, home, exact=True)
     if bounds.collapsed(here.lattice):
-        return Place("range", schedule, home, remark=APART)
+        return Place("range", schedule, home, remark=FEW)
     if bounds.hi - bounds.lo >= _MOST * here.lattice.width:
         return Place("range", schedule, home)
     return Place("bounds", schedule, home, bounds, remark=NO_CENTRE)

@@ -272,7 +272,8 @@ def adaptive_sum(
     outside, elsewhere = yield from _radius(here, tails, place)
     radius = outside.radii[0]
     if radius <= lattice.width >> COLLAPSED:
-        return (yield from _over_the_range(here, n0, counted, APART))
+        remark = FEW if place.atom is None else APART
+        return (yield from _over_the_range(here, n0, counted, remark))
     if expected_records(purse, n0) > RICH:
         outside = yield from count_outside(here, outside, elsewhere, n0)
         # Fewer than half of the records are within, or nobody is outside: it was an empty stretch.
