@@ -349,8 +349,8 @@ def test_small_budgets_take_the_cell_table() -> None:
 
 def test_too_little_data_is_said() -> None:
     found = plan.mean(within=WITHIN, sd=SD, n=100, epsilon=1)
-    assert "too little data" in found.status
-    assert "too little data" in str(found)
+    assert "so few rows" in found.status
+    assert "so few rows" in str(found)
 
 
 def test_a_person_with_many_rows_costs_more() -> None:

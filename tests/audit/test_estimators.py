@@ -387,7 +387,8 @@ def test_the_audit_reaches_every_branch_of_the_mean() -> None:
         return replay(request, event_of(request.budget), Remembered((3.0,)), outcomes).trail
 
     request = ask.mean(**NARROW, epsilon=1)
-    assert trail(request, (1,))[-1][0] == "radii"
+    assert trail(request, (1,))[-1][0] == "mean over the range"
+    assert trail(request, (100,))[-1][0] == "radii"
     levels = {
         n: trail(request, (n,))[-1][3]["level"]
         for ((n,),) in zip(audit.COUNTS, strict=True)
@@ -395,11 +396,11 @@ def test_the_audit_reaches_every_branch_of_the_mean() -> None:
     }
     assert levels[600] == "0"
     assert int(levels[10**9]) > int(levels[20_000]) > 0
-    assert trail(request, (1,), (0, 0))[-1][0] != trail(request, (1,), (3, 3))[-1][0]
+    assert trail(request, (100,), (0, 0))[-1][0] != trail(request, (100,), (2, 2))[-1][0]
     small = ask.mean(**NARROW, epsilon="0.0001")
     assert any(
         isinstance(a.reduction, Cells)
-        for step in trail(small, (1,))
+        for step in trail(small, (10**6,))
         if not isinstance(step[0], str)
         for a in step
     )

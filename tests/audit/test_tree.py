@@ -112,13 +112,14 @@ def test_draws_that_cost_more_than_the_claim_fail() -> None:
 
 
 def test_steps_tell_their_own_claims() -> None:
-    report = audit.check(ask.sum(within=(-8, 8), step=1, epsilon=1), audit.neighbours((-8, 3), 2))
+    request = ask.sum(within=(-8, 8), step=1, epsilon=1, method="bounded")
+    report = audit.check(request, audit.neighbours((-8, 3), 2))
     labels = [step.label for step in report.steps]
-    assert labels == ["count", "radius", "clipped sum"]
+    assert labels == ["count", "clipped sum"]
     assert report.steps[0].event == Pure(Fraction(1, 50))
     assert all(step.used == pytest.approx(1) for step in report.steps)
     assert report.drawn == 1
-    assert "radius: 0.2" in str(report)
+    assert "clipped sum: 0.98" in str(report)
 
 
 def test_tables_can_be_audited() -> None:

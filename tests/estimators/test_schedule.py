@@ -106,8 +106,10 @@ def test_heavier_tails_get_flatter_priors_and_wider_radii() -> None:
     assert (adapted[0].widening, adapted[-1].widening) == (0, 2)
 
 
-def test_an_unknown_shape_is_taken_as_exponential() -> None:
+def test_an_unknown_shape_changes_nothing() -> None:
     ranks = Ranks.of(1e5)
-    assert tail_weight(0, 5, ranks) == 1.0
-    assert tail_weight(5, 0, ranks) == 1.0
-    assert tail_weight(1, 2**21, ranks) == 1.0  # coins: the inner radius may be any below 1
+    schedule = mean_schedule(LATTICE, open_purse(Pure(Fraction(1))), 10**5, "clip")
+    assert schedule.for_tail(None) == schedule
+    assert tail_weight(0, 5, ranks) is None
+    assert tail_weight(5, 0, ranks) is None
+    assert tail_weight(1, 2**21, ranks) is None  # coins: the inner radius may be any below 1

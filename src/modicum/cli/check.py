@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from modicum.cli.output import Output
 from modicum.cli.table import add_csv, opened
 from modicum.frames.base import Chunk
 from modicum.frames.csv import CsvFile
@@ -61,7 +62,7 @@ def add_to(verbs: Any) -> None:
     parser.set_defaults(answer=_answer)
 
 
-def _answer(arguments: argparse.Namespace) -> str:
+def _answer(arguments: argparse.Namespace) -> Output:
     source, written = _opened(arguments)
     names = list(source.names)
     if arguments.column is not None:
@@ -80,7 +81,7 @@ def _answer(arguments: argparse.Namespace) -> str:
     lines += _aligned(table)
     if any("polars" in row[-1] for row in table):
         lines.append(f"polars.col... in Python: pass polars.{scan}.with_columns(...)")
-    return "\n".join(lines)
+    return Output("\n".join(lines))
 
 
 def _opened(arguments: argparse.Namespace) -> tuple[Source, str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from sys import float_info
 
 from modicum.estimators.clipping import Setting
 from modicum.estimators.mean_evidence import NoisyTerm
@@ -102,7 +103,8 @@ class BoundedEvidence:
 
     def to_dict(self) -> dict[str, object]:
         """Numbers as JSON types."""
-        return {"count": self.count, "noise_sd": self.noise.variance**0.5 * self.lattice.step}
+        noise = min(self.noise.variance**0.5 * self.lattice.step, float_info.max)
+        return {"count": self.count, "noise_sd": noise}
 
 
 def share_between(left: int, right: int, z: float) -> tuple[float, float]:

@@ -8,6 +8,7 @@ from modicum.estimators.clipping import Rough
 from modicum.estimators.count import CountEvidence
 from modicum.estimators.covariance import ComponentsEvidence, CovarianceEvidence
 from modicum.estimators.extreme import ExtremeEvidence
+from modicum.estimators.held_columns import HeldColumns
 from modicum.estimators.histogram import HistogramEvidence
 from modicum.estimators.iqr import RangeEvidence
 from modicum.estimators.listed_fit import ListedFit
@@ -48,6 +49,7 @@ EVIDENCE: tuple[type, ...] = (
     ExtremeEvidence,
     Frame,
     GaussianNoise,
+    HeldColumns,
     HistogramEvidence,
     HomeSumEvidence,
     LaplaceNoise,

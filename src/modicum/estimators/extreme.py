@@ -17,6 +17,7 @@ from fractions import Fraction
 from modicum.errors import InvalidArgument
 from modicum.estimators.atom import find_home, look_elsewhere
 from modicum.estimators.clipping import Setting, find_centre
+from modicum.estimators.mean_evidence import NoisyTerm
 from modicum.estimators.purse import Purse
 from modicum.estimators.purses import open_purse
 from modicum.estimators.schedule import Schedule, count_share, mean_schedule
@@ -24,7 +25,7 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.octaves import CELLS, OctavePrior
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
-from modicum.status import OK, Status
+from modicum.status import OK, Status, unseen
 from modicum.steps import Steps, draw, need_both
 from modicum.summaries.records import Records, RecordSummary
 from modicum.summaries.tails import Tails
@@ -71,6 +72,8 @@ class ExtremeEvidence:
         The noisy count.
     has_centre : bool
         Whether distances are measured from a private centre.
+    count_noise : NoisyTerm or None
+        Noise of the count, if it is known.
 
     Notes
     -----
@@ -95,6 +98,7 @@ class ExtremeEvidence:
     drawn: int
     count: int
     has_centre: bool
+    count_noise: NoisyTerm | None = None
 
     @property
     def _last(self) -> int:
@@ -158,9 +162,14 @@ class ExtremeEvidence:
     @property
     def status(self) -> Status:
         """What the released numbers warn of."""
-        if self._collapsed:
-            return HIDDEN
-        return OK if self.has_centre else NO_CENTRE
+        if not self.has_centre:
+            return NO_CENTRE
+        return HIDDEN if self._collapsed else OK
+
+    @property
+    def none_seen(self) -> bool:
+        """Whether the released count cannot be told from 0."""
+        return self.count_noise is not None and unseen(self.count, self.count_noise.bound(0.1))
 
     @property
     def _collapsed(self) -> bool:
@@ -246,6 +255,7 @@ def extreme(column: str | None, lattice: Lattice, event: Event, *, largest: bool
         drawn=drawn,
         count=count,
         has_centre=schedule.has_centre,
+        count_noise=NoisyTerm(counting.noise[0], 1.0),
     )
     return Answer(evidence.value, evidence, evidence.status)
 

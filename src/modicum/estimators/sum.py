@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from sys import float_info
 from typing import Literal
 
 from modicum.estimators.atom import Atom, Home, Way, find_home, home_of, look_elsewhere
@@ -155,7 +156,7 @@ class SumEvidence:
         """Numbers as JSON types."""
         return {
             "clip": [self.lattice.value(self.lo), self.lattice.value(self.hi)],
-            "noise_sd": self.noise.variance**0.5 * self.lattice.step,
+            "noise_sd": min(self.noise.variance**0.5 * self.lattice.step, float_info.max),
             "clipped_at_most": 0.0 if self.outside is None else self.outside.at_most(0.05),
         }
 
@@ -330,9 +331,22 @@ def _search(here: Setting, records: RecordSummary, n0: int, clusters: Clusters) 
         }
         return ways[atom.way]
     furthest = abs(home.point) + home.radius
-    if reach <= _NEAR * furthest:
+    if reach <= _NEAR * furthest and (yield from _reaches(here, furthest >> 2, n0)):
         return _Place("range", schedule)
     return _Place("radius", schedule, half=furthest)
+
+
+def _reaches(here: Setting, size: int, n0: int) -> Steps[bool]:
+    """Whether a fifth of the records exceed a size, as far as a noisy count tells.
+
+    Of data that all lie between two candidates of [H1] any wider one is as good.
+    """
+    cells = yield from need(here.ask(Cells(0, (size,))))
+    strength = max(0.01, 30 / expected_records(here.purse, n0))
+    share = here.purse.share_for(strength, "noise")
+    law = here.purse.noisy((cells.magnitude_above_many((size,))[0],), sensitivity=1, share=share)
+    (found,) = yield from draw(f"records larger than {here.lattice.words(size)}", law)
+    return found > n0 / 5
 
 
 def _radius(here: Setting, tails: TailSummary | None, place: _Place) -> Steps[tuple[Outside, int]]:
