@@ -34,7 +34,7 @@ class Kind:
 
 
 def _yes(share: float) -> Draw:
-    return lambda rng, n: (rng.random(n) < share) * 1.0
+    return lambda rng, n: (rng.random(n) < share).astype(np.float64)
 
 
 def _zeros(share: float, other: Draw) -> Draw:
@@ -46,22 +46,24 @@ def _clusters(rng: Generator, n: int) -> Floats:
 
 
 ORDINARY = (
-    *(Kind(f"0/1, {share:.0%}", (0, 1), _yes(share)) for share in (0.02, 0.1, 0.3, 0.5)),
+    *(Kind(f"0/1, {100 * share:.0f} %", (0, 1), _yes(share)) for share in (0.02, 0.1, 0.3, 0.5)),
     Kind("ages", (0, 120), lambda rng, n: np.round(rng.normal(45, 18, n).clip(18, 94))),
     Kind(
         "Likert 1 to 5",
         (1, 5),
         lambda rng, n: rng.choice(np.arange(1.0, 6.0), n, p=(0.05, 0.1, 0.25, 0.35, 0.25)),
     ),
-    Kind("counts, Poisson(0.7)", (0, 20), lambda rng, n: rng.poisson(0.7, n) * 1.0),
+    Kind("counts, Poisson(0.7)", (0, 20), lambda rng, n: rng.poisson(0.7, n).astype(np.float64)),
     Kind("hours, 35 % zeros", (0, 168), _zeros(0.35, lambda rng, n: rng.normal(38, 9, n))),
     Kind("percentages, beta(2, 5)", (0, 100), lambda rng, n: 100 * rng.beta(2, 5, n)),
-    Kind("visits", (0, 365), lambda rng, n: rng.negative_binomial(0.5, 1 / 7, n) * 1.0),
+    Kind(
+        "visits", (0, 365), lambda rng, n: rng.negative_binomial(0.5, 1 / 7, n).astype(np.float64)
+    ),
 )
 
 _ANYWHERE = (-1e9, 1e9)
 WIDE = (
-    Kind("Zipf(2.6)", _ANYWHERE, lambda rng, n: rng.zipf(2.6, n) * 1.0),
+    Kind("Zipf(2.6)", _ANYWHERE, lambda rng, n: rng.zipf(2.6, n).astype(np.float64)),
     Kind("lognormal(0, 1.5)", _ANYWHERE, lambda rng, n: rng.lognormal(0, 1.5, n)),
     Kind("Pareto 1.5", _ANYWHERE, lambda rng, n: 1 + rng.pareto(1.5, n)),
     Kind("Pareto 3.5", _ANYWHERE, lambda rng, n: 1 + rng.pareto(3.5, n)),
@@ -76,7 +78,9 @@ WIDE = (
 def rare(share: float) -> Kind:
     """Return a 0/1 column within ±1e9 of which exactly that share is 1."""
     return Kind(
-        f"0/1, {share:.0%}", _ANYWHERE, lambda rng, n: (np.arange(n) < round(share * n)) * 1.0
+        f"0/1, {100 * share:.0f} %",
+        _ANYWHERE,
+        lambda rng, n: (np.arange(n) < round(share * n)).astype(np.float64),
     )
 
 

@@ -46,9 +46,10 @@ def wide(
     tables = "\n\n".join(f"### {name} within ±1e9\n\n{_table(cells, name)}" for name in STATISTICS)
     words = f"""## Columns of all kinds within ±1e9
 
-Default arguments, ε = 1, {releases} releases a cell, each of fresh data: errors relative to the
-truth (absolute if it is 0), by median and 95 % quantile; *n ε error*: the median error times n ε,
-which is about 0.7 for a 0/1 column if its bounds are known; the other columns are as above."""
+Default arguments, ε = 1, {releases} releases a cell, each of fresh data; 0/1 columns have exactly
+their share of ones. Errors are relative to the truth (absolute if it is 0), by median and 95 %
+quantile; *n ε error*: the median error times n ε, about 0.7 for a 0/1 column if its bounds are
+known; the other columns are as above."""
     return f"{words}\n\n{tables}", [
         *_targets(cells),
         far_target("columns within ±1e9", [c.found for c in cells]),

@@ -8,8 +8,8 @@ from benchmarks.ordinary import Effort, ordinary
 from benchmarks.outcomes import Outcomes, Seen, released
 from benchmarks.targets import Target
 
-SMALL = Effort(2, 2, (100, 1000), (1000,), records=(600,), only=("0/1, 30%", "one value"))
-STRICT = Effort(8, 8, (100, 1000), (1000,), records=(600,), only=("0/1, 30%", "90 % zeros"))
+SMALL = Effort(2, 2, (100, 1000), (1000,), records=(600,), only=("0/1, 30 %", "one value"))
+STRICT = Effort(8, 8, (100, 1000), (1000,), records=(600,), only=("0/1, 30 %", "90 % zeros"))
 
 
 def _lost(question, x, seed) -> Seen:
@@ -31,7 +31,7 @@ def test_the_part_runs_and_reaches_its_targets() -> None:
     text, targets = ordinary(SMALL)
     assert set(_states(targets).values()) <= {"reached", "above, within error"}
     assert text.count("| one value") == 4
-    assert text.count("| 0/1, 30%") == 2 + 2 + 1 + 4
+    assert text.count("| 0/1, 30 %") == 2 + 2 + 1 + 4
     assert len(targets) == 2 + 1 + 1 + 1
 
 
