@@ -233,9 +233,9 @@ SPREADS = {
     "std, ρ": (ask.std(**NARROW, rho="0.5"), FEW),
     "std, range above zero": (ask.std(**ABOVE, epsilon=1), HIGH),
     "variance, cell table": (ask.variance(**NARROW, epsilon="0.0001"), FEW),
-    "maximum, ε": (ask.maximum(**NARROW, epsilon=1), MORE),
+    "maximum, ε": (ask.maximum(**NARROW, epsilon=1), FEW),
     "maximum, range above zero": (ask.maximum(**ABOVE, epsilon=1), HIGH),
-    "minimum, ε": (ask.minimum(**NARROW, epsilon=1), MORE),
+    "minimum, ε": (ask.minimum(**NARROW, epsilon=1), FEW),
 }
 
 

@@ -122,7 +122,13 @@ NAMES = [f"{row.statistic}-{row.method}-{kind}" for row, kind in CASES]
 every_case = pytest.mark.parametrize(("row", "kind"), CASES, ids=NAMES)
 
 
-@every_case
+QUICK = [
+    pytest.param(row, kind, id=name, marks=[] if kind == "pure" else pytest.mark.slow)
+    for (row, kind), name in zip(CASES, NAMES, strict=True)
+]
+
+
+@pytest.mark.parametrize(("row", "kind"), QUICK)
 def test_steps_do_not_show_how_many_records_there_are(row, kind) -> None:
     data, few = data_for(row), []
     if row.statistic == "linear_regression":  # below that many rows it tries thousands of fits

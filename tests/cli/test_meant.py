@@ -90,8 +90,11 @@ def test_names_of_statistics_may_be_written_as_in_python(
     words = ["mean_vector", people, "income,age", RANGE, *PRICE]
     assert main(words) in {0, 3}
     assert capsys.readouterr().out.startswith("mean_vector of income, age")
-    assert main(["plan", "huber_location", RANGE, "--sd", "1", "--n", "5000", *PRICE]) == 0
-    assert "huber location" in capsys.readouterr().out.replace("_", " ")
+    assert (
+        main(["plan", "trimmed_mean", RANGE, "--sd", "1", "--n", "5000", "--trim", "0.1", *PRICE])
+        == 0
+    )
+    assert "trimmed mean" in capsys.readouterr().out.replace("_", " ")
 
 
 @pytest.mark.parametrize("words", [[], ["help"]])

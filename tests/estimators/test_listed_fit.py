@@ -39,7 +39,11 @@ def r2(data: np.ndarray, fit: np.ndarray) -> float:
     return 1 - float((left**2).mean() / data[:, -1].var())
 
 
-@pytest.mark.parametrize("price", PRICES, ids=str)
+@pytest.mark.parametrize(
+    "price",
+    [PRICES[0], *(pytest.param(each, marks=pytest.mark.slow) for each in PRICES[1:])],
+    ids=str,
+)
 def test_few_rows_are_enough_for_a_fit(price) -> None:
     """Of 0.8 that can be had; by products of columns it was half of that."""
     found = []

@@ -69,8 +69,8 @@ def check_file(path: str, seed: int) -> bool:
 
 
 def test_all_readers_agree_on_generated_files(path) -> None:
-    by_polars = [check_file(path, seed) for seed in [*range(150), 2335]]
-    assert 30 < sum(by_polars) < 120
+    by_polars = [check_file(path, seed) for seed in [*range(60), 2335]]
+    assert 10 < sum(by_polars) < 50
 
 
 @pytest.mark.slow

@@ -264,6 +264,11 @@ def adaptive_sum(
     summary, records = yield from need_both(here.ask(first), here.ask(Records()))
     tails = summary if isinstance(summary, TailSummary) else None
     n0, counted = yield from _count(here, summary.count)
+    if expected_records(purse, n0) < FEWEST:
+        # Few rows, or no numbers at all: that is worth a better count.
+        law = purse.noisy((summary.count,), sensitivity=1, share=purse.share_for(0.25, "noise"))
+        (n0,) = yield from draw("count, again", law)
+        return (yield from _over_the_range(here, n0, NoisyTerm(law.noise[0], 1.0), FEW))
     place = yield from _search(here, records, n0, clusters)
     if place.way == "range":
         return (yield from _over_the_range(here, n0, counted, place.remark))
@@ -314,8 +319,6 @@ def _search(here: Setting, records: RecordSummary, n0: int, clusters: Clusters) 
     lattice, purse = here.lattice, here.purse
     reach = max(abs(lattice.first), abs(lattice.last))
     schedule = sum_schedule(lattice, purse, n0, clusters)
-    if expected_records(purse, n0) < FEWEST:
-        return _Place("range", schedule, remark=FEW)
     if reach <= _NEAR * abs(home_of(lattice)):
         return _Place("range", schedule)
     if expected_records(purse, n0) <= RICH:
