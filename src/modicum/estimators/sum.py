@@ -275,6 +275,14 @@ def adaptive_sum(
     if place.way == "home":
         return (yield from _at_home(here, place, n0, counted))
 
+    return (yield from _by_radius(here, tails, place, n0, counted))
+
+
+def _by_radius(
+    here: Setting, tails: TailSummary | None, place: _Place, n0: int, counted: NoisyTerm
+) -> Steps[Answer]:
+    """[S2, S3] The sum within a radius, or over the range if the radius is worth nothing."""
+    lattice, purse = here.lattice, here.purse
     outside, elsewhere = yield from _radius(here, tails, place)
     radius = outside.radii[0]
     if radius <= lattice.width >> COLLAPSED:
