@@ -20,7 +20,7 @@ from modicum.estimators.iqr import RangeEvidence
 from modicum.estimators.mean_evidence import MeanEvidence, NoisyTerm
 from modicum.estimators.quantile import QuantileEvidence
 from modicum.estimators.subset_mean import SubsetEvidence
-from modicum.estimators.sum import SumEvidence
+from modicum.estimators.sum_evidence import SumEvidence
 from modicum.estimators.variance_evidence import VarianceEvidence
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.noise import LaplaceNoise, Noise
