@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -120,3 +121,16 @@ def test_anything_else_is_refused(text) -> None:
 def test_the_account_is_part_of_it() -> None:
     release = mo.count([1.0] * 9, epsilon=1)
     assert stored.from_text(stored.to_text(release)) != replace(release, account="another")
+
+
+def test_releases_of_an_earlier_state_are_read() -> None:
+    """Written before releases had codes, and some of their evidence fewer fields."""
+    written = json.loads((Path(__file__).parent / "stored_before_codes.json").read_text())
+    assert len(written) == 16
+    for name, text in written.items():
+        release = stored.from_text(text)
+        assert (release.code == "ok") == release.usable == (release.status == "ok"), name
+        assert str(release)
+        assert json.loads(release.to_json())["usable"] is release.usable
+        again = stored.from_text(stored.to_text(release))
+        assert again.to_json() == release.to_json()

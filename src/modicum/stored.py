@@ -135,6 +135,17 @@ def _value(plain: Any) -> Any:
     ((name, content),) = plain.items()
     if name in _READERS:
         return _READERS[name](content)
-    if "status" in content and "code" not in content:  # written before codes were
-        content = content | {"code": "ok" if content["status"] == "ok" else "few_records"}
+    content = _completed(name, content)
     return _RECORDS[name](**{field: _value(each) for field, each in content.items()})
+
+
+def _completed(name: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Add what releases did not hold yet when a ledger wrote them."""
+    if "status" in content and "code" not in content:
+        return {**content, "code": "ok" if content["status"] == "ok" else "few_records"}
+    if name in {"ListedFit", "Moments"} and "held" not in content:
+        width = len(content["labels"]["tuple"])
+        nothing = {"tuple": [False] * width}, {"tuple": [0] * width}
+        held = {"missed": nothing[0], "sure": True, "far": nothing[1], "deviation": 1.0}
+        return {**content, "held": {"HeldColumns": {**held, "norm": "l1", "rows": 1}}}
+    return content

@@ -80,8 +80,8 @@ class VectorEvidence:
     rows_noise: Noise
     outside: int
     outside_noise: Noise
-    most_outside: int
-    seen: bool
+    most_outside: int = 1 << 62
+    seen: bool = True
 
     @property
     def values(self) -> tuple[Fraction, ...]:
