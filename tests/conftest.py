@@ -8,8 +8,16 @@ from importlib.util import find_spec
 import pytest
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the examples of an extra that is missing."""
+    """Leave (ε, δ) prices to the slow tests; skip the examples of an extra that is missing.
+
+    Each buys the pure law: test_an_approximate_budget_is_spent_as_a_pure_one.
+    """
+    for item in items:
+        case = getattr(item, "callspec", None)
+        if case is not None and case.params.get("kind") == "approx":
+            item.add_marker("slow")
     if find_spec("opendp") is not None:
         return
     skip = pytest.mark.skip(reason="pip install opendp (make test-opendp does)")
