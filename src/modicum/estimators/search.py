@@ -6,7 +6,7 @@ value that all records seem to have; or nothing but the range.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal, Protocol
 
@@ -61,7 +61,7 @@ class Place:
     schedule: Schedule
     centre: int
     bounds: Bounds | None = None
-    elsewhere: int = 0
+    elsewhere: int = field(default=0, repr=False)
     remark: Status = OK
 
     @property
