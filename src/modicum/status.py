@@ -11,6 +11,7 @@ __all__ = [
     "USABLE",
     "Code",
     "Status",
+    "bounds_in_steps",
     "judged",
     "resolved",
     "step_words",
@@ -129,6 +130,15 @@ def resolved(status: Status, evidence: Any) -> Status:
     if status.code == "few_records" or not 0 < largest <= _FEW_STEPS or evidence.lattice.coarse:
         return status
     return COARSE.filled(step=evidence.lattice.step)
+
+
+def bounds_in_steps(lo: int, hi: int) -> tuple[int, ...]:
+    """How large the larger of two released bounds is, in steps; 0 if zeros may be why it is small.
+
+    For the property ``in_steps`` of :func:`resolved`.
+    """
+    furthest = max(abs(lo), abs(hi))
+    return (furthest if furthest >= FINE_STEPS or not lo <= 0 <= hi else 0,)
 
 
 def step_words(evidence: Any, lattice: Any) -> str:

@@ -27,6 +27,7 @@ __all__ = [
     "Bounds",
     "Rough",
     "Setting",
+    "count_away",
     "count_outside",
     "find_bounds",
     "find_centre",
@@ -189,6 +190,16 @@ def count_outside(here: Setting, outside: Outside, elsewhere: int, n0: int) -> S
     law = here.purse.noisy((elsewhere,), sensitivity=1, share=share)
     (found,) = yield from draw("records outside", law)
     return replace(outside, counted=found, noise=law.noise[0])
+
+
+def count_away(here: Setting, elsewhere: int) -> Steps[tuple[int, NoisyTerm]]:
+    """Count the records that do not have the value of all others, with all that is left.
+
+    A record is away from it or not, so their number has sensitivity 1.
+    """
+    law = here.purse.noisy((elsewhere,), sensitivity=1, share=None)
+    (found,) = yield from draw("records away from a single value", law)
+    return found, NoisyTerm(law.noise[0], 1.0)
 
 
 def rough_mean(here: Setting, bounds: Bounds, schedule: Schedule, first: Counted) -> Steps[Rough]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from modicum.estimators.bounded import mean_in_range
-from modicum.estimators.clipping import Setting, count_outside, rough_mean
+from modicum.estimators.clipping import Setting, count_away, count_outside, rough_mean
 from modicum.estimators.mean_evidence import Counted, MeanEvidence, NoisyTerm, SingleValueEvidence
 from modicum.estimators.purses import open_purse
 from modicum.estimators.remarks import FEW
@@ -127,8 +127,7 @@ def _single_value(here: Setting, place: Place, counted: Counted) -> Steps[Answer
 
     A record is outside on one side at most, so their number has sensitivity 1.
     """
-    law = here.purse.noisy((place.elsewhere,), sensitivity=1, share=None)
-    (elsewhere,) = yield from draw("records away from a single value", law)
+    elsewhere, noise = yield from count_away(here, place.elsewhere)
     lo, hi = place.ends
     evidence = SingleValueEvidence(
         lattice=here.lattice,
@@ -137,6 +136,6 @@ def _single_value(here: Setting, place: Place, counted: Counted) -> Steps[Answer
         point=place.centre,
         counted=counted,
         elsewhere=elsewhere,
-        noise=NoisyTerm(law.noise[0], 1.0),
+        noise=noise,
     )
     return Answer(evidence.value, evidence, evidence.status)

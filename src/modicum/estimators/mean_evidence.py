@@ -9,7 +9,7 @@ from modicum.estimators.outside import Outside
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.noise import Noise
 from modicum.release import Interval
-from modicum.status import FINE_STEPS, OK, Status, unseen
+from modicum.status import OK, Status, bounds_in_steps, unseen
 
 __all__ = [
     "Counted",
@@ -167,8 +167,7 @@ class MeanEvidence:
     @property
     def in_steps(self) -> tuple[int, ...]:
         """How large the largest released bound is, in lattice steps; 0 if it may hold zeros."""
-        furthest = max(abs(self.lo), abs(self.hi))
-        return (furthest if furthest >= FINE_STEPS or not self.lo <= 0 <= self.hi else 0,)
+        return bounds_in_steps(self.lo, self.hi)
 
     @property
     def condition(self) -> str:
@@ -274,8 +273,7 @@ class SingleValueEvidence:
     @property
     def in_steps(self) -> tuple[int, ...]:
         """How large the largest released bound is, in lattice steps; 0 if it may hold zeros."""
-        furthest = max(abs(self.lo), abs(self.hi))
-        return (furthest if furthest >= FINE_STEPS or not self.lo <= 0 <= self.hi else 0,)
+        return bounds_in_steps(self.lo, self.hi)
 
     @property
     def condition(self) -> str:

@@ -24,7 +24,7 @@ from modicum.mechanisms.bounded_mean import transformed, transformed_mean
 from modicum.mechanisms.threshold import RankThreshold
 from modicum.privacy.event import Event, Pure
 from modicum.release import Answer, Interval
-from modicum.status import FINE_STEPS, OK, Status, unseen
+from modicum.status import OK, Status, bounds_in_steps, unseen
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.clipped import ClippedSum
 from modicum.summaries.tails import Tails
@@ -98,8 +98,7 @@ class SubsetEvidence:
     @property
     def in_steps(self) -> tuple[int, ...]:
         """How far from 0 the bounds are, in steps; 0 if it is between them and they are near."""
-        furthest = max(abs(self.lo), abs(self.hi))
-        return (furthest if furthest >= FINE_STEPS or not self.lo <= 0 <= self.hi else 0,)
+        return bounds_in_steps(self.lo, self.hi)
 
     def least_count(self, alpha: float) -> float:
         """Lower bound of the number of records, from the two sums; 0 if the bounds coincide."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from modicum.estimators.atom import Atom, Home, Way, find_home, home_of, look_elsewhere
-from modicum.estimators.clipping import COLLAPSED, Setting, count_outside
+from modicum.estimators.clipping import COLLAPSED, Setting, count_away, count_outside
 from modicum.estimators.mean_evidence import NoisyTerm
 from modicum.estimators.outside import Outside
 from modicum.estimators.purses import open_purse
@@ -215,9 +215,7 @@ def _over_the_range(here: Setting, n0: int, counted: NoisyTerm, remark: Status) 
 def _at_home(here: Setting, place: _Place, n0: int, counted: NoisyTerm) -> Steps[Answer]:
     """All records are at home: count the others, with all that is left."""
     assert place.atom is not None
-    law = here.purse.noisy((place.atom.elsewhere,), sensitivity=1, share=None)
-    (elsewhere,) = yield from draw("records away from a single value", law)
-    noise = NoisyTerm(law.noise[0], 1.0)
+    elsewhere, noise = yield from count_away(here, place.atom.elsewhere)
     evidence = HomeSumEvidence(here.lattice, place.atom.cells.centre, n0, counted, elsewhere, noise)
     return Answer(evidence.value, evidence, evidence.status)
 

@@ -10,7 +10,7 @@ from modicum.estimators.mean_evidence import NoisyTerm, elsewhere_in_words, sing
 from modicum.estimators.outside import Outside
 from modicum.exact.lattice import Lattice
 from modicum.release import Interval
-from modicum.status import FINE_STEPS, Status, unseen
+from modicum.status import Status, bounds_in_steps, unseen
 
 __all__ = ["HomeSumEvidence", "SumEvidence"]
 
@@ -91,8 +91,7 @@ class SumEvidence:
     @property
     def in_steps(self) -> tuple[int, ...]:
         """How large the largest released bound is, in lattice steps; 0 if it may hold zeros."""
-        furthest = max(abs(self.lo), abs(self.hi))
-        return (furthest if furthest >= FINE_STEPS or not self.lo <= 0 <= self.hi else 0,)
+        return bounds_in_steps(self.lo, self.hi)
 
     @property
     def condition(self) -> str:

@@ -16,7 +16,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from modicum.estimators.atom import home_of
-from modicum.estimators.clipping import Bounds, Setting, count_outside, rough_mean
+from modicum.estimators.clipping import Bounds, Setting, count_away, count_outside, rough_mean
 from modicum.estimators.mean_evidence import Counted, NoisyTerm
 from modicum.estimators.purse import Purse
 from modicum.estimators.purses import open_purse
@@ -108,10 +108,8 @@ def adaptive_variance(
 
 def _constant(here: Setting, place: Place, counted: Counted, *, root: bool) -> Steps[Answer]:
     """All records seem to have one value: count those that have not, with all that is left."""
-    law = here.purse.noisy((place.elsewhere,), sensitivity=1, share=None)
-    (elsewhere,) = yield from draw("records away from a single value", law)
+    elsewhere, noise = yield from count_away(here, place.elsewhere)
     lo, hi = place.ends
-    noise = NoisyTerm(law.noise[0], 1.0)
     evidence = ConstantEvidence(
         here.lattice, root, lo, hi, counted, max(elsewhere, 0), noise, has_centre=True
     )
