@@ -1,5 +1,56 @@
-"""What can be collected where an extra is missing."""
+"""What can be collected where an extra is missing, and where the draws of tests come from.
 
+Draws repeat: "secret" words are those of a seed, the name of the test or of the fixture that asks
+for them, so a test passes or fails by what the code is. ``--fresh-draws`` leaves them secret, as
+they are in processes that a test starts and where a test is marked ``secret_draws``.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
+from random import Random
+from types import SimpleNamespace
+
+import pytest
+
+from modicum.exact import entropy
 
 collect_ignore = [] if find_spec("sklearn") else ["src/modicum/interop/sklearn.py"]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--fresh-draws", action="store_true", help="draw what the system gives")
+
+
+@contextmanager
+def draws_of(seed: str) -> Iterator[None]:
+    """Take the words of :data:`modicum.exact.entropy.SYSTEM` from a seed."""
+    held, entropy.os = entropy.os, SimpleNamespace(urandom=Random(seed).randbytes)
+    entropy._buffer.drop()
+    try:
+        yield
+    finally:
+        entropy.os = held
+        entropy._buffer.drop()
+
+
+def secret(item: pytest.Item) -> bool:
+    return item.config.getoption("fresh_draws") or item.get_closest_marker("secret_draws")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item):
+    if secret(item):
+        return (yield)
+    with draws_of(item.nodeid):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef, request: pytest.FixtureRequest):
+    """Draw for a fixture that several tests share whatever test asks for it first."""
+    if fixturedef.scope == "function" or request.config.getoption("fresh_draws"):
+        return (yield)
+    place = f"{fixturedef.baseid}::{fixturedef.argname}"
+    with draws_of(f"{place}[{getattr(request, 'param_index', 0)}]"):
+        return (yield)

@@ -13,6 +13,8 @@ import pytest
 from modicum.errors import CopyRefused, ModicumError
 from modicum.exact.entropy import SYSTEM, SystemEntropy
 
+pytestmark = pytest.mark.secret_draws
+
 COUNT = 200  # fewer than a block, so that a leftover buffer would be replayed
 
 

@@ -11,6 +11,8 @@ from modicum.exact.entropy import SYSTEM, SeededEntropy, SystemEntropy
 from tests.exact.goodness import ACCEPT, REJECT, normalised, p_value
 from tests.exact.stub import Listed
 
+pytestmark = pytest.mark.secret_draws
+
 
 def test_bits_are_the_first_bits_of_the_words() -> None:
     top = 0xFEDCBA9876543210
