@@ -23,6 +23,7 @@ Code = Literal[
     "heavy_tail",
     "range_end",
     "wide_noise",
+    "unseen",
     "partial",
     "few_records",
     "clipped",
@@ -31,7 +32,9 @@ Code = Literal[
 ]
 
 # Codes of answers that can be used, with care where it is not "ok".
-USABLE: frozenset[str] = frozenset({"ok", "heavy_tail", "range_end", "wide_noise", "partial"})
+USABLE: frozenset[str] = frozenset(
+    {"ok", "heavy_tail", "range_end", "wide_noise", "unseen", "partial"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,8 @@ class Status:
     code : str
         Usable are ``"ok"``; ``"heavy_tail"``: the default interval may be too short;
         ``"range_end"``: the interval reaches an end of the range; ``"wide_noise"``: the noise
-        follows the range or the size of the values, not their spread; ``"partial"``: some of
+        follows the range or the size of the values, not their spread; ``"unseen"``: in so wide a
+        range a good part of the records could be far from the others unseen; ``"partial"``: some of
         several numbers are lost, the words say which. Not usable are ``"few_records"``: too
         little data for this budget; ``"clipped"``: too many records lie beyond the
         clipping bounds; ``"no_values"``: of a CSV file, the released count cannot be told from 0,

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from modicum import request as ask
+from modicum.status import USABLE
 from tests.estimators.test_quantile import answers
 
 N = 2000
@@ -99,19 +100,73 @@ def test_a_share_is_found_within_any_range(statistic, share) -> None:
 
 
 def test_what_the_range_pays_for_says_so() -> None:
-    data = column("share 0.02", 1000)
-    for found in answers(ask.mean(within=(0, 1), epsilon=1), data, 5):
-        assert found.status.code in {"wide_noise", "clipped"}
+    """Two hundred others are no matter of noise, and too few to be found within ±1e9."""
+    data = column("share 0.02", 10_000)
+    codes = [f.status.code for f in answers(ask.mean(within=(-1e9, 1e9), epsilon=1), data, 8)]
+    assert codes.count("wide_noise") > 5
     for found in answers(ask.mean(within=(0, 120), epsilon=1), np.full(30, 40.0), 5):
         assert found.status.code in {"wide_noise", "few_records"}
 
 
+@pytest.mark.parametrize("statistic", ["mean", "sum"])
+def test_others_that_noise_may_explain_cost_no_more_than_known_bounds(statistic) -> None:
+    """Twenty ones among a thousand zeros: the answer for them is that of the whole range."""
+    data = column("share 0.02", 1000)
+    truth, unit = (0.02, 1000) if statistic == "mean" else (20, 1)
+    for found in answers(getattr(ask, statistic)(within=(0, 1), epsilon=1), data, 20):
+        lower, upper = found.evidence.interval(0.95, 3)
+        assert lower <= float(found.value) <= upper
+        assert abs(float(found.value) - truth) * unit < 30
+        assert found.status.code in USABLE
+
+
+@pytest.mark.parametrize("statistic", ["mean", "sum", "std"])
+@pytest.mark.parametrize("within", [(0, 1), (-1, 1), (-1e9, 1e9)])
+def test_a_column_of_zeros_is_answered_exactly(within, statistic) -> None:
+    """Noise that may explain what was seen is taken to: in the answer, not in its interval."""
+    for found in answers(getattr(ask, statistic)(within=within, epsilon=1), np.zeros(N), 12):
+        lower, upper = found.evidence.interval(0.95, 3)
+        assert lower <= float(found.value) <= upper
+        assert upper - lower > 0
+    exact = [
+        f
+        for f in answers(getattr(ask, statistic)(within=within, epsilon=1), np.zeros(N), 12)
+        if f.value == 0
+    ]
+    assert len(exact) > 8
+
+
 def test_a_column_of_one_value_is_answered_exactly() -> None:
-    for point in (0.0, 5.0):
-        found = answers(ask.mean(within=(-1e9, 1e9), epsilon=1), np.full(N, point), 9)
-        exact = [each for each in found if each.value == point]
-        assert len(exact) > 6
-        assert all(each.status.ok for each in exact)
+    found = answers(ask.mean(within=(-1e9, 1e9), epsilon=1), np.full(N, 5.0), 9)
+    exact = [each for each in found if each.value == 5]
+    assert len(exact) > 6
+    assert all(each.status.ok for each in exact)
+
+
+@pytest.mark.parametrize("statistic", ["mean", "sum", "std"])
+def test_a_good_part_of_the_data_that_could_be_far_away_unseen_is_said(statistic) -> None:
+    """Two clusters, 1 and 1e6: what is missed for good is not called ok."""
+    data = np.where(np.arange(1000) < 940, 1.0, 1e6) + np.random.default_rng(4).normal(0, 0.1, 1000)
+    truth = TRUTHS[statistic](data)
+    codes = []
+    for found in answers(getattr(ask, statistic)(within=(-1e9, 1e9), epsilon=1), data, 12):
+        lower, upper = found.evidence.interval(0.95, 3)
+        codes.append(found.status.code)
+        assert not found.status.ok or lower <= truth <= upper
+    assert "unseen" in codes or statistic == "sum"
+
+
+@pytest.mark.parametrize("statistic", ["mean", "sum"])
+def test_data_that_fill_the_range_are_not_searched(statistic) -> None:
+    """Opinions from 1 to 5 and percentages: bounds would cost more than they save."""
+    rng = np.random.default_rng(6)
+    for data, within in ((column("opinions", 1000), (1, 5)), (100 * rng.random(1000), (0, 100))):
+        (known,) = answers(
+            getattr(ask, statistic)(within=within, epsilon=1, method="bounded"), data, 1
+        )
+        most = known.evidence.noise.variance
+        found = answers(getattr(ask, statistic)(within=within, epsilon=1), data, 20)
+        assert np.median([each.evidence.noise.variance for each in found]) < 1.3**2 * most
 
 
 def test_a_second_group_far_away_is_told() -> None:

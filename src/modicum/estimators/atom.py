@@ -6,9 +6,11 @@ and would be clipped away unseen: all ones of a column with 10 % ones. So, befor
 
 [H1] home    is about half of the data at home, the point of the range nearest to zero?
 [H2] others  if so, a noisy count of the records elsewhere, a second one if the first says little;
-[H3] choice  none to speak of: home is the answer. Enough to outweigh the prior: radii are
-             drawn for them, with a prior that they outweigh. Too few for that: nothing is known of
-             where they are, so the noise has to cover the range.
+[H3] choice  enough to outweigh the prior: radii are drawn for them, with a prior that they
+             outweigh. Too few for that: nothing is known of where they are, so the noise has to
+             cover the range; what it may explain is answered as if all records were at home.
+[H4] filled  if not, and half of the data are far from home beside a small table's range: do they
+             fill it? Then bounds are not worth what they cost.
 
 docs/proofs/mean.md has the proofs, with the same labels.
 """
@@ -20,25 +22,42 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
+import numpy as np
+
 from modicum.estimators.clipping import Setting
+from modicum.estimators.remarks import APART
 from modicum.estimators.schedule import Schedule, expected_records, subsample_level
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.radius import RadiusGrid
+from modicum.status import OK, Status
 from modicum.steps import Steps, draw, need
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.records import RecordSummary
 
-__all__ = ["Atom", "Home", "Way", "find_home", "home_of", "look_elsewhere"]
+__all__ = [
+    "Atom",
+    "Home",
+    "Way",
+    "find_home",
+    "home_of",
+    "is_filled",
+    "look_elsewhere",
+]
 
-Way = Literal["none", "single", "radii", "range"]
+Way = Literal["none", "radii", "range"]
 
-_FAVOUR = 8  # nats by which home is preferred to each radius
+_FAVOUR = 90  # tenths of a nat by which home is preferred to the widest radius
 _TARGET = 0.45  # of the records, outside the radius
 _ATOM = 0.7  # if more of the records are elsewhere, home is no atom
 _CLEAR = 5.0  # a count of so many noise scales needs no second one
 _KEPT = 0.76  # of the noise's precision, for the last step: 1.3 times the noise of known bounds
 # Least and largest power of the prior, nats to spare, part of the noisy count to rely on.
 _LEAST, _MOST, _SLACK, _TRUST = 1.0, 4.0, 6.0, 0.85
+_HOPE = 3.0  # scales of a first count's noise that may turn few records into enough
+_FAR = 6  # half of the data reach so large a part of the range: is it filled?
+_FILLED_FROM, _FILLED_TO = 480, 20_000  # records per unit of noise
+_PARTS, _WINDOW = 20, 9  # a window has 9/20 of the range
+_SPILT, _EASILY = 0.1, 4  # of the records, outside of every window; weight against each
 
 
 def home_of(lattice: Lattice) -> int:
@@ -72,20 +91,23 @@ class Atom:
 
     Attributes
     ----------
-    way : {"none", "single", "radii", "range"}
-        Home is no atom; it is all there is; radii can be drawn; only the range is left.
+    way : {"none", "radii", "range"}
+        Home is no atom; radii can be drawn; only the range is left.
     schedule : Schedule
         With the share and the power for ``"radii"``.
     cells : CellSummary
         Records by distance from home: not released.
     found : float
         About how many are not at home: released.
+    noise : float
+        The scale of its noise.
     """
 
     way: Way
     schedule: Schedule
     cells: CellSummary
     found: float = 0.0
+    noise: float = math.inf
 
     @property
     def elsewhere(self) -> int:
@@ -93,18 +115,23 @@ class Atom:
         centre = self.cells.centre
         return self.cells.above(centre) + self.cells.below(centre)
 
+    @property
+    def remark(self) -> Status:
+        """What to say where only the range is left."""
+        return APART if self.found > _CLEAR * self.noise else OK
+
 
 def find_home(here: Setting, records: RecordSummary, n0: int) -> Steps[Home]:
     """[H1] A radius about home, every second half octave, with about 45 % of the records outside.
 
-    If home is an atom, all radii up to the next records are equally good; it is preferred by 8
-    nats to each of the others, of which there are some 50.
+    If home is an atom, all radii up to the next records are equally good, of which there are some
+    50; home is preferred to the widest by 9 nats, and each radius to the next smaller one by 1/10.
     """
     home = home_of(here.lattice)
     reach = max(here.lattice.last - home, home - here.lattice.first, 1)
     fine = RadiusGrid.between(1, reach).radii
     radii = (0, *fine[1:-1:2], fine[-1])
-    grid = RadiusGrid(radii, (-_FAVOUR, *(0 for _ in radii[1:])))
+    grid = RadiusGrid(radii, (-_FAVOUR, *range(len(radii) - 2, -1, -1)))
     # An eighth of a median's subsample is enough for a radius this coarse.
     level = subsample_level(n0 << 3) if n0 > 1 << 12 else 0
     expected = expected_records(here.purse, n0)
@@ -114,7 +141,7 @@ def find_home(here: Setting, records: RecordSummary, n0: int) -> Steps[Home]:
         home,
         grid,
         targets=(round(_TARGET * n0) >> level,),
-        tilts=(Fraction(1),),
+        tilts=(Fraction(1, 10),),
         level=level,
         share=here.purse.share_for(strength, "subsample"),
     )
@@ -139,18 +166,49 @@ def look_elsewhere(here: Setting, schedule: Schedule, home: Home, n0: int) -> St
     found = float((yield from _count(here, atom, strength, "records elsewhere")))
     if found > _ATOM * n0:
         return atom
-    if found * strength * scale < _CLEAR:
+    hope = found * scale + _HOPE / strength
+    if found * strength * scale < _CLEAR and _radii_for(here, schedule, math.log(reach), hope):
         second = min(0.13, max(0.035, 200 / expected))
         again = yield from _count(here, atom, second, "records elsewhere, again")
         weight = second**2 / (strength**2 + second**2)
         found, strength = (1 - weight) * found + weight * again, math.hypot(strength, second)
-    # In scales of its noise. Small tables rather pay for the range than lose a few records.
-    if found * strength * scale < min(3.5, 0.8 * max(1.0, (expected / 1000) ** 0.8)):
-        return replace(atom, way="single", found=found)
+    noise = 1 / (strength * scale)
     chosen = _radii_for(here, schedule, math.log(reach), found * scale)
     if chosen is None:
-        return replace(atom, way="range", found=found)
-    return replace(atom, way="radii", schedule=chosen, found=found)
+        return replace(atom, way="range", found=found, noise=noise)
+    return replace(atom, way="radii", schedule=chosen, found=found, noise=noise)
+
+
+def is_filled(here: Setting, home: Home, n0: int) -> Steps[bool]:
+    """[H4] Whether the data fill the range of a small table: no window of 9/20 of it holds most.
+
+    The window that holds most records is drawn, or none in place of one that a tenth is outside
+    of. A count outside a window changes by 1 at most, that number is public.
+    """
+    lattice = here.lattice
+    expected = expected_records(here.purse, n0)
+    reach = max(lattice.last - home.point, home.point - lattice.first)
+    if _FAR * home.radius < reach or not _FILLED_FROM < expected < _FILLED_TO:
+        return False
+    if lattice.width < _PARTS:
+        return True
+    cuts = tuple(lattice.width * k // _PARTS for k in range(1, _PARTS))
+    cells = yield from need(here.ask(Cells(lattice.first, cuts)))
+    above = (cells.count, *cells.above_many([lattice.first + cut for cut in cuts]), 0)
+    outside = [above[0] - above[k] + above[k + _WINDOW] for k in range(len(above) - _WINDOW)]
+    losses = np.array([round(_SPILT * max(n0, 0)), *outside], dtype=np.int64)
+    share = here.purse.share_for(min(0.07, 35 / expected), "range")
+    law = here.purse.least_loss(losses, most=1, first=_EASILY, share=share)
+
+    def words(place: int) -> str:
+        if not place:
+            return "the data fill the range"
+        ends = (lattice.first, *(lattice.first + cut for cut in cuts), lattice.last)
+        lo, hi = lattice.words(ends[place - 1]), lattice.words(ends[place - 1 + _WINDOW])
+        return f"most records are between {lo} and {hi}"
+
+    place = yield from draw("filled", law, words)
+    return place == 0
 
 
 def _count(here: Setting, atom: Atom, strength: float, label: str) -> Steps[int]:

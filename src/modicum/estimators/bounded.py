@@ -45,19 +45,30 @@ class BoundedEvidence:
         Noisy sums of x - lo and of hi - x, lo and hi the ends of the range.
     noise : NoisyTerm
         Noise of each.
+    home : int or None
+        A public point that most records have: the estimate, if noise may explain the rest.
     """
 
     lattice: Lattice
     left: int
     right: int
     noise: NoisyTerm
+    home: int | None = None
 
     @property
     def value(self) -> Fraction:
         """The estimate, exactly, in the data's unit."""
+        if self.home is not None and self._all_at(self.home):
+            return self.lattice.inside(self.home)
         first, last = self.lattice.first, self.lattice.last
         mean = transformed_mean((self.left, self.right), lo=first, hi=last)
         return self.lattice.inside(mean)
+
+    def _all_at(self, home: int) -> bool:
+        """Whether noise may explain the sum of x - home, width times which is a combination."""
+        below, above = home - self.lattice.first, self.lattice.last - home
+        deviation = self.left * above - self.right * below
+        return self.noise.explains(deviation / max(below, above, 1))
 
     @property
     def count(self) -> float:
@@ -74,9 +85,10 @@ class BoundedEvidence:
             self.lattice.first + self.lattice.width * share
             for share in share_between(self.left, self.right, z)
         )
+        value = float(self.value)
         return Interval(
-            max((lower - 0.5) * self.lattice.step, self.lattice.lo),
-            min((upper + 0.5) * self.lattice.step, self.lattice.hi),
+            min(max((lower - 0.5) * self.lattice.step, self.lattice.lo), value),
+            max(min((upper + 0.5) * self.lattice.step, self.lattice.hi), value),
         )
 
     @property
@@ -116,8 +128,8 @@ def share_between(left: int, right: int, z: float) -> tuple[float, float]:
     return ends[0], ends[1]
 
 
-def mean_in_range(here: Setting) -> Steps[BoundedEvidence]:
-    """[K1] Spend all that is left on the mean over the whole range."""
+def mean_in_range(here: Setting, home: int | None = None) -> Steps[BoundedEvidence]:
+    """[K1] Spend all that is left on the mean over the range; ``home`` as in the evidence."""
     first, last = here.lattice.first, here.lattice.last
     clipped = yield from need(here.ask(ClippedSum(first, last)))
     left = clipped.total - first * clipped.count
@@ -126,7 +138,8 @@ def mean_in_range(here: Setting) -> Steps[BoundedEvidence]:
     law = here.purse.noisy(pair, sensitivity=width, share=None)
 
     def evidence_of(sums: tuple[int, ...]) -> BoundedEvidence:
-        return BoundedEvidence(here.lattice, sums[0], sums[1], NoisyTerm(law.noise[0], 1.0))
+        noise = NoisyTerm(law.noise[0], 1.0)
+        return BoundedEvidence(here.lattice, sums[0], sums[1], noise, home)
 
     def words(sums: tuple[int, ...]) -> str:
         found = evidence_of(sums)

@@ -70,6 +70,10 @@ class Bounds:
         nothing = Outside((widest, widest), widest, candidates=1, eta=1.0, power=1.0)
         return cls(lattice.first, lattice.last, nothing, 0)
 
+    def all_of(self, lattice: Lattice) -> bool:
+        """Whether they are the ends of the range, outside of which there is nothing."""
+        return self.lo <= lattice.first and self.hi >= lattice.last
+
     def single(self, lattice: Lattice) -> bool:
         """Whether they are so close that they hold a single value, for all we know."""
         return self.hi - self.lo <= lattice.width >> SINGLE

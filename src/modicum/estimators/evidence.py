@@ -26,7 +26,7 @@ from modicum.estimators.quantile import QuantileEvidence
 from modicum.estimators.quantiles import CellCounts, QuantilesEvidence
 from modicum.estimators.regression import RegressionEvidence
 from modicum.estimators.subset_mean import SubsetEvidence
-from modicum.estimators.sum_evidence import HomeSumEvidence, SumEvidence
+from modicum.estimators.sum_evidence import SumEvidence
 from modicum.estimators.trimmed_evidence import TrimmedEvidence
 from modicum.estimators.variance_evidence import ConstantEvidence, VarianceEvidence
 from modicum.estimators.vector_evidence import VectorEvidence
@@ -51,7 +51,6 @@ EVIDENCE: tuple[type, ...] = (
     GaussianNoise,
     HeldColumns,
     HistogramEvidence,
-    HomeSumEvidence,
     LaplaceNoise,
     ListedFit,
     LocationEvidence,

@@ -273,7 +273,8 @@ def _centre_and_power(
         if home.radius == 0:
             atom = yield from look_elsewhere(here, schedule, home, count)
             if atom.way != "none":
-                nats = atom.found * float(here.purse.range_for(None)) / 2 - SLACK
+                sure = max(0.0, atom.found - 2 * atom.noise)
+                nats = sure * float(here.purse.range_for(None)) / 2 - SLACK
                 power = min(float(POWER), max(LEAST_POWER, nats / math.log(here.lattice.width + 2)))
                 return home.point, Fraction(round(power * 1024), 1024)
     centre = yield from find_centre(here, records, schedule, count)

@@ -22,7 +22,7 @@ from modicum.estimators.bounded import mean_in_range
 from modicum.estimators.clipping import Setting, count_away, count_outside, rough_mean
 from modicum.estimators.mean_evidence import Counted, MeanEvidence, NoisyTerm, SingleValueEvidence
 from modicum.estimators.purses import open_purse
-from modicum.estimators.remarks import FEW
+from modicum.estimators.remarks import FEW, judged
 from modicum.estimators.schedule import (
     FEWEST,
     Clusters,
@@ -73,17 +73,17 @@ def adaptive_mean(
     counted = Counted(Fraction(max(n0, 1)), (NoisyTerm(counting.noise[0], 1.0),))
 
     schedule = mean_schedule(lattice, purse, n0, clusters)
-    place = yield from find_place(here, tails, records, schedule, n0)
+    place = yield from find_place(here, tails, records, schedule, n0, filled=True)
     if place.way == "range":
-        return (yield from _over_the_range(here, place.remark))
+        return (yield from _over_the_range(here, place.remark, place.centre))
     if place.way == "single":
         return (yield from _single_value(here, place, counted))
     return (yield from _deviations(here, tails, place, counted, n0))
 
 
-def _over_the_range(here: Setting, remark: Status) -> Steps[Answer]:
+def _over_the_range(here: Setting, remark: Status, home: int | None = None) -> Steps[Answer]:
     """[K1] The mean over the whole range, with all that is left."""
-    evidence = yield from mean_in_range(here)
+    evidence = yield from mean_in_range(here, home)
     return Answer(evidence.value, evidence, remark if evidence.status.ok else evidence.status)
 
 
@@ -94,7 +94,7 @@ def _deviations(
     lattice, purse, bounds = here.lattice, here.purse, place.bounds
     assert bounds is not None
     outside = bounds.outside
-    if place.schedule.has_centre:
+    if place.schedule.has_centre and not bounds.all_of(lattice):
         outside = yield from count_outside(here, outside, bounds.elsewhere, n0)
     found = yield from rough_mean(here, bounds, place.schedule, counted)  # [M4]
 
@@ -119,7 +119,7 @@ def _deviations(
         noise=NoisyTerm(final.noise[0], 1.0),
         outside=outside,
     )
-    return Answer(evidence.value, evidence, place.judged(evidence, outside))
+    return Answer(evidence.value, evidence, judged(evidence, outside, n0, place.remark))
 
 
 def _single_value(here: Setting, place: Place, counted: Counted) -> Steps[Answer]:
@@ -127,12 +127,13 @@ def _single_value(here: Setting, place: Place, counted: Counted) -> Steps[Answer
 
     A record is outside on one side at most, so their number has sensitivity 1.
     """
-    elsewhere, noise = yield from count_away(here, place.elsewhere)
-    lo, hi = place.ends
+    assert place.bounds is not None
+    assert place.centre is not None
+    elsewhere, noise = yield from count_away(here, place.bounds.elsewhere)
     evidence = SingleValueEvidence(
         lattice=here.lattice,
-        lo=lo,
-        hi=hi,
+        lo=place.bounds.lo,
+        hi=place.bounds.hi,
         point=place.centre,
         counted=counted,
         elsewhere=elsewhere,

@@ -27,6 +27,7 @@ ELSEWHERE = Status(
 )
 _HEAVY = 2.5  # tail indices below this are seldom seen in data of index 3: once in twenty
 _LIGHT = 6.0  # tail indices from which the number says nothing more
+_RARELY = 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,10 @@ class NoisyTerm:
     def bound(self, alpha: float) -> float:
         """Return a t with P(|factor noise| > t) <= alpha."""
         return self.factor * self.noise.tail_bound(alpha)
+
+    def explains(self, seen: float) -> bool:
+        """Whether what was seen may be nothing but the term, which is larger 3 times in 100."""
+        return abs(seen) <= self.bound(_RARELY)
 
     @property
     def variance(self) -> float:

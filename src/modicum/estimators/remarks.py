@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
+from modicum.estimators.outside import Outside
+from modicum.exact.lattice import Lattice
 from modicum.status import Status
 
-__all__ = ["APART", "BEYOND", "FEW", "HEAVY", "NO_CENTRE", "TOO_LITTLE"]
+__all__ = ["APART", "BEYOND", "FEW", "HEAVY", "NO_CENTRE", "TOO_LITTLE", "judged"]
 
 FEW = Status(
     "wide_noise",
@@ -37,3 +41,51 @@ HEAVY = Status(
     "the tail looks heavy: more may have been clipped than the default interval allows for; "
     "interval(tail=2) assumes less",
 )
+UNSEEN = Status(
+    "unseen",
+    "up to {records:,} rows could lie a hundred times further out than all others without "
+    "being noticed, and the interval takes it that none do: they are few for so wide a range",
+)
+_FAR = 100  # times the distance of the bounds
+_GOOD_PART = 1 / 12  # of the records
+
+
+class _Clipped(Protocol):
+    """Evidence of an answer from values clipped to bounds."""
+
+    @property
+    def lattice(self) -> Lattice: ...
+    @property
+    def lo(self) -> int: ...
+    @property
+    def hi(self) -> int: ...
+    def too_little(self, alpha: float) -> bool:
+        """Whether the bounds may hold less than a quarter of the data."""
+
+
+def judged(evidence: _Clipped, outside: Outside, n0: int, otherwise: Status) -> Status:
+    """Say whether an answer within released bounds can be used.
+
+    Parameters
+    ----------
+    evidence : _Clipped
+    outside : Outside
+        What is known of the records outside.
+    n0 : int
+        The noisy count.
+    otherwise : Status
+        What to say if the bounds are no reason to doubt it.
+    """
+    if evidence.too_little(0.05):
+        return TOO_LITTLE
+    if outside.excess(0.05):
+        return BEYOND.filled(records=max(outside.counted or 0, 0))
+    lattice, far = evidence.lattice, _FAR * (evidence.hi - evidence.lo)
+    most = outside.counted_at_most(0.02)
+    if (
+        otherwise.ok
+        and most > _GOOD_PART * n0
+        and max(evidence.lo - lattice.first, lattice.last - evidence.hi) > far
+    ):
+        return UNSEEN.filled(records=round(most))
+    return otherwise

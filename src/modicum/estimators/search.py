@@ -6,14 +6,13 @@ value that all records seem to have; or nothing but the range.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, Protocol
+from typing import Literal
 
-from modicum.estimators.atom import Home, find_home, home_of, look_elsewhere
+from modicum.estimators.atom import Home, find_home, home_of, is_filled, look_elsewhere
 from modicum.estimators.clipping import Bounds, Setting, find_bounds, find_centre, reach_from
-from modicum.estimators.outside import Outside
-from modicum.estimators.remarks import APART, BEYOND, FEW, HEAVY, NO_CENTRE, TOO_LITTLE
+from modicum.estimators.remarks import APART, FEW, HEAVY, NO_CENTRE
 from modicum.estimators.schedule import (
     INNER_TILT,
     OUTER_TILT,
@@ -34,13 +33,6 @@ __all__ = ["Place", "find_place"]
 _NEARLY_ALL, _MOST = Fraction(9, 10), Fraction(6, 10)
 
 
-class _Clipped(Protocol):
-    """Evidence of an answer from clipped values."""
-
-    def too_little(self, alpha: float) -> bool:
-        """Whether the bounds may hold less than a quarter of the data."""
-
-
 @dataclass(frozen=True, slots=True)
 class Place:
     """What the search came to: bounds, a single value, or nothing but the range.
@@ -49,34 +41,18 @@ class Place:
     ----------
     way : {"bounds", "single", "range"}
     schedule : Schedule
-    centre : int
+    centre : int or None
+        Or, if only the range is left, the value that most records have.
     bounds : Bounds or None
-    elsewhere : int
-        Records that are not at a single value: not released.
     remark : Status
         Of the schedule, so far.
     """
 
     way: Literal["bounds", "single", "range"]
     schedule: Schedule
-    centre: int
+    centre: int | None = None
     bounds: Bounds | None = None
-    elsewhere: int = field(default=0, repr=False)
     remark: Status = OK
-
-    @property
-    def ends(self) -> tuple[int, int]:
-        """The bounds, or the single value twice."""
-        bounds = self.bounds
-        return (self.centre,) * 2 if bounds is None else (bounds.lo, bounds.hi)
-
-    def judged(self, evidence: _Clipped, outside: Outside) -> Status:
-        """Say whether an answer within the bounds can be used."""
-        if evidence.too_little(0.05):
-            return TOO_LITTLE
-        if outside.excess(0.05):
-            return BEYOND.filled(records=max(outside.counted or 0, 0))
-        return self.remark
 
 
 def find_place(
@@ -85,8 +61,13 @@ def find_place(
     records: RecordSummary,
     schedule: Schedule,
     n0: int,
+    *,
+    filled: bool = False,
 ) -> Steps[Place]:
-    """[H1] to [M3] Where the data are, as far as they can be found."""
+    """[H1] to [M3] Where the data are, as far as they can be found.
+
+    ``filled``: whether the range is an answer that is good enough for data that fill it, [H4].
+    """
     if not schedule.has_centre:
         return (yield from _among_few(here, tails, schedule))
     home = yield from find_home(here, records, n0)
@@ -94,13 +75,15 @@ def find_place(
         place = yield from _about_an_atom(here, schedule, home, n0)
         if place is not None:
             return place
+    elif filled and (yield from is_filled(here, home, n0)):
+        return Place("range", schedule)
     centre = yield from find_centre(here, records, schedule, n0)
     seen = None
     if schedule.shape:
         schedule, seen = yield from _shape(here, records, schedule, centre, n0)
     bounds = yield from find_bounds(here, tails, schedule, centre)
     if bounds.single(here.lattice):
-        return Place("single", schedule, centre, bounds, bounds.elsewhere)
+        return Place("single", schedule, centre, bounds)
     # How far half of the data are from home, against the bounds: is that too far for a light tail?
     half = (home.part(n0), home.radius) if home.radius else None
     heavy = replace(bounds.outside, seen=half).heavy() or schedule.widening
@@ -113,9 +96,9 @@ def _among_few(here: Setting, tails: TailSummary | None, schedule: Schedule) -> 
     home = home_of(here.lattice)
     bounds = yield from find_bounds(here, tails, schedule, home, exact=True)
     if bounds.collapsed(here.lattice):
-        return Place("range", schedule, home, remark=FEW)
+        return Place("range", schedule, remark=FEW)
     if bounds.hi - bounds.lo >= _MOST * here.lattice.width:
-        return Place("range", schedule, home)
+        return Place("range", schedule)
     return Place("bounds", schedule, home, bounds, remark=NO_CENTRE)
 
 
@@ -125,14 +108,12 @@ def _about_an_atom(here: Setting, schedule: Schedule, home: Home, n0: int) -> St
     if atom.way == "none":
         return None
     if atom.way == "range":
-        return Place("range", schedule, home.point, remark=APART)
-    if atom.way == "single":
-        return Place("single", schedule, home.point, elsewhere=atom.elsewhere)
+        return Place("range", schedule, home.point, remark=atom.remark)
     bounds = yield from find_bounds(here, atom.cells, atom.schedule, home.point, exact=True)
     if bounds.collapsed(here.lattice):
-        return Place("range", atom.schedule, home.point, remark=APART)
+        return Place("range", atom.schedule, remark=APART)
     if bounds.hi - bounds.lo >= _NEARLY_ALL * here.lattice.width:
-        return Place("range", atom.schedule, home.point)
+        return Place("range", atom.schedule)
     return Place("bounds", atom.schedule, home.point, bounds)
 
 

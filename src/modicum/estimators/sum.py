@@ -18,11 +18,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from modicum.estimators.atom import Atom, Home, Way, find_home, home_of, look_elsewhere
-from modicum.estimators.clipping import COLLAPSED, Setting, count_away, count_outside
+from modicum.estimators.clipping import COLLAPSED, Setting, count_outside
 from modicum.estimators.mean_evidence import NoisyTerm
 from modicum.estimators.outside import Outside
 from modicum.estimators.purses import open_purse
-from modicum.estimators.remarks import APART, BEYOND, FEW, HEAVY, TOO_LITTLE
+from modicum.estimators.remarks import APART, FEW, HEAVY, TOO_LITTLE, judged
 from modicum.estimators.schedule import (
     FEWEST,
     RICH,
@@ -33,7 +33,7 @@ from modicum.estimators.schedule import (
     first_reduction,
     sum_schedule,
 )
-from modicum.estimators.sum_evidence import HomeSumEvidence, SumEvidence
+from modicum.estimators.sum_evidence import SumEvidence
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.radius import RadiusGrid
 from modicum.privacy.event import Event
@@ -67,7 +67,7 @@ class _Place:
     remark : Status
     """
 
-    way: Literal["radius", "home", "range"]
+    way: Literal["radius", "range"]
     schedule: Schedule
     half: int = 0
     atom: Atom | None = None
@@ -91,10 +91,7 @@ def adaptive_sum(
         return (yield from _over_the_range(here, n0, NoisyTerm(law.noise[0], 1.0), FEW))
     place = yield from _search(here, records, n0, clusters)
     if place.way == "range":
-        return (yield from _over_the_range(here, n0, counted, place.remark))
-    if place.way == "home":
-        return (yield from _at_home(here, place, n0, counted))
-
+        return (yield from _over_the_range(here, n0, counted, place.remark, place.atom))
     return (yield from _by_radius(here, tails, place, n0, counted))
 
 
@@ -116,16 +113,10 @@ def _by_radius(
     elif _SMALL * radius >= outside.widest:  # so few records could hardly vouch for a radius
         return (yield from _over_the_range(here, n0, counted, OK))
     evidence = yield from _within(here, outside, n0, counted)
-    status = OK
     # The size that half of the records exceed, against the radius: too far for a light tail?
     half = (Home.part(n0), place.half) if place.half else None
-    if replace(outside, seen=half).heavy():
-        status = HEAVY
-    if evidence.too_little(0.05):
-        status = TOO_LITTLE
-    elif outside.excess(0.05):
-        status = BEYOND.filled(records=max(outside.counted or 0, 0))
-    return Answer(evidence.value, evidence, status)
+    remark = HEAVY if replace(outside, seen=half).heavy() else OK
+    return Answer(evidence.value, evidence, judged(evidence, outside, n0, remark))
 
 
 def bounded_sum(column: str | None, lattice: Lattice, event: Event) -> Steps[Answer]:
@@ -156,8 +147,7 @@ def _search(here: Setting, records: RecordSummary, n0: int, clusters: Clusters) 
         atom = yield from look_elsewhere(here, schedule, home, n0)
         ways: Mapping[Way, _Place] = {
             "none": _Place("radius", schedule),
-            "range": _Place("range", schedule, remark=APART),
-            "single": _Place("home", schedule, atom=atom),
+            "range": _Place("range", schedule, atom=atom, remark=atom.remark),
             "radii": _Place("radius", atom.schedule, atom=atom),
         }
         return ways[atom.way]
@@ -207,17 +197,12 @@ def _radius(here: Setting, tails: TailSummary | None, place: _Place) -> Steps[tu
     return outside, beyond[chosen]
 
 
-def _over_the_range(here: Setting, n0: int, counted: NoisyTerm, remark: Status) -> Steps[Answer]:
-    evidence = yield from _within(here, None, n0, counted)
+def _over_the_range(
+    here: Setting, n0: int, counted: NoisyTerm, remark: Status, atom: Atom | None = None
+) -> Steps[Answer]:
+    home = None if atom is None else atom.cells.centre
+    evidence = replace((yield from _within(here, None, n0, counted)), home=home)
     return Answer(evidence.value, evidence, TOO_LITTLE if evidence.none_seen else remark)
-
-
-def _at_home(here: Setting, place: _Place, n0: int, counted: NoisyTerm) -> Steps[Answer]:
-    """All records are at home: count the others, with all that is left."""
-    assert place.atom is not None
-    elsewhere, noise = yield from count_away(here, place.atom.elsewhere)
-    evidence = HomeSumEvidence(here.lattice, place.atom.cells.centre, n0, counted, elsewhere, noise)
-    return Answer(evidence.value, evidence, evidence.status)
 
 
 def _within(

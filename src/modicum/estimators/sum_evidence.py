@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from sys import float_info
 
-from modicum.estimators.mean_evidence import NoisyTerm, elsewhere_in_words, single_status
+from modicum.estimators.mean_evidence import NoisyTerm
 from modicum.estimators.outside import Outside
 from modicum.exact.lattice import Lattice
 from modicum.release import Interval
-from modicum.status import Status, bounds_in_steps, unseen
+from modicum.status import bounds_in_steps, unseen
 
-__all__ = ["HomeSumEvidence", "SumEvidence"]
+__all__ = ["SumEvidence"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,8 @@ class SumEvidence:
     count_noise : NoisyTerm
     outside : Outside or None
         What the radius draw implies about clipped records; ``None``: nothing was clipped.
+    home : int or None
+        A public point that most records have: if noise may explain the others, all have it.
     """
 
     lattice: Lattice
@@ -43,11 +45,19 @@ class SumEvidence:
     count: int
     count_noise: NoisyTerm
     outside: Outside | None
+    home: int | None = None
 
     @property
     def value(self) -> Fraction:
         """The released sum in the data's unit."""
-        return self.noisy * Fraction(self.lattice.step)
+        total = self.noisy if self.home is None else self._or_all_at(self.home)
+        return total * Fraction(self.lattice.step)
+
+    def _or_all_at(self, home: int) -> int:
+        """The sum, or that of as many records at home, if nothing speaks against it."""
+        there = home * max(self.count, 0)
+        surer = self.noise.explains(abs(home) * self.count_noise.variance**0.5)
+        return there if surer and self.noise.explains(self.noisy - there) else self.noisy
 
     def too_little(self, alpha: float) -> bool:
         """Whether the bounds may hold less than a quarter of the data."""
@@ -71,9 +81,10 @@ class SumEvidence:
             excess = 0.0 if self.outside is None else self.outside.excess(0.1 * alpha)
             below += excess * (self.lo - first)
             above += excess * (last - self.hi)
+        value = float(self.value)
         return Interval(
-            (self.noisy - below - 0.5 * most) * self.lattice.step,
-            (self.noisy + above + 0.5 * most) * self.lattice.step,
+            min((self.noisy - below - 0.5 * most) * self.lattice.step, value),
+            max((self.noisy + above + 0.5 * most) * self.lattice.step, value),
         )
 
     def _side(self, alpha: float, tail: float, distance: int | None) -> float:
@@ -120,74 +131,4 @@ class SumEvidence:
             "clip": [self.lattice.value(self.lo), self.lattice.value(self.hi)],
             "noise_sd": min(self.noise.variance**0.5 * self.lattice.step, float_info.max),
             "clipped_at_most": 0.0 if self.outside is None else self.outside.at_most(0.05),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class HomeSumEvidence:
-    """A sum of records that are all at one public point, as far as their noisy numbers tell.
-
-    Attributes
-    ----------
-    lattice : Lattice
-    point : int
-        Zero, or the end of the range nearest to it.
-    count : int
-        The noisy count of all records.
-    count_noise : NoisyTerm
-    elsewhere : int
-        The noisy number of records that are not there.
-    noise : NoisyTerm
-        Its noise.
-    """
-
-    lattice: Lattice
-    point: int
-    count: int
-    count_noise: NoisyTerm
-    elsewhere: int
-    noise: NoisyTerm
-
-    @property
-    def value(self) -> Fraction:
-        """The released sum in the data's unit."""
-        return self.point * max(self.count, 0) * Fraction(self.lattice.step)
-
-    @property
-    def status(self) -> Status:
-        """Whether there are records elsewhere, as far as their noisy number tells."""
-        return single_status(self.elsewhere, self.noise)
-
-    def interval(self, level: float, tail: float | None) -> Interval:
-        """Allow the records elsewhere to be anywhere in the range."""
-        alpha = 1 - level
-        t = self.count_noise.bound(0.1 * alpha)
-        counts = max(0.0, self.count - t), max(0.0, self.count + t)
-        others = 0.0 if tail is None else max(0.0, self.elsewhere + self.noise.bound(0.9 * alpha))
-        sums = [self.point * each for each in counts]
-        lower = min(sums) + others * (self.lattice.first - self.point) - 0.5 * counts[1]
-        upper = max(sums) + others * (self.lattice.last - self.point) + 0.5 * counts[1]
-        return Interval(lower * self.lattice.step, upper * self.lattice.step)
-
-    @property
-    def none_seen(self) -> bool:
-        """Whether the released count cannot be told from 0."""
-        return unseen(self.count, self.count_noise.bound(0.1))
-
-    @property
-    def condition(self) -> str:
-        """What the default interval assumes."""
-        return ""
-
-    def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
-        return elsewhere_in_words(self.elsewhere, tail)
-
-    def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
-        return {
-            "point": self.lattice.value(self.point),
-            "count": self.count,
-            "elsewhere": self.elsewhere,
-            "elsewhere_noise_sd": self.noise.variance**0.5,
         }

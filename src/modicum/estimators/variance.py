@@ -15,12 +15,11 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from modicum.estimators.atom import home_of
 from modicum.estimators.clipping import Bounds, Setting, count_away, count_outside, rough_mean
 from modicum.estimators.mean_evidence import Counted, NoisyTerm
 from modicum.estimators.purse import Purse
 from modicum.estimators.purses import open_purse
-from modicum.estimators.remarks import FEW
+from modicum.estimators.remarks import FEW, judged
 from modicum.estimators.schedule import (
     FEWEST,
     Schedule,
@@ -69,13 +68,13 @@ def adaptive_variance(
     schedule = spread_schedule(lattice, purse, n0)
 
     if expected_records(purse, n0) < FEWEST:
-        place = Place("range", schedule, home_of(lattice), remark=FEW)
+        place = Place("range", schedule, remark=FEW)
     else:
         place = yield from find_place(here, tails, records, schedule, n0)  # [V2, V3]
     if place.way == "single":
         return (yield from _constant(here, place, first, root=root))
     bounds = Bounds.of_range(lattice) if place.bounds is None else place.bounds
-    if place.way == "bounds" and schedule.has_centre:
+    if place.way == "bounds" and schedule.has_centre and not bounds.all_of(lattice):
         outside = yield from count_outside(here, bounds.outside, bounds.elsewhere, n0)
         bounds = replace(bounds, outside=outside)
     rough = yield from rough_mean(here, bounds, place.schedule, first)  # [V4]
@@ -95,6 +94,7 @@ def adaptive_variance(
             sums=(sums[0], sums[1]),
             noise=NoisyTerm(final.noise[0], 1.0),
             outside=bounds.outside,
+            constant=place.way == "range" and place.centre is not None,
         )
 
     sums = yield from draw(
@@ -103,15 +103,17 @@ def adaptive_variance(
         lambda sums: f"standard deviation {lattice.words(spread_of(sums).deviation)}",
     )
     evidence = spread_of(sums)
-    return Answer(evidence.value, evidence, place.judged(evidence, evidence.outside))
+    status = judged(evidence, evidence.outside, n0, place.remark)
+    return Answer(evidence.value, evidence, status)
 
 
 def _constant(here: Setting, place: Place, counted: Counted, *, root: bool) -> Steps[Answer]:
     """All records seem to have one value: count those that have not, with all that is left."""
-    elsewhere, noise = yield from count_away(here, place.elsewhere)
-    lo, hi = place.ends
+    bounds = place.bounds
+    assert bounds is not None
+    elsewhere, noise = yield from count_away(here, bounds.elsewhere)
     evidence = ConstantEvidence(
-        here.lattice, root, lo, hi, counted, max(elsewhere, 0), noise, has_centre=True
+        here.lattice, root, bounds.lo, bounds.hi, counted, max(elsewhere, 0), noise, has_centre=True
     )
     return Answer(evidence.value, evidence, evidence.status)
 

@@ -39,6 +39,8 @@ class VarianceEvidence:
         Noise of each of them.
     outside : Outside
         What the radius draws imply about clipped records.
+    constant : bool
+        Whether most records have one public value: the answer is 0 if noise may explain the rest.
 
     Notes
     -----
@@ -62,6 +64,7 @@ class VarianceEvidence:
     sums: tuple[int, int]
     noise: NoisyTerm
     outside: Outside
+    constant: bool = False
 
     @property
     def reach(self) -> int:
@@ -71,6 +74,8 @@ class VarianceEvidence:
     @property
     def square(self) -> Fraction:
         """The variance, in squared steps."""
+        if self.constant and self.noise.explains(self.sums[0]):
+            return Fraction(0)
         share = Fraction(self.sums[0], max(sum(self.sums), 1))
         return self.reach**2 * min(max(share, Fraction(0)), Fraction(1))
 
