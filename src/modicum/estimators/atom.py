@@ -46,8 +46,8 @@ __all__ = [
 
 Way = Literal["none", "radii", "range"]
 
-_FAVOUR = 90  # tenths of a nat by which home is preferred to the widest radius
-_TARGET = 0.45  # of the records, outside the radius
+_SURE = 50  # times: an atom at home is missed more seldom
+_TARGET = 0.4  # of the records, outside the radius
 _ATOM = 0.7  # if more of the records are elsewhere, home is no atom
 _CLEAR = 5.0  # a count of so many noise scales needs no second one
 _KEPT = 0.76  # of the noise's precision, for the last step: 1.3 times the noise of known bounds
@@ -122,16 +122,17 @@ class Atom:
 
 
 def find_home(here: Setting, records: RecordSummary, n0: int) -> Steps[Home]:
-    """[H1] A radius about home, every second half octave, with about 45 % of the records outside.
+    """[H1] A radius about home, in quarter octaves, with about 40 % of the records outside.
 
-    If home is an atom, all radii up to the next records are equally good, of which there are some
-    50; home is preferred to the widest by 9 nats, and each radius to the next smaller one by 1/10.
+    If home is an atom, all radii up to the next records are equally good. Home is preferred to each
+    of the m radii by ln(50 m) nats or more: an atom is missed less than once in 50. The finer the
+    radii, the better is one of them for data without an atom, which may be close together.
     """
     home = home_of(here.lattice)
     reach = max(here.lattice.last - home, home - here.lattice.first, 1)
-    fine = RadiusGrid.between(1, reach).radii
-    radii = (0, *fine[1:-1:2], fine[-1])
-    grid = RadiusGrid(radii, (-_FAVOUR, *range(len(radii) - 2, -1, -1)))
+    radii = RadiusGrid.between(1, reach, 4).radii
+    favour = math.ceil(math.log(_SURE * len(radii)))
+    grid = RadiusGrid(radii, (-favour, *(0 for _ in radii[1:])))
     # An eighth of a median's subsample is enough for a radius this coarse.
     level = subsample_level(n0 << 3) if n0 > 1 << 12 else 0
     expected = expected_records(here.purse, n0)
@@ -141,7 +142,7 @@ def find_home(here: Setting, records: RecordSummary, n0: int) -> Steps[Home]:
         home,
         grid,
         targets=(round(_TARGET * n0) >> level,),
-        tilts=(Fraction(1, 10),),
+        tilts=(Fraction(1),),
         level=level,
         share=here.purse.share_for(strength, "subsample"),
     )

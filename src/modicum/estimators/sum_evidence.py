@@ -50,13 +50,15 @@ class SumEvidence:
     @property
     def value(self) -> Fraction:
         """The released sum in the data's unit."""
-        total = self.noisy if self.home is None else self._or_all_at(self.home)
-        return total * Fraction(self.lattice.step)
+        return self._steps * Fraction(self.lattice.step)
 
-    def _or_all_at(self, home: int) -> int:
-        """The sum, or that of as many records at home, if nothing speaks against it."""
-        there = home * max(self.count, 0)
-        surer = self.noise.explains(abs(home) * self.count_noise.variance**0.5)
+    @property
+    def _steps(self) -> int:
+        """The sum in steps, or that of as many records at home, if nothing speaks against it."""
+        if self.home is None:
+            return self.noisy
+        there = self.home * max(self.count, 0)
+        surer = self.noise.explains(abs(self.home) * self.count_noise.variance**0.5)
         return there if surer and self.noise.explains(self.noisy - there) else self.noisy
 
     def too_little(self, alpha: float) -> bool:
@@ -81,10 +83,9 @@ class SumEvidence:
             excess = 0.0 if self.outside is None else self.outside.excess(0.1 * alpha)
             below += excess * (self.lo - first)
             above += excess * (last - self.hi)
-        value = float(self.value)
         return Interval(
-            min((self.noisy - below - 0.5 * most) * self.lattice.step, value),
-            max((self.noisy + above + 0.5 * most) * self.lattice.step, value),
+            min(self.noisy - below - 0.5 * most, self._steps) * self.lattice.step,
+            max(self.noisy + above + 0.5 * most, self._steps) * self.lattice.step,
         )
 
     def _side(self, alpha: float, tail: float, distance: int | None) -> float:
