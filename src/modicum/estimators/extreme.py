@@ -15,17 +15,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from modicum.errors import InvalidArgument
-from modicum.estimators.atom import find_home, look_elsewhere
+from modicum.estimators.atom import Home, find_home, home_of, look_elsewhere
 from modicum.estimators.clipping import Setting, find_centre
 from modicum.estimators.mean_evidence import NoisyTerm
+from modicum.estimators.outside import Outside
 from modicum.estimators.purse import Purse
 from modicum.estimators.purses import open_purse
+from modicum.estimators.remarks import perhaps_unseen
 from modicum.estimators.schedule import Schedule, count_share, mean_schedule
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.octaves import CELLS, OctavePrior
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
-from modicum.status import OK, Status, unseen
+from modicum.status import Status, unseen
 from modicum.steps import Steps, draw, need_both
 from modicum.summaries.records import Records, RecordSummary
 from modicum.summaries.tails import Tails
@@ -36,6 +38,7 @@ POWER = Fraction(16)  # of the prior, r^-power in the distance from the centre
 LEAST_POWER = 2.0
 SLACK = 8.0  # nats by which the records elsewhere outweigh the prior
 COLLAPSED = 40  # a point within 2^-40 of the range from the centre
+BY_CHANCE = 1e-4  # the prior alone would draw a point as far more often
 MOST_CENTRE = Fraction(2, 5)  # no centre takes more, what is looked for at home included
 NEGLIGIBLE = 60.0  # candidates with more records beyond than are kept weigh at most e^-60 of all
 MOST_KEPT = 1 << 22
@@ -43,6 +46,11 @@ NO_CENTRE = Status(
     "few_records",
     "too little data for this budget: no private centre was possible, so distances are measured "
     "from zero; a larger budget helps",
+)
+HEAVY = Status(
+    "heavy_tail",
+    "the tail looks heavy: the record may be further out than the default interval allows for; "
+    "interval(tail=2) allows for more",
 )
 HIDDEN = Status(
     "range_end",
@@ -74,6 +82,8 @@ class ExtremeEvidence:
         Whether distances are measured from a private centre.
     count_noise : NoisyTerm or None
         Noise of the count, if it is known.
+    half : (float, int) or None
+        About how many records are further from home than a radius, and the radius: released.
 
     Notes
     -----
@@ -99,6 +109,7 @@ class ExtremeEvidence:
     count: int
     has_centre: bool
     count_noise: NoisyTerm | None = None
+    half: tuple[float, int] | None = None
 
     @property
     def _last(self) -> int:
@@ -164,7 +175,27 @@ class ExtremeEvidence:
         """What the released numbers warn of."""
         if not self.has_centre:
             return NO_CENTRE
-        return HIDDEN if self._collapsed else OK
+        if self._collapsed:
+            return HIDDEN
+        distance = self._point - self.prior.centre
+        if self._heavy:
+            return HEAVY
+        most = self.exceeded_at_most(0.02)
+        return perhaps_unseen(most, self.count, distance, self._last - self._point)
+
+    @property
+    def _heavy(self) -> bool:
+        """Whether the tail between half of the data and the point looks heavier than assumed."""
+        home = home_of(self.lattice) * (1 if self.largest else -1)
+        outside = Outside(
+            radii=(self._point - home,),
+            widest=self.lattice.width,
+            candidates=1,
+            eta=float(self.epsilon),
+            power=float(self.prior.power - 1),
+            seen=self.half,
+        )
+        return self._point > home and outside.heavy()
 
     @property
     def none_seen(self) -> bool:
@@ -174,7 +205,9 @@ class ExtremeEvidence:
     @property
     def _collapsed(self) -> bool:
         """Whether the point is as good as the centre: what is beyond may be outweighed."""
-        return self.drawn - self.prior.centre <= self.lattice.width >> COLLAPSED
+        distance = self.drawn - self.prior.centre
+        by_chance = self._beyond(distance) - self._beyond(0) > math.log(BY_CHANCE)
+        return by_chance or distance <= self.lattice.width >> COLLAPSED
 
     @property
     def condition(self) -> str:
@@ -235,7 +268,7 @@ def extreme(column: str | None, lattice: Lattice, event: Event, *, largest: bool
     counting = purse.noisy((tails.count,), sensitivity=1, share=count_share(purse))  # [E1]
     (count,) = yield from draw("count", counting)
     schedule = mean_schedule(lattice, purse, count, "clip")
-    centre, power = yield from _centre_and_power(here, records, schedule, count)  # [E2]
+    centre, power, half = yield from _centre_and_power(here, records, schedule, count)  # [E2]
 
     sign = 1 if largest else -1
     values = tails.highest() if largest else -tails.lowest()[::-1]
@@ -256,29 +289,33 @@ def extreme(column: str | None, lattice: Lattice, event: Event, *, largest: bool
         count=count,
         has_centre=schedule.has_centre,
         count_noise=NoisyTerm(counting.noise[0], 1.0),
+        half=half,
     )
     return Answer(evidence.value, evidence, evidence.status)
 
 
 def _centre_and_power(
     here: Setting, records: RecordSummary, schedule: Schedule, count: int
-) -> Steps[tuple[int, Fraction]]:
-    """[E2] The centre, and a power of the prior that the records elsewhere can outweigh.
+) -> Steps[tuple[int, Fraction, tuple[float, int] | None]]:
+    """[E2] The centre, a power of the prior that the records elsewhere can outweigh, and a half.
 
     If a good part of the records is one public value ([H1, H2] of the mean), the point has to be
     found among the others, which are fewer.
     """
+    half = None
     if schedule.has_centre:
         home = yield from find_home(here, records, count)
-        if home.radius == 0:
+        if home.radius:
+            half = Home.part(count), home.radius
+        else:
             atom = yield from look_elsewhere(here, schedule, home, count)
             if atom.way != "none":
                 sure = max(0.0, atom.found - 2 * atom.noise)
                 nats = sure * float(here.purse.range_for(None)) / 2 - SLACK
                 power = min(float(POWER), max(LEAST_POWER, nats / math.log(here.lattice.width + 2)))
-                return home.point, Fraction(round(power * 1024), 1024)
+                return home.point, Fraction(round(power * 1024), 1024), None
     centre = yield from find_centre(here, records, schedule, count)
-    return centre, POWER
+    return centre, POWER, half
 
 
 def kept_records(lattice: Lattice, purse: Purse) -> int:

@@ -6,9 +6,9 @@ from typing import Protocol
 
 from modicum.estimators.outside import Outside
 from modicum.exact.lattice import Lattice
-from modicum.status import Status
+from modicum.status import OK, Status
 
-__all__ = ["APART", "BEYOND", "FEW", "HEAVY", "NO_CENTRE", "TOO_LITTLE", "judged"]
+__all__ = ["APART", "BEYOND", "FEW", "HEAVY", "NO_CENTRE", "TOO_LITTLE", "judged", "perhaps_unseen"]
 
 FEW = Status(
     "wide_noise",
@@ -80,12 +80,24 @@ def judged(evidence: _Clipped, outside: Outside, n0: int, otherwise: Status) -> 
         return TOO_LITTLE
     if outside.excess(0.05):
         return BEYOND.filled(records=max(outside.counted or 0, 0))
-    lattice, far = evidence.lattice, _FAR * (evidence.hi - evidence.lo)
+    lattice, width = evidence.lattice, evidence.hi - evidence.lo
+    room = max(evidence.lo - lattice.first, lattice.last - evidence.hi)
     most = outside.counted_at_most(0.02)
-    if (
-        otherwise.ok
-        and most > _GOOD_PART * n0
-        and max(evidence.lo - lattice.first, lattice.last - evidence.hi) > far
-    ):
+    return perhaps_unseen(most, n0, width, room) if otherwise.ok else otherwise
+
+
+def perhaps_unseen(most: float, n0: int, width: int, room: int) -> Status:
+    """Say if a good part of the records may lie where it would change the answer by everything.
+
+    Parameters
+    ----------
+    most : float
+        How many records may lie outside.
+    n0 : int
+        The noisy count.
+    width, room : int
+        How far the others reach, and how much further these may lie, in steps.
+    """
+    if most > _GOOD_PART * n0 and room > _FAR * width:
         return UNSEEN.filled(records=round(most))
-    return otherwise
+    return OK
