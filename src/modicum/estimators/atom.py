@@ -47,6 +47,7 @@ __all__ = [
 Way = Literal["none", "radii", "range"]
 
 _SURE = 50  # times: an atom at home is missed more seldom
+_SLOPE = 40  # a radius weighs e^(1/40) times what the next smaller one does
 _TARGET = 0.4  # of the records, outside the radius
 _ATOM = 0.7  # if more of the records are elsewhere, home is no atom
 _CLEAR = 5.0  # a count of so many noise scales needs no second one
@@ -124,15 +125,16 @@ class Atom:
 def find_home(here: Setting, records: RecordSummary, n0: int) -> Steps[Home]:
     """[H1] A radius about home, in quarter octaves, with about 40 % of the records outside.
 
-    If home is an atom, all radii up to the next records are equally good. Home is preferred to each
-    of the m radii by ln(50 m) nats or more: an atom is missed less than once in 50. The finer the
-    radii, the better is one of them for data without an atom, which may be close together.
+    If home is an atom, all radii up to the next records are equally good. A radius weighs e^(1/40)
+    times what the next smaller one does, so all together 40 times the widest, and home at least 50
+    times that: an atom is missed less than once in 50. The finer the radii, the better is one of
+    them for data without an atom, which may be close together.
     """
     home = home_of(here.lattice)
     reach = max(here.lattice.last - home, home - here.lattice.first, 1)
     radii = RadiusGrid.between(1, reach, 4).radii
-    favour = math.ceil(math.log(_SURE * len(radii)))
-    grid = RadiusGrid(radii, (-favour, *(0 for _ in radii[1:])))
+    favour = math.ceil(_SLOPE * math.log(_SURE * _SLOPE))
+    grid = RadiusGrid(radii, (-favour, *range(len(radii) - 2, -1, -1)))
     # An eighth of a median's subsample is enough for a radius this coarse.
     level = subsample_level(n0 << 3) if n0 > 1 << 12 else 0
     expected = expected_records(here.purse, n0)
@@ -142,7 +144,7 @@ def find_home(here: Setting, records: RecordSummary, n0: int) -> Steps[Home]:
         home,
         grid,
         targets=(round(_TARGET * n0) >> level,),
-        tilts=(Fraction(1),),
+        tilts=(Fraction(1, _SLOPE),),
         level=level,
         share=here.purse.share_for(strength, "subsample"),
     )
