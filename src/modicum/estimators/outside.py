@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.mechanisms.noise import Noise
-from modicum.mechanisms.radius import Selection
+from modicum.mechanisms.radius import Selection, quadrature
 
 __all__ = ["Outside"]
 
@@ -240,7 +240,7 @@ def _drawn(power: float, tail: float, selection: Selection) -> tuple[Floats, Flo
     costs = numbers + power * places
     weights = np.exp(costs.min(axis=1, keepdims=True) - costs)
     if selection == "flip":  # the integral over arrival times, as in mechanisms/radius.py
-        nodes, node_weights = np.polynomial.legendre.leggauss(_NODES)
+        nodes, node_weights = quadrature(_NODES)
         failed = np.log1p(-(nodes[:, None, None] + 1) / 2 * weights)
         others = np.exp(failed.sum(axis=2, keepdims=True) - failed)
         weights = weights * np.tensordot(node_weights / 2, others, axes=1)

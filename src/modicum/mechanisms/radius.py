@@ -20,7 +20,7 @@ from modicum.exact.levels import draw_level
 from modicum.mechanisms.law import SECRET, Law
 from modicum.privacy.event import BoundedRange, Event, Pure
 
-__all__ = ["RadiusDraw", "RadiusGrid"]
+__all__ = ["RadiusDraw", "RadiusGrid", "quadrature"]
 
 Selection = Literal["flip", "exponential"]
 
@@ -164,7 +164,7 @@ class RadiusDraw(Law[tuple[int, ...]]):
         # every other j has arrived and been accepted before with probability t w_j. Hence
         # P(i) = w_i ∫_0^1 prod_{j != i} (1 - t w_j) dt, a polynomial of degree m - 1, on which
         # Gauss-Legendre with ceil(m / 2) nodes is exact.
-        nodes, node_weights = _quadrature((len(gaps) + 1) // 2)
+        nodes, node_weights = quadrature((len(gaps) + 1) // 2)
         times = (nodes + 1) / 2
         others = np.delete(weights, chosen)
         integral = float(node_weights @ np.prod(1 - times[:, None] * others, axis=1)) / 2
@@ -210,7 +210,7 @@ def _powers(per_octave: Literal[2, 4], octaves: int) -> list[int]:
 
 
 @functools.cache
-def _quadrature(nodes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def quadrature(nodes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Gauss-Legendre nodes and weights on [-1, 1]."""
     points, weights = np.polynomial.legendre.leggauss(nodes)
     return points, weights

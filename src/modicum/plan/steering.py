@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from modicum.exact.entropy import Entropy
 from modicum.mechanisms.law import Law
 from modicum.mechanisms.linear_level import LinearLevelLaw
 from modicum.mechanisms.quantile import RankLaw
-from modicum.mechanisms.radius import RadiusDraw
+from modicum.mechanisms.radius import RadiusDraw, quadrature
 from modicum.privacy.event import Event
 from modicum.release import Finding
 from modicum.runners.request import Question
@@ -137,14 +136,8 @@ def chances(law: RadiusDraw, side: int) -> Array:
     if law.selection == "exponential":
         result = weights / weights.sum()
     else:
-        nodes, node_weights = _legendre((len(weights) + 1) // 2)
+        nodes, node_weights = quadrature((len(weights) + 1) // 2)
         stays = 1 - np.outer((nodes + 1) / 2, weights)
         all_stay = np.prod(stays, axis=1)
         result = weights * ((node_weights / 2) @ (all_stay[:, None] / stays))
     return result
-
-
-@cache
-def _legendre(nodes: int) -> tuple[Array, Array]:
-    places, weights = np.polynomial.legendre.leggauss(nodes)
-    return places, weights
