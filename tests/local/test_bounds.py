@@ -146,6 +146,19 @@ def test_the_error_counts_what_is_seen_to_be_clipped() -> None:
     assert asked.clipped(answers, (1 << 24, 1 << 24))[2] < asked.mean(answers)[1]
 
 
+@pytest.mark.parametrize("kind", ["exponential", "lognormal", "normal"])
+def test_stated_errors_of_a_mean_count_what_a_tail_loses(kind) -> None:
+    """The bias of clipping, as far as it shows, beside what is drawn."""
+    errors, stated = [], []
+    for seed in range(6):
+        x = getattr(np.random.default_rng(seed), kind)(size=60_000) * 10
+        found = played(local.mean(within=(-1e9, 1e9), epsilon=4, session=f"{seed:032x}"), x, seed)
+        errors.append(found.value - x.mean())
+        stated.append(found.standard_error)
+    real = math.sqrt(np.mean(np.square(errors)))
+    assert 0.45 < real / math.sqrt(np.mean(np.square(stated))) < 1.6
+
+
 @pytest.mark.parametrize(("cells", "epsilon"), [(64, 8), (64, "6.5"), (10, 4), (64, 1)])
 def test_stated_errors_of_a_histogram_are_the_real_ones(cells, epsilon) -> None:
     """Also where an answer says nearly everything, and who is asked is what is left of chance."""

@@ -101,10 +101,12 @@ class WindowRound(Round):
         [W1] The last k <= W outcomes and the window of a position v share max(0, v - M + k). So an
         answer is one of them with probability (k e^-ε + (1 - e^-ε) max(0, v - M + k))/Z, and the
         share of such answers tells the average of max(0, v - M + k)/k: of a tent that is 1 at the
-        bound and 0 from k positions on. Tents of k and of 2k positions tell the share c at the
-        bound and the density d next to it. Beyond, a tail that goes on at that rate has a mean
-        excess of c/d; no more than the width is assumed. Many at the bound with nobody next to it
-        have no such tail: they may lie as far as there is room.
+        bound and 0 from k positions on. If the density falls like e^(-h u) both before and beyond
+        the bound, with a share c beyond, tents of k and 2k positions hold c (e^(hk) - 1)/(hk) and
+        c (e^(2hk) - 1)/(2hk): their ratio (e^(hk) + 1)/2 tells h and c. A power tail that falls at
+        that rate there has a mean excess of 1/(h - 1/w), w the width; no more than the width is
+        assumed. Many at the bound with nobody next to it have no such tail: they may lie as far as
+        there is room.
         """
         near = min(self.window.reach // 8, self.window.width // 2)
         if not any(room) or near < 1:
@@ -115,8 +117,11 @@ class WindowRound(Round):
             if far:
                 (one, error), (two, _) = (self._tent(outcomes, k) for k in (near, 2 * near))
                 share, variance = share + one, variance + error**2
-                edge, beside = max(0.0, 2 * one - two - error), two - one
-                excess = min(self.window.reach, edge * near / (2 * max(beside, error))) * unit
+                beside = two - one
+                rate = math.log1p(2 * max(beside, error) / max(one, error))
+                edge = max(0.0, one * rate / math.expm1(rate) - error)
+                least = 1 / self.window.reach
+                excess = unit / max(rate / near - least, least)
                 # Even a density two deviations larger would go on beyond the width.
                 most = beside + 2 * error
                 if edge > _MANY * error and edge * near > 2 * self.window.reach * most:
