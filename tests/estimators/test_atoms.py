@@ -1,5 +1,7 @@
 """Columns of real tables: 0/1, zeros beside amounts, ties, one value; in tight and wide ranges."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -125,17 +127,34 @@ def test_others_that_noise_may_explain_cost_no_more_than_known_bounds(statistic)
 @pytest.mark.parametrize("statistic", ["mean", "sum", "std"])
 @pytest.mark.parametrize("within", [(0, 1), (-1, 1), (-1e9, 1e9)])
 def test_a_column_of_zeros_is_answered_exactly(within, statistic) -> None:
-    """Noise that may explain what was seen is taken to: in the answer, not in its interval."""
-    for found in answers(getattr(ask, statistic)(within=within, epsilon=1), np.zeros(N), 12):
+    """Noise that may explain what was seen is taken to: in the answer, not in its interval.
+
+    A far draw of the noise, below what any data can have, leaves an interval as wide as the noise.
+    """
+    widths = []
+    for found in answers(getattr(ask, statistic)(within=within, epsilon=1), np.zeros(N), 60):
         lower, upper = found.evidence.interval(0.95, 3)
         assert lower <= float(found.value) <= upper
-        assert upper - lower > 0
+        widths.append(upper - lower)
+    assert min(widths) > 0.2 * np.median(widths)
     exact = [
         f
         for f in answers(getattr(ask, statistic)(within=within, epsilon=1), np.zeros(N), 12)
         if f.value == 0
     ]
     assert len(exact) > 8
+
+
+@pytest.mark.parametrize("statistic", ["mean", "std"])
+def test_an_interval_is_never_shorter_than_the_noise(statistic) -> None:
+    """Noise far below what any data can have: the interval was a single point."""
+    (found,) = answers(getattr(ask, statistic)(within=(0, 1), epsilon=1), np.zeros(100), 1)
+    evidence, ends = found.evidence, []
+    for deviations in (0, 9):
+        low = -round(deviations * evidence.noise.variance**0.5)
+        drawn = {"left": low} if statistic == "mean" else {"sums": (low, evidence.sums[1])}
+        ends.append(replace(evidence, **drawn).interval(0.95, 3).upper)
+    assert ends[1] == ends[0] > 0
 
 
 def test_a_column_of_one_value_is_answered_exactly() -> None:

@@ -78,12 +78,13 @@ class BoundedEvidence:
     def interval(self, level: float, tail: float | None) -> Interval:
         """Return the ratio's extremes over the noise's box; nothing is clipped, whatever the tail.
 
-        Rounding moves each value, and so the mean, by half a step at most.
+        Rounding moves each value, and so the mean, by half a step at most. The true sums are no
+        less than 0, so neither is taken to be: then the interval never shrinks to a point.
         """
         z = self.noise.bound((1 - level) / 2)
+        sums = max(self.left, 0), max(self.right, 0)
         lower, upper = (
-            self.lattice.first + self.lattice.width * share
-            for share in share_between(self.left, self.right, z)
+            self.lattice.first + self.lattice.width * share for share in share_between(*sums, z)
         )
         value = float(self.value)
         return Interval(

@@ -101,7 +101,7 @@ class VarianceEvidence:
     def interval(self, level: float, tail: float | None) -> Interval:
         """Interval for the answer (of the clipped data if ``tail`` is None)."""
         alpha = 1 - level
-        s1, s2 = (float(each) for each in self.sums)
+        s1, s2 = (max(float(each), 0.0) for each in self.sums)  # as the true ones are
         beyond = 0.0 if tail is None else _BEYOND * alpha
         alpha -= beyond
         main, lack = self.noise.bound(0.8 * alpha), self.noise.bound(0.1 * alpha)
