@@ -37,9 +37,30 @@ demo-shuffle: .venv/.demo  ## show people, a shuffler and a server as processes 
 test: lint  ## lint, check types and layers, run the quick tests
 	$(BIN)/$(PYTEST) -m "not slow"
 
+# Every part ends within an hour on two cores.
+SLOW := $(BIN)/$(PYTEST) -m slow -o faulthandler_timeout=3600
+
 .PHONY: test-all
-test-all: lint lowest wheel test-engines lowest-engines test-server test-opendp test-sklearn  ## the same with the slow tests, the lowest versions, the built wheel, Spark, Dask, Ibis, PostgreSQL, OpenDP and scikit-learn
-	$(BIN)/$(PYTEST) -m "slow or not slow" -o faulthandler_timeout=3600
+test-all: test slow lowest wheel test-engines lowest-engines test-server test-opendp test-sklearn  ## the same with the slow tests, the lowest versions, the built wheel, Spark, Dask, Ibis, PostgreSQL, OpenDP and scikit-learn
+
+.PHONY: slow
+slow: slow-audit slow-laws slow-estimators slow-rest  ## the slow tests, part by part: slow-audit, slow-laws, slow-estimators, slow-rest
+
+.PHONY: slow-audit
+slow-audit: .venv/.dev
+	$(SLOW) tests/audit
+
+.PHONY: slow-laws
+slow-laws: .venv/.dev
+	$(SLOW) tests/laws tests/mechanisms
+
+.PHONY: slow-estimators
+slow-estimators: .venv/.dev
+	$(SLOW) tests/estimators
+
+.PHONY: slow-rest
+slow-rest: .venv/.dev
+	$(SLOW) tests --ignore tests/audit --ignore tests/laws --ignore tests/mechanisms --ignore tests/estimators
 
 .PHONY: lowest
 lowest: .venv-lowest/.lowest
