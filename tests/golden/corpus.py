@@ -1,0 +1,88 @@
+"""Seeded releases of every statistic, in numbers: what no change of the house may move."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import modicum as mo
+from modicum.estimators.registry import REGISTRY
+from modicum.estimators.vector_row import VectorRow
+from modicum.exact.entropy import SeededEntropy
+from modicum.exact.lattice import Lattice
+
+CORPUS = Path(__file__).with_name("corpus.jsonl")
+FLOATS = ("value", "interval", "values", "lower", "upper")
+PRICES = {"pure": mo.pure(1), "zcdp": mo.zcdp("0.05")}
+WITHIN = {"skewed": (-1e9, 1e9), "mostly zeros": (0, 168), "few": (-1000, 5000)}
+
+
+def tables() -> dict[str, NDArray[np.float64]]:
+    """Skewed amounts, hours that are mostly 0, and a dozen rows; three columns each."""
+    rng = np.random.default_rng(20)
+    hours = np.where(rng.random((2100, 3)) < 0.7, 0.0, np.round(rng.normal(38, 9, (2100, 3))))
+    return {
+        "skewed": rng.lognormal(3, 1, (2400, 3)),
+        "mostly zeros": hours.clip(0, 168),
+        "few": rng.normal(40, 8, (12, 3)),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A row of the registry with one of its options, a price and a table."""
+
+    row: Any
+    option: int
+    price: str
+    table: str
+
+    @property
+    def name(self) -> str:
+        """Unique and stable."""
+        row = self.row
+        return f"{row.statistic}, {row.method}, option {self.option}, {self.price}, {self.table}"
+
+    def released(self, data: NDArray[np.float64]) -> mo.Release | mo.ArrayRelease:
+        """Release it with seeded draws."""
+        row, budget = self.row, PRICES[self.price]
+        lattice = Lattice.within(WITHIN[self.table]) if row.needs_range else None
+        request = row.request(None, lattice, budget, row.options[self.option])
+        several = isinstance(row, VectorRow) and row.statistic != "vector"
+        curator = mo.Curator(
+            data if several else data[:, 0].copy(),
+            budget=budget,
+            entropy=SeededEntropy(self.name),
+        )
+        return curator.run(request)
+
+
+def cases() -> Iterator[Case]:
+    """All of them, in a fixed order."""
+    for row in REGISTRY:
+        for option in range(len(row.options)):
+            for price in PRICES:
+                if price in row.kinds:
+                    for table in WITHIN:
+                        yield Case(row, option, price, table)
+
+
+def observed(case: Case, data: NDArray[np.float64]) -> dict[str, Any]:
+    """Return what is compared: every draw, its cost, and the answer."""
+    found = json.loads(case.released(data).to_json())
+    answer = {key: found[key] for key in (*FLOATS, "code", "usable") if key in found}
+    return {
+        "case": case.name,
+        **answer,
+        "draws": [[step["label"], step["outcome"], _cost(step)] for step in found["journal"]],
+    }
+
+
+def _cost(step: dict[str, Any]) -> str:
+    return next((str(value) for key, value in step.items() if key.endswith("_exact")), "")
