@@ -183,7 +183,8 @@ class Record:
     code : str
         The same in one stable word, see :class:`modicum.status.Status`.
     journal : tuple of Entry
-        Every intermediate draw; their costs add up to ``event`` (for a unit of one row).
+        Every intermediate draw; their costs add up to ``event`` (for a unit of one row). If that
+        is (ε, δ), they add up to the largest ρ that implies it.
     evidence : Basis
         What ``interval`` computes from.
     engine : str
