@@ -21,7 +21,7 @@ from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit, swap_event
 from modicum.status import USABLE, Code, Status, judged, step_words
-from modicum.writing import event_fields, plain, range_text, short
+from modicum.writing import draws_heading, event_fields, plain, range_text, short
 
 __all__ = [
     "HTML",
@@ -240,7 +240,7 @@ class Record:
 
     def explain(self) -> str:
         """Tell step by step what was drawn, what it cost, and what the interval assumes."""
-        lines = [str(self), "", "Every draw, in order:"]
+        lines = [str(self), "", draws_heading(self.event)]
         for entry in self.journal:
             shown = ", ".join(f"{k}={short(v)}" for k, v in entry.parameters.items())
             said = entry.words or short(entry.outcome)

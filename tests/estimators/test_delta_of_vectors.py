@@ -54,6 +54,7 @@ def test_many_columns_are_answered_as_their_rho_is_and_charged_as_asked(question
     assert from_text(to_text(release)) == release
     assert '"delta_exact": "1/1000000"' in release.to_json()
     assert "(ε, δ) = (1, 0.000001)" in str(release)
+    assert "a ρ that implies the price" in release.explain()
 
 
 @each_statistic
