@@ -20,9 +20,9 @@ from modicum.group_by import GroupBy, checked_keys, key_event
 from modicum.grouped import GroupedRelease
 from modicum.hints import no_attribute
 from modicum.mechanisms.keys import KeySelection
-from modicum.paying import Bill, checked_key, payer_for, price_of, request_text
+from modicum.paying import Bill, checked_key, fitted, payer_for, price_of, request_text
 from modicum.privacy.budget import Budget
-from modicum.privacy.event import Approximate, cost, event_of
+from modicum.privacy.event import Approximate, cost
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit
 from modicum.recording import recorded
@@ -113,8 +113,7 @@ class Curator:
     sum = _method(ask.sum)
     count = _method(ask.count)
     quantile, median = _method(ask.quantile), _method(ask.median)
-    quantiles = _method(ask.quantiles)
-    histogram = _method(ask.histogram)
+    quantiles, histogram = _method(ask.quantiles), _method(ask.histogram)
     cdf = _method(ask.cdf)
     variance, std = _method(ask.variance), _method(ask.std)
     iqr = _method(ask.iqr)
@@ -204,6 +203,7 @@ class Curator:
         InvalidArgument, MissingColumn, UnsupportedData
             For bad arguments or columns; nothing is read or charged.
         """
+        requests = fitted(requests, self._source, self._kind)
         with self._paying(requests, self._unit) as bill:
             done: Mapping[str, R] | None = bill.done
             if done is not None:
@@ -348,7 +348,7 @@ class Curator:
                         key: self._release(request, walks[name], unit, bill)
                         for key, walks in zip(keys, groups, strict=True)
                     },
-                    event=event_of(request.budget),
+                    event=request.event,
                     unit=unit,
                     selection=selection,
                     engine=self._source.engine,

@@ -13,6 +13,7 @@ from modicum.exact.entropy import SYSTEM
 from modicum.frames.people import check_unit, reader_of
 from modicum.frames.reader import check_column, read_as
 from modicum.frames.source import open_source
+from modicum.paying import fitted
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.recording import recorded
@@ -80,15 +81,16 @@ def answered(question: Question[R], table: Table, unit: Unit, account: str) -> R
     """Answer a question from a table; ``account`` says who counts what it costs."""
     source = open_source(table)
     check_column(source, question.place, question.lattice)
+    requests = fitted({"answer": question}, source, question.budget.kind)
     check_unit(source, unit)
     walks = run(
-        {"answer": question},
+        requests,
         reader_of(source, unit, [read_as(source, question.place, question.lattice)]),
         unit=unit,
         charge=lambda: None,
         entropy=SYSTEM,
     )
-    return recorded(question, walks["answer"], source, unit, account, SYSTEM)
+    return recorded(requests["answer"], walks["answer"], source, unit, account, SYSTEM)
 
 
 def _one_shot(question: Callable[P, Question[R]], *, example: str) -> OneShot[P, R]:

@@ -9,12 +9,15 @@ from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
 from modicum.errors import BudgetExceeded, InvalidArgument, LedgerError
+from modicum.frames.source import Source
+from modicum.frames.vectors import width_of
 from modicum.privacy.budget import Budget, Kind, chosen_budget
-from modicum.privacy.event import cost, event_of
+from modicum.privacy.event import cost
 from modicum.privacy.filter import Filter
 from modicum.privacy.ledger.account import Charge, checked_name
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit, checked_unit
+from modicum.release import Record
 from modicum.runners.request import Question
 from modicum.stored import from_text, to_text
 from modicum.summaries.columns import Columns
@@ -25,11 +28,13 @@ __all__ = [
     "MemoryPayer",
     "Payer",
     "checked_key",
+    "fitted",
     "payer_for",
     "price_of",
     "request_text",
 ]
 
+R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 _NO_LEDGER = "a key needs a ledger that remembers it: Curator(..., ledger=, account=)"
 
@@ -225,7 +230,11 @@ def _named(column: str | Columns | None) -> object:
 
 
 def request_text(requests: Mapping[str, Question[Any]], unit: Unit, **more: object) -> str:
-    """Say what is asked, from public arguments only: the same question, the same text."""
+    """Say what is asked, from public arguments only: the same question, the same text.
+
+    A question that is answered for another price has another text, so that a key that was charged
+    for (ε, 0) is no charge for (ε, δ).
+    """
     asked = {
         name: {
             "statistic": request.statistic,
@@ -236,6 +245,7 @@ def request_text(requests: Mapping[str, Question[Any]], unit: Unit, **more: obje
             else [request.lattice.lo, request.lattice.hi, request.lattice.step],
             "options": repr(request.options),
             "budget": repr(request.budget),
+            **({} if request.rho is None else {"noise": "zcdp"}),
         }
         for name, request in requests.items()
     }
@@ -276,13 +286,38 @@ def price_of(requests: Iterable[object], kind: Kind) -> Budget:
     InvalidArgument
         If one is no request, or has no price in it.
     """
-    total = Budget(kind, Fraction(0))
+    checked = _checked(requests)
+    return sum((cost(each.event, kind) for each in checked), start=Budget(kind, Fraction(0)))
+
+
+def fitted(
+    requests: Mapping[str, Question[R]], source: Source, kind: Kind
+) -> dict[str, Question[R]]:
+    """Return requests as they are answered from a source, and paid from a kind of budget.
+
+    Raises
+    ------
+    InvalidArgument
+        If one is no request, or has a budget that cannot be spent.
+    """
+    _checked(requests.values())
+    return {name: _fitted(each, source, kind) for name, each in requests.items()}
+
+
+def _fitted(request: Question[R], source: Source, kind: Kind) -> Question[R]:
+    if request.columns is None:
+        return request
+    return request.of_width(width_of(source, request.columns), kind)
+
+
+def _checked(requests: Iterable[object]) -> tuple[Question[Any], ...]:
+    checked = []
     for request in requests:
         if not isinstance(request, Question):
             raise InvalidArgument(
                 "a request must be made with modicum.request, for example "
                 f"modicum.request.mean(...), got {type(request).__name__}"
             )
-        price = chosen_budget(None, None, request.budget)
-        total = total + cost(event_of(price), kind)
-    return total
+        chosen_budget(None, None, request.budget)
+        checked.append(request)
+    return tuple(checked)

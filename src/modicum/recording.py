@@ -6,7 +6,6 @@ from typing import TypeVar
 
 from modicum.exact.entropy import Entropy
 from modicum.frames.source import Source
-from modicum.privacy.event import event_of
 from modicum.privacy.unit import Unit
 from modicum.release import Record
 from modicum.runners.request import Question
@@ -27,7 +26,7 @@ def recorded(
     release: R = walk.answer.released(
         statistic=question.statistic,
         column=_text(question.place),
-        event=event_of(question.budget),
+        event=question.event,
         unit=unit,
         lattice=question.lattice,
         ranged=question.ranged,

@@ -21,7 +21,7 @@ from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit, swap_event
 from modicum.status import USABLE, Code, Status, judged, step_words
-from modicum.writing import event_fields, plain, range_text, short
+from modicum.writing import draws_heading, event_fields, plain, range_text, short
 
 __all__ = [
     "HTML",
@@ -183,7 +183,8 @@ class Record:
     code : str
         The same in one stable word, see :class:`modicum.status.Status`.
     journal : tuple of Entry
-        Every intermediate draw; their costs add up to ``event`` (for a unit of one row).
+        Every intermediate draw; their costs add up to ``event`` (for a unit of one row). If that
+        is (ε, δ), they add up to the largest ρ that implies it.
     evidence : Basis
         What ``interval`` computes from.
     engine : str
@@ -239,7 +240,7 @@ class Record:
 
     def explain(self) -> str:
         """Tell step by step what was drawn, what it cost, and what the interval assumes."""
-        lines = [str(self), "", "Every draw, in order:"]
+        lines = [str(self), "", draws_heading(self.event)]
         for entry in self.journal:
             shown = ", ".join(f"{k}={short(v)}" for k, v in entry.parameters.items())
             said = entry.words or short(entry.outcome)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 
-from modicum.privacy.event import Event
+from modicum.privacy.event import Approximate, Event
 
-__all__ = ["event_fields", "plain", "range_text", "short"]
+__all__ = ["draws_heading", "event_fields", "plain", "range_text", "short"]
 
 
 def event_fields(event: Event) -> dict[str, object]:
@@ -16,6 +16,12 @@ def event_fields(event: Event) -> dict[str, object]:
         amount = getattr(event, name)
         fields |= {name: float(amount), f"{name}_exact": str(amount)}
     return fields
+
+
+def draws_heading(event: Event) -> str:
+    """Say what a list of draws adds up to, if that is not the price itself."""
+    together = "; their costs are a ρ that implies the price" * isinstance(event, Approximate)
+    return f"Every draw, in order{together}:"
 
 
 def plain(value: object) -> object:

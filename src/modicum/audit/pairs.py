@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations_with_replacement
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,11 +13,15 @@ from modicum.exact.entropy import Entropy
 from modicum.frames.reader import read
 from modicum.frames.source import Source, open_source
 from modicum.frames.vectors import check_columns
+from modicum.paying import fitted
+from modicum.release import Record
+from modicum.runners.request import Question
 from modicum.steps import Ask
 from modicum.summaries.columns import Columns
 
 __all__ = ["Data", "Pair", "Remembered", "neighbours"]
 
+R = TypeVar("R", bound=Record)
 Data = tuple[float, ...]
 """Records of a small data set, in order."""
 
@@ -90,6 +94,10 @@ class Remembered:
             check_columns(self._source, column)
         else:
             self._source.check(column)
+
+    def fitted(self, question: Question[R]) -> Question[R]:
+        """Return a question as the live runner would answer it."""
+        return fitted({"audit": question}, self._source, question.budget.kind)["audit"]
 
     def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
         """Summaries in the order of the asks."""

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar
 from modicum.audit.pairs import Remembered
 from modicum.audit.report import Leak, Path
 from modicum.errors import InvalidArgument
-from modicum.privacy.event import Event, event_of
+from modicum.privacy.event import Event
 from modicum.release import Finding
 from modicum.runners.live import Reader
 from modicum.runners.replay import Replayed, Run, replay
@@ -55,7 +55,8 @@ class Family:
         readers = tuple(Remembered(table) for table in data)
         for reader in readers:
             reader.check(request.place)
-        return cls(request, event_of(request.budget), tuple(data), readers)
+        request = readers[0].fitted(request)
+        return cls(request, request.allowance, tuple(data), readers)
 
     def start(self, draws: Draws) -> tuple[list[Run], Leak | None]:
         """Start every data set's run, with these outcomes, and compare what they show."""

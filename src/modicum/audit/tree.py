@@ -182,8 +182,8 @@ class _Walk:
         return AuditReport(
             statistic=request.statistic,
             method=request.method,
-            kind=request.budget.kind,
-            claimed=request.budget.amount,
+            kind=request.budget.kind if request.rho is None else "zcdp",
+            claimed=request.budget.amount if request.rho is None else request.rho,
             worst=max(self._worst, 0.0),
             bound=self._bound,
             where=self._where,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 from modicum.array_release import ArrayRelease
 from modicum.estimators.row import ArrayRow, Chosen, ranged
@@ -29,9 +30,13 @@ class VectorRow(ArrayRow[Chosen]):
     of_rows : callable
         ``of_rows(columns, lattice, event, options)`` starts a run; ``begin`` starts one on an
         array.
+    turn : Fraction or None
+        Where a budget of (ε, δ) is spent as ρ, see :class:`~modicum.runners.request.Question`.
+        ``None``: nowhere.
     """
 
     of_rows: Begin[Chosen]
+    turn: Fraction | None = None
 
     def request(
         self, column: str | None, lattice: Lattice | None, budget: Budget, options: Chosen
@@ -55,6 +60,7 @@ class VectorRow(ArrayRow[Chosen]):
             lambda event: self.of_rows(columns, ranged(lattice), event, options),
             options,
             columns=columns,
+            turn=self.turn,
         )
 
 
@@ -66,6 +72,7 @@ def vector_row(
     of_rows: Begin[Chosen],
     kinds: tuple[Kind, ...] = ("pure", "zcdp", "approx"),
     proof: str | None = None,
+    turn: Fraction | None = None,
 ) -> VectorRow[Chosen]:
     """Make a row with a range for all components; its page has the statistic's name by default."""
     return VectorRow(
@@ -78,4 +85,5 @@ def vector_row(
         summary,
         lambda _column, lattice, event, chosen: of_rows(Columns(), ranged(lattice), event, chosen),
         of_rows,
+        turn,
     )

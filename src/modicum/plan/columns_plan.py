@@ -127,7 +127,7 @@ def planned(
     size = most if n is None else _checked_rows(n, most)
 
     def simulated(price: Budget, size: int, runs: int) -> list[_Run]:
-        asked = question(budget=price)
+        asked = question(budget=price).of_width(len(made.sd), price.kind)
         found = []
         for number in range(runs):
             x = np.clip(rows(size, SeededEntropy(f"rows {number}")), lattice.lo, lattice.hi)

@@ -102,9 +102,16 @@ def cost(event: Event, kind: Kind) -> Budget:
     match event:
         case Concentrated(rho):
             if kind != "zcdp":
+                several = (
+                    "; means, covariances and regressions of several columns take "
+                    "budget=modicum.zcdp_to_approx(modicum.zcdp(rho), delta) too, for a delta "
+                    "of yours"
+                )
                 raise InvalidArgument(
                     f"a zCDP release cannot be paid from a budget of kind {kind!r}: "
                     "use epsilon=, or give the curator a budget of kind 'zcdp'"
+                    + several
+                    * (kind == "approx")
                 )
             return Budget("zcdp", rho)
         case Pure(epsilon):
@@ -144,9 +151,10 @@ def check_size(event: Event) -> None:
 
 
 def event_of(budget: Budget) -> Event:
-    """Return the event of a release that spends the whole budget.
+    """Return the event of a release of one number that spends the whole budget.
 
     A scalar release gains nothing from δ: one (ε, δ) release is answered by the pure ε
-    mechanism, which is charged as (ε, 0).
+    mechanism, which is charged as (ε, 0). Questions about several columns may gain from it, see
+    :meth:`modicum.runners.request.Question.of_width`.
     """
     return Concentrated(budget.amount) if budget.kind == "zcdp" else Pure(budget.amount)

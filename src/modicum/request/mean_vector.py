@@ -46,7 +46,9 @@ def mean_vector(
     rho : number
         ρ of zero-concentrated differential privacy, instead of epsilon.
     budget : Budget
-        Instead of epsilon and rho: ``modicum.zcdp(...)``.
+        Instead of epsilon and rho: ``modicum.approx(1, "1e-6")`` is spent as the largest ρ that
+        implies this (ε, δ) and charged as (ε, δ), if that is better for so many columns (here 13
+        and more), and otherwise as (ε, 0).
     step : float, optional
         Values are rounded to multiples of this power of two; by default the finest that fits.
     method : {"adaptive", "shifted"}
@@ -57,8 +59,8 @@ def mean_vector(
     Returns
     -------
     ArrayRequest
-        Guarantee when answered: ρ-zCDP or pure ε for add-remove neighbours, that is one privacy
-        unit more or less. The number of rows is private too.
+        Guarantee when answered: ρ-zCDP, pure ε or (ε, δ) for add-remove neighbours, that is one
+        privacy unit more or less. The number of rows is private too.
 
     Raises
     ------
@@ -118,8 +120,8 @@ def clipped_mean_vector(
     Returns
     -------
     ArrayRequest
-        Guarantee when answered: ρ-zCDP or pure ε for add-remove neighbours, that is one privacy
-        unit more or less. The number of rows is private too.
+        Guarantee when answered: ρ-zCDP, pure ε or (ε, δ) for add-remove neighbours, that is one
+        privacy unit more or less. The number of rows is private too.
 
     Raises
     ------

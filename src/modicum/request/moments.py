@@ -44,14 +44,15 @@ def covariance(
         need not be tight, and columns may differ in scale and in place.
     epsilon, rho, budget : number, number, Budget
         Exactly one, as for :func:`modicum.request.mean`. With more than about 15 columns, ρ has
-        the smaller noise.
+        the smaller noise; a price of (ε, δ) is spent as the better one of ε and ρ, see
+        :func:`modicum.request.mean_vector`.
     step : float, optional
         Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
 
     Returns
     -------
     ArrayRequest
-        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        Guarantee when answered: ε-DP, ρ-zCDP or (ε, δ)-DP for add-remove neighbours, that is one
         privacy unit more or less. The number of rows is private too.
 
     Raises

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from modicum.exact.entropy import Entropy
-from modicum.privacy.event import Event, check_size, event_of
+from modicum.privacy.event import Event, check_size
 from modicum.privacy.unit import Unit
 from modicum.runners.request import Question
 from modicum.runners.walk import Walk
@@ -106,7 +106,7 @@ def row_prices(requests: Mapping[str, Question[Any]], unit: Unit) -> dict[str, E
     InvalidArgument
         If that is too small for any estimator.
     """
-    prices = {name: unit.per_row(event_of(each.budget)) for name, each in requests.items()}
+    prices = {name: unit.per_row(each.allowance) for name, each in requests.items()}
     for event in prices.values():
         check_size(event)
     return prices
