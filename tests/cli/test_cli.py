@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import modicum
-from modicum.cli import main, verb
+from modicum.cli import main, statistics
 
 RANGE = "--within=-1e9,1e9"
 
@@ -329,7 +329,7 @@ def test_an_interrupt_is_status_130(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(verb, "released", interrupted)
+    monkeypatch.setattr(statistics, "released", interrupted)
     assert main(["mean", people, "income", RANGE, "--epsilon", "1"]) == 130
     assert capsys.readouterr() == ("", "")
 
@@ -351,7 +351,7 @@ def test_an_unreadable_file_is_one_line(
     def unreadable(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(verb, "released", unreadable)
+    monkeypatch.setattr(statistics, "released", unreadable)
     assert "Permission denied" in refusal(capsys, "mean", people, "income", RANGE, "--epsilon", "1")
 
 

@@ -1,4 +1,4 @@
-"""The command ``modicum``: one file a verb."""
+"""The command ``modicum``."""
 
 from __future__ import annotations
 
@@ -9,34 +9,7 @@ import re
 import sys
 from collections.abc import Sequence
 
-from modicum.cli import (
-    cdf,
-    check,
-    clipped_mean_vector,
-    count,
-    covariance,
-    expectile,
-    histogram,
-    huber_location,
-    iqr,
-    ledger,
-    linear_regression,
-    lp_location,
-    maximum,
-    mean,
-    mean_vector,
-    median,
-    minimum,
-    pca,
-    plan,
-    quantile,
-    quantiles,
-    std,
-    sum,
-    trimmed_mean,
-    variance,
-    winsorized_mean,
-)
+from modicum.cli import check, ledger, plan, statistics
 from modicum.cli.options import Parser
 from modicum.cli.output import Output
 from modicum.errors import InvalidArgument, ModicumError
@@ -44,32 +17,6 @@ from modicum.privacy.ledger.address import without_passwords
 from modicum.version import VERSION
 
 __all__ = ["main"]
-
-_STATISTICS = (
-    mean,
-    sum,
-    count,
-    quantile,
-    median,
-    cdf,
-    expectile,
-    histogram,
-    huber_location,
-    iqr,
-    lp_location,
-    maximum,
-    minimum,
-    quantiles,
-    std,
-    trimmed_mean,
-    variance,
-    winsorized_mean,
-    mean_vector,
-    clipped_mean_vector,
-    covariance,
-    linear_regression,
-    pca,
-)
 
 _DESCRIPTION = """\
 Differentially private statistics of a Parquet or CSV file, with no bounds to guess.
@@ -142,10 +89,9 @@ def _parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"modicum {VERSION}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for verb in _STATISTICS:
-        verb.add_to(verbs)
+    statistics.add_verbs(verbs)
     check.add_to(verbs)
-    plan.add_to(verbs, [verb.add_plan for verb in _STATISTICS])
+    plan.add_to(verbs)
     ledger.add_to(verbs)
     return parser
 

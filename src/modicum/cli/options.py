@@ -11,14 +11,12 @@ from modicum.cli.budget import add_account
 from modicum.cli.table import add_csv
 from modicum.errors import InvalidArgument, ModicumError
 from modicum.estimators.options import LEAST_LEVEL
-from modicum.estimators.registry import REGISTRY
 from modicum.hints import did_you_mean
 from modicum.privacy.budget import Budget, approx, pure, zcdp
 from modicum.privacy.unit import Combine, Unit, unit_of
 
 __all__ = [
     "Parser",
-    "add_algorithm",
     "add_data",
     "add_groups",
     "add_level",
@@ -26,9 +24,7 @@ __all__ = [
     "add_price",
     "add_range",
     "add_step",
-    "add_trim",
     "chosen_price",
-    "chosen_trim",
     "chosen_unit",
     "drawn_level",
     "number",
@@ -124,25 +120,6 @@ def add_step(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_algorithm(parser: argparse.ArgumentParser, statistic: str) -> None:
-    """Add --method, if there is a choice, and --clusters."""
-    rows = [row for row in REGISTRY if row.statistic == statistic]
-    if len(rows) > 1:
-        parser.add_argument(
-            "--method",
-            choices=[row.method for row in rows],
-            default=rows[0].method,
-            help="; ".join(f"{row.method}: {row.summary}" for row in rows),
-        )
-    clusters = [option.clusters for option in rows[0].options]
-    parser.add_argument(
-        "--clusters",
-        choices=clusters,
-        default=clusters[0],
-        help="keep: also keep a small distant cluster of values, at some cost in accuracy",
-    )
-
-
 def add_groups(parser: argparse.ArgumentParser) -> None:
     """Add --by and the options that say which groups there are."""
     group = parser.add_argument_group("groups")
@@ -177,18 +154,6 @@ def add_level(parser: argparse.ArgumentParser | argparse._ArgumentGroup, *, draw
         default=LEAST_LEVEL,
         help=f"confidence of the interval (default {LEAST_LEVEL:g}){none}",
     )
-
-
-def add_trim(parser: argparse.ArgumentParser) -> None:
-    """Add --trim."""
-    parser.add_argument(
-        "--trim", required=True, help="share of the records beyond each cut, such as 0.1 or 1/20"
-    )
-
-
-def chosen_trim(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return what :func:`add_trim` added."""
-    return {"trim": arguments.trim, "level": drawn_level(arguments)}
 
 
 def add_price(parser: argparse.ArgumentParser) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable
 from typing import Any
+
+from modicum.cli.statistics import add_plans
 
 __all__ = ["add_to"]
 
@@ -14,8 +15,8 @@ No data are read and nothing is spent: give your guess of the spread and the sha
 """
 
 
-def add_to(verbs: Any, plans: Iterable[Callable[[Any], None]]) -> None:
-    """Add the verb to the command line, with the plans of several statistics."""
+def add_to(verbs: Any) -> None:
+    """Add the verb to the command line, with the plans of all statistics."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         "plan",
         help="predicted error, or the price that an error needs; reads no data",
@@ -23,5 +24,4 @@ def add_to(verbs: Any, plans: Iterable[Callable[[Any], None]]) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     statistics = parser.add_subparsers(title="statistics", metavar="STATISTIC", required=True)
-    for add_plan in plans:
-        add_plan(statistics)
+    add_plans(statistics)
