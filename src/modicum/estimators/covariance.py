@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modicum.array_release import ArrayAnswer, Axis, Floats, Intervals
 from modicum.errors import InvalidArgument
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 SEEN = 3.0  # a column counts if its spread exceeds its noise so many times
+MOSTLY_NOISE = "entries that are 0 or mostly noise"
 
 NOTHING = Status(
     "few_records",
@@ -46,6 +48,7 @@ FAINT = Status(
     "too little data for this budget: the noise alone has directions with as much variance as the "
     "last component",
 )
+EACH = Status("partial", "the spread of each column by itself is lost in the noise")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,7 @@ def noisy_components(
 
     There are no more components than columns.
     """
-    placed = yield from placed_columns(columns, lattice, event, goal=False)
+    placed = yield from placed_columns(columns, lattice, event, goal=False, common=True)
     moments = yield from noisy_moments(placed, goal=False)
     evidence = ComponentsEvidence(moments, min(components, len(moments.labels)))
     values = tuple(Fraction(float(each)) for each in evidence.directions.ravel())
@@ -104,8 +107,7 @@ def noisy_components(
         Axis.of(component=tuple(float(k + 1) for k in range(evidence.components))),
         Axis.of(column=moments.labels),
     )
-    status = _status(moments)
-    return ArrayAnswer(values, axes, evidence, evidence.faint if status.ok else status)
+    return ArrayAnswer(values, axes, evidence, evidence.status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,7 @@ class CovarianceEvidence(OfMoments):
     @property
     def matrix(self) -> Floats:
         """The covariances in the units of the data; 0 for a column that is not seen."""
-        return _seen(self.moments)
+        return _entered(self.moments)
 
     def intervals(self, level: float, tail: float | None) -> Intervals:
         """Intervals for the covariances of all rows, all at once by the union bound."""
@@ -186,15 +188,33 @@ class ComponentsEvidence(OfMoments):
         largest root of the sum of a row's variances.
         """
         moments = self.moments
-        seen = moments.seen(SEEN)
-        scales = np.outer(moments.units, moments.units)[np.ix_(seen, seen)]
-        noise = moments.noise[1:, 1:][np.ix_(seen, seen)] * scales / moments.weight
-        return 2 * float(np.sqrt((noise**2).sum(axis=1)).max(initial=0.0))
+        kept = np.ix_(*[_kept(moments)] * 2)
+        noise = (moments.noise[1:, 1:] * _squares(moments) / moments.weight)[kept]
+        found = 2 * float(np.sqrt((noise**2).sum(axis=1)).max(initial=0.0))
+        return found + self._moved if moments.common else found
 
     @property
-    def faint(self) -> Status:
-        """A warning if the last component may be noise."""
-        return OK if self.explained_variance[-1] > self.noise_size else FAINT
+    def _moved(self) -> float:
+        """What the noise of the means and of the number of rows adds, with one half-width.
+
+        Of M - m m'/n it is -(a b' + b a') + t a a', a being m/n, b the noise of m and t that of
+        n: of size |a| |b| + t |a|², as b is all but at right angles to a. About an interval's
+        middle a is small; a common centre may be far from the mean.
+        """
+        moments = self.moments
+        means, noise = float(np.linalg.norm(moments.means)), moments.noise[0]
+        size = means * (float(np.linalg.norm(noise[1:])) + means * noise[0])
+        return float(size * moments.units[0] ** 2 / moments.weight)
+
+    @property
+    def status(self) -> Status:
+        """What is lost in the noise: columns, or the last component."""
+        faint = OK if self.explained_variance[-1] > self.noise_size else FAINT
+        if not self.moments.common:
+            status = _status(self.moments)
+            return faint if status.ok else status
+        seen, held = self.moments.seen(SEEN), self.moments.held
+        return held.status(self.moments.labels, seen, MOSTLY_NOISE, EACH) if faint.ok else faint
 
     def distance(self, level: float, tail: float | None) -> float:
         """Bound on the largest eigenvalue of the difference to the covariance of all rows."""
@@ -275,7 +295,7 @@ class ComponentsEvidence(OfMoments):
         }
 
     def _matrix(self) -> Floats:
-        return _seen(self.moments)
+        return _entered(self.moments)
 
     def _decomposed(self) -> tuple[Floats, Floats]:
         values, vectors = np.linalg.eigh(self._matrix())
@@ -310,10 +330,19 @@ def _noisy(moments: Moments) -> Floats:
     return moments.scatter / moments.weight * _squares(moments)
 
 
-def _seen(moments: Moments) -> Floats:
-    """The same, with 0 for the columns that are not seen."""
-    seen = moments.seen(SEEN)
-    return np.where(np.outer(seen, seen), _noisy(moments), 0.0)
+def _kept(moments: Moments) -> NDArray[np.bool_]:
+    """Columns that enter: those that are seen, as any other may have a wrong scale; or all.
+
+    With one half-width for all columns their noise is the same, and all of them together may show
+    a direction that none shows by itself.
+    """
+    return ~moments.held.lost if moments.common else moments.seen(SEEN)
+
+
+def _entered(moments: Moments) -> Floats:
+    """The same, with 0 for the columns that do not enter."""
+    kept = _kept(moments)
+    return np.where(np.outer(kept, kept), _noisy(moments), 0.0)
 
 
 def _status(moments: Moments) -> Status:
