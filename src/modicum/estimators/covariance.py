@@ -191,20 +191,21 @@ class ComponentsEvidence(OfMoments):
         kept = np.ix_(*[_kept(moments)] * 2)
         noise = (moments.noise[1:, 1:] * _squares(moments) / moments.weight)[kept]
         found = 2 * float(np.sqrt((noise**2).sum(axis=1)).max(initial=0.0))
-        return found + self._moved if moments.common else found
+        return found + self._moved(0.0, 1.0) if moments.common else found
 
-    @property
-    def _moved(self) -> float:
-        """What the noise of the means and of the number of rows adds, with one half-width.
+    def _moved(self, along: float, rows: float) -> float:
+        """What the noise of the means and of the number of rows adds in a common frame.
 
-        Of M - m m'/n it is -(a b' + b a') + t a a', a being m/n, b the noise of m and t that of
-        n: of size |a| |b| + t |a|², as b is all but at right angles to a. About an interval's
-        middle a is small; a common centre may be far from the mean.
+        M/n - (m/n)(m/n)' changes by t (a a' - S) - a b' - b a' over n, S being itself, a = m/n, b
+        the noise of m and t that of n: in size at most t (|a|² + |S|) + |a| |b| + |a'b|, but for
+        t S, which has S's own directions, here. About an interval's middle a is small; a common
+        centre may be far from the mean. ``along`` and ``rows`` are deviations of b and of t.
         """
         moments = self.moments
         means, noise = float(np.linalg.norm(moments.means)), moments.noise[0]
-        size = means * (float(np.linalg.norm(noise[1:])) + means * noise[0])
-        return float(size * moments.units[0] ** 2 / moments.weight)
+        size = float(np.linalg.norm(noise[1:])) + 2 * along * float(noise[1:].max())
+        unit = float(moments.units[0]) ** 2 / moments.weight
+        return means * (size + rows * means * float(noise[0])) * unit
 
     @property
     def status(self) -> Status:
@@ -222,17 +223,26 @@ class ComponentsEvidence(OfMoments):
         held = moments.held
         if (held.lost if tail is None else held.unbounded).any():
             return math.inf
-        scales = moments.units / moments.weight
         chance = 1 - level
-        noise = moments.scatter_noise(np.abs(moments.scatter) / moments.weight)
-        noise = noise * np.outer(moments.units, scales)
-        apart = noise_size(noise, moments.norm, (1 - COUNTED) * chance)
+        apart = self._noise_within((1 - COUNTED) * chance)
         hidden = float(np.abs(np.linalg.eigvalsh(_noisy(moments) - self._matrix())).max())
         both = touched(moments, tail, COUNTED * chance)
         summed = np.maximum(np.diag(moments.scatter), 0.0) / moments.weight
         summed = summed + apart / moments.units**2
         missed = both.missing_size(summed, moments.means, moments.units)
         return apart + hidden + missed + both.shrunk * (float(self.variances[0]) + apart + hidden)
+
+    def _noise_within(self, chance: float) -> float:
+        """Bound the largest eigenvalue of the noise, but for a chance."""
+        moments = self.moments
+        scales = np.outer(moments.units, moments.units / moments.weight)
+        if moments.common:
+            times = noise_quantile(moments.norm, chance / 6)  # of |b|, a'b and t
+            size = noise_size(moments.noise[1:, 1:] * scales, moments.norm, chance / 2)
+            rows = times * float(moments.noise[0, 0] / moments.weight * self.variances[0])
+            return size + self._moved(times, times) + rows
+        noise = moments.scatter_noise(np.abs(moments.scatter) / moments.weight)
+        return noise_size(noise * scales, moments.norm, chance)
 
     def variance_intervals(self, level: float = 0.95, tail: float | None = 3) -> Intervals:
         """Intervals for the variances along the true components, all at once.
