@@ -60,10 +60,10 @@ def common_frame(here: VectorSetting, rows: int, width: int) -> Steps[Frame]:
     """
     schedule = VectorSchedule.of(here.purse, rows, width)
     constants = replace(schedule.constants, most_step=_MOST_STEP, locate=_MOST)
+    schedule = replace(schedule, constants=constants)
     norms = yield from first_norms(here)
     largest = yield from _octaves(here, norms, rows)
     ends = (largest / 2**_OCTAVES, float(largest))
-    schedule = replace(schedule, constants=constants)
     found = yield from locate(here, schedule, norms, ends)
     shift = ((found.radius - 1) // (_PART * SUBSTEP)).bit_length()
     centre = found.frame.centre
@@ -75,9 +75,8 @@ def _octaves(here: VectorSetting, norms: NormSummary, rows: int) -> Steps[int]:
     longest = start_frame(here.lattice, here.power).longest(here.lattice, norms.width)
     wide = wide_radii(here.lattice, here.power).radii
     powers = tuple(each for each in wide if each & (each - 1) == 0 and each < 2 * longest)
-    outside = np.array(
-        beyond(here, norms, RadiusGrid(powers, tuple(range(len(powers))))), dtype=np.int64
-    )
+    grid = RadiusGrid(powers, tuple(range(len(powers))))
+    outside = np.array(beyond(here, norms, grid), dtype=np.int64)
     # Rows at the very place that norms are measured from, as rows of zeros are, are in none.
     losses = outside[_OCTAVES:] + norms.count - outside[:-_OCTAVES]
     share = min(share_of(here.purse, _HEARD / rows), _MOST_OCTAVES)

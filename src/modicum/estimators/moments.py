@@ -120,7 +120,7 @@ class Moments:
     norm: Norm
     sums: tuple[int, ...]
     deviations: tuple[float, ...]
-    common: bool
+    common: bool = False
 
     @property
     def products(self) -> Floats:
