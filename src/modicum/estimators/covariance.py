@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modicum.array_release import ArrayAnswer, Axis, Floats, Intervals
 from modicum.errors import InvalidArgument
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 SEEN = 3.0  # a column counts if its spread exceeds its noise so many times
+MOSTLY_NOISE = "entries that are 0 or mostly noise"
 
 NOTHING = Status(
     "few_records",
@@ -46,6 +48,7 @@ FAINT = Status(
     "too little data for this budget: the noise alone has directions with as much variance as the "
     "last component",
 )
+EACH = Status("partial", "the spread of each column by itself is lost in the noise")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,7 @@ def noisy_components(
 
     There are no more components than columns.
     """
-    placed = yield from placed_columns(columns, lattice, event, goal=False)
+    placed = yield from placed_columns(columns, lattice, event, goal=False, common=True)
     moments = yield from noisy_moments(placed, goal=False)
     evidence = ComponentsEvidence(moments, min(components, len(moments.labels)))
     values = tuple(Fraction(float(each)) for each in evidence.directions.ravel())
@@ -104,8 +107,7 @@ def noisy_components(
         Axis.of(component=tuple(float(k + 1) for k in range(evidence.components))),
         Axis.of(column=moments.labels),
     )
-    status = _status(moments)
-    return ArrayAnswer(values, axes, evidence, evidence.faint if status.ok else status)
+    return ArrayAnswer(values, axes, evidence, evidence.status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,7 @@ class CovarianceEvidence(OfMoments):
     @property
     def matrix(self) -> Floats:
         """The covariances in the units of the data; 0 for a column that is not seen."""
-        return _seen(self.moments)
+        return _entered(self.moments)
 
     def intervals(self, level: float, tail: float | None) -> Intervals:
         """Intervals for the covariances of all rows, all at once by the union bound."""
@@ -186,15 +188,34 @@ class ComponentsEvidence(OfMoments):
         largest root of the sum of a row's variances.
         """
         moments = self.moments
-        seen = moments.seen(SEEN)
-        scales = np.outer(moments.units, moments.units)[np.ix_(seen, seen)]
-        noise = moments.noise[1:, 1:][np.ix_(seen, seen)] * scales / moments.weight
-        return 2 * float(np.sqrt((noise**2).sum(axis=1)).max(initial=0.0))
+        kept = np.ix_(*[_kept(moments)] * 2)
+        noise = (moments.noise[1:, 1:] * _squares(moments) / moments.weight)[kept]
+        found = 2 * float(np.sqrt((noise**2).sum(axis=1)).max(initial=0.0))
+        return found + self._moved(0.0, 1.0) if moments.common else found
+
+    def _moved(self, along: float, rows: float) -> float:
+        """What the noise of the means and of the number of rows adds in a common frame.
+
+        M/n - (m/n)(m/n)' changes by t (a a' - S) - a b' - b a' over n, S being itself, a = m/n, b
+        the noise of m and t that of n: in size at most t (|a|² + |S|) + |a| |b| + |a'b|, but for
+        t S, which has S's own directions, here. About an interval's middle a is small; a common
+        centre may be far from the mean. ``along`` and ``rows`` are deviations of b and of t.
+        """
+        moments = self.moments
+        means, noise = float(np.linalg.norm(moments.means)), moments.noise[0]
+        size = float(np.linalg.norm(noise[1:])) + 2 * along * float(noise[1:].max())
+        unit = float(moments.units[0]) ** 2 / moments.weight
+        return means * (size + rows * means * float(noise[0])) * unit
 
     @property
-    def faint(self) -> Status:
-        """A warning if the last component may be noise."""
-        return OK if self.explained_variance[-1] > self.noise_size else FAINT
+    def status(self) -> Status:
+        """What is lost in the noise: columns, or the last component."""
+        faint = OK if self.explained_variance[-1] > self.noise_size else FAINT
+        if not self.moments.common:
+            status = _status(self.moments)
+            return faint if status.ok else status
+        seen, held = self.moments.seen(SEEN), self.moments.held
+        return held.status(self.moments.labels, seen, MOSTLY_NOISE, EACH) if faint.ok else faint
 
     def distance(self, level: float, tail: float | None) -> float:
         """Bound on the largest eigenvalue of the difference to the covariance of all rows."""
@@ -202,17 +223,26 @@ class ComponentsEvidence(OfMoments):
         held = moments.held
         if (held.lost if tail is None else held.unbounded).any():
             return math.inf
-        scales = moments.units / moments.weight
         chance = 1 - level
-        noise = moments.scatter_noise(np.abs(moments.scatter) / moments.weight)
-        noise = noise * np.outer(moments.units, scales)
-        apart = noise_size(noise, moments.norm, (1 - COUNTED) * chance)
+        apart = self._noise_within((1 - COUNTED) * chance)
         hidden = float(np.abs(np.linalg.eigvalsh(_noisy(moments) - self._matrix())).max())
         both = touched(moments, tail, COUNTED * chance)
         summed = np.maximum(np.diag(moments.scatter), 0.0) / moments.weight
         summed = summed + apart / moments.units**2
         missed = both.missing_size(summed, moments.means, moments.units)
         return apart + hidden + missed + both.shrunk * (float(self.variances[0]) + apart + hidden)
+
+    def _noise_within(self, chance: float) -> float:
+        """Bound the largest eigenvalue of the noise, but for a chance."""
+        moments = self.moments
+        scales = np.outer(moments.units, moments.units / moments.weight)
+        if moments.common:
+            times = noise_quantile(moments.norm, chance / 6)  # of |b|, a'b and t
+            size = noise_size(moments.noise[1:, 1:] * scales, moments.norm, chance / 2)
+            rows = times * float(moments.noise[0, 0] / moments.weight * self.variances[0])
+            return size + self._moved(times, times) + rows
+        noise = moments.scatter_noise(np.abs(moments.scatter) / moments.weight)
+        return noise_size(noise * scales, moments.norm, chance)
 
     def variance_intervals(self, level: float = 0.95, tail: float | None = 3) -> Intervals:
         """Intervals for the variances along the true components, all at once.
@@ -275,7 +305,7 @@ class ComponentsEvidence(OfMoments):
         }
 
     def _matrix(self) -> Floats:
-        return _seen(self.moments)
+        return _entered(self.moments)
 
     def _decomposed(self) -> tuple[Floats, Floats]:
         values, vectors = np.linalg.eigh(self._matrix())
@@ -310,10 +340,19 @@ def _noisy(moments: Moments) -> Floats:
     return moments.scatter / moments.weight * _squares(moments)
 
 
-def _seen(moments: Moments) -> Floats:
-    """The same, with 0 for the columns that are not seen."""
-    seen = moments.seen(SEEN)
-    return np.where(np.outer(seen, seen), _noisy(moments), 0.0)
+def _kept(moments: Moments) -> NDArray[np.bool_]:
+    """Columns that enter: those that are seen, as any other may have a wrong scale; or all.
+
+    With one half-width for all columns their noise is the same, and all of them together may show
+    a direction that none shows by itself.
+    """
+    return ~moments.held.lost if moments.common else moments.seen(SEEN)
+
+
+def _entered(moments: Moments) -> Floats:
+    """The same, with 0 for the columns that do not enter."""
+    kept = _kept(moments)
+    return np.where(np.outer(kept, kept), _noisy(moments), 0.0)
 
 
 def _status(moments: Moments) -> Status:

@@ -53,6 +53,8 @@ _GOAL: Mapping[Norm, Weights] = {
     "l1": Weights(count=20, mean=10, square=20, product=6, goal=40, goal_mean=40, goal_square=12),
     "l2": Weights(count=20, mean=10, square=20, product=6, goal=80, goal_mean=40, goal_square=12),
 }
+# With one half-width for all columns rows are some half-widths long, whatever their number.
+_COMMON, _LONG = Weights(count=10, mean=10, square=20, product=20), 5
 _SIZE = Fraction(1, 20)
 _ENOUGH_SIZE, _SURE = 100.0, 16.0  # ε times all rows, or times those that are to be beyond it
 _HALVINGS = range(-4, 11)  # thresholds, in half powers of two below a typical size
@@ -104,6 +106,8 @@ class Moments:
         of 2^-32.
     deviations : tuple of float
         Standard deviations of their noise, in these units.
+    common : bool
+        Whether all columns have one half-width.
     """
 
     labels: tuple[str, ...]
@@ -116,6 +120,7 @@ class Moments:
     norm: Norm
     sums: tuple[int, ...]
     deviations: tuple[float, ...]
+    common: bool = False
 
     @property
     def products(self) -> Floats:
@@ -233,8 +238,9 @@ def noisy_moments(placed: PlacedColumns, *, goal: bool) -> Steps[Moments]:
         accurate.
     """
     purse, frame, width, n0 = placed.purse, placed.frame, placed.width, placed.count
-    gauge = Gauge(purse.norm, _GOAL[purse.norm] if goal else _PLAIN)
-    typical = gauge.typical(width + 1)
+    weights = _COMMON if placed.common else _GOAL[purse.norm] if goal else _PLAIN
+    gauge = Gauge(purse.norm, weights)
+    typical = gauge.typical(_LONG if placed.common else width + 1)
     bounds = tuple(math.isqrt(typical**2 << 4 >> half + 4) for half in _HALVINGS)
     beyond = _share_beyond(float(purse.scale) * n0, width)
     share = min(_SIZE, share_of(purse, max(_ENOUGH_SIZE, _SURE / beyond) / n0))
@@ -245,8 +251,8 @@ def noisy_moments(placed: PlacedColumns, *, goal: bool) -> Steps[Moments]:
 
     sums = yield from need(placed.ask(OuterProducts(frame, gauge, bound)))
     upper = np.triu_indices(width + 1)
-    weights = gauge.weights.matrix(width + 1)[upper]
-    final = purse.weighted(sums.products, tuple(weights.tolist()), bound=bound)  # [W4]
+    each = tuple(weights.matrix(width + 1)[upper].tolist())
+    final = purse.weighted(sums.products, each, bound=bound)  # [W4]
     noisy = yield from draw("products", final)
     deviations = tuple(math.sqrt(z.variance) for z in final.noise)
     return Moments(
@@ -260,6 +266,7 @@ def noisy_moments(placed: PlacedColumns, *, goal: bool) -> Steps[Moments]:
         purse.norm,
         noisy,
         deviations,
+        placed.common,
     )
 
 

@@ -1,4 +1,4 @@
-"""The first steps of moments: the number of rows, an interval for each column, what it misses."""
+"""The first steps of moments: the number of rows, intervals of columns, what they miss."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from typing import TypeVar
 
 import numpy as np
 
+from modicum.estimators.common_frame import common_frame, rows_are_few
 from modicum.estimators.held_columns import HeldColumns
 from modicum.estimators.purse import Purse
 from modicum.estimators.purses import open_purse
 from modicum.estimators.shares import share_of
+from modicum.estimators.vector_rounds import VectorSetting
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.interval import IntervalGrid
 from modicum.privacy.event import Event
@@ -63,6 +65,8 @@ class PlacedColumns:
         The share of the budget that their intervals did not need.
     none_seen : bool
         Whether the noisy number of rows cannot be told from 0.
+    common : bool
+        Whether all columns have one half-width, that of rows and not their own.
     """
 
     columns: Columns
@@ -74,6 +78,7 @@ class PlacedColumns:
     held: HeldColumns
     saved: Fraction
     none_seen: bool
+    common: bool = False
 
     @property
     def width(self) -> int:
@@ -86,9 +91,11 @@ class PlacedColumns:
 
 
 def placed_columns(
-    columns: Columns, lattice: Lattice, event: Event, *, goal: bool
+    columns: Columns, lattice: Lattice, event: Event, *, goal: bool, common: bool = False
 ) -> Steps[PlacedColumns]:
     """Count the rows [W1], draw an interval for each column [W2], and count what it misses [W2'].
+
+    Or one for all columns [W2''].
 
     Parameters
     ----------
@@ -99,6 +106,8 @@ def placed_columns(
         Total cost for one row, of everything that follows too.
     goal : bool
         Whether the last column is to be explained by the others: its interval costs twice as much.
+    common : bool
+        Whether one centre and half-width for all columns will do if rows are few.
     """
     purse = open_purse(event)
     spread = yield from need(Ask(None, lattice, SpreadCounts(), columns))
@@ -108,36 +117,47 @@ def placed_columns(
     (counted,) = yield from draw("count", counting)
     rows, none_seen = max(counted, 1), unseen(counted, counting.noise[0].tail_bound(0.02))
 
-    # Two fifths among the intervals, or what makes them certain if that is less.
-    enough = _ENOUGH_FOR_FITS if goal else _ENOUGH
-    each = min(_INTERVALS / (width + goal + 1), share_of(purse, enough / rows))
-    shares = [each] * (width - goal) + [2 * each] * goal
-    source = _Columns(purse, spread, lattice, labels, rows)
-    intervals = yield from source.intervals(range(width), shares)  # [W2]
-    missed = [place for place, interval in enumerate(intervals) if interval is None]
-    saved = _INTERVALS - sum(shares)
-    if missed and saved > 0:
-        again = _share_again(purse, rows, width - goal, len(missed), saved)
-        found = yield from source.intervals(missed, [again] * len(missed), clear=True)
-        for place, interval in zip(missed, found, strict=True):
-            intervals[place] = interval
-        saved -= again * len(missed)
-    frame = _frame(intervals, IntervalGrid.of(lattice))
+    if common and rows_are_few(purse, rows, width):
+        setting = VectorSetting(columns, lattice, purse)
+        frame = yield from common_frame(setting, rows, width)  # [W2'']
+        found = _Found(frame, (False,) * width, sure=True, saved=Fraction(0), common=True)
+    else:
+        found = yield from _Columns(purse, spread, lattice, labels, rows).found(goal=goal)
 
-    counts = yield from need(Ask(None, lattice, FarCounts(frame), columns))
+    counts = yield from need(Ask(None, lattice, FarCounts(found.frame), columns))
     share = _FAR if float(purse.scale) * rows >= _TELLING else _LITTLE
     counting = purse.noisy(counts.counts.tolist(), sensitivity=WHOLE, share=share)  # [W2']
     far = yield from draw("rows far from the interval of each column", counting)
     deviation = math.sqrt(counting.noise[0].variance) / WHOLE
-    lost = tuple(interval is None for interval in intervals)
-    sure = _doubt(float(purse.range_for(each)) * rows) >= _SURE
-    held = HeldColumns(lost, sure, far, deviation, purse.norm, rows)
-    return PlacedColumns(columns, lattice, purse, labels, rows, frame, held, saved, none_seen)
+    held = HeldColumns(found.lost, found.sure, far, deviation, purse.norm, rows)
+    return PlacedColumns(
+        columns,
+        lattice,
+        purse,
+        labels,
+        rows,
+        found.frame,
+        held,
+        found.saved,
+        none_seen,
+        found.common,
+    )
 
 
 def column_labels(columns: Columns, width: int) -> tuple[str, ...]:
     """Names of the columns, or their numbers."""
     return columns.names or tuple(f"column {place}" for place in range(width))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A frame, the columns without an interval, and the rest as in the classes it ends up in."""
+
+    frame: Frame
+    lost: tuple[bool, ...]
+    sure: bool
+    saved: Fraction
+    common: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +169,26 @@ class _Columns:
     lattice: Lattice
     labels: tuple[str, ...]
     rows: int
+
+    def found(self, *, goal: bool) -> Steps[_Found]:
+        """Draw an interval for each column [W2], and again for those of which none was found."""
+        purse, rows, width = self.purse, self.rows, len(self.labels)
+        # Two fifths among the intervals, or what makes them certain if that is less.
+        enough = _ENOUGH_FOR_FITS if goal else _ENOUGH
+        each = min(_INTERVALS / (width + goal + 1), share_of(purse, enough / rows))
+        shares = [each] * (width - goal) + [2 * each] * goal
+        intervals = yield from self.intervals(range(width), shares)
+        missed = [place for place, interval in enumerate(intervals) if interval is None]
+        saved = _INTERVALS - sum(shares)
+        if missed and saved > 0:
+            again = _share_again(purse, rows, width - goal, len(missed), saved)
+            found = yield from self.intervals(missed, [again] * len(missed), clear=True)
+            for place, interval in zip(missed, found, strict=True):
+                intervals[place] = interval
+            saved -= again * len(missed)
+        lost = tuple(interval is None for interval in intervals)
+        sure = _doubt(float(purse.range_for(each)) * rows) >= _SURE
+        return _Found(_frame(intervals, IntervalGrid.of(self.lattice)), lost, sure, saved)
 
     def intervals(
         self, places: Iterable[int], shares: Iterable[Fraction], *, clear: bool = False

@@ -146,15 +146,21 @@ def radius_for(
     return place
 
 
-def locate(here: VectorSetting, schedule: VectorSchedule, norms: NormSummary) -> Steps[Located]:
+def locate(
+    here: VectorSetting,
+    schedule: VectorSchedule,
+    norms: NormSummary,
+    ends: tuple[float, float] | None = None,
+) -> Steps[Located]:
     """Move a centre into the rows, by steps whose noise shrinks with the radius [M3].
 
     A radius holds nearly all rows about the centre; the mean of the rows clipped to it, with
     noise of a fraction of the radius, is the next centre. The rows then are nearer, unless the
-    noise already was small against their spread: that ends it.
+    noise already was small against their spread: that ends it. With two ends the first radius is
+    looked for between them.
     """
     frame, noise, rounds = start_frame(here.lattice, here.power), math.inf, 0
-    sizes = ends = None
+    sizes = None
     while True:
         rounds += 1
         radius = yield from _rough_radius(here, schedule, norms, f"radius {rounds}", ends)

@@ -90,7 +90,8 @@ def pca(
 ) -> ArrayRequest:
     """Ask for the leading principal components of several columns, with no bounds to guess.
 
-    They are those of a released covariance matrix, see :func:`covariance`.
+    They are those of a released covariance matrix, see :func:`covariance`; priced in ρ, of one
+    whose columns share one half-width if rows are too few for an interval in each.
 
     Parameters
     ----------

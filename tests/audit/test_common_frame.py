@@ -1,0 +1,114 @@
+"""A common frame of all columns keeps its claim; forms that are not private do not."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from modicum import audit
+from modicum import request as ask
+from modicum.estimators import placed
+from modicum.estimators.purse import Purse
+from modicum.estimators.purses import ConcentratedPurse
+from modicum.estimators.vector_rounds import first_norms
+from modicum.mechanisms.least_loss import LeastLoss
+from modicum.mechanisms.vector_noise import VectorNoise
+from modicum.privacy.event import BoundedRange, Concentrated
+from modicum.summaries.vector_frame import BOUND
+
+NARROW = {"within": (-8, 8), "step": 1}
+FAR, NEAR = (-8.0, 8.0), (3.0, 1.0)
+NOBODY = np.empty((0, 2))
+PAIRS = [
+    (NOBODY, np.array([FAR])),
+    (NOBODY, np.array([NEAR])),
+    (np.array([NEAR]), np.array([NEAR, FAR])),
+    (np.array([FAR]), np.array([FAR, NEAR])),
+    (np.array([NEAR]), np.array([NEAR, (0.0, 0.0)])),
+]
+FEW = {"count": ((1,), (20,))}
+PCA = ask.pca(components=2, **NARROW, rho="0.5")
+OCTAVES, STEP = "octaves of the norms", "step 1"
+HOLDS = 9  # from 2 to 16 steps
+
+
+def test_few_rows_keep_the_claim() -> None:
+    """In the octaves of one of the rows, and in others: too low, and so wide that all is near."""
+    for place in (HOLDS, 2, 10):
+        values = FEW | {OCTAVES: (place,)}
+        report = audit.check(PCA, PAIRS, values=values, widths=(0, 1))
+        assert report.passed, report
+        assert report.drawn == report.claimed
+        used = {step.label: step.used for step in report.steps}
+        assert not any(label.startswith("interval") for label in used)
+        assert used[OCTAVES] > 0.99
+        if place == HOLDS:
+            assert all(used[label] > 0.99 for label in ("radius 1", STEP, "radius 2", "step 2"))
+            assert used["products"] > 0.2
+
+
+def test_a_wrong_centre_keeps_the_claim() -> None:
+    values = FEW | {OCTAVES: (HOLDS,), STEP: ((BOUND * 15, -BOUND * 15),)}
+    report = audit.check(PCA, PAIRS, values=values, widths=(0, 0, 1))
+    assert report.passed, report
+
+
+def test_other_statistics_have_an_interval_for_each_column() -> None:
+    for question in (
+        ask.covariance(**NARROW, rho="0.5"),
+        ask.pca(components=2, **NARROW, epsilon=1),
+    ):
+        report = audit.check(question, PAIRS[:1], values=FEW, widths=(0,))
+        assert report.passed, report
+        assert OCTAVES not in {step.label for step in report.steps}
+
+
+def test_octaves_with_too_little_noise_break_the_claim(monkeypatch) -> None:
+    """Losses as if they had paid for 30 % less noise."""
+
+    class Louder(LeastLoss):
+        @property
+        def event(self):
+            return BoundedRange(self.epsilon * Fraction(7, 10))
+
+    def underpaid(self, losses, *, most, first, share):
+        law = least_loss(self, losses, most=most, first=first, share=share)
+        return Louder(losses, most, first, law.epsilon * Fraction(10, 7), law.stated)
+
+    least_loss = Purse.least_loss
+    monkeypatch.setattr(Purse, "least_loss", underpaid)
+    report = audit.check(PCA, PAIRS, values=FEW, widths=(0,))
+    assert not report.passed
+    (wrong,) = [step for step in report.steps if step.used > 1.3]
+    assert wrong.label == OCTAVES
+
+
+def test_steps_with_too_little_noise_break_the_claim(monkeypatch) -> None:
+    """Gaussian noise 30 % too small: its variance is half of what was paid for."""
+
+    class Louder(VectorNoise):
+        @property
+        def event(self):
+            return Concentrated(self.rho * Fraction(49, 100))
+
+    def underpaid(self, values, *, bound, share):
+        law = vector(self, values, bound=bound, share=share)
+        return Louder(values, bound, law.rho / Fraction(49, 100))
+
+    vector = ConcentratedPurse.vector
+    monkeypatch.setattr(ConcentratedPurse, "vector", underpaid)
+    report = audit.check(PCA, PAIRS, values=FEW | {OCTAVES: (HOLDS,)}, widths=(0, 1))
+    assert not report.passed
+    assert {step.label[:4] for step in report.steps if step.used > 1.3} == {"step"}
+
+
+def test_the_true_number_of_rows_in_the_branch_leaks(monkeypatch) -> None:
+    """Whether rows are few must follow from the noisy count, and so must the shares."""
+    literal = placed.common_frame
+
+    def by_truth(here, _rows, width):
+        norms = yield from first_norms(here)
+        return (yield from literal(here, 1 + 10 * norms.count, width))
+
+    monkeypatch.setattr(placed, "common_frame", by_truth)
+    report = audit.check(PCA, PAIRS, values=FEW, widths=(0, 1))
+    assert report.leak is not None
