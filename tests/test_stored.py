@@ -32,7 +32,10 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("data", COLUMNS)
+@pytest.mark.parametrize(
+    "data",
+    ["many", "few", *(pytest.param(each, marks=pytest.mark.slow) for each in ("equal", "none"))],
+)
 @pytest.mark.parametrize(("row", "option", "kind"), CASES)
 def test_every_release_reads_back_complete(row, option, kind, data) -> None:
     lattice = Lattice.within((-1e9, 1e9)) if row.needs_range else None

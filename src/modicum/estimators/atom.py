@@ -200,7 +200,7 @@ def is_filled(here: Setting, home: Home, n0: int) -> Steps[bool]:
     above = (cells.count, *cells.above_many([lattice.first + cut for cut in cuts]), 0)
     outside = [above[0] - above[k] + above[k + _WINDOW] for k in range(len(above) - _WINDOW)]
     losses = np.array([round(_SPILT * max(n0, 0)), *outside], dtype=np.int64)
-    share = here.purse.share_for(min(0.07, 35 / expected), "range")
+    share = here.purse.share_for(min(0.07, 90 / expected), "range")
     law = here.purse.least_loss(losses, most=1, first=_EASILY, share=share)
 
     def words(place: int) -> str:

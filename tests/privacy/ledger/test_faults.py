@@ -46,7 +46,7 @@ def judge(said: dict, faults: int, store: str, count: Callable[[str, str], None]
     assert said["ended"]["refused by the budget"] > 0
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(s, marks=pytest.mark.slow) for s in (1, 2))])
 def test_three_hundred_faults_of_a_file(tmp_path, record_property, seed) -> None:
     said = storm(f"sqlite:///{tmp_path}/budget.db", 100, seed)
     judge(said, 100, "SQLite", record_property)
