@@ -11,7 +11,7 @@ WORKERS ?= 2
 BIN := .venv/bin
 PYTEST := python -m pytest -n $(WORKERS)
 
-PIP := -m pip --quiet --disable-pip-version-check install --no-deps
+PIP := -m pip --quiet --disable-pip-version-check install --no-deps --no-compile
 
 # $(call install,environment,requirements file)
 define install
