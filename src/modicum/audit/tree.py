@@ -16,6 +16,7 @@ from modicum.audit.step import Child, Measured, measure, sum_of
 from modicum.audit.trail import Draws, Family
 from modicum.mechanisms.additive import Additive
 from modicum.mechanisms.law import Law
+from modicum.privacy.budget import Budget
 from modicum.privacy.event import Concentrated, cost
 from modicum.runners.replay import Run
 
@@ -179,11 +180,12 @@ class _Walk:
     def report(self) -> AuditReport:
         """Return what was found."""
         request = self._family.request
+        kept = request.budget if request.rho is None else Budget("zcdp", request.rho)
         return AuditReport(
             statistic=request.statistic,
             method=request.method,
-            kind=request.budget.kind if request.rho is None else "zcdp",
-            claimed=request.budget.amount if request.rho is None else request.rho,
+            kind=kept.kind,
+            claimed=kept.amount,
             worst=max(self._worst, 0.0),
             bound=self._bound,
             where=self._where,

@@ -34,7 +34,7 @@ from modicum.cli.options import (
 )
 from modicum.cli.output import Output
 from modicum.errors import InvalidArgument
-from modicum.estimators.registry import REGISTRY
+from modicum.estimators.registry import REGISTRY, ArrayRow, Row
 from modicum.plan.card import with_article
 from modicum.plan.shapes import ShapeName
 from modicum.privacy.budget import Budget
@@ -187,8 +187,7 @@ _OPTIONS: Mapping[str, _Option] = MappingProxyType(
         ),
     }
 )
-_PRICE = ("epsilon", "rho", "budget", "unit", "n", "error")
-_GUESS = ("sd", "mean", "shape", "correlation")
+_EVERYWHERE = ("column", "columns", "epsilon", "rho", "budget", "unit", "n", "error")
 
 
 def add_verbs(verbs: Any) -> None:
@@ -205,7 +204,8 @@ def add_plans(statistics: Any) -> None:
 
 def _add_verb(verbs: Any, verb: _Verb) -> None:
     question = getattr(ask, verb.name)
-    (column, *_), parameters = _split(question)
+    signature = inspect.signature(question)
+    column, parameters = next(iter(signature.parameters)), _options_of(signature)
     of = "several columns together, named COLUMN,COLUMN,..." if column == "columns" else "a column"
     about = ""
     if verb.name == "count":
@@ -222,7 +222,7 @@ def _add_verb(verbs: Any, verb: _Verb) -> None:
     )
     add_data(parser, column="?" if verb.name == "count" else None)
     _add_options(parser, verb, parameters)
-    if inspect.signature(question).return_annotation == "Request":
+    if signature.return_annotation == "Request":
         add_groups(parser)
     add_price(parser)
     add_output(parser, drawn="level" in parameters, tail=verb.tail)
@@ -243,12 +243,12 @@ def _add_verb(verbs: Any, verb: _Verb) -> None:
 
 def _add_plan(statistics: Any, verb: _Verb) -> None:
     make = getattr(plan, verb.name)
-    signature = inspect.signature(make).parameters
-    size = signature["n"].default
+    signature = inspect.signature(make)
+    size, parameters = signature.parameters["n"], _options_of(signature)
     find = "Give two of the price, --n and --error: the third is found."
-    if size is Parameter.empty:
+    if size.default is Parameter.empty:
         find = "Give --n, and the price or --error: the other is found."
-    elif size is not None:
+    elif size.default is not None:
         find = "Give the price or --error: the other is found."
     parser: argparse.ArgumentParser = statistics.add_parser(
         verb.command,
@@ -256,11 +256,10 @@ def _add_plan(statistics: Any, verb: _Verb) -> None:
         description=f"Plan {with_article(verb.words)}. {find}",
         epilog=f"example: modicum plan {verb.command} {verb.planned}",
     )
-    _add(parser, "n", signature["n"], type=number, help="number of rows")
+    _add(parser, "n", size, type=number, help="number of rows")
     parser.add_argument("--error", type=number, help="wanted mean absolute error")
     add_price(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parameters = {name: each for name, each in signature.items() if name not in _PRICE}
     _add_options(parser, verb, parameters)
     if "level" in parameters:
         add_level(parser, drawn=True)
@@ -279,11 +278,10 @@ def _add_plan(statistics: Any, verb: _Verb) -> None:
     parser.set_defaults(answer=answer)
 
 
-def _split(question: Callable[..., Any]) -> tuple[list[str], Parameters]:
-    """Names of the columns' parameters, and the parameters that are options."""
-    found = inspect.signature(question).parameters
-    columns = [name for name in found if name in {"column", "columns"}]
-    return columns, {name: each for name, each in found.items() if name not in (*columns, *_PRICE)}
+def _options_of(signature: inspect.Signature) -> Parameters:
+    """Parameters that are options, other than those of every statistic."""
+    found = signature.parameters.items()
+    return {name: each for name, each in found if name not in _EVERYWHERE}
 
 
 def _add_options(parser: argparse.ArgumentParser, verb: _Verb, parameters: Parameters) -> None:
@@ -295,7 +293,7 @@ def _add_options(parser: argparse.ArgumentParser, verb: _Verb, parameters: Param
     rows = [row for row in REGISTRY if row.statistic == verb.name]
     for name, parameter in parameters.items():
         if name == "method":
-            text = "; ".join(f"{row.method}: {row.summary}" for row in rows)
+            text = "; ".join(map(_described, rows))
             _add(parser, name, parameter, choices=[row.method for row in rows], help=text)
         elif name in _OPTIONS:
             option, choices = _option(name, parameter), None
@@ -310,6 +308,11 @@ def _add_options(parser: argparse.ArgumentParser, verb: _Verb, parameters: Param
                 choices=choices,
                 help=option.help,
             )
+
+
+def _described(row: Row[Any] | ArrayRow[Any]) -> str:
+    only = ", with --rho only" if row.kinds == ("zcdp",) else ""
+    return f"{row.method}: {row.summary}{only}"
 
 
 def _option(name: str, parameter: Parameter) -> _Option:

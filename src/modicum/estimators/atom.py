@@ -195,9 +195,10 @@ def is_filled(here: Setting, home: Home, n0: int) -> Steps[bool]:
         return False
     if lattice.width < _PARTS:
         return True
-    cuts = tuple(lattice.width * k // _PARTS for k in range(1, _PARTS))
-    cells = yield from need(here.ask(Cells(lattice.first, cuts)))
-    above = (cells.count, *cells.above_many([lattice.first + cut for cut in cuts]), 0)
+    cuts = tuple(lattice.width * k // _PARTS for k in range(_PARTS + 1))
+    ends = [lattice.first + cut for cut in cuts]
+    cells = yield from need(here.ask(Cells(lattice.first, cuts[1:-1])))
+    above = (cells.count, *cells.above_many(ends[1:-1]), 0)
     outside = [above[0] - above[k] + above[k + _WINDOW] for k in range(len(above) - _WINDOW)]
     losses = np.array([round(_SPILT * max(n0, 0)), *outside], dtype=np.int64)
     share = here.purse.share_for(min(0.07, 90 / expected), "range")
@@ -206,7 +207,6 @@ def is_filled(here: Setting, home: Home, n0: int) -> Steps[bool]:
     def words(place: int) -> str:
         if not place:
             return "the data fill the range"
-        ends = (lattice.first, *(lattice.first + cut for cut in cuts), lattice.last)
         lo, hi = lattice.words(ends[place - 1]), lattice.words(ends[place - 1 + _WINDOW])
         return f"most records are between {lo} and {hi}"
 

@@ -65,7 +65,11 @@ class BoundedEvidence:
         return self.lattice.inside(mean)
 
     def _all_at(self, home: int) -> bool:
-        """Whether noise may explain the sum of x - home, width times which is a combination."""
+        """Whether noise may explain the sum of x - home.
+
+        It is (left (last - home) - right (home - first)) / width, and the noise of that is at most
+        the larger distance over the width times the noise of one of them.
+        """
         below, above = home - self.lattice.first, self.lattice.last - home
         deviation = self.left * above - self.right * below
         return self.noise.explains(deviation / max(below, above, 1))

@@ -177,11 +177,10 @@ class ExtremeEvidence:
             return NO_CENTRE
         if self._collapsed:
             return HIDDEN
-        distance = self._point - self.prior.centre
         if self._heavy:
             return HEAVY
-        most = self.exceeded_at_most(0.02)
-        return perhaps_unseen(most, self.count, distance, self._last - self._point)
+        distance, room = self._point - self.prior.centre, self._last - self._point
+        return perhaps_unseen(self.exceeded_at_most(0.02), self.count, distance, room)
 
     @property
     def _heavy(self) -> bool:

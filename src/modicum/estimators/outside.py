@@ -135,12 +135,17 @@ class Outside:
         """
         if self.seen is None:
             return None
-        number, inside = self.seen
+        inside = self.seen[1]
         ratio = math.log(max(self.radii) / inside) if max(self.radii) > inside > 0 else 0.0
         index = 3.0
         for _ in range(20):
-            index = math.log(max(number * self.eta * index / self.power, math.e)) / max(ratio, 1e-9)
+            index = self._nats(index) / max(ratio, 1e-9)
         return index if index > _LEAST_INDEX else None
+
+    def _nats(self, index: float) -> float:
+        """How many records were seen for each beyond a drawn radius, power / (eta a), in nats."""
+        number = self.seen[0] if self.seen else 0.0
+        return math.log(max(number * self.eta * index / self.power, math.e))
 
     def heavy(self) -> bool:
         """Whether the index that was seen is too small for the default interval.
@@ -149,9 +154,9 @@ class Outside:
         it has the index x / ln(1 + x / 0.92), 2.4 at n = 1,000 and 2.9 at 10,000.
         """
         index = self.index()
-        if index is None or self.seen is None:
+        if index is None:
             return False
-        nats = math.log(max(self.seen[0] * self.eta * index / self.power, math.e))
+        nats = self._nats(index)
         exponential = nats / math.log1p(nats / _SEEN_FROM)
         return index < min(_HEAVY, _AS_EXPONENTIAL * exponential)
 

@@ -102,17 +102,17 @@ def cost(event: Event, kind: Kind) -> Budget:
     match event:
         case Concentrated(rho):
             if kind != "zcdp":
-                several = (
-                    "; means, covariances and regressions of several columns take "
-                    "budget=modicum.zcdp_to_approx(modicum.zcdp(rho), delta) too, for a delta "
-                    "of yours"
-                )
-                raise InvalidArgument(
+                message = (
                     f"a zCDP release cannot be paid from a budget of kind {kind!r}: "
                     "use epsilon=, or give the curator a budget of kind 'zcdp'"
-                    + several
-                    * (kind == "approx")
                 )
+                if kind == "approx":
+                    message += (
+                        "; means, covariances and regressions of several columns take "
+                        "budget=modicum.zcdp_to_approx(modicum.zcdp(rho), delta) too, for a delta "
+                        "of yours"
+                    )
+                raise InvalidArgument(message)
             return Budget("zcdp", rho)
         case Pure(epsilon):
             return Budget(kind, epsilon**2 / 2 if kind == "zcdp" else epsilon)
