@@ -303,15 +303,15 @@ def test_the_same_question_has_the_same_plan() -> None:
 
 def test_events_add_up_to_the_price() -> None:
     for found in (
-        plan.mean(within=WITHIN, sd=SD, n=6_000, epsilon="0.7"),
-        plan.mean(within=WITHIN, sd=SD, n=6_000, epsilon="0.7", method="subset"),
-        plan.sum(within=WITHIN, sd=SD, n=6_000, epsilon="0.7"),
-        plan.quantile(q=0.9, within=WITHIN, sd=SD, n=6_000, epsilon="0.7"),
-        plan.std(within=WITHIN, sd=SD, n=6_000, epsilon="0.7"),
-        plan.variance(within=WITHIN, sd=SD, n=6_000, epsilon="0.7"),
-        plan.iqr(within=WITHIN, sd=SD, n=6_000, epsilon="0.7"),
-        plan.maximum(within=WITHIN, sd=SD, n=6_000, epsilon="0.7"),
-        plan.minimum(within=WITHIN, sd=SD, n=6_000, epsilon="0.7"),
+        plan.mean(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
+        plan.mean(within=WITHIN, sd=SD, n=20_000, epsilon="0.7", method="subset"),
+        plan.sum(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
+        plan.quantile(q=0.9, within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
+        plan.std(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
+        plan.variance(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
+        plan.iqr(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
+        plan.maximum(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
+        plan.minimum(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
         plan.count(epsilon="0.7"),
     ):
         assert sum(cost(event, "pure").amount for _, event in found.events) == Fraction(7, 10)
@@ -347,7 +347,7 @@ def test_a_trillion_rows_cost_no_memory() -> None:
 def test_small_budgets_take_the_cell_table() -> None:
     found = plan.mean(within=WITHIN, sd=SD, n=10**8, epsilon="1e-4")
     assert found.passes == 2
-    assert "too little" not in found.status
+    assert found.status.startswith("the tail looks heavy")
 
 
 def test_too_little_data_is_said() -> None:

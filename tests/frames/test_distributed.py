@@ -133,11 +133,11 @@ def test_every_set_of_rows_has_its_probability(k: int, merges: int) -> None:
     entropy = SeededEntropy(f"{k} {merges}")
     source = Cluster(CUTS, merges)
     draws = []
-    for _ in range(800):
+    for _ in range(1500):
         (records,) = read(source, [Ask("x", LATTICE, Records())], entropy)
         draws.append(mask(records.thin(k, entropy)))
     # The five records are kept at level 2; only below it has the cluster to be asked again.
-    assert len(source.jobs) == 800 * (1 + (k == 1))
+    assert len(source.jobs) == 1500 * (1 + (k == 1))
     assert p_value(draws, subset_law(2.0**-k)) > ACCEPT
     assert p_value(draws, subset_law(0.7 * 2.0**-k)) < REJECT
     shared = [each & 0b11100 | (each & 1) * 3 for each in draws]
@@ -150,11 +150,11 @@ def test_a_second_subsample_is_a_fresh_one(kept: int) -> None:
     entropy = SeededEntropy(kept)
     source = Cluster(CUTS, 2)
     pairs = []
-    for _ in range(800):
+    for _ in range(1500):
         (records,) = read(source, [Ask("x", LATTICE, Records(kept))], entropy)
         first, second = (mask(records.thin(2, entropy)) & 1 for _ in range(2))
         pairs.append(2 * first + second)
-    assert len(source.jobs) == 800 * (3 - kept)
+    assert len(source.jobs) == 1500 * (3 - kept)
     law = {0: 9 / 16, 1: 3 / 16, 2: 3 / 16, 3: 1 / 16}
     assert p_value(pairs, law) > ACCEPT
     assert p_value([3 * (each >> 1) for each in pairs], law) < REJECT  # if it were the same one

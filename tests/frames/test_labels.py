@@ -98,7 +98,7 @@ def test_all_engines_give_the_same_labels(engine, kind, tmp_path) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_many_batches_and_no_column_of_numbers(engine, tmp_path) -> None:
-    rows = 70_000  # more than a batch
+    rows = 150_000
     rng = np.random.default_rng(5)
     g, h = rng.integers(-40, 40, rows), rng.integers(0, 50_000, rows)
     table = pa.table({"x": np.arange(float(rows)), "g": g, "h": pa.array(h).cast(pa.string())})

@@ -172,7 +172,7 @@ def test_equal_rows_are_as_likely_as_different_ones() -> None:
 def test_persons_choices_are_independent() -> None:
     entropy, drawn = SeededEntropy("two"), []
     table = pa.table({"id": ["a"] * 3 + ["b"] * 3, "x": [0.0, 1, 2, 3, 4, 5]})
-    for _ in range(600):
+    for _ in range(1200):
         a, b = records(Cluster([table]), mo.unit_of("id", max_rows=1), entropy=entropy)
         drawn.append(3 * a + b - 3)
     assert p_value(drawn, dict.fromkeys(range(9), 1 / 9)) > ACCEPT
