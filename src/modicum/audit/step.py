@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from modicum.audit.divergence import ALPHAS, log_ratio, rho_of
 from modicum.audit.product import factors
 from modicum.audit.support import log_densities, telling
-from modicum.errors import InvalidArgument
 from modicum.mechanisms.law import Law
-from modicum.privacy.event import Approximate, BoundedRange, Concentrated, Event, Pure
+from modicum.privacy.event import Event
 
 __all__ = ["Child", "Measured", "measure", "sum_of"]
 
@@ -55,19 +54,7 @@ class Measured:
     @property
     def loss(self) -> NDArray[np.float64]:
         """Loss of every pair in the unit of the event: ε, η or ρ."""
-        match self.event:
-            case Pure():
-                return self.size
-            case BoundedRange():
-                return self.high - self.low
-            case Concentrated():
-                assert self.rho is not None
-                return np.array(self.rho.max(axis=(1, 2)))
-            case Approximate():
-                raise InvalidArgument(
-                    "an (ε, δ) draw has no worst outcome: measure its laws with "
-                    "modicum.audit.needed_delta"
-                )
+        return self.event.attained(self.high, self.low, self.rho)
 
     @property
     def size(self) -> NDArray[np.float64]:
@@ -126,7 +113,7 @@ def measure(
         best = [(sign * column.ratios).argmax(axis=1) for column in columns]
         return [outcome_at([int(b[i]) for b in best]) for i in range(len(pairs))]
 
-    wanted = renyi or isinstance(event, Concentrated)
+    wanted = renyi or event.kind == "zcdp"
     chosen = [*_forced(columns, forced, joined=joined), *_spread(columns, width)]
     return Measured(
         event=event,

@@ -11,7 +11,7 @@ from modicum.exact.enclosure import sqrt_below
 from modicum.mechanisms.additive import Additive, gaussian, laplace
 from modicum.mechanisms.vector_noise import VectorNoise
 from modicum.mechanisms.weighted import weighted_gaussian, weighted_laplace
-from modicum.privacy.event import BoundedRange, Concentrated, Event, Pure, cost
+from modicum.privacy.event import BoundedRange, Concentrated, Event, Pure
 
 __all__ = ["ConcentratedPurse", "PurePurse", "open_purse"]
 
@@ -133,5 +133,5 @@ def open_purse(event: Event) -> Purse:
     """Open a purse that holds exactly one event's cost."""
     if isinstance(event, Concentrated):
         return ConcentratedPurse(event.rho, event.rho)
-    epsilon = cost(event, "pure").amount
+    epsilon = event.cost("pure").amount
     return PurePurse(epsilon, epsilon)

@@ -14,9 +14,9 @@ from fractions import Fraction
 
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import exp_above, exp_below, ln_above, ln_below, sqrt_above
-from modicum.exact.rational import as_fraction
+from modicum.exact.rational import as_fraction, short_above, short_below
 from modicum.privacy.budget import Budget, Kind, Number
-from modicum.privacy.event import Approximate, Concentrated, Event, cost
+from modicum.privacy.event import Event
 
 __all__ = [
     "approx_to_zcdp",
@@ -40,7 +40,7 @@ def total(events: Iterable[Event], kind: Kind) -> Budget:
     >>> total([Pure(Fraction(1, 2)), Pure(Fraction(1, 4))], "pure")
     pure('0.75')
     """
-    return sum((cost(event, kind) for event in events), start=Budget(kind, Fraction(0)))
+    return sum((event.cost(kind) for event in events), start=Budget(kind, Fraction(0)))
 
 
 def pure_to_zcdp(budget: Budget) -> Budget:
@@ -106,7 +106,7 @@ def zcdp_to_approx(budget: Budget, delta: Number) -> Budget:
     simple = rho + 2 * sqrt_above(square, bits)
     alpha = _best(lambda a: -(float(rho) * a + _beyond_floats(a, small)))
     better = rho * alpha + _beyond(alpha, small)
-    return Budget("approx", max(Fraction(0), _up(min(simple, better))), small)
+    return Budget("approx", max(Fraction(0), short_above(min(simple, better))), small)
 
 
 def approx_to_zcdp(budget: Budget) -> Budget:
@@ -133,7 +133,7 @@ def approx_to_zcdp(budget: Budget) -> Budget:
     rho = (epsilon - _beyond(alpha, delta)) / alpha
     if rho <= 0:
         raise InvalidArgument(f"the budget {budget} is too small to hold any zCDP release")
-    return Budget("zcdp", -_up(-rho))
+    return Budget("zcdp", short_below(rho))
 
 
 def parallel(budgets: Iterable[Budget]) -> Budget:
@@ -190,25 +190,18 @@ def composed(events: Iterable[Event], delta: Number) -> Budget:
     5.222
     """
     every, all_of_it = list(events), as_fraction(delta, "delta")
-    failing = sum((e.delta for e in every if isinstance(e, Approximate)), start=Fraction(0))
+    failing = sum((event.failing for event in every), start=Fraction(0))
     if not failing < all_of_it < 1:
         raise InvalidArgument(
             f"delta must be below 1 and above the δ of the events, {float(failing):g}, got {delta}"
         )
     # Unless something of probability `failing` happened, the rest holds with what is left of δ.
     rest = (all_of_it - failing) / (1 - failing)
-    rho = sum((_concentrated(event) for event in every), start=Fraction(0))
+    rho = sum((event.implied_rho for event in every), start=Fraction(0))
     bounds = [zcdp_to_approx(Budget("zcdp", rho), rest).amount]
-    if not any(isinstance(event, Concentrated) for event in every):
+    if not any(event.kind == "zcdp" for event in every):
         bounds.append(_lowered(total(every, "approx").amount, rest))
     return Budget("approx", min(bounds), all_of_it)
-
-
-def _concentrated(event: Event) -> Fraction:
-    """ρ of an event; that of (ε, δ) holds but for its δ (Bun and Steinke 2016, section 8)."""
-    if isinstance(event, Approximate):
-        return event.epsilon**2 / 2
-    return cost(event, "zcdp").amount
 
 
 def _lowered(epsilon: Fraction, delta: Fraction) -> Fraction:
@@ -216,7 +209,7 @@ def _lowered(epsilon: Fraction, delta: Fraction) -> Fraction:
     if delta == 0:
         return epsilon
     grown = exp_above(epsilon) - delta * (1 + exp_below(epsilon))
-    return min(epsilon, _up(ln_above(grown))) if grown > 1 else Fraction(0)
+    return min(epsilon, short_above(ln_above(grown))) if grown > 1 else Fraction(0)
 
 
 def _beyond(alpha: Fraction, delta: Fraction) -> Fraction:
@@ -239,12 +232,6 @@ def _best(gain: Callable[[float], float]) -> Fraction:
         else:
             hi -= third
     return 1 + Fraction(math.exp((lo + hi) / 2))
-
-
-def _up(x: Fraction) -> Fraction:
-    """Round up to 64 significant bits, so that an irrational bound has a short fraction."""
-    places = _BITS + x.denominator.bit_length() - abs(x.numerator).bit_length()
-    return Fraction(math.ceil(x * Fraction(2) ** places)) / Fraction(2) ** places
 
 
 def _expect(budget: Budget, kind: Kind) -> None:

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from modicum.errors import BudgetExceeded, InvalidArgument
 from modicum.privacy.budget import Budget, chosen_budget
-from modicum.privacy.event import Event, cost
+from modicum.privacy.event import Event
 
 __all__ = ["Filter"]
 
@@ -80,7 +80,7 @@ class Filter:
         InvalidArgument
             If it has no price in the currency of the budget.
         """
-        price = cost(event, self._budget.kind)
+        price = event.cost(self._budget.kind)
         self.charge(price)
         return price
 

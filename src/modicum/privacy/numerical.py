@@ -15,7 +15,7 @@ from typing import Any
 from modicum.errors import InvalidArgument
 from modicum.exact.rational import as_fraction
 from modicum.privacy.budget import Budget, Number
-from modicum.privacy.event import Approximate, BoundedRange, Concentrated, Event, Pure
+from modicum.privacy.event import Event
 
 __all__ = ["composed_tightly"]
 
@@ -51,7 +51,7 @@ def composed_tightly(events: Iterable[Event], delta: Number) -> Budget:
         ) from None
     if not every:
         return Budget("approx", Fraction(0), small)
-    concentrated = any(isinstance(event, Concentrated) for event in every)
+    concentrated = any(event.kind == "zcdp" for event in every)
     bound = (_renyi if concentrated else _convolved)(every, float(small))
     if not 0 <= bound < float("inf"):
         raise InvalidArgument(f"no ε goes with delta={delta}: the events need more")
@@ -63,15 +63,8 @@ def _convolved(events: list[Event], delta: float) -> float:
     losses = import_module("dp_accounting.pld.privacy_loss_distribution")
     whole: Any = losses.identity()
     for event, times in Counter(events).items():
-        match event:
-            case Pure(epsilon):
-                pair = (float(epsilon), 0.0)
-            case BoundedRange(eta):
-                pair = (float(eta), 0.0)
-            case Approximate(epsilon, failing):
-                pair = (float(epsilon), float(failing))
-            case _:
-                raise AssertionError("a zCDP event has no privacy loss distribution")
+        price = event.cost("approx")
+        pair = (float(price.amount), float(price.delta))
         one = losses.from_privacy_parameters(common.DifferentialPrivacyParameters(*pair))
         whole = whole.compose(one.self_compose(times))
     return float(whole.get_epsilon_for_delta(delta))
@@ -81,17 +74,10 @@ def _renyi(events: list[Event], delta: float) -> float:
     library = import_module("dp_accounting")
     accountant: Any = import_module("dp_accounting.rdp").RdpAccountant()
     for event in events:
-        match event:
-            case Concentrated(rho):
-                amount = rho
-            case Pure(epsilon):
-                amount = epsilon**2 / 2
-            case BoundedRange(eta):
-                amount = eta**2 / 8
-            case Approximate():
-                raise InvalidArgument(
-                    "events in ρ and in (ε, δ) cannot be counted together numerically: "
-                    "modicum.composed can"
-                )
-        accountant.compose(library.ZCDpEvent(float(amount)))
+        if event.failing:
+            raise InvalidArgument(
+                "events in ρ and in (ε, δ) cannot be counted together numerically: "
+                "modicum.composed can"
+            )
+        accountant.compose(library.ZCDpEvent(float(event.implied_rho)))
     return float(accountant.get_epsilon(delta))
