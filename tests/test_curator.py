@@ -14,7 +14,7 @@ import pytest
 
 import modicum as mo
 from modicum.exact.entropy import SeededEntropy
-from modicum.privacy.compose import total
+from modicum.privacy.accountant import total
 
 WITHIN = (-1e9, 1e9)
 

@@ -9,7 +9,8 @@ import pytest
 
 import modicum as mo
 from modicum.errors import InvalidArgument
-from modicum.privacy.compose import (
+from modicum.privacy.accountant import (
+    Filter,
     approx_to_zcdp,
     composed,
     parallel,
@@ -18,7 +19,6 @@ from modicum.privacy.compose import (
     zcdp_to_approx,
 )
 from modicum.privacy.event import Approximate, BoundedRange, Concentrated, Pure
-from modicum.privacy.filter import Filter
 
 EPSILONS = ["0.001", "0.1", "1", "5"]
 RHOS = ["1e-9", "0.001", "0.125", "2", "50"]

@@ -6,8 +6,8 @@ from fractions import Fraction
 import pytest
 
 from modicum.errors import InvalidArgument
+from modicum.privacy.accountant import total
 from modicum.privacy.budget import approx, pure, zcdp
-from modicum.privacy.compose import total
 from modicum.privacy.event import BoundedRange, Concentrated, Pure, event_of
 from modicum.privacy.unit import Unit, unit_of
 

@@ -70,8 +70,8 @@ class Event(ABC):
         InvalidArgument
             If there is none. A ρ-zCDP event has none in pure ε; in (ε, δ) its price depends on the
             δ one is ready to pay, so it must be converted explicitly
-            (:func:`modicum.privacy.compose.zcdp_to_approx`). An (ε, δ) event has a price in (ε, δ)
-            only.
+            (:func:`modicum.privacy.accountant.zcdp_to_approx`). An (ε, δ) event has a price in
+            (ε, δ) only.
 
         Examples
         --------
