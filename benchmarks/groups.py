@@ -20,9 +20,9 @@ from benchmarks.clock import fastest
 from benchmarks.targets import Target, table
 from modicum import Curator, pure, request
 from modicum.exact.lattice import Lattice
-from modicum.summaries.group_tails import GroupTails
-from modicum.summaries.kernel import CHUNK
-from modicum.summaries.packed import PackedGroups
+from modicum.summaries.base import CHUNK
+from modicum.summaries.grouped import PackedGroups
+from modicum.summaries.tails import GroupTails
 
 WITHIN = (-1e9, 1e9)
 

@@ -18,7 +18,7 @@ from modicum.exact.lattice import Lattice
 from modicum.frames.reader import read
 from modicum.frames.source import open_source
 from modicum.steps import Ask
-from modicum.summaries.kernel import CHUNK
+from modicum.summaries.base import CHUNK
 from modicum.summaries.tails import Tails
 
 LATTICE = Lattice.within((-1e9, 1e9))

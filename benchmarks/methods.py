@@ -20,7 +20,7 @@ from modicum.mechanisms.bounded_mean import transformed, transformed_mean
 from modicum.privacy.unit import Unit
 from modicum.runners.live import run
 from modicum.steps import Ask
-from modicum.summaries.records import Records
+from modicum.summaries.subsample import Records
 
 __all__ = ["METHODS", "WITHIN", "CachedReader", "Prepared"]
 

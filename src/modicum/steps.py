@@ -14,8 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.law import Law
-from modicum.summaries.base import Reduction
-from modicum.summaries.columns import Columns
+from modicum.summaries.base import Columns, Reduction
 
 __all__ = ["Ask", "Draw", "Need", "Step", "Steps", "draw", "need"]
 

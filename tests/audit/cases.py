@@ -32,8 +32,8 @@ from modicum.mechanisms.subsampled import Subsampled, amplified
 from modicum.mechanisms.threshold import RankThreshold
 from modicum.mechanisms.weighted import weighted_laplace
 from modicum.privacy.event import BoundedRange, Event, Pure
-from modicum.summaries.cuts import Cuts, CutSummary
-from modicum.summaries.spread_counts import SpreadCounts, cell_numbers
+from modicum.summaries.cells import SpreadCounts, cell_numbers
+from modicum.summaries.order_statistics import Cuts, CutSummary
 
 LATTICE = Lattice(-8.0, 8.0, 1.0)
 TILT = Fraction(1, 4)

@@ -22,7 +22,7 @@ from modicum.release import Answer
 from modicum.runners.request import Request
 from modicum.status import OK
 from modicum.steps import Ask, Steps, draw, need
-from modicum.summaries.records import Records
+from modicum.summaries.subsample import Records
 
 
 def one_draw(

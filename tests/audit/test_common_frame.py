@@ -13,7 +13,7 @@ from modicum.estimators.vector_rounds import first_norms
 from modicum.mechanisms.least_loss import LeastLoss
 from modicum.mechanisms.vector_noise import VectorNoise
 from modicum.privacy.event import BoundedRange, Concentrated
-from modicum.summaries.vector_frame import BOUND
+from modicum.summaries.vectors import BOUND
 
 NARROW = {"within": (-8, 8), "step": 1}
 FAR, NEAR = (-8.0, 8.0), (3.0, 1.0)

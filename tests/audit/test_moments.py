@@ -18,10 +18,10 @@ from modicum.release import Answer
 from modicum.runners.request import Request
 from modicum.status import OK
 from modicum.steps import Ask, Steps, draw, need
-from modicum.summaries import far_counts
-from modicum.summaries.columns import Columns
-from modicum.summaries.outer import ONE, Frame, Gauge, OuterProducts, Weights
-from modicum.summaries.spread_counts import SpreadCounts, cell_numbers
+from modicum.summaries import second_moments
+from modicum.summaries.base import Columns
+from modicum.summaries.cells import SpreadCounts, cell_numbers
+from modicum.summaries.second_moments import ONE, Frame, Gauge, OuterProducts, Weights
 
 NARROW = {"within": (-8, 8), "step": 1}
 LATTICE = Lattice(-8.0, 8.0, 1.0)
@@ -94,7 +94,7 @@ def test_a_far_row_counts_once_for_all_columns(monkeypatch) -> None:
     far = [(np.empty((0, 2)), np.array([[-8.0, -8.0]]))]
     values = {f"interval of column {place}": (510,) for place in (0, 1)}  # the last at 255
     assert audit.check(asked, far, values=values, widths=(1, 0, 0, 1)).passed
-    monkeypatch.setattr(far_counts, "WHOLE", far_counts.WHOLE * 2)
+    monkeypatch.setattr(second_moments, "WHOLE", second_moments.WHOLE * 2)
     report = audit.check(asked, far, values=values, widths=(1, 0, 0, 1))
     assert not report.passed
     (wrong,) = [step for step in report.steps if step.used > 1.01]

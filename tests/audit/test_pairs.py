@@ -9,8 +9,7 @@ from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM
 from modicum.exact.lattice import Lattice
 from modicum.steps import Ask
-from modicum.summaries.clipped import ClippedSum
-from modicum.summaries.count import Count
+from modicum.summaries.sums import ClippedSum, Count
 
 
 def test_all_multisets_and_all_further_records() -> None:

@@ -26,8 +26,8 @@ from modicum.privacy.event import Event
 from modicum.release import Answer
 from modicum.runners.request import Question, Request
 from modicum.steps import Ask, Steps, draw, need
-from modicum.summaries.count import Count
-from modicum.summaries.vector_frame import BOUND
+from modicum.summaries.sums import Count
+from modicum.summaries.vectors import BOUND
 
 RNG = np.random.default_rng(5)
 LATTICE = Lattice.within((-1000, 1000), 2.0**-10)

@@ -18,8 +18,7 @@ from modicum.release import Answer
 from modicum.runners.request import Request
 from modicum.status import OK, Status
 from modicum.steps import Ask, Steps, draw, need
-from modicum.summaries.clipped import ClippedSum
-from modicum.summaries.count import Count
+from modicum.summaries.sums import ClippedSum, Count
 
 LATTICE = Lattice(-8.0, 8.0, 1.0)
 DATA = [(), (1.0,), (1.0, 1.0)]

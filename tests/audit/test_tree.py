@@ -19,7 +19,7 @@ from modicum.runners.replay import replay
 from modicum.runners.request import Request
 from modicum.status import OK
 from modicum.steps import Ask, Steps, draw, need
-from modicum.summaries.count import Count
+from modicum.summaries.sums import Count
 
 LATTICE = Lattice(-4.0, 4.0, 1.0)
 

@@ -23,7 +23,7 @@ from modicum.mechanisms.vector_noise import VectorNoise
 from modicum.privacy.event import BoundedRange, Pure
 from modicum.privacy.unit import Unit
 from modicum.runners.live import run
-from modicum.summaries.vector_frame import BOUND, FrameView
+from modicum.summaries.vectors import BOUND, FrameView
 
 Point = tuple[float, ...]
 NARROW = {"within": (-8, 8), "step": 1}

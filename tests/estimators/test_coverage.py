@@ -11,7 +11,7 @@ from modicum.frames.reader import read
 from modicum.frames.source import open_source
 from modicum.privacy.unit import Unit
 from modicum.runners.live import run
-from modicum.summaries.records import Records
+from modicum.summaries.subsample import Records
 
 WITHIN = (-1e9, 1e9)
 SHAPES = {

@@ -14,7 +14,7 @@ from modicum.frames.reader import read
 from modicum.frames.source import open_source
 from modicum.mechanisms.noise import GaussianNoise, LaplaceNoise
 from modicum.steps import Ask
-from modicum.summaries.bins import BinCounts, BinSummary
+from modicum.summaries.sums import BinCounts, BinSummary
 from tests.frames.engines import TABLES, table_of
 
 SURE = {"epsilon": 50}  # noise of 0, but for once in e^50

@@ -7,7 +7,7 @@ import modicum as mo
 from modicum.estimators.held_columns import HeldColumns
 from modicum.exact.entropy import SeededEntropy
 from modicum.status import Status
-from modicum.summaries.far_counts import WHOLE
+from modicum.summaries.second_moments import WHOLE
 
 WITHIN = (-1e6, 1e6)
 PRICES = [{"epsilon": 1}, {"rho": "0.05"}]

@@ -13,8 +13,8 @@ from modicum.estimators.purses import open_purse
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Concentrated, Event, Pure
-from modicum.summaries.columns import Columns
-from modicum.summaries.outer import Frame
+from modicum.summaries.base import Columns
+from modicum.summaries.second_moments import Frame
 
 WITHIN = (-1e6, 1e6)
 PRICES = [{"epsilon": 1}, {"rho": "0.03"}]

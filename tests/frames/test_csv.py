@@ -18,7 +18,7 @@ from modicum.frames.reader import read, read_as
 from modicum.frames.source import open_source
 from modicum.privacy.unit import Unit, unit_of
 from modicum.steps import Ask
-from modicum.summaries.count import Count
+from modicum.summaries.sums import Count
 from modicum.summaries.tails import Tails
 from tests.frames.engines import labels_of, same, values, without
 

@@ -14,9 +14,8 @@ from modicum.frames.dask import _FAN_IN
 from modicum.frames.reader import read
 from modicum.frames.source import open_source
 from modicum.steps import Ask
-from modicum.summaries.clipped import ClippedSum
-from modicum.summaries.count import Count
-from modicum.summaries.records import Records
+from modicum.summaries.subsample import Records
+from modicum.summaries.sums import ClippedSum, Count
 
 dask = pytest.importorskip("dask", reason="Dask is not installed: make test-engines")
 dd = pytest.importorskip("dask.dataframe", reason="Dask is not installed: make test-engines")

@@ -19,13 +19,10 @@ from modicum.frames.reader import read
 from modicum.frames.remote import Scope
 from modicum.frames.source import open_source
 from modicum.steps import Ask
-from modicum.summaries import membership
+from modicum.summaries import subsample
 from modicum.summaries.cells import Cells
-from modicum.summaries.chosen import ChosenRows
-from modicum.summaries.clipped import ClippedSum
-from modicum.summaries.count import Count
-from modicum.summaries.part_records import PartRecords
-from modicum.summaries.records import Records
+from modicum.summaries.subsample import ChosenRows, PartRecords, Records
+from modicum.summaries.sums import ClippedSum, Count
 from modicum.summaries.tails import Tails
 from modicum.version import VERSION
 from tests.exact.goodness import ACCEPT, REJECT, p_value
@@ -103,9 +100,9 @@ def test_parts_and_merges_make_no_difference(parts: int, merges: int) -> None:
 @pytest.fixture
 def early_levels(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows are forgotten after 1 and 3 records, not 2^15 and 2^16; 4 or 8 are drawn ahead."""
-    monkeypatch.setattr(membership, "FEW", 1)
+    monkeypatch.setattr(subsample, "FEW", 1)
     early = lambda records: int(records > 1) + int(records > 3)  # noqa: E731
-    monkeypatch.setattr(membership, "kept_level", early)
+    monkeypatch.setattr(subsample, "kept_level", early)
 
 
 def subset_law(rate: float) -> dict[int, float]:
@@ -163,7 +160,7 @@ def test_a_second_subsample_is_a_fresh_one(kept: int) -> None:
 def test_many_parts_give_no_more_rows_than_one() -> None:
     source = Cluster(np.split(np.arange(1e6), 20), 2)
     (records,) = read(source, [Ask("x", LATTICE, Records(2))], SeededEntropy(1))
-    level = membership.kept_level(10**6)
+    level = subsample.kept_level(10**6)
     one, other = (records.thin(level, SeededEntropy(2)) for _ in range(2))
     mean = 10**6 / 2**level
     for q in (one, other):
@@ -203,7 +200,7 @@ def test_parts_draw_from_streams_of_their_own() -> None:
     job = AskJob(Scope(), "7", VERSION, ((0, Ask("x", LATTICE, PartRecords(2))),))
     part = open_source(pa.table({"x": rows}))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(membership, "kept_level", lambda _: 1)
+        patch.setattr(subsample, "kept_level", lambda _: 1)
         known = [job.summarise(part, place) for place in ("a", "b", "a")]
     drawn = [ChosenRows.from_bytes(data) for ((_, data),) in known]
     assert drawn[0] == drawn[2]

@@ -14,8 +14,7 @@ from modicum.exact.lattice import Lattice
 from modicum.frames.reader import read
 from modicum.frames.source import open_source
 from modicum.steps import Ask
-from modicum.summaries.clipped import ClippedSum
-from modicum.summaries.count import Count
+from modicum.summaries.sums import ClippedSum, Count
 from modicum.summaries.tails import Tails
 from tests.frames.engines import RANDOM_ACCESS, TABLES, relation, same, table_of, values, without
 

@@ -18,13 +18,12 @@ from modicum.frames.reader import read
 from modicum.frames.source import open_source
 from modicum.privacy.unit import Unit, unit_of
 from modicum.steps import Ask
-from modicum.summaries import membership, window_pass
+from modicum.summaries import sifting, subsample
 from modicum.summaries.cells import Cells
-from modicum.summaries.clipped import ClippedSum
-from modicum.summaries.count import Count
-from modicum.summaries.records import Records
+from modicum.summaries.order_statistics import RankWindow
+from modicum.summaries.subsample import Records
+from modicum.summaries.sums import ClippedSum, Count
 from modicum.summaries.tails import Tails
-from modicum.summaries.window import RankWindow
 from tests.frames.engines import TABLES
 
 LATTICE = Lattice.within((-1e6, 1e6))
@@ -83,7 +82,7 @@ def test_a_csv_file(tmp_path) -> None:
 
 @pytest.mark.usefixtures("ways")
 def test_records_of_a_group_and_subsamples_of_them(monkeypatch) -> None:
-    monkeypatch.setattr(membership, "FEW", 4)  # thinned from 32 records on
+    monkeypatch.setattr(subsample, "FEW", 4)  # thinned from 32 records on
     reader = GroupReader(open_source(TABLE), Unit(), "g", KEYS, ["x"])
     ask = Ask("x", LATTICE, Records(2))
     entropy = SeededEntropy(1)
@@ -113,9 +112,9 @@ def test_a_reader_of_many_groups_needs_no_second_pass(monkeypatch) -> None:
 
 def test_further_passes_are_shared_by_all_groups(monkeypatch, tmp_path) -> None:
     """Windows that need a second pass, or more, of groups that are read apart."""
-    monkeypatch.setattr(window_pass, "_WHOLE", 100)
-    monkeypatch.setattr(window_pass, "INSIDE", 200)
-    monkeypatch.setattr(membership, "FEW", 6)
+    monkeypatch.setattr(sifting, "_WHOLE", 100)
+    monkeypatch.setattr(sifting, "INSIDE", 200)
+    monkeypatch.setattr(subsample, "FEW", 6)
     source = open_source(TABLES["lazy"](TABLE, tmp_path))
     passes = []
     chunks = source.chunks

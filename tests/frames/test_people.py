@@ -24,7 +24,7 @@ from modicum.frames.people import check_unit, reader_of
 from modicum.frames.reader import read
 from modicum.frames.source import open_source
 from modicum.steps import Ask
-from modicum.summaries.count import Count
+from modicum.summaries.sums import Count
 from modicum.summaries.tails import Tails
 from tests.exact.goodness import ACCEPT, REJECT, p_value
 from tests.frames.engines import RANDOM_ACCESS, TABLES

@@ -13,8 +13,7 @@ from modicum.frames.grouping import count_keys, reader_of_groups
 from modicum.frames.source import open_source
 from modicum.privacy.unit import unit_of
 from modicum.steps import Ask
-from modicum.summaries.clipped import ClippedSum
-from modicum.summaries.count import Count
+from modicum.summaries.sums import ClippedSum, Count
 from tests.frames.engines import TABLES
 
 LATTICE = Lattice.within((-1000, 1000), step=1)

@@ -14,7 +14,7 @@ from modicum.frames.base import Source
 from modicum.frames.distributed import DistributedSource
 from modicum.frames.job import Job
 from modicum.frames.source import open_source
-from modicum.summaries import window_pass
+from modicum.summaries import sifting
 from tests.frames import remote
 from tests.frames.engines import TABLES
 from tests.frames.test_distributed import Cluster
@@ -47,7 +47,7 @@ PATHS: dict[str, tuple[str, Any, int]] = {
 def passes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Names of the passes and jobs; columns of 400,000 rows are not held."""
     found: list[str] = []
-    monkeypatch.setattr(window_pass, "_WHOLE", 1 << 17)
+    monkeypatch.setattr(sifting, "_WHOLE", 1 << 17)
     summaries, chunks = DistributedSource._ran, Source.chunks
 
     def job(self: DistributedSource, job: Job, entropy: Any) -> Any:

@@ -22,9 +22,8 @@ from modicum.frames.reader import read
 from modicum.frames.source import open_source
 from modicum.privacy.unit import Unit
 from modicum.steps import Ask
-from modicum.summaries.clipped import ClippedSum
-from modicum.summaries.count import Count
-from modicum.summaries.records import Records
+from modicum.summaries.subsample import Records
+from modicum.summaries.sums import ClippedSum, Count
 from modicum.summaries.tails import Tails
 from tests.frames.engines import RANDOM_ACCESS
 from tests.frames.remote import EVERYWHERE

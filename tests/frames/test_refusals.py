@@ -21,7 +21,7 @@ from modicum.frames.reader import read
 from modicum.frames.source import open_source
 from modicum.frames.types import is_number
 from modicum.steps import Ask
-from modicum.summaries.clipped import ClippedSum
+from modicum.summaries.sums import ClippedSum
 from tests.frames.engines import RANDOM_ACCESS, TABLES, relation, table_of
 
 DAY = [date(2020, 1, 1)]

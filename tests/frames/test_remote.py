@@ -32,14 +32,12 @@ from modicum.frames.reader import read
 from modicum.frames.source import open_source
 from modicum.privacy.unit import Unit
 from modicum.steps import Ask
-from modicum.summaries import membership, window_pass
-from modicum.summaries.clipped import ClippedSum
-from modicum.summaries.count import Count
-from modicum.summaries.cuts import Cuts
-from modicum.summaries.records import Records
-from modicum.summaries.sift import Sift, Sifted
+from modicum.summaries import sifting, subsample
+from modicum.summaries.order_statistics import Cuts, RankWindow
+from modicum.summaries.sifting import Sift, Sifted
+from modicum.summaries.subsample import Records
+from modicum.summaries.sums import ClippedSum, Count
 from modicum.summaries.tails import Tails
-from modicum.summaries.window import RankWindow
 from tests.exact.goodness import ACCEPT, REJECT, p_value
 from tests.frames.remote import REMOTE
 from tests.frames.test_distributed import Cluster
@@ -277,7 +275,7 @@ def test_groups_of_a_person_are_chosen_once_for_all_jobs() -> None:
 @pytest.mark.parametrize("few", [0, 64])
 def test_subsamples_of_groups(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(groups, "_FEW", few)
-    monkeypatch.setattr(membership, "FEW", 4)  # thinned from 32 records on
+    monkeypatch.setattr(subsample, "FEW", 4)  # thinned from 32 records on
     reader = GroupReader(in_parts(GROUPED), Unit(), "g", KEYS, ["x"])
     entropy = SeededEntropy(1)
     handles = reader.read([(group, Ask("x", WIDE, Records(2))) for group in range(4)], entropy)
@@ -327,8 +325,8 @@ def test_a_curator_asks_by_group_and_by_person(make: Any) -> None:
 def few_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of more than 300 records, and brackets of more than 50, are sampled by 64 to 128."""
     monkeypatch.setattr(search, "_HELD", 300)
-    monkeypatch.setattr(window_pass, "INSIDE", 50)
-    monkeypatch.setattr(membership, "FEW", 6)
+    monkeypatch.setattr(sifting, "INSIDE", 50)
+    monkeypatch.setattr(subsample, "FEW", 6)
 
 
 @pytest.mark.parametrize("name", HARD)
@@ -406,7 +404,7 @@ def test_what_is_sifted_can_be_merged_and_written() -> None:
     assert both.window(start, stop).tolist() == alone.window(start, stop).tolist()
     assert both.window(start, stop).tolist() == sorted(whole[(whole >= 20) & (whole <= 60)])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(membership, "FEW", 3)
+        patch.setattr(subsample, "FEW", 3)
         sampled = sifted(whole[:100], 30).merge(sifted(whole[100:], 30), SYSTEM)
     assert not sampled.holds_all
     assert (sampled.count, sampled.below) == (500, alone.below)
@@ -429,7 +427,7 @@ class Dying(Cluster):
 def test_a_failure_after_the_charge_leaves_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before it, nothing is spent: a quantile's jobs all come before."""
     monkeypatch.setattr(search, "_HELD", 300)
-    monkeypatch.setattr(membership, "FEW", 6)
+    monkeypatch.setattr(subsample, "FEW", 6)
     x = np.random.default_rng(1).normal(40, 3, 5000)
     curator = mo.Curator(Dying([x[:2000], x[2000:]]), budget=mo.pure(1))
     with pytest.raises(SourceError, match=r"^the cluster data could not be read$") as caught:
@@ -438,7 +436,7 @@ def test_a_failure_after_the_charge_leaves_it(monkeypatch: pytest.MonkeyPatch) -
     assert curator.spent.amount == 0
     for unit in (Unit(), mo.unit_of("x", combine="mean")):
         curator = mo.Curator(Dying([x]), budget=mo.pure(1), unit=unit)
-        monkeypatch.setattr(membership, "kept_level", lambda _: 9)  # too few: asked again
+        monkeypatch.setattr(subsample, "kept_level", lambda _: 9)  # too few: asked again
         with pytest.raises(SourceError, match=r"^the cluster data could not be read$"):
             curator.mean("x", within=(-1e9, 1e9), epsilon=1)
         assert curator.spent == mo.pure(1)

@@ -19,15 +19,12 @@ from modicum.frames.people import reader_of
 from modicum.frames.reader import check_column, read
 from modicum.frames.source import open_source
 from modicum.steps import Ask
-from modicum.summaries.columns import Columns
-from modicum.summaries.count import Count
-from modicum.summaries.norms import NormCounts
-from modicum.summaries.outer import Frame, Gauge, GaugeCounts, OuterProducts, Weights
-from modicum.summaries.rotated import RotatedCounts
-from modicum.summaries.spread_counts import SpreadCounts
+from modicum.summaries.base import Columns
+from modicum.summaries.cells import SpreadCounts
+from modicum.summaries.second_moments import Frame, Gauge, GaugeCounts, OuterProducts, Weights
+from modicum.summaries.sums import Count
 from modicum.summaries.tails import Tails
-from modicum.summaries.vector_frame import VectorFrame
-from modicum.summaries.vector_sum import ClippedVectors
+from modicum.summaries.vectors import ClippedVectors, NormCounts, RotatedCounts, VectorFrame
 from tests.frames.remote import REMOTE
 from tests.frames.test_distributed import Cluster
 from tests.frames.test_remote import in_parts

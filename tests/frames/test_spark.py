@@ -17,9 +17,8 @@ from modicum.frames.people import reader_of
 from modicum.frames.reader import read
 from modicum.frames.source import open_source
 from modicum.steps import Ask
-from modicum.summaries.clipped import ClippedSum
-from modicum.summaries.count import Count
-from modicum.summaries.records import Records
+from modicum.summaries.subsample import Records
+from modicum.summaries.sums import ClippedSum, Count
 from modicum.summaries.tails import Tails
 from tests.frames import remote
 

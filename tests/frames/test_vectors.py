@@ -16,8 +16,8 @@ from modicum.frames.reader import check_column, read
 from modicum.frames.source import open_source
 from modicum.privacy.unit import Unit
 from modicum.steps import Ask
-from modicum.summaries.columns import Columns
-from modicum.summaries.count import Count
+from modicum.summaries.base import Columns
+from modicum.summaries.sums import Count
 from tests.frames.engines import TABLES
 
 LATTICE = Lattice.within((-1e9, 1e9))

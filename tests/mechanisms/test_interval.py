@@ -9,7 +9,7 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.interval import IntervalDraw, IntervalGrid
 from modicum.privacy.event import BoundedRange
-from modicum.summaries.spread_counts import SpreadCounts, cell_numbers
+from modicum.summaries.cells import SpreadCounts, cell_numbers
 
 WIDE = Lattice.within((-1e6, 1e6))
 RNG = np.random.default_rng(8)

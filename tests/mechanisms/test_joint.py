@@ -17,7 +17,7 @@ from modicum.mechanisms.joint import JointQuantiles, JointTerms
 from modicum.mechanisms.stretch import EVEN, Stretch
 from modicum.mechanisms.strip import Cells, Scale, Strip, Table
 from modicum.privacy.event import Pure
-from modicum.summaries.ranked import Ranked
+from modicum.summaries.sifting import Ranked
 from tests.mechanisms.test_nested import Sorted, neighbours, worst
 
 HALVES = (Fraction(1, 2), Fraction(1, 2))

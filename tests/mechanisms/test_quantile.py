@@ -14,7 +14,7 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.quantile import RankLaw
 from modicum.privacy.event import BoundedRange
-from modicum.summaries.window import RankWindow
+from modicum.summaries.order_statistics import RankWindow
 from tests.summaries.cases import reduce
 
 LATTICE = Lattice(-20.0, 20.0, 1.0)

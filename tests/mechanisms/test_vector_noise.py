@@ -14,7 +14,7 @@ from modicum.audit.product import factors
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.vector_noise import VectorNoise
 from modicum.privacy.event import Concentrated
-from modicum.summaries.vector_frame import BOUND
+from modicum.summaries.vectors import BOUND
 
 LAW = VectorNoise((3, -4), 5, Fraction(2))
 

@@ -17,7 +17,7 @@ from modicum.runners.live import run
 from modicum.runners.request import Request
 from modicum.status import OK
 from modicum.steps import Ask, draw, need
-from modicum.summaries.count import Count
+from modicum.summaries.sums import Count
 
 WITHIN = (-1e9, 1e9)
 RNG = np.random.default_rng(0)

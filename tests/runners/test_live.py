@@ -19,8 +19,7 @@ from modicum.runners.live import run
 from modicum.runners.request import Request
 from modicum.status import OK
 from modicum.steps import Ask, draw, need
-from modicum.summaries.clipped import ClippedSum
-from modicum.summaries.count import Count
+from modicum.summaries.sums import ClippedSum, Count
 from modicum.summaries.tails import Tails
 
 WITHIN = (-1e9, 1e9)

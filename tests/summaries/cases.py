@@ -8,7 +8,7 @@ import pytest
 from hypothesis import strategies as st
 
 from modicum.exact.lattice import Lattice
-from modicum.summaries import cells, clipped, kernel, squares, tails_pass
+from modicum.summaries import base, cells, sums, tails
 from modicum.summaries.base import Reduction
 
 INF, NAN = float("inf"), float("nan")
@@ -52,9 +52,9 @@ def reduce(reduction: Reduction, lattice: Lattice | None, chunks: Sequence[Seque
 def small_chunks() -> Iterator[None]:
     """Chunks of 16 values and rows of 8, so that short columns take every path."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (kernel, tails_pass, clipped, cells, squares):
+        for module in (base, tails, sums, cells):
             patch.setattr(module, "CHUNK", 16)
-        patch.setattr(squares, "BLOCK", 8)
-        patch.setattr(kernel, "ROW", 8)
-        patch.setattr(tails_pass, "ROW", 8)
+        patch.setattr(sums, "BLOCK", 8)
+        patch.setattr(base, "ROW", 8)
+        patch.setattr(tails, "ROW", 8)
         yield

@@ -9,13 +9,10 @@ import pytest
 from modicum.errors import CopyRefused, InvalidArgument
 from modicum.summaries.base import Fields, pack
 from modicum.summaries.cells import Cells, CellSummary
-from modicum.summaries.clipped import ClippedSum, ClippedSummary
-from modicum.summaries.count import Count, CountSummary
-from modicum.summaries.ranked import Ranked
-from modicum.summaries.records import Records
-from modicum.summaries.sift import Sample
-from modicum.summaries.tails import Tails, TailSummary
-from modicum.summaries.tails_pass import Ends
+from modicum.summaries.sifting import Ranked, Sample
+from modicum.summaries.subsample import Records
+from modicum.summaries.sums import ClippedSum, ClippedSummary, Count, CountSummary
+from modicum.summaries.tails import Ends, Tails, TailSummary
 from tests.summaries.cases import LATTICES, reduce
 
 REDUCTIONS = [Count(), Tails(2), ClippedSum(-7, 7), Cells(3, (0, 5)), Records()]

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.summaries.clipped import ClippedSum, ClippedSummary
-from modicum.summaries.count import Count, CountSummary
+from modicum.summaries.sums import ClippedSum, ClippedSummary, Count, CountSummary
 from tests.reference import summaries as twin
 from tests.summaries.cases import LATTICES, NAN, chunked, lattices, reduce, small_chunks
 

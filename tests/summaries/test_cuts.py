@@ -15,8 +15,8 @@ from modicum.exact.lattice import Lattice
 from modicum.frames.reader import read
 from modicum.frames.source import open_source
 from modicum.steps import Ask
-from modicum.summaries import window_pass
-from modicum.summaries.cuts import Cuts, CutSummary
+from modicum.summaries import sifting
+from modicum.summaries.order_statistics import Cuts, CutSummary
 from tests.frames.engines import TABLES, table_of
 from tests.reference.summaries import integers
 from tests.summaries.cases import NAN, chunked, lattices, reduce
@@ -82,7 +82,7 @@ def test_long_columns_take_one_pass_or_two(fetch, passes) -> None:
 def test_a_bracket_that_missed_is_widened(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sample of the lowest rows only: the upper cut is not among them."""
     monkeypatch.setattr(
-        window_pass, "distinct_positions", lambda size, count, entropy: np.arange(count)
+        sifting, "distinct_positions", lambda size, count, entropy: np.arange(count)
     )
     data = Column(np.split(np.arange(500_000.0), 5), SeededEntropy(4), fetch=True)
     accumulator = Cuts(Fraction(1, 20), 100).begin(LATTICE, data)

@@ -3,8 +3,7 @@
 import numpy as np
 
 from modicum.exact.lattice import Lattice
-from modicum.summaries.far_counts import WHOLE, FarCounts, FarSummary
-from modicum.summaries.outer import Frame
+from modicum.summaries.second_moments import WHOLE, FarCounts, FarSummary, Frame
 
 LATTICE = Lattice(-(2.0**20), 2.0**20, 1.0)
 FRAME = Frame((100, -50, 0), (3, 0, 10))

@@ -9,7 +9,7 @@ import pytest
 
 from modicum.exact.lattice import Lattice
 from modicum.summaries.fit_losses import FitList, FitLosses, FitLossSummary
-from modicum.summaries.outer import Frame
+from modicum.summaries.second_moments import Frame
 
 LATTICE = Lattice(-(2.0**20), 2.0**20, 2.0**-10)
 FRAME = Frame((300, -5000, 1 << 20), (7, 14, 20))

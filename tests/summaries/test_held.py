@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 
 from modicum.exact.entropy import SeededEntropy
 from modicum.summaries.cells import Cells
-from modicum.summaries.clipped import ClippedSum
-from modicum.summaries.count import Count
-from modicum.summaries.held import summary_of_held
-from modicum.summaries.records import Records
+from modicum.summaries.grouped import summary_of_held
+from modicum.summaries.order_statistics import RankWindow
+from modicum.summaries.subsample import Records
+from modicum.summaries.sums import ClippedSum, Count
 from modicum.summaries.tails import Tails
-from modicum.summaries.window import RankWindow
 from tests.summaries.cases import columns, lattices, reduce
 
 REDUCTIONS = [

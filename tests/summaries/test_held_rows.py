@@ -5,7 +5,7 @@ import pytest
 
 from modicum.errors import CopyRefused, InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.summaries.held_rows import HeldRows, RowsSummary
+from modicum.summaries.second_moments import HeldRows, RowsSummary
 
 LATTICE = Lattice(-8.0, 8.0, 0.5)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modicum.errors import InvalidArgument
-from modicum.summaries.kernel import CHUNK, ROW, Quantiser, exact_sum, total_of_rows
+from modicum.summaries.base import CHUNK, ROW, Quantiser, exact_sum, total_of_rows
 from tests.reference import summaries as twin
 from tests.summaries.cases import LATTICES, columns, lattices
 

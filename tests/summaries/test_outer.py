@@ -5,7 +5,8 @@ import pytest
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.summaries.outer import (
+from modicum.summaries.cells import SpreadCounts, SpreadSummary, cell_numbers
+from modicum.summaries.second_moments import (
     CLIP,
     FINE,
     MOST_CUT,
@@ -19,7 +20,6 @@ from modicum.summaries.outer import (
     OuterSummary,
     Weights,
 )
-from modicum.summaries.spread_counts import SpreadCounts, SpreadSummary, cell_numbers
 
 LATTICE = Lattice.within((-1e6, 1e6))
 RNG = np.random.default_rng(4)

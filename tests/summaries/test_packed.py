@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from modicum.errors import CopyRefused
 from modicum.exact.lattice import Lattice
-from modicum.summaries import group_tails, kernel
-from modicum.summaries.held import summary_of_held
-from modicum.summaries.packed import PackedGroups
+from modicum.summaries import base, grouped, tails
+from modicum.summaries.grouped import PackedGroups, summary_of_held
 from modicum.summaries.tails import Tails
 from tests.summaries.cases import lattices, numbers
 
@@ -44,7 +43,7 @@ def check_tails(groups: int, lattice: Lattice, found, keep: int) -> None:
 @given(rows, lattices, st.integers(1, 9), st.sampled_from([1, 4, 1 << 18]))
 def test_tails_of_all_groups_are_those_of_each(data, lattice, keep, block) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(group_tails, "_BLOCK", block)
+        patch.setattr(tails, "_BLOCK", block)
         check_tails(9, lattice, packed(9, lattice, data), keep)
 
 
@@ -63,7 +62,8 @@ def test_tails_of_large_groups_have_exact_sums(step) -> None:
 @given(rows, lattices, st.lists(st.integers(0, 60), max_size=3))
 def test_every_group_has_its_records(data, lattice, cuts) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kernel, "CHUNK", 16)
+        for module in (base, grouped):
+            patch.setattr(module, "CHUNK", 16)
         check(7, lattice, data, packed(7, lattice, data, cuts))
 
 

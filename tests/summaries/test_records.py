@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from modicum.errors import CopyRefused, InvalidArgument
 from modicum.exact.entropy import Entropy, SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.summaries import membership, pools
-from modicum.summaries.membership import distinct_positions, kept_level
-from modicum.summaries.records import Records, RecordSummary
+from modicum.summaries import subsample
+from modicum.summaries.subsample import Records, RecordSummary, distinct_positions, kept_level
 from tests.exact.goodness import ACCEPT, REJECT, p_value
 from tests.summaries.cases import NAN, reduce
 
@@ -74,9 +73,9 @@ def mask(q: NDArray[np.int64]) -> int:
 @pytest.fixture
 def early_levels(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows are forgotten after 3 and 5 records, not 2^15 and 2^16; 4 or 8 are drawn ahead."""
-    monkeypatch.setattr(membership, "FEW", 1)
+    monkeypatch.setattr(subsample, "FEW", 1)
     monkeypatch.setattr(
-        membership, "kept_level", lambda records: int(records > 2) + int(records > 4)
+        subsample, "kept_level", lambda records: int(records > 2) + int(records > 4)
     )
 
 
@@ -107,7 +106,7 @@ def test_positions_are_distinct_and_increase(size: int, count: int) -> None:
 def test_every_set_of_rows_has_its_probability(
     kind: str, k: int, coins: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(membership, "_COINS", coins)
+    monkeypatch.setattr(subsample, "_COINS", coins)
     entropy = SeededEntropy(f"{kind} {k} {coins}")
     values = [0.0, 1.0, 2.0, NAN, 3.0, 4.0]
     draws = []
@@ -162,7 +161,7 @@ def test_a_forked_child_draws_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
     entropy = SeededEntropy(5)
     data = column([1.0, 2.0, 3.0, 4.0, 5.0], entropy, fetch=False)
     records = data.read()
-    monkeypatch.setattr(pools.os, "getpid", os.getppid)
+    monkeypatch.setattr(subsample.os, "getpid", os.getppid)
     records.thin(1, entropy)
     assert data.passes == 2
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.summaries.rotated import RotatedCounts, RotatedSummary, Rotation
+from modicum.summaries.vectors import RotatedCounts, RotatedSummary, Rotation
 from tests.summaries.cases import LATTICES
 from tests.summaries.test_vectors import matrices, reduce
 

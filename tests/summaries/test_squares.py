@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.summaries.held import summary_of_held
-from modicum.summaries.squares import ClippedSquares, SquareSummary
+from modicum.summaries.grouped import summary_of_held
+from modicum.summaries.sums import ClippedSquares, SquareSummary
 from tests.reference import summaries as twin
 from tests.summaries.cases import LATTICES, NAN, chunked, lattices, reduce, small_chunks
 

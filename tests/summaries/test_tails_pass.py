@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from modicum.summaries.tails_pass import _false_positions
+from modicum.summaries.tails import _false_positions
 
 
 @pytest.mark.parametrize("length", [8, 2048, 65536])

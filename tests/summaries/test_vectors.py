@@ -11,10 +11,18 @@ from hypothesis import strategies as st
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.summaries import vector_frame
-from modicum.summaries.norms import NormCounts, NormSummary
-from modicum.summaries.vector_frame import BOUND, VectorFrame, norms, size, slack
-from modicum.summaries.vector_sum import ClippedVectors, VectorSummary
+from modicum.summaries import vectors
+from modicum.summaries.vectors import (
+    BOUND,
+    ClippedVectors,
+    NormCounts,
+    NormSummary,
+    VectorFrame,
+    VectorSummary,
+    norms,
+    size,
+    slack,
+)
 from tests.summaries.cases import LATTICES
 
 numbers = st.one_of(
@@ -190,7 +198,7 @@ def test_rounding_to_nearest_would_break_the_bound() -> None:
 
 def test_a_row_that_still_is_too_long_counts_for_nothing(monkeypatch) -> None:
     """The bound does not rest on the error analysis of the norm."""
-    monkeypatch.setattr(vector_frame, "slack", lambda _width, _power: -0.5)
+    monkeypatch.setattr(vectors, "slack", lambda _width, _power: -0.5)
     lattice = Lattice(-8.0, 8.0, 1.0)
     asked = ClippedVectors(VectorFrame((0,), (1.0,)), 5)
     assert reduce(asked, lattice, [np.array([[8.0, 8.0], [3.0, 4.0]])], 2).totals == (

@@ -15,8 +15,8 @@ from modicum.exact.lattice import Lattice
 from modicum.frames.reader import read
 from modicum.frames.source import open_source
 from modicum.steps import Ask
-from modicum.summaries import membership, window_pass
-from modicum.summaries.window import RankWindow, WindowSummary
+from modicum.summaries import sifting, subsample
+from modicum.summaries.order_statistics import RankWindow, WindowSummary
 from tests.frames.engines import TABLES, table_of
 from tests.reference.summaries import integers
 from tests.summaries.cases import NAN, chunked, lattices, reduce
@@ -58,11 +58,11 @@ def test_it_is_what_sorting_finds(column, lattice, reduction) -> None:
 @pytest.fixture
 def few_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Columns of more than 300 records, and brackets of more than 50, are sampled by 64 to 128."""
-    monkeypatch.setattr(window_pass, "_WHOLE", 300)
-    monkeypatch.setattr(window_pass, "_FEW", 300)
-    monkeypatch.setattr(window_pass, "INSIDE", 50)
-    monkeypatch.setattr(window_pass, "_FETCHED", 100)
-    monkeypatch.setattr(membership, "FEW", 6)
+    monkeypatch.setattr(sifting, "_WHOLE", 300)
+    monkeypatch.setattr(sifting, "_FEW", 300)
+    monkeypatch.setattr(sifting, "INSIDE", 50)
+    monkeypatch.setattr(sifting, "_FETCHED", 100)
+    monkeypatch.setattr(subsample, "FEW", 6)
 
 
 RNG = np.random.default_rng(3)
@@ -117,9 +117,9 @@ def twin_of_many(x, reduction) -> tuple[int, int, list[int]]:
 
 def test_a_bracket_that_missed_is_widened(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sample of the lowest rows only: the median is not among them."""
-    monkeypatch.setattr(window_pass, "_FEW", 1000)
+    monkeypatch.setattr(sifting, "_FEW", 1000)
     monkeypatch.setattr(
-        window_pass, "distinct_positions", lambda size, count, entropy: np.arange(count)
+        sifting, "distinct_positions", lambda size, count, entropy: np.arange(count)
     )
     x = np.arange(500_000.0)
     data = Column(np.split(x, 5), SeededEntropy(4), fetch=True)

@@ -15,10 +15,9 @@ from modicum.exact.lattice import Lattice
 from modicum.frames.reader import read
 from modicum.frames.source import open_source
 from modicum.steps import Ask
-from modicum.summaries import membership, window_pass
-from modicum.summaries.held import summary_of_held
-from modicum.summaries.window import RankWindow
-from modicum.summaries.windows import RankWindows, WindowsSummary
+from modicum.summaries import sifting, subsample
+from modicum.summaries.grouped import summary_of_held
+from modicum.summaries.order_statistics import RankWindow, RankWindows, WindowsSummary
 from tests.frames.engines import TABLES, table_of
 from tests.reference.summaries import integers
 from tests.summaries.cases import reduce
@@ -39,11 +38,11 @@ MANY = asking([Fraction(i, 40) for i in range(1, 40)], [2] * 39)
 @pytest.fixture
 def few_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Columns of more than 300 records, and brackets of more than 50, are sampled by 64 to 128."""
-    monkeypatch.setattr(window_pass, "_WHOLE", 300)
-    monkeypatch.setattr(window_pass, "_FEW", 300)
-    monkeypatch.setattr(window_pass, "INSIDE", 50)
-    monkeypatch.setattr(window_pass, "_FETCHED", 100)
-    monkeypatch.setattr(membership, "FEW", 6)
+    monkeypatch.setattr(sifting, "_WHOLE", 300)
+    monkeypatch.setattr(sifting, "_FEW", 300)
+    monkeypatch.setattr(sifting, "INSIDE", 50)
+    monkeypatch.setattr(sifting, "_FETCHED", 100)
+    monkeypatch.setattr(subsample, "FEW", 6)
 
 
 def agrees(summary: WindowsSummary, ordered: list[int], spans, lattice: Lattice) -> None:

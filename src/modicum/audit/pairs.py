@@ -17,7 +17,7 @@ from modicum.paying import fitted
 from modicum.release import Record
 from modicum.runners.request import Question
 from modicum.steps import Ask
-from modicum.summaries.columns import Columns
+from modicum.summaries.base import Columns
 
 __all__ = ["Data", "Pair", "Remembered", "neighbours"]
 

@@ -32,7 +32,7 @@ from modicum.mechanisms.radius import RadiusGrid
 from modicum.status import OK, Status
 from modicum.steps import Steps, draw, need
 from modicum.summaries.cells import Cells, CellSummary
-from modicum.summaries.records import RecordSummary
+from modicum.summaries.subsample import RecordSummary
 
 __all__ = [
     "Atom",

@@ -21,7 +21,7 @@ from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
 from modicum.status import OK, Status, unseen
 from modicum.steps import Steps, draw, need
-from modicum.summaries.clipped import ClippedSum
+from modicum.summaries.sums import ClippedSum
 
 __all__ = ["BoundedEvidence", "bounded_mean", "mean_in_range", "share_between"]
 

@@ -10,7 +10,7 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.interval import IntervalGrid
 from modicum.mechanisms.stretch import Stretch
 from modicum.steps import Steps, draw
-from modicum.summaries.windows import WindowsSummary
+from modicum.summaries.order_statistics import WindowsSummary
 
 __all__ = ["bulk_of"]
 

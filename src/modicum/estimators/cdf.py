@@ -25,7 +25,7 @@ from modicum.mechanisms.noise import Noise
 from modicum.privacy.event import Concentrated, Event
 from modicum.status import OK, Status, unseen
 from modicum.steps import Ask, Steps, draw, need
-from modicum.summaries.bins import BinCounts
+from modicum.summaries.sums import BinCounts
 
 __all__ = ["CdfEvidence", "levels_of", "noisy_cdf"]
 

@@ -24,9 +24,8 @@ from modicum.estimators.vector_sum import answer_of, last_sum
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.steps import Steps, draw, need
-from modicum.summaries.columns import Columns
-from modicum.summaries.norms import NormCounts, NormSummary
-from modicum.summaries.vector_frame import VectorFrame
+from modicum.summaries.base import Columns
+from modicum.summaries.vectors import NormCounts, NormSummary, VectorFrame
 
 __all__ = ["clipped_mean_vector", "mean_about"]
 

@@ -19,8 +19,8 @@ from modicum.mechanisms.radius import RadiusGrid
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.base import Reduction
 from modicum.summaries.cells import Cells, CellSummary
-from modicum.summaries.clipped import ClippedSum
-from modicum.summaries.records import RecordSummary
+from modicum.summaries.subsample import RecordSummary
+from modicum.summaries.sums import ClippedSum
 from modicum.summaries.tails import TailSummary
 
 __all__ = [

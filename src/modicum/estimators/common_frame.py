@@ -23,8 +23,8 @@ from modicum.estimators.vector_rounds import (
 from modicum.estimators.vector_schedule import SUBSTEP, VectorSchedule, wide_radii
 from modicum.mechanisms.radius import RadiusGrid
 from modicum.steps import Steps, draw
-from modicum.summaries.norms import NormSummary
-from modicum.summaries.outer import Frame
+from modicum.summaries.second_moments import Frame
+from modicum.summaries.vectors import NormSummary
 
 __all__ = ["common_frame", "rows_are_few"]
 

@@ -11,7 +11,7 @@ from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
 from modicum.status import OK
 from modicum.steps import Ask, Steps, draw, need
-from modicum.summaries.count import Count
+from modicum.summaries.sums import Count
 
 __all__ = ["CountEvidence", "noisy_count"]
 

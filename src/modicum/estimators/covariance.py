@@ -26,7 +26,7 @@ from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.status import OK, Status
 from modicum.steps import Steps
-from modicum.summaries.columns import Columns
+from modicum.summaries.base import Columns
 
 __all__ = [
     "ComponentsEvidence",

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.summaries.base import Integers
-from modicum.summaries.cuts import CutSummary
+from modicum.summaries.order_statistics import CutSummary
 
 __all__ = ["level_ends_of", "upper_ends"]
 

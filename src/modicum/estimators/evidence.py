@@ -32,7 +32,7 @@ from modicum.estimators.variance_evidence import ConstantEvidence, VarianceEvide
 from modicum.estimators.vector_evidence import VectorEvidence
 from modicum.mechanisms.noise import GaussianNoise, LaplaceNoise
 from modicum.mechanisms.octaves import OctavePrior
-from modicum.summaries.outer import Frame
+from modicum.summaries.second_moments import Frame
 
 __all__ = ["EVIDENCE"]
 

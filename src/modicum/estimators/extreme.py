@@ -29,7 +29,7 @@ from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
 from modicum.status import Status, unseen
 from modicum.steps import Steps, draw, need_both
-from modicum.summaries.records import Records, RecordSummary
+from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.tails import Tails
 
 __all__ = ["ExtremeEvidence", "extreme"]

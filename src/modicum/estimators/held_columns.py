@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from modicum.estimators.noise_quantile import noise_quantile
 from modicum.status import OK, Status
-from modicum.summaries.far_counts import WHOLE
-from modicum.summaries.outer import Norm
+from modicum.summaries.second_moments import WHOLE, Norm
 
 __all__ = ["HeldColumns"]
 

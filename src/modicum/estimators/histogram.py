@@ -22,7 +22,7 @@ from modicum.mechanisms.noise import Noise
 from modicum.privacy.event import Event
 from modicum.status import OK
 from modicum.steps import Ask, Steps, draw, need
-from modicum.summaries.bins import BinCounts
+from modicum.summaries.sums import BinCounts
 
 __all__ = ["HistogramEvidence", "drawn_histogram", "noisy_histogram", "rounded"]
 

@@ -25,7 +25,7 @@ from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
 from modicum.status import OK, Status, unseen
 from modicum.steps import Ask, Steps, draw, need_both
-from modicum.summaries.window import RankWindow, WindowSummary
+from modicum.summaries.order_statistics import RankWindow, WindowSummary
 
 __all__ = ["RangeEvidence", "quantile_range"]
 

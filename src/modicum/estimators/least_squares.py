@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from modicum.estimators.moment_bounds import COUNTED, Touched, touched
 from modicum.estimators.moments import Moments
 from modicum.estimators.noise_quantile import noise_quantile
-from modicum.summaries.outer import CLIP
+from modicum.summaries.second_moments import CLIP
 
 __all__ = ["Equations", "Reach", "moved", "reach"]
 

@@ -23,7 +23,7 @@ from modicum.exact.lattice import Lattice
 from modicum.steps import Steps, draw, need
 from modicum.summaries.base import Integers
 from modicum.summaries.fit_losses import FINE, RESIDUAL, FitList, FitLosses
-from modicum.summaries.outer import Frame
+from modicum.summaries.second_moments import Frame
 
 __all__ = ["ListedFit", "few_rows", "is_little", "listed_fit"]
 

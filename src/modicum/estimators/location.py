@@ -47,8 +47,8 @@ from modicum.privacy.event import Event
 from modicum.release import Answer
 from modicum.steps import Ask, Steps, draw, need, need_both
 from modicum.summaries.cells import Cells, CellSummary
-from modicum.summaries.count import Count
-from modicum.summaries.records import Records, RecordSummary
+from modicum.summaries.subsample import Records, RecordSummary
+from modicum.summaries.sums import Count
 
 __all__ = ["location"]
 

@@ -37,8 +37,8 @@ from modicum.privacy.event import Event
 from modicum.release import Answer
 from modicum.status import Status
 from modicum.steps import Steps, draw, need, need_both
-from modicum.summaries.clipped import ClippedSum
-from modicum.summaries.records import Records
+from modicum.summaries.subsample import Records
+from modicum.summaries.sums import ClippedSum
 from modicum.summaries.tails import TailSummary
 
 __all__ = ["adaptive_mean"]

@@ -25,7 +25,7 @@ from modicum.estimators.vector_sum import answer_of, last_sum
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.steps import Steps, draw
-from modicum.summaries.columns import Columns
+from modicum.summaries.base import Columns
 
 __all__ = ["adaptive_mean_vector"]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from modicum.estimators.moments import Moments
 from modicum.estimators.noise_quantile import noise_quantile
-from modicum.summaries.outer import CLIP, FINE, MOST_CUT, REACH, Norm
+from modicum.summaries.second_moments import CLIP, FINE, MOST_CUT, REACH, Norm
 
 __all__ = ["CONDITION", "COUNTED", "Touched", "covered", "noise_size", "touched"]
 

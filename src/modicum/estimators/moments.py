@@ -30,7 +30,7 @@ from modicum.estimators.shares import share_of
 from modicum.exact.lattice import Lattice
 from modicum.status import unseen
 from modicum.steps import Steps, draw, need
-from modicum.summaries.outer import (
+from modicum.summaries.second_moments import (
     MOST_CUT,
     ONE,
     Frame,

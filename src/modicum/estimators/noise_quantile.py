@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
-from modicum.summaries.outer import Norm
+from modicum.summaries.second_moments import Norm
 
 __all__ = ["noise_quantile"]
 

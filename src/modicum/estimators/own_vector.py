@@ -23,9 +23,9 @@ from modicum.mechanisms.radial import RadialLaw
 from modicum.privacy.event import BoundedRange, Concentrated, Event
 from modicum.status import OK, Status
 from modicum.steps import Ask, Steps, draw, need
-from modicum.summaries.columns import Columns
-from modicum.summaries.held_rows import HeldRows
-from modicum.summaries.spread_counts import MOST_COLUMNS
+from modicum.summaries.base import Columns
+from modicum.summaries.cells import MOST_COLUMNS
+from modicum.summaries.second_moments import HeldRows
 
 __all__ = ["MeanOfRange", "OwnVectorEvidence", "OwnVectorOption", "own_vector"]
 

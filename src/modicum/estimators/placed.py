@@ -22,11 +22,9 @@ from modicum.mechanisms.interval import IntervalGrid
 from modicum.privacy.event import Event
 from modicum.status import unseen
 from modicum.steps import Ask, Steps, draw, need
-from modicum.summaries.base import Reduction
-from modicum.summaries.columns import Columns
-from modicum.summaries.far_counts import WHOLE, FarCounts
-from modicum.summaries.outer import Frame
-from modicum.summaries.spread_counts import SpreadCounts, SpreadSummary, cell_numbers
+from modicum.summaries.base import Columns, Reduction
+from modicum.summaries.cells import SpreadCounts, SpreadSummary, cell_numbers
+from modicum.summaries.second_moments import WHOLE, FarCounts, Frame
 
 __all__ = ["COUNTED", "PlacedColumns", "column_labels", "placed_columns"]
 

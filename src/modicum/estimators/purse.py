@@ -39,7 +39,7 @@ from modicum.mechanisms.threshold import RankThreshold
 from modicum.privacy.budget import Kind
 from modicum.privacy.event import BoundedRange, Event, Pure
 from modicum.summaries.base import Integers
-from modicum.summaries.outer import Norm
+from modicum.summaries.second_moments import Norm
 
 __all__ = ["Purse", "Use"]
 

@@ -38,8 +38,8 @@ from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
 from modicum.status import OK, Status, unseen
 from modicum.steps import Ask, Steps, draw, need, need_both
-from modicum.summaries.records import Records
-from modicum.summaries.window import RankWindow
+from modicum.summaries.order_statistics import RankWindow
+from modicum.summaries.subsample import Records
 
 __all__ = ["QuantileEvidence", "rank_quantile"]
 

@@ -33,8 +33,7 @@ from modicum.mechanisms.stretch import EVEN
 from modicum.privacy.event import Event
 from modicum.status import FINE_STEPS, OK, Status, unseen
 from modicum.steps import Ask, Steps, draw, need
-from modicum.summaries.window import RankWindow
-from modicum.summaries.windows import RankWindows, WindowsSummary
+from modicum.summaries.order_statistics import RankWindow, RankWindows, WindowsSummary
 
 __all__ = ["QuantilesEvidence", "drawn_points", "nested_quantiles"]
 

@@ -17,7 +17,7 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.octaves import OctavePrior
 from modicum.mechanisms.radius import RadiusGrid
 from modicum.steps import Steps, draw
-from modicum.summaries.window import WindowSummary
+from modicum.summaries.order_statistics import WindowSummary
 
 __all__ = ["ATOM", "COUNT_SHARE", "END_SHARE", "POWER", "SELDOM", "RankPlan", "Ranked", "both_ends"]
 

@@ -23,7 +23,7 @@ from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.status import Status
 from modicum.steps import Steps
-from modicum.summaries.columns import Columns
+from modicum.summaries.base import Columns
 
 __all__ = ["Fit", "RegressionEvidence", "fitted", "noisy_regression"]
 

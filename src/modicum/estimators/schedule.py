@@ -16,7 +16,7 @@ from modicum.estimators.purse import Purse
 from modicum.estimators.purses import ConcentratedPurse
 from modicum.exact.lattice import Lattice
 from modicum.summaries.base import Reduction
-from modicum.summaries.count import Count, CountSummary
+from modicum.summaries.sums import Count, CountSummary
 from modicum.summaries.tails import Tails, TailSummary
 
 __all__ = [

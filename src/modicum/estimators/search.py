@@ -24,7 +24,7 @@ from modicum.estimators.schedule import (
 from modicum.mechanisms.radius import RadiusGrid
 from modicum.status import OK, Status
 from modicum.steps import Steps, draw
-from modicum.summaries.records import RecordSummary
+from modicum.summaries.subsample import RecordSummary
 from modicum.summaries.tails import TailSummary
 
 __all__ = ["Place", "find_place"]

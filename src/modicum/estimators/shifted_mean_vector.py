@@ -25,10 +25,8 @@ from modicum.estimators.vector_share import NEAR
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.steps import Steps, draw, need
-from modicum.summaries.base import Integers
-from modicum.summaries.columns import Columns
-from modicum.summaries.rotated import RotatedCounts, RotatedSummary, Rotation
-from modicum.summaries.vector_frame import VectorFrame
+from modicum.summaries.base import Columns, Integers
+from modicum.summaries.vectors import RotatedCounts, RotatedSummary, Rotation, VectorFrame
 
 __all__ = ["shifted_mean_vector"]
 

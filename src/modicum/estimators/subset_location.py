@@ -32,7 +32,7 @@ from modicum.privacy.event import Event, Pure
 from modicum.release import Answer
 from modicum.steps import Ask, Steps, draw, need, need_both
 from modicum.summaries.cells import Cells
-from modicum.summaries.count import Count
+from modicum.summaries.sums import Count
 from modicum.summaries.tails import Tails
 
 __all__ = ["TrimPlan", "subset_location"]

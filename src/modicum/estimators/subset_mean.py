@@ -26,7 +26,7 @@ from modicum.privacy.event import Event, Pure
 from modicum.release import Answer, Interval
 from modicum.status import OK, Status, bounds_in_steps, unseen
 from modicum.steps import Ask, Steps, draw, need
-from modicum.summaries.clipped import ClippedSum
+from modicum.summaries.sums import ClippedSum
 from modicum.summaries.tails import Tails
 
 __all__ = ["SubsetEvidence", "SubsetPlan", "subset_mean"]

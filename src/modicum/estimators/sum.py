@@ -41,8 +41,8 @@ from modicum.release import Answer
 from modicum.status import OK, Status
 from modicum.steps import Steps, draw, need, need_both
 from modicum.summaries.cells import Cells, CellSummary
-from modicum.summaries.clipped import ClippedSum
-from modicum.summaries.records import Records, RecordSummary
+from modicum.summaries.subsample import Records, RecordSummary
+from modicum.summaries.sums import ClippedSum
 from modicum.summaries.tails import TailSummary
 
 __all__ = ["adaptive_sum", "bounded_sum"]

@@ -30,7 +30,7 @@ from modicum.privacy.event import Event
 from modicum.release import Answer
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.base import Integers
-from modicum.summaries.cuts import Cuts
+from modicum.summaries.order_statistics import Cuts
 
 __all__ = ["LevelPlan", "trimmed_estimate"]
 

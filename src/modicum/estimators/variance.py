@@ -34,8 +34,8 @@ from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.release import Answer
 from modicum.steps import Steps, draw, need, need_both
-from modicum.summaries.records import Records
-from modicum.summaries.squares import ClippedSquares
+from modicum.summaries.subsample import Records
+from modicum.summaries.sums import ClippedSquares
 from modicum.summaries.tails import TailSummary
 
 __all__ = ["adaptive_variance"]

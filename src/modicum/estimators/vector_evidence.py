@@ -12,7 +12,7 @@ from modicum.array_release import Intervals
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.noise import LaplaceNoise, Noise
 from modicum.status import FINE_STEPS, OK, Status, unseen
-from modicum.summaries.vector_frame import BOUND
+from modicum.summaries.vectors import BOUND
 
 __all__ = ["VectorEvidence"]
 
@@ -57,7 +57,7 @@ class VectorEvidence:
         Lattice integers.
     gains : tuple of float
         Units of the sum in a lattice step, for each component; rows were clipped to norm
-        :data:`~modicum.summaries.vector_frame.BOUND` in them.
+        :data:`~modicum.summaries.vectors.BOUND` in them.
     sums : tuple of int
         Noisy sums.
     noise : Noise

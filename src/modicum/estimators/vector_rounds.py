@@ -28,11 +28,8 @@ from modicum.mechanisms.noise import Noise
 from modicum.mechanisms.radius import RadiusGrid
 from modicum.mechanisms.vector_noise import VectorNoise
 from modicum.steps import Ask, Steps, draw, need, need_both
-from modicum.summaries.base import Reduction
-from modicum.summaries.columns import Columns
-from modicum.summaries.norms import NormCounts, NormSummary
-from modicum.summaries.vector_frame import BOUND, VectorFrame
-from modicum.summaries.vector_sum import ClippedVectors
+from modicum.summaries.base import Columns, Reduction
+from modicum.summaries.vectors import BOUND, ClippedVectors, NormCounts, NormSummary, VectorFrame
 
 __all__ = [
     "Located",

@@ -14,7 +14,7 @@ from modicum.privacy.event import Event
 from modicum.release import Finding
 from modicum.runners.request import ArrayRequest
 from modicum.steps import Steps
-from modicum.summaries.columns import Columns
+from modicum.summaries.base import Columns
 
 __all__ = ["VectorRow", "vector_row"]
 

@@ -16,7 +16,7 @@ from modicum.estimators.purse import Purse
 from modicum.estimators.vector_share import NEAR, count_share
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.radius import RadiusGrid
-from modicum.summaries.vector_frame import MOST_COLUMNS
+from modicum.summaries.vectors import MOST_COLUMNS
 
 __all__ = [
     "SUBSTEP",

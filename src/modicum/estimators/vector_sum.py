@@ -8,9 +8,8 @@ from modicum.estimators.vector_evidence import VectorEvidence
 from modicum.estimators.vector_rounds import VectorSetting, noise_of
 from modicum.estimators.vector_share import count_share
 from modicum.steps import Steps, draw, need
-from modicum.summaries.columns import Columns
-from modicum.summaries.vector_frame import VectorFrame
-from modicum.summaries.vector_sum import ClippedVectors
+from modicum.summaries.base import Columns
+from modicum.summaries.vectors import ClippedVectors, VectorFrame
 
 __all__ = ["answer_of", "last_sum"]
 

@@ -22,8 +22,7 @@ from modicum.frames.labels import Coder, Label, LabelValues, Presence
 from modicum.frames.quiet import quiet
 from modicum.frames.types import check_label, check_number, check_order, label_kind
 from modicum.hints import did_you_mean
-from modicum.summaries.base import Fetchable
-from modicum.summaries.columns import Columns
+from modicum.summaries.base import Columns, Fetchable
 
 __all__ = [
     "CHUNK",

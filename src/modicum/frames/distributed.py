@@ -16,13 +16,9 @@ from modicum.frames.remote import RemoteSource, Scope
 from modicum.frames.search import search_of
 from modicum.steps import Ask
 from modicum.summaries.base import Integers, Reduction
-from modicum.summaries.part_records import PartSubsample
-from modicum.summaries.part_window import PartWindow
-from modicum.summaries.pools import ChosenPool
-from modicum.summaries.records import Records, RecordSummary
-from modicum.summaries.sift import Sifted
-from modicum.summaries.window import RankWindow
-from modicum.summaries.windows import RankWindows
+from modicum.summaries.order_statistics import RankWindow, RankWindows
+from modicum.summaries.sifting import PartWindow, Sifted
+from modicum.summaries.subsample import ChosenPool, PartSubsample, Records, RecordSummary
 from modicum.version import VERSION
 
 __all__ = ["DistributedSource"]

@@ -1,8 +1,8 @@
 """Reading many groups of rows in one pass: what each group alone would give, for all of them.
 
 A few groups are read with one accumulator for each reduction of each group, in bounded memory. Of
-many groups the lattice integers are collected and sorted (:mod:`modicum.summaries.packed`), 8 bytes
-a record, and no group needs another pass.
+many groups the lattice integers are collected and sorted (:mod:`modicum.summaries.grouped`), 8
+bytes a record, and no group needs another pass.
 """
 
 from __future__ import annotations
@@ -29,9 +29,8 @@ from modicum.frames.source import Source
 from modicum.privacy.unit import Unit
 from modicum.steps import Ask
 from modicum.summaries.base import Accumulator, Integers, Repeated, Sensitive
-from modicum.summaries.count import CountSummary
-from modicum.summaries.held import summary_of_held
-from modicum.summaries.packed import PackedGroups, SortedGroups
+from modicum.summaries.grouped import PackedGroups, SortedGroups, summary_of_held
+from modicum.summaries.sums import CountSummary
 from modicum.summaries.tails import Tails
 
 __all__ = ["GroupReader"]

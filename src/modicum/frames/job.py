@@ -27,10 +27,8 @@ from modicum.frames.rows import PassingOnce
 from modicum.frames.source import Source
 from modicum.frames.vectors import named_columns
 from modicum.steps import Ask
-from modicum.summaries.chosen import ChosenRows
-from modicum.summaries.part_records import PartRecords, PartSubsample
-from modicum.summaries.part_window import PartWindow
-from modicum.summaries.sift import Sifted
+from modicum.summaries.sifting import PartWindow, Sifted
+from modicum.summaries.subsample import ChosenRows, PartRecords, PartSubsample
 from modicum.version import VERSION
 
 __all__ = ["AskJob", "Job", "KeyJob", "Known"]

@@ -14,7 +14,7 @@ from modicum.frames.arrow import arrow_floats
 from modicum.frames.base import Chunk, Floats, Source, rows_of
 from modicum.frames.labels import Coder
 from modicum.frames.types import check_number
-from modicum.summaries.columns import Columns
+from modicum.summaries.base import Columns
 
 __all__ = ["BLOCK", "MatrixSource", "open_lists", "open_matrix"]
 

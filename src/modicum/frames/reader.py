@@ -17,8 +17,7 @@ from modicum.frames.rows import PassingOnce
 from modicum.frames.source import Source
 from modicum.frames.vectors import Column, check_columns, check_held, parts, read_chunks, width_of
 from modicum.steps import Ask
-from modicum.summaries.base import Accumulator, Fetchable
-from modicum.summaries.columns import Columns
+from modicum.summaries.base import Accumulator, Columns, Fetchable
 
 __all__ = ["as_counted", "check_asks", "check_column", "read", "read_as"]
 

@@ -8,15 +8,9 @@ from typing import Any, Protocol
 from modicum.exact.lattice import Lattice
 from modicum.steps import Ask
 from modicum.summaries.base import Reduction
-from modicum.summaries.cuts import Cuts, CutSummary
-from modicum.summaries.cuts_pass import CutsSearch
-from modicum.summaries.part_records import PartRecords
-from modicum.summaries.part_window import PartWindow
-from modicum.summaries.records import Records
-from modicum.summaries.sift import Sifted
-from modicum.summaries.window import RankWindow
-from modicum.summaries.window_pass import WindowSearch
-from modicum.summaries.windows import RankWindows
+from modicum.summaries.order_statistics import Cuts, CutsSearch, CutSummary, RankWindow, RankWindows
+from modicum.summaries.sifting import PartWindow, Sifted, WindowSearch
+from modicum.summaries.subsample import PartRecords, Records
 
 __all__ = ["Search", "search_of"]
 

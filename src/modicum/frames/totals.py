@@ -7,8 +7,7 @@ import numpy as np
 from modicum.exact.lattice import Lattice
 from modicum.frames.base import Floats
 from modicum.privacy.unit import Combine
-from modicum.summaries.base import Integers, Sensitive
-from modicum.summaries.kernel import LIMB
+from modicum.summaries.base import LIMB, Integers, Sensitive
 
 __all__ = ["PersonTotals"]
 

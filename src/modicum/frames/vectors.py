@@ -17,9 +17,8 @@ from modicum.frames.base import Chunk, Floats, Source
 from modicum.frames.matrix import BLOCK, MatrixSource
 from modicum.frames.remote import RemoteSource
 from modicum.privacy.unit import Unit
-from modicum.summaries.base import Reduction
-from modicum.summaries.columns import Columns
-from modicum.summaries.held_rows import HeldRows
+from modicum.summaries.base import Columns, Reduction
+from modicum.summaries.second_moments import HeldRows
 
 __all__ = [
     "check_columns",

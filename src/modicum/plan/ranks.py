@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from modicum.plan.table import Table
-from modicum.summaries.ranked import Ranked
-from modicum.summaries.windows import RankWindows
+from modicum.summaries.order_statistics import RankWindows
+from modicum.summaries.sifting import Ranked
 
 __all__ = ["SyntheticRanks"]
 

@@ -12,16 +12,26 @@ from modicum.exact.entropy import Entropy
 from modicum.plan.ranks import SyntheticRanks
 from modicum.plan.table import Table
 from modicum.steps import Ask
-from modicum.summaries.bins import BinCounts, BinSummary
 from modicum.summaries.cells import Cells, CellSummary
-from modicum.summaries.clipped import ClippedSum, ClippedSummary
-from modicum.summaries.count import Count, CountSummary
-from modicum.summaries.cuts import Cuts, CutSummary
-from modicum.summaries.records import Records
-from modicum.summaries.squares import ClippedSquares, SquareSummary
+from modicum.summaries.order_statistics import (
+    Cuts,
+    CutSummary,
+    RankWindow,
+    RankWindows,
+    WindowSummary,
+)
+from modicum.summaries.subsample import Records
+from modicum.summaries.sums import (
+    BinCounts,
+    BinSummary,
+    ClippedSquares,
+    ClippedSum,
+    ClippedSummary,
+    Count,
+    CountSummary,
+    SquareSummary,
+)
 from modicum.summaries.tails import Tails, TailSummary
-from modicum.summaries.window import RankWindow, WindowSummary
-from modicum.summaries.windows import RankWindows
 
 __all__ = ["SyntheticReader"]
 

@@ -15,7 +15,7 @@ from modicum.plan.table import Table
 from modicum.plan.task import open_price
 from modicum.privacy.budget import Budget, Number
 from modicum.privacy.unit import Unit
-from modicum.summaries.cuts import Cuts
+from modicum.summaries.order_statistics import Cuts
 
 __all__ = ["trimmed_mean", "winsorized_mean"]
 

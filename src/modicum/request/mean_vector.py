@@ -11,8 +11,8 @@ from modicum.estimators.registry import find_vector_row
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.runners.request import ArrayRequest
-from modicum.summaries.columns import Columns
-from modicum.summaries.vector_frame import MOST_COLUMNS
+from modicum.summaries.base import Columns
+from modicum.summaries.vectors import MOST_COLUMNS
 
 __all__ = ["clipped_mean_vector", "column_names", "mean_vector"]
 

@@ -13,8 +13,8 @@ from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.request.mean_vector import column_names
 from modicum.runners.request import ArrayRequest
-from modicum.summaries.columns import Columns
-from modicum.summaries.spread_counts import MOST_COLUMNS
+from modicum.summaries.base import Columns
+from modicum.summaries.cells import MOST_COLUMNS
 
 __all__ = ["covariance", "linear_regression", "pca"]
 

@@ -11,8 +11,8 @@ from modicum.privacy.unit import Unit
 from modicum.runners.request import Question
 from modicum.runners.walk import Walk
 from modicum.steps import Ask
-from modicum.summaries.clipped import ClippedSum, ClippedSummary
-from modicum.summaries.records import Records
+from modicum.summaries.subsample import Records
+from modicum.summaries.sums import ClippedSum, ClippedSummary
 
 __all__ = ["Party", "row_prices"]
 

@@ -15,7 +15,7 @@ from modicum.privacy.budget import Budget, Kind
 from modicum.privacy.event import Approximate, Concentrated, Event, event_of
 from modicum.release import Finding, Record, Release
 from modicum.steps import Steps
-from modicum.summaries.columns import Columns
+from modicum.summaries.base import Columns
 
 __all__ = ["ArrayRequest", "Question", "Request"]
 

@@ -1,8 +1,8 @@
 """How badly each of many public linear fits does on rows, no row more than a public amount.
 
 A fit is a vector of integers in units of 2^-12: an intercept and a slope for each column but the
-last, which it explains, in half-widths of a :class:`~modicum.summaries.outer.Frame`. Residuals are
-exact integers, sums of float64 numbers below 2^53 in any order.
+last, which it explains, in half-widths of a :class:`~modicum.summaries.second_moments.Frame`.
+Residuals are exact integers, sums of float64 numbers below 2^53 in any order.
 """
 
 from __future__ import annotations
@@ -15,10 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.lattice import Lattice
-from modicum.summaries.base import Fields, Integers, Rows, Sensitive, pack
-from modicum.summaries.kernel import Quantiser
-from modicum.summaries.outer import Frame
-from modicum.summaries.spread_counts import quantised
+from modicum.summaries.base import Fields, Integers, Quantiser, Rows, Sensitive, pack, quantised
+from modicum.summaries.second_moments import Frame
 
 __all__ = ["FINE", "RESIDUAL", "FitList", "FitLossSummary", "FitLosses"]
 

@@ -10,7 +10,7 @@ from modicum.estimators.options import NoOption
 from modicum.estimators.regression import noisy_regression
 from modicum.estimators.row import ranged
 from modicum.estimators.vector_row import Begin, VectorRow
-from modicum.summaries.columns import Columns
+from modicum.summaries.base import Columns
 
 __all__ = ["MOMENTS"]
 

@@ -12,7 +12,7 @@ from modicum.estimators.own_vector import MeanOfRange, OwnVectorOption, own_vect
 from modicum.estimators.row import ranged
 from modicum.estimators.shifted_mean_vector import shifted_mean_vector
 from modicum.estimators.vector_row import VectorRow, vector_row
-from modicum.summaries.columns import Columns
+from modicum.summaries.base import Columns
 
 __all__ = ["VECTORS"]
 

@@ -1,25 +1,29 @@
 """The records of many groups, sorted: a group and a lattice integer in one int64.
 
 Sorting packed integers is many times faster than sorting by two columns, and every summary of a
-group is then one of a slice. Where a group and an integer need more than 63 bits together, the
-records in a window of the range, in which all of the data may well lie, are packed by their
-distance from its start; the others are divided into buckets by the leading bits of their group
-first. So no bit of a value is given up.
+group is then one of a slice: no further pass is needed. Where a group and an integer need more than
+63 bits together, the records in a window of the range, in which all of the data may well lie, are
+packed by their distance from its start; the others are divided into buckets by the leading bits of
+their group first. So no bit of a value is given up.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.lattice import Lattice
-from modicum.summaries.base import Integers, Sensitive
-from modicum.summaries.group_tails import GroupTails
-from modicum.summaries.kernel import CHUNK, Quantiser
+from modicum.summaries.base import CHUNK, Integers, Quantiser, Reduction, Rows, Sensitive, exact_sum
+from modicum.summaries.order_statistics import RankWindow, WindowSummary
+from modicum.summaries.sifting import PartWindow
+from modicum.summaries.subsample import HeldPool, PartRecords, PartSubsample, Records, RecordSummary
+from modicum.summaries.sums import ClippedSum, ClippedSummary, Count, CountSummary
+from modicum.summaries.tails import Ends, GroupTails, Tails, TailSummary
 
-__all__ = ["PackedGroups", "SortedGroups"]
+__all__ = ["PackedGroups", "SortedGroups", "summary_of_held"]
 
 _BITS = 63  # of an int64, without its sign
 _BLOCK = 1 << 20  # records: 8 MB, which lie on large pages where there are any
@@ -205,3 +209,49 @@ class _Packing:
             stop -= len(block)
         packed.sort()
         return SortedGroups(self.first, self._value_bits, packed, self._groups, outside)
+
+
+def summary_of_held(
+    reduction: Reduction[Any], lattice: Lattice, q: Integers, rows: Rows | None = None
+) -> Any:
+    """Return what a pass over records with these lattice integers returns.
+
+    Parameters
+    ----------
+    reduction : Reduction
+    lattice : Lattice
+    q : sorted int64 array
+        All records of the column, each in [lattice.first, lattice.last].
+    rows : Rows, optional
+        Needed by the reductions of a part, which choose records in secret.
+
+    Notes
+    -----
+    Any reduction is answered by a pass over q * step: these floats are exact, and their lattice
+    integers are q again. A few are answered at once.
+
+    Examples
+    --------
+    >>> lattice = Lattice(-8.0, 8.0, 1.0)
+    >>> summary_of_held(Count(), lattice, np.array([-3, 1])) == CountSummary(2)
+    True
+    """
+    match reduction:
+        case Count():
+            return CountSummary(len(q))
+        case Tails(keep):
+            ends = Ends.of_sorted(q, keep, len(q))
+            rest = ends.rest
+            middle = exact_sum(rest) if len(rest) else 0
+            return TailSummary(len(q), ends.low, ends.high, middle, len(rest), keep)
+        case ClippedSum(lo, hi) if lattice.first <= lo and hi <= lattice.last:
+            return ClippedSummary(len(q), exact_sum(np.clip(q, lo, hi)))
+        case RankWindow(share, reach):
+            start, stop = reduction.ranks(len(q))
+            return WindowSummary(len(q), start, q[start:stop].copy(), share, reach)
+        case Records():
+            return RecordSummary((HeldPool(q),))
+    of_part = isinstance(reduction, PartRecords | PartSubsample | PartWindow)
+    accumulator = reduction.begin(lattice, rows if of_part else None)
+    accumulator.update(q * np.float64(lattice.step))
+    return accumulator.finish()

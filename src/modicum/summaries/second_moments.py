@@ -14,10 +14,9 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.summaries.base import Fields, Integers, Rows, Sensitive, pack
-from modicum.summaries.kernel import Quantiser
-from modicum.summaries.spread_counts import quantised
+from modicum.summaries.base import Fields, Integers, Quantiser, Rows, Sensitive, pack, quantised
 
 __all__ = [
     "CLIP",
@@ -25,13 +24,18 @@ __all__ = [
     "MOST_CUT",
     "ONE",
     "REACH",
+    "WHOLE",
+    "FarCounts",
+    "FarSummary",
     "Frame",
     "Gauge",
     "GaugeCounts",
     "GaugeSummary",
+    "HeldRows",
     "Norm",
     "OuterProducts",
     "OuterSummary",
+    "RowsSummary",
     "Weights",
 ]
 
@@ -369,3 +373,125 @@ class _OuterPass:
 
     def finish(self) -> OuterSummary:
         return OuterSummary(tuple(int(each) for each in self._sums))
+
+
+WHOLE = 1 << 10
+"""What one row adds to the counts of all columns, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class FarCounts:
+    """Ask how many rows are far in each column, as :meth:`Frame.far` has it.
+
+    A row that is far in k columns adds ``WHOLE // k`` to each of them.
+    """
+
+    frame: Frame
+
+    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> _FarPass:
+        return _FarPass(self.frame, Quantiser(lattice))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class FarSummary(Sensitive):
+    """The counts, in units of 1 / ``WHOLE`` (sensitive)."""
+
+    counts: Integers
+
+    def merge(self, other: Self) -> FarSummary:
+        self._check_same(other)
+        return FarSummary(self.counts + other.counts)
+
+    def to_bytes(self) -> bytes:
+        return pack("far-counts", self.counts)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> FarSummary:
+        fields = Fields("far-counts", data)
+        summary = cls(fields.array())
+        fields.end()
+        return summary
+
+
+class _FarPass:
+    reads = True
+
+    def __init__(self, frame: Frame, quantiser: Quantiser) -> None:
+        self._frame, self._quantiser = frame, quantiser
+        self._counts = np.zeros(len(frame.centres), dtype=np.int64)
+
+    def update(self, x: NDArray[np.float64], /) -> None:
+        for q in quantised(self._quantiser, x):
+            far = self._frame.far(q)
+            far = far[far.any(axis=1)]
+            self._counts += (far * (WHOLE // far.sum(axis=1, keepdims=True))).sum(axis=0)
+
+    def finish(self) -> FarSummary:
+        return FarSummary(self._counts)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldRows:
+    """Ask for all rows, rounded to the lattice: 8 bytes a number are held.
+
+    Attributes
+    ----------
+    width : int
+        How many columns there have to be.
+    """
+
+    width: int
+
+    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> _RowsPass:
+        return _RowsPass(self.width, Quantiser(lattice))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RowsSummary(Sensitive):
+    """The rows, in an order that does not depend on how they came.
+
+    Attributes
+    ----------
+    rows : int64 array, shape (n, width)
+        Lattice integers, sorted by the first column, then by the second, and so on (sensitive).
+    """
+
+    rows: Integers
+
+    def merge(self, other: Self) -> RowsSummary:
+        self._check_same(other)
+        if self.rows.shape[1] != other.rows.shape[1]:
+            raise InvalidArgument("cannot merge rows of different widths")
+        return RowsSummary(_in_order(np.concatenate([self.rows, other.rows])))
+
+    def to_bytes(self) -> bytes:
+        return pack("held-rows", self.rows.shape[1], self.rows.ravel())
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> RowsSummary:
+        fields = Fields("held-rows", data)
+        width = fields.integer()
+        rows = fields.array().reshape(-1, width)
+        fields.end()
+        return cls(rows)
+
+
+class _RowsPass:
+    reads = True
+
+    def __init__(self, width: int, quantiser: Quantiser) -> None:
+        self._width, self._quantiser = width, quantiser
+        self._kept: list[Integers] = [np.empty((0, width), dtype=np.int64)]
+
+    def update(self, x: NDArray[np.float64], /) -> None:
+        if x.shape[1:] != (self._width,):
+            found = x.shape[1] if x.ndim > 1 else 1
+            raise InvalidArgument(f"the statistic is of {self._width} columns, got {found}")
+        self._kept += quantised(self._quantiser, x)
+
+    def finish(self) -> RowsSummary:
+        return RowsSummary(_in_order(np.concatenate(self._kept)))
+
+
+def _in_order(rows: Integers) -> Integers:
+    return rows[np.lexsort(rows.T[::-1])]

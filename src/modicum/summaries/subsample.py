@@ -1,0 +1,511 @@
+"""Secret random subsamples of the records, gathered without a coin a row.
+
+Whether a record is a member is drawn by its position, so that few random numbers are needed where
+few are members. Rows come from a pool: rows that can be fetched, rows that are held, or rows that
+pass. What was chosen of one part of the data can travel, and be merged with another part's.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.errors import InvalidArgument
+from modicum.exact.binomial import binomial_pow2
+from modicum.exact.entropy import SYSTEM, Entropy
+from modicum.exact.lattice import Lattice
+from modicum.summaries.base import Accumulator, Fetchable, Fields, Integers, Rows, Sensitive, pack
+
+__all__ = [
+    "FEW",
+    "ChosenPool",
+    "ChosenRows",
+    "FetchedPool",
+    "HeldPool",
+    "PartRecords",
+    "PartSubsample",
+    "PassingRows",
+    "PoissonPass",
+    "Pool",
+    "RecordSummary",
+    "Records",
+    "distinct_positions",
+    "kept_level",
+    "members",
+    "of_part",
+]
+
+FEW = 14
+"""2^14 to 2^15 records are kept on average, or all."""
+
+_COINS = 6  # largest k for which a row may be given k coins
+_SHORT = 1 << 20  # longest range of rows that may be given coins
+
+
+def kept_level(records: int) -> int:
+    """Level of the subsample kept of so many records: 2^14 to 2^15 of them on average, or all.
+
+    Examples
+    --------
+    >>> [kept_level(n) for n in (0, 2**15 - 1, 2**15, 10**9)]
+    [0, 0, 1, 15]
+    """
+    return max(0, records.bit_length() - FEW - 1)
+
+
+def distinct_positions(size: int, count: int, entropy: Entropy) -> Integers:
+    """Draw a set of ``count`` positions below ``size``, all such sets being equally likely.
+
+    As many positions as are missing are drawn, until none is: relabelling the positions relabels
+    the outcome, so no set is preferred. Of more than half, the ones left out are drawn.
+    """
+    if 2 * count > size:
+        kept = np.ones(size, dtype=bool)
+        kept[distinct_positions(size, size - count, entropy)] = False
+        return kept.nonzero()[0]
+    chosen = np.empty(0, dtype=np.int64)
+    while len(chosen) < count:
+        drawn = entropy.below_many(size, count - len(chosen)).astype(np.int64)
+        chosen = np.sort(np.concatenate([chosen, drawn]))
+        chosen = chosen[np.diff(chosen, prepend=-1) > 0]
+    return chosen
+
+
+def members(size: int, k: int, entropy: Entropy) -> Integers:
+    """Draw a Poisson subsample of the positions below ``size``, in increasing order.
+
+    In short ranges at large rates, k fair coins a row (the low bits of a byte) are faster than
+    drawing the size and a set of positions; the law is the same.
+    """
+    if k == 0:
+        return np.arange(size)
+    if k <= _COINS and size <= _SHORT:
+        coins = entropy.words(-(-size // 8)).view(np.uint8)[:size]
+        positions: Integers = ((coins & ((1 << k) - 1)) == 0).nonzero()[0]
+        return positions
+    return distinct_positions(size, binomial_pow2(size, k, entropy), entropy)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ChosenRows(Sensitive):
+    """Independent Poisson subsamples of rate 2^-level of the records of one part.
+
+    Attributes
+    ----------
+    level : int
+    records : int
+        How many records there are, where the level follows from their number; 0 if it was asked
+        for.
+    subsamples : tuple of int64 array
+        Lattice integers.
+
+    Notes
+    -----
+    [R4] Parts of level L1 and L2 are merged by a Poisson choice of rate 2^-(L - L1) of the one and
+    2^-(L - L2) of the other, L = max(L1, L2, level kept of all their records). As in [R2] of
+    :class:`RecordSummary`, the rates multiply, and L depends on numbers
+    of records only, never on who was chosen. So however the parts are merged, the result is a
+    Poisson subsample of the whole of rate 2^-L, and it stays as small as one part's.
+    """
+
+    level: int
+    records: int
+    subsamples: tuple[Integers, ...]
+
+    def merge(self, other: ChosenRows, entropy: Entropy) -> ChosenRows:
+        """Return subsamples of both parts, thinned to their common level."""
+        if len(self.subsamples) != len(other.subsamples):
+            raise InvalidArgument("parts to be merged must hold the same number of subsamples")
+        records = self.records + other.records
+        level = max(self.level, other.level, kept_level(records))
+        pairs = zip(self._thinned(level, entropy), other._thinned(level, entropy), strict=True)
+        return ChosenRows(level, records, tuple(np.concatenate(pair) for pair in pairs))
+
+    def to_bytes(self) -> bytes:
+        return pack("chosen", self.level, self.records, len(self.subsamples), *self.subsamples)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> ChosenRows:
+        fields = Fields("chosen", data)
+        level, records, length = (fields.integer() for _ in range(3))
+        subsamples = tuple(fields.array() for _ in range(length))
+        fields.end()
+        return cls(level, records, subsamples)
+
+    def _thinned(self, level: int, entropy: Entropy) -> list[Integers]:
+        deeper = level - self.level
+        return [q[members(len(q), deeper, entropy)] for q in self.subsamples]
+
+
+_BLOCK = 1 << 18  # rows fetched at a time
+_WAITING = 1 << 14  # chosen rows that are rounded at a time
+
+
+class Pool(Protocol):
+    """A source of fresh Poisson subsamples."""
+
+    def thin(self, k: int, entropy: Entropy) -> Integers:
+        """Keep each record with probability exactly 2^-k, independently."""
+
+    def all(self) -> Integers:
+        """Return every record."""
+
+
+def _missing(x: NDArray[np.float64]) -> int:
+    """Count NaN; where there is none, the smallest value tells so for less."""
+    return int(np.count_nonzero(np.isnan(x))) if len(x) and np.isnan(x.min()) else 0
+
+
+class _Passing:
+    """A Poisson subsample of rate 2^-level of the rows that pass.
+
+    Members are drawn some way ahead, 2^14 of them on average: one draw for many chunks spreads its
+    fixed cost, and is small enough for many groups at once. For the same reason the chosen rows
+    wait as they came, and are rounded to the lattice many at a time.
+    """
+
+    def __init__(self, lattice: Lattice, level: int, entropy: Entropy) -> None:
+        self.level = level
+        self._lattice = lattice
+        self._entropy = entropy
+        self._ahead = np.empty(0, dtype=np.int64)  # positions among all rows
+        self._passed = 0
+        self._drawn = 0  # rows for which members have been drawn
+        self._q = np.empty(0, dtype=np.int64)
+        self._waiting: list[NDArray[np.float64]] = []
+        self._rows_waiting = 0
+
+    def update(self, x: NDArray[np.float64]) -> None:
+        """Choose among the next rows."""
+        chosen = x[self._members(len(x))]
+        self._waiting.append(chosen)
+        self._rows_waiting += len(chosen)
+        if self._rows_waiting >= _WAITING:
+            self.finish()
+
+    def thin(self, deeper: int) -> None:
+        """Raise the level, for the rows ahead too."""
+        q = self.finish()
+        self._q = q[members(len(q), deeper, self._entropy)]
+        self._ahead = self._ahead[members(len(self._ahead), deeper, self._entropy)]
+        self.level += deeper
+
+    def finish(self) -> Integers:
+        """Return the records chosen so far."""
+        waited = np.concatenate([np.empty(0), *self._waiting])
+        self._q = np.concatenate([self._q, self._lattice.quantise(waited)])
+        self._waiting, self._rows_waiting = [], 0
+        return self._q
+
+    def _members(self, rows: int) -> Integers:
+        """Return the members among the next rows, as positions from the first of them."""
+        start, stop = self._passed, self._passed + rows
+        if self.level == 0:
+            self._passed = self._drawn = stop
+            return np.arange(rows)
+        ahead = 1 << (self.level + FEW)
+        while self._drawn < stop:
+            later = self._ahead[self._ahead.searchsorted(start) :]
+            more = members(ahead, self.level, self._entropy) + self._drawn
+            self._ahead = np.concatenate([later, more])
+            self._drawn += ahead
+        self._passed = stop
+        first, last = self._ahead.searchsorted((start, stop))
+        return self._ahead[first:last] - start
+
+
+class HeldPool:
+    """Records in memory."""
+
+    def __init__(self, q: Integers) -> None:
+        self._q = q
+
+    def thin(self, k: int, entropy: Entropy) -> Integers:
+        return self._q[members(len(self._q), k, entropy)]
+
+    def all(self) -> Integers:
+        return self._q.copy()
+
+
+class FetchedPool:
+    """Rows that can be fetched by their position."""
+
+    def __init__(self, rows: Fetchable, lattice: Lattice) -> None:
+        self._rows = rows
+        self._size = rows.size
+        self._lattice = lattice
+
+    def thin(self, k: int, entropy: Entropy) -> Integers:
+        return self._fetch(members(self._size, k, entropy))
+
+    def all(self) -> Integers:
+        return self._fetch(np.arange(self._size))
+
+    def _fetch(self, positions: Integers) -> Integers:
+        blocks = [
+            self._lattice.quantise(self._rows.take(positions[start : start + _BLOCK]))
+            for start in range(0, len(positions), _BLOCK)
+        ]
+        return np.concatenate([np.empty(0, dtype=np.int64), *blocks])
+
+
+class PassingRows:
+    """A pass that keeps independent Poisson subsamples, and thins them as records mount up."""
+
+    reads = True
+
+    def __init__(self, lattice: Lattice, subsamples: int, entropy: Entropy) -> None:
+        self._kept = [_Passing(lattice, 0, entropy) for _ in range(subsamples)]
+        self._level = 0
+        self._records = 0
+
+    def update(self, x: NDArray[np.float64], /) -> None:
+        """Choose rows of a chunk."""
+        self._records += len(x) - _missing(x)
+        deeper = kept_level(self._records) - self._level
+        for kept in self._kept:
+            if deeper:
+                kept.thin(deeper)
+            kept.update(x)
+        self._level += deeper
+
+    def finish(self) -> ChosenRows:
+        """Return the chosen rows."""
+        subsamples = tuple(kept.finish() for kept in self._kept)
+        return ChosenRows(self._level, self._records, subsamples)
+
+
+class PoissonPass(_Passing):
+    """A pass that keeps each record with probability 2^-level."""
+
+    reads = True
+
+
+class ChosenPool:
+    """Subsamples chosen while rows passed; each good for once, in the process that got them.
+
+    Parameters
+    ----------
+    chosen : ChosenRows
+    again : callable
+        Draws a fresh subsample of a level, in one more pass.
+    """
+
+    def __init__(self, chosen: ChosenRows, again: Callable[[int, Entropy], Integers]) -> None:
+        self._level = chosen.level
+        self._chosen = list(chosen.subsamples)
+        self._again = again
+        self._process = os.getpid()
+
+    def thin(self, k: int, entropy: Entropy) -> Integers:
+        if not self._chosen or k < self._level or self._process != os.getpid():
+            return self._again(k, entropy)
+        # Used up, where there was a choice: the next subsample has to be a fresh one.
+        chosen = self._chosen.pop() if k else self._chosen[-1]
+        return chosen[members(len(chosen), k - self._level, entropy)]
+
+    def all(self) -> Integers:
+        return self.thin(0, SYSTEM)  # nothing is drawn
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Ask for a handle from which secret Poisson subsamples can be drawn.
+
+    Where any row can be fetched by its position, nothing is read until the subsample is drawn.
+    Otherwise rows are chosen while they pass, with randomness from ``rows.entropy``. Without
+    ``rows`` (a chunk-by-chunk reduction in memory) every record is kept.
+
+    Parameters
+    ----------
+    subsamples : int
+        How many independent ones are wanted; a further one takes one more pass.
+    """
+
+    subsamples: int = 1
+
+    def begin(
+        self, lattice: Lattice | None, rows: Rows | None = None, /
+    ) -> Accumulator[RecordSummary]:
+        if lattice is None:
+            raise InvalidArgument("records need a range: lattice must not be None")
+        if rows is None:
+            return _Collecting(lattice)
+        fetchable = rows.fetchable
+        if fetchable is not None:
+            return _Ready(RecordSummary((FetchedPool(fetchable, lattice),)))
+        return _Collected(rows, lattice, self.subsamples)
+
+
+class RecordSummary(Sensitive):
+    """The records of a column, as a secret Poisson subsample of them or all.
+
+    Notes
+    -----
+    ``thin(k)`` keeps each record with probability exactly 2^-k, independently of the others:
+
+    - [R1] *Fetched rows.* The size is drawn as Binomial(rows, 2^-k), then that many distinct
+      positions, all sets of that size being equally likely. A set S of s rows then has
+      probability C(n, s) 2^-ks (1 - 2^-k)^(n-s) / C(n, s): the product law. Missing values are
+      dropped afterwards, which leaves the product law on the others.
+    - [R2] *Passing rows.* A Poisson subsample of rate 2^-L is kept, chunk by chunk as in [R1]. A
+      Poisson subsample of rate 2^-d of it is one of rate 2^-(L+d) of the rows: both choices are
+      independent from row to row, and their probabilities multiply. So L can rise as records
+      mount up, and ``thin`` can choose any k >= L. L depends on the number of records passed, not
+      on who was chosen, so it does not change the law.
+    - [R3] A subsample is handed out once; the next one is another of those kept, which were
+      chosen independently, or is drawn afresh, from fetched rows or in one more pass. So is one
+      for a k below the kept level, or in a forked process.
+
+    Where the data are in parts, each part chooses as in [R2], and what was chosen is merged, see
+    :class:`~modicum.summaries.subsample.ChosenRows` for [R4].
+    """
+
+    __slots__ = ("_pools",)
+
+    def __init__(self, pools: tuple[Pool, ...]) -> None:
+        self._pools = pools
+
+    def thin(self, k: int, entropy: Entropy) -> Integers:
+        """Return each record with probability exactly 2^-k, independently.
+
+        Parameters
+        ----------
+        k : int
+            0 keeps all.
+        entropy : Entropy
+
+        Returns
+        -------
+        int64 array
+            Lattice integers in no particular order.
+        """
+        if k < 0:
+            raise InvalidArgument(f"k must be at least 0, got {k}")
+        return np.concatenate([pool.thin(k, entropy) for pool in self._pools])
+
+    def all(self) -> Integers:
+        """Return every record."""
+        return np.concatenate([pool.all() for pool in self._pools])
+
+    def merge(self, other: Self) -> RecordSummary:
+        """Return the records of both."""
+        self._check_same(other)
+        return RecordSummary(self._pools + other._pools)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = Sensitive.__hash__
+
+
+class _Ready:
+    """Nothing to read: rows are fetched when they are wanted."""
+
+    reads = False
+
+    def __init__(self, summary: RecordSummary) -> None:
+        self._summary = summary
+
+    def update(self, x: NDArray[np.float64], /) -> None:
+        pass
+
+    def finish(self) -> RecordSummary:
+        return self._summary
+
+
+class _Collecting:
+    reads = True
+
+    def __init__(self, lattice: Lattice) -> None:
+        self._lattice = lattice
+        self._kept: list[Integers] = [np.empty(0, dtype=np.int64)]
+
+    def update(self, x: NDArray[np.float64], /) -> None:
+        self._kept.append(self._lattice.quantise(x))
+
+    def finish(self) -> RecordSummary:
+        return RecordSummary((HeldPool(np.concatenate(self._kept)),))
+
+
+class _Collected:
+    reads = True
+
+    def __init__(self, rows: Rows, lattice: Lattice, subsamples: int) -> None:
+        self._rows = rows
+        self._lattice = lattice
+        self._choosing = PassingRows(lattice, subsamples, rows.entropy)
+
+    def update(self, x: NDArray[np.float64], /) -> None:
+        self._choosing.update(x)
+
+    def finish(self) -> RecordSummary:
+        return RecordSummary((ChosenPool(self._choosing.finish(), self._again),))
+
+    def _again(self, k: int, entropy: Entropy) -> Integers:
+        once_more = PoissonPass(self._lattice, k, entropy)
+        self._rows.feed(once_more)
+        return once_more.finish()
+
+
+@dataclass(frozen=True, slots=True)
+class PartRecords:
+    """Ask a part for its share of :class:`~modicum.summaries.subsample.Records`.
+
+    Attributes
+    ----------
+    subsamples : int
+    """
+
+    subsamples: int
+
+    def begin(
+        self, lattice: Lattice | None, rows: Rows | None = None, /
+    ) -> Accumulator[ChosenRows]:
+        known, part = of_part(lattice, rows)
+        return PassingRows(known, self.subsamples, part.entropy)
+
+
+@dataclass(frozen=True, slots=True)
+class PartSubsample:
+    """Ask a part for its share of one Poisson subsample of a given rate.
+
+    Attributes
+    ----------
+    level : int
+        The rate is 2^-level.
+    """
+
+    level: int
+
+    def begin(
+        self, lattice: Lattice | None, rows: Rows | None = None, /
+    ) -> Accumulator[ChosenRows]:
+        known, part = of_part(lattice, rows)
+        return _SubsamplePass(PoissonPass(known, self.level, part.entropy))
+
+
+class _SubsamplePass:
+    reads = True
+
+    def __init__(self, choosing: PoissonPass) -> None:
+        self._choosing = choosing
+
+    def update(self, x: NDArray[np.float64], /) -> None:
+        self._choosing.update(x)
+
+    def finish(self) -> ChosenRows:
+        # No number of records: the level was asked for, and merging must not deepen it.
+        return ChosenRows(self._choosing.level, 0, (self._choosing.finish(),))
+
+
+def of_part(lattice: Lattice | None, rows: Rows | None) -> tuple[Lattice, Rows]:
+    """Return the range and the rows of a part; without them its records cannot be chosen."""
+    if lattice is None or rows is None:
+        raise InvalidArgument("records need a range and randomness: lattice and rows are missing")
+    return lattice, rows
