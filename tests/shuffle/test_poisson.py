@@ -9,7 +9,7 @@ from scipy import special, stats
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy, SeededEntropy
-from modicum.shuffle.poisson import LARGEST_RATE, Poisson, _enclosed
+from modicum.shuffle.noise import LARGEST_RATE, Poisson, _enclosed
 
 LAWS = [Poisson(Fraction(1, 50)), Poisson(Fraction(7, 2)), Poisson(Fraction(900))]
 

@@ -8,7 +8,7 @@ import pytest
 from scipy import special, stats
 
 from modicum.errors import InvalidArgument
-from modicum.shuffle.skellam import skellam_delta, skellam_renyi, skellam_variance
+from modicum.shuffle.noise import skellam_delta, skellam_renyi, skellam_variance
 
 
 def log_pmf(variance: float, reach: int) -> np.ndarray:

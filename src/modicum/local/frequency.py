@@ -1,22 +1,30 @@
-"""How many people hold a node: one symbol from each, by randomised response after a public hash."""
+"""How many people hold a node: one symbol from each, about one level of a tree."""
 
 from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.local.public import Words, digits
-from modicum.mechanisms.window_response import Window
+from modicum.errors import InvalidArgument
+from modicum.exact.entropy import Entropy
+from modicum.local.protocol import Answers, Round, Words, digits, pick
+from modicum.local.tree import Cells, Grown, Shares, Tree, grow, last_taken, prefix_deviation
+from modicum.mechanisms.window_response import Window, WindowResponse
+from modicum.privacy.event import Event, Pure
 
-__all__ = ["Oracle", "oracle", "unary_variance"]
+__all__ = ["Oracle", "SymbolRound", "TreeRound", "best_tree", "oracle", "unary_variance"]
 
 _MOST_SYMBOLS = 1021  # a prime; the largest alphabet that is considered
 _BLOCK = 1 << 22  # pairs of an answer and a node that are compared at a time
+_FLAT = 256  # nodes of one level at most: a sum of more has more noise than levels have
+_ATTRIBUTE, _LEVEL = 1, 2  # the public words that choose them
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,3 +171,184 @@ def _primes() -> tuple[int, ...]:
     return tuple(
         q for q in range(2, _MOST_SYMBOLS + 1) if all(q % d for d in range(2, math.isqrt(q) + 1))
     )
+
+
+class SymbolRound(Round):
+    """A round whose answer is one symbol, at pure ε."""
+
+    __slots__ = ()
+    epsilon: Fraction
+
+    @property
+    def event(self) -> Event:
+        return Pure(self.epsilon)
+
+    @property
+    def answer(self) -> np.dtype[Any]:
+        return np.dtype("<u2")
+
+    def stored(self, outcome: int) -> NDArray[Any]:
+        return np.array([outcome], self.answer)
+
+
+@dataclass(frozen=True, slots=True)
+class TreeRound(SymbolRound):
+    """Hierarchical histograms (Cormode, Kulkarni and Srivastava 2019) of several attributes.
+
+    Parameters
+    ----------
+    tree : Tree
+    epsilon : Fraction
+        Pure ε of an answer.
+    attributes : int
+        Numbers in a row, each with a tree of its own. A client is asked about one of them.
+    """
+
+    tree: Tree
+    epsilon: Fraction
+    attributes: int = 1
+
+    def __post_init__(self) -> None:
+        # No more than public words can tell apart.
+        if not 1 <= self.attributes <= 1 << 11:
+            raise InvalidArgument(f"there can be 1 to 2048 attributes, got {self.attributes}")
+
+    def oracle(self, level: int) -> Oracle:
+        """Return the frequency oracle of a level."""
+        return oracle(self.tree.nodes(level), self.epsilon)
+
+    def law(self, row: NDArray[np.int64], found: Words) -> WindowResponse:
+        """Randomised response about the symbol of the client's node."""
+        row, found = np.atleast_2d(row), np.atleast_2d(found)
+        attributes, levels = self._asked(found)
+        attribute, level = int(attributes[0]), int(levels[0])
+        asked = self.oracle(level)
+        (symbol,) = asked.encoded(self.tree.node(row[:, attribute], level), found)
+        return WindowResponse(Fraction(int(symbol)), asked.window)
+
+    def draw(self, rows: NDArray[np.int64], found: Words, entropy: Entropy) -> NDArray[Any]:
+        attributes, levels = self._asked(found)
+        cells = rows[np.arange(len(rows)), attributes]
+        answers = np.empty(len(rows), self.answer)
+        for level in range(1, self.tree.depth + 1):
+            mine = levels == level
+            asked = self.oracle(level)
+            symbols = asked.encoded(self.tree.node(cells[mine], level), found[mine])
+            answers[mine] = asked.window.sample_many(symbols, entropy)
+        return answers
+
+    def possible(self, answers: NDArray[Any], found: Words) -> NDArray[np.bool_]:
+        most = np.array([self.oracle(i + 1).symbols for i in range(self.tree.depth)])
+        possible: NDArray[np.bool_] = answers < most[self._asked(found)[1] - 1]
+        return possible
+
+    def grown(
+        self, answers: Answers, attribute: int = 0, *, sure: float | Sequence[float] = 0.0
+    ) -> Grown:
+        """Estimate the distribution of an attribute; ``sure`` is that of :func:`grow`."""
+        shares, counts = self.estimates(answers, attribute)
+
+        def spread(level: int, held: NDArray[np.float64]) -> NDArray[np.float64]:
+            variances: NDArray[np.float64] = self.oracle(level).spread(held)
+            return variances / float(max(counts[level - 1], 1e-12))
+
+        return grow(self.tree, shares, self._information(counts), sure=sure, spread=spread)
+
+    def last_taken(self, answers: Answers, *, sure: Sequence[float]) -> float:
+        """Return where the cells end that people hold, by :func:`last_taken`."""
+        shares, counts = self.estimates(answers)
+        return last_taken(self.tree, shares, self._information(counts), sure=sure)
+
+    def deviation(self, clients: float, *, mixed: float = 1 / 6) -> float:
+        """Typical standard deviation of the share F below a point, if that many clients answer.
+
+        Parameters
+        ----------
+        clients : float
+        mixed : float
+            Average of F (1 - F) over points: 1/6 if F is anything between 0 and 1 alike.
+        """
+        count, tree = clients / self.attributes, self.tree
+        if not count:
+            return 1.0
+        levels = range(1, tree.depth + 1)
+        # The noise of a node that B^-l of the people hold, at level l.
+        noise = [
+            self.oracle(i).variance
+            + (self.oracle(i).held_variance - self.oracle(i).variance) / tree.nodes(i)
+            for i in levels
+        ]
+        drawn = prefix_deviation(tree, count / tree.depth / np.array(noise))
+        # Who is asked: what lies inside a node of level l - 1, B^(1-l) of all, is asked of those
+        # of level l and below, h - l + 1 in h; the more, the less it differs from what all say.
+        asked = sum(
+            (tree.depth / (tree.depth - i + 1) - 1) / tree.branching ** (i - 1) for i in levels
+        )
+        return min(1.0, math.hypot(drawn, math.sqrt(mixed * asked / count)))
+
+    def level_deviation(self, clients: float) -> float:
+        """Typical standard deviation of a quarter of the people, by the answers of one level."""
+        spreads = [float(self.oracle(i + 1).spread(0.25)) for i in range(self.tree.depth)]
+        each = clients / self.attributes / self.tree.depth
+        return math.sqrt(sum(spreads) / self.tree.depth / max(each, 1e-12))
+
+    def influence(self) -> float:
+        """Most that one answer moves the share at a node of its level, times those who answer.
+
+        An answer is a hit or none, which differ by 1/(p - r).
+        """
+        return max(
+            1 / (each.hit - each.stray)
+            for each in (self.oracle(i + 1) for i in range(self.tree.depth))
+        )
+
+    def estimates(self, answers: Answers, attribute: int = 0) -> tuple[Shares, NDArray[np.float64]]:
+        """Return the shares of an attribute at each level's nodes, and each level's answers."""
+        attributes, levels = self._asked(answers.words)
+        parts = {}
+        for level in range(1, self.tree.depth + 1):
+            mine = (attributes == attribute) & (levels == level)
+            parts[level] = (answers.values[mine].astype(np.int64), answers.words[mine])
+
+        def shares(level: int, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+            return self.oracle(level).estimated(*parts[level], nodes)
+
+        return shares, np.array([len(parts[level][0]) for level in parts], np.float64)
+
+    def _information(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        variances = np.array([self.oracle(i + 1).variance for i in range(self.tree.depth)])
+        information: NDArray[np.float64] = counts / variances
+        return information
+
+    def _asked(self, found: Words) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the attribute and the level that clients are asked about."""
+        attributes = pick(found[:, _ATTRIBUTE], self.attributes)
+        return attributes, 1 + pick(found[:, _LEVEL], self.tree.depth)
+
+
+def best_tree(cells: Cells, epsilon: Fraction) -> Tree:
+    """Return the tree over cells that is planned to tell shares below a point, and of a cell, best.
+
+    That is one level if there are few cells, else levels in which each node has four parts. The
+    sum of both variances is compared.
+
+    Examples
+    --------
+    >>> [best_tree(Cells(0, k - 1, 1), Fraction(1)) for k in (2, 10, 100)]
+    [Tree(branching=2, depth=1), Tree(branching=10, depth=1), Tree(branching=4, depth=4)]
+    """
+    count = -(-(cells.last - cells.first + 1) // cells.size)
+    choices = [cells.tree]
+    if 2 <= count <= _FLAT:
+        choices.append(Tree(count, 1))
+    return min(choices, key=lambda tree: _planned(TreeRound(tree, epsilon)))
+
+
+def _planned(asked: TreeRound) -> float:
+    """Variance of the share below a point and of a cell, times the clients, whose number is large.
+
+    A cell's own level is asked of one client in h, and siblings add up to their parent.
+    """
+    tree, clients = asked.tree, 1e9
+    own = asked.oracle(tree.depth).variance * tree.depth * (1 - 1 / tree.branching)
+    return asked.deviation(clients) ** 2 * clients + own + (tree.depth - 1) / tree.cells

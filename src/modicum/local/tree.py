@@ -10,14 +10,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Grown", "Tree", "grow", "heaviest", "last_taken", "prefix_deviation"]
+__all__ = [
+    "BRANCHING",
+    "Cells",
+    "Grown",
+    "Shares",
+    "Tree",
+    "grow",
+    "heaviest",
+    "last_taken",
+    "prefix_deviation",
+]
+
+BRANCHING = 4
+"""Children of a node; measured in benchmarks/local.py."""
 
 _PARENTS = 256  # nodes of a level whose children are looked at
 _PATHS = 64  # that are followed from level to level
 _LEAST_INFORMATION = 1e-12  # of a level nobody answered about
 
+
 Shares = Callable[[int, NDArray[np.int64]], NDArray[np.float64]]
 """Estimates the shares of people at nodes of a level."""
+
 
 Spread = Callable[[int, NDArray[np.float64]], NDArray[np.float64]]
 """Variances of estimates at a level, given the shares that they estimate."""
@@ -60,6 +75,47 @@ class Tree:
         return nodes
 
 
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The lattice integers first..last, ``size`` of them a cell.
+
+    Parameters
+    ----------
+    first, last, size : int
+    """
+
+    first: int
+    last: int
+    size: int
+
+    @classmethod
+    def of(cls, first: int, last: int, most: int) -> Cells:
+        """Make at most ``most`` cells.
+
+        Examples
+        --------
+        >>> Cells.of(-8, 7, 16).size, Cells.of(-8, 8, 16).size
+        (1, 2)
+        """
+        return cls(first, last, -(-(last - first + 1) // most))
+
+    @property
+    def tree(self) -> Tree:
+        """The smallest tree that holds all cells."""
+        return Tree.over(-(-(self.last - self.first + 1) // self.size), branching=BRANCHING)
+
+    def of_integers(self, q: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the cells of lattice integers, clamped to the range."""
+        return (np.clip(q, self.first, self.last) - self.first) // self.size
+
+    def edge(self, cell: float) -> int:
+        """Return the lattice integer at a place in a cell, in the range.
+
+        A cell holds the integers from its start to before the next, so a place is rounded down.
+        """
+        return min(self.last, self.first + math.floor(cell * self.size))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Grown:
     """Shares of people in consecutive stretches of cells.
@@ -97,14 +153,6 @@ class Grown:
             return float(self.edges[i])
         part = min(1.0, max(0.0, (share - float(sums[i])) / float(self.bounded[i])))
         return float(self.edges[i]) + part * float(self.edges[i + 1] - self.edges[i])
-
-
-@dataclass(slots=True)
-class _Level:
-    nodes: NDArray[np.int64]
-    parents: NDArray[np.int64]  # places in the level above
-    open: NDArray[np.bool_]  # whether the node has children here
-    shares: NDArray[np.float64]
 
 
 def grow(
@@ -221,6 +269,34 @@ def heaviest(tree: Tree, shares: Shares) -> tuple[int, NDArray[np.float64]]:
     return int(kept[0]), np.array(held)
 
 
+def prefix_deviation(tree: Tree, information: NDArray[np.float64]) -> float:
+    """Root mean square deviation of the share below a cell, over all cells, after the fit.
+
+    Given its parent's share, the fit leaves a node a variance of u, by its own estimate and those
+    below it, and siblings add up to the parent. A share below a cell takes k of B siblings and a
+    part f of the next, whose own error is spread evenly over its cells: a variance of
+    (k + f² - (k + f)²/B) u, averaged over all cells. Levels add up. (Cormode, Kulkarni and
+    Srivastava 2019 have a bound of more than twice as much.)
+    """
+    total, below, parts, b = 0.0, math.inf, 1.0, tree.branching
+    for own in 1 / np.maximum(information[::-1], _LEAST_INFORMATION):
+        fitted = own if math.isinf(below) else own * below / (own + below)
+        # f is one of 0, 1/parts, .., and k + f one of so many B times as far.
+        part = (1 - 1 / parts) * (2 - 1 / parts) / 6
+        whole = (b - 1 / parts) * (2 * b - 1 / parts) / 6
+        total += ((b - 1) / 2 + part - whole / b) * fitted
+        below, parts = b * fitted, b * parts
+    return min(1.0, math.sqrt(total))
+
+
+@dataclass(slots=True)
+class _Level:
+    nodes: NDArray[np.int64]
+    parents: NDArray[np.int64]  # places in the level above
+    open: NDArray[np.bool_]  # whether the node has children here
+    shares: NDArray[np.float64]
+
+
 def _levels(tree: Tree, shares: Shares) -> list[_Level]:
     """Look at the children of the root, then at those of the nodes that look largest."""
     levels: list[_Level] = []
@@ -294,23 +370,3 @@ def _bounded(
         result.append(kept)
         above = kept[level.open]
     return result
-
-
-def prefix_deviation(tree: Tree, information: NDArray[np.float64]) -> float:
-    """Root mean square deviation of the share below a cell, over all cells, after the fit.
-
-    Given its parent's share, the fit leaves a node a variance of u, by its own estimate and those
-    below it, and siblings add up to the parent. A share below a cell takes k of B siblings and a
-    part f of the next, whose own error is spread evenly over its cells: a variance of
-    (k + f² - (k + f)²/B) u, averaged over all cells. Levels add up. (Cormode, Kulkarni and
-    Srivastava 2019 have a bound of more than twice as much.)
-    """
-    total, below, parts, b = 0.0, math.inf, 1.0, tree.branching
-    for own in 1 / np.maximum(information[::-1], _LEAST_INFORMATION):
-        fitted = own if math.isinf(below) else own * below / (own + below)
-        # f is one of 0, 1/parts, .., and k + f one of so many B times as far.
-        part = (1 - 1 / parts) * (2 - 1 / parts) / 6
-        whole = (b - 1 / parts) * (2 * b - 1 / parts) / 6
-        total += ((b - 1) / 2 + part - whole / b) * fitted
-        below, parts = b * fitted, b * parts
-    return min(1.0, math.sqrt(total))
