@@ -60,7 +60,7 @@ class MeanVector(Protocol):
 
     @property
     def shares(self) -> tuple[int, ...]:
-        # Each coordinate of a centre needs clients of its own.
+        """Clients of each round, in parts of 1024: each coordinate of a centre needs its own."""
         first, second = min(96 + 7 * self.vectors.width, 384), 80
         return first, second, 1024 - first - second
 
