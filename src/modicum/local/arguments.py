@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from fractions import Fraction
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,20 @@ from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_fraction
 from modicum.privacy.budget import Number
 
-__all__ = ["between", "integer", "length", "numbers_of", "read_column"]
+__all__ = [
+    "Flags",
+    "Floats",
+    "Integers",
+    "between",
+    "integer",
+    "length",
+    "numbers_of",
+    "read_column",
+]
+
+Flags: TypeAlias = NDArray[np.bool_]
+Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
 
 
 def integer(value: object, name: str, least: int, most: int | None = None) -> int:
@@ -43,7 +57,7 @@ def length(value: float, name: str) -> float:
     return float(value)
 
 
-def read_column(values: object, lattice: Lattice) -> NDArray[np.float64]:
+def read_column(values: object, lattice: Lattice) -> Floats:
     """Read one number for each client; a missing one becomes the middle of the range."""
     x = numbers_of(values)
     if x.ndim != 1:
@@ -51,7 +65,7 @@ def read_column(values: object, lattice: Lattice) -> NDArray[np.float64]:
     return np.where(np.isnan(x), lattice.lo / 2 + lattice.hi / 2, x)
 
 
-def numbers_of(values: object) -> NDArray[np.float64]:
+def numbers_of(values: object) -> Floats:
     """Read real numbers: of an array by its declared type, else each by its own.
 
     No number is too large, and what stands for a missing one is missing, also under a mask: an

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
+from modicum.local.arguments import Flags, Floats, Integers
 from modicum.local.protocol import Answers, Round, Words, digits, pick
 from modicum.local.tree import Cells, Grown, Shares, Tree, grow, last_taken, prefix_deviation
 from modicum.mechanisms.window_response import Window, WindowResponse
@@ -35,14 +36,6 @@ class Oracle:
     public vector j maps it to the symbol <j, node> mod q, and the client answers by randomised
     response among q symbols. With ``hashed`` false there is no hash, and q is the number of nodes.
 
-    Parameters
-    ----------
-    nodes : int
-    symbols : int
-        q.
-    hashed : bool
-    epsilon : Fraction
-
     Notes
     -----
     [O1] Two nodes have equal symbols with probability 1/q over a uniform j, since their difference
@@ -53,7 +46,7 @@ class Oracle:
     """
 
     nodes: int
-    symbols: int
+    symbols: int  # q
     hashed: bool
     epsilon: Fraction
 
@@ -82,7 +75,7 @@ class Oracle:
         """Variance of one client's estimate of a node that is theirs."""
         return self.hit * (1 - self.hit) / (self.hit - self.stray) ** 2
 
-    def spread(self, share: NDArray[np.float64] | float) -> NDArray[np.float64]:
+    def spread(self, share: Floats | float) -> Floats:
         """Variance of one answer about a node that a share of all people holds.
 
         Who is asked is chance too: an answer hits with probability h = r + (p - r) share.
@@ -97,7 +90,7 @@ class Oracle:
             count += 1
         return count
 
-    def encoded(self, nodes: NDArray[np.int64], found: Words) -> NDArray[np.int64]:
+    def encoded(self, nodes: Integers, found: Words) -> Integers:
         """Return the symbols of nodes, one for each client, shape (n,)."""
         if not self.hashed:
             return nodes
@@ -108,26 +101,14 @@ class Oracle:
             total += digit * lowest
         return total % self.symbols
 
-    def estimated(
-        self, answers: NDArray[np.int64], found: Words, nodes: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        """Estimate the share of clients at each of ``nodes``; zeros if nobody answered.
-
-        Parameters
-        ----------
-        answers : (n,) int array
-        found : (n, 8) uint64 array
-            The public words of those who answered.
-        nodes : (k,) int array
-        """
+    def estimated(self, answers: Integers, found: Words, nodes: Integers) -> Floats:
+        """Estimate the share of clients at each of ``nodes``; zeros if nobody answered."""
         if not len(answers):
             return np.zeros(len(nodes))
         hits = self._hits(answers, found, nodes) / len(answers)
         return (hits - self.stray) / (self.hit - self.stray)
 
-    def _hits(
-        self, answers: NDArray[np.int64], found: Words, nodes: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def _hits(self, answers: Integers, found: Words, nodes: Integers) -> Floats:
         if not self.hashed:
             return np.bincount(answers, minlength=self.nodes)[nodes].astype(np.float64)
         q, length = self.symbols, self._length
@@ -195,13 +176,7 @@ class SymbolRound(Round):
 class TreeRound(SymbolRound):
     """Hierarchical histograms (Cormode, Kulkarni and Srivastava 2019) of several attributes.
 
-    Parameters
-    ----------
-    tree : Tree
-    epsilon : Fraction
-        Pure ε of an answer.
-    attributes : int
-        Numbers in a row, each with a tree of its own. A client is asked about one of them.
+    Attributes are numbers in a row, each with a tree of its own. A client is asked about one.
     """
 
     tree: Tree
@@ -217,7 +192,12 @@ class TreeRound(SymbolRound):
         """Return the frequency oracle of a level."""
         return oracle(self.tree.nodes(level), self.epsilon)
 
-    def law(self, row: NDArray[np.int64], found: Words) -> WindowResponse:
+    @property
+    def oracles(self) -> list[Oracle]:
+        """The frequency oracles of all levels, from the root down."""
+        return [self.oracle(level) for level in range(1, self.tree.depth + 1)]
+
+    def law(self, row: Integers, found: Words) -> WindowResponse:
         """Randomised response about the symbol of the client's node."""
         row, found = np.atleast_2d(row), np.atleast_2d(found)
         attributes, levels = self._asked(found)
@@ -226,20 +206,19 @@ class TreeRound(SymbolRound):
         (symbol,) = asked.encoded(self.tree.node(row[:, attribute], level), found)
         return WindowResponse(Fraction(int(symbol)), asked.window)
 
-    def draw(self, rows: NDArray[np.int64], found: Words, entropy: Entropy) -> NDArray[Any]:
+    def draw(self, rows: Integers, found: Words, entropy: Entropy) -> NDArray[Any]:
         attributes, levels = self._asked(found)
         cells = rows[np.arange(len(rows)), attributes]
         answers = np.empty(len(rows), self.answer)
-        for level in range(1, self.tree.depth + 1):
+        for level, asked in enumerate(self.oracles, 1):
             mine = levels == level
-            asked = self.oracle(level)
             symbols = asked.encoded(self.tree.node(cells[mine], level), found[mine])
             answers[mine] = asked.window.sample_many(symbols, entropy)
         return answers
 
-    def possible(self, answers: NDArray[Any], found: Words) -> NDArray[np.bool_]:
-        most = np.array([self.oracle(i + 1).symbols for i in range(self.tree.depth)])
-        possible: NDArray[np.bool_] = answers < most[self._asked(found)[1] - 1]
+    def possible(self, answers: NDArray[Any], found: Words) -> Flags:
+        most = np.array([asked.symbols for asked in self.oracles])
+        possible: Flags = answers < most[self._asked(found)[1] - 1]
         return possible
 
     def grown(
@@ -248,9 +227,8 @@ class TreeRound(SymbolRound):
         """Estimate the distribution of an attribute; ``sure`` is that of :func:`grow`."""
         shares, counts = self.estimates(answers, attribute)
 
-        def spread(level: int, held: NDArray[np.float64]) -> NDArray[np.float64]:
-            variances: NDArray[np.float64] = self.oracle(level).spread(held)
-            return variances / float(max(counts[level - 1], 1e-12))
+        def spread(level: int, held: Floats) -> Floats:
+            return self.oracle(level).spread(held) / float(max(counts[level - 1], 1e-12))
 
         return grow(self.tree, shares, self._information(counts), sure=sure, spread=spread)
 
@@ -262,33 +240,28 @@ class TreeRound(SymbolRound):
     def deviation(self, clients: float, *, mixed: float = 1 / 6) -> float:
         """Typical standard deviation of the share F below a point, if that many clients answer.
 
-        Parameters
-        ----------
-        clients : float
-        mixed : float
-            Average of F (1 - F) over points: 1/6 if F is anything between 0 and 1 alike.
+        ``mixed`` is the average of F (1 - F) over points: 1/6 if F is anything in [0, 1] alike.
         """
         count, tree = clients / self.attributes, self.tree
         if not count:
             return 1.0
-        levels = range(1, tree.depth + 1)
         # The noise of a node that B^-l of the people hold, at level l.
         noise = [
-            self.oracle(i).variance
-            + (self.oracle(i).held_variance - self.oracle(i).variance) / tree.nodes(i)
-            for i in levels
+            each.variance + (each.held_variance - each.variance) / tree.nodes(level)
+            for level, each in enumerate(self.oracles, 1)
         ]
         drawn = prefix_deviation(tree, count / tree.depth / np.array(noise))
         # Who is asked: what lies inside a node of level l - 1, B^(1-l) of all, is asked of those
         # of level l and below, h - l + 1 in h; the more, the less it differs from what all say.
         asked = sum(
-            (tree.depth / (tree.depth - i + 1) - 1) / tree.branching ** (i - 1) for i in levels
+            (tree.depth / (tree.depth - above) - 1) / tree.branching**above
+            for above in range(tree.depth)
         )
         return min(1.0, math.hypot(drawn, math.sqrt(mixed * asked / count)))
 
     def level_deviation(self, clients: float) -> float:
         """Typical standard deviation of a quarter of the people, by the answers of one level."""
-        spreads = [float(self.oracle(i + 1).spread(0.25)) for i in range(self.tree.depth)]
+        spreads = [float(asked.spread(0.25)) for asked in self.oracles]
         each = clients / self.attributes / self.tree.depth
         return math.sqrt(sum(spreads) / self.tree.depth / max(each, 1e-12))
 
@@ -297,12 +270,9 @@ class TreeRound(SymbolRound):
 
         An answer is a hit or none, which differ by 1/(p - r).
         """
-        return max(
-            1 / (each.hit - each.stray)
-            for each in (self.oracle(i + 1) for i in range(self.tree.depth))
-        )
+        return max(1 / (asked.hit - asked.stray) for asked in self.oracles)
 
-    def estimates(self, answers: Answers, attribute: int = 0) -> tuple[Shares, NDArray[np.float64]]:
+    def estimates(self, answers: Answers, attribute: int = 0) -> tuple[Shares, Floats]:
         """Return the shares of an attribute at each level's nodes, and each level's answers."""
         attributes, levels = self._asked(answers.words)
         parts = {}
@@ -310,17 +280,15 @@ class TreeRound(SymbolRound):
             mine = (attributes == attribute) & (levels == level)
             parts[level] = (answers.values[mine].astype(np.int64), answers.words[mine])
 
-        def shares(level: int, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+        def shares(level: int, nodes: Integers) -> Floats:
             return self.oracle(level).estimated(*parts[level], nodes)
 
         return shares, np.array([len(parts[level][0]) for level in parts], np.float64)
 
-    def _information(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        variances = np.array([self.oracle(i + 1).variance for i in range(self.tree.depth)])
-        information: NDArray[np.float64] = counts / variances
-        return information
+    def _information(self, counts: Floats) -> Floats:
+        return np.asarray(counts / np.array([asked.variance for asked in self.oracles]))
 
-    def _asked(self, found: Words) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _asked(self, found: Words) -> tuple[Integers, Integers]:
         """Return the attribute and the level that clients are asked about."""
         attributes = pick(found[:, _ATTRIBUTE], self.attributes)
         return attributes, 1 + pick(found[:, _LEVEL], self.tree.depth)

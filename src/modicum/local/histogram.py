@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.local.arguments import integer, read_column
+from modicum.local.arguments import Floats, Integers, integer, read_column
 from modicum.local.frequency import TreeRound, best_tree
 from modicum.local.protocol import Answers, Protocol, chosen_session, local_budget, pure_share
 from modicum.local.tree import Cells, Grown
@@ -48,7 +45,7 @@ class OneNumber(Protocol):
         """The cells at the bottom of the tree."""
         return Cells.of(self.lattice.first, self.lattice.last, MOST_CELLS)
 
-    def read(self, values: Any) -> NDArray[np.float64]:
+    def read(self, values: Any) -> Floats:
         return read_column(values, self.lattice)
 
     def parameters(self) -> dict[str, Any]:
@@ -119,7 +116,7 @@ class Histogram(OneNumber):
         epsilon = pure_share(self.budget)
         return TreeRound(best_tree(self.cells, epsilon), epsilon)
 
-    def rows(self, values: NDArray[np.float64], said: Announcement) -> NDArray[np.int64]:
+    def rows(self, values: Floats, said: Announcement) -> Integers:
         """Return the cells of values."""
         return self.cells.of_integers(self.lattice.quantise(values))[:, None]
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
-from modicum.local.arguments import integer, length
+from modicum.local.arguments import Flags, Floats, Integers, integer, length
 from modicum.local.frequency import SymbolRound, TreeRound
 from modicum.local.histogram import OneNumber
 from modicum.local.protocol import Answers, Words, pure_share
@@ -94,7 +94,7 @@ class Mean(OneNumber):
                 return WindowRound(low, high, epsilon)
         raise InvalidArgument("the announcement does not fit a mean within this range")
 
-    def rows(self, values: NDArray[np.float64], said: Announcement) -> NDArray[np.int64]:
+    def rows(self, values: Floats, said: Announcement) -> Integers:
         """Return the cells of values, then their lattice integers."""
         q = self.lattice.quantise(values)
         tree = self.search and said.round == 1
@@ -265,16 +265,12 @@ def bounds(asked: TreeRound, answers: Answers, cells: Cells) -> tuple[int, int]:
 class _Beyond:
     """What each level of the tree says about people beyond some bounds, from the root down.
 
-    Attributes
-    ----------
-    shares, variances : (m,) float array
-        Of the people beyond ``covers``.
-    covers : list of pairs
-        Lattice integers: the nodes that hold the bounds and half a node on either side.
+    Shares, and their variances, of the people beyond ``covers``: the nodes that hold the bounds and
+    half a node on either side, in lattice integers.
     """
 
-    shares: NDArray[np.float64]
-    variances: NDArray[np.float64]
+    shares: Floats
+    variances: Floats
     covers: list[tuple[int, int]]
 
     def found(self) -> tuple[float, float, float]:
@@ -346,11 +342,7 @@ _MANY = 5.0  # deviations from which on people at a bound are believed in
 class WindowRound(SymbolRound):
     """One bit, or the piecewise mechanism (Wang et al. 2019), about an integer in [low, high].
 
-    Parameters
-    ----------
-    low, high : int
-        Announced bounds, low < high <= low + 2^53.
-    epsilon : Fraction
+    These are the announced bounds, low < high <= low + 2^53.
     """
 
     low: int
@@ -362,21 +354,21 @@ class WindowRound(SymbolRound):
         """The law's public part."""
         return best_window(self.epsilon)
 
-    def law(self, row: NDArray[np.int64], found: Words) -> WindowResponse:
+    def law(self, row: Integers, found: Words) -> WindowResponse:
         """Return the law of an answer; the position is that of the clipped integer."""
         q = min(max(int(row[0]), self.low), self.high)
         return WindowResponse(
             Fraction((q - self.low) * self.window.reach, self.high - self.low), self.window
         )
 
-    def draw(self, rows: NDArray[np.int64], found: Words, entropy: Entropy) -> NDArray[Any]:
+    def draw(self, rows: Integers, found: Words, entropy: Entropy) -> NDArray[Any]:
         scaled = (np.clip(rows[:, 0], self.low, self.high) - self.low) * self.window.reach
         whole, rest = np.divmod(scaled, self.high - self.low)
         coins = entropy.below_many(self.high - self.low, len(rows)).astype(np.int64)
         return self.window.sample_many(whole + (coins < rest), entropy).astype(self.answer)
 
-    def possible(self, answers: NDArray[Any], found: Words) -> NDArray[np.bool_]:
-        possible: NDArray[np.bool_] = answers < self.window.outcomes
+    def possible(self, answers: NDArray[Any], found: Words) -> Flags:
+        possible: Flags = answers < self.window.outcomes
         return possible
 
     def mean(self, answers: NDArray[Any]) -> tuple[float, float]:
@@ -390,12 +382,7 @@ class WindowRound(SymbolRound):
     def clipped(self, answers: NDArray[Any], room: tuple[int, int]) -> tuple[float, float, float]:
         """Estimate the share of people at the bounds, its deviation, and what clipping may move.
 
-        Parameters
-        ----------
-        answers : (n,) array
-            Not empty.
-        room : pair of int
-            How far beyond the lower and the upper bound anybody can lie, from 0 on.
+        ``room`` is how far beyond the lower and the upper bound anybody can lie, from 0 on.
 
         Notes
         -----

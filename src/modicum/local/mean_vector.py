@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.exact.gaussian import discrete_gaussian_many
-from modicum.local.arguments import integer, length
+from modicum.local.arguments import Flags, Floats, Integers, integer, length
 from modicum.local.frequency import TreeRound
 from modicum.local.protocol import (
     Answers,
@@ -79,12 +79,12 @@ class MeanVector(Protocol):
             return TreeRound(_NORM_TREE, epsilon)
         return GaussianRound(width, self.budget.amount)
 
-    def rows(self, values: NDArray[np.float64], said: Announcement) -> NDArray[np.int64]:
+    def rows(self, values: Floats, said: Announcement) -> Integers:
         """Return cells of rotated coordinates, then of a norm, then clipped vectors."""
         rows = self.vectors.rows(values, said)
         return clipped(rows, said.parameters[-3]) if said.round == MEANS else rows
 
-    def read(self, values: Any) -> NDArray[np.float64]:
+    def read(self, values: Any) -> Floats:
         """Read one vector for each client; a missing coordinate becomes 0."""
         return self.vectors.read(values)
 
@@ -185,11 +185,7 @@ def mean_vector(
 class GaussianRound(Round):
     """The discrete Gaussian mechanism about an integer vector of norm at most :data:`NORM`.
 
-    Parameters
-    ----------
-    dimension : int
-    rho : Fraction
-        zCDP of an answer. Below 1e-6 answers would not fit their 32 bits.
+    With a zCDP of an answer below 1e-6 it would not fit its 32 bits.
 
     Notes
     -----
@@ -236,7 +232,7 @@ class GaussianRound(Round):
         square = self.dimension + 2 * math.sqrt(self.dimension * t) + 2 * t
         return NORM + math.ceil(math.sqrt(float(self.noise.sigma2) * square))
 
-    def law(self, row: NDArray[np.int64], found: Words) -> Additive:
+    def law(self, row: Integers, found: Words) -> Additive:
         """Return the law of an answer before it is cut."""
         return gaussian(self._checked(np.atleast_2d(row))[0].tolist(), l2=2 * NORM, rho=self.rho)
 
@@ -245,14 +241,14 @@ class GaussianRound(Round):
         cut = [min(max(x, -self.most), self.most) for x in outcome]
         return np.array([cut], "<i4")
 
-    def draw(self, rows: NDArray[np.int64], found: Words, entropy: Entropy) -> NDArray[Any]:
+    def draw(self, rows: Integers, found: Words, entropy: Entropy) -> NDArray[Any]:
         rows = self._checked(rows)
         noise = discrete_gaussian_many(self.noise.sigma2, rows.size, entropy)
         moved = rows + noise.reshape(rows.shape)
         answers: NDArray[Any] = np.clip(moved, -self.most, self.most).astype("<i4")
         return answers
 
-    def possible(self, answers: NDArray[Any], found: Words) -> NDArray[np.bool_]:
+    def possible(self, answers: NDArray[Any], found: Words) -> Flags:
         """Refuse coordinates that no client sends, and norms that next to none does."""
         x = answers.astype(np.float64)
         fits = (np.abs(x) <= self.most).all(axis=1) & (np.linalg.norm(x, axis=1) <= self.longest)
@@ -262,7 +258,7 @@ class GaussianRound(Round):
         """Most that one answer moves the mean in norm, in radii, times those who answer."""
         return 2 * self.longest / NORM
 
-    def _checked(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _checked(self, rows: Integers) -> Integers:
         """Replace what is longer than the promise by 0; :func:`clipped` makes no such rows."""
         # The absolute value of -2^63 is negative, and its square 0; squares are read below 2^32.
         long = ((rows > NORM) | (rows < -NORM)).any(axis=1)
@@ -270,7 +266,7 @@ class GaussianRound(Round):
         return np.where(long[:, None], 0, rows)
 
 
-def clipped(vectors: NDArray[np.int64], radius: int) -> NDArray[np.int64]:
+def clipped(vectors: Integers, radius: int) -> Integers:
     """Scale vectors to the grid and into the ball of ``radius``, rounding towards zero.
 
     Rounding to the nearest integer could lengthen a vector by as much as its own norm.
@@ -285,5 +281,5 @@ def clipped(vectors: NDArray[np.int64], radius: int) -> NDArray[np.int64]:
     norms = np.sqrt((x * x).sum(axis=1))
     # A relative 2^-30 covers the roundings of the norm and of the quotient.
     scale = NORM * (1 - 2.0**-30) / np.maximum(np.maximum(norms, float(radius)), 1.0)
-    short: NDArray[np.int64] = np.trunc(x * scale[:, None]).astype(np.int64)
+    short: Integers = np.trunc(x * scale[:, None]).astype(np.int64)
     return short

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from modicum.errors import BudgetExceeded, CopyRefused, InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
-from modicum.local.arguments import integer
+from modicum.local.arguments import Flags, integer
 from modicum.local.histogram import Histogram, histogram
 from modicum.local.mean import Mean, mean
 from modicum.local.mean_vector import MeanVector, mean_vector
@@ -89,7 +89,31 @@ class Once:
         raise CopyRefused("a client's budget is spent once, so a client is neither copied nor sent")
 
 
-class Batch(Once):
+class _Numbered(Once):
+    """Clients whose random numbers fix which round of a local protocol each answers."""
+
+    __slots__ = ("_numbers", "_protocol", "_rounds", "_words")
+
+    def __init__(self, protocol: Protocol, clients: int, entropy: Entropy) -> None:
+        super().__init__(entropy)
+        self._protocol, self._numbers = protocol, entropy.words(clients)
+        self._words = protocol.public_words(self._numbers)
+        self._rounds = protocol.round_of(self._words)
+
+    def _spent(self, number: int) -> Budget:
+        """Return what those have spent who answer a round: nothing, or the whole budget."""
+        return self._costs.get(number, Budget(self._protocol.budget.kind, Fraction(0)))
+
+    def _understood(self, announcement: bytes) -> tuple[Announcement, Round]:
+        """Check an announcement against what was agreed."""
+        protocol = self._protocol
+        said = Announcement.of_session(announcement, protocol.tag)
+        if not 1 <= said.round <= protocol.rounds:
+            raise InvalidArgument(f"there are {protocol.rounds} rounds, got round {said.round}")
+        return said, protocol.asked(said)
+
+
+class Batch(_Numbered):
     """Many clients that answer together; their messages are those of single clients.
 
     Prefer :class:`Client` on a device. A batch is for tests, experiments and for a party that
@@ -114,17 +138,15 @@ class Batch(Once):
     1000
     """
 
-    __slots__ = ("_protocol", "_rounds", "_words", "numbers")
-
-    numbers: NDArray[np.uint64]
-    """Random numbers that stand for the clients in this session."""
+    __slots__ = ()
 
     def __init__(self, protocol: Protocol, clients: int, *, entropy: Entropy = SYSTEM) -> None:
-        super().__init__(entropy)
-        self.numbers = entropy.words(integer(clients, "clients", 1))
-        self._protocol = protocol
-        self._words = protocol.public_words(self.numbers)
-        self._rounds = protocol.round_of(self._words)
+        super().__init__(protocol, integer(clients, "clients", 1), entropy)
+
+    @property
+    def numbers(self) -> NDArray[np.uint64]:
+        """Random numbers that stand for the clients in this session."""
+        return self._numbers
 
     @property
     def rounds(self) -> NDArray[np.int64]:
@@ -134,8 +156,7 @@ class Batch(Once):
     @property
     def spent(self) -> list[Budget]:
         """What each client has spent."""
-        nothing = Budget(self._protocol.budget.kind, Fraction(0))
-        return [self._costs.get(number, nothing) for number in self._rounds.tolist()]
+        return [self._spent(number) for number in self._rounds.tolist()]
 
     def respond(self, values: Any, announcement: bytes) -> bytes:
         """Answer for all clients whose round it is, in their order.
@@ -163,21 +184,19 @@ class Batch(Once):
             If these clients have answered already.
         """
         self._check_process()
-        said, asked = _understood(self._protocol, announcement)
-        rows = self._protocol.read(values)
-        if len(rows) != len(self.numbers):
-            raise InvalidArgument(
-                f"{len(self.numbers)} clients need as many values, got {len(rows)}"
-            )
+        said, asked = self._understood(announcement)
+        rows, count = self._protocol.read(values), len(self._numbers)
+        if len(rows) != count:
+            raise InvalidArgument(f"{count} clients need as many values, got {len(rows)}")
         mine = self._rounds == said.round
         cost = total([asked.event], self._protocol.budget.kind)
         self._charge(said.round, cost, f"these clients have answered round {said.round}")
         found = self._words[mine]
         answers = asked.draw(self._protocol.rows(rows[mine], said), found, self._entropy)
-        return packed(said.session, said.round, self.numbers[mine], answers).tobytes()
+        return packed(said.session, said.round, self._numbers[mine], answers).tobytes()
 
 
-class Client(Once):
+class Client(_Numbered):
     """One person's part of a protocol.
 
     A client answers one round of the session, which its number decides, and spends its whole
@@ -204,36 +223,32 @@ class Client(Once):
     modicum.errors.BudgetExceeded: this client has answered round 1 already
     """
 
-    __slots__ = ("_number", "_protocol", "_round", "_words")
+    __slots__ = ()
 
     def __init__(self, protocol: Protocol, *, entropy: Entropy = SYSTEM) -> None:
-        super().__init__(entropy)
-        self._number = entropy.words(1)
-        self._protocol = protocol
-        self._words = protocol.public_words(self._number)
-        self._round = int(protocol.round_of(self._words)[0])
+        super().__init__(protocol, 1, entropy)
 
     @property
     def number(self) -> int:
         """The random number that stands for the client in this session."""
-        return int(self._number[0])
+        return int(self._numbers[0])
 
     @property
     def round(self) -> int:
         """The round that this client answers."""
-        return self._round
+        return int(self._rounds[0])
 
     @property
     def spent(self) -> Budget:
         """Nothing, or the whole budget."""
-        return self._costs.get(self._round, Budget(self._protocol.budget.kind, Fraction(0)))
+        return self._spent(self.round)
 
     def law(self, value: Any, announcement: bytes) -> Any:
         """Return the law of the answer, to audit it; secret, like the value.
 
         Its ``repr`` shows public parameters only.
         """
-        said, asked = _understood(self._protocol, announcement)
+        said, asked = self._understood(announcement)
         rows = self._protocol.rows(self._protocol.read(_alone(value)), said)
         return asked.law(rows[0], self._words[0])
 
@@ -262,14 +277,14 @@ class Client(Once):
             If the client has answered already.
         """
         self._check_process()
-        said, asked = _understood(self._protocol, announcement)
-        if said.round != self._round:
-            raise InvalidArgument(f"this client answers round {self._round}, not {said.round}")
+        said, asked = self._understood(announcement)
+        if said.round != self.round:
+            raise InvalidArgument(f"this client answers round {self.round}, not {said.round}")
         law = self.law(value, announcement)
         cost = total([law.event], self._protocol.budget.kind)
         self._charge(said.round, cost, f"this client has answered round {said.round}")
         answers = asked.stored(law.sample(self._entropy))
-        return packed(said.session, said.round, self._number, answers).tobytes()
+        return packed(said.session, said.round, self._numbers, answers).tobytes()
 
 
 def _alone(value: Any) -> Any:
@@ -277,14 +292,6 @@ def _alone(value: Any) -> Any:
     if value is np.ma.masked or not isinstance(value, np.ndarray | np.generic):
         return [value]
     return np.asanyarray(value)[None]
-
-
-def _understood(protocol: Protocol, announcement: bytes) -> tuple[Announcement, Round]:
-    """Check an announcement against what was agreed."""
-    said = Announcement.of_session(announcement, protocol.tag)
-    if not 1 <= said.round <= protocol.rounds:
-        raise InvalidArgument(f"there are {protocol.rounds} rounds, got round {said.round}")
-    return said, protocol.asked(said)
 
 
 Found = TypeVar("Found")
@@ -434,7 +441,7 @@ class Server(Session[Any]):
             self._kept = []
             self._ended(self._protocol.closed(said, answers))
 
-    def _new(self, clients: NDArray[np.uint64], good: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _new(self, clients: NDArray[np.uint64], good: Flags) -> Flags:
         """Mark the first good frame of each client that was not heard before."""
         new = np.zeros(len(clients), np.bool_)
         for i in np.flatnonzero(good).tolist():

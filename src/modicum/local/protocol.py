@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import sqrt_below
 from modicum.exact.entropy import SYSTEM, Entropy
+from modicum.local.arguments import Flags, Floats, Integers
 from modicum.local.wire import Announcement, Written
 from modicum.mechanisms.law import Law
 from modicum.privacy.budget import Budget, Number, chosen_budget
@@ -62,13 +63,13 @@ def words(seed: bytes, clients: NDArray[np.uint64]) -> Words:
     return flat.reshape(len(clients), _PER_CLIENT)
 
 
-def pick(word: NDArray[np.uint64], n: int) -> NDArray[np.int64]:
+def pick(word: NDArray[np.uint64], n: int) -> Integers:
     """Map words to 0..n-1, n <= 2^11, each to within 2^-53 equally likely."""
     kept = word >> np.uint64(64 - _KEPT)
     return ((kept * np.uint64(n)) >> np.uint64(_KEPT)).astype(np.int64)
 
 
-def digits(found: Words, base: int, count: int) -> NDArray[np.int64]:
+def digits(found: Words, base: int, count: int) -> Integers:
     """Return ``count`` digits of base ``base`` for each client, shape (n, count).
 
     Any 24 bits of them are those of one word, so they are jointly uniform to within 2^-29.
@@ -87,7 +88,7 @@ def digits(found: Words, base: int, count: int) -> NDArray[np.int64]:
     return result
 
 
-Rows = NDArray[np.int64]
+Rows = Integers
 
 
 class Round(ABC):
@@ -122,7 +123,7 @@ class Round(ABC):
         """Draw the answers of many clients: rows (n, k), words (n, 8)."""
 
     @abstractmethod
-    def possible(self, answers: NDArray[Any], found: Words) -> NDArray[np.bool_]:
+    def possible(self, answers: NDArray[Any], found: Words) -> Flags:
         """Tell which answers a client that follows the rules can give."""
 
 
@@ -173,7 +174,7 @@ class Protocol(Written):
         """Return the public words of clients, shape (n, 8)."""
         return words(self.seed, clients)
 
-    def round_of(self, found: Words) -> NDArray[np.int64]:
+    def round_of(self, found: Words) -> Integers:
         """Return the round that each client answers, from 1 on."""
         ends = np.cumsum(self.shares)
         return 1 + np.searchsorted(ends, pick(found[:, 0], _SHARES), side="right")
@@ -187,11 +188,11 @@ class Protocol(Written):
         """Return what a round asks, after checking what was announced."""
 
     @abstractmethod
-    def rows(self, values: NDArray[np.float64], said: Announcement) -> NDArray[np.int64]:
+    def rows(self, values: Floats, said: Announcement) -> Integers:
         """Return what the round wants to know of each value, shape (n, k)."""
 
     @abstractmethod
-    def read(self, values: Any) -> NDArray[np.float64]:
+    def read(self, values: Any) -> Floats:
         """Read values of many clients; only their declared type and shape can be wrong."""
 
     @abstractmethod

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.local.arguments import numbers_of
+from modicum.local.arguments import Floats, Integers, numbers_of
 from modicum.local.frequency import TreeRound
 from modicum.local.protocol import Answers
 from modicum.local.tree import BRANCHING, Cells, Shares, heaviest
@@ -57,7 +57,7 @@ class VectorEstimate:
     clients: tuple[int, int, int]
 
 
-def signs(seed: bytes, dimension: int) -> NDArray[np.int64]:
+def signs(seed: bytes, dimension: int) -> Integers:
     """Return the random signs of a rotation, shape (dimension,), each +1 or -1."""
     drawn = hashlib.shake_256(b"modicum.local/1 signs" + seed).digest(dimension)
     return 1 - 2 * (np.frombuffer(drawn, np.uint8) & 1).astype(np.int64)
@@ -68,7 +68,7 @@ def padded(dimension: int) -> int:
     return 1 << (dimension - 1).bit_length()
 
 
-def hadamard(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def hadamard(rows: Integers) -> Integers:
     """Multiply rows (n, 2^k) by the Hadamard matrix, entries ±1.
 
     Examples
@@ -88,7 +88,7 @@ def hadamard(rows: NDArray[np.int64]) -> NDArray[np.int64]:
     return result
 
 
-def rotated(rows: NDArray[np.int64], seed: bytes) -> NDArray[np.int64]:
+def rotated(rows: Integers, seed: bytes) -> Integers:
     """Pad vectors with zeros, flip signs, multiply by the Hadamard matrix: exact integers.
 
     Norms grow by sqrt(d'), d' the padded dimension (Huang, Liang and Yi 2021, section 3.3).
@@ -99,7 +99,7 @@ def rotated(rows: NDArray[np.int64], seed: bytes) -> NDArray[np.int64]:
     return hadamard(wide * signs(seed, wide.shape[1]))
 
 
-def unrotated(vector: NDArray[np.float64], seed: bytes, dimension: int) -> NDArray[np.float64]:
+def unrotated(vector: Floats, seed: bytes, dimension: int) -> Floats:
     """Undo the rotation of one vector."""
     width = len(vector)
     matrix = hadamard(np.eye(width, dtype=np.int64))
@@ -108,28 +108,12 @@ def unrotated(vector: NDArray[np.float64], seed: bytes, dimension: int) -> NDArr
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """Vectors of norm at most ``radius`` on a grid, and their public rotation.
+    """Vectors of norm at most ``radius`` on a grid, and their public rotation."""
 
-    Parameters
-    ----------
-    seed : bytes
-        Of the rotation's signs.
-    dimension : int
-        1 to 2048.
-    radius : float
-    octave : int
-        Cells of norms in which a norm doubles.
-
-    Raises
-    ------
-    InvalidArgument
-        For another dimension or radius.
-    """
-
-    seed: bytes
+    seed: bytes  # of the rotation's signs
     dimension: int
     radius: float
-    octave: int
+    octave: int  # cells of norms in which a norm doubles
 
     def __post_init__(self) -> None:
         if type(self.dimension) is not int or not 1 <= self.dimension <= 2048:
@@ -182,7 +166,7 @@ class Vectors:
         if not fits or not (near or said.round == CENTRES):
             raise InvalidArgument("the announcement does not fit this mean of vectors")
 
-    def read(self, values: Any) -> NDArray[np.float64]:
+    def read(self, values: Any) -> Floats:
         """Read one vector for each client; a missing coordinate becomes 0."""
         x = numbers_of(values)
         if x.ndim != 2 or x.shape[1] != self.dimension:
@@ -191,7 +175,7 @@ class Vectors:
             )
         return np.where(np.isnan(x), 0.0, x)
 
-    def rows(self, values: NDArray[np.float64], said: Announcement) -> NDArray[np.int64]:
+    def rows(self, values: Floats, said: Announcement) -> Integers:
         """Return cells of rotated coordinates, then of a norm, then vectors about the centre."""
         q = self.lattice.quantise(values.ravel()).reshape(values.shape)
         shifted = rotated(q, self.seed)
@@ -200,18 +184,18 @@ class Vectors:
         shifted -= np.array(said.parameters[: self.width], np.int64)
         return self.norm_cells(shifted)[:, None] if said.round == NORMS else shifted
 
-    def norm_cells(self, shifted: NDArray[np.int64]) -> NDArray[np.int64]:
+    def norm_cells(self, shifted: Integers) -> Integers:
         """Return the cells of norms, ``octave`` of them for each doubling."""
         norms = np.sqrt((shifted.astype(np.float64) ** 2).sum(axis=1))
         places = np.floor(self.octave * np.log2(np.maximum(norms / self.least_norm, 1.0)))
-        found: NDArray[np.int64] = np.minimum(places, _OCTAVES * self.octave - 1).astype(np.int64)
+        found: Integers = np.minimum(places, _OCTAVES * self.octave - 1).astype(np.int64)
         return found
 
     def edge(self, place: float) -> int:
         """Return the norm at a place between cells of norms."""
         return math.ceil(self.least_norm * 2 ** (place / self.octave))
 
-    def restored(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    def restored(self, vector: Floats) -> Floats:
         """Undo the rotation, in the unit of the data."""
         return unrotated(vector, self.seed, self.dimension) * self.lattice.step
 
@@ -255,9 +239,7 @@ def centres(asked: TreeRound, answers: Answers, cells: Cells) -> list[int]:
     ]
 
 
-def _fit(
-    asked: TreeRound, shares: Shares, places: NDArray[np.float64], level: int
-) -> NDArray[np.float64]:
+def _fit(asked: TreeRound, shares: Shares, places: Floats, level: int) -> Floats:
     """Return by how much each scale and place lowers the squares of shares near the path, [C3]."""
     tree = asked.tree
     found = np.zeros((len(_SPREADS), len(places)))

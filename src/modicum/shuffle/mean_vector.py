@@ -13,11 +13,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
-from modicum.local.arguments import integer, length
+from modicum.local.arguments import Floats, Integers, integer, length
 from modicum.local.frequency import TreeRound
 from modicum.local.parties import Once, Session, Tally
 from modicum.local.protocol import Answers, chosen_session, words
@@ -95,7 +94,7 @@ class MeanVector(Written):
     def message_sizes(self) -> tuple[int, int, int]:
         """Bytes of a message in each round."""
         single = frame(self.tree(CENTRES).answer).itemsize
-        return single, single, self.sum.frame_size
+        return single, single, self.sum.mix.layout.itemsize
 
     def shuffler(self, number: int, *, entropy: Entropy = SYSTEM) -> Shuffler:
         """Return a shuffler for a round, 1 to 3."""
@@ -103,14 +102,8 @@ class MeanVector(Written):
             raise InvalidArgument(f"there are 3 rounds, got round {number}")
         size, each = self.message_sizes[number - 1], self.messages[number - 1]
         heads = self.sum.mix.heads if number == MEANS else [head(self.tag, number)]
-        return Shuffler(
-            size=size,
-            each=each,
-            least=self.honest,
-            most=self.clients,
-            heads=heads,
-            entropy=entropy,
-        )
+        least, most = self.honest, self.clients
+        return Shuffler(size=size, each=each, least=least, most=most, heads=heads, entropy=entropy)
 
     def first(self) -> Announcement:
         """Return the announcement of the first round."""
@@ -419,37 +412,18 @@ class VectorServer(Session[VectorEstimate]):
 
 @dataclass(frozen=True, slots=True)
 class VectorSum:
-    """Public parameters of the sum of one vector of norm at most 1 of each client.
+    """Public parameters of the sum of one vector of norm at most 1 of each client."""
 
-    Parameters
-    ----------
-    tag : int
-        64 bits that stand for the session with all its parameters.
-    width : int
-        Coordinates, at most 2^16.
-    epsilon : Fraction
-    delta : float
-        Of the noise.
-    security : int
-        Shares of a coordinate tell more than its sum with probability about 2^-security.
-    clients, honest : int
-        How many are expected at most, and how many at least follow the protocol.
-
-    Raises
-    ------
-    InvalidArgument
-        If a client's part of the noise is too large for a table.
-    """
-
-    tag: int
-    width: int
+    tag: int  # stands for the session with all its parameters
+    width: int  # coordinates, at most 2^16
     epsilon: Fraction
-    delta: float
-    security: int
-    clients: int
-    honest: int
+    delta: float  # of the noise
+    security: int  # shares of a coordinate tell more than its sum with probability 2^-security
+    clients: int  # at most
+    honest: int  # at least
 
     def __post_init__(self) -> None:
+        # A client's part of the noise needs a table.
         _, variance, scale = _scaled(self.width, self.epsilon, self.delta, self.clients)
         if scale is None and variance > 2 * self.honest * LARGEST_RATE:
             raise InvalidArgument(
@@ -496,19 +470,12 @@ class VectorSum:
         """How the noisy integers travel: coordinates are split each on its own, [V2]."""
         return Mix(b"mV", self.tag, self.width, self.bits, self.shares)
 
-    @property
-    def frame_size(self) -> int:
-        """Bytes of one message."""
-        return self.mix.layout.itemsize
-
     def error(self, clients: int) -> float:
         """Return the standard deviation of a coordinate of the mean, where the radius is 1."""
         noise = self.variance * clients / self.honest + clients / 4
         return math.sqrt(noise) / clients / self.unit
 
-    def rounded(
-        self, vectors: NDArray[np.int64], radius: int, entropy: Entropy
-    ) -> NDArray[np.int64]:
+    def rounded(self, vectors: Integers, radius: int, entropy: Entropy) -> Integers:
         """Clip vectors to the radius, scale it to :attr:`unit`, and round to integers at random.
 
         No norm exceeds K: rounding moves each coordinate by less than 1. What is longer all the
@@ -523,7 +490,7 @@ class VectorSum:
         long = (u * u).sum(axis=1) > self.norm**2
         return np.where(long[:, None], 0, u)
 
-    def mean(self, frames: bytes) -> tuple[NDArray[np.float64], int, int]:
+    def mean(self, frames: bytes) -> tuple[Floats, int, int]:
         """Add up what the shuffler released: the mean where the radius is 1, clients, refused."""
         table, clients, refused = self.mix.read(frames, least=self.honest, most=self.clients)
         sums = np.array([pooled(row, self.bits) for row in table], np.float64)

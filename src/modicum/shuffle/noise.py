@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import exp_bounds, ln_bounds
 from modicum.exact.entropy import Entropy
+from modicum.local.arguments import Integers
 
 __all__ = ["LARGEST_RATE", "Poisson", "Polya", "skellam_delta", "skellam_renyi", "skellam_variance"]
 
@@ -52,18 +53,6 @@ class _Inverted(ABC):
 class Polya(_Inverted):
     """Negative binomial with size r and ratio a = exp(-rate): P(k) = (1-a)^r a^k (r)_k / k!.
 
-    Parameters
-    ----------
-    size : Fraction
-        r, positive; 1/n for one of n shares.
-    rate : Fraction
-        Positive.
-
-    Raises
-    ------
-    InvalidArgument
-        Unless both are positive.
-
     Notes
     -----
     [P1] The sum of n independent ones of size 1/n is geometric, P(k) = (1 - a) a^k, and the
@@ -78,7 +67,7 @@ class Polya(_Inverted):
     True
     """
 
-    size: Fraction
+    size: Fraction  # r; 1/n for one of n shares
     rate: Fraction
 
     def __post_init__(self) -> None:
@@ -93,7 +82,7 @@ class Polya(_Inverted):
         choices = math.lgamma(k + r) - math.lgamma(k + 1) - math.lgamma(r)
         return choices + r * math.log(-math.expm1(-rate)) - k * rate
 
-    def sample_many(self, count: int, entropy: Entropy) -> NDArray[np.int64]:
+    def sample_many(self, count: int, entropy: Entropy) -> Integers:
         """Draw independent numbers. Most are 0 if the size is small, and cost one word each."""
         words = entropy.words(count)
         drawn = np.zeros(count, np.int64)
@@ -144,16 +133,6 @@ def _at_zero(law: Polya, bits: int) -> tuple[int, int]:
 class Poisson(_Inverted):
     """P(k) = e^-λ λ^k / k!.
 
-    Parameters
-    ----------
-    rate : Fraction
-        λ, positive and at most 2^26.
-
-    Raises
-    ------
-    InvalidArgument
-        For another rate.
-
     Notes
     -----
     [K1] Sums of independent ones are Poisson with the sum of the rates: n differences of two with
@@ -167,7 +146,7 @@ class Poisson(_Inverted):
     True
     """
 
-    rate: Fraction
+    rate: Fraction  # λ
 
     def __post_init__(self) -> None:
         if not 0 < self.rate <= LARGEST_RATE:
@@ -178,7 +157,7 @@ class Poisson(_Inverted):
         rate = float(self.rate)
         return k * math.log(rate) - rate - math.lgamma(k + 1)
 
-    def sample_many(self, count: int, entropy: Entropy) -> NDArray[np.int64]:
+    def sample_many(self, count: int, entropy: Entropy) -> Integers:
         """Draw independent numbers by inversion, one word each but for the rarest."""
         first, below, above = _words(self)
         words = entropy.words(count)
@@ -187,7 +166,7 @@ class Poisson(_Inverted):
         sure = (places < len(below)) & ((places == 0) | (words > above[places - 1]))
         if first:
             sure &= places > 0
-        drawn: NDArray[np.int64] = first + places.astype(np.int64)
+        drawn: Integers = first + places.astype(np.int64)
         for i in np.flatnonzero(~sure).tolist():
             drawn[i] = self._inverted(int(words[i]), entropy)
         return drawn
@@ -253,13 +232,8 @@ _ORDERS = np.exp(np.linspace(math.log(1e-3), math.log(1e6), 4000))  # of Rényi,
 def skellam_renyi(order: float, *, variance: float, distance: float) -> float:
     """Bound the Rényi divergence of an order above 1, [K3] of the proof page.
 
-    Parameters
-    ----------
-    order : float
-    variance : float
-        μ of the noise of each coordinate, above 2.
-    distance : float
-        L2 norm of the difference of two integer vectors.
+    ``variance`` is μ of the noise of each coordinate, above 2, and ``distance`` the L2 norm of the
+    difference of two integer vectors.
 
     Examples
     --------
@@ -284,11 +258,6 @@ def skellam_delta(epsilon: float, *, variance: float, distance: float) -> float:
 
 def skellam_variance(epsilon: float, delta: float, *, distance: float) -> int:
     """Return the least variance of each coordinate's noise for (ε, δ), to a thousandth above it.
-
-    Raises
-    ------
-    InvalidArgument
-        If no orders that are tried reach δ.
 
     Examples
     --------

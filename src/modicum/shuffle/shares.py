@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
+from modicum.local.arguments import Integers
 from modicum.shuffle.noise import Poisson, Polya
 
 __all__ = ["Mix", "pooled", "share_count", "split"]
@@ -29,9 +30,7 @@ def share_count(honest: int, *, security: int, bits: int) -> int:
     return math.ceil((2 * security + bits) / (math.log2(honest) - math.log2(math.e))) + 2
 
 
-def split(
-    values: NDArray[np.int64], shares: int, bits: int, entropy: Entropy
-) -> NDArray[np.uint64]:
+def split(values: Integers, shares: int, bits: int, entropy: Entropy) -> NDArray[np.uint64]:
     """Write each integer as a sum of shares modulo 2^bits, all but the last uniform: a row each."""
     mask = np.uint64((1 << bits) - 1)
     result = np.empty((len(values), shares), np.uint64)
@@ -60,27 +59,13 @@ def pooled(shares: NDArray[np.uint64], bits: int, *, middle: int = 0) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """The frames of noisy integers, one or ``width`` of each client, and their sums.
+    """The frames of noisy integers, one or several of each client, in shares modulo 2^bits."""
 
-    Parameters
-    ----------
-    magic : bytes
-        Two bytes: what the shares are of.
-    tag : int
-        64 bits that stand for the session with all its parameters.
-    width : int or None
-        Integers of a client, whose numbers the frames then carry; None for one without a number.
-    bits : int
-        Shares are integers modulo 2^bits.
-    shares : int
-        Of an integer.
-    """
-
-    magic: bytes
-    tag: int
-    width: int | None
+    magic: bytes  # two: what the shares are of
+    tag: int  # stands for the session with all its parameters
+    width: int | None  # coordinates, whose numbers the frames then carry
     bits: int
-    shares: int
+    shares: int  # of an integer
 
     @property
     def layout(self) -> np.dtype[Any]:
@@ -95,7 +80,7 @@ class Mix:
         end = -self.layout["share"].itemsize
         return [frame.tobytes()[:end] for frame in self._empty(1).ravel()]
 
-    def frames(self, values: NDArray[np.int64], noise: Poisson | Polya, entropy: Entropy) -> bytes:
+    def frames(self, values: Integers, noise: Poisson | Polya, entropy: Entropy) -> bytes:
         """Return the shares of all integers, noise added, one client's after the other's."""
         noisy = values.ravel().astype(np.int64)
         for sign in (1, -1):

@@ -15,7 +15,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
@@ -23,6 +22,7 @@ from modicum.exact.rational import as_fraction
 from modicum.local import Histogram, Mean
 from modicum.local import histogram as local_histogram
 from modicum.local import mean as local_mean
+from modicum.local.arguments import Floats, Integers
 from modicum.local.protocol import chosen_session
 from modicum.local.wire import Written, frame, head, reread
 from modicum.privacy.budget import Budget, Number
@@ -156,12 +156,12 @@ class _Pair:
         return total * _ROUNDED + _LOST
 
 
-def _window(n: int, p: float) -> NDArray[np.int64]:
+def _window(n: int, p: float) -> Integers:
     centre, reach = n * p, _TAIL * math.sqrt(n * p * (1 - p)) + _TAIL
     return np.arange(max(0, math.floor(centre - reach)), min(n, math.ceil(centre + reach)) + 1)
 
 
-def _binomial(k: NDArray[np.int64], n: int, p: float) -> NDArray[np.float64]:
+def _binomial(k: Integers, n: int, p: float) -> Floats:
     """Probabilities of consecutive k, given that it is one of them.
 
     Only ratios of one to the next are used: logarithms of factorials would lose digits as n grows.
@@ -172,7 +172,7 @@ def _binomial(k: NDArray[np.int64], n: int, p: float) -> NDArray[np.float64]:
     ratios = (n - k[:-1]) / (k[:-1] + 1) * (p / (1 - p))
     logs = np.append(0.0, np.cumsum(np.log(ratios)))
     weights = np.exp(logs - logs.max())
-    masses: NDArray[np.float64] = weights / weights.sum()
+    masses: Floats = weights / weights.sum()
     return masses
 
 

@@ -8,12 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.exact.lattice import Lattice
-from modicum.local.arguments import between, integer, read_column
+from modicum.local.arguments import Integers, between, integer, read_column
 from modicum.local.parties import Once
 from modicum.local.protocol import chosen_session
 from modicum.local.wire import Written, reread
@@ -231,7 +230,7 @@ class SumBatch(Once):
         rounded = self._rounded(protocol.lattice.quantise(x))
         return protocol.mix.frames(rounded, protocol.noise, self._entropy)
 
-    def _rounded(self, q: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _rounded(self, q: Integers) -> Integers:
         """Round to p steps at random, so that the mean stays."""
         lattice, p = self._protocol.lattice, self._protocol.precision
         # (q - first) p overflows 64 bits for the finest lattices: whole and rest in two steps.

@@ -330,6 +330,7 @@ def ball_risk(
     >>> print(bounds)
     radius 10 minimax risk of the mean at ε = 0.1: 0.01839 to 0.05 (spread 0.05; ... private)
     """
+    # Asi and Duchi 2020, equation (6).
     x, rate, theta = ordered(data), positive(epsilon, "epsilon"), chosen(statistic)
     r = checked_operations(radius, "radius")
     range_ = warranted_range(within, x)
