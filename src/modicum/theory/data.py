@@ -19,7 +19,6 @@ __all__ = [
     "Number",
     "checked_neighbours",
     "checked_operations",
-    "checked_range",
     "ordered",
     "positive",
     "removals",
@@ -56,27 +55,24 @@ def positive(x: Number, name: str) -> Fraction:
 
 
 def removals(epsilon: Number) -> int:
-    """Return k = floor(1/ε), the number of records that subset risk may remove."""
+    """Return k = floor(1/ε), the number of records that subset risk may remove.
+
+    Above 1 no record could be removed and the risk would be 0.
+    """
     value = positive(epsilon, "epsilon")
     if value > 1:
         raise InvalidArgument(f"epsilon must be at most 1 for this risk, got {epsilon!r}")
     return math.floor(1 / value)
 
 
-def checked_range(within: tuple[float, float]) -> tuple[float, float]:
-    """Read a pair lo <= hi; infinite ends are allowed."""
+def warranted_range(within: tuple[float, float], x: Floats) -> tuple[float, float]:
+    """Read a pair lo <= hi that holds the sorted records; infinite ends are allowed."""
     try:
         lo, hi = map(float, within)
     except (TypeError, ValueError):
         raise InvalidArgument(f"within must be a pair (lo, hi), got {within!r}") from None
     if not lo <= hi:
         raise InvalidArgument(f"within must have lo <= hi, got {within!r}")
-    return lo, hi
-
-
-def warranted_range(within: tuple[float, float], x: Floats) -> tuple[float, float]:
-    """Read a range and see that it holds the sorted records."""
-    lo, hi = checked_range(within)
     if x[0] < lo or x[-1] > hi:
         raise InvalidArgument(f"within must hold every record, got {within!r}")
     return lo, hi
