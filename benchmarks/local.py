@@ -13,11 +13,10 @@ from benchmarks.local_peers import known_variance, shifted_clipped_mean, unknown
 from benchmarks.targets import Target, table
 from modicum import local as protocols
 from modicum.exact.entropy import SeededEntropy
-from modicum.local.frequency import Oracle, oracle, unary_variance
-from modicum.local.gaussian_round import GaussianRound
+from modicum.local.frequency import Oracle, TreeRound, oracle, unary_variance
+from modicum.local.mean import best_window
+from modicum.local.mean_vector import GaussianRound
 from modicum.local.tree import Tree
-from modicum.local.tree_round import TreeRound
-from modicum.local.window_round import best_window
 
 __all__ = ["FULL", "QUICK", "Effort", "local"]
 

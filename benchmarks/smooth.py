@@ -20,7 +20,7 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.level import LevelLaw
 from modicum.privacy.event import BoundedRange
-from modicum.theory.statistic import Statistic
+from modicum.theory.statistics import Statistic
 
 __all__ = ["FULL", "QUICK", "Effort", "laplace", "log_normal", "smooth", "student"]
 

@@ -9,9 +9,9 @@ import pytest
 from modicum import local, shuffle
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
-from modicum.local.cells import Cells
-from modicum.local.tree_round import best_tree
-from modicum.local.window_round import WindowRound
+from modicum.local.frequency import best_tree
+from modicum.local.mean import WindowRound
+from modicum.local.tree import Cells
 
 
 def played(protocol, data, seed=1):

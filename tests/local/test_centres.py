@@ -5,9 +5,9 @@ import pytest
 
 from modicum import local
 from modicum.exact.entropy import SeededEntropy
-from modicum.local.centres import centres
-from modicum.local.round import Answers
+from modicum.local.protocol import Answers
 from modicum.local.tree import Tree, heaviest
+from modicum.local.vectors import centres
 
 KINDS = {
     "normal": lambda rng, n, d: rng.normal(size=(n, d)),

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from modicum.local.frequency import Oracle, oracle, unary_variance
-from modicum.local.public import digits, pick, signs, words
+from modicum.local.protocol import digits, pick, words
+from modicum.local.vectors import signs
 
 ONE = Fraction(1)
 

@@ -9,12 +9,12 @@ from scipy import stats
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
-from modicum.local.gaussian_round import NORM, GaussianRound, clipped
-from modicum.local.public import words
-from modicum.local.rotation import rotated, unrotated
+from modicum.local.frequency import TreeRound
+from modicum.local.mean import WindowRound, best_window
+from modicum.local.mean_vector import NORM, GaussianRound, clipped
+from modicum.local.protocol import words
 from modicum.local.tree import Tree
-from modicum.local.tree_round import TreeRound
-from modicum.local.window_round import WindowRound, best_window
+from modicum.local.vectors import rotated, unrotated
 from modicum.mechanisms.window_response import Window
 
 DRAWS = 20_000

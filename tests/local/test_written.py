@@ -7,7 +7,7 @@ import pytest
 
 from modicum import local, shuffle
 from modicum.errors import InvalidArgument
-from modicum.local.written import Written
+from modicum.local.wire import Written
 
 SESSION = "00112233445566778899aabbccddeeff"
 COMMON = {"within": (0, 8), "step": 1, "session": SESSION}

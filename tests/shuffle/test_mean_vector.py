@@ -14,10 +14,8 @@ from modicum.errors import BudgetExceeded, CopyRefused, InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.local.wire import Announcement
 from modicum.mechanisms.noise import LaplaceNoise
-from modicum.shuffle.poisson import Poisson
-from modicum.shuffle.polya import Polya
-from modicum.shuffle.skellam import skellam_delta
-from modicum.shuffle.vector_sum import _FRAME, VectorSum
+from modicum.shuffle.mean_vector import VectorSum
+from modicum.shuffle.noise import Poisson, Polya, skellam_delta
 
 SESSION = "00112233445566778899aabbccddeeff"
 N = 3000
@@ -149,7 +147,7 @@ def test_no_message_links_two_rounds_and_all_are_as_long(played) -> None:
         for text in (first, second)
     ]
     assert len(numbers[0] & numbers[1]) == 0
-    frames = np.frombuffer(third, _FRAME)
+    frames = np.frombuffer(third, small().sum.mix.layout)
     assert len(np.unique(frames[["magic", "version", "session"]])) == 1
     assert len(frames) == N * small().sum.shares * 4
 
@@ -176,7 +174,7 @@ def test_malformed_and_replayed_frames_are_refused(played) -> None:
     for wrong in (b"", third[:-1], third[:-size], third + third, second):
         with pytest.raises(InvalidArgument):
             server.aggregate(wrong)
-    alien = np.frombuffer(third, _FRAME)[:50].copy()
+    alien = np.frombuffer(third, small().sum.mix.layout)[:50].copy()
     alien["coordinate"] = 4
     tally = server.aggregate(third + alien.tobytes())
     assert (tally.accepted, tally.refused) == (N, {"share": 50})

@@ -10,8 +10,8 @@ import pytest
 
 from modicum import shuffle
 from modicum.exact.entropy import SeededEntropy
+from modicum.shuffle.mean_vector import VectorSum
 from modicum.shuffle.shares import share_count, split
-from modicum.shuffle.vector_sum import VectorSum
 
 
 def test_shares_add_up_and_any_but_all_are_uniform() -> None:

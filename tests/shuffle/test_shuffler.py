@@ -13,7 +13,7 @@ from modicum import approx, local, shuffle
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.local.wire import Announcement
-from modicum.shuffle.amplification import _binomial, _Pair
+from modicum.shuffle.single import _binomial, _Pair
 
 
 def test_every_order_is_equally_likely() -> None:

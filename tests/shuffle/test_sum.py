@@ -11,8 +11,7 @@ from modicum import shuffle
 from modicum.errors import BudgetExceeded, CopyRefused, InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.noise import LaplaceNoise
-from modicum.shuffle.polya import Polya
-from modicum.shuffle.sum import _FRAME
+from modicum.shuffle.noise import Polya
 
 SESSION = "00112233445566778899aabbccddeeff"
 
@@ -116,7 +115,7 @@ def test_what_is_wrong_is_refused() -> None:
     assert found.clients == 400
     assert found.refused == 400 * protocol.shares
     # A share means what its lowest bits mean: others in it do not end the session.
-    large = np.frombuffer(good, _FRAME).copy()
+    large = np.frombuffer(good, protocol.mix.layout).copy()
     large["share"][0] += 1 << protocol.bits
     assert shuffle.analysed(protocol, large.tobytes()) == shuffle.analysed(protocol, good)
 

@@ -16,7 +16,7 @@ from modicum.mechanisms.bounded_mean import transformed
 from modicum.mechanisms.threshold import RankThreshold
 from modicum.privacy.unit import Unit
 from modicum.runners.live import run
-from modicum.theory.named import chosen
+from modicum.theory.statistics import chosen
 from tests.reference import datasets, laws
 
 # Lemma 3.3 ------------------------------------------------------------------------------------

@@ -10,12 +10,11 @@ as bytes; the :class:`Server` checks, collects and estimates.
 pure('0')
 """
 
-from modicum.local.client import Batch, Client
 from modicum.local.histogram import Distribution, Histogram, histogram
 from modicum.local.mean import Mean, MeanEstimate, mean
-from modicum.local.mean_vector import MeanVector, VectorEstimate, mean_vector
-from modicum.local.reading import from_json
-from modicum.local.server import Server, Tally
+from modicum.local.mean_vector import MeanVector, mean_vector
+from modicum.local.parties import Batch, Client, Server, Tally, from_json
+from modicum.local.vectors import VectorEstimate
 
 __all__ = [
     "Batch",

@@ -1,22 +1,31 @@
-"""How many people hold a node: one symbol from each, by randomised response after a public hash."""
+"""How many people hold a node: one symbol from each, about one level of a tree."""
 
 from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.local.public import Words, digits
-from modicum.mechanisms.window_response import Window
+from modicum.errors import InvalidArgument
+from modicum.exact.entropy import Entropy
+from modicum.local.arguments import Flags, Floats, Integers
+from modicum.local.protocol import Answers, Round, Words, digits, pick
+from modicum.local.tree import Cells, Grown, Shares, Tree, grow, last_taken, prefix_deviation
+from modicum.mechanisms.window_response import Window, WindowResponse
+from modicum.privacy.event import Event, Pure
 
-__all__ = ["Oracle", "oracle", "unary_variance"]
+__all__ = ["Oracle", "SymbolRound", "TreeRound", "best_tree", "oracle", "unary_variance"]
 
 _MOST_SYMBOLS = 1021  # a prime; the largest alphabet that is considered
 _BLOCK = 1 << 22  # pairs of an answer and a node that are compared at a time
+_FLAT = 256  # nodes of one level at most: a sum of more has more noise than levels have
+_ATTRIBUTE, _LEVEL = 1, 2  # the public words that choose them
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +35,6 @@ class Oracle:
     A node is written in base q, q prime, as a vector over the field of q elements. A client's
     public vector j maps it to the symbol <j, node> mod q, and the client answers by randomised
     response among q symbols. With ``hashed`` false there is no hash, and q is the number of nodes.
-
-    Parameters
-    ----------
-    nodes : int
-    symbols : int
-        q.
-    hashed : bool
-    epsilon : Fraction
 
     Notes
     -----
@@ -45,7 +46,7 @@ class Oracle:
     """
 
     nodes: int
-    symbols: int
+    symbols: int  # q
     hashed: bool
     epsilon: Fraction
 
@@ -74,7 +75,7 @@ class Oracle:
         """Variance of one client's estimate of a node that is theirs."""
         return self.hit * (1 - self.hit) / (self.hit - self.stray) ** 2
 
-    def spread(self, share: NDArray[np.float64] | float) -> NDArray[np.float64]:
+    def spread(self, share: Floats | float) -> Floats:
         """Variance of one answer about a node that a share of all people holds.
 
         Who is asked is chance too: an answer hits with probability h = r + (p - r) share.
@@ -89,7 +90,7 @@ class Oracle:
             count += 1
         return count
 
-    def encoded(self, nodes: NDArray[np.int64], found: Words) -> NDArray[np.int64]:
+    def encoded(self, nodes: Integers, found: Words) -> Integers:
         """Return the symbols of nodes, one for each client, shape (n,)."""
         if not self.hashed:
             return nodes
@@ -100,26 +101,14 @@ class Oracle:
             total += digit * lowest
         return total % self.symbols
 
-    def estimated(
-        self, answers: NDArray[np.int64], found: Words, nodes: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        """Estimate the share of clients at each of ``nodes``; zeros if nobody answered.
-
-        Parameters
-        ----------
-        answers : (n,) int array
-        found : (n, 8) uint64 array
-            The public words of those who answered.
-        nodes : (k,) int array
-        """
+    def estimated(self, answers: Integers, found: Words, nodes: Integers) -> Floats:
+        """Estimate the share of clients at each of ``nodes``; zeros if nobody answered."""
         if not len(answers):
             return np.zeros(len(nodes))
         hits = self._hits(answers, found, nodes) / len(answers)
         return (hits - self.stray) / (self.hit - self.stray)
 
-    def _hits(
-        self, answers: NDArray[np.int64], found: Words, nodes: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def _hits(self, answers: Integers, found: Words, nodes: Integers) -> Floats:
         if not self.hashed:
             return np.bincount(answers, minlength=self.nodes)[nodes].astype(np.float64)
         q, length = self.symbols, self._length
@@ -163,3 +152,171 @@ def _primes() -> tuple[int, ...]:
     return tuple(
         q for q in range(2, _MOST_SYMBOLS + 1) if all(q % d for d in range(2, math.isqrt(q) + 1))
     )
+
+
+class SymbolRound(Round):
+    """A round whose answer is one symbol, at pure ε."""
+
+    __slots__ = ()
+    epsilon: Fraction
+
+    @property
+    def event(self) -> Event:
+        return Pure(self.epsilon)
+
+    @property
+    def answer(self) -> np.dtype[Any]:
+        return np.dtype("<u2")
+
+    def stored(self, outcome: int) -> NDArray[Any]:
+        return np.array([outcome], self.answer)
+
+
+@dataclass(frozen=True, slots=True)
+class TreeRound(SymbolRound):
+    """Hierarchical histograms (Cormode, Kulkarni and Srivastava 2019) of several attributes.
+
+    Attributes are numbers in a row, each with a tree of its own. A client is asked about one.
+    """
+
+    tree: Tree
+    epsilon: Fraction
+    attributes: int = 1
+
+    def __post_init__(self) -> None:
+        # No more than public words can tell apart.
+        if not 1 <= self.attributes <= 1 << 11:
+            raise InvalidArgument(f"there can be 1 to 2048 attributes, got {self.attributes}")
+
+    def oracle(self, level: int) -> Oracle:
+        """Return the frequency oracle of a level."""
+        return oracle(self.tree.nodes(level), self.epsilon)
+
+    @property
+    def oracles(self) -> list[Oracle]:
+        """The frequency oracles of all levels, from the root down."""
+        return [self.oracle(level) for level in range(1, self.tree.depth + 1)]
+
+    def law(self, row: Integers, found: Words) -> WindowResponse:
+        """Randomised response about the symbol of the client's node."""
+        row, found = np.atleast_2d(row), np.atleast_2d(found)
+        attributes, levels = self._asked(found)
+        attribute, level = int(attributes[0]), int(levels[0])
+        asked = self.oracle(level)
+        (symbol,) = asked.encoded(self.tree.node(row[:, attribute], level), found)
+        return WindowResponse(Fraction(int(symbol)), asked.window)
+
+    def draw(self, rows: Integers, found: Words, entropy: Entropy) -> NDArray[Any]:
+        attributes, levels = self._asked(found)
+        cells = rows[np.arange(len(rows)), attributes]
+        answers = np.empty(len(rows), self.answer)
+        for level, asked in enumerate(self.oracles, 1):
+            mine = levels == level
+            symbols = asked.encoded(self.tree.node(cells[mine], level), found[mine])
+            answers[mine] = asked.window.sample_many(symbols, entropy)
+        return answers
+
+    def possible(self, answers: NDArray[Any], found: Words) -> Flags:
+        most = np.array([asked.symbols for asked in self.oracles])
+        possible: Flags = answers < most[self._asked(found)[1] - 1]
+        return possible
+
+    def grown(
+        self, answers: Answers, attribute: int = 0, *, sure: float | Sequence[float] = 0.0
+    ) -> Grown:
+        """Estimate the distribution of an attribute; ``sure`` is that of :func:`grow`."""
+        shares, counts = self.estimates(answers, attribute)
+
+        def spread(level: int, held: Floats) -> Floats:
+            return self.oracle(level).spread(held) / float(max(counts[level - 1], 1e-12))
+
+        return grow(self.tree, shares, self._information(counts), sure=sure, spread=spread)
+
+    def last_taken(self, answers: Answers, *, sure: Sequence[float]) -> float:
+        """Return where the cells end that people hold, by :func:`last_taken`."""
+        shares, counts = self.estimates(answers)
+        return last_taken(self.tree, shares, self._information(counts), sure=sure)
+
+    def deviation(self, clients: float, *, mixed: float = 1 / 6) -> float:
+        """Typical standard deviation of the share F below a point, if that many clients answer.
+
+        ``mixed`` is the average of F (1 - F) over points: 1/6 if F is anything in [0, 1] alike.
+        """
+        count, tree = clients / self.attributes, self.tree
+        if not count:
+            return 1.0
+        # The noise of a node that B^-l of the people hold, at level l.
+        noise = [
+            each.variance + (each.held_variance - each.variance) / tree.nodes(level)
+            for level, each in enumerate(self.oracles, 1)
+        ]
+        drawn = prefix_deviation(tree, count / tree.depth / np.array(noise))
+        # Who is asked: what lies inside a node of level l - 1, B^(1-l) of all, is asked of those
+        # of level l and below, h - l + 1 in h; the more, the less it differs from what all say.
+        asked = sum(
+            (tree.depth / (tree.depth - above) - 1) / tree.branching**above
+            for above in range(tree.depth)
+        )
+        return min(1.0, math.hypot(drawn, math.sqrt(mixed * asked / count)))
+
+    def level_deviation(self, clients: float) -> float:
+        """Typical standard deviation of a quarter of the people, by the answers of one level."""
+        spreads = [float(asked.spread(0.25)) for asked in self.oracles]
+        each = clients / self.attributes / self.tree.depth
+        return math.sqrt(sum(spreads) / self.tree.depth / max(each, 1e-12))
+
+    def influence(self) -> float:
+        """Most that one answer moves the share at a node of its level, times those who answer.
+
+        An answer is a hit or none, which differ by 1/(p - r).
+        """
+        return max(1 / (asked.hit - asked.stray) for asked in self.oracles)
+
+    def estimates(self, answers: Answers, attribute: int = 0) -> tuple[Shares, Floats]:
+        """Return the shares of an attribute at each level's nodes, and each level's answers."""
+        attributes, levels = self._asked(answers.words)
+        parts = {}
+        for level in range(1, self.tree.depth + 1):
+            mine = (attributes == attribute) & (levels == level)
+            parts[level] = (answers.values[mine].astype(np.int64), answers.words[mine])
+
+        def shares(level: int, nodes: Integers) -> Floats:
+            return self.oracle(level).estimated(*parts[level], nodes)
+
+        return shares, np.array([len(parts[level][0]) for level in parts], np.float64)
+
+    def _information(self, counts: Floats) -> Floats:
+        return np.asarray(counts / np.array([asked.variance for asked in self.oracles]))
+
+    def _asked(self, found: Words) -> tuple[Integers, Integers]:
+        """Return the attribute and the level that clients are asked about."""
+        attributes = pick(found[:, _ATTRIBUTE], self.attributes)
+        return attributes, 1 + pick(found[:, _LEVEL], self.tree.depth)
+
+
+def best_tree(cells: Cells, epsilon: Fraction) -> Tree:
+    """Return the tree over cells that is planned to tell shares below a point, and of a cell, best.
+
+    That is one level if there are few cells, else levels in which each node has four parts. The
+    sum of both variances is compared.
+
+    Examples
+    --------
+    >>> [best_tree(Cells(0, k - 1, 1), Fraction(1)) for k in (2, 10, 100)]
+    [Tree(branching=2, depth=1), Tree(branching=10, depth=1), Tree(branching=4, depth=4)]
+    """
+    count = -(-(cells.last - cells.first + 1) // cells.size)
+    choices = [cells.tree]
+    if 2 <= count <= _FLAT:
+        choices.append(Tree(count, 1))
+    return min(choices, key=lambda tree: _planned(TreeRound(tree, epsilon)))
+
+
+def _planned(asked: TreeRound) -> float:
+    """Variance of the share below a point and of a cell, times the clients, whose number is large.
+
+    A cell's own level is asked of one client in h, and siblings add up to their parent.
+    """
+    tree, clients = asked.tree, 1e9
+    own = asked.oracle(tree.depth).variance * tree.depth * (1 - 1 / tree.branching)
+    return asked.deviation(clients) ** 2 * clients + own + (tree.depth - 1) / tree.cells

@@ -3,24 +3,53 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, ClassVar, Self
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.local.arguments import integer
-from modicum.local.cells import Cells
-from modicum.local.one_number import OneNumber
-from modicum.local.protocol import pure_share
-from modicum.local.round import Answers
-from modicum.local.tree import Grown
-from modicum.local.tree_round import TreeRound, best_tree
+from modicum.local.arguments import Floats, Integers, integer, read_column
+from modicum.local.frequency import TreeRound, best_tree
+from modicum.local.protocol import Answers, Protocol, chosen_session, local_budget, pure_share
+from modicum.local.tree import Cells, Grown
 from modicum.local.wire import Announcement
 from modicum.privacy.budget import Number
 
-__all__ = ["Distribution", "Histogram", "histogram"]
+__all__ = ["Distribution", "Histogram", "OneNumber", "histogram"]
+
+MOST_CELLS = 1 << 32
+"""A finer lattice is cut into this many cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneNumber(Protocol):
+    """A protocol whose clients have a number in a public range."""
+
+    lattice: Lattice
+
+    @classmethod
+    def within(
+        cls,
+        within: tuple[float, float],
+        *,
+        epsilon: Number | None,
+        rho: Number | None,
+        step: float | None,
+        session: str | None,
+    ) -> Self:
+        """Check arguments and make the protocol."""
+        budget, lattice = local_budget(epsilon, rho), Lattice.within(within, step)
+        return cls(chosen_session(session), budget, lattice)
+
+    @property
+    def cells(self) -> Cells:
+        """The cells at the bottom of the tree."""
+        return Cells.of(self.lattice.first, self.lattice.last, MOST_CELLS)
+
+    def read(self, values: Any) -> Floats:
+        return read_column(values, self.lattice)
+
+    def parameters(self) -> dict[str, Any]:
+        return {"lo": self.lattice.lo, "hi": self.lattice.hi, "step": self.lattice.step}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +107,6 @@ class Histogram(OneNumber):
 
     @property
     def shares(self) -> tuple[int, ...]:
-        """Clients of each round, in parts of 1024."""
         return (1024,)
 
     def asked(self, said: Announcement) -> TreeRound:
@@ -88,12 +116,11 @@ class Histogram(OneNumber):
         epsilon = pure_share(self.budget)
         return TreeRound(best_tree(self.cells, epsilon), epsilon)
 
-    def rows(self, values: NDArray[np.float64], said: Announcement) -> NDArray[np.int64]:
+    def rows(self, values: Floats, said: Announcement) -> Integers:
         """Return the cells of values."""
         return self.cells.of_integers(self.lattice.quantise(values))[:, None]
 
     def closed(self, said: Announcement, answers: Answers) -> Distribution:
-        """Return the estimate."""
         asked, count = self.asked(said), len(answers.values)
         grown = asked.grown(answers)
         deviation = asked.deviation(count, mixed=grown.mixed)

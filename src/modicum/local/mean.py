@@ -1,27 +1,34 @@
-"""The mean of one number that each client has: first where the numbers are, then the mean."""
+"""The mean of one number that each client has: first where the numbers are, then the mean.
+
+Round 1 is that of a histogram, and leads to bounds; in round 2 each client's number is clipped to
+them and randomised.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from dataclasses import dataclass
+from fractions import Fraction
+from statistics import NormalDist
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
-from modicum.local.arguments import integer, length
-from modicum.local.bounds import bounds
-from modicum.local.one_number import OneNumber
-from modicum.local.protocol import pure_share
-from modicum.local.round import Answers
-from modicum.local.tree_round import TreeRound
-from modicum.local.window_round import WindowRound, best_window
+from modicum.exact.entropy import Entropy
+from modicum.local.arguments import Flags, Floats, Integers, integer, length
+from modicum.local.frequency import SymbolRound, TreeRound
+from modicum.local.histogram import OneNumber
+from modicum.local.protocol import Answers, Words, pure_share
+from modicum.local.tree import Cells
 from modicum.local.wire import Announcement
+from modicum.mechanisms.window_response import Window, WindowResponse
 from modicum.privacy.budget import Number
 
-__all__ = ["Mean", "MeanEstimate", "mean"]
+__all__ = ["Mean", "MeanEstimate", "WindowRound", "best_window", "mean"]
 
 _FEW_STEPS = 7  # of a range: bounds about people who differ by one step are as wide
 
@@ -72,7 +79,6 @@ class Mean(OneNumber):
 
     @property
     def shares(self) -> tuple[int, ...]:
-        """Clients of each round, in parts of 1024."""
         return (256, 768) if self.search else (1024,)
 
     def asked(self, said: Announcement) -> TreeRound | WindowRound:
@@ -88,7 +94,7 @@ class Mean(OneNumber):
                 return WindowRound(low, high, epsilon)
         raise InvalidArgument("the announcement does not fit a mean within this range")
 
-    def rows(self, values: NDArray[np.float64], said: Announcement) -> NDArray[np.int64]:
+    def rows(self, values: Floats, said: Announcement) -> Integers:
         """Return the cells of values, then their lattice integers."""
         q = self.lattice.quantise(values)
         tree = self.search and said.round == 1
@@ -99,25 +105,23 @@ class Mean(OneNumber):
         asked, count = self.asked(said), len(answers.values)
         if isinstance(asked, TreeRound):
             return Announcement(said.session, 2, (*bounds(asked, answers, self.cells), count))
-        located_by = said.parameters[-1] if self.search else 0
         low, high, step = asked.low, asked.high, self.lattice.step
-        if not count:
-            middle = (low / 2 + high / 2) * step
-            return MeanEstimate(
-                middle, math.inf, low * step, high * step, math.nan, math.inf, located_by, 0
-            )
-        value, error = asked.mean(answers.values)
-        room = low - self.lattice.first, self.lattice.last - high
-        clipped, deviation, moved = asked.clipped(answers.values, room)
+        value, error = low / 2 + high / 2, math.inf
+        clipped, deviation = math.nan, math.inf
+        if count:
+            value, error = asked.mean(answers.values)
+            room = low - self.lattice.first, self.lattice.last - high
+            clipped, deviation, moved = asked.clipped(answers.values, room)
+            error = math.hypot(error, moved)
         return MeanEstimate(
             value * step,
-            math.hypot(error, moved) * step,
+            error * step,
             low * step,
             high * step,
             clipped,
             deviation,
-            located_by,
-            count,
+            located_by=said.parameters[-1] if self.search else 0,
+            clients=count,
         )
 
     def error(self, clients: int, *, width: float) -> float:
@@ -147,7 +151,6 @@ class Mean(OneNumber):
         return wide / window.reach * math.sqrt(middle / answers)
 
     def parameters(self) -> dict[str, Any]:
-        """Return the lattice, and how many rounds there are."""
         return {**OneNumber.parameters(self), "rounds": self.rounds}
 
 
@@ -205,3 +208,253 @@ def mean(
         raise InvalidArgument(f"search must be True or False, got {search!r}")
     made = Mean.within(within, epsilon=epsilon, rho=rho, step=step, session=session)
     return dataclasses.replace(made, search=search and made.lattice.width > _FEW_STEPS)
+
+
+# Round 1: bounds from answers about where the numbers are; what is left out is small.
+
+_SURE = 4.0  # standard deviations from which on a part of the range is believed in
+_QUARTER = 0.25
+_LEAST = 0.01  # quantiles farther out are not read
+_RANKS = 3.5  # deviations of a level's share within which no quantile is read
+_REACH = 3.37  # standard deviations of a normal distribution at its bounds, by any quantiles
+_SEEN, _SEEN_ATOM = 3.5, 2.0  # deviations from which on people beyond the bounds are believed in
+_UNSEEN = 0.02  # share of people beyond a single cell that has to be excluded
+_UNLIKELY = 1.5  # deviations above what is left beyond wider bounds
+_MOST_NODES = 6  # of a level that hold the bounds
+_SAMPLED = 0.05  # most variance of a share of people beyond, by who is asked
+
+
+def bounds(asked: TreeRound, answers: Answers, cells: Cells) -> tuple[int, int]:
+    """Return bounds, in lattice integers.
+
+    Notes
+    -----
+    [B1] The bounds are two opposite quantiles of what is significant, and a part of their distance
+    beyond each, chosen so that those of a normal distribution are 3.4 standard deviations off its
+    middle. The less noise, the farther out the quantiles. In a wide range there are many empty
+    places, and some of their shares look positive by chance. They would drag a far quantile
+    anywhere, and a quartile only if they made up a quarter.
+    [B2] People beyond these bounds are seen together at all levels whose nodes are as large. If
+    they are significant, the bounds are widened to where they end, and once more by half.
+    [B3] Where both quantiles lie in one cell there is no scale to go by: most people have one
+    value, and the others may be anywhere. If it cannot be excluded that there are others, the
+    bounds are those of the range.
+    """
+    grown, everything = asked.grown(answers, sure=_SURE), (cells.first, cells.last)
+    quantile = min(_QUARTER, max(_LEAST, _RANKS * asked.level_deviation(len(answers.values))))
+    deviate = -NormalDist().inv_cdf(quantile)
+    low, high = (cells.edge(grown.rank(q)) for q in (quantile, 1 - quantile))
+    # 2 distances beyond the quartiles.
+    room = math.ceil((_REACH / deviate - 1) / 2 * (high - low)) + cells.size
+    atom = high - low <= cells.size
+    low, high = _within(cells, low - room, high + room)
+    beyond = _beyond(asked, answers, cells, low, high)
+    if not beyond.covers:
+        return low, high
+    share, deviation, excluded = beyond.found()
+    if share < (_SEEN_ATOM if atom else _SEEN) * deviation:
+        return everything if atom and excluded > _UNSEEN else (low, high)
+    wide = beyond.widened(share, atom=atom)
+    if wide is None:
+        return everything
+    half = (wide[1] - wide[0]) // 2
+    return _within(cells, wide[0] - half, wide[1] + half)
+
+
+@dataclass(frozen=True, slots=True)
+class _Beyond:
+    """What each level of the tree says about people beyond some bounds, from the root down.
+
+    Shares, and their variances, of the people beyond ``covers``: the nodes that hold the bounds and
+    half a node on either side, in lattice integers.
+    """
+
+    shares: Floats
+    variances: Floats
+    covers: list[tuple[int, int]]
+
+    def found(self) -> tuple[float, float, float]:
+        """Return the largest share in deviations of all runs up to the finest level, and its run's.
+
+        The share beyond a level's nodes only grows from the root down, so the average over the
+        last levels does not overstate the share beyond the bounds, and has less noise than one.
+        """
+        weights = 1 / self.variances[::-1]
+        means = np.cumsum(weights * self.shares[::-1]) / np.cumsum(weights)
+        deviations = 1 / np.sqrt(np.cumsum(weights))
+        best = int(np.argmax(means / deviations))
+        return float(means[best]), float(deviations[best]), float(means[-1] + 2 * deviations[-1])
+
+    def widened(self, share: float, *, atom: bool) -> tuple[int, int] | None:
+        """Return bounds beyond which less than a quarter of ``share`` is left; None for everything.
+
+        Where the sum over all finer levels of what their shares exceed that quarter by, by weight,
+        is largest. With a half it would be the likeliest level, if the share beyond drops to
+        nothing there; to stop too early is the worse mistake. About an ``atom`` it also has to be
+        unlikely that half of ``share`` is left.
+        """
+        excess = (self.shares - share / 4) / self.variances
+        sums = np.cumsum(excess[::-1])[::-1]
+        level = int(np.argmax(sums)) - 1
+        if level < 0:
+            return None
+        weights = 1 / self.variances[: level + 1]
+        left = float(weights @ self.shares[: level + 1] / weights.sum())
+        likely = left + _UNLIKELY / math.sqrt(weights.sum()) < share / 2
+        return self.covers[level] if likely or not atom else None
+
+
+def _within(cells: Cells, low: int, high: int) -> tuple[int, int]:
+    return max(low, cells.first), min(high, cells.last)
+
+
+def _beyond(asked: TreeRound, answers: Answers, cells: Cells, low: int, high: int) -> _Beyond:
+    """Estimate the share beyond the nodes that hold the bounds, at every level of large nodes."""
+    shares, counts = asked.estimates(answers)
+    found, variances, covers = [], [], []
+    tree = asked.tree
+    for level in range(1, tree.depth + 1):
+        size = cells.size * tree.branching ** (tree.depth - level)
+        first, last = (
+            (x - cells.first) // size for x in _within(cells, low - size // 2, high + size // 2)
+        )
+        nodes = np.arange(first, last + 1)
+        if len(nodes) > _MOST_NODES:
+            break
+        oracle, count = asked.oracle(level), max(1.0, counts[level - 1])
+        found.append(1 - float(shares(level, nodes).sum()))
+        noise = oracle.held_variance + (len(nodes) - 1) * oracle.variance
+        variances.append((noise + _SAMPLED) / count)
+        start, end = cells.first + first * size, cells.first + (last + 1) * size - 1
+        covers.append(_within(cells, int(start), int(end)))
+    return _Beyond(np.array(found), np.array(variances), covers)
+
+
+# Round 2: each client's number, clipped to the bounds and randomised.
+
+POSITIONS = 256
+"""Steps between the bounds, unless one bit is better; rounding to one adds 2^-18 width²."""
+
+_MANY = 5.0  # deviations from which on people at a bound are believed in
+
+
+@dataclass(frozen=True, slots=True)
+class WindowRound(SymbolRound):
+    """One bit, or the piecewise mechanism (Wang et al. 2019), about an integer in [low, high].
+
+    These are the announced bounds, low < high <= low + 2^53.
+    """
+
+    low: int
+    high: int
+    epsilon: Fraction
+
+    @property
+    def window(self) -> Window:
+        """The law's public part."""
+        return best_window(self.epsilon)
+
+    def law(self, row: Integers, found: Words) -> WindowResponse:
+        """Return the law of an answer; the position is that of the clipped integer."""
+        q = min(max(int(row[0]), self.low), self.high)
+        return WindowResponse(
+            Fraction((q - self.low) * self.window.reach, self.high - self.low), self.window
+        )
+
+    def draw(self, rows: Integers, found: Words, entropy: Entropy) -> NDArray[Any]:
+        scaled = (np.clip(rows[:, 0], self.low, self.high) - self.low) * self.window.reach
+        whole, rest = np.divmod(scaled, self.high - self.low)
+        coins = entropy.below_many(self.high - self.low, len(rows)).astype(np.int64)
+        return self.window.sample_many(whole + (coins < rest), entropy).astype(self.answer)
+
+    def possible(self, answers: NDArray[Any], found: Words) -> Flags:
+        possible: Flags = answers < self.window.outcomes
+        return possible
+
+    def mean(self, answers: NDArray[Any]) -> tuple[float, float]:
+        """Return the unbiased mean of the clipped integers and its standard error, in steps."""
+        unit = (self.high - self.low) / self.window.reach
+        found = answers.astype(np.float64)
+        spread = float(found.std(ddof=1)) if len(found) > 1 else math.inf
+        error = spread / math.sqrt(len(found)) / self.window.slope
+        return self.low + unit * self.window.decoded(float(found.mean())), unit * error
+
+    def clipped(self, answers: NDArray[Any], room: tuple[int, int]) -> tuple[float, float, float]:
+        """Estimate the share of people at the bounds, its deviation, and what clipping may move.
+
+        ``room`` is how far beyond the lower and the upper bound anybody can lie, from 0 on.
+
+        Notes
+        -----
+        [W1] The last k <= W outcomes and the window of a position v share max(0, v - M + k). So an
+        answer is one of them with probability (k e^-ε + (1 - e^-ε) max(0, v - M + k))/Z, and the
+        share of such answers tells the average of max(0, v - M + k)/k: of a tent that is 1 at the
+        bound and 0 from k positions on. If the density falls like e^(-h u) both before and beyond
+        the bound, with a share c beyond, tents of k and 2k positions hold c (e^(hk) - 1)/(hk) and
+        c (e^(2hk) - 1)/(2hk): their ratio (e^(hk) + 1)/2 tells h and c. A power tail that falls at
+        that rate there has a mean excess of 1/(h - 1/w), w the width; no more than the width is
+        assumed. Many at the bound with nobody next to it have no such tail: they may lie as far as
+        there is room.
+        """
+        near = min(self.window.reach // 8, self.window.width // 2)
+        if not any(room) or near < 1:
+            return (0.0, 0.0, 0.0) if not any(room) else (math.nan, math.inf, 0.0)
+        unit = (self.high - self.low) / self.window.reach
+        share = variance = moved = 0.0
+        for outcomes, far in ((answers, room[0]), (self.window.outcomes - 1 - answers, room[1])):
+            if far:
+                (one, error), (two, _) = (self._tent(outcomes, k) for k in (near, 2 * near))
+                share, variance = share + one, variance + error**2
+                beside = two - one
+                rate = math.log1p(2 * max(beside, error) / max(one, error))
+                edge = max(0.0, one * rate / math.expm1(rate) - error)
+                least = 1 / self.window.reach
+                excess = unit / max(rate / near - least, least)
+                # Even a density two deviations larger would go on beyond the width.
+                most = beside + 2 * error
+                if edge > _MANY * error and edge * near > 2 * self.window.reach * most:
+                    excess = far
+                moved = math.hypot(moved, edge * min(excess, far))
+        return share, math.sqrt(variance), moved
+
+    def _tent(self, outcomes: NDArray[Any], near: int) -> tuple[float, float]:
+        """Return the average of a tent at 0, and its standard error, [W1]."""
+        window = self.window
+        hit = float((outcomes < near).mean())
+        lost = math.exp(-self.epsilon)
+        total = window.width + window.reach * lost
+        scale = total / ((1 - lost) * near)
+        deviation = math.sqrt(max(hit * (1 - hit), 1 / len(outcomes)) / len(outcomes))
+        return (hit - near * lost / total) * scale, deviation * scale
+
+    def influence(self) -> float:
+        """Most that one answer moves the mean, in widths, times those who answer."""
+        return (self.window.outcomes - 1) / self.window.slope / self.window.reach
+
+
+@functools.lru_cache(maxsize=256)
+def best_window(epsilon: Fraction) -> Window:
+    """Return the window of least variance, averaged over all numbers between the bounds.
+
+    That is one bit (Duchi, Jordan and Wainwright 2018) below ε of about 0.9, and from there on a
+    window of about M e^(-ε/2) outcomes among many.
+
+    Examples
+    --------
+    >>> [(w.reach, w.width) for w in map(best_window, map(Fraction, ("1/2", "1", "4")))]
+    [(1, 1), (256, 180), (256, 68)]
+    """
+
+    def averaged(window: Window) -> float:
+        places = range(0, window.reach + 1, max(1, window.reach // 16))
+        # A number between two positions is rounded: f (1 - f), 1/6 on average.
+        rounded = sum(window.variance(v) for v in places) / len(places) + 1 / 6
+        return rounded / window.reach**2
+
+    # The variance falls to its minimum over the widths, and rises from there.
+    low, high = 1, 4 * POSITIONS
+    while low < high:
+        middle = (low + high) // 2
+        first, second = (averaged(Window(POSITIONS, w, epsilon)) for w in (middle, middle + 1))
+        low, high = (low, middle) if first <= second else (middle + 1, high)
+    return min(Window(POSITIONS, low, epsilon), Window(1, 1, epsilon), key=averaged)

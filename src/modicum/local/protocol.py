@@ -1,8 +1,14 @@
-"""A session's public parameters: what clients and server agree upon before anybody answers."""
+"""What all parties know: a session's public parameters, its public randomness, and its rounds.
+
+Which round a client answers, which question of it, and which hash function are fixed by SHAKE-256
+of the session's seed and the client's number. So no message carries them, and nobody chooses them
+freely.
+"""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+import hashlib
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -12,23 +18,121 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import sqrt_below
-from modicum.exact.entropy import SYSTEM
-from modicum.local.public import Words, pick, words
-from modicum.local.round import Answers, Round
-from modicum.local.wire import Announcement
-from modicum.local.written import Written
+from modicum.exact.entropy import SYSTEM, Entropy
+from modicum.local.arguments import Flags, Floats, Integers
+from modicum.local.wire import Announcement, Written
+from modicum.mechanisms.law import Law
 from modicum.privacy.budget import Budget, Number, chosen_budget
+from modicum.privacy.event import Event
 
 __all__ = [
+    "Answers",
     "Protocol",
-    "check_session",
+    "Round",
+    "Words",
     "chosen_session",
+    "digits",
     "local_budget",
+    "pick",
     "pure_share",
+    "words",
 ]
 
 _SHARES = 1 << 10
 _SCHEMA = "modicum.local.protocol/1"
+
+Words = NDArray[np.uint64]
+"""Shape (n, 8): the public words of n clients."""
+
+_PER_CLIENT = 8
+_FIRST_DIGITS = 3  # the words before this one choose the round, the attribute and the level
+_KEPT = 53  # bits of a word that are used: a product with a number below 2^11 fits 64 bits
+_SPENT = 24  # bits of digits made of one word, so that each is uniform to 2^-29
+
+
+def words(seed: bytes, clients: NDArray[np.uint64]) -> Words:
+    """Return the public words of clients, shape (n, 8), by the session's seed and their numbers."""
+    start = hashlib.shake_256(b"modicum.local/1 client" + seed)
+    names = clients.astype("<u8").tobytes()
+    blocks = []
+    for i in range(0, len(names), 8):
+        one = start.copy()
+        one.update(names[i : i + 8])
+        blocks.append(one.digest(8 * _PER_CLIENT))
+    flat = np.frombuffer(b"".join(blocks), "<u8").astype(np.uint64, copy=False)
+    return flat.reshape(len(clients), _PER_CLIENT)
+
+
+def pick(word: NDArray[np.uint64], n: int) -> Integers:
+    """Map words to 0..n-1, n <= 2^11, each to within 2^-53 equally likely."""
+    kept = word >> np.uint64(64 - _KEPT)
+    return ((kept * np.uint64(n)) >> np.uint64(_KEPT)).astype(np.int64)
+
+
+def digits(found: Words, base: int, count: int) -> Integers:
+    """Return ``count`` digits of base ``base`` for each client, shape (n, count).
+
+    Any 24 bits of them are those of one word, so they are jointly uniform to within 2^-29.
+    """
+    each = 1
+    while base ** (each + 1) <= 1 << _SPENT:
+        each += 1
+    result = np.empty((len(found), count), np.int64)
+    mask, shift = np.uint64((1 << _KEPT) - 1), np.uint64(_KEPT)
+    for i in range(count):
+        if i % each == 0:
+            rest = found[:, _FIRST_DIGITS + i // each] >> np.uint64(64 - _KEPT)
+        rest = rest * np.uint64(base)
+        result[:, i] = (rest >> shift).astype(np.int64)
+        rest &= mask
+    return result
+
+
+Rows = Integers
+
+
+class Round(ABC):
+    """A question to many clients; public.
+
+    Every answer is one draw of :meth:`law`, whose event is the same for all values. A row is what
+    a round wants to know of a value: integers, shape (k,).
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def event(self) -> Event:
+        """Privacy event of an answer, for any two values."""
+
+    @property
+    @abstractmethod
+    def answer(self) -> np.dtype[Any]:
+        """Layout of an answer."""
+
+    @abstractmethod
+    def law(self, row: Rows, found: Words) -> Law[Any]:
+        """Law of the answer of a client, given their row (k,) and their public words (8,)."""
+
+    @abstractmethod
+    def stored(self, outcome: Any) -> NDArray[Any]:
+        """Return an outcome of the law as an array of one answer."""
+
+    @abstractmethod
+    def draw(self, rows: Rows, found: Words, entropy: Entropy) -> NDArray[Any]:
+        """Draw the answers of many clients: rows (n, k), words (n, 8)."""
+
+    @abstractmethod
+    def possible(self, answers: NDArray[Any], found: Words) -> Flags:
+        """Tell which answers a client that follows the rules can give."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answers:
+    """The accepted answers of a round, and the public words of those who gave them."""
+
+    values: NDArray[Any]
+    words: Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +153,7 @@ class Protocol(Written):
     kind: ClassVar[str]
 
     def __post_init__(self) -> None:
-        """Refuse a session that is no seed."""
-        check_session(self.session)
+        _check_session(self.session)
 
     @property
     @abstractmethod
@@ -71,7 +174,7 @@ class Protocol(Written):
         """Return the public words of clients, shape (n, 8)."""
         return words(self.seed, clients)
 
-    def round_of(self, found: Words) -> NDArray[np.int64]:
+    def round_of(self, found: Words) -> Integers:
         """Return the round that each client answers, from 1 on."""
         ends = np.cumsum(self.shares)
         return 1 + np.searchsorted(ends, pick(found[:, 0], _SHARES), side="right")
@@ -85,11 +188,11 @@ class Protocol(Written):
         """Return what a round asks, after checking what was announced."""
 
     @abstractmethod
-    def rows(self, values: NDArray[np.float64], said: Announcement) -> NDArray[np.int64]:
+    def rows(self, values: Floats, said: Announcement) -> Integers:
         """Return what the round wants to know of each value, shape (n, k)."""
 
     @abstractmethod
-    def read(self, values: Any) -> NDArray[np.float64]:
+    def read(self, values: Any) -> Floats:
         """Read values of many clients; only their declared type and shape can be wrong."""
 
     @abstractmethod
@@ -116,12 +219,11 @@ def chosen_session(session: str | None) -> str:
     """Return a session that was given, or a new one: 128 bits of the operating system."""
     if session is None:
         return f"{SYSTEM.bits(128):032x}"
-    check_session(session)
+    _check_session(session)
     return session
 
 
-def check_session(session: object) -> None:
-    """Refuse what is no session: nothing but 32 hexadecimal digits."""
+def _check_session(session: object) -> None:
     text = session if isinstance(session, str) else ""
     if len(text) != 32 or not set(text) <= set("0123456789abcdef"):
         raise InvalidArgument(

@@ -8,18 +8,34 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["Grown", "Tree", "grow", "heaviest", "last_taken", "prefix_deviation"]
+from modicum.local.arguments import Flags, Floats, Integers
+
+__all__ = [
+    "BRANCHING",
+    "Cells",
+    "Grown",
+    "Shares",
+    "Tree",
+    "grow",
+    "heaviest",
+    "last_taken",
+    "prefix_deviation",
+]
+
+BRANCHING = 4
+"""Children of a node; measured in benchmarks/local.py."""
 
 _PARENTS = 256  # nodes of a level whose children are looked at
 _PATHS = 64  # that are followed from level to level
 _LEAST_INFORMATION = 1e-12  # of a level nobody answered about
 
-Shares = Callable[[int, NDArray[np.int64]], NDArray[np.float64]]
+
+Shares = Callable[[int, Integers], Floats]
 """Estimates the shares of people at nodes of a level."""
 
-Spread = Callable[[int, NDArray[np.float64]], NDArray[np.float64]]
+
+Spread = Callable[[int, Floats], Floats]
 """Variances of estimates at a level, given the shares that they estimate."""
 
 
@@ -54,10 +70,46 @@ class Tree:
         """Return the number of nodes at a level, 1..depth."""
         return int(self.branching**level)
 
-    def node(self, cells: NDArray[np.int64], level: int) -> NDArray[np.int64]:
+    def node(self, cells: Integers, level: int) -> Integers:
         """Return the nodes of a level that hold cells."""
-        nodes: NDArray[np.int64] = cells // int(self.branching ** (self.depth - level))
+        nodes: Integers = cells // int(self.branching ** (self.depth - level))
         return nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The lattice integers first..last, ``size`` of them a cell."""
+
+    first: int
+    last: int
+    size: int
+
+    @classmethod
+    def of(cls, first: int, last: int, most: int) -> Cells:
+        """Make at most ``most`` cells.
+
+        Examples
+        --------
+        >>> Cells.of(-8, 7, 16).size, Cells.of(-8, 8, 16).size
+        (1, 2)
+        """
+        return cls(first, last, -(-(last - first + 1) // most))
+
+    @property
+    def tree(self) -> Tree:
+        """The smallest tree that holds all cells."""
+        return Tree.over(-(-(self.last - self.first + 1) // self.size), branching=BRANCHING)
+
+    def of_integers(self, q: Integers) -> Integers:
+        """Return the cells of lattice integers, clamped to the range."""
+        return (np.clip(q, self.first, self.last) - self.first) // self.size
+
+    def edge(self, cell: float) -> int:
+        """Return the lattice integer at a place in a cell, in the range.
+
+        A cell holds the integers from its start to before the next, so a place is rounded down.
+        """
+        return min(self.last, self.first + math.floor(cell * self.size))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,9 +126,9 @@ class Grown:
         The same made non-negative from the root down; they add up to 1 too.
     """
 
-    edges: NDArray[np.int64]
-    shares: NDArray[np.float64]
-    bounded: NDArray[np.float64]
+    edges: Integers
+    shares: Floats
+    bounded: Floats
 
     def below(self, cell: float) -> float:
         """Share of people in cells below ``cell``, which may split a stretch."""
@@ -99,35 +151,19 @@ class Grown:
         return float(self.edges[i]) + part * float(self.edges[i + 1] - self.edges[i])
 
 
-@dataclass(slots=True)
-class _Level:
-    nodes: NDArray[np.int64]
-    parents: NDArray[np.int64]  # places in the level above
-    open: NDArray[np.bool_]  # whether the node has children here
-    shares: NDArray[np.float64]
-
-
 def grow(
     tree: Tree,
     shares: Shares,
-    information: NDArray[np.float64],
+    information: Floats,
     *,
     sure: float | Sequence[float] = 0.0,
     spread: Spread | None = None,
 ) -> Grown:
     """Estimate a distribution from separate estimates of every level.
 
-    Parameters
-    ----------
-    tree : Tree
-    shares : function of a level and of nodes
-    information : (depth,) float array
-        One over the variance of an empty node's share, for each level; 0 where nobody answered.
-    sure : float, or one for each level
-        ``bounded`` ignores shares below so many standard deviations of their level, beside siblings
-        that have more.
-    spread : function of a level and of shares, optional
-        Variances of the estimates, given the shares, for a second fit.
+    ``information`` is one over the variance of an empty node's share, for each level, and 0 where
+    nobody answered. ``bounded`` ignores shares below ``sure`` standard deviations of their level,
+    beside siblings that have more. With ``spread`` there is a second fit.
 
     Notes
     -----
@@ -164,17 +200,10 @@ def grow(
     )
 
 
-def last_taken(
-    tree: Tree, shares: Shares, information: NDArray[np.float64], *, sure: Sequence[float]
-) -> float:
+def last_taken(tree: Tree, shares: Shares, information: Floats, *, sure: Sequence[float]) -> float:
     """Return the cell, or a point in it, beyond which nothing stands out of the noise.
 
-    Parameters
-    ----------
-    tree, shares, information
-        As for :func:`grow`.
-    sure : (depth,) floats
-        By how many standard deviations, at each level.
+    ``sure`` says by how many standard deviations, at each level; the rest is as for :func:`grow`.
 
     Notes
     -----
@@ -204,7 +233,7 @@ def last_taken(
     return end
 
 
-def heaviest(tree: Tree, shares: Shares) -> tuple[int, NDArray[np.float64]]:
+def heaviest(tree: Tree, shares: Shares) -> tuple[int, Floats]:
     """Return the cell whose path from the root has the largest sum of shares, and those shares.
 
     Of each level the 64 best paths are followed.
@@ -219,6 +248,34 @@ def heaviest(tree: Tree, shares: Shares) -> tuple[int, NDArray[np.float64]]:
     path = [tree.node(kept[:1], level) for level in range(1, tree.depth + 1)]
     held = [float(shares(level, node)[0]) for level, node in enumerate(path, 1)]
     return int(kept[0]), np.array(held)
+
+
+def prefix_deviation(tree: Tree, information: Floats) -> float:
+    """Root mean square deviation of the share below a cell, over all cells, after the fit.
+
+    Given its parent's share, the fit leaves a node a variance of u, by its own estimate and those
+    below it, and siblings add up to the parent. A share below a cell takes k of B siblings and a
+    part f of the next, whose own error is spread evenly over its cells: a variance of
+    (k + f² - (k + f)²/B) u, averaged over all cells. Levels add up. (Cormode, Kulkarni and
+    Srivastava 2019 have a bound of more than twice as much.)
+    """
+    total, below, parts, b = 0.0, math.inf, 1.0, tree.branching
+    for own in 1 / np.maximum(information[::-1], _LEAST_INFORMATION):
+        fitted = own if math.isinf(below) else own * below / (own + below)
+        # f is one of 0, 1/parts, .., and k + f one of so many B times as far.
+        part = (1 - 1 / parts) * (2 - 1 / parts) / 6
+        whole = (b - 1 / parts) * (2 * b - 1 / parts) / 6
+        total += ((b - 1) / 2 + part - whole / b) * fitted
+        below, parts = b * fitted, b * parts
+    return min(1.0, math.sqrt(total))
+
+
+@dataclass(slots=True)
+class _Level:
+    nodes: Integers
+    parents: Integers  # places in the level above
+    open: Flags  # whether the node has children here
+    shares: Floats
 
 
 def _levels(tree: Tree, shares: Shares) -> list[_Level]:
@@ -243,12 +300,12 @@ def _levels(tree: Tree, shares: Shares) -> list[_Level]:
     return levels
 
 
-def _empty(levels: list[_Level], information: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+def _empty(levels: list[_Level], information: Floats) -> list[Floats]:
     """Return the variances of all nodes as if they were empty."""
     return [np.full(len(x.nodes), 1 / i) for x, i in zip(levels, information, strict=True)]
 
 
-def _fitted(levels: list[_Level], given: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+def _fitted(levels: list[_Level], given: list[Floats]) -> list[Floats]:
     """Weighted least squares on the tree, [T2]; ``given`` are variances."""
     means = [level.shares.copy() for level in levels]
     variances = [variance.copy() for variance in given]
@@ -271,9 +328,9 @@ def _fitted(levels: list[_Level], given: list[NDArray[np.float64]]) -> list[NDAr
 
 def _bounded(
     levels: list[_Level],
-    fitted: list[NDArray[np.float64]],
-    least: NDArray[np.float64],
-) -> list[NDArray[np.float64]]:
+    fitted: list[Floats],
+    least: Floats,
+) -> list[Floats]:
     """Cut small shares at 0 and scale siblings to their parent, from the root down.
 
     Where no sibling is large, all that are positive count; where none is, all count alike.
@@ -283,7 +340,7 @@ def _bounded(
     for level, shares, bound in zip(levels, fitted, least, strict=True):
         parents = level.parents
 
-        def total(part: NDArray[np.float64], parents: NDArray[np.int64] = parents) -> Any:
+        def total(part: Floats, parents: Integers = parents) -> Any:
             return np.bincount(parents, weights=part)[parents]
 
         positive = np.maximum(shares, 0.0)
@@ -294,23 +351,3 @@ def _bounded(
         result.append(kept)
         above = kept[level.open]
     return result
-
-
-def prefix_deviation(tree: Tree, information: NDArray[np.float64]) -> float:
-    """Root mean square deviation of the share below a cell, over all cells, after the fit.
-
-    Given its parent's share, the fit leaves a node a variance of u, by its own estimate and those
-    below it, and siblings add up to the parent. A share below a cell takes k of B siblings and a
-    part f of the next, whose own error is spread evenly over its cells: a variance of
-    (k + f² - (k + f)²/B) u, averaged over all cells. Levels add up. (Cormode, Kulkarni and
-    Srivastava 2019 have a bound of more than twice as much.)
-    """
-    total, below, parts, b = 0.0, math.inf, 1.0, tree.branching
-    for own in 1 / np.maximum(information[::-1], _LEAST_INFORMATION):
-        fitted = own if math.isinf(below) else own * below / (own + below)
-        # f is one of 0, 1/parts, .., and k + f one of so many B times as far.
-        part = (1 - 1 / parts) * (2 - 1 / parts) / 6
-        whole = (b - 1 / parts) * (2 * b - 1 / parts) / 6
-        total += ((b - 1) / 2 + part - whole / b) * fitted
-        below, parts = b * fitted, b * parts
-    return min(1.0, math.sqrt(total))

@@ -1,30 +1,81 @@
-"""Messages as bytes: a versioned header, and answers of a fixed size.
+"""What travels: parameters and announcements as JSON, answers as frames of a fixed size.
 
 An answer's frame is ``mL``, the version, the round (one byte each), eight bytes that stand for the
 session and all its parameters, the client's number (eight bytes) and the answer, little-endian.
 Every frame of a round is equally long, whatever the value. Several frames may be joined.
-An announcement, from the server to everybody, is a JSON object.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 
-__all__ = ["VERSION", "Announcement", "frame", "head", "joined", "octets", "packed", "sifted"]
+__all__ = [
+    "VERSION",
+    "Announcement",
+    "Written",
+    "frame",
+    "head",
+    "joined",
+    "octets",
+    "packed",
+    "reread",
+    "sifted",
+]
 
 VERSION = 1
 _MAGIC = int.from_bytes(b"mL", "little")
 _SCHEMA = "modicum.local/1"
 _MOST_PARAMETERS = 1 << 16
 _CHUNK = 1 << 22  # bytes that are looked at together
+
+
+class Written(ABC):
+    """Parameters that everybody has to know, and that travel as JSON: the same for everybody."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def written(self) -> dict[str, Any]:
+        """Return all that :meth:`to_json` writes."""
+
+    def to_json(self) -> str:
+        """Write the parameters as JSON, for the clients."""
+        return json.dumps(self.written(), sort_keys=True, separators=(",", ":"))
+
+    @property
+    def tag(self) -> int:
+        """64 bits that stand for the session with all its parameters."""
+        return int.from_bytes(hashlib.shake_256(self.to_json().encode()).digest(8), "little")
+
+
+Read = TypeVar("Read", bound=Written)
+
+
+def reread(text: str | bytes, build: Callable[[dict[str, Any]], Read]) -> Read:
+    """Make parameters from their JSON by ``build``, which checks them as it checks arguments.
+
+    Refused unless the parameters that were made write the same: so nothing is unknown, left out, or
+    other than what follows from the rest.
+    """
+    try:
+        said = json.loads(text)
+        made = build(said)
+        same = json.loads(made.to_json()) == said
+    except (ValueError, KeyError, TypeError, RecursionError):
+        same = False
+    if not same:
+        raise InvalidArgument("this is no protocol that this version of modicum reads")
+    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +128,17 @@ class Announcement:
             raise InvalidArgument("an announcement is made of integers")
         return cls(session, number, tuple(parameters))
 
+    @classmethod
+    def of_session(cls, data: bytes, session: int) -> Announcement:
+        """Read an announcement, which has to be of this session with these parameters."""
+        said = cls.from_bytes(data)
+        if said.session != session:
+            raise InvalidArgument("the announcement belongs to another session or other parameters")
+        return said
+
 
 def frame(answer: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the layout of a frame around an answer's layout.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> frame(np.dtype("<u2")).itemsize
-    22
-    """
+    """Return the layout of a frame around an answer's layout."""
     return np.dtype(
         [
             ("magic", "<u2"),
@@ -100,13 +152,7 @@ def frame(answer: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def head(session: int, number: int) -> bytes:
-    """Return how every frame of a round begins: all that stands before the client's number.
-
-    Examples
-    --------
-    >>> len(head(5, 1)), head(5, 1)[:2]
-    (12, b'mL')
-    """
+    """Return how every frame of a round begins: all that stands before the client's number."""
     empty = packed(session, number, np.zeros(1, np.uint64), np.zeros(1, np.uint8))
     rest = empty.dtype["client"].itemsize + empty.dtype["answer"].itemsize
     return empty.tobytes()[:-rest]

@@ -9,12 +9,10 @@ computes what they guarantee then.
 11
 """
 
-from modicum.shuffle.amplification import amplified, local_epsilon
-from modicum.shuffle.mean_vector import MeanVector, mean_vector
+from modicum.shuffle.mean_vector import MeanVector, VectorBatch, VectorServer, mean_vector
 from modicum.shuffle.shuffler import Shuffler
-from modicum.shuffle.single import Single, histogram, mean
+from modicum.shuffle.single import Single, amplified, histogram, local_epsilon, mean
 from modicum.shuffle.sum import Sum, SumBatch, SumEstimate, analysed, split_sum
-from modicum.shuffle.vector_session import VectorBatch, VectorServer
 
 __all__ = [
     "MeanVector",

@@ -1,8 +1,13 @@
-"""A mean vector through a shuffler: a centre, a norm, and a sum of clipped vectors in shares."""
+"""A mean vector through a shuffler: a centre, a norm, and a sum of clipped vectors in shares.
+
+Two rounds of single messages as in :mod:`modicum.local.mean_vector`, and one of shares.
+"""
 
 from __future__ import annotations
 
+import functools
 import math
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -11,29 +16,28 @@ import numpy as np
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
-from modicum.local.arguments import between, length
-from modicum.local.centres import centres
-from modicum.local.protocol import chosen_session
-from modicum.local.round import Answers
+from modicum.local.arguments import Floats, Integers, integer, length
+from modicum.local.frequency import TreeRound
+from modicum.local.parties import Once, Session, Tally
+from modicum.local.protocol import Answers, chosen_session, words
 from modicum.local.tree import Tree
-from modicum.local.tree_round import TreeRound
-from modicum.local.vectors import LARGEST_RADIUS, Vectors
-from modicum.local.wire import Announcement, frame, head
-from modicum.local.written import Written, reread
+from modicum.local.vectors import CENTRES, MEANS, NORMS, VectorEstimate, Vectors, centres
+from modicum.local.wire import Announcement, Written, frame, head, joined, packed, reread, sifted
 from modicum.privacy.budget import Budget, Number
-from modicum.shuffle.amplification import single_epsilon
-from modicum.shuffle.crowd import crowd
-from modicum.shuffle.shuffler import Shuffler
-from modicum.shuffle.vector_sum import VectorSum
+from modicum.shuffle.noise import LARGEST_RATE, Poisson, Polya, skellam_variance
+from modicum.shuffle.shares import Mix, pooled, share_count
+from modicum.shuffle.shuffler import Shuffler, promised
+from modicum.shuffle.single import single_epsilon
 
-__all__ = ["CENTRES", "MEANS", "NORMS", "MeanVector", "mean_vector"]
+__all__ = ["MeanVector", "VectorBatch", "VectorServer", "VectorSum", "mean_vector"]
 
-CENTRES, NORMS, MEANS = 1, 2, 3
 _OCTAVE = 1  # cells of norms in which a norm doubles
 _NORM_TREE = Tree(32, 1)
 _SURE = 4.0  # standard deviations from which on a norm is believed in
 _SPLIT = Fraction(1, 8), Fraction(1, 4), Fraction(5, 8)  # of ε
 _SCHEMA = "modicum.shuffle.mean_vector/1"
+_FINE = 128  # the norm, in parts of what rounding can add to it
+_COIN = 53  # bits of the coin that rounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,7 @@ class MeanVector(Written):
     @property
     def vectors(self) -> Vectors:
         """The clients' vectors as integers."""
-        return Vectors(bytes.fromhex(self.session), self.dimension, self.radius)
+        return Vectors(bytes.fromhex(self.session), self.dimension, self.radius, _OCTAVE)
 
     @property
     def parts(self) -> tuple[Budget, Budget, Budget]:
@@ -90,22 +94,16 @@ class MeanVector(Written):
     def message_sizes(self) -> tuple[int, int, int]:
         """Bytes of a message in each round."""
         single = frame(self.tree(CENTRES).answer).itemsize
-        return single, single, self.sum.frame_size
+        return single, single, self.sum.mix.layout.itemsize
 
     def shuffler(self, number: int, *, entropy: Entropy = SYSTEM) -> Shuffler:
         """Return a shuffler for a round, 1 to 3."""
         if number not in (CENTRES, NORMS, MEANS):
             raise InvalidArgument(f"there are 3 rounds, got round {number}")
         size, each = self.message_sizes[number - 1], self.messages[number - 1]
-        heads = self.sum.heads if number == MEANS else [head(self.tag, number)]
-        return Shuffler(
-            size=size,
-            each=each,
-            least=self.honest,
-            most=self.clients,
-            heads=heads,
-            entropy=entropy,
-        )
+        heads = self.sum.mix.heads if number == MEANS else [head(self.tag, number)]
+        least, most = self.honest, self.clients
+        return Shuffler(size=size, each=each, least=least, most=most, heads=heads, entropy=entropy)
 
     def first(self) -> Announcement:
         """Return the announcement of the first round."""
@@ -126,30 +124,13 @@ class MeanVector(Written):
         InvalidArgument
             If it is of another session, or does not fit.
         """
-        said = Announcement.from_bytes(announcement)
-        if said.session != self.tag:
-            raise InvalidArgument("the announcement belongs to another session or other parameters")
-        width = self.vectors.width
-        centre, rest = said.parameters[:width], said.parameters[width:]
-        fits = {
-            CENTRES: not said.parameters,
-            NORMS: not rest,
-            MEANS: len(rest) == 1 and 0 < rest[0] <= LARGEST_RADIUS,
-        }.get(said.round, False)
-        if not fits or (said.round != CENTRES and not self.vectors.central(centre)):
-            raise InvalidArgument("the announcement does not fit this mean of vectors")
+        said = Announcement.of_session(announcement, self.tag)
+        self.vectors.check(said, counted=False)
         return said
 
     def rows(self, values: Any, said: Announcement) -> Any:
         """Return cells of rotated coordinates, then of a norm, then shifted vectors."""
-        vectors = self.vectors
-        shifted = vectors.shifted(vectors.read(values), said.parameters[: vectors.width])
-        if said.round == CENTRES:
-            return vectors.places.of_integers(shifted)
-        if said.round == NORMS:
-            cells = vectors.norm_cells(shifted, octave=_OCTAVE, cells=_NORM_TREE.cells)
-            return cells[:, None]
-        return shifted
+        return self.vectors.rows(self.vectors.read(values), said)
 
     def closed(self, said: Announcement, answers: Answers) -> Announcement:
         """Announce the centre, or the radius."""
@@ -165,7 +146,7 @@ class MeanVector(Written):
         taken = np.flatnonzero(beyond[1:] > _SURE * noise[1:]) + 1
         place = int(taken[-1]) if len(taken) else 0
         # The upper end of the last such cell, and once more as far: what is near stays whole.
-        radius = vectors.edge(place + 2, octave=_OCTAVE)
+        radius = vectors.edge(place + 2)
         return Announcement(said.session, MEANS, (*said.parameters, radius))
 
     def error(self, *, distance: float) -> float:
@@ -280,9 +261,257 @@ def mean_vector(
     >>> protocol.messages
     (1, 1, 40)
     """
-    size = between(epsilon, "epsilon", "0.01", "10")
-    small = between(delta, "delta", "1e-12", "1e-3")
-    people, enough = crowd(clients, honest)
-    reach = float(Vectors(b"", dimension, radius).radius)
-    budget = Budget("approx", size, small)
+    budget, people, enough = promised(epsilon, delta, clients, honest)
+    reach = float(Vectors(b"", dimension, radius, _OCTAVE).radius)
     return MeanVector(chosen_session(session), dimension, reach, budget, people, enough)
+
+
+class VectorBatch(Once):
+    """Clients of a mean vector; one is a batch of 1.
+
+    Parameters
+    ----------
+    protocol : MeanVector
+    clients : int
+        How many, positive.
+    entropy : Entropy
+        Secret by default; a seeded one makes the answers public.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from modicum import shuffle
+    >>> protocol = shuffle.mean_vector(
+    ...     dimension=2, radius=100, epsilon=8, delta="1e-6", clients=6000
+    ... )
+    >>> batch, server = shuffle.VectorBatch(protocol, 6000), shuffle.VectorServer(protocol)
+    >>> while server.estimate is None:
+    ...     shuffler = protocol.shuffler(server.round)
+    ...     taken = shuffler.add(batch.respond(np.full((6000, 2), 7.0), server.announcement))
+    ...     tally = server.aggregate(shuffler.release())
+    >>> bool(np.abs(server.estimate.values - 7).max() < 1)
+    True
+    """
+
+    __slots__ = ("_clients", "_protocol")
+
+    def __init__(self, protocol: MeanVector, clients: int, *, entropy: Entropy = SYSTEM) -> None:
+        super().__init__(entropy)
+        self._protocol, self._clients = protocol, integer(clients, "clients", 1)
+
+    def respond(self, values: Any, announcement: bytes) -> bytes:
+        """Answer a round for all clients, each round once.
+
+        Parameters
+        ----------
+        values : (n, d) array
+            A missing coordinate is answered as 0.
+        announcement : bytes
+            From the server.
+
+        Returns
+        -------
+        bytes
+            Their messages, one client's after the other's.
+
+        Raises
+        ------
+        InvalidArgument
+            If the announcement is of another session or does not fit the protocol, or if there
+            are not as many vectors as clients.
+        CopyRefused
+            In a process that was forked from the clients' own.
+        BudgetExceeded
+            If these clients have answered the round already.
+        """
+        self._check_process()
+        protocol, entropy = self._protocol, self._entropy
+        said = protocol.understood(announcement)
+        rows = protocol.rows(values, said)
+        if len(rows) != self._clients:
+            raise InvalidArgument(f"{self._clients} clients need as many vectors, got {len(rows)}")
+        cost = protocol.parts[said.round - 1]
+        self._charge(said.round, cost, f"these clients have answered round {said.round}")
+        if said.round == MEANS:
+            total = protocol.sum
+            short = total.rounded(rows, said.parameters[-1], entropy)
+            return total.mix.frames(short, total.noise, entropy)
+        # Fresh numbers in each round: they tell nobody which messages are of one client.
+        numbers = entropy.words(len(rows))
+        found = words(bytes.fromhex(protocol.session), numbers)
+        answers = protocol.tree(said.round).draw(rows, found, entropy)
+        return packed(said.session, said.round, numbers, answers).tobytes()
+
+
+class VectorServer(Session[VectorEstimate]):
+    """Takes what the shuffler released, round by round. See :class:`VectorBatch`."""
+
+    def __init__(self, protocol: MeanVector) -> None:
+        super().__init__(protocol.first())
+        self._protocol = protocol
+        self._counts: list[int] = []
+
+    def aggregate(self, released: bytes) -> Tally:
+        """Take all messages of the present round, which ends with them.
+
+        Raises
+        ------
+        InvalidArgument
+            If fewer clients than agreed are among them, or only a part of a client's shares; then
+            the round goes on. Also if the session is over.
+        """
+        with self._lock:
+            said = self._open()
+            if said.round == MEANS:
+                found, tally = self._last(released, said)
+                self._ended(found)
+                return tally
+            answers, tally, came = self._singles(released, said)
+            if came < self._protocol.honest or tally.accepted > self._protocol.clients:
+                raise InvalidArgument(
+                    f"{came} messages are of this round: those of fewer or more than agreed"
+                )
+            self._counts.append(tally.accepted)
+            self._ended(self._protocol.closed(said, answers))
+            return tally
+
+    def _singles(self, released: bytes, said: Announcement) -> tuple[Answers, Tally, int]:
+        """Keep the first possible message under each number, and count all of the round.
+
+        A client who lies may be among those who had to come: an answer that cannot be right is left
+        out, and does not end the round of all others.
+        """
+        asked = self._protocol.tree(said.round)
+        ((frames, wrong),) = joined([released], asked.answer)
+        kept, reasons = sifted(frames, said.session, said.round)
+        refused, came = Counter[str](reasons), len(kept)
+        found = words(bytes.fromhex(self._protocol.session), kept["client"])
+        possible = asked.possible(kept["answer"], found)
+        kept, found = kept[possible], found[possible]
+        first = np.unique(kept["client"], return_index=True)[1]
+        refused.update(length=wrong, answer=int((~possible).sum()), replayed=len(kept) - len(first))
+        return (
+            Answers(kept["answer"][first], found[first]),
+            Tally(len(first), dict(+refused)),
+            came,
+        )
+
+    def _last(self, released: bytes, said: Announcement) -> tuple[VectorEstimate, Tally]:
+        """Return the mean of the clipped vectors."""
+        total, vectors = self._protocol.sum, self._protocol.vectors
+        *centre, radius = said.parameters
+        mean, clients, refused = total.mean(released)
+        values = vectors.restored(np.array(centre) + mean * radius)
+        reach = radius / np.sqrt(vectors.width) * vectors.lattice.step
+        first, second = self._counts
+        estimate = VectorEstimate(
+            values, float(reach * total.error(clients)), float(reach), (first, second, clients)
+        )
+        return estimate, Tally(clients, {"share": refused} if refused else {})
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSum:
+    """Public parameters of the sum of one vector of norm at most 1 of each client."""
+
+    tag: int  # stands for the session with all its parameters
+    width: int  # coordinates, at most 2^16
+    epsilon: Fraction
+    delta: float  # of the noise
+    security: int  # shares of a coordinate tell more than its sum with probability 2^-security
+    clients: int  # at most
+    honest: int  # at least
+
+    def __post_init__(self) -> None:
+        # A client's part of the noise needs a table.
+        _, variance, scale = _scaled(self.width, self.epsilon, self.delta, self.clients)
+        if scale is None and variance > 2 * self.honest * LARGEST_RATE:
+            raise InvalidArgument(
+                f"{self.honest} clients cannot add so much noise: raise epsilon or clients"
+            )
+
+    @property
+    def norm(self) -> int:
+        """K: what a client sends are integers with a norm of at most K."""
+        return _scaled(self.width, self.epsilon, self.delta, self.clients)[0]
+
+    @property
+    def unit(self) -> float:
+        """Steps of a vector of norm 1, so that rounding leads to a norm of at most K."""
+        # A relative 2^-30 covers the rounding of floats.
+        return (self.norm - math.sqrt(self.width)) * (1 - 2.0**-30)
+
+    @property
+    def variance(self) -> float:
+        """Variance of a coordinate of the sum, of the noise of ``honest`` clients."""
+        return float(_scaled(self.width, self.epsilon, self.delta, self.clients)[1])
+
+    @property
+    def noise(self) -> Poisson | Polya:
+        """One side of a client's noise of a coordinate."""
+        _, variance, scale = _scaled(self.width, self.epsilon, self.delta, self.clients)
+        if scale:
+            return Polya(Fraction(1, self.honest), 1 / scale)
+        return Poisson(Fraction(variance, 2 * self.honest))
+
+    @property
+    def bits(self) -> int:
+        """Shares are integers modulo 2^bits, which exceeds twice a sum and its noise, [V2]."""
+        all_noise = math.sqrt(self.variance * self.clients / self.honest)
+        return (2 * (self.clients * self.norm + math.ceil(45 * all_noise) + 60)).bit_length()
+
+    @property
+    def shares(self) -> int:
+        """Messages of a client about one coordinate."""
+        return share_count(self.honest, security=self.security, bits=self.bits)
+
+    @property
+    def mix(self) -> Mix:
+        """How the noisy integers travel: coordinates are split each on its own, [V2]."""
+        return Mix(b"mV", self.tag, self.width, self.bits, self.shares)
+
+    def error(self, clients: int) -> float:
+        """Return the standard deviation of a coordinate of the mean, where the radius is 1."""
+        noise = self.variance * clients / self.honest + clients / 4
+        return math.sqrt(noise) / clients / self.unit
+
+    def rounded(self, vectors: Integers, radius: int, entropy: Entropy) -> Integers:
+        """Clip vectors to the radius, scale it to :attr:`unit`, and round to integers at random.
+
+        No norm exceeds K: rounding moves each coordinate by less than 1. What is longer all the
+        same is replaced by 0.
+        """
+        x = vectors.astype(np.float64)
+        norms = np.sqrt((x * x).sum(axis=1))
+        x *= (self.unit / np.maximum(norms, float(radius)))[:, None]
+        whole = np.floor(x)
+        coins = entropy.words(x.size).reshape(x.shape) >> np.uint64(64 - _COIN)
+        u = whole.astype(np.int64) + (coins < (x - whole) * 2.0**_COIN)
+        long = (u * u).sum(axis=1) > self.norm**2
+        return np.where(long[:, None], 0, u)
+
+    def mean(self, frames: bytes) -> tuple[Floats, int, int]:
+        """Add up what the shuffler released: the mean where the radius is 1, clients, refused."""
+        table, clients, refused = self.mix.read(frames, least=self.honest, most=self.clients)
+        sums = np.array([pooled(row, self.bits) for row in table], np.float64)
+        return sums / clients / self.unit, clients, refused
+
+
+@functools.lru_cache(maxsize=64)
+def _scaled(
+    width: int, epsilon: Fraction, delta: float, clients: int
+) -> tuple[int, int, Fraction | None]:
+    """Return K, the variance of a coordinate, and the scale if the noise is Laplace.
+
+    K is large enough that rounding lengthens by less than 1 % and adds less than 1/64 of the
+    variance: rounding n numbers to integers adds at most n/4, and the noise has at least 16 n.
+    """
+    norm = 1 << math.ceil(math.log2(_FINE * math.sqrt(width)))
+    while True:
+        laplace = Fraction(math.isqrt(4 * norm**2 * width) + 1) / epsilon
+        skellam = skellam_variance(float(epsilon), delta, distance=2 * norm)
+        simple = 2 * laplace**2 <= skellam
+        variance = math.ceil(2 * laplace**2) if simple else skellam
+        if variance >= 16 * clients:
+            return norm, variance, laplace if simple else None
+        norm *= 2

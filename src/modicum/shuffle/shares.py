@@ -1,15 +1,22 @@
-"""Split and mix: integers as shares of which any but all are uniform, and how many hide a sum."""
+"""Split and mix: integers as shares of which any but all are uniform, and how they travel."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
+from modicum.local.arguments import Integers
+from modicum.shuffle.noise import Poisson, Polya
 
-__all__ = ["pooled", "share_count", "split"]
+__all__ = ["Mix", "pooled", "share_count", "split"]
+
+_VERSION = 1
 
 
 def share_count(honest: int, *, security: int, bits: int) -> int:
@@ -23,21 +30,8 @@ def share_count(honest: int, *, security: int, bits: int) -> int:
     return math.ceil((2 * security + bits) / (math.log2(honest) - math.log2(math.e))) + 2
 
 
-def split(
-    values: NDArray[np.int64], shares: int, bits: int, entropy: Entropy
-) -> NDArray[np.uint64]:
-    """Write each integer as a sum of shares modulo 2^bits, all but the last uniform.
-
-    Parameters
-    ----------
-    values : (n,) int array
-    shares, bits : int
-        At least 2 shares; at most 64 bits.
-
-    Returns
-    -------
-    (n, shares) uint64 array
-    """
+def split(values: Integers, shares: int, bits: int, entropy: Entropy) -> NDArray[np.uint64]:
+    """Write each integer as a sum of shares modulo 2^bits, all but the last uniform: a row each."""
     mask = np.uint64((1 << bits) - 1)
     result = np.empty((len(values), shares), np.uint64)
     drawn = entropy.words(len(values) * (shares - 1))
@@ -61,3 +55,74 @@ def pooled(shares: NDArray[np.uint64], bits: int, *, middle: int = 0) -> int:
     total = int(shares.sum(dtype=np.uint64))
     low = middle - modulus // 2
     return low + (total - low) % modulus
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """The frames of noisy integers, one or several of each client, in shares modulo 2^bits."""
+
+    magic: bytes  # two: what the shares are of
+    tag: int  # stands for the session with all its parameters
+    width: int | None  # coordinates, whose numbers the frames then carry
+    bits: int
+    shares: int  # of an integer
+
+    @property
+    def layout(self) -> np.dtype[Any]:
+        """Layout of a frame."""
+        head = [("magic", "<u2"), ("version", "u1"), ("session", "<u8")]
+        number = [] if self.width is None else [("coordinate", "<u2")]
+        return np.dtype([*head, *number, ("share", "<u8")])
+
+    @property
+    def heads(self) -> list[bytes]:
+        """How the frames of one client begin: all that stands before a share."""
+        end = -self.layout["share"].itemsize
+        return [frame.tobytes()[:end] for frame in self._empty(1).ravel()]
+
+    def frames(self, values: Integers, noise: Poisson | Polya, entropy: Entropy) -> bytes:
+        """Return the shares of all integers, noise added, one client's after the other's."""
+        noisy = values.ravel().astype(np.int64)
+        for sign in (1, -1):
+            noisy += sign * noise.sample_many(noisy.size, entropy)
+        frames = self._empty(noisy.size // (self.width or 1))
+        frames["share"] = split(noisy, self.shares, self.bits, entropy)
+        return frames.tobytes()
+
+    def read(self, frames: bytes, *, least: int, most: int) -> tuple[NDArray[np.uint64], int, int]:
+        """Return the shares of each coordinate, whose clients they are, and how many were refused.
+
+        Raises
+        ------
+        InvalidArgument
+            If the frames are not those of whole clients of this session, from ``least`` to ``most``
+            of them: a share that is missing makes a sum uniformly random.
+        """
+        layout, width = self.layout, self.width or 1
+        if len(frames) % layout.itemsize:
+            raise InvalidArgument("these are no whole frames")
+        read = np.frombuffer(frames, layout)
+        places = np.zeros(len(read), np.int64) if self.width is None else read["coordinate"]
+        good = (
+            (read["magic"] == int.from_bytes(self.magic, "little"))
+            & (read["version"] == _VERSION)
+            & (read["session"] == np.uint64(self.tag))
+            & (places < width)
+        )
+        counts = np.bincount(places[good], minlength=width)
+        clients, rest = divmod(int(counts[0]), self.shares)
+        if rest or (counts != counts[0]).any() or not least <= clients <= most:
+            raise InvalidArgument("shares are missing, or more or fewer came than agreed")
+        # Each coordinate has as many shares: sorted by it, they are the rows of a table.
+        order = np.argsort(places[good], kind="stable")
+        table: NDArray[np.uint64] = read["share"][good][order].reshape(width, -1)
+        return table, clients, int(len(read) - good.sum())
+
+    def _empty(self, clients: int) -> NDArray[Any]:
+        """Return frames without shares, shape (clients * width, shares)."""
+        frames = np.zeros((clients * (self.width or 1), self.shares), self.layout)
+        frames["magic"], frames["version"] = int.from_bytes(self.magic, "little"), _VERSION
+        frames["session"] = self.tag
+        if self.width is not None:
+            frames["coordinate"] = np.tile(np.arange(self.width), clients)[:, None]
+        return frames

@@ -1,4 +1,7 @@
-"""The shuffler: takes messages of many people, and passes them on in a random order."""
+"""The shuffler: takes messages of many people, and passes them on in a random order.
+
+The crowd that it waits for is what every shuffled protocol counts on.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,31 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
+from modicum.local.arguments import between, integer
 from modicum.local.wire import octets
+from modicum.privacy.budget import Budget, Number
 
-__all__ = ["Shuffler"]
+__all__ = ["Shuffler", "crowd", "promised"]
+
+_FEWEST, _MOST = 100, 1 << 24
+_FEWEST_HONEST = 50
+
+
+def crowd(clients: object, honest: object) -> tuple[int, int]:
+    """Read how many clients there are at most, and how many at least follow the protocol."""
+    people = integer(clients, "clients", _FEWEST, _MOST)
+    nine_in_ten = people * 9 // 10
+    enough = nine_in_ten if honest is None else integer(honest, "honest", _FEWEST_HONEST, people)
+    return people, enough
+
+
+def promised(
+    epsilon: Number, delta: Number, clients: object, honest: object
+) -> tuple[Budget, int, int]:
+    """Read what shuffled messages guarantee, and the crowd that they count on."""
+    size = between(epsilon, "epsilon", "0.01", "10")
+    small = between(delta, "delta", "1e-12", "1e-3")
+    return Budget("approx", size, small), *crowd(clients, honest)
 
 
 class Shuffler:

@@ -8,27 +8,20 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from modicum.errors import BudgetExceeded, InvalidArgument
+from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.exact.lattice import Lattice
-from modicum.local.arguments import between, integer
-from modicum.local.cells import read_column
-from modicum.local.once import Once
+from modicum.local.arguments import Integers, between, integer, read_column
+from modicum.local.parties import Once
 from modicum.local.protocol import chosen_session
-from modicum.local.written import Written, reread
+from modicum.local.wire import Written, reread
 from modicum.privacy.budget import Budget, Number
-from modicum.shuffle.crowd import crowd
-from modicum.shuffle.polya import Polya
-from modicum.shuffle.shares import pooled, share_count, split
-from modicum.shuffle.shuffler import Shuffler
+from modicum.shuffle.noise import Polya
+from modicum.shuffle.shares import Mix, pooled, share_count
+from modicum.shuffle.shuffler import Shuffler, crowd
 
 __all__ = ["Sum", "SumBatch", "SumEstimate", "analysed", "split_sum"]
-
-_FRAME = np.dtype([("magic", "<u2"), ("version", "u1"), ("session", "<u8"), ("share", "<u8")])
-_MAGIC = int.from_bytes(b"mS", "little")
-_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +66,14 @@ class Sum(Written):
         return Budget("approx", self.epsilon, lost)
 
     @property
+    def mix(self) -> Mix:
+        """How the noisy integers travel."""
+        return Mix(b"mS", self.tag, None, self.bits, self.shares)
+
+    @property
     def frame_size(self) -> int:
         """Bytes of one message."""
-        return _FRAME.itemsize
+        return self.mix.layout.itemsize
 
     @property
     def error(self) -> float:
@@ -93,7 +91,7 @@ class Sum(Written):
             each=self.shares,
             least=self.honest,
             most=self.clients,
-            heads=[_empty(self.tag, 1).tobytes()[: -_FRAME["share"].itemsize]] * self.shares,
+            heads=self.mix.heads,
             entropy=entropy,
         )
 
@@ -133,12 +131,12 @@ class Sum(Written):
         """
         names = ("epsilon", "clients", "security", "honest", "session")
 
-        def built(said: dict[str, Any]) -> Sum:
-            return split_sum(
+        return reread(
+            text,
+            lambda said: split_sum(
                 within=(said["lo"], said["hi"]), **{name: said[name] for name in names}
-            )
-
-        return reread(text, built)
+            ),
+        )
 
 
 def split_sum(
@@ -205,13 +203,11 @@ class SumBatch(Once):
     (500, True)
     """
 
-    __slots__ = ("_clients", "_entropy", "_protocol", "_spent")
+    __slots__ = ("_clients", "_protocol")
 
     def __init__(self, protocol: Sum, clients: int, *, entropy: Entropy = SYSTEM) -> None:
-        super().__init__()
-        self._protocol, self._entropy = protocol, entropy
-        self._clients = integer(clients, "clients", 1)
-        self._spent = False
+        super().__init__(entropy)
+        self._protocol, self._clients = protocol, integer(clients, "clients", 1)
 
     def respond(self, values: Any) -> bytes:
         """Return the shares of every client, one client's after the other's; once.
@@ -230,18 +226,11 @@ class SumBatch(Once):
         x = read_column(values, protocol.lattice)
         if len(x) != self._clients:
             raise InvalidArgument(f"{self._clients} clients need as many values, got {len(x)}")
-        with self._lock:
-            if self._spent:
-                raise BudgetExceeded("these clients have answered already")
-            self._spent = True
-        noisy = self._rounded(protocol.lattice.quantise(x))
-        for sign in (1, -1):
-            noisy += sign * protocol.noise.sample_many(len(x), self._entropy)
-        frames = _empty(protocol.tag, (len(x), protocol.shares))
-        frames["share"] = split(noisy, protocol.shares, protocol.bits, self._entropy)
-        return frames.tobytes()
+        self._charge(1, protocol.budget, "these clients have answered")
+        rounded = self._rounded(protocol.lattice.quantise(x))
+        return protocol.mix.frames(rounded, protocol.noise, self._entropy)
 
-    def _rounded(self, q: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _rounded(self, q: Integers) -> Integers:
         """Round to p steps at random, so that the mean stays."""
         lattice, p = self._protocol.lattice, self._protocol.precision
         # (q - first) p overflows 64 bits for the finest lattices: whole and rest in two steps.
@@ -282,26 +271,10 @@ def analysed(protocol: Sum, frames: bytes) -> SumEstimate:
         If the frames are not those of whole clients of this session, or of fewer than ``honest``
         or more than ``clients``: a share that is missing makes the sum uniformly random.
     """
-    if len(frames) % _FRAME.itemsize:
-        raise InvalidArgument("these are no whole frames")
-    read = np.frombuffer(frames, _FRAME)
-    good = (
-        (read["magic"] == _MAGIC)
-        & (read["version"] == _VERSION)
-        & (read["session"] == np.uint64(protocol.tag))
+    table, clients, refused = protocol.mix.read(
+        frames, least=protocol.honest, most=protocol.clients
     )
-    clients, rest = divmod(int(good.sum()), protocol.shares)
-    if rest or not protocol.honest <= clients <= protocol.clients:
-        raise InvalidArgument("shares are missing, or more or fewer came than agreed")
-    middle = clients * protocol.precision // 2
-    total = pooled(read["share"][good], protocol.bits, middle=middle)
+    total = pooled(table, protocol.bits, middle=clients * protocol.precision // 2)
     lattice = protocol.lattice
     value = clients * lattice.lo + total * (lattice.hi - lattice.lo) / protocol.precision
-    return SumEstimate(value, value / clients, clients, int(len(read) - good.sum()))
-
-
-def _empty(tag: int, shape: int | tuple[int, int]) -> NDArray[Any]:
-    """Return frames without shares."""
-    frames = np.zeros(shape, _FRAME)
-    frames["magic"], frames["version"], frames["session"] = _MAGIC, _VERSION, tag
-    return frames
+    return SumEstimate(value, value / clients, clients, refused)

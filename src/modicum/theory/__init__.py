@@ -21,8 +21,6 @@ inverse sensitivity and its rival start from.
 '218 to 364'
 """
 
-from modicum.theory.ball import ball_risk
-from modicum.theory.brute_force import brute_force_modulus
 from modicum.theory.comparison import Comparison, compare
 from modicum.theory.guarantees import (
     bounded_mean_error,
@@ -31,13 +29,7 @@ from modicum.theory.guarantees import (
     subset_mean_error,
     threshold_rank_error,
 )
-from modicum.theory.in_neighbour import in_neighbour_risk
-from modicum.theory.length import crossing_length
-from modicum.theory.local_minimax import local_minimax_risk
-from modicum.theory.location import Location
-from modicum.theory.mean import Mean
-from modicum.theory.modulus import modulus
-from modicum.theory.quantile import Quantile
+from modicum.theory.modulus import brute_force_modulus, crossing_length, modulus
 from modicum.theory.rates import (
     absolute_central_moment,
     best_moment,
@@ -45,18 +37,22 @@ from modicum.theory.rates import (
     moment_rate,
     subgaussian_rate,
 )
-from modicum.theory.risk import RiskBounds
+from modicum.theory.risks import (
+    RiskBounds,
+    ball_risk,
+    in_neighbour_risk,
+    local_minimax_risk,
+    subset_risk,
+    two_point_error,
+    unbiased_lower_bound,
+)
 from modicum.theory.sensitivity import (
     local_sensitivities,
     radial_error,
     smooth_radii,
     smooth_sensitivity,
 )
-from modicum.theory.statistic import Monotone, Statistic
-from modicum.theory.subset import subset_risk
-from modicum.theory.trimmed_mean import TrimmedMean
-from modicum.theory.two_point import two_point_error
-from modicum.theory.unbiased import unbiased_lower_bound
+from modicum.theory.statistics import Location, Mean, Monotone, Quantile, Statistic, TrimmedMean
 
 __all__ = [
     "Comparison",

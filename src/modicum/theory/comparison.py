@@ -8,12 +8,16 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from modicum.theory.data import Number, ordered
-from modicum.theory.in_neighbour import in_neighbour_risk
-from modicum.theory.local_minimax import local_minimax_risk
-from modicum.theory.named import chosen
-from modicum.theory.risk import MARK, SCHEMA, RiskBounds, number
-from modicum.theory.statistic import Statistic
-from modicum.theory.subset import subset_risk
+from modicum.theory.risks import (
+    MARK,
+    SCHEMA,
+    RiskBounds,
+    in_neighbour_risk,
+    local_minimax_risk,
+    number,
+    subset_risk,
+)
+from modicum.theory.statistics import Statistic, chosen
 
 __all__ = ["Comparison", "compare"]
 

@@ -19,7 +19,6 @@ __all__ = [
     "Number",
     "checked_neighbours",
     "checked_operations",
-    "checked_range",
     "ordered",
     "positive",
     "removals",
@@ -33,13 +32,7 @@ Neighbours = Literal["add-remove", "swap"]
 
 
 def ordered(data: ArrayLike) -> Floats:
-    """Return the records in increasing order, shape (n,), n >= 1, all finite.
-
-    Raises
-    ------
-    InvalidArgument
-        If the data are not one-dimensional, not numbers, empty, or hold NaN or an infinity.
-    """
+    """Return the records in increasing order, shape (n,), n >= 1, all finite."""
     try:
         x = np.asarray(data, dtype=np.float64)
     except (TypeError, ValueError):
@@ -54,13 +47,7 @@ def ordered(data: ArrayLike) -> Floats:
 
 
 def positive(x: Number, name: str) -> Fraction:
-    """Read a number above 0 exactly; a float stands for its shortest decimal.
-
-    Raises
-    ------
-    InvalidArgument
-        If it is no finite number above 0.
-    """
+    """Read a number above 0 exactly; a float stands for its shortest decimal."""
     value = as_fraction(x, name)
     if value <= 0:
         raise InvalidArgument(f"{name} must be above 0, got {x!r}")
@@ -70,10 +57,7 @@ def positive(x: Number, name: str) -> Fraction:
 def removals(epsilon: Number) -> int:
     """Return k = floor(1/ε), the number of records that subset risk may remove.
 
-    Raises
-    ------
-    InvalidArgument
-        Unless 0 < ε <= 1: above 1 no record could be removed and the risk would be 0.
+    Above 1 no record could be removed and the risk would be 0.
     """
     value = positive(epsilon, "epsilon")
     if value > 1:
@@ -81,45 +65,21 @@ def removals(epsilon: Number) -> int:
     return math.floor(1 / value)
 
 
-def checked_range(within: tuple[float, float]) -> tuple[float, float]:
-    """Read a pair lo <= hi; infinite ends are allowed.
-
-    Raises
-    ------
-    InvalidArgument
-        If it is no pair of numbers in increasing order.
-    """
+def warranted_range(within: tuple[float, float], x: Floats) -> tuple[float, float]:
+    """Read a pair lo <= hi that holds the sorted records; infinite ends are allowed."""
     try:
         lo, hi = map(float, within)
     except (TypeError, ValueError):
         raise InvalidArgument(f"within must be a pair (lo, hi), got {within!r}") from None
     if not lo <= hi:
         raise InvalidArgument(f"within must have lo <= hi, got {within!r}")
-    return lo, hi
-
-
-def warranted_range(within: tuple[float, float], x: Floats) -> tuple[float, float]:
-    """Read a range and see that it holds the sorted records.
-
-    Raises
-    ------
-    InvalidArgument
-        If it is no range, or a record lies outside.
-    """
-    lo, hi = checked_range(within)
     if x[0] < lo or x[-1] > hi:
         raise InvalidArgument(f"within must hold every record, got {within!r}")
     return lo, hi
 
 
 def checked_operations(operations: Any, name: str) -> int:
-    """Read an integer >= 0.
-
-    Raises
-    ------
-    InvalidArgument
-        If it is none.
-    """
+    """Read an integer >= 0."""
     good = isinstance(operations, int | np.integer) and not isinstance(operations, bool)
     if not good or operations < 0:
         raise InvalidArgument(f"{name} must be an integer of at least 0, got {operations!r}")
@@ -127,12 +87,6 @@ def checked_operations(operations: Any, name: str) -> int:
 
 
 def checked_neighbours(neighbours: str) -> None:
-    """See that a metric has one of the two names.
-
-    Raises
-    ------
-    InvalidArgument
-        If it has not.
-    """
+    """See that a metric has one of the two names."""
     if neighbours not in get_args(Neighbours):
         raise InvalidArgument(f"neighbours must be 'add-remove' or 'swap', got {neighbours!r}")

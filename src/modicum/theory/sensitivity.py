@@ -16,11 +16,7 @@ from modicum.theory.data import (
     positive,
     warranted_range,
 )
-from modicum.theory.mean import Mean
-from modicum.theory.named import chosen
-from modicum.theory.quantile import Quantile
-from modicum.theory.statistic import Statistic
-from modicum.theory.trimmed_mean import TrimmedMean
+from modicum.theory.statistics import Mean, Quantile, Statistic, TrimmedMean, chosen
 
 __all__ = ["local_sensitivities", "radial_error", "smooth_radii", "smooth_sensitivity"]
 
