@@ -218,6 +218,13 @@ def test_a_median_buys_an_epsilon_and_rows() -> None:
     assert plan.median(within=WITHIN, sd=SD, epsilon=1, error=50).n < 20_000
 
 
+def test_a_location_by_first_powers_is_planned_as_the_median_that_it_is() -> None:
+    asked = {"within": WITHIN, "sd": SD, "n": 1000, "epsilon": 1}
+    powers, median = plan.lp_location(p=1, **asked), plan.median(**asked)
+    assert powers.statistic == "median"
+    assert (powers.error, powers.events) == (median.error, median.events)
+
+
 def test_a_sum_is_predicted_too() -> None:
     predicted = plan.sum(within=(0, 1e9), sd=SD, n=10_000, epsilon=1, shape="exponential").error
     rng = np.random.default_rng(21)
@@ -481,9 +488,9 @@ def test_a_question_is_planned_by_its_function_too() -> None:
 
 
 def test_a_wrong_call_of_a_plan_is_named() -> None:
-    with pytest.raises(TypeError, match=r"mean\(\) missing a required argument: 'within'"):
-        plan.mean(sd=1.0, n=5, epsilon=1)
-    with pytest.raises(WrongCall, match=r"sum\(\) missing a required argument: 'n'"):
+    with pytest.raises(TypeError, match=r"mean\(\) needs within=, sd="):
+        plan.mean(n=5, epsilon=1)
+    with pytest.raises(WrongCall, match=r"sum\(\) needs n="):
         plan.sum(within=WITHIN, sd=1.0, epsilon=1)
-    with pytest.raises(WrongCall, match=r"unexpected keyword argument 'bounds'"):
-        plan.mean(within=WITHIN, sd=1.0, n=5, epsilon=1, bounds=(0, 1))
+    with pytest.raises(WrongCall, match=r"has no argument 'epsilom', did you mean 'epsilon'\?"):
+        plan.mean(within=WITHIN, sd=1.0, n=5, epsilom=1)

@@ -39,8 +39,8 @@ class Effort(NamedTuple):
         Synthetic releases of an answer, and of a step of the search: enough to come close.
     least_epsilon : float
     most_rows : int
-    limit : str
-        ``most_rows`` in words.
+    limit, hint : str
+        ``most_rows`` in words, and what to do beyond.
     first_rows : float
         Where a search for rows begins.
     further : callable
@@ -56,6 +56,7 @@ class Effort(NamedTuple):
     least_epsilon: float
     most_rows: int
     limit: str
+    hint: str
     first_rows: float
     further: Callable[[float, float], float]
     weighted: bool
@@ -171,15 +172,16 @@ class Task:
             if here.error <= wanted:
                 return here
             x *= effort.further(here.error, wanted)
-        where = "ε up to 100" if price is None else f"n up to {effort.limit}"
-        raise InvalidArgument(f"error={wanted:g} cannot be reached by any {where} for such data")
+        where = "ε up to 100 for this shape"
+        if price is not None:
+            where = f"n up to {effort.limit} for this shape{effort.hint}"
+        raise InvalidArgument(f"error={wanted:g} cannot be reached by any {where}")
 
     def _checked_rows(self, n: object) -> int:
-        most = self.effort.most_rows
-        if not (is_number(n) and n == n // 1 and 1 <= n <= most):
-            raise InvalidArgument(
-                f"n must be a whole number from 1 to {self.effort.limit}, got {n!r}"
-            )
+        effort = self.effort
+        if not (is_number(n) and n == n // 1 and 1 <= n <= effort.most_rows):
+            limit = f"from 1 to {effort.limit}, got {n!r}{effort.hint}"
+            raise InvalidArgument(f"n must be a whole number {limit}")
         return int(n)
 
 

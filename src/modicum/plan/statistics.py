@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 from modicum import request as ask
 from modicum.errors import InvalidArgument, WrongCall
+from modicum.hints import did_you_mean
 from modicum.plan.card import Plan
 from modicum.plan.column import Shape
 from modicum.plan.rows import ROWS, Row
@@ -84,12 +85,14 @@ def release(question: Builder, /, **asked: Any) -> Plan:
     >>> release(request.count, error=10) == count(error=10)
     True
     """
-    try:
-        given = _signature(question).bind(**asked)
-    except TypeError as error:
-        raise WrongCall(f"{question.__name__}() {error}") from None
-    given.apply_defaults()
-    return _planned(question, **given.arguments)
+    known, name = _signature(question).parameters, question.__name__
+    if unknown := [each for each in asked if each not in known]:
+        meant = did_you_mean(unknown[0], known)
+        raise WrongCall(f"{name}() has no argument {unknown[0]!r}{meant}")
+    given = {each: parameter.default for each, parameter in known.items()} | asked
+    if needed := [each for each, value in given.items() if value is Parameter.empty]:
+        raise WrongCall(f"{name}() needs {', '.join(f'{each}=' for each in needed)}")
+    return _planned(question, **given)
 
 
 def _planned(
@@ -227,9 +230,8 @@ def _documentation(question: Builder) -> str:
     known = {name for text in texts for name in _names(text)}
     if lacking := [name for name in own if name not in known]:
         texts.insert(0, f"{', '.join(lacking)}\n    As for :func:`modicum.{question.__name__}`.")
-    shared = inspect.getdoc(_planned) or ""
     texts += _described(_planned, ("n", *_PRICE, "error", "unit"))
-    outcome = shared[shared.index("Returns\n") :]
+    outcome = "".join((inspect.getdoc(_planned) or "").partition("Returns\n")[1:])
     find = find_words(n, ("``n``", "``error``"))
     return (
         f"{row.about}\n\n{find}\n\nParameters\n----------\n"

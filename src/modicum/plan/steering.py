@@ -83,7 +83,6 @@ class _Steered(Law[tuple[int, ...]]):
 
     @property
     def event(self) -> Event:
-        """The original's."""
         return self.law.event
 
     def sample(self, entropy: Entropy) -> tuple[int, ...]:
@@ -108,11 +107,9 @@ class _Steered(Law[tuple[int, ...]]):
         return tuple(outcome)
 
     def log_density(self, outcome: tuple[int, ...]) -> float:
-        """The original's."""
         return self.law.log_density(outcome)
 
     def probes(self) -> Iterable[tuple[int, ...]]:
-        """The original's."""
         return self.law.probes()
 
 
