@@ -1,5 +1,6 @@
 """Plans: their tables, their sampling of radii, their predictions, their arguments."""
 
+import inspect
 import json
 import math
 from fractions import Fraction
@@ -10,16 +11,16 @@ import pytest
 import modicum as mo
 from modicum import plan
 from modicum import request as ask
+from modicum.errors import WrongCall
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.radius import RadiusDraw, RadiusGrid
+from modicum.plan.column import Population, Shape, Table, shape_of
 from modicum.plan.reader import SyntheticReader
-from modicum.plan.search import least_enough, round_up
-from modicum.plan.shapes import Shape, shape_of
+from modicum.plan.rows import ROWS
+from modicum.plan.solve import least_enough, round_up
 from modicum.plan.steering import Part, chances, steered
-from modicum.plan.table import Population, Table
-from modicum.plan.task import RUNS
-from modicum.plan.trial import trial
+from modicum.plan.trial import column_trials
 from modicum.privacy.unit import Unit
 from modicum.runners.live import run
 from modicum.steps import Ask
@@ -39,7 +40,7 @@ SLOW = pytest.mark.slow
 
 
 def population(shape: str, rows: int, lattice: Lattice = LATTICE) -> Population:
-    return Population.of(shape_of(shape, sd=SD, mean=None, lattice=lattice), lattice, rows)
+    return Population.of(shape_of(lattice, shape=shape, sd=SD), lattice, rows)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -63,7 +64,7 @@ def test_a_table_has_all_its_rows_in_order(shape: str, rows: int) -> None:
     assert len(table.q) < 12_000
     if rows >= 5000:
         mean = float(table.mean()) * LATTICE.step
-        usual = shape_of(shape, sd=SD, mean=None, lattice=LATTICE).mean
+        usual = shape_of(LATTICE, shape=shape, sd=SD).mean
         assert mean == pytest.approx(usual, abs=5 * SD / math.sqrt(min(rows, 10**5)))
 
 
@@ -125,8 +126,8 @@ def test_weights_average_to_one() -> None:
     request = ask.mean(within=WITHIN, epsilon=1)
     table = population("normal", 20_000).table(SeededEntropy(7))
     weights = []
-    for number in range(RUNS):
-        part = Part(number, RUNS)
+    for number in range(64):
+        part = Part(number, 64)
         run(
             {"plan": steered(request, part)},
             SyntheticReader(table),
@@ -212,6 +213,13 @@ def test_a_median_buys_an_epsilon_and_rows() -> None:
     found = plan.median(within=WITHIN, sd=SD, n=20_000, error=50)
     assert found.error <= 50
     assert plan.median(within=WITHIN, sd=SD, epsilon=1, error=50).n < 20_000
+
+
+def test_a_location_by_first_powers_is_planned_as_the_median_that_it_is() -> None:
+    asked = {"within": WITHIN, "sd": SD, "n": 1000, "epsilon": 1}
+    powers, median = plan.lp_location(p=1, **asked), plan.median(**asked)
+    assert powers.statistic == "median"
+    assert (powers.error, powers.events) == (median.error, median.events)
 
 
 def test_a_sum_is_predicted_too() -> None:
@@ -408,10 +416,10 @@ def test_bad_arguments_are_named(wrong: dict[str, object], word: str) -> None:
 
 def test_the_usual_place_of_a_shape_is_within_the_range() -> None:
     lattice = Lattice.within((0, 1e9))
-    assert shape_of("normal", sd=SD, mean=None, lattice=lattice).mean == 6 * SD
-    assert shape_of("uniform", sd=1e9, mean=None, lattice=lattice).mean == 5e8
+    assert shape_of(lattice, shape="normal", sd=SD).mean == 6 * SD
+    assert shape_of(lattice, shape="uniform", sd=1e9).mean == 5e8
     with pytest.raises(mo.InvalidArgument, match="outside of within"):
-        shape_of("exponential", sd=SD, mean=None, lattice=Lattice.within((-1e9, 0)))
+        shape_of(Lattice.within((-1e9, 0)), shape="exponential", sd=SD)
 
 
 def test_a_search_finds_the_end_of_a_jump() -> None:
@@ -429,9 +437,57 @@ def test_rounding_up_never_rounds_down() -> None:
 
 def test_a_trial_is_a_release_of_the_table() -> None:
     request = ask.mean(within=WITHIN, epsilon=1)
-    table = population("normal", 20_000).table(SeededEntropy(8))
-    truth = table.mean() * Fraction(request.lattice.step)
-    one = trial(request, table, truth, unit=Unit(), number=0, runs=4)
+    shape = shape_of(LATTICE, shape="normal", sd=SD)
+    one, *others = column_trials(shape, ROWS["mean"].error, Unit())(request, 20_000, 4)
+    assert len(others) == 3
     assert one.passes == 1
     assert one.status == "ok"
     assert 0 < one.error < one.interval_width < 1e5
+
+
+PLANS = sorted(ROWS)
+
+
+def test_every_statistic_has_a_plan_but_a_vector_of_ones_own() -> None:
+    asked = {name for name in ask.__all__ if name[0].islower()}
+    assert {*PLANS, "vector"} == asked
+    assert {*PLANS, "Plan", "release"} == {*plan.__all__}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_plan_shows_its_arguments_and_describes_them(name: str) -> None:
+    planner = getattr(plan, name)
+    parameters = inspect.signature(planner).parameters
+    assert planner.__name__ == name
+    assert list(parameters)[-1] == "unit"
+    assert all(each.kind is each.KEYWORD_ONLY for each in parameters.values())
+    section = inspect.getdoc(planner).partition("Parameters\n")[2].partition("\n\n")[0]
+    entries = [line.partition(" : ")[0] for line in section.splitlines()[1:] if line[0] != " "]
+    described = [word for entry in entries for word in entry.split(", ")]
+    assert sorted(described) == sorted(parameters)
+
+
+def test_the_order_of_arguments_is_that_of_the_question_about_what_is_guessed_and_given() -> None:
+    given = ["n", "epsilon", "rho", "budget", "error"]
+    ordered = ["q", "within", "sd", *given, "shape", "mean", "step", "level", "unit"]
+    assert list(inspect.signature(plan.quantile).parameters) == ordered
+    ordered = ["within", "sd", "r2", *given, "correlation", "mean", "target_sd", "step", "unit"]
+    assert list(inspect.signature(plan.linear_regression).parameters) == ordered
+    assert inspect.signature(plan.sum).parameters["n"].default is inspect.Parameter.empty
+
+
+def test_a_question_is_planned_by_its_function_too() -> None:
+    asked = {"within": WITHIN, "sd": SD, "n": 2000, "epsilon": 1}
+    assert plan.release(ask.median, **asked) == plan.median(**asked)
+    for question in (ask.vector, mo.mean, "mean", None):
+        with pytest.raises(mo.InvalidArgument, match=r"such as modicum\.request\.mean"):
+            plan.release(question, **asked)
+
+
+def test_a_wrong_call_of_a_plan_is_named() -> None:
+    with pytest.raises(TypeError, match=r"mean\(\) needs within=, sd="):
+        plan.mean(n=5, epsilon=1)
+    with pytest.raises(WrongCall, match=r"sum\(\) needs n="):
+        plan.sum(within=WITHIN, sd=1.0, epsilon=1)
+    with pytest.raises(WrongCall, match=r"has no argument 'epsilom', did you mean 'epsilon'\?"):
+        plan.mean(within=WITHIN, sd=1.0, n=5, epsilom=1)

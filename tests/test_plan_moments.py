@@ -49,6 +49,7 @@ def test_a_plan_tells_its_kind_of_error(name) -> None:
     listed = name == "linear_regression"  # a few rows: one list of fits after another
     assert found.events[-1][0] == ("fit of list 5" if listed else "products")
     assert found.passes == (7 if listed else 4)
+    assert found.method == ("listed fits" if listed else "moments")
 
 
 def test_a_plan_is_the_same_for_the_same_arguments() -> None:

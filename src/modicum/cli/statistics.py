@@ -36,7 +36,8 @@ from modicum.cli.output import Output
 from modicum.errors import InvalidArgument
 from modicum.estimators.registry import REGISTRY, ArrayRow, Row
 from modicum.plan.card import with_article
-from modicum.plan.shapes import ShapeName
+from modicum.plan.column import ShapeName
+from modicum.plan.statistics import find_words
 from modicum.privacy.budget import Budget
 from modicum.runners.request import ArrayRequest, Request
 
@@ -245,11 +246,7 @@ def _add_plan(statistics: Any, verb: _Verb) -> None:
     make = getattr(plan, verb.name)
     signature = inspect.signature(make)
     size, parameters = signature.parameters["n"], _options_of(signature)
-    find = "Give two of the price, --n and --error: the third is found."
-    if size.default is Parameter.empty:
-        find = "Give --n, and the price or --error: the other is found."
-    elif size.default is not None:
-        find = "Give the price or --error: the other is found."
+    find = find_words(size, ("--n", "--error"))
     parser: argparse.ArgumentParser = statistics.add_parser(
         verb.command,
         help=f"plan {with_article(verb.words)}",

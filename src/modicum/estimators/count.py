@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from modicum.estimators.purses import open_purse
+from modicum.estimators.redrawn import Redrawn, Totals
 from modicum.mechanisms.noise import Noise
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
@@ -22,6 +23,10 @@ class CountEvidence:
 
     noisy: int
     noise: Noise
+
+    def redrawn(self, table: Totals) -> Redrawn:
+        """Return how the answer from this table follows of its noise."""
+        return Redrawn((self.noise,), lambda z: Fraction(max(table.rows + z, 0)))
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """Exact interval; a count has no clipping, so ``tail`` does not matter."""

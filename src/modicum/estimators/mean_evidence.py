@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from modicum.estimators.outside import Outside
+from modicum.estimators.redrawn import Redrawn, Totals
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.noise import Noise
 from modicum.release import Interval
@@ -120,6 +121,11 @@ class MeanEvidence:
             max(self.deviation / self.counted.value, Fraction(-self.reach)), Fraction(self.reach)
         )
         return self.lattice.inside(self.rough + shift)
+
+    def redrawn(self, table: Totals) -> Redrawn:
+        """Return how the answer from this table follows of its last noise."""
+        deviation = table.clipped_sum(self.lo, self.hi) - self.rough * table.rows
+        return Redrawn((self.noise.noise,), lambda z: replace(self, deviation=deviation + z).value)
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """Interval for the mean (of the clipped data if ``tail`` is None)."""

@@ -14,11 +14,12 @@ proof and the theorem. Optimality needs n > 2t.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from modicum.errors import InvalidArgument
 from modicum.estimators.mean_evidence import NoisyTerm
+from modicum.estimators.redrawn import Redrawn, Totals
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.bounded_mean import transformed, transformed_mean
 from modicum.mechanisms.threshold import RankThreshold
@@ -88,6 +89,15 @@ class SubsetEvidence:
         """The estimate, exactly, in the data's unit."""
         mean = transformed_mean((self.left, self.right), lo=self.lo, hi=self.hi)
         return self.lattice.inside(mean)
+
+    def redrawn(self, table: Totals) -> Redrawn:
+        """Return how the answer from this table follows of its last noise."""
+        left = table.clipped_sum(self.lo, self.hi) - self.lo * table.rows
+        right = (self.hi - self.lo) * table.rows - left
+        return Redrawn(
+            (self.noise.noise,) * 2,
+            lambda z, other: replace(self, left=left + z, right=right + other).value,
+        )
 
     @property
     def none_seen(self) -> bool:

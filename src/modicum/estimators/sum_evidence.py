@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from sys import float_info
 
 from modicum.estimators.mean_evidence import NoisyTerm
 from modicum.estimators.outside import Outside
+from modicum.estimators.redrawn import Redrawn, Totals
 from modicum.exact.lattice import Lattice
 from modicum.release import Interval
 from modicum.status import bounds_in_steps, unseen
@@ -60,6 +61,11 @@ class SumEvidence:
         there = self.home * max(self.count, 0)
         surer = self.noise.explains(abs(self.home) * self.count_noise.variance**0.5)
         return there if surer and self.noise.explains(self.noisy - there) else self.noisy
+
+    def redrawn(self, table: Totals) -> Redrawn:
+        """Return how the answer from this table follows of its last noise."""
+        clipped = table.clipped_sum(self.lo, self.hi)
+        return Redrawn((self.noise.noise,), lambda z: replace(self, noisy=clipped + z).value)
 
     def too_little(self, alpha: float) -> bool:
         """Whether the bounds may hold less than a quarter of the data."""

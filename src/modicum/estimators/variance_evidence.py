@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from modicum.estimators.clipping import Rough
 from modicum.estimators.mean_evidence import Counted, NoisyTerm, elsewhere_in_words, single_status
 from modicum.estimators.outside import Outside
+from modicum.estimators.redrawn import Redrawn, Totals
 from modicum.exact.lattice import Lattice
 from modicum.release import Interval
 from modicum.status import FINE_STEPS, Status, unseen
@@ -90,6 +91,15 @@ class VarianceEvidence:
         step, half = Fraction(self.lattice.step), _half(self.lattice)
         return (
             min(self.deviation * step, half) if self.root else min(self.square * step**2, half**2)
+        )
+
+    def redrawn(self, table: Totals) -> Redrawn:
+        """Return how the answer from this table follows of its last noise."""
+        squares = table.squares(self.lo, self.hi, self.rough.value)
+        rest = self.reach**2 * table.rows - squares
+        return Redrawn(
+            (self.noise.noise,) * 2,
+            lambda z, other: replace(self, sums=(squares + z, rest + other)).value,
         )
 
     def too_little(self, alpha: float) -> bool:

@@ -4,37 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
 from modicum.exact.lattice import Lattice
-from modicum.plan.shapes import Shape
+from modicum.plan.column import Shape, three_digits
+from modicum.plan.columns import Columns
 from modicum.privacy.budget import Budget, decimal_text, short_text
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
 
-__all__ = [
-    "BinsPlan",
-    "CountPlan",
-    "CutsPlan",
-    "MeanPlan",
-    "Plan",
-    "QuantilePlan",
-    "QuantilesPlan",
-    "SpreadPlan",
-    "SumPlan",
-    "TrimmedPlan",
-    "with_article",
-]
-
-
-def with_article(name: str) -> str:
-    """Put "a" or "an" before the name of one number, and nothing before that of several."""
-    if name in {"quantiles", "pca"}:
-        return name
-    if name == "monotone":
-        return "a monotone statistic"
-    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+__all__ = ["Plan", "with_article"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +33,8 @@ class Plan:
     n : int
         Number of rows, given or found.
     error : float
-        Expected absolute error of the release against the same statistic without privacy.
+        Expected absolute error of the release against the same statistic without privacy; an
+        average if the release is several numbers.
     wanted : float or None
         The error that was asked for; ``error`` is at most that, but for simulation noise.
     interval_width : float
@@ -63,6 +45,24 @@ class Plan:
         The draws of one run and what each costs a row.
     status : str
         ``"ok"``, or the warning that releases of this kind would carry.
+    lattice : Lattice or None
+        The public range and step; ``None`` for a count.
+    shape : Shape, Columns or None
+        The assumed data; ``None`` for a count. Its attributes are the guesses ``name``, ``mean``
+        and ``sd`` of one column, or ``sd``, ``correlation`` and ``mean`` of several.
+    sampling_error : float or None
+        Of a mean or another location: the standard error sd / sqrt(n) which the data have as a
+        sample, privacy or not.
+    q : Fraction, tuple of Fraction or None
+        Which quantile, or which ones.
+    trim : Fraction or None
+        Share of the records beyond each cut of a trimmed or a winsorized mean.
+    cuts : tuple of float or None
+        Edges of the bins of a histogram, or points of a distribution function.
+    bins : int or None
+        How many bins a histogram has whose edges are drawn.
+    meaning : str or None
+        What the error is, if it is a number of its own: of several columns together.
     """
 
     statistic: str
@@ -76,6 +76,14 @@ class Plan:
     passes: int
     events: tuple[tuple[str, Event], ...]
     status: str
+    lattice: Lattice | None = None
+    shape: Shape | Columns | None = None
+    sampling_error: float | None = None
+    q: Fraction | tuple[Fraction, ...] | None = None
+    trim: Fraction | None = None
+    cuts: tuple[float, ...] | None = None
+    bins: int | None = None
+    meaning: str | None = None
 
     @property
     def epsilon(self) -> float | None:
@@ -84,7 +92,7 @@ class Plan:
 
     def to_json(self, indent: int | None = None) -> str:
         """Write everything as one JSON object (``schema: modicum.plan/1``)."""
-        record = {
+        record: dict[str, object] = {
             "schema": "modicum.plan/1",
             "statistic": self.statistic,
             "method": self.method,
@@ -101,27 +109,48 @@ class Plan:
             "passes": self.passes,
             "events": [{"label": label, "cost": str(event)} for label, event in self.events],
             "status": self.status,
-            **self._data(),
         }
+        if self.shape is not None and self.lattice is not None:
+            record |= self.shape.to_dict(self.lattice)
+        if self.meaning is not None:
+            record["error_is"] = self.meaning
+        record |= {name: value for name, value, _ in self._chosen()}
         return json.dumps(record, indent=indent, allow_nan=False)
 
-    def _data(self) -> dict[str, object]:
-        return {}
-
-    def _data_words(self) -> str:
-        return ""
-
-    def _comparison(self) -> str | None:
-        return None
+    def _chosen(self) -> Iterator[tuple[str, object, str]]:
+        """Name, JSON value and words of what only some statistics have."""
+        if isinstance(self.q, tuple):
+            yield "q", [float(q) for q in self.q], f"{len(self.q)} quantiles"
+        elif self.q is not None:
+            yield "q", float(self.q), f"q = {short_text(self.q)}"
+        if self.trim is not None:
+            yield "trim", float(self.trim), f"trim = {short_text(self.trim)}"
+        if self.cuts is not None:
+            yield "cuts", [str(cut) for cut in self.cuts], f"{len(self.cuts)} cuts"
+        if self.bins is not None:
+            yield "bins", self.bins, f"{self.bins} bins"
 
     def __str__(self) -> str:
+        about = "".join(f", {words}" for _, _, words in self._chosen())
+        if self.shape is not None and self.lattice is not None:
+            about += self.shape.words(self.lattice)
         named = with_article(self.statistic.replace("_", " "))
-        draws = ", ".join(f"{label} {_amount(event)}" for label, event in self.events)
+        wanted = "" if self.wanted is None else f"  ({three_digits(self.wanted)} wanted)"
+        width = "without a bound"
+        if math.isfinite(self.interval_width):
+            width = f"{three_digits(self.interval_width)} wide"
         lines = [
-            f"plan for {named} of {self.n:,} rows{self._data_words()}",
-            f"  expected error  {_short(self.error)}{self._target()}",
-            f"  95 % interval   {self._width()}",
-            self._comparison(),
+            f"plan for {named} of {self.n:,} rows{about}",
+            f"  expected error  {three_digits(self.error)}{wanted}",
+            f"  95 % interval   {width}",
+        ]
+        if self.sampling_error is not None:
+            standard = three_digits(self.sampling_error)
+            lines.append(f"  for comparison  {standard} standard error as a sample")
+        if self.meaning is not None:
+            lines.append(f"  the error is    {self.meaning}")
+        draws = ", ".join(f"{label} {_amount(event)}" for label, event in self.events)
+        lines += [
             f"  cost            {self.budget} for {self.unit} ({NEIGHBOURS})",
             f"  spent on        {draws}",
             f"  passes          {self.passes}",
@@ -129,170 +158,16 @@ class Plan:
         ]
         if self.status != "ok":
             lines.append(f"  note            {self.status}")
-        return "\n".join(line for line in lines if line is not None)
-
-    def _width(self) -> str:
-        width = self.interval_width
-        return f"{_short(width)} wide" if math.isfinite(width) else "without a bound"
-
-    def _target(self) -> str:
-        return "" if self.wanted is None else f"  ({_short(self.wanted)} wanted)"
+        return "\n".join(lines)
 
 
-@dataclass(frozen=True, slots=True)
-class CountPlan(Plan):
-    """Plan for a count."""
-
-
-@dataclass(frozen=True, slots=True)
-class SumPlan(Plan):
-    """Plan for a sum of a column.
-
-    Attributes
-    ----------
-    shape : Shape
-        The assumed distribution.
-    lattice : Lattice
-        The public range and step.
-    """
-
-    shape: Shape
-    lattice: Lattice
-
-    def _data(self) -> dict[str, object]:
-        return {
-            "shape": self.shape.name,
-            "mean": self.shape.mean,
-            "sd": self.shape.sd,
-            "within": [self.lattice.lo, self.lattice.hi],
-            "step": self.lattice.step,
-        }
-
-    def _data_words(self) -> str:
-        mean, sd = _short(self.shape.mean), _short(self.shape.sd)
-        return (
-            f", {self.shape.name} with mean {mean} and sd {sd}, "
-            f"within [{self.lattice.lo:g}, {self.lattice.hi:g}]"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class MeanPlan(SumPlan):
-    """Plan for the mean of a column."""
-
-    @property
-    def sampling_error(self) -> float:
-        """Standard error sd / sqrt(n) which the data have as a sample, privacy or not."""
-        return self.shape.sd / math.sqrt(self.n)
-
-    def _comparison(self) -> str:
-        return f"  for comparison  {_short(self.sampling_error)} standard error as a sample"
-
-
-@dataclass(frozen=True, slots=True)
-class SpreadPlan(SumPlan):
-    """Plan for a variance, a standard deviation or an interquartile range of a column."""
-
-
-@dataclass(frozen=True, slots=True)
-class QuantilePlan(SumPlan):
-    """Plan for a quantile of a column.
-
-    Attributes
-    ----------
-    q : Fraction
-        Which quantile.
-    """
-
-    q: Fraction
-
-    def _data(self) -> dict[str, object]:
-        return {**super(QuantilePlan, self)._data(), "q": float(self.q)}
-
-    def _data_words(self) -> str:
-        return f", q = {short_text(self.q)}{super(QuantilePlan, self)._data_words()}"
-
-
-@dataclass(frozen=True, slots=True)
-class QuantilesPlan(SumPlan):
-    """Plan for several quantiles of a column; the error and the width are averages over them.
-
-    Attributes
-    ----------
-    q : tuple of Fraction
-        Which quantiles.
-    """
-
-    q: tuple[Fraction, ...]
-
-    def _data(self) -> dict[str, object]:
-        return {**super(QuantilesPlan, self)._data(), "q": [float(q) for q in self.q]}
-
-    def _data_words(self) -> str:
-        return f", {len(self.q)} quantiles{super(QuantilesPlan, self)._data_words()}"
-
-
-@dataclass(frozen=True, slots=True)
-class CutsPlan(SumPlan):
-    """Plan for a histogram or a distribution function; error and width are averages.
-
-    Attributes
-    ----------
-    cuts : tuple of float
-        Edges of the bins, or points.
-    """
-
-    cuts: tuple[float, ...]
-
-    def _data(self) -> dict[str, object]:
-        return {**super(CutsPlan, self)._data(), "cuts": [str(cut) for cut in self.cuts]}
-
-    def _data_words(self) -> str:
-        return f", {len(self.cuts)} cuts{super(CutsPlan, self)._data_words()}"
-
-
-@dataclass(frozen=True, slots=True)
-class BinsPlan(SumPlan):
-    """Plan for a histogram whose edges are drawn; error and width are averages over the bins.
-
-    Attributes
-    ----------
-    bins : int
-        How many are asked for.
-    """
-
-    bins: int
-
-    def _data(self) -> dict[str, object]:
-        return {**super(BinsPlan, self)._data(), "bins": self.bins}
-
-    def _data_words(self) -> str:
-        return f", {self.bins} bins{super(BinsPlan, self)._data_words()}"
-
-
-@dataclass(frozen=True, slots=True)
-class TrimmedPlan(SumPlan):
-    """Plan for a trimmed or a winsorized mean of a column.
-
-    Attributes
-    ----------
-    trim : Fraction
-        Share of the records beyond each cut.
-    """
-
-    trim: Fraction
-
-    def _data(self) -> dict[str, object]:
-        return {**super(TrimmedPlan, self)._data(), "trim": float(self.trim)}
-
-    def _data_words(self) -> str:
-        return f", trim = {short_text(self.trim)}{super(TrimmedPlan, self)._data_words()}"
-
-
-def _short(x: float) -> str:
-    """Three significant digits, without an exponent where it reads better."""
-    rounded = float(f"{x:.3g}")
-    return f"{rounded:,.10g}" if 1e-4 <= abs(rounded) < 1e15 or rounded == 0 else f"{rounded:.3g}"
+def with_article(name: str) -> str:
+    """Put "a" or "an" before the name of one number, and nothing before that of several."""
+    if name in {"quantiles", "pca"}:
+        return name
+    if name == "monotone":
+        return "a monotone statistic"
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def _amount(event: Event) -> str:

@@ -1,77 +1,375 @@
-"""What the plans of a column's statistics have in common: a guess of the data, and a search."""
+"""A synthetic column of any number of rows: it stands in for data that no plan may touch.
+
+A :class:`Shape` is the guess; a :class:`Population` makes tables of it. Of a table only a few
+thousand distinct values are held, each with the number of rows that have it:
+- the TAIL lowest and TAIL highest records are drawn at random, as order statistics of a sample:
+  they decide where a release clips, and a typical maximum is not the maximum's mean;
+- the records between stand at stratified quantiles. A stratum has at most 1/64 of the rank of
+  its records, counted from the nearer end, and at most 1/4096 of all rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple, TypeVar
+from statistics import NormalDist
+from types import MappingProxyType
+from typing import Literal, TypeGuard, get_args
 
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.errors import InvalidArgument
+from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
-from modicum.plan.card import Plan
-from modicum.plan.shapes import ShapeName, shape_of
-from modicum.plan.table import Table
-from modicum.plan.task import Task
-from modicum.plan.trial import Truth
-from modicum.privacy.budget import Budget
-from modicum.privacy.unit import Unit, checked_unit
-from modicum.runners.request import Question
 
-__all__ = ["Guess", "Wanted", "planned"]
+__all__ = [
+    "Population",
+    "Shape",
+    "ShapeName",
+    "Table",
+    "is_number",
+    "shape_of",
+    "three_digits",
+    "uniform",
+]
 
-P = TypeVar("P", bound=Plan)
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+ShapeName = Literal["normal", "lognormal", "uniform", "exponential", "pareto"]
+
+PARETO_INDEX = 2.5  # heavy, with a finite variance
+_REACH = 6  # a symmetric shape is put this many sd from the ends of the range, if it can be
+_BELOW = NormalDist().inv_cdf
+
+TAIL = 512
+_FINENESS = 64
+_STRATA = 4096
+_LIMB = 20
+_LIMB_MASK = (1 << _LIMB) - 1
 
 
-class Guess(NamedTuple):
-    """The data, as far as public knowledge goes."""
+def _normal(p: Array) -> Array:
+    """Standard normal quantiles (Wichura 1988, AS 241, in the standard library)."""
+    return np.array([_BELOW(x) for x in p.tolist()])
 
-    shape: ShapeName
+
+def _pareto(survival: Array) -> Array:
+    """Pareto quantile at an upper tail probability, moved and scaled to mean 0 and sd 1."""
+    a = PARETO_INDEX
+    spread = math.sqrt(a / (a - 2)) / (a - 1)
+    return (survival ** (-1 / a) - a / (a - 1)) / spread
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """A family of mean 0 and sd 1, by the value below and the value above which lies mass p."""
+
+    below: Callable[[Array], Array]
+    above: Callable[[Array], Array]
+    natural_mean: float  # in units of sd: where the family usually stands
+
+
+_FAMILIES: Mapping[str, _Family] = MappingProxyType(
+    {
+        "normal": _Family(_normal, lambda p: -_normal(p), 0.0),
+        # exp() of it, see Shape
+        "lognormal": _Family(_normal, lambda p: -_normal(p), 1.0),
+        "uniform": _Family(
+            lambda p: math.sqrt(3) * (2 * p - 1), lambda p: math.sqrt(3) * (1 - 2 * p), 0.0
+        ),
+        "exponential": _Family(lambda p: -np.log1p(-p) - 1, lambda p: -np.log(p) - 1, 1.0),
+        "pareto": _Family(
+            lambda p: _pareto(1 - p),
+            _pareto,
+            math.sqrt(PARETO_INDEX * (PARETO_INDEX - 2)),  # starts at its scale, not at 0
+        ),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A distribution with a name, a mean and a standard deviation.
+
+    Examples
+    --------
+    >>> Shape("uniform", mean=0.5, sd=12**-0.5).above(np.array([0.25])).round(6)
+    array([0.75])
+    """
+
+    name: ShapeName
+    mean: float
     sd: float
-    mean: float | None
+
+    def below(self, p: Array) -> Array:
+        """Value below which the probability is ``p``; accurate for tiny ``p``."""
+        return self._placed(_FAMILIES[self.name].below(p))
+
+    def above(self, p: Array) -> Array:
+        """Value above which the probability is ``p``; accurate for tiny ``p``."""
+        return self._placed(_FAMILIES[self.name].above(p))
+
+    def _placed(self, standard: Array) -> Array:
+        if self.name != "lognormal":
+            return self.mean + self.sd * standard
+        variance = math.log1p((self.sd / self.mean) ** 2)
+        return self.mean * np.exp(math.sqrt(variance) * standard - variance / 2)
+
+    def words(self, lattice: Lattice) -> str:
+        """Say it within a range, after the number of rows."""
+        place = f"mean {three_digits(self.mean)} and sd {three_digits(self.sd)}"
+        return f", {self.name} with {place}, within [{lattice.lo:g}, {lattice.hi:g}]"
+
+    def to_dict(self, lattice: Lattice) -> dict[str, object]:
+        """Write it and the range as JSON types."""
+        within, step = [lattice.lo, lattice.hi], lattice.step
+        guess = {"shape": self.name, "mean": self.mean, "sd": self.sd}
+        return {**guess, "within": within, "step": step}
 
 
-class Wanted(NamedTuple):
-    """What is given; of the first three, ``None`` is to be found."""
-
-    price: Budget | None
-    n: int | None
-    error: float | None
-    unit: Unit | None
-
-
-def planned(
-    make: Callable[..., P],
-    question: Callable[..., Question[Any]],
-    truth: Callable[[Table, Fraction], Truth],
-    lattice: Lattice,
-    guess: Guess,
-    wanted: Wanted,
-    **own: object,
-) -> P:
-    """Plan a question.
+def shape_of(
+    lattice: Lattice, *, sd: float, shape: ShapeName = "lognormal", mean: float | None = None
+) -> Shape:
+    """Check a guess of a column, and put it at its usual place if no mean is given.
 
     Parameters
     ----------
-    make : type of Plan
-    question : callable
-        Everything but ``budget=`` is bound.
-    truth : callable
-        The statistic of a synthetic table, given the step of its integers (see
-        :class:`~modicum.plan.task.Task`).
     lattice : Lattice
-    guess : Guess
-    wanted : Wanted
-    **own
-        Fields that only this plan has.
+    sd : float
+        A guess of the standard deviation, from public knowledge, not from the data.
+    shape : {"lognormal", "normal", "uniform", "exponential", "pareto"}
+        What matters is how far the largest values reach; ``"pareto"`` (index 2.5) is cautious.
+    mean : float, optional
+        A guess. By default it is usual for the shape: 0 if that is symmetric, else about ``sd``.
+        Another mean changes the skewness of a lognormal, and moves every other shape.
 
     Raises
     ------
     InvalidArgument
-        As :meth:`Task.solve <modicum.plan.task.Task.solve>`; for a bad guess or unit.
+        For an unknown name, an sd that is not positive, or a mean outside of the range.
     """
-    data = shape_of(guess.shape, sd=guess.sd, mean=guess.mean, lattice=lattice)
-    step, unit = Fraction(lattice.step), checked_unit(wanted.unit)
-    task = Task(question, lambda table: truth(table, step), data, lattice, unit)
-    found = task.solve(wanted.price, wanted.n, wanted.error)
-    asked = question(budget=found.price)
-    fields = found.fields(asked.statistic, asked.method, unit, wanted.error)
-    return make(**fields, shape=data, lattice=lattice, **own)
+    if shape not in get_args(ShapeName):
+        known = ", ".join(map(repr, get_args(ShapeName)))
+        raise InvalidArgument(f"shape must be one of {known}, got {shape!r}")
+    spread = _finite(sd, "sd")
+    if spread <= 0:
+        raise InvalidArgument(f"sd must be positive, got {sd!r}")
+    centre = _usual_mean(shape, spread, lattice) if mean is None else _finite(mean, "mean")
+    if not lattice.lo <= centre <= lattice.hi:
+        raise InvalidArgument(
+            f"mean={centre:g} of the {shape} shape lies outside of within="
+            f"({lattice.lo:g}, {lattice.hi:g}); give another mean= or a wider range"
+        )
+    if shape == "lognormal" and centre <= 0:
+        raise InvalidArgument(f"mean must be positive for shape='lognormal', got {centre:g}")
+    return Shape(shape, centre, spread)
+
+
+def _usual_mean(name: str, sd: float, lattice: Lattice) -> float:
+    natural = sd * _FAMILIES[name].natural_mean
+    if name not in {"normal", "uniform"}:
+        return natural
+    lowest, highest = lattice.lo + _REACH * sd, lattice.hi - _REACH * sd
+    if lowest > highest:
+        return lattice.lo / 2 + lattice.hi / 2
+    return min(max(natural, lowest), highest)
+
+
+def _finite(x: object, name: str) -> float:
+    if not is_number(x):
+        raise InvalidArgument(f"{name} must be a finite number, got {x!r}")
+    return float(x)
+
+
+def is_number(x: object) -> TypeGuard[float]:
+    """Whether it is a finite number."""
+    return isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x)
+
+
+def three_digits(x: float) -> str:
+    """Three significant digits, without an exponent where it reads better."""
+    rounded = float(f"{x:.3g}")
+    return f"{rounded:,.10g}" if 1e-4 <= abs(rounded) < 1e15 or rounded == 0 else f"{rounded:.3g}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Lattice integers in increasing order, and how many rows have each."""
+
+    q: Integers
+    weights: Integers
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return int(self.weights.sum())
+
+    def clipped_sum(self, lo: int, hi: int) -> int:
+        """Exact sum of all rows, clipped to [lo, hi]."""
+        return _dot(np.clip(self.q, lo, hi), self.weights)
+
+    def total(self) -> int:
+        """Exact sum of all rows."""
+        return _dot(self.q, self.weights)
+
+    def squares(self, lo: int, hi: int, centre: int) -> int:
+        """Exact sum of squared distances of all rows, clipped to [lo, hi], from a point."""
+        distances = np.clip(self.q, lo, hi) - centre
+        pairs = zip(distances.tolist(), self.weights.tolist(), strict=True)
+        return sum(d * d * weight for d, weight in pairs)
+
+    def variance(self) -> Fraction:
+        """Exact variance (divided by the number of rows), in squared lattice steps."""
+        squares = self.squares(int(self.q[0]), int(self.q[-1]), 0)
+        return Fraction(squares, self.rows) - self.mean() ** 2
+
+    def mean(self) -> Fraction:
+        """Exact mean, in lattice steps."""
+        return Fraction(self.total(), self.rows)
+
+    def between(self, start: int, stop: int) -> Table:
+        """Return the table of the records at positions from start to stop (exclusive)."""
+        upto = np.cumsum(self.weights)
+        lower = np.maximum(upto - self.weights, start)
+        return Table(self.q, np.maximum(np.minimum(upto, stop) - lower, 0))
+
+    def lowest(self, count: int) -> tuple[Integers, Table]:
+        """Return the ``count`` lowest records (or all), and the table of the others."""
+        upto = np.cumsum(self.weights)
+        taken = np.clip(count - (upto - self.weights), 0, self.weights)
+        return np.repeat(self.q, taken), Table(self.q, self.weights - taken)
+
+    def highest(self, count: int) -> tuple[Integers, Table]:
+        """Return the ``count`` highest records (or all), increasing, and the others' table."""
+        mirrored, rest = Table(-self.q[::-1], self.weights[::-1]).lowest(count)
+        return -mirrored[::-1], Table(self.q, rest.weights[::-1])
+
+    def cells(self, centre: int, edges: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Rows and exact sums by distance from a centre, from the far left to the far right."""
+        left = [centre - edge for edge in reversed(edges)]
+        right = [centre + edge for edge in edges]
+        cuts = [
+            0,
+            *np.searchsorted(self.q, left, side="left").tolist(),
+            *np.searchsorted(self.q, right, side="right").tolist(),
+            len(self.q),
+        ]
+        rows, *parts = (
+            np.diff(np.concatenate([[0], np.cumsum(x)])[cuts]).tolist()
+            for x in (self.weights, *(limb * self.weights for limb in _limbs(self.q)))
+        )
+        sums = (
+            sum(x << i * _LIMB for i, x in enumerate(cell)) for cell in zip(*parts, strict=True)
+        )
+        return tuple(rows), tuple(sums)
+
+    def counts(self, cuts: Sequence[int]) -> tuple[int, ...]:
+        """Rows below the first cut, from it to the next, ..., from the last on."""
+        upto = np.concatenate([[0], np.cumsum(self.weights)])
+        ends = upto[np.searchsorted(self.q, cuts, side="left")]
+        return tuple(np.diff(ends, prepend=0, append=self.rows).tolist())
+
+    def at(self, start: int, stop: int, entropy: Entropy | None) -> Integers:
+        """Return the sorted records at positions from start to stop (exclusive).
+
+        The tails are as they were drawn. The others, which stand at regular quantiles, are spread
+        at random over the ranks between them, as records of a sample are; evenly without entropy,
+        where windows must fit together.
+        """
+        rows, upto = self.rows, np.cumsum(self.weights)
+        if rows <= 2 * TAIL:
+            return self.q[start:stop]
+        low, high = min(max(TAIL, start), stop), max(min(rows - TAIL, stop), start)
+        ranks = np.arange(start, stop) + 0.5
+        if low < high and entropy is not None:
+            spread = low + (high - low) * np.sort(uniform(high - low, entropy))
+            ranks[low - start : high - start] = spread
+        records: Integers = np.rint(np.interp(ranks, upto - self.weights / 2, self.q)).astype(int)
+        return records
+
+    def thin(self, level: int, entropy: Entropy) -> Integers:
+        """Keep each record with probability 2^-level; of equal ones nearly the expected number."""
+        if level == 0:
+            return np.repeat(self.q, self.weights)
+        expected = self.weights * 2.0**-level
+        return np.repeat(self.q, np.floor(expected + uniform(len(self.q), entropy)).astype(int))
+
+
+def _dot(q: Integers, weights: Integers) -> int:
+    """Sum of q * weights; a limb of 20 bits times 2^40 rows cannot overflow."""
+    return sum(int(limb @ weights) << i * _LIMB for i, limb in enumerate(_limbs(q)))
+
+
+def _limbs(q: Integers) -> tuple[Integers, Integers, Integers]:
+    """Digits of q in base 2^20, the last of them signed."""
+    return q & _LIMB_MASK, q >> _LIMB & _LIMB_MASK, q >> 2 * _LIMB
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Population:
+    """Tables of one shape and size; each has tails of its own, and all have the same middle."""
+
+    shape: Shape
+    lattice: Lattice
+    rows: int
+    middle: Array
+    weights: Integers
+
+    @classmethod
+    def of(cls, shape: Shape, lattice: Lattice, rows: int) -> Population:
+        """Compute the middle."""
+        if rows <= 2 * TAIL:
+            return cls(shape, lattice, rows, np.empty(0), np.empty(0, dtype=np.int64))
+        halves = [_strata(rows, rows // 2), _strata(rows, rows - rows // 2)]
+        (low, low_weights), (high, high_weights) = halves
+        return cls(
+            shape,
+            lattice,
+            rows,
+            np.concatenate([shape.below(low), shape.above(high)[::-1]]),
+            np.concatenate([low_weights, high_weights[::-1]]),
+        )
+
+    def table(self, entropy: Entropy) -> Table:
+        """Draw a table."""
+        if self.rows <= 2 * TAIL:
+            x = self.shape.below(uniform(self.rows, entropy))
+            weights = np.ones(self.rows, dtype=np.int64)
+        else:
+            ends = [
+                self.shape.below(self._extremes(entropy)),
+                self.shape.above(self._extremes(entropy)),
+            ]
+            x = np.concatenate([*ends, self.middle])
+            weights = np.concatenate([np.ones(2 * TAIL, dtype=np.int64), self.weights])
+        q = self.lattice.quantise(x)
+        order = np.argsort(q, kind="stable")
+        return Table(q[order], weights[order])
+
+    def _extremes(self, entropy: Entropy) -> Array:
+        """Probabilities beyond the most extreme records of one side, the least first.
+
+        The i-th of n sorted uniforms is the sum of i exponentials over that of n + 1, which is
+        n but for a share of 1/sqrt(n); the two ends are independent to the same order.
+        """
+        upto = np.cumsum(-np.log(uniform(TAIL, entropy)))
+        smallest: Array = np.minimum(upto / self.rows, 0.5)
+        return smallest
+
+
+def _strata(rows: int, half: int) -> tuple[Array, Integers]:
+    """Probabilities in the middle of the strata of ranks [TAIL, half), and their rows."""
+    largest = max(1, rows // _STRATA)
+    starts = [TAIL]
+    while starts[-1] < half:
+        starts.append(min(half, starts[-1] + max(1, min(starts[-1] // _FINENESS, largest))))
+    edges = np.array(starts, dtype=np.int64)
+    return (edges[:-1] + edges[1:]) / (2.0 * rows), np.diff(edges)
+
+
+def uniform(count: int, entropy: Entropy) -> Array:
+    """Uniform numbers in (0, 1)."""
+    return ((entropy.words(count) >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
-from modicum.plan.ranks import SyntheticRanks
-from modicum.plan.table import Table
+from modicum.plan.column import Table
 from modicum.steps import Ask
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.order_statistics import (
@@ -20,6 +19,7 @@ from modicum.summaries.order_statistics import (
     RankWindows,
     WindowSummary,
 )
+from modicum.summaries.sifting import Ranked
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import (
     BinCounts,
@@ -37,7 +37,7 @@ __all__ = ["SyntheticReader"]
 
 
 class SyntheticReader:
-    """Answers reductions from a :class:`~modicum.plan.table.Table`, and counts the passes.
+    """Answers reductions from a :class:`~modicum.plan.column.Table`, and counts the passes.
 
     Windows are kept in the order of the asks: the records around a rank are spread at random, so
     the table itself does not know where they are.
@@ -74,7 +74,7 @@ class SyntheticReader:
                 self.windows.append(WindowSummary(table.rows, start, values, q, reach))
                 return self.windows[-1]
             case RankWindows():
-                return SyntheticRanks(table, ask.reduction)
+                return _Ranks(table, ask.reduction)
             case Cuts():
                 return _cuts(table, ask.reduction, entropy)
             case BinCounts(cuts):
@@ -109,3 +109,38 @@ class _Subsample:
     def all(self) -> NDArray[np.int64]:
         """Every record."""
         return np.repeat(self._table.q, self._table.weights)
+
+
+class _Ranks:
+    """Records around several ranks of a table; between them ranks are interpolated."""
+
+    def __init__(self, table: Table, asked: RankWindows) -> None:
+        self.count = table.rows
+        self._table = table
+        spans: list[tuple[int, int]] = []
+        for start, stop in asked.ranks(table.rows):  # they overlap, or follow each other
+            if spans and start <= spans[-1][1]:
+                spans[-1] = spans[-1][0], max(spans[-1][1], stop)
+            else:
+                spans.append((start, stop))
+        parts = []
+        for start, stop in spans:
+            values, first, ties = np.unique(
+                table.at(start, stop, None), return_index=True, return_counts=True
+            )
+            parts.append(Ranked(values, first + start, ties))
+        self._known = Ranked.joined(parts)
+
+    def place(self, value: int) -> tuple[int, int]:
+        """Return about how many records lie below a value, and how many have it."""
+        fewest, most, ties = self._known.around(value, self.count)
+        below = int(self._table.weights[: np.searchsorted(self._table.q, value)].sum())
+        return min(max(below, fewest), most), ties
+
+    def below(self, value: int) -> int:
+        """Return about how many records lie below a value."""
+        return self.place(value)[0]
+
+    def between(self, start: int, stop: int) -> Ranked:
+        """Return the known values at positions from start to stop (exclusive)."""
+        return self._known.between(start, stop)

@@ -9,7 +9,7 @@ heuristic of Veach and Guibas 1995). Among runs of one kind the draws are strati
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
 from modicum.mechanisms.law import Law
-from modicum.mechanisms.linear_level import LinearLevelLaw
-from modicum.mechanisms.quantile import RankLaw
 from modicum.mechanisms.radius import RadiusDraw, quadrature
 from modicum.privacy.event import Event
 from modicum.release import Finding
@@ -43,17 +41,14 @@ class Part:
         Which one, and of how many.
     weight : float
         How much it counts, once its radii are drawn.
-    quantile : RankLaw or None
-        The law of its quantile, once that is drawn.
-    levels : LinearLevelLaw or None
-        The law of its trimmed mean, once that is drawn.
+    laws : dict of str to Law
+        What was drawn, by its label.
     """
 
     number: int
     runs: int
     weight: float = 1.0
-    quantile: RankLaw | None = None
-    levels: LinearLevelLaw | None = None
+    laws: dict[str, Law[Any]] = field(default_factory=dict)
 
 
 def steered(request: Question[Any], part: Part) -> Question[Any]:
@@ -72,12 +67,10 @@ def _steps(steps: Steps[Finding[Any]], part: Part) -> Steps[Finding[Any]]:
             step = steps.send(reply)
         except StopIteration as stop:
             return stop.value  # type: ignore[no-any-return]
-        if isinstance(step, Draw) and isinstance(step.law, RadiusDraw):
-            step = Draw(step.label, _Steered(step.law, part))
-        if isinstance(step, Draw) and isinstance(step.law, RankLaw) and part.quantile is None:
-            part.quantile = step.law
-        if isinstance(step, Draw) and isinstance(step.law, LinearLevelLaw):
-            part.levels = step.law
+        if isinstance(step, Draw):
+            part.laws[step.label] = step.law
+            if isinstance(step.law, RadiusDraw):
+                step = Draw(step.label, _Steered(step.law, part))
         reply = yield step
 
 
@@ -90,7 +83,6 @@ class _Steered(Law[tuple[int, ...]]):
 
     @property
     def event(self) -> Event:
-        """The original's."""
         return self.law.event
 
     def sample(self, entropy: Entropy) -> tuple[int, ...]:
@@ -115,11 +107,9 @@ class _Steered(Law[tuple[int, ...]]):
         return tuple(outcome)
 
     def log_density(self, outcome: tuple[int, ...]) -> float:
-        """The original's."""
         return self.law.log_density(outcome)
 
     def probes(self) -> Iterable[tuple[int, ...]]:
-        """The original's."""
         return self.law.probes()
 
 

@@ -1,42 +1,48 @@
-"""One synthetic release: what it would cost, and its expected error given what it clipped."""
+"""One synthetic release: what it costs, how wide its interval is, and its expected error."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from statistics import NormalDist
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modicum.array_release import ArrayAnswer
-from modicum.estimators.count import CountEvidence
-from modicum.estimators.histogram import HistogramEvidence
-from modicum.estimators.iqr import RangeEvidence
-from modicum.estimators.mean_evidence import MeanEvidence, NoisyTerm
-from modicum.estimators.quantile import QuantileEvidence
-from modicum.estimators.subset_mean import SubsetEvidence
-from modicum.estimators.sum_evidence import SumEvidence
-from modicum.estimators.variance_evidence import VarianceEvidence
-from modicum.exact.entropy import SeededEntropy
+from modicum.estimators.redrawn import NoisyLast
+from modicum.exact.entropy import Entropy, SeededEntropy
+from modicum.exact.lattice import Lattice
 from modicum.mechanisms.noise import LaplaceNoise, Noise
-from modicum.mechanisms.quantile import RankLaw
+from modicum.plan.column import Population, Shape, Table
 from modicum.plan.reader import SyntheticReader
 from modicum.plan.steering import Part, steered
-from modicum.plan.table import Table
 from modicum.privacy.unit import Unit
-from modicum.release import Answer, Entry, Finding
+from modicum.release import Entry, Finding
 from modicum.runners.live import run
 from modicum.runners.request import Question
 from modicum.status import resolved
+from modicum.steps import Ask
+from modicum.summaries.order_statistics import WindowSummary
 
-__all__ = ["Trial", "Truth", "trial"]
+__all__ = [
+    "Released",
+    "Trial",
+    "against",
+    "against_each",
+    "column_trials",
+    "level_error",
+    "middle",
+    "of_counts",
+    "rank_error",
+    "trial",
+]
 
-Truth = Fraction | Callable[[Answer], Fraction] | tuple[Fraction, ...] | None
+_ANY_LATTICE = Lattice.within((-2, 2))  # a count does not look at values
 _FEW = 256  # integer noise of at most this size is summed over, not sampled
 _STRIDE = 19  # 32 / golden ratio: pairs (i, 19 i mod 32) fill the square evenly
 
@@ -45,111 +51,175 @@ _STRIDE = 19  # 32 / golden ratio: pairs (i, 19 i mod 32) fill the square evenly
 class Trial:
     """What one synthetic release gave."""
 
-    weight: float
     error: float
     interval_width: float
     passes: int
     journal: tuple[Entry, ...]
     status: str
-    method: str | None
+    method: str
+    weight: float = 1.0
+
+
+class _Reader(Protocol):
+    @property
+    def passes(self) -> int: ...
+
+    def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]: ...
 
 
 def trial(
-    request: Question[Any], table: Table, truth: Truth, *, unit: Unit, number: int, runs: int
+    asked: Question[Any],
+    reader: _Reader,
+    error: Callable[[Any], float],
+    *,
+    unit: Unit,
+    seed: str,
 ) -> Trial:
-    """Run the estimator on a synthetic table, as one of several runs.
+    """Answer a question from synthetic data, at no cost, and tell the error of the answer."""
+    entropy = SeededEntropy(seed)
+    walk = run({"plan": asked}, reader, unit=unit, charge=lambda: None, entropy=entropy)["plan"]
+    answer = walk.answer
+    assert answer is not None
+    return Trial(
+        error=error(answer),
+        interval_width=_width(answer),
+        passes=reader.passes,
+        journal=tuple(walk.journal),
+        status=resolved(answer.status, answer.evidence).words,
+        method=answer.method or asked.method,
+    )
 
-    ``truth`` is the table's own statistic, from which the error is counted; a function of the
-    answer if it depends on which statistic that is of; or ``None`` for counts of bins that the
-    release chose: their noise is the error. Of several numbers the error and the width are
-    averages.
+
+def _width(answer: Any) -> float:
+    """Width of the 95 % interval; the mean one of several numbers."""
+    if isinstance(answer, ArrayAnswer):
+        low, high = answer.evidence.intervals(0.95, 3)
+        return float(np.mean(high - low))
+    lower, upper = answer.evidence.interval(0.95, 3)
+    return float(upper - lower)
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """A release of a synthetic column, of which the error is to be told.
+
+    Attributes
+    ----------
+    asked : Question
+    table : Table
+    windows : sequence of WindowSummary
+        The records around ranks that were read.
+    laws : mapping
+        The laws that were drawn from, by their labels.
+    answer : Answer or ArrayAnswer
+    """
+
+    asked: Question[Any]
+    table: Table
+    windows: Sequence[WindowSummary]
+    laws: dict[str, Any]
+    answer: Any
+
+    @property
+    def options(self) -> Any:
+        """What was chosen."""
+        return self.asked.options
+
+    @property
+    def lattice(self) -> Lattice:
+        """The public range and step."""
+        assert self.asked.lattice is not None
+        return self.asked.lattice
+
+    @property
+    def step(self) -> Fraction:
+        """The unit of the table's integers."""
+        return Fraction(self.lattice.step)
+
+
+Error = Callable[[Released], float]
+Number = int | Fraction
+
+
+def column_trials(
+    shape: Shape, error: Error, unit: Unit
+) -> Callable[[Question[Any], int, int], list[Trial]]:
+    """Return what answers questions from tables of a shape.
 
     The expected error is taken over the last draw's noise by its quantiles, and not by one
     sample, and wide radii are drawn more often than by chance: a few dozen runs then suffice.
     """
-    reader, part = SyntheticReader(table), Part(number, runs)
-    walk = run(
-        {"plan": steered(request, part)},
-        reader,
-        unit=unit,
-        charge=lambda: None,
-        entropy=SeededEntropy(f"plan, draws {number}"),
-    )["plan"]
-    assert walk.answer is not None
-    error, width = _judged(request, reader, table, truth, walk.answer, part)
-    return Trial(
-        weight=part.weight,
-        error=error,
-        interval_width=width,
-        passes=reader.passes,
-        journal=tuple(walk.journal),
-        status=resolved(walk.answer.status, walk.answer.evidence).words,
-        method=walk.answer.method,
-    )
+
+    def one(asked: Question[Any], table: Table, number: int, runs: int) -> Trial:
+        reader, part = SyntheticReader(table), Part(number, runs)
+
+        def error_of(answer: Finding[Any]) -> float:
+            return error(Released(asked, table, reader.windows, part.laws, answer))
+
+        seed = f"plan, draws {number}"
+        found = trial(steered(asked, part), reader, error_of, unit=unit, seed=seed)
+        return replace(found, weight=part.weight)
+
+    def simulated(asked: Question[Any], rows: int, runs: int) -> list[Trial]:
+        population = Population.of(shape, asked.lattice or _ANY_LATTICE, rows)
+        return [
+            one(asked, population.table(SeededEntropy(f"plan, table {i}")), i, runs)
+            for i in range(runs)
+        ]
+
+    return simulated
 
 
-def _judged(
-    request: Question[Any],
-    reader: SyntheticReader,
-    table: Table,
-    truth: Truth,
-    answer: Finding[Any],
-    part: Part,
-) -> tuple[float, float]:
-    """Error and width of the interval."""
-    if isinstance(answer, ArrayAnswer):
-        low, high = answer.evidence.intervals(0.95, 3)
-        width = float(np.mean(high - low))
-        if isinstance(answer.evidence, HistogramEvidence):
-            return _count_error(answer.evidence.noise, truth), width
-        assert isinstance(truth, tuple)
-        errors = [abs(float(a - b)) for a, b in zip(answer.values, truth, strict=True)]
-        return math.fsum(errors) / len(errors), width
-    assert isinstance(answer, Answer)
-    if callable(truth):
-        truth = truth(answer)
-    assert isinstance(truth, Fraction)
-    lower, upper = answer.evidence.interval(0.95, 3)
-    return _error(request, reader, table, truth, answer, part), upper - lower
+def against(truth: Callable[[Released], Number]) -> Error:
+    """Count the error of one number from that of the table, over the last noise if it is one."""
+
+    def error(run: Released) -> float:
+        true = truth(run)
+        return math.fsum(chance * abs(float(value - true)) for value, chance in _values(run))
+
+    return error
 
 
-def _error(
-    request: Question[Any],
-    reader: SyntheticReader,
-    table: Table,
-    truth: Fraction,
-    answer: Answer,
-    part: Part,
-) -> float:
-    if part.quantile is not None and isinstance(answer.evidence, QuantileEvidence):
-        assert request.lattice is not None
-        return _rank_error(part.quantile) * request.lattice.step
-    if part.levels is not None:
-        assert request.lattice is not None
-        return part.levels.distance() * request.lattice.step
-    if isinstance(answer.evidence, RangeEvidence):
-        assert request.lattice is not None
-        low, high = (_middle(w.values, w.below, w.q * w.count) for w in reader.windows)
-        truth = (high - low) * Fraction(request.lattice.step)
-    return math.fsum(chance * abs(float(value - truth)) for value, chance in _values(answer, table))
+def against_each(truths: Callable[[Released], Sequence[Fraction]]) -> Error:
+    """Count the mean error of several numbers from those of the table."""
+
+    def error(run: Released) -> float:
+        pairs = zip(run.answer.values, truths(run), strict=True)
+        errors = [abs(float(value - true)) for value, true in pairs]
+        return math.fsum(errors) / len(errors)
+
+    return error
 
 
-def _count_error(noise: Noise, truth: Truth) -> float:
-    """Expected error of a bin's count; without a truth, of one that stays above 0."""
-    z, chances = (
-        np.array(column, dtype=np.float64) for column in zip(*_points(noise), strict=True)
-    )
-    if truth is None:
-        return float(chances @ np.abs(z))
-    assert isinstance(truth, tuple)
-    counts = np.array(truth, dtype=np.float64)
-    errors = [float(chances @ np.abs(np.maximum(count + z, 0) - count)) for count in counts]
-    return math.fsum(errors) / len(errors)
+def of_counts(truths: Callable[[Released], Sequence[int] | None]) -> Error:
+    """Expect the mean error of counts over their noise; without truths, of one above 0."""
+
+    def error(run: Released) -> float:
+        z, chances = (
+            np.array(column, dtype=np.float64)
+            for column in zip(*_points(run.answer.evidence.noise), strict=True)
+        )
+        counts = truths(run)
+        if counts is None:
+            return float(chances @ np.abs(z))
+        errors = [
+            float(chances @ np.abs(np.maximum(count + z, 0) - count))
+            for count in np.array(counts, dtype=np.float64)
+        ]
+        return math.fsum(errors) / len(errors)
+
+    return error
 
 
-def _rank_error(law: RankLaw) -> float:
-    """Expected distance of a draw from the middle of the quantile, in lattice steps."""
-    truth = _middle(law.values, law.below, law.q * law.count)
+def level_error(label: str) -> Error:
+    """Expect the distance of a draw by lengths of intervals from the middle of the shortest."""
+    return lambda run: run.laws[label].distance() * run.lattice.step
+
+
+def rank_error(run: Released) -> float:
+    """Expect the distance of a quantile's draw from its middle."""
+    law = run.laws["quantile"]
+    truth = middle(law.values, law.below, law.q * law.count)
     runs = law.runs()
     weights = runs.lengths * np.exp(-float(law.rate) * (runs.losses - runs.losses.min()))
     # A stretch is uniform on its integers; one that holds the truth is cut there.
@@ -157,48 +227,34 @@ def _rank_error(law: RankLaw) -> float:
     right = np.maximum(runs.starts + runs.lengths - 1 - truth, 0).astype(np.float64)
     span = np.maximum(runs.lengths - 1, 1)
     inside = (left > 0) & (right > 0)
-    middle = np.maximum(left, right) - (runs.lengths - 1) / 2
-    distance = np.where(inside, (left**2 + right**2) / (2 * span), middle)
-    return float(weights @ distance / weights.sum())
+    outside = np.maximum(left, right) - (runs.lengths - 1) / 2
+    distance = np.where(inside, (left**2 + right**2) / (2 * span), outside)
+    return float(weights @ distance / weights.sum()) * run.lattice.step
 
 
-def _middle(values: NDArray[np.int64], below: int, rank: Fraction) -> int:
+def middle(values: NDArray[np.int64], below: int, rank: Fraction) -> int:
     """Between the lowest and the highest record that are a quantile."""
     ends = (math.ceil(rank) - 1, math.floor(rank))
     places = [min(max(end - below, 0), len(values) - 1) for end in ends]
     return sum(int(values[place]) for place in places) // 2
 
 
-def _values(answer: Answer, table: Table) -> Iterator[tuple[Fraction, float]]:
+def _values(run: Released) -> Iterator[tuple[Fraction, float]]:
     """Answers which other outcomes of the last draw would have given, and their chances.
 
     Where the last draw is no noise, there is this answer alone.
     """
-    match evidence := answer.evidence:
-        case MeanEvidence():
-            clipped = table.clipped_sum(evidence.lo, evidence.hi)
-            deviation = clipped - evidence.rough * table.rows
-            for z, chance in _points(evidence.noise.noise):
-                yield replace(evidence, deviation=deviation + z).value, chance
-        case SumEvidence(noise=NoisyTerm(noise)):
-            clipped = table.clipped_sum(evidence.lo, evidence.hi)
-            for z, chance in _points(noise):
-                yield replace(evidence, noisy=clipped + z).value, chance
-        case SubsetEvidence(lo=lo, hi=hi, noise=term):
-            left = table.clipped_sum(lo, hi) - lo * table.rows
-            right = (hi - lo) * table.rows - left
-            for (z, other), chance in _pairs(term.noise):
-                yield replace(evidence, left=left + z, right=right + other).value, chance
-        case VarianceEvidence(lo=lo, hi=hi, rough=rough, noise=term):
-            squares = table.squares(lo, hi, rough.value)
-            rest = evidence.reach**2 * table.rows - squares
-            for (z, other), chance in _pairs(term.noise):
-                yield replace(evidence, sums=(squares + z, rest + other)).value, chance
-        case CountEvidence(noise=noise):
-            for z, chance in _points(noise):
-                yield Fraction(max(table.rows + z, 0)), chance
-        case _:
-            yield answer.value, 1.0
+    evidence = run.answer.evidence
+    if not isinstance(evidence, NoisyLast):
+        yield run.answer.value, 1.0
+        return
+    noises, value = evidence.redrawn(run.table)
+    if len(noises) == 1:
+        for z, chance in _points(*noises):
+            yield value(z), chance
+    else:
+        for pair, chance in _pairs(noises[0]):
+            yield value(*pair), chance
 
 
 def _pairs(noise: Noise) -> Iterator[tuple[tuple[int, int], float]]:

@@ -1,0 +1,244 @@
+"""Synthetic rows of several columns, and the errors of releases from them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.array_release import ArrayAnswer
+from modicum.errors import InvalidArgument
+from modicum.exact.entropy import Entropy, SeededEntropy
+from modicum.exact.lattice import Lattice
+from modicum.frames.people import TableReader
+from modicum.frames.source import open_source
+from modicum.plan.column import is_number, uniform
+from modicum.plan.trial import Trial, trial
+from modicum.privacy.unit import Unit
+from modicum.runners.request import Question
+from modicum.steps import Ask
+
+__all__ = [
+    "Columns",
+    "Regression",
+    "ReleasedRows",
+    "columns_of",
+    "columns_trials",
+    "explained_loss",
+    "mean_distance",
+    "mean_entry",
+    "regression_of",
+    "variance_lack",
+]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Normal columns with a correlation of any two.
+
+    Attributes
+    ----------
+    sd : tuple of float
+        Standard deviation of each column; of the explaining ones for a regression.
+    correlation : float
+    mean : float
+        Of every column.
+    """
+
+    sd: tuple[float, ...]
+    correlation: float
+    mean: float
+
+    def rows(self, n: int, entropy: SeededEntropy) -> Floats:
+        """Make rows up."""
+        z = _normal(n, len(self.sd) + 1, entropy)
+        common, own = math.sqrt(self.correlation), math.sqrt(1 - self.correlation)
+        found: Floats = self.mean + np.array(self.sd) * (own * z[:, 1:] + common * z[:, :1])
+        return found
+
+    def words(self, _lattice: Lattice) -> str:
+        """Say it, after the number of rows."""
+        low, high = min(self.sd), max(self.sd)
+        spread = f"sd {low:g}" if low == high else f"sd {low:g} to {high:g}"
+        return f" of {len(self.sd)} normal columns with {spread}, correlation {self.correlation:g}"
+
+    def to_dict(self, lattice: Lattice) -> dict[str, object]:
+        """Write it and the range as JSON types."""
+        guess = {"sd": list(self.sd), "correlation": self.correlation, "mean": self.mean}
+        return {**guess, "within": [lattice.lo, lattice.hi]}
+
+
+@dataclass(frozen=True, slots=True)
+class Regression(Columns):
+    """Columns, and behind them one that they explain, all alike.
+
+    Attributes
+    ----------
+    r2 : float
+        Share of its variance that they explain.
+    target_sd : float
+        Its standard deviation.
+    """
+
+    r2: float
+    target_sd: float
+
+    def rows(self, n: int, entropy: SeededEntropy) -> Floats:
+        """Make rows up."""
+        x = super(Regression, self).rows(n, entropy)
+        standard = ((x - self.mean) / np.array(self.sd)).sum(axis=1)
+        size = math.sqrt(len(self.sd) * (1 + (len(self.sd) - 1) * self.correlation))
+        noise = _normal(n, 1, entropy)[:, 0]
+        y = math.sqrt(self.r2) * standard / size + math.sqrt(1 - self.r2) * noise
+        return np.column_stack([x, self.target_sd * y])
+
+
+def _normal(rows: int, width: int, entropy: SeededEntropy) -> Floats:
+    """Independent standard normal numbers, by Box and Muller."""
+    half = (rows * width + 1) // 2
+    u = uniform(2 * half, entropy)
+    radius, angle = np.sqrt(-2 * np.log(u[:half])), 2 * np.pi * u[half:]
+    both = np.concatenate([radius * np.cos(angle), radius * np.sin(angle)])
+    return both[: rows * width].reshape(rows, width)
+
+
+def columns_of(
+    _lattice: Lattice, *, sd: Sequence[float], correlation: float = 0.0, mean: float = 0.0
+) -> Columns:
+    """Check a guess of several columns.
+
+    Parameters
+    ----------
+    sd : sequence of float
+        A guess of each column's standard deviation, positive; its length is the number of columns.
+    correlation : float
+        A guess of the correlation of any two columns, in [0, 1).
+    mean : float
+        A guess of the columns' mean: far means cost accuracy.
+
+    Raises
+    ------
+    InvalidArgument
+        If one of them is none of these.
+    """
+    spreads = _listed(sd)
+    if not spreads or not all(is_number(each) and each > 0 for each in spreads):
+        raise InvalidArgument(f"sd must be a list of positive numbers, one a column, got {sd!r}")
+    if not (is_number(correlation) and 0 <= correlation < 1):
+        raise InvalidArgument(f"correlation must lie in [0, 1), got {correlation!r}")
+    if not is_number(mean):
+        raise InvalidArgument(f"mean must be a finite number, got {mean!r}")
+    return Columns(tuple(float(each) for each in spreads), float(correlation), float(mean))
+
+
+def _listed(x: object) -> tuple[Any, ...]:
+    """Members of a list or an array; none of anything else."""
+    return tuple(x) if isinstance(x, Sequence | np.ndarray) and not isinstance(x, str) else ()
+
+
+def regression_of(
+    lattice: Lattice,
+    *,
+    sd: Sequence[float],
+    r2: float,
+    correlation: float = 0.0,
+    mean: float = 0.0,
+    target_sd: float = 1.0,
+) -> Regression:
+    """Check a guess of columns and of one that they explain; errors as :func:`columns_of`.
+
+    Parameters
+    ----------
+    sd, correlation, mean
+        As for :func:`modicum.plan.covariance`, of the explaining columns. The explained one depends
+        on all of them alike.
+    r2 : float
+        A guess of the share of the explained column's variance that they explain, in (0, 1).
+    target_sd : float
+        A guess of the explained column's standard deviation.
+    """
+    made = columns_of(lattice, sd=sd, correlation=correlation, mean=mean)
+    if not (is_number(r2) and 0 < r2 < 1):
+        raise InvalidArgument(f"r2 must lie strictly between 0 and 1, got {r2!r}")
+    if not (is_number(target_sd) and target_sd > 0):
+        raise InvalidArgument(f"target_sd must be a positive number, got {target_sd!r}")
+    return Regression(made.sd, made.correlation, made.mean, r2, target_sd)
+
+
+class _CountingReader(TableReader):
+    """Reads synthetic rows, and counts the passes."""
+
+    __slots__ = ("passes",)
+
+    def __init__(self, x: Floats) -> None:
+        super().__init__(open_source(x))
+        self.passes = 0
+
+    def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
+        self.passes += 1
+        return super().read(asks, entropy)
+
+
+class ReleasedRows(NamedTuple):
+    """A release of synthetic rows, of which the error is to be told."""
+
+    columns: Columns
+    x: Floats
+    answer: ArrayAnswer
+
+    @property
+    def values(self) -> Floats:
+        """The answer as an array."""
+        values = np.array([float(value) for value in self.answer.values])
+        return values.reshape([len(axis) for axis in self.answer.axes])
+
+
+def columns_trials(
+    columns: Columns, error: Callable[[ReleasedRows], float], unit: Unit
+) -> Callable[[Question[Any], int, int], list[Trial]]:
+    """Return what answers questions from rows of such columns."""
+
+    def one(asked: Question[Any], rows: int, number: int) -> Trial:
+        assert asked.lattice is not None
+        x = columns.rows(rows, SeededEntropy(f"rows {number}"))
+        x = np.clip(x, asked.lattice.lo, asked.lattice.hi)
+
+        def error_of(answer: ArrayAnswer) -> float:
+            return error(ReleasedRows(columns, x, answer))
+
+        return trial(asked, _CountingReader(x), error_of, unit=unit, seed=f"plan {number}")
+
+    return lambda asked, rows, runs: [one(asked, rows, number) for number in range(runs)]
+
+
+def mean_distance(run: ReleasedRows) -> float:
+    """L2 distance of the means from those of the rows."""
+    return float(np.linalg.norm(run.values - run.x.mean(axis=0)))
+
+
+def mean_entry(run: ReleasedRows) -> float:
+    """Mean error of an entry of a covariance matrix, in standard deviations of its two columns."""
+    apart = np.abs(run.values - np.cov(run.x.T, bias=True))
+    return float((apart / np.outer(run.columns.sd, run.columns.sd)).mean())
+
+
+def variance_lack(run: ReleasedRows) -> float:
+    """Share of the variance along the best components that these lack."""
+    matrix, directions = np.atleast_2d(np.cov(run.x.T)), run.values
+    best = np.linalg.eigvalsh(matrix)[::-1][: len(directions)].sum()
+    return float(1 - np.trace(directions @ matrix @ directions.T) / best)
+
+
+def explained_loss(run: ReleasedRows) -> float:
+    """Share of the explained variance that a regression loses against the best one."""
+    y = run.x[:, -1]
+    table = np.column_stack([np.ones(len(y)), run.x[:, :-1]])
+    best = np.linalg.lstsq(table, y, rcond=None)[0]
+    squares = [float(np.mean((y - table @ each) ** 2)) for each in (run.values, best)]
+    return (squares[0] - squares[1]) / max(float(np.var(y)), math.ulp(0.0))

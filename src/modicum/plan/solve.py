@@ -1,0 +1,241 @@
+"""Solve a plan: synthetic releases at a price and a size, and a search for what is missing."""
+
+from __future__ import annotations
+
+import math
+import operator
+import statistics
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from modicum.errors import InvalidArgument
+from modicum.plan.column import is_number
+from modicum.plan.trial import Trial
+from modicum.privacy.budget import Budget, pure
+from modicum.runners.request import Question
+
+__all__ = ["Effort", "Found", "Simulated", "Task", "least_enough", "round_up"]
+
+Simulated = Callable[[Question[Any], int, int], Sequence[Trial]]
+
+_CORRECTIONS = 4
+_LARGEST_EPSILON = 100.0
+_CLOSE = 1.05  # finer than the simulation is certain
+_STEPS = 40
+_LARGEST_JUMP = 100.0
+
+
+class Effort(NamedTuple):
+    """How plans from one kind of data are searched.
+
+    Attributes
+    ----------
+    columns : int
+        How many are read together.
+    runs, search_runs : int
+        Synthetic releases of an answer, and of a step of the search: enough to come close.
+    least_epsilon : float
+    most_rows : int
+    limit, hint : str
+        ``most_rows`` in words, and what to do beyond.
+    first_rows : float
+        Where a search for rows begins.
+    further : callable
+        ``further(error, wanted)`` is the factor by which a price or a size grows that was found,
+        but whose error turns out to be too large.
+    weighted : bool
+        Whether runs count differently: radii are not drawn by chance.
+    """
+
+    columns: int
+    runs: int
+    search_runs: int
+    least_epsilon: float
+    most_rows: int
+    limit: str
+    hint: str
+    first_rows: float
+    further: Callable[[float, float], float]
+    weighted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A price and a number of rows, and what synthetic releases gave there."""
+
+    price: Budget
+    rows: int
+    trials: Sequence[Trial]
+    weighted: bool
+
+    @property
+    def error(self) -> float:
+        """Expected absolute error."""
+        weights = [t.weight for t in self.trials]
+        errors = [t.error for t in self.trials]
+        return math.fsum(map(operator.mul, weights, errors)) / math.fsum(weights)
+
+    @property
+    def interval_width(self) -> float:
+        """Median width of the 95 % interval."""
+        if not self.weighted:
+            return statistics.median(t.interval_width for t in self.trials)
+        ordered = sorted((t.interval_width, t.weight) for t in self.trials)
+        upto = list(accumulate(weight for _, weight in ordered))
+        return ordered[bisect_left(upto, upto[-1] / 2)][0]
+
+    def fields(self) -> Any:
+        """Those fields of a :class:`~modicum.plan.card.Plan` that releases tell."""
+        statuses = [t.status for t in self.trials]
+        methods = [t.method for t in self.trials]
+        return {
+            "method": max(methods, key=methods.count),
+            "budget": self.price,
+            "n": self.rows,
+            "error": self.error,
+            "interval_width": self.interval_width,
+            "passes": max(t.passes for t in self.trials),
+            "events": tuple((entry.label, entry.event) for entry in self.trials[0].journal),
+            "status": max(statuses, key=statuses.count),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A question whose ``budget=`` is open, and how it is answered from synthetic data.
+
+    Attributes
+    ----------
+    question : callable
+        ``question(budget=...)`` is a :class:`~modicum.runners.request.Question`.
+    simulated : callable
+        ``simulated(question, rows, runs)`` makes synthetic releases.
+    effort : Effort
+    """
+
+    question: Callable[..., Question[Any]]
+    simulated: Simulated
+    effort: Effort
+
+    def solve(self, price: Budget | None, n: object, error: object) -> Found:
+        """Find which of price, rows and error is missing, and the error there.
+
+        Raises
+        ------
+        InvalidArgument
+            If not exactly two are given, if one is not positive, or if no price or size in the
+            searched range is enough.
+        """
+        rows = None if n is None else self._checked_rows(n)
+        wanted = None if error is None else _checked_error(error)
+        if [price, rows, wanted].count(None) != 1:
+            raise InvalidArgument(
+                "of the price (epsilon=, rho= or budget=), n= and error= give exactly two; "
+                "the third is found"
+            )
+        if wanted is None:
+            assert price is not None
+            assert rows is not None
+            return self._found(price, rows, self.effort.runs)
+        return self._search(price, rows, wanted)
+
+    def _found(self, price: Budget, rows: int, runs: int) -> Found:
+        asked = self.question(budget=price).of_width(self.effort.columns, price.kind)
+        trials = self.simulated(asked, rows, runs)
+        return Found(price, rows, trials, self.effort.weighted)
+
+    def _search(self, price: Budget | None, rows: int | None, wanted: float) -> Found:
+        """Find the least price for a size, or the least size for a price."""
+        effort = self.effort
+        if price is None:
+            low, high, start = effort.least_epsilon, _LARGEST_EPSILON, 1.0
+        else:
+            low, high = 1.0, float(effort.most_rows)
+            start = min(effort.first_rows, high)
+
+        def found(x: float, runs: int) -> Found:
+            if price is not None:
+                return self._found(price, min(math.ceil(round_up(x)), effort.most_rows), runs)
+            assert rows is not None
+            return self._found(pure(round_up(x)), rows, runs)
+
+        x = least_enough(
+            lambda x: found(x, effort.search_runs).error, wanted, start=start, low=low, high=high
+        )
+        for _ in range(_CORRECTIONS):
+            if x is None or x > high:
+                break
+            here = found(x, effort.runs)
+            if here.error <= wanted:
+                return here
+            x *= effort.further(here.error, wanted)
+        where = "ε up to 100 for this shape"
+        if price is not None:
+            where = f"n up to {effort.limit} for this shape{effort.hint}"
+        raise InvalidArgument(f"error={wanted:g} cannot be reached by any {where}")
+
+    def _checked_rows(self, n: object) -> int:
+        effort = self.effort
+        if not (is_number(n) and n == n // 1 and 1 <= n <= effort.most_rows):
+            limit = f"from 1 to {effort.limit}, got {n!r}{effort.hint}"
+            raise InvalidArgument(f"n must be a whole number {limit}")
+        return int(n)
+
+
+def _checked_error(error: object) -> float:
+    if not (is_number(error) and error > 0):
+        raise InvalidArgument(f"error must be a positive number, got {error!r}")
+    return float(error)
+
+
+def round_up(x: float, digits: int = 3) -> float:
+    """Round up to a few significant digits.
+
+    Examples
+    --------
+    >>> round_up(0.083412), round_up(1234.0), round_up(0.5)
+    (0.0835, 1240.0, 0.5)
+    """
+    text = f"{x:.{digits - 1}e}"
+    if float(text) < x:
+        mantissa, _, exponent = text.partition("e")
+        text = f"{float(mantissa) + 10.0 ** (1 - digits):.{digits - 1}f}e{exponent}"
+    return float(text)
+
+
+def least_enough(
+    error_at: Callable[[float], float], wanted: float, *, start: float, low: float, high: float
+) -> float | None:
+    """Return about the least x in [low, high] with ``error_at(x) <= wanted``, or None.
+
+    Errors are about proportional to 1/x, but for a jump where data become too few; so a step
+    first trusts that, and falls back to halving the bracket.
+
+    Examples
+    --------
+    >>> least_enough(lambda x: 5 / x, 1, start=1, low=0.01, high=100)
+    5.0
+    """
+    bad, good = low / _CLOSE, math.inf
+    x = start
+    for _ in range(_STEPS):
+        error = error_at(x)
+        if error <= wanted:
+            good = x
+            if x <= low or error >= wanted / _CLOSE:
+                return x
+        elif x >= high:
+            return None
+        else:
+            bad = x
+        if good <= bad * _CLOSE:
+            return good
+        factor = error / wanted if error > 0 else 0.0
+        x = x * min(max(factor, 1 / _LARGEST_JUMP), _LARGEST_JUMP)
+        if not bad < x < good:
+            x = math.sqrt(bad * good) if good < math.inf else bad * 2
+        x = min(max(x, low), high)
+    return good if good < math.inf else None

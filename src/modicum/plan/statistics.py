@@ -1,0 +1,307 @@
+"""Plan a release: one function for what is asked, and one of the same name as each question.
+
+:func:`release` plans. The others call it, with a signature and a documentation which follow from
+those of the question, of what reads the guess, and of :func:`release` itself; what a statistic has
+of its own is its row in :data:`~modicum.plan.rows.ROWS`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Callable, Collection
+from functools import partial
+from inspect import Parameter, Signature
+from typing import Any, Protocol
+
+from modicum import request as ask
+from modicum.errors import InvalidArgument, WrongCall
+from modicum.hints import did_you_mean
+from modicum.plan.card import Plan
+from modicum.plan.column import Shape
+from modicum.plan.rows import ROWS, Row
+from modicum.plan.solve import Task
+from modicum.privacy.budget import Budget, Number, chosen_budget, pure
+from modicum.privacy.unit import Unit, checked_unit
+from modicum.runners.request import Question
+
+__all__ = [
+    "cdf",
+    "clipped_mean_vector",
+    "count",
+    "covariance",
+    "expectile",
+    "find_words",
+    "histogram",
+    "huber_location",
+    "iqr",
+    "linear_regression",
+    "lp_location",
+    "maximum",
+    "mean",
+    "mean_vector",
+    "median",
+    "minimum",
+    "monotone",
+    "pca",
+    "quantile",
+    "quantiles",
+    "release",
+    "std",
+    "sum",
+    "trimmed_mean",
+    "variance",
+    "winsorized_mean",
+]
+
+Builder = Callable[..., Question[Any]]
+_PRICE = ("epsilon", "rho", "budget")
+
+
+def release(question: Builder, /, **asked: Any) -> Plan:
+    """Plan the release that answers a question: its error, or what an error needs.
+
+    Parameters
+    ----------
+    question : callable
+        A function of :mod:`modicum.request`, such as ``request.mean``.
+    **asked
+        Its arguments but for the column and the price, and what the plan of its name takes besides:
+        ``release(request.mean, ...)`` is ``plan.mean(...)``.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    InvalidArgument
+        As the plan of its name; if it has none.
+
+    Examples
+    --------
+    >>> from modicum import request
+    >>> release(request.count, error=10) == count(error=10)
+    True
+    """
+    known, name = _signature(question).parameters, question.__name__
+    if unknown := [each for each in asked if each not in known]:
+        meant = did_you_mean(unknown[0], known)
+        raise WrongCall(f"{name}() has no argument {unknown[0]!r}{meant}")
+    given = {each: parameter.default for each, parameter in known.items()} | asked
+    if needed := [each for each, value in given.items() if value is Parameter.empty]:
+        raise WrongCall(f"{name}() needs {', '.join(f'{each}=' for each in needed)}")
+    return _planned(question, **given)
+
+
+def _planned(
+    question: Builder,
+    *,
+    n: int | None = None,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    error: float | None = None,
+    unit: Unit | None = None,
+    **asked: Any,
+) -> Plan:
+    """Plan a release.
+
+    Parameters
+    ----------
+    question : callable
+    n : int, optional
+        Number of rows.
+    epsilon, rho, budget : number, number, Budget, optional
+        At most one: the price. If none is given, the pure ε is found.
+    error : float, optional
+        Wanted expected error: the mean absolute difference from the statistic without privacy, if
+        nothing else is said above.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    **asked
+        Options of the question, and the guess of the data.
+
+    Returns
+    -------
+    Plan
+        ``error`` is usually within 20 % of the average of releases; sampling error comes on top.
+
+    Raises
+    ------
+    InvalidArgument
+        As the question; for a bad guess; if more or less is given than said above; if no ε up to
+        100, or no n of those that are searched, is enough for the error.
+    """
+    row, own = _row(question), _own(question)
+    guessed = {name: value for name, value in asked.items() if name not in own}
+    options = {name: value for name, value in asked.items() if name in own}
+    price = None
+    if any(each is not None for each in (epsilon, rho, budget)):
+        price = chosen_budget(epsilon, rho, budget)
+    sample = question(budget=pure(1) if price is None else price, **options)
+    data, person = row.guess.read(sample.lattice, **guessed), checked_unit(unit)
+    task = Task(
+        partial(question, **options),
+        row.guess.trials(data, row.error, person),
+        row.guess.effort(data),
+    )
+    found = task.solve(price, n, error)
+    shown: dict[str, Any] = {
+        field: getattr(sample.options, name, None) for field, name in row.shown.items()
+    }
+    if row.sampled and isinstance(data, Shape):
+        shown["sampling_error"] = data.sd / math.sqrt(found.rows)
+    return Plan(
+        statistic=sample.statistic,
+        unit=person,
+        wanted=error,
+        lattice=None if data is None else sample.lattice,
+        shape=data,
+        meaning=row.meaning,
+        **shown,
+        **found.fields(),
+    )
+
+
+def _row(question: Builder) -> Row:
+    name = getattr(question, "__name__", "")
+    if name not in ROWS or getattr(ask, name) is not question:
+        raise InvalidArgument(
+            f"plans are of questions such as modicum.request.mean, got {question!r}"
+        )
+    return ROWS[name]
+
+
+def _own(question: Builder) -> dict[str, Parameter]:
+    """Parameters of a question that its plan takes too."""
+    left_out = ("column", "columns", *_PRICE, *_row(question).without)
+    known = inspect.signature(question).parameters
+    return {name: each for name, each in known.items() if name not in left_out}
+
+
+def _guessed(row: Row) -> dict[str, Parameter]:
+    """Parameters of a guess."""
+    known = inspect.signature(row.guess.read).parameters
+    return {name: each for name, each in known.items() if each.kind is Parameter.KEYWORD_ONLY}
+
+
+def _signature(question: Builder) -> Signature:
+    """Put what is asked, the guess and what is given in order."""
+    row, own = _row(question), _own(question)
+    names = list(inspect.signature(question).parameters)
+    later = names[names.index("budget") :]
+    given = inspect.signature(_planned).parameters
+    guess = _guessed(row)
+    n = given["n"].replace(default=row.n)
+    return Signature(
+        [
+            *(each for name, each in own.items() if name not in later),
+            *(each for each in guess.values() if each.default is Parameter.empty),
+            n if row.n is None else n.replace(annotation="int"),
+            *(given[name] for name in (*_PRICE, "error")),
+            *(each for each in guess.values() if each.default is not Parameter.empty),
+            *(each for name, each in own.items() if name in later),
+            given["unit"],
+        ],
+        return_annotation="Plan",
+    )
+
+
+def find_words(n: Parameter, names: tuple[str, str]) -> str:
+    """Say what is given and what is found, by the default of ``n`` and names of it and the error.
+
+    Examples
+    --------
+    >>> find_words(inspect.signature(count).parameters["n"], ("n", "error"))
+    'Give the price or error: the other is found.'
+    """
+    if n.default is None:
+        return "Give two of the price, {} and {}: the third is found.".format(*names)
+    if n.default is Parameter.empty:
+        return "Give {}, and the price or {}: the other is found.".format(*names)
+    return f"Give the price or {names[1]}: the other is found."
+
+
+def _documentation(question: Builder) -> str:
+    row, own, n = _row(question), _own(question), _signature(question).parameters["n"]
+    texts = [*_described(question, own), *_described(row.guess.read, _guessed(row))]
+    known = {name for text in texts for name in _names(text)}
+    if lacking := [name for name in own if name not in known]:
+        texts.insert(0, f"{', '.join(lacking)}\n    As for :func:`modicum.{question.__name__}`.")
+    texts += _described(_planned, ("n", *_PRICE, "error", "unit"))
+    outcome = "".join((inspect.getdoc(_planned) or "").partition("Returns\n")[1:])
+    find = find_words(n, ("``n``", "``error``"))
+    return (
+        f"{row.about}\n\n{find}\n\nParameters\n----------\n"
+        + "\n".join(texts)
+        + f"\n\n{outcome}\n\nExamples\n--------\n{row.example}\n"
+    )
+
+
+def _described(function: Callable[..., Any], wanted: Collection[str]) -> list[str]:
+    """Entries of those parameters in a documentation."""
+    section = re.search(
+        r"Parameters\n-+\n(.*?)(\n\n|\Z)", inspect.getdoc(function) or "", re.DOTALL
+    )
+    entries = [] if section is None else re.findall(r"^\S.*(?:\n +.*)*", section[1], re.MULTILINE)
+    return [entry for entry in entries if all(name in wanted for name in _names(entry))]
+
+
+def _names(entry: str) -> list[str]:
+    """Parameters that an entry describes."""
+    return entry.partition("\n")[0].partition(" : ")[0].split(", ")
+
+
+class Planner(Protocol):
+    """A plan of one statistic; its signature names the other arguments."""
+
+    def __call__(
+        self,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        error: float | None = None,
+        unit: Unit | None = None,
+        **asked: Any,
+    ) -> Plan: ...
+
+
+def _plan_of(question: Builder) -> Planner:
+    """Return :func:`release` of a question, as a function with its name, signature and words."""
+
+    def planner(**asked: Any) -> Plan:
+        return release(question, **asked)
+
+    planner.__name__ = planner.__qualname__ = question.__name__
+    planner.__signature__ = _signature(question)  # type: ignore[attr-defined]
+    planner.__doc__ = _documentation(question)
+    return planner
+
+
+cdf = _plan_of(ask.cdf)
+clipped_mean_vector = _plan_of(ask.clipped_mean_vector)
+count = _plan_of(ask.count)
+covariance = _plan_of(ask.covariance)
+expectile = _plan_of(ask.expectile)
+histogram = _plan_of(ask.histogram)
+huber_location = _plan_of(ask.huber_location)
+iqr = _plan_of(ask.iqr)
+linear_regression = _plan_of(ask.linear_regression)
+lp_location = _plan_of(ask.lp_location)
+maximum = _plan_of(ask.maximum)
+mean = _plan_of(ask.mean)
+mean_vector = _plan_of(ask.mean_vector)
+median = _plan_of(ask.median)
+minimum = _plan_of(ask.minimum)
+monotone = _plan_of(ask.monotone)
+pca = _plan_of(ask.pca)
+quantile = _plan_of(ask.quantile)
+quantiles = _plan_of(ask.quantiles)
+std = _plan_of(ask.std)
+sum = _plan_of(ask.sum)
+trimmed_mean = _plan_of(ask.trimmed_mean)
+variance = _plan_of(ask.variance)
+winsorized_mean = _plan_of(ask.winsorized_mean)
