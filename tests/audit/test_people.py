@@ -18,7 +18,7 @@ from modicum import request as ask
 from modicum.audit.pairs import Remembered
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.frames.people import reader_of
+from modicum.frames.persons import reader_of
 from modicum.privacy.budget import approx, pure
 from modicum.privacy.event import Pure, event_of
 from modicum.runners.replay import replay

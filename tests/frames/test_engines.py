@@ -11,8 +11,8 @@ import pytest
 import modicum as mo
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
+from modicum.frames.base import open_source
 from modicum.frames.reader import read
-from modicum.frames.source import open_source
 from modicum.steps import Ask
 from modicum.summaries.clipped import ClippedSum
 from modicum.summaries.count import Count
@@ -167,8 +167,9 @@ def test_single_columns(series) -> None:
         source.check("y")
 
 
-def test_narwhals_wrappers_are_opened() -> None:
-    nw = pytest.importorskip("narwhals")
+@pytest.mark.parametrize("name", ["narwhals", "narwhals.stable.v1", "narwhals.stable.v2"])
+def test_narwhals_wrappers_are_opened(name) -> None:
+    nw = pytest.importorskip(name)
     frame = pl.DataFrame({"x": [1.0, 2.0]})
     for wrapped in (nw.from_native(frame), nw.from_native(frame.lazy())):
         assert same(values(wrapped), [1, 2])

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import modicum
-from modicum.frames import progress
-from modicum.frames.progress import watched
+from modicum.frames import reader
+from modicum.frames.reader import watched
 
 
 class Terminal(io.StringIO):
@@ -29,7 +29,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         now[0] += 0.05
         return now[0]
 
-    monkeypatch.setattr(progress.time, "monotonic", monotonic)
+    monkeypatch.setattr(reader.time, "monotonic", monotonic)
     return now
 
 
@@ -78,7 +78,7 @@ def test_the_line_is_erased_when_reading_stops_early(monkeypatch: pytest.MonkeyP
 def test_a_release_shows_its_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
-    monkeypatch.setattr(progress, "_QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(reader, "_QUIET_SECONDS", 0.0)
     modicum.mean(np.arange(200_000.0), within=(-1e9, 1e9), epsilon=1)
     assert "modicum: reading, 65,000 rows so far" in terminal.getvalue()
 

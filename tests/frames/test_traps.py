@@ -13,8 +13,8 @@ import modicum as mo
 from modicum.errors import InvalidArgument, MissingColumn, UnsupportedData
 from modicum.exact.entropy import SYSTEM
 from modicum.exact.lattice import Lattice
+from modicum.frames.base import open_source
 from modicum.frames.reader import read
-from modicum.frames.source import open_source
 from modicum.steps import Ask
 from modicum.summaries.cells import Cells
 from modicum.summaries.clipped import ClippedSum

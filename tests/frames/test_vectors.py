@@ -10,10 +10,10 @@ import pytest
 from modicum.errors import InvalidArgument, MissingColumn, UnsupportedData
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.frames import matrix, vectors
-from modicum.frames.people import reader_of
+from modicum.frames import arrays, reader
+from modicum.frames.base import open_source
+from modicum.frames.persons import reader_of
 from modicum.frames.reader import check_column, read
-from modicum.frames.source import open_source
 from modicum.privacy.unit import Unit
 from modicum.steps import Ask
 from modicum.summaries.columns import Columns
@@ -70,8 +70,8 @@ def test_small_blocks_show_the_same_rows(monkeypatch) -> None:
     table = pd.DataFrame(x, columns=list("abc"))
     expected = x[~np.isnan(x).any(axis=1)]
     for block in (1, 8, 1 << 16):
-        monkeypatch.setattr(matrix, "BLOCK", block)
-        monkeypatch.setattr(vectors, "BLOCK", block)
+        monkeypatch.setattr(arrays, "BLOCK", block)
+        monkeypatch.setattr(reader, "BLOCK", block)
         for rows in (rows_of(x, Columns()), rows_of(table, Columns(("a", "b", "c")))):
             np.testing.assert_array_equal(rows, expected)
 
@@ -165,4 +165,4 @@ def test_lists_of_text_are_refused() -> None:
 def test_names_of_all_columns_once() -> None:
     several = [Columns(("b", "a")), None, "b", Columns(), "c"]
     for order in itertools.permutations(several):
-        assert vectors.named_columns(order) == ["a", "b", "c"]
+        assert reader.named_columns(order) == ["a", "b", "c"]

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from modicum.array_release import ArrayAnswer
 from modicum.exact.entropy import Entropy, SeededEntropy
-from modicum.frames.people import TableReader
-from modicum.frames.source import open_source
+from modicum.frames.base import open_source
+from modicum.frames.persons import TableReader
 from modicum.privacy.unit import Unit
 from modicum.release import Entry
 from modicum.runners.live import run
