@@ -35,9 +35,9 @@ __all__ = [
     "CHUNK",
     "Batch",
     "Chunk",
-    "Column",
     "Floats",
     "Key",
+    "MemoryColumn",
     "MemorySource",
     "Source",
     "StreamSource",
@@ -307,7 +307,7 @@ class StreamSource(Source):
         """Count the rows."""
 
 
-class Numbers(Protocol):
+class NumericColumn(Protocol):
     """A column of numbers in memory, or the rows of a table."""
 
     def floats(self, start: int, stop: int) -> Floats:
@@ -317,7 +317,7 @@ class Numbers(Protocol):
         """Rows at increasing positions."""
 
 
-class Column(Numbers, Protocol):
+class MemoryColumn(NumericColumn, Protocol):
     """A column in memory that may hold labels."""
 
     def codes(self, start: int, stop: int, coder: Coder) -> Integers:
@@ -344,7 +344,7 @@ class MemorySource(Source):
         self,
         engine: str,
         rows: int,
-        column: Callable[[str], Column],
+        column: Callable[[str], MemoryColumn],
         names: Sequence[str] | None = None,
         declared: Callable[[str], str] | None = None,
         *,
@@ -356,7 +356,7 @@ class MemorySource(Source):
 
     @classmethod
     def of_column(
-        cls, engine: str, rows: int, column: Column, declared: str, alias: str | None = None
+        cls, engine: str, rows: int, column: MemoryColumn, declared: str, alias: str | None = None
     ) -> MemorySource:
         """Open a single column of numbers, whose declared type is checked."""
         check_number(engine, declared, None)
@@ -380,7 +380,7 @@ class MemorySource(Source):
                 chunk[label] = column.codes(start, stop, coder)
             yield chunk
 
-    def _open(self, column: str | None) -> Numbers:
+    def _open(self, column: str | None) -> NumericColumn:
         if self._names is None:
             return self._column("")
         return _Rows() if column is None else self._column(column)
@@ -401,7 +401,7 @@ class _MemoryRows(Sensitive):
 
     __slots__ = ("_label", "_numbers", "size")
 
-    def __init__(self, numbers: Numbers, rows: int, label: str) -> None:
+    def __init__(self, numbers: NumericColumn, rows: int, label: str) -> None:
         self._numbers = numbers
         self._label = label
         self.size = rows
@@ -519,7 +519,7 @@ def open_source(table: Any) -> Source:
     for kind, opened in _OPENERS.items():
         module, _, name = kind.rpartition(".")
         known = getattr(sys.modules.get(module), name, None)
-        if known is not None and isinstance(table, known):
+        if isinstance(known, type) and isinstance(table, known):
             return opened(table)
     kind = type(table).__name__
     article = "an" if kind[0] in "AEIOUaeio" else "a"

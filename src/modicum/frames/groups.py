@@ -25,7 +25,7 @@ from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.frames.base import CHUNK, Floats, Source, quiet, rows_of
 from modicum.frames.labels import Coder, Dictionary, Label, LabelValues
-from modicum.frames.persons import Totals, few_rows, kept_rows, table_of, together
+from modicum.frames.persons import OnLattice, Totals, few_rows, kept_rows, table_of, together
 from modicum.frames.reader import PassingOnce, RemoteSource, Scope, as_counted
 from modicum.mechanisms.keys import natural_order
 from modicum.privacy.unit import Unit
@@ -48,7 +48,6 @@ __all__ = [
 _FEW = 64  # most groups that are read with accumulators of their own
 _WAITING = 1 << 15  # rows of a group that are summarised at a time
 
-_Place = tuple[str | None, Lattice | None]
 _Started = tuple[int, str | None, Accumulator[Any]]  # of a group and column
 
 
@@ -369,7 +368,7 @@ class PersonGroups(Sensitive):
         # Kept between passes, so that a pair has one number whatever the order of the rows.
         self._persons, self._pairs = Dictionary(), Dictionary()
         self._kept: tuple[Integers, Integers] | None = None
-        self._readers: dict[_Place, GroupReader] = {}
+        self._readers: dict[OnLattice, GroupReader] = {}
 
     def read(self, asks: Sequence[tuple[int, Ask[Any]]], entropy: Entropy) -> list[Any]:
         """Answer reductions of groups, as :meth:`GroupReader.read` does."""
@@ -385,7 +384,7 @@ class PersonGroups(Sensitive):
         self._totals([(None, None)])
         return self._choice(entropy)[1]
 
-    def _combine(self, wanted: Sequence[_Place], entropy: Entropy) -> None:
+    def _combine(self, wanted: Sequence[OnLattice], entropy: Entropy) -> None:
         if not wanted:
             return
         combine = self._unit.combine
@@ -403,7 +402,7 @@ class PersonGroups(Sensitive):
                 view, Unit(), by, range(len(self._keys)), [column]
             )
 
-    def _totals(self, wanted: Sequence[_Place]) -> Totals:
+    def _totals(self, wanted: Sequence[OnLattice]) -> Totals:
         """Add up the rows of each person and group, in one pass."""
         person = self._unit.column
         assert person is not None

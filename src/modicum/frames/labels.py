@@ -73,9 +73,9 @@ class Coder(Protocol):
         """Return an integer for each label."""
 
 
-def _spread(values: Encoded, coder: Coder, missing: int) -> Integers:
+def _spread(values: Encoded, coder: Coder) -> Integers:
     """Code each label of a list once, and give the rows their codes."""
-    known = np.append(coder.codes(values.labels), missing)
+    known = np.append(coder.codes(values.labels), coder.missing)
     return known[np.maximum(values.places.astype(np.intp), -1)]
 
 
@@ -165,7 +165,7 @@ class Presence(Sensitive):
     def codes(self, values: LabelValues) -> Integers:
         """Return 0 or -1 for each label."""
         if isinstance(values, Encoded):
-            return _spread(values, self, -1)
+            return _spread(values, self)
         if isinstance(values, np.ma.MaskedArray) and values.dtype.kind in "biu":
             return -np.ma.getmaskarray(values).astype(np.int64)
         items = label_items(values)
@@ -189,7 +189,7 @@ class Moments(Sensitive):
     def codes(self, values: LabelValues) -> Integers:
         """Return the time of each, in order."""
         if isinstance(values, Encoded):
-            return _spread(values, self, self.missing)
+            return _spread(values, self)
         moments = np.asarray(values)
         unit = np.datetime_data(moments.dtype)[0]
         times = moments.view(np.int64)

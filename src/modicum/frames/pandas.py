@@ -8,7 +8,7 @@ import numpy as np
 
 from modicum.frames.arrays import ArrayColumn
 from modicum.frames.arrow import ArrowColumn, arrow_labels
-from modicum.frames.base import Column, Floats, MemorySource, opener
+from modicum.frames.base import Floats, MemoryColumn, MemorySource, opener
 from modicum.frames.labels import Coder, Encoded, LabelValues, texts
 from modicum.frames.types import label_kind
 from modicum.summaries.base import Integers
@@ -35,7 +35,7 @@ def _open_series(series: Any) -> MemorySource:
     return MemorySource.of_column("pandas", len(series), column, declared, series.name)
 
 
-def pandas_column(series: Any) -> Column:
+def pandas_column(series: Any) -> MemoryColumn:
     """Open one column of a DataFrame."""
     if isinstance(series.dtype, np.dtype) and series.dtype.kind in "biuf":
         return ArrayColumn(series.to_numpy())

@@ -36,6 +36,7 @@ from modicum.summaries.kernel import LIMB
 
 __all__ = [
     "DrawnRows",
+    "OnLattice",
     "PersonTotals",
     "SmallestRows",
     "TableReader",
@@ -50,6 +51,9 @@ __all__ = [
 
 K = TypeVar("K", bound=Hashable)
 A = TypeVar("A")
+
+OnLattice = tuple[str | None, Lattice | None]
+"""A column, and the lattice of its values (``None`` if only their number matters)."""
 
 
 class TableReader(Sensitive):
@@ -159,7 +163,7 @@ class _Combined(TableReader):
     def __init__(self, source: Source, unit: Unit) -> None:
         super().__init__(source)
         self._unit = unit
-        self._records: dict[_Place, Source] = {}
+        self._records: dict[OnLattice, Source] = {}
 
     def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
         check_asks(self._source, asks)
@@ -169,7 +173,7 @@ class _Combined(TableReader):
             self._combine([each for each in dict.fromkeys(places) if each not in self._records])
         return together(places, asks, lambda place, some: read(self._records[place], some, entropy))
 
-    def _combine(self, wanted: Sequence[_Place]) -> None:
+    def _combine(self, wanted: Sequence[OnLattice]) -> None:
         person, combine = self._unit.column, self._unit.combine
         assert person is not None
         assert combine is not None
@@ -517,15 +521,12 @@ class PersonTotals(Sensitive):
             self._lows = np.concatenate([self._lows, more])
 
 
-_Place = tuple[str | None, Lattice | None]
-
-
 class Totals(Sensitive):
     """The totals of some columns, each on a lattice, that are read in one pass."""
 
     __slots__ = ("_totals", "columns")
 
-    def __init__(self, wanted: Sequence[_Place]) -> None:
+    def __init__(self, wanted: Sequence[OnLattice]) -> None:
         self.columns = list(dict.fromkeys(column for column, _ in wanted))
         self._totals = {place: PersonTotals(place[1]) for place in wanted}
 
@@ -534,7 +535,7 @@ class Totals(Sensitive):
         for (column, _), totals in self._totals.items():
             totals.add(codes, chunk[column])
 
-    def records(self, combine: Combine, persons: int) -> Iterator[tuple[_Place, Floats]]:
+    def records(self, combine: Combine, persons: int) -> Iterator[tuple[OnLattice, Floats]]:
         """Yield the records of each column and lattice."""
         for place, totals in self._totals.items():
             yield place, totals.records(combine, persons)
