@@ -25,7 +25,7 @@ from modicum.runners.replay import replay
 from modicum.steps import Ask
 from modicum.summaries.tails import Tails
 from tests.frames.test_distributed import Cluster
-from tests.frames.test_people import Rows
+from tests.frames.test_persons import Rows
 
 NARROW = {"within": (-8, 8), "step": 1}
 ENDS = (-8.0, 8.0)

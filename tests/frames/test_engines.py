@@ -1,6 +1,8 @@
 """Every engine gives the same bits for the same column."""
 
+import sys
 from decimal import Decimal
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +13,7 @@ import pytest
 import modicum as mo
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
+from modicum.frames import base
 from modicum.frames.base import open_source
 from modicum.frames.reader import read
 from modicum.steps import Ask
@@ -165,6 +168,20 @@ def test_single_columns(series) -> None:
         assert same(values(source, "x"), expected)
     with pytest.raises(mo.InvalidArgument, match="leave the name out"):
         source.check("y")
+
+
+def test_a_table_is_recognised_by_a_module_that_is_imported_already(monkeypatch) -> None:
+    class Table:
+        """Of an engine that nobody has."""
+
+    monkeypatch.setattr(base, "_OPENERS", dict(base._OPENERS))
+    base.opener("engine_of_a_test.Table")(lambda _: open_source([1.0]))
+    for module in (None, SimpleNamespace(), SimpleNamespace(Table="no class")):
+        monkeypatch.setitem(sys.modules, "engine_of_a_test", module)
+        with pytest.raises(mo.UnsupportedData, match="cannot read a Table"):
+            open_source(Table())
+    monkeypatch.setitem(sys.modules, "engine_of_a_test", SimpleNamespace(Table=Table))
+    assert open_source(Table()).engine == "list"
 
 
 @pytest.mark.parametrize("name", ["narwhals", "narwhals.stable.v1", "narwhals.stable.v2"])
