@@ -15,8 +15,8 @@ from benchmarks.clock import fastest
 from benchmarks.targets import table
 from modicum.exact.entropy import SYSTEM
 from modicum.exact.lattice import Lattice
+from modicum.frames.base import open_source
 from modicum.frames.reader import read
-from modicum.frames.source import open_source
 from modicum.steps import Ask
 from modicum.summaries.base import CHUNK
 from modicum.summaries.tails import Tails

@@ -13,8 +13,8 @@ from benchmarks.oracle import hindsight
 from modicum import request
 from modicum.exact.entropy import Entropy, SeededEntropy
 from modicum.exact.lattice import Lattice
+from modicum.frames.base import open_source
 from modicum.frames.reader import read
-from modicum.frames.source import open_source
 from modicum.mechanisms.additive import Additive
 from modicum.mechanisms.bounded_mean import transformed, transformed_mean
 from modicum.privacy.unit import Unit

@@ -23,12 +23,9 @@ from modicum.estimators.schedule import first_reduction
 from modicum.exact.entropy import SYSTEM
 from modicum.exact.lattice import Lattice
 from modicum.frames.arrays import ArrayColumn
-from modicum.frames.distributed import DistributedSource
-from modicum.frames.job import AskJob, Job, Known
-from modicum.frames.memory import MemorySource
-from modicum.frames.reader import read
-from modicum.frames.remote import Scope
-from modicum.frames.source import open_source
+from modicum.frames.base import MemorySource, open_source
+from modicum.frames.cluster.jobs import AskJob, DistributedSource, Job, Known
+from modicum.frames.reader import Scope, read
 from modicum.privacy.event import Pure
 from modicum.steps import Ask
 from modicum.summaries.order_statistics import RankWindow

@@ -23,8 +23,8 @@ from benchmarks.methods import WITHIN, CachedReader
 from benchmarks.targets import Target, table
 from modicum.exact.entropy import SYSTEM
 from modicum.exact.laplace import discrete_laplace
+from modicum.frames.base import open_source
 from modicum.frames.reader import read
-from modicum.frames.source import open_source
 from modicum.privacy.event import Pure
 from modicum.privacy.unit import Unit
 from modicum.runners.live import run

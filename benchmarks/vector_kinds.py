@@ -13,8 +13,8 @@ from benchmarks.targets import Target, table
 from modicum import request
 from modicum.array_release import ArrayAnswer
 from modicum.exact.entropy import SeededEntropy
-from modicum.frames.people import TableReader
-from modicum.frames.source import open_source
+from modicum.frames.base import open_source
+from modicum.frames.persons import TableReader
 from modicum.privacy.unit import Unit
 from modicum.runners.live import run
 

@@ -23,8 +23,8 @@ from benchmarks.vector_kinds import kinds
 from benchmarks.vector_kinds import released as answered
 from modicum import request
 from modicum.exact.entropy import SeededEntropy
-from modicum.frames.people import TableReader
-from modicum.frames.source import open_source
+from modicum.frames.base import open_source
+from modicum.frames.persons import TableReader
 from modicum.privacy.unit import Unit
 from modicum.runners.live import run
 from modicum.runners.request import ArrayRequest, Request

@@ -12,10 +12,10 @@ from modicum import request as ask
 from modicum.derive import asked, dressed, released_as
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
-from modicum.frames.grouping import check_groups, count_keys, reader_of_groups
-from modicum.frames.people import check_unit, reader_of
+from modicum.frames.base import open_source
+from modicum.frames.groups import check_groups, count_keys, reader_of_groups
+from modicum.frames.persons import check_unit, reader_of
 from modicum.frames.reader import check_column, read_as
-from modicum.frames.source import open_source
 from modicum.group_by import GroupBy, checked_keys, key_event
 from modicum.grouped import GroupedRelease
 from modicum.hints import no_attribute

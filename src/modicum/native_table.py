@@ -9,7 +9,7 @@ from typing import Any
 
 __all__ = ["native_table"]
 
-_FRAMES = {"pandas": "pandas", "polars": "polars", "pyarrow": "pyarrow"}
+_MAKERS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
 
 
 def native_table(columns: Mapping[str, Sequence[Any]], engine: str) -> Any:
@@ -27,10 +27,9 @@ def native_table(columns: Mapping[str, Sequence[Any]], engine: str) -> Any:
     >>> native_table({"key": ["a", "b"], "value": [1.0, 2.0]}, "numpy")
     [{'key': 'a', 'value': 1.0}, {'key': 'b', 'value': 2.0}]
     """
-    backend = _FRAMES.get(engine)
     if engine == "duckdb":
-        backend = next((each for each in ("pyarrow", "pandas") if find_spec(each)), None)
-    if backend is None:
-        rows = zip(*columns.values(), strict=True)
-        return [dict(zip(columns, row, strict=True)) for row in rows]
-    return import_module("narwhals.stable.v2").from_dict(columns, backend=backend).to_native()
+        engine = next((each for each in ("pyarrow", "pandas") if find_spec(each)), engine)
+    if engine in _MAKERS:
+        return getattr(import_module(engine), _MAKERS[engine])(dict(columns))
+    rows = zip(*columns.values(), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]

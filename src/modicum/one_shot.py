@@ -10,9 +10,9 @@ from modicum.curator import Curator
 from modicum.derive import asked, dressed, released_as
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM
-from modicum.frames.people import check_unit, reader_of
+from modicum.frames.base import open_source
+from modicum.frames.persons import check_unit, reader_of
 from modicum.frames.reader import check_column, read_as
-from modicum.frames.source import open_source
 from modicum.paying import fitted
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit, checked_unit

@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
 from modicum.errors import BudgetExceeded, InvalidArgument, LedgerError
-from modicum.frames.source import Source
-from modicum.frames.vectors import width_of
+from modicum.frames.base import Source
+from modicum.frames.reader import width_of
 from modicum.privacy.accountant import Filter
 from modicum.privacy.budget import Budget, Kind, chosen_budget
 from modicum.privacy.ledger.book import Ledger

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from modicum.exact.entropy import Entropy
-from modicum.frames.source import Source
+from modicum.frames.base import Source
 from modicum.privacy.unit import Unit
 from modicum.release import Record
 from modicum.runners.request import Question

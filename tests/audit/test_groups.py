@@ -10,10 +10,9 @@ import pytest
 from modicum import request as ask
 from modicum.exact.entropy import SYSTEM
 from modicum.frames import groups as module
-from modicum.frames.grouping import reader_of_groups
-from modicum.frames.groups import GroupReader
+from modicum.frames.base import open_source
+from modicum.frames.groups import GroupReader, reader_of_groups
 from modicum.frames.reader import read
-from modicum.frames.source import open_source
 from modicum.privacy.event import event_of
 from modicum.privacy.unit import Unit, unit_of
 from modicum.runners.replay import replay

@@ -18,14 +18,14 @@ from modicum import request as ask
 from modicum.audit.pairs import Remembered
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.frames.people import reader_of
+from modicum.frames.persons import reader_of
 from modicum.privacy.budget import approx, pure
 from modicum.privacy.event import Pure, event_of
 from modicum.runners.replay import replay
 from modicum.steps import Ask
 from modicum.summaries.tails import Tails
 from tests.frames.test_distributed import Cluster
-from tests.frames.test_people import Rows
+from tests.frames.test_persons import Rows
 
 NARROW = {"within": (-8, 8), "step": 1}
 ENDS = (-8.0, 8.0)

@@ -10,8 +10,8 @@ from modicum.estimators.cdf import CdfEvidence, increasing, levels_of
 from modicum.estimators.noise_sums import sum_bound
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
+from modicum.frames.base import open_source
 from modicum.frames.reader import read
-from modicum.frames.source import open_source
 from modicum.mechanisms.noise import GaussianNoise, LaplaceNoise
 from modicum.steps import Ask
 from modicum.summaries.sums import BinCounts, BinSummary

@@ -14,9 +14,9 @@ from modicum.array_release import ArrayAnswer
 from modicum.errors import InvalidArgument, UnsupportedData
 from modicum.estimators import vector_evidence
 from modicum.exact.entropy import SeededEntropy
-from modicum.frames import matrix, vectors
-from modicum.frames.people import TableReader
-from modicum.frames.source import open_source
+from modicum.frames import arrays, reader
+from modicum.frames.base import open_source
+from modicum.frames.persons import TableReader
 from modicum.privacy.unit import Unit
 from modicum.runners.live import run
 from modicum.runners.walk import Walk
@@ -66,8 +66,8 @@ def test_the_answer_does_not_depend_on_how_the_rows_are_held(
         assert answer(held, named).values == expected
     gone = pd.concat([table, pd.DataFrame({"a": [1.0], "b": [np.nan], "c": [2.0]})])
     assert answer(gone, named).values == expected
-    monkeypatch.setattr(matrix, "BLOCK", 50)
-    monkeypatch.setattr(vectors, "BLOCK", 50)
+    monkeypatch.setattr(arrays, "BLOCK", 50)
+    monkeypatch.setattr(reader, "BLOCK", 50)
     assert answer(ROWS, array).values == expected
     assert answer(table, named).values == expected
 

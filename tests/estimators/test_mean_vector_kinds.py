@@ -9,8 +9,8 @@ from modicum import request as ask
 from modicum.array_release import ArrayAnswer
 from modicum.estimators import vector_evidence
 from modicum.exact.entropy import SeededEntropy
-from modicum.frames.people import TableReader
-from modicum.frames.source import open_source
+from modicum.frames.base import open_source
+from modicum.frames.persons import TableReader
 from modicum.privacy.unit import Unit
 from modicum.runners.live import run
 

@@ -12,8 +12,8 @@ from modicum.estimators.purses import open_purse
 from modicum.estimators.rank_ends import RankPlan
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
+from modicum.frames.base import open_source
 from modicum.frames.reader import read
-from modicum.frames.source import open_source
 from modicum.mechanisms.radius import RadiusGrid
 from modicum.privacy.event import Pure
 from modicum.privacy.unit import Unit

@@ -14,10 +14,10 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from modicum.frames import csv, duck, parquet
-from modicum.frames.base import Source
+from modicum.frames import csv, files
+from modicum.frames import duckdb as duck
+from modicum.frames.base import Source, open_source
 from modicum.frames.labels import Dictionary, Label
-from modicum.frames.source import open_source
 
 NULLABLE = {
     pa.float64(): pd.Float64Dtype(),
@@ -42,7 +42,7 @@ def table_of(*parts: pa.Array) -> pa.Table:
 def without(*engines: str) -> Iterator[None]:
     """As if these engines were not installed."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (csv, duck, parquet):
+        for module in (csv, duck, files):
             find = module.find_spec
             patch.setattr(
                 module, "find_spec", lambda name, find=find: None if name in engines else find(name)

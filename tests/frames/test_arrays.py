@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from modicum.errors import UnsupportedData
-from modicum.frames.memory import scrambled
-from modicum.frames.source import open_source
+from modicum.frames.base import open_source, scrambled
 from tests.frames.engines import same, values
 
 INF, NAN = float("inf"), float("nan")

@@ -14,7 +14,7 @@ import pytest
 
 import modicum as mo
 from modicum.exact.entropy import SeededEntropy
-from modicum.frames import parquet
+from modicum.frames import files
 
 WITHIN = (-1e9, 1e9)
 READERS = ["pyarrow", "polars", "duckdb"]
@@ -26,7 +26,7 @@ def reader(request, monkeypatch) -> str:
     """Parquet read by each engine, as if it were the only one installed."""
     others = {each for each in READERS if each != request.param}
     monkeypatch.setattr(
-        parquet, "find_spec", lambda name: None if name in others else find_spec(name)
+        files, "find_spec", lambda name: None if name in others else find_spec(name)
     )
     return request.param
 
@@ -227,7 +227,7 @@ def test_columns_that_hold_no_keys() -> None:
 
 
 def test_no_engine_reads_the_file(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(parquet, "find_spec", lambda name: None)
+    monkeypatch.setattr(files, "find_spec", lambda name: None)
     folder = written(tmp_path, people())
     refused(folder, mean_of_pay, mo.SourceError, "pip install 'modicum[arrow]'")
 
@@ -241,5 +241,5 @@ def test_an_engine_that_is_broken(tmp_path, monkeypatch) -> None:
             raise ImportError(SECRET)
         return import_module(name)
 
-    monkeypatch.setattr(parquet, "import_module", broken)
+    monkeypatch.setattr(files, "import_module", broken)
     refused(folder, mean_of_pay, mo.SourceError, "could not be read", repr(folder.name))

@@ -10,12 +10,12 @@ from modicum.errors import MissingColumn, SourceError, UnsupportedData
 from modicum.exact.entropy import SYSTEM
 from modicum.exact.lattice import Lattice
 from modicum.frames import csv_rows as module
+from modicum.frames.base import open_source
 from modicum.frames.csv_rows import is_well_formed
-from modicum.frames.grouping import reader_of_groups
-from modicum.frames.lazy import streams
-from modicum.frames.people import reader_of
+from modicum.frames.groups import reader_of_groups
+from modicum.frames.persons import reader_of
+from modicum.frames.polars import streams
 from modicum.frames.reader import read, read_as
-from modicum.frames.source import open_source
 from modicum.privacy.unit import Unit, unit_of
 from modicum.steps import Ask
 from modicum.summaries.sums import Count

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 import modicum as mo
 from modicum.errors import InvalidArgument
 from modicum.frames import csv_rows as module
-from modicum.frames.csv import CsvFile
-from modicum.frames.csv_numbers import Numbers
+from modicum.frames.csv import CsvFile, Numbers
 from modicum.frames.csv_rows import Dialect, read_rows
 from modicum.frames.labels import Dictionary, Label
 from tests.frames.csv_files import LONG, csv_file, odd_cell, reference, row, sound_cell

@@ -10,9 +10,9 @@ import modicum as mo
 from modicum.errors import MissingColumn, SourceError, UnsupportedData
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.frames.dask import _FAN_IN
+from modicum.frames.base import open_source
+from modicum.frames.cluster.dask import _FAN_IN
 from modicum.frames.reader import read
-from modicum.frames.source import open_source
 from modicum.steps import Ask
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSum, Count

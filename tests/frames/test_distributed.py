@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 from modicum.errors import CopyRefused, InvalidArgument, SourceError, UnsupportedData
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.frames import job as module
-from modicum.frames.distributed import DistributedSource
-from modicum.frames.job import AskJob, Job, Known
-from modicum.frames.reader import read
-from modicum.frames.remote import Scope
-from modicum.frames.source import open_source
+from modicum.frames.base import open_source
+from modicum.frames.cluster import jobs as module
+from modicum.frames.cluster.jobs import AskJob, DistributedSource, Job, Known
+from modicum.frames.reader import Scope, read
 from modicum.steps import Ask
 from modicum.summaries import subsample
 from modicum.summaries.cells import Cells

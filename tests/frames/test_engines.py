@@ -1,6 +1,8 @@
 """Every engine gives the same bits for the same column."""
 
+import sys
 from decimal import Decimal
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,8 +13,9 @@ import pytest
 import modicum as mo
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
+from modicum.frames import base
+from modicum.frames.base import open_source
 from modicum.frames.reader import read
-from modicum.frames.source import open_source
 from modicum.steps import Ask
 from modicum.summaries.sums import ClippedSum, Count
 from modicum.summaries.tails import Tails
@@ -166,8 +169,23 @@ def test_single_columns(series) -> None:
         source.check("y")
 
 
-def test_narwhals_wrappers_are_opened() -> None:
-    nw = pytest.importorskip("narwhals")
+def test_a_table_is_recognised_by_a_module_that_is_imported_already(monkeypatch) -> None:
+    class Table:
+        """Of an engine that nobody has."""
+
+    monkeypatch.setattr(base, "_OPENERS", dict(base._OPENERS))
+    base.opener("engine_of_a_test.Table")(lambda _: open_source([1.0]))
+    for module in (None, SimpleNamespace(), SimpleNamespace(Table="no class")):
+        monkeypatch.setitem(sys.modules, "engine_of_a_test", module)
+        with pytest.raises(mo.UnsupportedData, match="cannot read a Table"):
+            open_source(Table())
+    monkeypatch.setitem(sys.modules, "engine_of_a_test", SimpleNamespace(Table=Table))
+    assert open_source(Table()).engine == "list"
+
+
+@pytest.mark.parametrize("name", ["narwhals", "narwhals.stable.v1", "narwhals.stable.v2"])
+def test_narwhals_wrappers_are_opened(name) -> None:
+    nw = pytest.importorskip(name)
     frame = pl.DataFrame({"x": [1.0, 2.0]})
     for wrapped in (nw.from_native(frame), nw.from_native(frame.lazy())):
         assert same(values(wrapped), [1, 2])

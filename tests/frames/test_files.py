@@ -1,6 +1,8 @@
-"""Parquet files, folders and patterns."""
+"""Paths of files, Parquet read ahead, and what is said of files of other kinds."""
 
 import os
+import threading
+from collections.abc import Generator
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +11,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from modicum.errors import InvalidArgument, SourceError
-from modicum.frames.source import open_source
+import modicum as mo
+from modicum.errors import (
+    InvalidArgument,
+    MissingColumn,
+    ModicumError,
+    SourceError,
+    UnsupportedData,
+)
+from modicum.frames.base import open_source
+from modicum.frames.files import read_ahead
 from tests.frames.engines import file_of, folder_of, same, table_of, values, without
 
 ENGINES = {"pyarrow": (), "polars": ("pyarrow",), "duckdb": ("pyarrow", "polars")}
@@ -141,3 +151,184 @@ def test_path_objects(tmp_path) -> None:
 
     assert same(values(Named()), [1])
     assert same(values(Path(Named())), [1])
+
+
+ADVICE = {
+    "a.xlsx": "pandas.read_excel",
+    "a.XLS": "pandas.read_excel",
+    "a.dta": "pandas.read_stata",
+    "a.sas7bdat": "pandas.read_sas",
+    "a.sav": "pandas.read_spss",
+    "a.feather": "pyarrow.dataset",
+    "a.orc": "pyarrow.dataset",
+    "a.json": "pandas.read_json",
+    "a.ndjson": "polars.scan_ndjson",
+    "a.csv.gz": "unpack it first",
+    "a.parquet.zip": "unpack it first",
+    "a.db": "ibis.sqlite.connect",
+    "a.duckdb": "duckdb.connect",
+    "a.txt": "modicum.csv_file",
+    "a.rds": "arrow::write_parquet",
+    "a.what": "must name one .csv or .tsv file",
+}
+
+
+@pytest.mark.parametrize("name", ADVICE)
+def test_files_of_other_programs(tmp_path, name) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"secret")
+    with pytest.raises(InvalidArgument) as caught:
+        open_source(path)
+    assert ADVICE[name] in str(caught.value)
+    assert repr(name) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+ADDRESSES = {
+    "https://user:secret@host/x.csv": "https:// addresses are not opened",
+    "s3://bucket/secret.parquet": "duckdb.read_parquet",
+    "S3://bucket/secret.parquet": "s3:// addresses",
+    "sqlite:///secret.db": "ibis.connect",
+    "postgresql://user:secret@host/db": "names a database",
+    "-": "standard input can be read only once",
+}
+
+
+@pytest.mark.parametrize("text", ADDRESSES)
+def test_addresses(text) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        mo.mean(text, "x", within=(0, 1), epsilon=1)
+    assert ADDRESSES[text] in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_pipes(tmp_path) -> None:
+    os.mkfifo(tmp_path / "rows.csv")
+    with pytest.raises(SourceError, match="can be read only once"):
+        open_source(tmp_path / "rows.csv")
+
+
+@pytest.mark.parametrize(
+    ("mark", "word"), [(";", "2 semicolons"), ("\t", "2 tabs"), ("|", "2 vertical bars")]
+)
+def test_another_separator_is_named(tmp_path, mark, word) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text(f"id{mark}income{mark}name\n1{mark}secret{mark}b\n")
+    with pytest.raises(MissingColumn, match=word) as caught:
+        mo.mean(path, "income", within=(0, 9), epsilon=1)
+    assert f"separator={mark!r}" in str(caught.value)
+    assert "secret" not in str(caught.value)
+    source = mo.csv_file(path, separator=mark)
+    assert source.names == ("id", "income", "name")
+    with pytest.raises(MissingColumn, match=r"did you mean 'income'\? columns: 'id', "):
+        source.check("Income")
+
+
+@pytest.mark.parametrize("line", ["6492,North,f", "a,North,5.5", "7,7,7", "1e3,x"])
+def test_a_row_in_place_of_the_header_is_not_shown(tmp_path, line) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text(f"{line}\n1,South,m\n")
+    with pytest.raises(ModicumError, match=r"first line of 'people.csv' holds numbers") as caught:
+        mo.mean(path, "income", within=(0, 9), epsilon=1)
+    assert isinstance(caught.value, MissingColumn | UnsupportedData)
+    assert "--columns" in str(caught.value)
+    assert not any(cell in str(caught.value) for cell in line.split(",") if len(cell) > 1)
+    named = mo.csv_file(path, columns=["id", "region", "sex"])
+    assert round(mo.count(named, epsilon=1000).value) == 2
+    assert round(mo.count(named, "region", epsilon=1000).value) == 2
+    with pytest.raises(MissingColumn, match="columns: 'id', 'region', 'sex'"):
+        named.check("income")
+
+
+@pytest.mark.parametrize("name", ["rows.tsv", "rows.TAB", "rows.txt"])
+def test_tabs(tmp_path, name) -> None:
+    path = tmp_path / name
+    path.write_text("g\tx\n" + "a,b\t2\n" * 100)
+    source = mo.csv_file(path, separator="\t") if name.endswith("txt") else open_source(path)
+    assert round(mo.sum(source, "x", within=(0, 9), epsilon=1000).value) == 200
+
+
+def test_sixteen_bits(tmp_path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("x\n1\n", encoding="utf-16")
+    with pytest.raises(SourceError, match="UTF-16: save it as UTF-8"):
+        open_source(path)
+
+
+def test_arguments_that_are_refused(tmp_path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("x\n1\n")
+    for options, message in (
+        ({"decimal": ";"}, "decimal must be"),
+        ({"thousands": "x"}, "thousands must be None or one of"),
+        ({"thousands": "."}, "thousands and decimal are both"),
+        ({"columns": "x"}, "columns must be a list of names"),
+        ({"columns": []}, "columns must be a list of names"),
+        ({"columns": [1]}, "columns must be a list of names"),
+    ):
+        with pytest.raises(InvalidArgument, match=message):
+            mo.csv_file(path, **options)
+    with pytest.raises(SourceError, match=r"there is no file 'no.csv'"):
+        mo.csv_file(tmp_path / "no.csv")
+    (tmp_path / "more.csv").write_text("x\n")
+    with pytest.raises(InvalidArgument, match="must name one file"):
+        mo.csv_file(tmp_path / "*.csv")
+
+
+class Numbers:
+    """Counts from 0, and notes what was asked of it."""
+
+    def __init__(self, count: int, *, failing: bool = False) -> None:
+        self.count = count
+        self.failing = failing
+        self.made = 0
+        self.closed = False
+        self.threads: set[int] = set()
+
+    def __iter__(self) -> Generator[int, None, None]:
+        try:
+            for number in range(self.count):
+                self.threads.add(threading.get_ident())
+                self.made += 1
+                yield number
+            if self.failing:
+                raise OSError("the disk is gone")
+        finally:
+            self.closed = True
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 50])
+def test_all_items_come_in_order_from_one_other_thread(count: int) -> None:
+    numbers = Numbers(count)
+    assert list(read_ahead(iter(numbers))) == list(range(count))
+    assert numbers.closed
+    assert len(numbers.threads) == min(count, 1)
+    assert threading.get_ident() not in numbers.threads
+
+
+def test_one_item_is_held_at_most() -> None:
+    numbers = Numbers(10)
+    for item in read_ahead(iter(numbers)):
+        assert numbers.made <= item + 2
+
+
+def test_a_failure_comes_after_the_items_before_it() -> None:
+    numbers = Numbers(3, failing=True)
+    with pytest.raises(OSError, match="the disk is gone"):
+        list(read_ahead(iter(numbers)))
+    items = read_ahead(iter(Numbers(3, failing=True)))
+    assert [next(items), next(items), next(items)] == [0, 1, 2]
+    with pytest.raises(OSError, match="the disk is gone"):
+        next(items)
+    assert numbers.closed
+
+
+def test_an_early_end_closes_the_generator_and_its_thread() -> None:
+    before = threading.active_count()
+    numbers = Numbers(10)
+    items = read_ahead(iter(numbers))
+    assert next(items) == 0
+    items.close()  # type: ignore[attr-defined]
+    assert numbers.closed
+    assert threading.active_count() == before

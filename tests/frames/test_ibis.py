@@ -12,8 +12,8 @@ import modicum as mo
 from modicum.errors import SourceError, UnsupportedData
 from modicum.exact.entropy import SYSTEM
 from modicum.exact.lattice import Lattice
+from modicum.frames.base import open_source
 from modicum.frames.groups import GroupReader
-from modicum.frames.source import open_source
 from modicum.steps import Ask
 from modicum.summaries.tails import Tails
 from tests.frames.engines import same, values

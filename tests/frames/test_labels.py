@@ -14,8 +14,8 @@ import pytest
 
 import modicum
 from modicum.errors import CopyRefused, InvalidArgument, MissingColumn, SourceError, UnsupportedData
+from modicum.frames.base import open_source
 from modicum.frames.labels import Dictionary, Encoded, Label, texts
-from modicum.frames.source import open_source
 from modicum.frames.types import label_kind
 from tests.frames.engines import RANDOM_ACCESS, TABLES, relation, without
 

@@ -10,7 +10,7 @@ import pytest
 
 import modicum as mo
 from modicum.errors import InvalidArgument, UnsupportedData
-from modicum.frames.source import open_source
+from modicum.frames.base import open_source
 from tests.frames.engines import labels_of, same, values
 
 UNIT = mo.unit_of("id", max_rows=1)

@@ -9,8 +9,8 @@ import pytest
 
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.frames.grouping import count_keys, reader_of_groups
-from modicum.frames.source import open_source
+from modicum.frames.base import open_source
+from modicum.frames.groups import count_keys, reader_of_groups
 from modicum.privacy.unit import unit_of
 from modicum.steps import Ask
 from modicum.summaries.sums import ClippedSum, Count

@@ -10,10 +10,8 @@ import pyarrow as pa
 import pytest
 
 import modicum as mo
-from modicum.frames.base import Source
-from modicum.frames.distributed import DistributedSource
-from modicum.frames.job import Job
-from modicum.frames.source import open_source
+from modicum.frames.base import Source, open_source
+from modicum.frames.cluster.jobs import DistributedSource, Job
 from modicum.summaries import sifting
 from tests.frames import remote
 from tests.frames.engines import TABLES

@@ -13,13 +13,11 @@ import modicum as mo
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.frames import groups
-from modicum.frames.ahead import read_ahead
-from modicum.frames.base import Batch, StreamSource
-from modicum.frames.grouping import count_keys
-from modicum.frames.groups import GroupReader
-from modicum.frames.people import reader_of
+from modicum.frames.base import Batch, StreamSource, open_source
+from modicum.frames.files import read_ahead
+from modicum.frames.groups import GroupReader, count_keys
+from modicum.frames.persons import reader_of
 from modicum.frames.reader import read
-from modicum.frames.source import open_source
 from modicum.privacy.unit import Unit
 from modicum.steps import Ask
 from modicum.summaries.subsample import Records

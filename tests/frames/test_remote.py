@@ -20,16 +20,14 @@ import modicum as mo
 from modicum.errors import SourceError
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.frames import groups, search
-from modicum.frames.drawn import DrawnRows
-from modicum.frames.grouping import count_keys, reader_of_groups
-from modicum.frames.groups import GroupReader
-from modicum.frames.job import Job, Known
-from modicum.frames.key_counts import KeyCounts
+from modicum.frames import groups
+from modicum.frames.base import open_source
+from modicum.frames.cluster import jobs
+from modicum.frames.cluster.jobs import Job, KeyCounts, Known
+from modicum.frames.groups import GroupReader, count_keys, reader_of_groups
 from modicum.frames.labels import Dictionary
-from modicum.frames.people import check_unit, reader_of
+from modicum.frames.persons import DrawnRows, check_unit, reader_of
 from modicum.frames.reader import read
-from modicum.frames.source import open_source
 from modicum.privacy.unit import Unit
 from modicum.steps import Ask
 from modicum.summaries import sifting, subsample
@@ -41,7 +39,7 @@ from modicum.summaries.tails import Tails
 from tests.exact.goodness import ACCEPT, REJECT, p_value
 from tests.frames.remote import REMOTE
 from tests.frames.test_distributed import Cluster
-from tests.frames.test_people import UNITS, expected, people_table, records
+from tests.frames.test_persons import UNITS, expected, people_table, records
 from tests.reference.summaries import integers
 from tests.summaries.test_window import HARD, found, twin
 from tests.summaries.test_windows import ASKED, agrees
@@ -324,7 +322,7 @@ def test_a_curator_asks_by_group_and_by_person(make: Any) -> None:
 @pytest.fixture
 def few_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of more than 300 records, and brackets of more than 50, are sampled by 64 to 128."""
-    monkeypatch.setattr(search, "_HELD", 300)
+    monkeypatch.setattr(jobs, "_HELD", 300)
     monkeypatch.setattr(sifting, "INSIDE", 50)
     monkeypatch.setattr(subsample, "FEW", 6)
 
@@ -426,7 +424,7 @@ class Dying(Cluster):
 
 def test_a_failure_after_the_charge_leaves_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before it, nothing is spent: a quantile's jobs all come before."""
-    monkeypatch.setattr(search, "_HELD", 300)
+    monkeypatch.setattr(jobs, "_HELD", 300)
     monkeypatch.setattr(subsample, "FEW", 6)
     x = np.random.default_rng(1).normal(40, 3, 5000)
     curator = mo.Curator(Dying([x[:2000], x[2000:]]), budget=mo.pure(1))

@@ -15,9 +15,9 @@ import modicum as mo
 from modicum.errors import InvalidArgument, MissingColumn, UnsupportedData
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.frames.people import reader_of
+from modicum.frames.base import open_source
+from modicum.frames.persons import reader_of
 from modicum.frames.reader import check_column, read
-from modicum.frames.source import open_source
 from modicum.steps import Ask
 from modicum.summaries.base import Columns
 from modicum.summaries.cells import SpreadCounts

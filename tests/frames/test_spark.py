@@ -13,9 +13,9 @@ import modicum as mo
 from modicum.errors import MissingColumn, SourceError, UnsupportedData
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.frames.people import reader_of
+from modicum.frames.base import open_source
+from modicum.frames.persons import reader_of
 from modicum.frames.reader import read
-from modicum.frames.source import open_source
 from modicum.steps import Ask
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSum, Count
@@ -170,8 +170,8 @@ def test_files_of_different_types(session, tmp_path) -> None:
 
 def test_executors_without_this_version_are_named(session, monkeypatch) -> None:
     curator, ask = released(session.range(3).selectExpr("id as x"))
-    for module in ("spark", "distributed", "job"):
-        monkeypatch.setattr(f"modicum.frames.{module}.VERSION", "99")  # on the driver alone
+    for module in ("spark", "jobs"):
+        monkeypatch.setattr(f"modicum.frames.cluster.{module}.VERSION", "99")  # on the driver alone
     with pytest.raises(SourceError, match="the executors cannot run modicum 99"):
         ask()
     assert curator.spent.amount == 0

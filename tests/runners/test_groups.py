@@ -7,8 +7,8 @@ import pytest
 
 from modicum import request
 from modicum.exact.entropy import SeededEntropy
+from modicum.frames.base import open_source
 from modicum.frames.reader import read
-from modicum.frames.source import open_source
 from modicum.mechanisms.additive import laplace
 from modicum.privacy.unit import Unit
 from modicum.release import Answer

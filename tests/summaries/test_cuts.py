@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from modicum.errors import CopyRefused, InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
+from modicum.frames.base import open_source
 from modicum.frames.reader import read
-from modicum.frames.source import open_source
 from modicum.steps import Ask
 from modicum.summaries import sifting
 from modicum.summaries.order_statistics import Cuts, CutSummary

@@ -10,8 +10,8 @@ import pytest
 from modicum import request, theory
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
+from modicum.frames.base import open_source
 from modicum.frames.reader import read
-from modicum.frames.source import open_source
 from modicum.mechanisms.bounded_mean import transformed
 from modicum.mechanisms.threshold import RankThreshold
 from modicum.privacy.unit import Unit

@@ -10,9 +10,8 @@ import numpy as np
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
-from modicum.frames.reader import read
-from modicum.frames.source import Source, open_source
-from modicum.frames.vectors import check_columns
+from modicum.frames.base import Source, open_source
+from modicum.frames.reader import check_columns, read
 from modicum.paying import fitted
 from modicum.release import Record
 from modicum.runners.request import Question

@@ -7,7 +7,7 @@ import os
 
 from modicum.curator import Curator
 from modicum.errors import InvalidArgument
-from modicum.frames.source import Source
+from modicum.frames.base import Source
 from modicum.privacy.budget import Budget
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit

@@ -12,12 +12,9 @@ import numpy as np
 
 from modicum.cli.output import Output
 from modicum.cli.table import add_csv, opened
-from modicum.frames.base import Chunk
-from modicum.frames.csv import CsvFile
-from modicum.frames.csv_numbers import MARKS, Numbers
-from modicum.frames.patterns import PatternCounts
-from modicum.frames.progress import watched
-from modicum.frames.source import Source
+from modicum.frames.base import Chunk, Source
+from modicum.frames.csv import MARKS, CsvFile, Numbers, PatternCounts
+from modicum.frames.reader import watched
 from modicum.frames.types import conversion, is_number, label_kind
 
 __all__ = ["add_to"]

@@ -6,8 +6,8 @@ import argparse
 from typing import Any
 
 from modicum.errors import InvalidArgument
+from modicum.frames.base import Source, open_source
 from modicum.frames.files import csv_file
-from modicum.frames.source import Source, open_source
 
 __all__ = ["add_csv", "opened"]
 

@@ -1,9 +1,9 @@
-"""One-dimensional NumPy arrays, and lists of numbers."""
+"""NumPy arrays of one dimension, or of two if their rows are vectors, and lists of numbers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -11,15 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.errors import UnsupportedData
-from modicum.frames.base import CHUNK, Floats
+from modicum.errors import InvalidArgument, UnsupportedData
+from modicum.frames.base import CHUNK, Chunk, Floats, MemorySource, Source, opener, quiet, rows_of
 from modicum.frames.labels import Coder
-from modicum.frames.memory import MemorySource
-from modicum.frames.quiet import quiet
 from modicum.frames.types import check_number
-from modicum.summaries.base import Integers
+from modicum.summaries.base import Columns, Integers
 
-__all__ = ["ArrayColumn", "numbers_of", "open_array", "open_list"]
+__all__ = ["BLOCK", "ArrayColumn", "MatrixSource", "numbers_of", "open_array"]
+
+BLOCK = 1 << 16
+"""About as many values are in a block of rows: 512 KB."""
 
 _NUMBERS: tuple[type, ...] = (Real, Decimal, np.bool_, type(None))
 
@@ -36,35 +37,101 @@ class ArrayColumn:
         part.flags.writeable = False
         return part
 
-    def take(self, positions: NDArray[np.int64]) -> Floats:
-        """Rows at some positions."""
+    def take(self, positions: Integers) -> Floats:
         part: Floats = self._values[positions].astype(np.float64, copy=False)
         return part
 
     def codes(self, start: int, stop: int, coder: Coder) -> Integers:
-        """Codes of rows [start, stop) as labels."""
         return coder.codes(self._values[start:stop])
 
 
-def open_array(array: NDArray[Any]) -> MemorySource:
-    """Open a NumPy array."""
+class MatrixSource(Source):
+    """Rows of one width, in memory; they have no columns with a name.
+
+    Its chunks hold blocks of rows under ``Columns()``.
+
+    Parameters
+    ----------
+    engine : str
+    rows, width : int
+        Public as the shape of any array is.
+    declared : str
+        The printed name of the type of the values.
+    read : callable
+        Rows [start, stop) as float64, a missing value as NaN.
+    """
+
+    def __init__(
+        self,
+        engine: str,
+        rows: int,
+        width: int,
+        declared: str,
+        read: Callable[[int, int], Floats],
+    ) -> None:
+        check_number(engine, declared, None)
+        if width < 1:
+            raise UnsupportedData("rows must have at least one value, got an array of shape (n, 0)")
+        super().__init__(engine)
+        self._rows = rows
+        self._read = read
+        self.width = width
+
+    def check_values(self, column: str | None) -> None:
+        """Refuse the question for one column."""
+        self.check(column)
+        raise UnsupportedData(
+            "an array must have one dimension for a statistic of one column, got rows of "
+            f"{self.width}: pass one column of it, such as x[:, 0]"
+        )
+
+    def check(self, column: str | None) -> None:
+        """Refuse a name."""
+        if column is not None:
+            raise InvalidArgument(
+                f"column={column!r}: rows of an array have no names; leave the name out"
+            )
+
+    def _chunks(
+        self, columns: Sequence[str | None], labels: Mapping[str, Coder]
+    ) -> Iterator[Chunk]:
+        size = max(1, BLOCK // self.width)
+        for start in range(0, self._rows, size):
+            stop = min(start + size, self._rows)
+            yield {None: rows_of(stop - start), Columns(): self._read(start, stop)}
+
+
+@opener("numpy.ndarray")
+def open_array(array: NDArray[Any]) -> Source:
+    """Open a NumPy array of shape (n,), or (n, d) with d >= 1."""
+    declared = array.dtype.name
     if isinstance(array, np.ma.MaskedArray):
         raise UnsupportedData("a masked array hides values: pass x.astype(float).filled(numpy.nan)")
-    if array.ndim != 1:
+    plain = np.asarray(array)
+    if plain.ndim == 1:
+        return MemorySource.of_column("numpy", len(plain), ArrayColumn(plain), declared)
+    if plain.ndim != 2:
         raise UnsupportedData(
             "an array must have one dimension, or two if its rows are vectors, got "
             f"{array.ndim}: pass one column of it, or its rows as x.reshape(len(x), -1)"
         )
-    check_number("numpy", array.dtype.name, None)
-    return _source("numpy", np.asarray(array))
+
+    rows, width = plain.shape
+
+    def read(start: int, stop: int) -> Floats:
+        return plain[start:stop].astype(np.float64, copy=False)
+
+    return MatrixSource("numpy", rows, width, declared, read)
 
 
-def open_list(items: Sequence[Any]) -> MemorySource:
+@opener("builtins.list", "builtins.tuple", "builtins.range")
+def _open_list(items: Sequence[Any]) -> Source:
     """Open a list, tuple or range, by copying it; an item that is no number is missing.
 
     A list declares no type, so refusing an item would tell something about it.
     """
-    return _source("list", numbers_of(items))
+    values = numbers_of(items)
+    return MemorySource.of_column("list", len(values), ArrayColumn(values), "float64")
 
 
 def numbers_of(items: Sequence[Any]) -> Floats:
@@ -72,11 +139,6 @@ def numbers_of(items: Sequence[Any]) -> Floats:
     with quiet():
         parts = [_converted(items[i : i + CHUNK]) for i in range(0, len(items), CHUNK)]
     return np.concatenate([*parts, np.empty(0)])
-
-
-def _source(engine: str, values: NDArray[Any]) -> MemorySource:
-    column = ArrayColumn(values)
-    return MemorySource(engine, len(values), lambda _: column)
 
 
 def _converted(items: Sequence[Any]) -> Floats:

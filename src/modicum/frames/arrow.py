@@ -1,4 +1,4 @@
-"""PyArrow tables, arrays and data sets."""
+"""PyArrow tables, arrays, lists of one size and data sets; what Arrow's arrays hold."""
 
 from __future__ import annotations
 
@@ -7,61 +7,15 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from modicum.frames.base import Batch, Floats, StreamSource
+from modicum.frames.arrays import MatrixSource
+from modicum.frames.base import Batch, Floats, MemorySource, Source, StreamSource, opener
 from modicum.frames.labels import Coder, Encoded, LabelValues
-from modicum.frames.memory import MemorySource
-from modicum.frames.types import check_number
 from modicum.summaries.base import Integers
 
-__all__ = [
-    "ArrowColumn",
-    "ArrowDataset",
-    "arrow_batch",
-    "arrow_floats",
-    "arrow_labels",
-    "open_arrow_array",
-    "open_arrow_table",
-]
+__all__ = ["ArrowColumn", "arrow_batch", "arrow_floats", "arrow_labels"]
 
 _BATCH = 1 << 16
-
-
-class ArrowColumn:
-    """A ChunkedArray."""
-
-    def __init__(self, chunked: Any) -> None:
-        self._parts = chunked.chunks
-        self._starts = np.cumsum([0, *map(len, self._parts)], dtype=np.int64)
-
-    def floats(self, start: int, stop: int) -> Floats:
-        """Rows [start, stop); no copy if they are float64 in one piece and none is null."""
-        return _joined(map(arrow_floats, self._pieces(start, stop)))
-
-    def codes(self, start: int, stop: int, coder: Coder) -> Integers:
-        """Codes of rows [start, stop) as labels."""
-        parts = [coder.codes(arrow_labels(each)) for each in self._pieces(start, stop)]
-        return np.concatenate(parts)
-
-    def _pieces(self, start: int, stop: int) -> Iterator[Any]:
-        first = int(np.searchsorted(self._starts, start, side="right")) - 1
-        last = int(np.searchsorted(self._starts, stop, side="left"))
-        for part, at in zip(
-            self._parts[first:last], self._starts[first:last].tolist(), strict=True
-        ):
-            yield part[max(start - at, 0) : stop - at]
-
-    def take(self, positions: NDArray[np.int64]) -> Floats:
-        """Rows at increasing positions."""
-        # ChunkedArray.take may join all parts first, so each one is asked for its own rows.
-        cuts = np.searchsorted(positions, self._starts).tolist()
-        array = import_module("pyarrow").array
-        return _joined(
-            arrow_floats(part.take(array(positions[a:b] - at)))
-            for part, at, a, b in zip(self._parts, self._starts, cuts, cuts[1:], strict=False)
-            if a < b
-        )
 
 
 def arrow_floats(array: Any) -> Floats:
@@ -115,32 +69,105 @@ def _decoded(value: Any) -> str | None:
     return None if data is None else str(data, "utf-8", "replace")
 
 
-def open_arrow_table(table: Any) -> MemorySource:
-    """Open a Table."""
+def arrow_batch(batch: Any, columns: Sequence[str], labels: Sequence[str]) -> Batch:
+    """Convert columns of a RecordBatch."""
+    return Batch(
+        [arrow_floats(batch.column(name)) for name in columns],
+        [arrow_labels(batch.column(name)) for name in labels],
+    )
+
+
+class ArrowColumn:
+    """A ChunkedArray."""
+
+    def __init__(self, chunked: Any) -> None:
+        self._parts = chunked.chunks
+        self._starts = np.cumsum([0, *map(len, self._parts)], dtype=np.int64)
+
+    def floats(self, start: int, stop: int) -> Floats:
+        """Rows [start, stop); no copy if they are float64 in one piece and none is null."""
+        return _joined(map(arrow_floats, self._pieces(start, stop)))
+
+    def codes(self, start: int, stop: int, coder: Coder) -> Integers:
+        parts = [coder.codes(arrow_labels(each)) for each in self._pieces(start, stop)]
+        return np.concatenate(parts)
+
+    def _pieces(self, start: int, stop: int) -> Iterator[Any]:
+        first = int(np.searchsorted(self._starts, start, side="right")) - 1
+        last = int(np.searchsorted(self._starts, stop, side="left"))
+        for part, at in zip(
+            self._parts[first:last], self._starts[first:last].tolist(), strict=True
+        ):
+            yield part[max(start - at, 0) : stop - at]
+
+    def take(self, positions: Integers) -> Floats:
+        # ChunkedArray.take may join all parts first, so each one is asked for its own rows.
+        cuts = np.searchsorted(positions, self._starts).tolist()
+        array = import_module("pyarrow").array
+        return _joined(
+            arrow_floats(part.take(array(positions[a:b] - at)))
+            for part, at, a, b in zip(self._parts, self._starts, cuts, cuts[1:], strict=False)
+            if a < b
+        )
+
+
+def _joined(parts: Iterable[Floats]) -> Floats:
+    arrays = list(parts)
+    return arrays[0] if len(arrays) == 1 else np.concatenate([np.empty(0), *arrays])
+
+
+@opener("pyarrow.Table", "pyarrow.RecordBatch")
+def _open_table(table: Any) -> Source:
     return MemorySource(
         "pyarrow",
         table.num_rows,
-        lambda name: ArrowColumn(table.column(name)),
-        table.column_names,
+        lambda name: ArrowColumn(_chunked(table.column(name))),
+        table.schema.names,
         lambda name: str(table.schema.field(name).type),
     )
 
 
-def open_arrow_array(chunked: Any) -> MemorySource:
-    """Open a ChunkedArray."""
-    check_number("pyarrow", str(chunked.type), None)
+@opener("pyarrow.ChunkedArray", "pyarrow.Array")
+def _open_array(array: Any) -> Source:
+    chunked = _chunked(array)
+    if import_module("pyarrow").types.is_fixed_size_list(chunked.type):
+        return _open_lists(chunked)
     column = ArrowColumn(chunked)
-    return MemorySource("pyarrow", len(chunked), lambda _: column)
+    return MemorySource.of_column("pyarrow", len(chunked), column, str(chunked.type))
 
 
-class ArrowDataset(StreamSource):
-    """A pyarrow.dataset.Dataset, scanned anew for every pass."""
+def _chunked(array: Any) -> Any:
+    pa = import_module("pyarrow")
+    return pa.chunked_array([array]) if isinstance(array, pa.Array) else array
 
-    def __init__(self, dataset: Any, engine: str = "pyarrow", *, label: str | None = None) -> None:
+
+def _open_lists(chunked: Any) -> Source:
+    """Open lists of one size as rows of vectors; a missing list has missing values."""
+    kind = chunked.type
+    width = kind.list_size
+
+    def read(start: int, stop: int) -> Floats:
+        parts = chunked.slice(start, stop - start).chunks
+        return np.concatenate([np.empty((0, width)), *map(rows, parts)])
+
+    def rows(part: Any) -> Floats:
+        values = part.values[part.offset * width : (part.offset + len(part)) * width]
+        found = arrow_floats(values).reshape(-1, width)
+        if part.null_count:
+            missing = part.is_null().to_numpy(zero_copy_only=False)
+            found = np.where(missing[:, None], np.nan, found)
+        return found
+
+    return MatrixSource("pyarrow", len(chunked), width, str(kind.value_type), read)
+
+
+@opener("pyarrow.dataset.Dataset")
+class _Dataset(StreamSource):
+    """A data set, scanned anew for every pass."""
+
+    def __init__(self, dataset: Any) -> None:
         schema = dataset.schema
-        super().__init__(
-            engine, schema.names, lambda name: str(schema.field(name).type), label=label
-        )
+        super().__init__("pyarrow", schema.names, lambda name: str(schema.field(name).type))
         self._dataset = dataset
 
     def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[Batch]:
@@ -150,16 +177,3 @@ class ArrowDataset(StreamSource):
 
     def _count(self) -> int:
         return int(self._dataset.count_rows())
-
-
-def arrow_batch(batch: Any, columns: Sequence[str], labels: Sequence[str]) -> Batch:
-    """Convert columns of a RecordBatch."""
-    return Batch(
-        [arrow_floats(batch.column(name)) for name in columns],
-        [arrow_labels(batch.column(name)) for name in labels],
-    )
-
-
-def _joined(parts: Iterable[Floats]) -> Floats:
-    arrays = list(parts)
-    return arrays[0] if len(arrays) == 1 else np.concatenate([np.empty(0), *arrays])

@@ -1,11 +1,18 @@
-"""What the reader needs of any table or array: declared columns, and chunks of float64."""
+"""What the reader needs of any table or array: declared columns, and chunks of float64.
+
+A source holds columns in memory (:class:`MemorySource`), or an engine produces its batches anew for
+every pass (:class:`StreamSource`). :func:`open_source` makes one of whatever the user has; the file
+of each engine says which classes it opens.
+"""
 
 from __future__ import annotations
 
+import math
+import sys
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, NoReturn, TypeVar
+from typing import Any, Literal, NamedTuple, NoReturn, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +26,9 @@ from modicum.errors import (
     UnsupportedData,
 )
 from modicum.frames.labels import Coder, Label, LabelValues, Presence
-from modicum.frames.quiet import quiet
 from modicum.frames.types import check_label, check_number, check_order, label_kind
 from modicum.hints import did_you_mean
-from modicum.summaries.base import Columns, Fetchable
+from modicum.summaries.base import Columns, Fetchable, Integers, Sensitive
 
 __all__ = [
     "CHUNK",
@@ -30,10 +36,16 @@ __all__ = [
     "Chunk",
     "Floats",
     "Key",
+    "MemoryColumn",
+    "MemorySource",
     "Source",
     "StreamSource",
     "guarded",
+    "open_source",
+    "opener",
+    "quiet",
     "rows_of",
+    "scrambled",
 ]
 
 CHUNK = 1 << 16
@@ -198,6 +210,14 @@ class Source(ABC):
         if name not in self._names:
             raise self._missing(name)
 
+    def _missing(self, column: str) -> MissingColumn:
+        """Say that a column is not there, which ones are, and which one may be meant."""
+        meant = did_you_mean(column, self.names) or ";"
+        return MissingColumn(f"there is no column {column!r}{meant} {self._available()}")
+
+    def _available(self) -> str:
+        return "columns: " + (", ".join(map(repr, self._names or ())) or "none")
+
     def chunks(
         self, columns: Sequence[str | None], labels: Mapping[str, Coder] | None = None
     ) -> Iterator[Chunk]:
@@ -241,19 +261,18 @@ class Source(ABC):
     ) -> Iterable[Chunk]:
         """Read without guarding against failures."""
 
-    def _missing(self, column: str) -> MissingColumn:
-        """Say that a column is not there, which ones are, and which one may be meant."""
-        meant = did_you_mean(column, self.names) or ";"
-        return MissingColumn(f"there is no column {column!r}{meant} {self._available()}")
-
-    def _available(self) -> str:
-        return "columns: " + (", ".join(map(repr, self._names or ())) or "none")
-
     def __repr__(self) -> str:
         return f"Source(engine={self.engine!r})"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise CopyRefused("an opened source guards data and refuses to be pickled or copied")
+
+
+def _unique(names: Sequence[str]) -> tuple[str, ...]:
+    twice = sorted(name for name, times in Counter(names).items() if times > 1)
+    if twice:
+        raise UnsupportedData(f"column names must be unique, but there are several {twice}")
+    return tuple(names)
 
 
 class StreamSource(Source):
@@ -287,9 +306,137 @@ class StreamSource(Source):
         """Count the rows."""
 
 
+class NumericColumn(Protocol):
+    """A column of numbers in memory, or the rows of a table."""
+
+    def floats(self, start: int, stop: int) -> Floats:
+        """Rows [start, stop) as float64, missing values as NaN."""
+
+    def take(self, positions: Integers) -> Floats:
+        """Rows at increasing positions."""
+
+
+class MemoryColumn(NumericColumn, Protocol):
+    """A column in memory that may hold labels."""
+
+    def codes(self, start: int, stop: int, coder: Coder) -> Integers:
+        """Codes of rows [start, stop) as labels."""
+
+
+class MemorySource(Source):
+    """Columns in memory, visited in scrambled order.
+
+    In a sorted column every new chunk would hold new extremes; chunks taken from all over it make
+    the cost of a pass nearly independent of the order of the rows.
+
+    Parameters
+    ----------
+    engine : str
+    rows : int
+    column : callable
+        Opens a column by its name.
+    names, declared, alias
+        See :class:`Source`.
+    """
+
+    def __init__(
+        self,
+        engine: str,
+        rows: int,
+        column: Callable[[str], MemoryColumn],
+        names: Sequence[str] | None = None,
+        declared: Callable[[str], str] | None = None,
+        *,
+        alias: str | None = None,
+    ) -> None:
+        super().__init__(engine, names, declared, alias=alias)
+        self._rows = rows
+        self._column = column
+
+    @classmethod
+    def of_column(
+        cls, engine: str, rows: int, column: MemoryColumn, declared: str, alias: str | None = None
+    ) -> MemorySource:
+        """Open a single column of numbers, whose declared type is checked."""
+        check_number(engine, declared, None)
+        return cls(engine, rows, lambda _: column, alias=alias)
+
+    def fetchable(self, column: str | None) -> Fetchable:
+        return _MemoryRows(self._open(column), self._rows, self._label)
+
+    def _chunks(
+        self, columns: Sequence[str | None], labels: Mapping[str, Coder]
+    ) -> Iterator[Chunk]:
+        opened = {each: self._open(each) for each in columns}
+        coded = {Label(name): (self._column(name), coder) for name, coder in labels.items()}
+        for number in scrambled(-(-self._rows // CHUNK)):
+            start = number * CHUNK
+            stop = min(start + CHUNK, self._rows)
+            chunk: dict[Key, NDArray[Any]] = {
+                name: column.floats(start, stop) for name, column in opened.items()
+            }
+            for label, (column, coder) in coded.items():
+                chunk[label] = column.codes(start, stop, coder)
+            yield chunk
+
+    def _open(self, column: str | None) -> NumericColumn:
+        if self._names is None:
+            return self._column("")
+        return _Rows() if column is None else self._column(column)
+
+
+class _Rows:
+    """The rows of a table, where no column is asked for."""
+
+    def floats(self, start: int, stop: int) -> Floats:
+        return rows_of(stop - start)
+
+    def take(self, positions: Integers) -> Floats:
+        return rows_of(len(positions))
+
+
+class _MemoryRows(Sensitive):
+    """A column in memory whose rows can be fetched in any order."""
+
+    __slots__ = ("_label", "_numbers", "size")
+
+    def __init__(self, numbers: NumericColumn, rows: int, label: str) -> None:
+        self._numbers = numbers
+        self._label = label
+        self.size = rows
+
+    def take(self, positions: Integers) -> Floats:
+        return guarded(self._label, lambda: self._numbers.take(positions))
+
+
+def scrambled(count: int) -> Iterator[int]:
+    """Yield 0..count-1 so that every stretch of the sequence is spread over the whole.
+
+    Steps of the golden ratio of ``count``, made prime to it.
+
+    Examples
+    --------
+    >>> list(scrambled(8))
+    [0, 5, 2, 7, 4, 1, 6, 3]
+    """
+    stride = round(count * (math.sqrt(5) - 1) / 2)
+    while count and math.gcd(stride, count) > 1:
+        stride += 1
+    return (i * stride % count for i in range(count))
+
+
 def rows_of(count: int) -> Floats:
     """Return rows without values: zeros that take no memory."""
     return np.broadcast_to(np.float64(0), (count,))
+
+
+def quiet() -> np.errstate:
+    """Let no floating-point warning or error of NumPy's tell of a value, such as a signalling NaN.
+
+    To be held around work on data in the same thread, and never across a ``yield``: the caller of
+    a generator has settings of their own.
+    """
+    return np.errstate(all="ignore")
 
 
 def guarded(label: str, action: Callable[[], T]) -> T:
@@ -312,8 +459,95 @@ def _is_failure(error: BaseException) -> bool:
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 
-def _unique(names: Sequence[str]) -> tuple[str, ...]:
-    twice = sorted(name for name, times in Counter(names).items() if times > 1)
-    if twice:
-        raise UnsupportedData(f"column names must be unique, but there are several {twice}")
-    return tuple(names)
+Opener = Callable[[Any], Source]
+OpenerT = TypeVar("OpenerT", bound=Opener)
+_OPENERS: dict[str, Opener] = {}
+
+
+def opener(*kinds: str) -> Callable[[OpenerT], OpenerT]:
+    """Register what opens the tables of some classes; the file of an engine does so for its own.
+
+    Parameters
+    ----------
+    *kinds : str
+        Modules and names of classes, such as ``"polars.DataFrame"``. They are looked up among the
+        modules that are imported already, as those of every table at hand are: no engine is
+        imported to see whose a table is.
+    """
+
+    def register(opened: OpenerT) -> OpenerT:
+        _OPENERS.update(dict.fromkeys(kinds, opened))
+        return opened
+
+    return register
+
+
+def open_source(table: Any) -> Source:
+    """Open a table, array or file for reading. No value is looked at.
+
+    Parameters
+    ----------
+    table : array, table or path
+        - a NumPy array of bool, int or float, of one dimension or of shape (n, d), or a list,
+          tuple or range of numbers;
+        - a pandas or Polars Series or DataFrame, a Polars LazyFrame, or a Narwhals wrapper of one;
+        - a PyArrow Array, ChunkedArray, RecordBatch, Table or Dataset; an array may hold lists of
+          one size;
+        - a DuckDB relation of any connection;
+        - a Spark or Dask DataFrame, whose rows stay on the cluster, or an Ibis table;
+        - the path of a .parquet, .csv or .tsv file, or a folder or pattern of Parquet files.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    UnsupportedData
+        For anything else, with what to pass instead.
+    SourceError
+        If a file is missing, or no installed engine reads it.
+
+    Examples
+    --------
+    >>> open_source(np.arange(3.0))
+    Source(engine='numpy')
+    """
+    if isinstance(table, Source):
+        return table
+    for kind, opened in _OPENERS.items():
+        module, _, name = kind.rpartition(".")
+        known = getattr(sys.modules.get(module), name, None)
+        if isinstance(known, type) and isinstance(table, known):
+            return opened(table)
+    kind = type(table).__name__
+    article = "an" if kind[0] in "AEIOUaeio" else "a"
+    raise UnsupportedData(f"cannot read {article} {kind}: {_advice(table)}")
+
+
+@opener("narwhals.DataFrame", "narwhals.LazyFrame", "narwhals.Series")
+def _open_wrapped(wrapper: Any) -> Source:
+    return open_source(wrapper.to_native())
+
+
+def _advice(table: object) -> str:
+    if isinstance(table, Mapping):
+        return "pass pandas.DataFrame(...) or polars.DataFrame(...) of it, or one of its arrays"
+    if "GroupBy" in type(table).__name__:
+        return (
+            "pass the table that is grouped, to Curator(table, budget=...).group_by('column', "
+            "keys=[...])"
+        )
+    advice = (
+        ("read_all", "it can be read only once; pass its read_all()"),
+        ("__arrow_c_stream__", "pass pyarrow.table(...) of it"),
+        ("compute", "pass its compute(), or write it to Parquet and pass the path"),
+        ("__array__", "pass numpy.asarray(...) of it"),
+        ("__iter__", "pass a list or a NumPy array"),
+        (
+            "__class__",
+            "pass a one-dimensional NumPy array, a pandas, Polars, PyArrow, DuckDB, Spark, Dask or "
+            "Ibis table, or the path of a Parquet or CSV file",
+        ),
+    )
+    return next(line for attribute, line in advice if hasattr(table, attribute))

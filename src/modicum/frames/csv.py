@@ -1,9 +1,14 @@
 """CSV files, cell by cell: what is no number is missing where numbers are read.
 
-Which rows and cells there are, :mod:`modicum.frames.csv_rows` says, and which cells are numbers,
-:mod:`modicum.frames.csv_numbers`. Rows that are too short lack their last cells, cells beyond the
-header are ignored, and a blank line is a row without values. Where values are counted, every cell
-that is not empty has one.
+Which rows and cells there are, :mod:`modicum.frames.csv_rows` says. Rows that are too short lack
+their last cells, cells beyond the header are ignored, and a blank line is a row without values.
+Where values are counted, every cell that is not empty has one.
+
+A number is what is left of a cell without spaces and tabs around it, if that is a decimal number
+in ASCII such as ``12``, ``-.5``, ``+1.``, ``1e3``, or ``inf`` or ``infinity`` in any case, with or
+without a sign. The decimal point may be a comma instead; digits before it may be grouped by three
+with a mark, throughout or not at all. Numbers are rounded to the nearest float64; ``1e400`` is
+infinite. Every other cell is missing.
 
 Polars reads files many times faster, and takes those in which quotes stand around whole cells only
 for the same rows. Others it refuses, or reads otherwise, so those are left to the reader here. Of
@@ -14,24 +19,121 @@ from __future__ import annotations
 
 import codecs
 import itertools
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from modicum.errors import InvalidArgument, MissingColumn, SourceError, UnsupportedData
 from modicum.frames.base import CHUNK, Batch, StreamSource
-from modicum.frames.csv_numbers import Numbers
 from modicum.frames.csv_rows import Dialect, is_well_formed, read_rows
-from modicum.frames.lazy import query_batches, query_count, streams
+from modicum.frames.labels import Encoded, LabelValues, label_items
+from modicum.frames.polars import query_batches, query_count, streams
+from modicum.summaries.base import Integers, Sensitive
 
-__all__ = ["CsvFile"]
+__all__ = ["MARKS", "CsvFile", "Numbers", "PatternCounts", "pattern"]
 
 _MARKS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas"}
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_BLANKS = " \t"
+MARKS = {
+    ",": ",",
+    ".": ".",
+    " ": " \u00a0\u202f",
+    "'": "'\u2019",
+    "_": "_",
+}
+"""What may group digits, and how it may look."""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """How numbers are written.
+
+    Attributes
+    ----------
+    decimal : {".", ","}
+    thousands : str or None
+        One of ``MARKS``.
+
+    Raises
+    ------
+    InvalidArgument
+
+    Examples
+    --------
+    >>> german = Numbers(",", ".")
+    >>> german.value("1.234,5"), german.value("1234,5"), german.value("1.23")
+    (1234.5, 1234.5, nan)
+    """
+
+    decimal: str = "."
+    thousands: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.decimal not in {".", ","}:
+            raise InvalidArgument(f"decimal must be '.' or ',', got {self.decimal!r}")
+        if self.thousands is not None and self.thousands not in tuple(MARKS):
+            raise InvalidArgument(
+                f"thousands must be None or one of {', '.join(map(repr, MARKS))}, "
+                f"got {self.thousands!r}"
+            )
+        if self.thousands == self.decimal:
+            raise InvalidArgument(f"thousands and decimal are both {self.decimal!r}")
+
+    @property
+    def plain(self) -> bool:
+        """Whether a number is written as Python does."""
+        return self.decimal == "." and self.thousands is None
+
+    @property
+    def pattern(self) -> str:
+        """A regular expression that matches a whole cell if it is a number."""
+        whole = "[0-9]+"
+        if self.thousands is not None:
+            whole = f"(?:[0-9]{{1,3}}(?:[{MARKS[self.thousands]}][0-9]{{3}})+|[0-9]+)"
+        point = f"[{self.decimal}]"
+        digits = f"(?:{whole}(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]+)?"
+        return f"[+-]?(?:{digits}|(?i:inf|infinity))"
+
+    def value(self, cell: str) -> float:
+        """Return the number in a cell, or NaN."""
+        return self.reader()(cell)
+
+    def reader(self) -> Callable[[str], float]:
+        """Return a function from a cell to the number in it, or NaN."""
+        is_number = re.compile(self.pattern).fullmatch
+        groups = "" if self.thousands is None else MARKS[self.thousands]
+        change = str.maketrans(self.decimal, ".", groups)
+
+        def value(cell: str) -> float:
+            text = cell.strip(_BLANKS)
+            return float(text) if is_number(text) else np.nan
+
+        def changed(cell: str) -> float:
+            text = cell.strip(_BLANKS)
+            return float(text.translate(change)) if is_number(text) else np.nan
+
+        return value if self.plain else changed
+
+    def polars(self, text: Any) -> Any:
+        """Return the same of an expression of texts."""
+        pl = import_module("polars")
+        text = text.str.strip_chars(_BLANKS)
+        if not self.plain:
+            written = text
+            if self.thousands is not None:
+                written = written.str.replace_all(f"[{MARKS[self.thousands]}]", "")
+            written = written.str.replace(self.decimal, ".", literal=True)
+            text = pl.when(text.str.contains(f"^(?:{self.pattern})$")).then(written)
+        return text.cast(pl.Float64, strict=False)
 
 
 class CsvFile(StreamSource):
@@ -247,3 +349,85 @@ def _filled(place: int) -> Any:
     """
     text = _cell_of(place)
     return import_module("polars").when(text != "").then(text.str.len_bytes())
+
+
+_NUMBER = r"[+-]?(?:\d[\d.,]*|[.,]\d+)"
+_SIGN = r"(?:[$€£¥₹]|[A-Z]{3})"
+_PATTERNS = {
+    name: re.compile(expression)
+    for name, expression in {
+        "thousands commas": r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?",
+        "decimal commas": r"[+-]?\d*,\d+",
+        "decimal points": r"[+-]?\d*\.\d+",
+        "thousands points": r"[+-]?\d{1,3}(?:\.\d{3})+(?:,\d*)?",
+        "thousands spaces": r"[+-]?\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:\.\d*)?",
+        "thousands spaces, decimal commas": r"[+-]?\d{1,3}(?:[ \u00a0\u202f]\d{3})+,\d*",
+        "thousands apostrophes": r"[+-]?\d{1,3}(?:['\u2019]\d{3})+(?:\.\d*)?",
+        "thousands underscores": r"[+-]?\d{1,3}(?:_\d{3})+(?:\.\d*)?",
+        "currency signs": rf"[+-]?{_SIGN} ?{_NUMBER}|{_NUMBER}[ \u00a0]?{_SIGN}",
+        "percent signs": rf"{_NUMBER}[ \u00a0]?%",
+        "brackets around numbers": rf"\({_NUMBER}\)",
+        "dates, year first": r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T ].*)?",
+        "dates, year last": r"\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}(?: .*)?",
+        "times of day": r"\d{1,2}:\d{2}(?::\d{2}.*)?",
+        "numbers with units": rf"{_NUMBER}[ \u00a0]?[^\W\d_]{{1,5}}",
+        "blanks": r"\s+",
+        "words for missing values": (
+            r"(?i:n/?a|#n/a|nan|<na>|-nan|null|\(null\)|none|nil|nat|missing|unknown|\\n|-+|\.|\?)"
+        ),
+        "words with digits": r".*\d.*",
+    }.items()
+}
+
+
+@lru_cache(maxsize=1 << 16)
+def pattern(text: str) -> str:
+    """Return what kind of text it is.
+
+    Examples
+    --------
+    >>> [pattern(each) for each in ("1,234.5", "12,5", "$ 5", "north")]
+    ['thousands commas', 'decimal commas', 'currency signs', 'words']
+    """
+    bare = text.strip(" \t")
+    return next((name for name, kind in _PATTERNS.items() if kind.fullmatch(bare)), "words")
+
+
+class PatternCounts(Sensitive):
+    """Counts cells by what they hold; a coder, so that any reader of labels can feed it."""
+
+    __slots__ = ("_value", "cells", "empty", "patterns")
+    missing: ClassVar[int] = -1
+
+    def __init__(self, numbers: Numbers) -> None:
+        self._value = numbers.reader()
+        self.cells = 0
+        self.empty = 0
+        self.patterns: Counter[str] = Counter()
+
+    def codes(self, values: LabelValues) -> Integers:
+        """Count labels; their codes are of no use."""
+        if isinstance(values, Encoded):
+            items = [*label_items(values.labels), None]
+            rows = len(values.places)
+            places = np.where(values.places < 0, len(items) - 1, values.places).astype(np.intp)
+            times = np.bincount(places, minlength=len(items)).tolist()
+        else:
+            items = [*label_items(values)]
+            rows = len(items)
+            times = [1] * rows
+        for item, n in zip(items, times, strict=True):
+            self._add(None if item is None else str(item), n)
+        return np.zeros(rows, np.int64)
+
+    @property
+    def others(self) -> int:
+        """How many cells are neither empty nor numbers."""
+        return self.patterns.total()
+
+    def _add(self, text: str | None, times: int) -> None:
+        self.cells += times
+        if not text:
+            self.empty += times
+        elif times and np.isnan(self._value(text)):
+            self.patterns[pattern(text)] += times

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from modicum.frames.arrow import arrow_batch
-from modicum.frames.base import CHUNK, Batch, Source, StreamSource, guarded
-from modicum.frames.duck import DuckRelation
+from modicum.frames.base import CHUNK, Batch, Source, StreamSource, guarded, opener
+from modicum.frames.duckdb import DuckRelation
 
-__all__ = ["IbisTable", "open_ibis"]
+__all__ = ["IbisTable"]
 
 _LABEL = "the ibis data"
 
@@ -32,7 +32,8 @@ class IbisTable(StreamSource):
         return int(self._table.count().to_pyarrow().as_py())
 
 
-def open_ibis(table: Any) -> Source:
+@opener("ibis.expr.types.Table")
+def _open_ibis(table: Any) -> Source:
     """Open a table; its schema is looked at."""
     return guarded(_LABEL, lambda: _opened(table))
 

@@ -36,6 +36,7 @@ __all__ = [
     "Moments",
     "Presence",
     "label_bytes",
+    "label_items",
     "texts",
 ]
 
@@ -72,9 +73,9 @@ class Coder(Protocol):
         """Return an integer for each label."""
 
 
-def _spread(values: Encoded, coder: Coder, missing: int) -> Integers:
+def _spread(values: Encoded, coder: Coder) -> Integers:
     """Code each label of a list once, and give the rows their codes."""
-    known = np.append(coder.codes(values.labels), missing)
+    known = np.append(coder.codes(values.labels), coder.missing)
     return known[np.maximum(values.places.astype(np.intp), -1)]
 
 
@@ -106,11 +107,11 @@ class Dictionary(Sensitive):
         """Return the code of each label, -1 for a missing one; new labels get new codes."""
         if isinstance(values, Encoded):
             return self._of_encoded(values)
-        items = _items(values)
+        items = label_items(values)
         return np.fromiter(map(self._codes.__getitem__, items), np.int64, len(items))
 
     def _of_encoded(self, values: Encoded) -> Integers:
-        items, rows = _items(values.labels), len(values.places)
+        items, rows = label_items(values.labels), len(values.places)
         places = np.where(values.places < 0, len(items), values.places).astype(np.intp)
         first = np.full(len(items) + 1, rows)
         first[places[::-1]] = np.arange(rows)[::-1]  # the last one written is the first in order
@@ -164,10 +165,10 @@ class Presence(Sensitive):
     def codes(self, values: LabelValues) -> Integers:
         """Return 0 or -1 for each label."""
         if isinstance(values, Encoded):
-            return _spread(values, self, -1)
+            return _spread(values, self)
         if isinstance(values, np.ma.MaskedArray) and values.dtype.kind in "biu":
             return -np.ma.getmaskarray(values).astype(np.int64)
-        items = _items(values)
+        items = label_items(values)
         return np.fromiter((-(item is None) for item in items), np.int64, len(items))
 
 
@@ -188,7 +189,7 @@ class Moments(Sensitive):
     def codes(self, values: LabelValues) -> Integers:
         """Return the time of each, in order."""
         if isinstance(values, Encoded):
-            return _spread(values, self, self.missing)
+            return _spread(values, self)
         moments = np.asarray(values)
         unit = np.datetime_data(moments.dtype)[0]
         times = moments.view(np.int64)
@@ -245,10 +246,10 @@ def _text(value: Any) -> str | None:
     return None if text in _MISSING else text
 
 
-def _items(values: LabelValues) -> Sequence[Any]:
+def label_items(values: LabelValues) -> Sequence[Any]:
     """Return labels as Python values, None for missing ones."""
     if isinstance(values, Encoded):
-        known = [*_items(values.labels), None]
+        known = [*label_items(values.labels), None]
         return [known[max(place, -1)] for place in values.places.tolist()]
     if not isinstance(values, np.ndarray):
         return values

@@ -14,8 +14,8 @@ from modicum.array_release import ArrayAnswer
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy, SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.frames.people import TableReader
-from modicum.frames.source import open_source
+from modicum.frames.base import open_source
+from modicum.frames.persons import TableReader
 from modicum.plan.column import is_number, uniform
 from modicum.plan.trial import Trial, trial
 from modicum.privacy.unit import Unit

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from modicum.exact.entropy import Entropy
-from modicum.frames.progress import watched
+from modicum.frames.reader import watched
 from modicum.privacy.unit import Unit
 from modicum.runners.party import Party, row_prices
 from modicum.runners.request import Question

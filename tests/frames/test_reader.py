@@ -1,19 +1,22 @@
-"""Several columns read together, from every kind of table, as the same rows."""
+"""The reader: rows as vectors are the same from every engine, and progress is shown."""
 
+import io
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 
+import modicum
 from modicum.errors import InvalidArgument, MissingColumn, UnsupportedData
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.frames import matrix, vectors
-from modicum.frames.people import reader_of
-from modicum.frames.reader import check_column, read
-from modicum.frames.source import open_source
+from modicum.frames import arrays, reader
+from modicum.frames.base import open_source
+from modicum.frames.persons import reader_of
+from modicum.frames.reader import check_column, read, watched
 from modicum.privacy.unit import Unit
 from modicum.steps import Ask
 from modicum.summaries.base import Columns
@@ -70,8 +73,8 @@ def test_small_blocks_show_the_same_rows(monkeypatch) -> None:
     table = pd.DataFrame(x, columns=list("abc"))
     expected = x[~np.isnan(x).any(axis=1)]
     for block in (1, 8, 1 << 16):
-        monkeypatch.setattr(matrix, "BLOCK", block)
-        monkeypatch.setattr(vectors, "BLOCK", block)
+        monkeypatch.setattr(arrays, "BLOCK", block)
+        monkeypatch.setattr(reader, "BLOCK", block)
         for rows in (rows_of(x, Columns()), rows_of(table, Columns(("a", "b", "c")))):
             np.testing.assert_array_equal(rows, expected)
 
@@ -165,4 +168,93 @@ def test_lists_of_text_are_refused() -> None:
 def test_names_of_all_columns_once() -> None:
     several = [Columns(("b", "a")), None, "b", Columns(), "c"]
     for order in itertools.permutations(several):
-        assert vectors.named_columns(order) == ["a", "b", "c"]
+        assert reader.named_columns(order) == ["a", "b", "c"]
+
+
+class Terminal(io.StringIO):
+    def __init__(self, *, tty: bool = True) -> None:
+        super().__init__()
+        self.tty = tty
+
+    def isatty(self) -> bool:
+        return self.tty
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [0.0]
+
+    def monotonic() -> float:
+        now[0] += 0.05
+        return now[0]
+
+    monkeypatch.setattr(reader.time, "monotonic", monotonic)
+    return now
+
+
+def shown(monkeypatch: pytest.MonkeyPatch, terminal: Terminal, items: int) -> str:
+    monkeypatch.setattr("sys.stderr", terminal)
+    assert list(watched(((1234, i) for i in range(items)), "reading", "rows")) == [*range(items)]
+    return terminal.getvalue()
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_line_that_is_rewritten_and_erased(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = shown(monkeypatch, Terminal(), 200)
+    lines = [part.strip() for part in text.split("\r")]
+    assert len(lines) > 10
+    assert lines[1] == "modicum: reading, 49,000 rows so far"
+    assert all(part.split()[2].rstrip(",").endswith("000") for part in lines[1:-2])
+    assert lines[-2:] == ["", ""]
+    assert "\n" not in text
+    assert len(text.split("\r")[-2]) == len(text.split("\r")[-3].rstrip())  # covers what was there
+
+
+@pytest.mark.usefixtures("clock")
+def test_silence_for_short_work_without_a_terminal_and_when_turned_off(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert shown(monkeypatch, Terminal(), 10) == ""
+    assert shown(monkeypatch, Terminal(tty=False), 200) == ""
+    monkeypatch.setenv("MODICUM_PROGRESS", "off")
+    assert shown(monkeypatch, Terminal(), 200) == ""
+    monkeypatch.setattr("sys.stderr", None)
+    assert list(watched([(1, "a")], "reading", "rows")) == ["a"]
+
+
+@pytest.mark.usefixtures("clock")
+def test_the_line_is_erased_when_reading_stops_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    items = watched(((1, i) for i in range(1000)), "reading", "rows")
+    for _ in range(100):
+        next(items)
+    items.close()  # type: ignore[attr-defined]
+    assert terminal.getvalue().endswith("\r")
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_release_shows_its_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setattr(reader, "_QUIET_SECONDS", 0.0)
+    modicum.mean(np.arange(200_000.0), within=(-1e9, 1e9), epsilon=1)
+    assert "modicum: reading, 65,000 rows so far" in terminal.getvalue()
+
+
+@pytest.mark.usefixtures("clock")
+def test_groups_are_drawn_under_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setattr("modicum.runners.groups._BLOCK", 2)
+    table = pd.DataFrame({"g": range(100), "x": 1.0})
+    curator = modicum.Curator(table, budget=modicum.pure(1))
+    curator.group_by("g", keys=list(range(100))).count(epsilon=1)
+    assert "modicum: drawing, 80 groups so far" in terminal.getvalue()
+    assert terminal.getvalue().split("\r")[-1] == ""
+
+
+@pytest.mark.usefixtures("clock")
+def test_silence_in_other_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(shown, monkeypatch, Terminal(), 200).result() == ""

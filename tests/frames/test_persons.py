@@ -1,4 +1,4 @@
-"""Records of persons: the same from every engine, and a person's share is bounded."""
+"""Records of persons: the same from every engine, and a person's share is bounded and exact."""
 
 import copy
 import datetime as dt
@@ -15,14 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import modicum as mo
+from modicum.errors import CopyRefused
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.frames import fewest
-from modicum.frames.base import Batch, StreamSource
+from modicum.frames import persons as module
+from modicum.frames.base import Batch, StreamSource, open_source
 from modicum.frames.labels import Encoded, Moments
-from modicum.frames.people import check_unit, reader_of
+from modicum.frames.persons import PersonTotals, SmallestRows, check_unit, reader_of
 from modicum.frames.reader import read
-from modicum.frames.source import open_source
 from modicum.steps import Ask
 from modicum.summaries.sums import Count
 from modicum.summaries.tails import Tails
@@ -104,7 +104,7 @@ def test_records_are_those_of_plain_python(rows, rule, wide, seed) -> None:
     unit, lattice = RULES[rule], WIDE if wide else LATTICE
     order = np.random.default_rng(seed).permutation(len(rows))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fewest, "_LEAST", 4)
+        patch.setattr(module, "_LEAST", 4)
         assert records(Rows(rows), unit, lattice) == expected(rows, unit, lattice)
         assert records(Rows(rows[i] for i in order), unit, lattice) == expected(rows, unit, lattice)
 
@@ -321,3 +321,140 @@ def test_a_view_is_like_an_array_of_its_records() -> None:
     got = reader_of(open_source(table), unit, ["x"]).read(asks, SYSTEM)
     plain = np.array(first_rows(rows, 3), dtype=float)
     assert got == read(open_source(pl.DataFrame({"x": plain})), asks, SYSTEM)
+
+
+NAN = float("nan")
+owners = st.integers(-1, 3)
+numbers = st.sampled_from([0.0, 1.0, 2.0, -1.0, float("inf"), -float("inf"), NAN])
+rows_of_persons = st.lists(st.tuples(owners, numbers, numbers, numbers), max_size=30)
+
+
+def smallest(rows, m, keys, cuts=()) -> list[tuple[float, ...]]:
+    held = SmallestRows(m)
+    for part in np.split(np.arange(len(rows)), sorted(cut % (len(rows) + 1) for cut in cuts)):
+        codes = np.array([rows[i][0] for i in part], dtype=np.int64)
+        columns = [np.array([rows[i][k] for i in part], dtype=float) for k in range(1, keys + 1)]
+        held.add(codes, columns)
+    return sorted(zip(*(column.tolist() for column in held.kept()), strict=True), key=_place)
+
+
+def _place(keys: tuple[float, ...]) -> list[tuple[bool, float]]:
+    return [(key != key, 0.0 if key != key else key) for key in keys]
+
+
+def plain(rows, m, keys) -> list[tuple[float, ...]]:
+    kept = []
+    for person in range(4):
+        mine = [row[1 : keys + 1] for row in rows if row[0] == person]
+        kept += sorted(mine, key=_place)[:m]
+    return sorted(kept, key=_place)
+
+
+@given(
+    rows=rows_of_persons,
+    m=st.integers(1, 4),
+    keys=st.integers(1, 3),
+    cuts=st.lists(st.integers(0, 30), max_size=4),
+    seed=st.integers(0, 2**32 - 1),
+    least=st.sampled_from([1, 5, 1 << 18]),
+)
+def test_the_kept_rows_are_those_of_plain_python(rows, m, keys, cuts, seed, least) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_LEAST", least)
+        got = smallest(rows, m, keys, cuts)
+        shuffled = [rows[i] for i in np.random.default_rng(seed).permutation(len(rows))]
+        again = smallest(shuffled, m, keys, cuts[1:])
+    expected = plain(rows, m, keys)
+    np.testing.assert_equal(got, expected)
+    np.testing.assert_equal(again, expected)
+
+
+def test_words_of_64_bits_are_compared_as_such() -> None:
+    held = SmallestRows(1)
+    tags = np.array([2**64 - 1, 2**63, 2**63 - 1], np.uint64)
+    held.add(np.zeros(3, np.int64), [tags, np.arange(3.0)])
+    assert held.kept()[1].tolist() == [2.0]
+
+
+def test_little_more_than_the_kept_rows_is_held(monkeypatch) -> None:
+    monkeypatch.setattr(module, "_LEAST", 64)
+    held = SmallestRows(2)
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        held.add(rng.integers(0, 10, 50), [rng.random(50)])
+        assert held._rows <= 64 + 50
+    assert len(held.kept()[0]) == 20
+
+
+def test_nothing_is_kept_of_nothing() -> None:
+    assert SmallestRows(3).kept() == []
+    held = SmallestRows(3)
+    held.add(np.array([-1]), [np.array([1.0])])
+    assert [column.tolist() for column in held.kept()] == [[]]
+
+
+def test_rows_show_and_give_away_nothing() -> None:
+    held = SmallestRows(2)
+    held.add(np.zeros(1, np.int64), [np.array([123.0])])
+    assert repr(held) == "SmallestRows()"
+    for leak in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(CopyRefused):
+            leak(held)
+
+
+LATTICES = [
+    Lattice.within((-8, 8), step=1),
+    Lattice.within((-1e9, 1e9)),
+    Lattice.within((-1e300, 1e300)),
+    Lattice.within((4.5, 12.25), step=0.5),
+    Lattice.within((0.3, 0.7), step=0.25),
+]
+NASTY = [0.0, -0.0, 1.5, -1.5, 1e9, -1e9, 1e300, float("inf"), -float("inf"), float("nan"), 5e-324]
+numbers_of_persons = st.one_of(st.sampled_from(NASTY), st.floats(-1e12, 1e12))
+values_of_persons = st.lists(st.tuples(st.integers(-1, 4), numbers_of_persons), max_size=40)
+
+
+@given(rows=values_of_persons, lattice=st.sampled_from(LATTICES), cut=st.integers(0, 40))
+@pytest.mark.parametrize("rule", ["mean", "sum"])
+def test_totals_are_those_of_plain_python(rule, rows, lattice, cut) -> None:
+    totals = PersonTotals(lattice)
+    codes = np.array([code for code, _ in rows], dtype=np.int64)
+    x = np.array([value for _, value in rows])
+    for part in (slice(cut), slice(cut, None)):
+        totals.add(codes[part], x[part])
+    records = totals.records(rule, 5)
+    assert len(records) == 5
+    plain = [(None if code < 0 else code, None, value) for code, value in rows]
+    # On the way to a summary a record is rounded again, which changes nothing.
+    assert sorted(lattice.quantise(records).tolist()) == combined(plain, lattice, rule)
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_a_person_with_millions_of_rows_at_the_end_of_the_range(sign) -> None:
+    """The sum, 2^21 · 2^51, is beyond int64."""
+    lattice = Lattice.within((-(2.0**51), 2.0**51))
+    assert lattice.last == 2**51
+    totals = PersonTotals(lattice)
+    for _ in range(32):
+        totals.add(np.zeros(1 << 16, np.int64), np.full(1 << 16, sign * 2.0**51))
+    totals.add(np.array([0, 1]), np.array([0.0, 1.0]))
+    n = 2**21
+    mean = (sign * n * 2**51) // (n + 1)
+    assert totals.records("mean", 2).tolist() == [mean, 1]
+    assert totals.records("sum", 2).tolist() == [sign * 2.0**51, 1]
+
+
+def test_without_a_lattice_only_presence_counts() -> None:
+    totals = PersonTotals(None)
+    totals.add(np.array([0, 2, 2, -1]), np.array([float("inf"), float("nan"), 5.0, 1.0]))
+    np.testing.assert_equal(totals.records("mean", 4), [0.0, np.nan, 0.0, np.nan])
+    assert PersonTotals(LATTICES[0]).records("sum", 0).tolist() == []
+
+
+def test_totals_show_and_give_away_nothing() -> None:
+    totals = PersonTotals(LATTICES[0])
+    totals.add(np.array([0]), np.array([7.0]))
+    assert repr(totals) == "PersonTotals()"
+    for leak in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(CopyRefused):
+            leak(totals)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.frames.arrow import arrow_floats, arrow_labels
-from modicum.frames.base import CHUNK, Batch, Floats, StreamSource
+from modicum.frames.base import CHUNK, Batch, Floats, StreamSource, opener
 from modicum.frames.labels import Encoded, LabelValues, texts
 from modicum.frames.types import label_kind
 
@@ -22,6 +22,7 @@ __all__ = ["DuckRelation"]
 _DIRECT = re.compile("U?(TINYINT|SMALLINT|INTEGER|BIGINT)|BOOLEAN|FLOAT|DOUBLE")
 
 
+@opener("duckdb.DuckDBPyRelation")
 class DuckRelation(StreamSource):
     """A relation: a query that runs anew for every pass.
 

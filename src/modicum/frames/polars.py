@@ -1,4 +1,4 @@
-"""Polars queries: LazyFrames, and scans of files."""
+"""Polars: frames and series in memory, lazy frames, and queries for whoever scans files with it."""
 
 from __future__ import annotations
 
@@ -8,22 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from modicum.frames.base import Batch, StreamSource
-from modicum.frames.labels import LabelValues
+from modicum.frames.base import Batch, Floats, MemorySource, StreamSource, opener
+from modicum.frames.labels import Coder, LabelValues
+from modicum.summaries.base import Integers
 
-__all__ = [
-    "LazyQuery",
-    "polars_floats",
-    "polars_labels",
-    "query_batches",
-    "query_count",
-    "streams",
-]
+__all__ = ["LazyQuery", "query_batches", "query_count", "streams"]
 
 _BATCH = 1 << 18
 
 
-def polars_floats(values: Any, dtype: Any) -> Any:
+def _floats(values: Any, dtype: Any) -> Any:
     """Cast a Series or expression of a known numeric type to Float64."""
     pl = import_module("polars")
     if dtype == pl.Float64:
@@ -34,7 +28,7 @@ def polars_floats(values: Any, dtype: Any) -> Any:
     return values.cast(pl.Float64, strict=False)
 
 
-def polars_labels(series: Any) -> LabelValues:
+def _labels(series: Any) -> LabelValues:
     """Convert a Series of labels."""
     kind = series.dtype
     if kind.is_temporal() or kind.is_float():
@@ -46,6 +40,43 @@ def polars_labels(series: Any) -> LabelValues:
     return items
 
 
+class _PolarsColumn:
+    def __init__(self, series: Any) -> None:
+        # Polars takes a name such as "^x.*$" for a pattern, even in methods of a series.
+        self._series = series.alias("")
+
+    def floats(self, start: int, stop: int) -> Floats:
+        return self._converted(self._series.slice(start, stop - start))
+
+    def take(self, positions: Integers) -> Floats:
+        return self._converted(self._series.gather(positions))
+
+    def codes(self, start: int, stop: int, coder: Coder) -> Integers:
+        return coder.codes(_labels(self._series.slice(start, stop - start)))
+
+    def _converted(self, part: Any) -> Floats:
+        return np.asarray(_floats(part, part.dtype).to_numpy())
+
+
+@opener("polars.DataFrame")
+def _open_frame(frame: Any) -> MemorySource:
+    return MemorySource(
+        "polars",
+        frame.height,
+        lambda name: _PolarsColumn(frame.get_column(name)),
+        frame.columns,
+        lambda name: str(frame.schema[name]),
+    )
+
+
+@opener("polars.Series")
+def _open_series(series: Any) -> MemorySource:
+    declared = str(series.dtype)
+    column = _PolarsColumn(series)
+    return MemorySource.of_column("polars", len(series), column, declared, series.name)
+
+
+@opener("polars.LazyFrame")
 class LazyQuery(StreamSource):
     """A LazyFrame, run anew for every pass."""
 
@@ -59,7 +90,7 @@ class LazyQuery(StreamSource):
         col = import_module("polars").col
         # "*" and "^x.*$" would be patterns of names, in Polars 1.20 for nth as well.
         plain = {name: f"c{place}" for place, name in enumerate(self._types)}
-        floats = [polars_floats(col(plain[name]), self._types[name]) for name in columns]
+        floats = [_floats(col(plain[name]), self._types[name]) for name in columns]
         return query_batches(self._frame.rename(plain), floats, [col(plain[n]) for n in labels])
 
     def _count(self) -> int:
@@ -87,7 +118,7 @@ def query_batches(frame: Any, floats: Sequence[Any], labels: Sequence[Any]) -> I
         columns = batch.get_columns()
         yield Batch(
             [column.to_numpy() for column in columns[: len(floats)]],
-            [polars_labels(column) for column in columns[len(floats) :]],
+            [_labels(column) for column in columns[len(floats) :]],
         )
 
 

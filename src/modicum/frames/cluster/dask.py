@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 
 from modicum.errors import ModicumError, SourceError
-from modicum.frames.distributed import DistributedSource
-from modicum.frames.job import Job, Known
+from modicum.frames.base import opener, quiet
+from modicum.frames.cluster.jobs import DistributedSource, Job, Known
 from modicum.frames.labels import Dictionary, label_bytes
-from modicum.frames.native import open_pandas, pandas_column
-from modicum.frames.quiet import quiet
+from modicum.frames.pandas import open_pandas, pandas_column
 from modicum.frames.types import label_kind
 
 __all__ = ["DaskTable"]
@@ -26,6 +25,7 @@ _UNKNOWN = "__UNKNOWN_CATEGORIES__"  # of Dask, where only the parts know them
 _UNLIKE = "not all parts of the dask data declare the columns alike"
 
 
+@opener("dask.dataframe.DataFrame")
 class DaskTable(DistributedSource):
     """A DataFrame: a graph that is computed anew for every job.
 

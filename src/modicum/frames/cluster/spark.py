@@ -11,12 +11,11 @@ import numpy as np
 
 from modicum.errors import SourceError, UnsupportedData
 from modicum.frames.arrow import arrow_floats, arrow_labels
-from modicum.frames.base import CHUNK, Batch, StreamSource, guarded
-from modicum.frames.distributed import DistributedSource
-from modicum.frames.job import Job, Known
+from modicum.frames.base import CHUNK, Batch, StreamSource, guarded, opener
+from modicum.frames.cluster.jobs import DistributedSource, Job, Known
 from modicum.version import VERSION
 
-__all__ = ["SparkTable", "open_spark"]
+__all__ = ["SparkTable"]
 
 _LABEL = "the spark data"
 
@@ -93,7 +92,8 @@ def _works(action: Callable[[], object]) -> bool:
     return True
 
 
-def open_spark(frame: Any) -> SparkTable:
+@opener("pyspark.sql.DataFrame", "pyspark.sql.connect.dataframe.DataFrame")
+def _open_spark(frame: Any) -> SparkTable:
     """Open a DataFrame; its schema is looked at."""
     if guarded(_LABEL, lambda: frame.isStreaming):
         raise UnsupportedData("a stream has no end: pass a DataFrame that was read at once")

@@ -1,0 +1,1 @@
+"""Engines whose rows stay where they are: only summaries move."""
