@@ -12,7 +12,8 @@ from modicum import plan
 from modicum import request as ask
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.radius import RadiusDraw, RadiusGrid
+from modicum.mechanisms.grids import RadiusGrid
+from modicum.mechanisms.selection import RadiusDraw
 from modicum.plan.reader import SyntheticReader
 from modicum.plan.search import least_enough, round_up
 from modicum.plan.shapes import Shape, shape_of

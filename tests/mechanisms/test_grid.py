@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modicum.mechanisms.grid import FloatGrid
+from modicum.mechanisms.grids import FloatGrid
 
 BITS = st.integers(0, 40)
 LATTICE = st.integers(-(2**51), 2**51)

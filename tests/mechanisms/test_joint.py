@@ -10,12 +10,11 @@ import pytest
 
 from modicum import audit
 from modicum.exact.entropy import SeededEntropy
-from modicum.mechanisms import joint
-from modicum.mechanisms import strip as strips
-from modicum.mechanisms.chain import Chain
-from modicum.mechanisms.joint import JointQuantiles, JointTerms
-from modicum.mechanisms.stretch import EVEN, Stretch
-from modicum.mechanisms.strip import Cells, Scale, Strip, Table
+from modicum.mechanisms import joint_quantiles as joint
+from modicum.mechanisms import quantile_chain as strips
+from modicum.mechanisms.grids import EVEN, Stretch
+from modicum.mechanisms.joint_quantiles import JointQuantiles, JointTerms
+from modicum.mechanisms.quantile_chain import Cells, Chain, Scale, Strip, Table
 from modicum.privacy.event import Pure
 from modicum.summaries.ranked import Ranked
 from tests.mechanisms.test_nested import Sorted, neighbours, worst

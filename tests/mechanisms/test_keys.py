@@ -9,7 +9,7 @@ from mpmath import mp, mpf
 
 from modicum import audit
 from modicum.exact.entropy import SYSTEM, Entropy, SeededEntropy
-from modicum.mechanisms.keys import KeepCurve, KeySelection
+from modicum.mechanisms.partition_selection import KeepCurve, KeySelection
 from modicum.privacy.event import Approximate
 from modicum.privacy.unit import Unit
 

@@ -11,8 +11,8 @@ import pytest
 from modicum import audit
 from modicum.estimators.nest import nodes_of, tree_of
 from modicum.exact.entropy import SeededEntropy
-from modicum.mechanisms import nested
-from modicum.mechanisms.nested import NestedQuantiles
+from modicum.mechanisms import quantile_tree as nested
+from modicum.mechanisms.quantile_tree import NestedQuantiles
 from modicum.privacy.event import Pure
 
 THIRDS = (Fraction(1, 3), Fraction(2, 3))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from modicum.mechanisms.stretch import Stretch
+from modicum.mechanisms.grids import Stretch
 
 STRETCHES = [Stretch(0, 1, 2), Stretch(5, 3, 4), Stretch(-3, 0, 5), Stretch(7, 4, 0), Stretch()]
 

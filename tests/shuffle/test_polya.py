@@ -9,7 +9,7 @@ from scipy import stats
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
-from modicum.mechanisms.noise import LaplaceNoise
+from modicum.mechanisms.additive import LaplaceNoise
 from modicum.shuffle.polya import Polya
 
 LAWS = [Polya(Fraction(1, 3), Fraction(1, 4)), Polya(Fraction(1, 100), Fraction(1, 9))]

@@ -10,7 +10,7 @@ import pytest
 from modicum import shuffle
 from modicum.errors import BudgetExceeded, CopyRefused, InvalidArgument
 from modicum.exact.entropy import SeededEntropy
-from modicum.mechanisms.noise import LaplaceNoise
+from modicum.mechanisms.additive import LaplaceNoise
 from modicum.shuffle.polya import Polya
 from modicum.shuffle.sum import _FRAME
 

@@ -17,7 +17,7 @@ from modicum.frames.places import Places
 from modicum.frames.quiet import quiet
 from modicum.frames.remote import RemoteSource, scope_of
 from modicum.frames.source import Source
-from modicum.mechanisms.keys import natural_order
+from modicum.mechanisms.partition_selection import natural_order
 from modicum.privacy.unit import Unit
 
 __all__ = ["check_groups", "count_keys", "reader_of_groups"]

@@ -15,8 +15,7 @@ from modicum.exact.entropy import Entropy
 from modicum.exact.gaussian import discrete_gaussian_many
 from modicum.local.public import Words
 from modicum.local.round import Round
-from modicum.mechanisms.additive import Additive, gaussian
-from modicum.mechanisms.noise import GaussianNoise
+from modicum.mechanisms.additive import Additive, GaussianNoise, gaussian
 from modicum.privacy.event import Concentrated, Event
 
 __all__ = ["NORM", "GaussianRound", "clipped"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
 from modicum.local.public import Words
-from modicum.mechanisms.law import Law
+from modicum.mechanisms.base import Law
 from modicum.privacy.event import Event
 
 __all__ = ["Answers", "Round"]

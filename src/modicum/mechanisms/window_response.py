@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument
 from modicum.exact.bernoulli import point_below, small_exp_bounds
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.law import SECRET, Law
+from modicum.mechanisms.base import SECRET, Law
 from modicum.privacy.event import Event, Pure
 
 __all__ = ["Window", "WindowResponse"]

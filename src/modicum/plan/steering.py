@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.law import Law
-from modicum.mechanisms.linear_level import LinearLevelLaw
-from modicum.mechanisms.quantile import RankLaw
-from modicum.mechanisms.radius import RadiusDraw, quadrature
+from modicum.mechanisms.base import Law
+from modicum.mechanisms.exponential import Exponential
+from modicum.mechanisms.level_sets import LinearLevelLaw
+from modicum.mechanisms.scores import RankScore
+from modicum.mechanisms.selection import RadiusDraw, quadrature
 from modicum.privacy.event import Event
 from modicum.release import Finding
 from modicum.runners.request import Question
@@ -43,7 +44,7 @@ class Part:
         Which one, and of how many.
     weight : float
         How much it counts, once its radii are drawn.
-    quantile : RankLaw or None
+    quantile : Exponential or None
         The law of its quantile, once that is drawn.
     levels : LinearLevelLaw or None
         The law of its trimmed mean, once that is drawn.
@@ -52,7 +53,7 @@ class Part:
     number: int
     runs: int
     weight: float = 1.0
-    quantile: RankLaw | None = None
+    quantile: Exponential[RankScore] | None = None
     levels: LinearLevelLaw | None = None
 
 
@@ -72,12 +73,14 @@ def _steps(steps: Steps[Finding[Any]], part: Part) -> Steps[Finding[Any]]:
             step = steps.send(reply)
         except StopIteration as stop:
             return stop.value  # type: ignore[no-any-return]
-        if isinstance(step, Draw) and isinstance(step.law, RadiusDraw):
-            step = Draw(step.label, _Steered(step.law, part))
-        if isinstance(step, Draw) and isinstance(step.law, RankLaw) and part.quantile is None:
-            part.quantile = step.law
-        if isinstance(step, Draw) and isinstance(step.law, LinearLevelLaw):
-            part.levels = step.law
+        if isinstance(step, Draw):
+            match step.law:
+                case RadiusDraw() as law:
+                    step = Draw(step.label, _Steered(law, part))
+                case Exponential(score=RankScore()) as law if part.quantile is None:
+                    part.quantile = law
+                case LinearLevelLaw() as law:
+                    part.levels = law
         reply = yield step
 
 
@@ -126,7 +129,7 @@ class _Steered(Law[tuple[int, ...]]):
 def chances(law: RadiusDraw, side: int) -> Array:
     """Probability of every position on one side, in floating point.
 
-    For permute-and-flip see :class:`~modicum.mechanisms.radius.RadiusDraw`: the integral of
+    For permute-and-flip see :class:`~modicum.mechanisms.selection.RadiusDraw`: the integral of
     w_i prod_{j != i} (1 - t w_j), by Gauss-Legendre, for all i at once.
     """
     costs = float(law.epsilon) * np.array(law.outside[side], dtype=np.float64)

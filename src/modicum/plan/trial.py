@@ -23,8 +23,9 @@ from modicum.estimators.subset_mean import SubsetEvidence
 from modicum.estimators.sum_evidence import SumEvidence
 from modicum.estimators.variance_evidence import VarianceEvidence
 from modicum.exact.entropy import SeededEntropy
-from modicum.mechanisms.noise import LaplaceNoise, Noise
-from modicum.mechanisms.quantile import RankLaw
+from modicum.mechanisms.additive import LaplaceNoise, Noise
+from modicum.mechanisms.exponential import Exponential
+from modicum.mechanisms.scores import RankScore
 from modicum.plan.reader import SyntheticReader
 from modicum.plan.steering import Part, steered
 from modicum.plan.table import Table
@@ -147,9 +148,10 @@ def _count_error(noise: Noise, truth: Truth) -> float:
     return math.fsum(errors) / len(errors)
 
 
-def _rank_error(law: RankLaw) -> float:
+def _rank_error(law: Exponential[RankScore]) -> float:
     """Expected distance of a draw from the middle of the quantile, in lattice steps."""
-    truth = _middle(law.values, law.below, law.q * law.count)
+    score = law.score
+    truth = _middle(score.values, score.below, score.q * score.count)
     runs = law.runs()
     weights = runs.lengths * np.exp(-float(law.rate) * (runs.losses - runs.losses.min()))
     # A stretch is uniform on its integers; one that holds the truth is cut there.

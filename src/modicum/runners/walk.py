@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.law import Law
+from modicum.mechanisms.base import Law
 from modicum.privacy.event import Event, cost, own_kind
 from modicum.release import Entry, Finding, plain
 from modicum.steps import Ask, Draw, Need, Step, Steps
@@ -65,8 +65,7 @@ class Walk:
         law = step.law
         parameters = {name: plain(value) for name, value in law.public().items()}
         said = "" if step.words is None else step.words(outcome)
-        name = type(law).__name__
-        self.journal.append(Entry(step.label, name, parameters, outcome, said, law.event))
+        self.journal.append(Entry(step.label, law.name, parameters, outcome, said, law.event))
         self._resume(outcome)
 
     def _resume(self, reply: Any) -> None:

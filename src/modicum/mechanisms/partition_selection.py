@@ -20,7 +20,7 @@ from typing import Any
 from modicum.exact.bernoulli import point_below
 from modicum.exact.enclosure import exp_bounds, ln_above, ln_bounds
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.law import SECRET, Law
+from modicum.mechanisms.base import SECRET, Law
 from modicum.privacy.event import Approximate
 
 __all__ = ["KeepCurve", "KeySelection", "natural_order"]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from modicum.exact.bernoulli import exp_coin
 from modicum.exact.entropy import Entropy
 from modicum.exact.levels import draw_level
-from modicum.mechanisms.law import SECRET, Law
+from modicum.mechanisms.base import SECRET, Law
 from modicum.privacy.event import Event
 
 __all__ = ["NestedQuantiles", "Node", "RankedRecords"]
@@ -120,7 +120,7 @@ class NestedQuantiles(Law[tuple[int, ...]]):
 
     @property
     def event(self) -> Event:
-        """The stated one."""
+
         return self.stated
 
     def public(self) -> dict[str, object]:
