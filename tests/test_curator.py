@@ -14,8 +14,7 @@ import pytest
 
 import modicum as mo
 from modicum.exact.entropy import SeededEntropy
-from modicum.privacy.compose import total
-from modicum.privacy.event import cost, own_kind
+from modicum.privacy.accountant import total
 
 WITHIN = (-1e9, 1e9)
 
@@ -59,8 +58,8 @@ def test_a_zcdp_account_takes_pure_and_zcdp_releases(data, price) -> None:
     release = curator.sum(within=WITHIN, **price)
     expected = Fraction(9, 200) if "epsilon" in price else Fraction(3, 10)
     assert curator.spent.amount == expected
-    kind = own_kind(release.event)
-    assert total([e.event for e in release.journal], kind) == cost(release.event, kind)
+    kind = release.event.kind
+    assert total([e.event for e in release.journal], kind) == release.event.cost(kind)
 
 
 def test_a_pure_account_refuses_zcdp_and_an_approximate_one_takes_pure(data) -> None:

@@ -13,7 +13,7 @@ import pytest
 import modicum as mo
 from modicum.exact.entropy import SeededEntropy
 from modicum.group_by import GroupBy
-from modicum.privacy.compose import total
+from modicum.privacy.accountant import total
 from modicum.privacy.event import Approximate
 
 WITHIN = (-1e9, 1e9)

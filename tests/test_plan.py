@@ -21,7 +21,6 @@ from modicum.plan.steering import Part, chances, steered
 from modicum.plan.table import Population, Table
 from modicum.plan.task import RUNS
 from modicum.plan.trial import trial
-from modicum.privacy.event import cost
 from modicum.privacy.unit import Unit
 from modicum.runners.live import run
 from modicum.steps import Ask
@@ -315,7 +314,7 @@ def test_events_add_up_to_the_price() -> None:
         plan.minimum(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
         plan.count(epsilon="0.7"),
     ):
-        assert sum(cost(event, "pure").amount for _, event in found.events) == Fraction(7, 10)
+        assert sum(event.cost("pure").amount for _, event in found.events) == Fraction(7, 10)
         assert found.passes == (2 if found.statistic in ("std", "variance") else 1)
 
 

@@ -66,8 +66,8 @@ if TYPE_CHECKING:
         vector,
         winsorized_mean,
     )
-    from modicum.privacy.budget import Budget, approx, pure, zcdp
-    from modicum.privacy.compose import (
+    from modicum.privacy.accountant import (
+        Filter,
         approx_to_zcdp,
         composed,
         parallel,
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
         pure_to_zcdp,
         zcdp_to_approx,
     )
-    from modicum.privacy.filter import Filter
+    from modicum.privacy.budget import Budget, approx, pure, zcdp
     from modicum.privacy.ledger.book import Ledger
     from modicum.privacy.unit import Unit, unit_of
     from modicum.release import Interval, Release
@@ -207,7 +207,8 @@ _HOMES = {
         "winsorized_mean",
     },
     "modicum.privacy.budget": {"Budget", "approx", "pure", "zcdp"},
-    "modicum.privacy.compose": {
+    "modicum.privacy.accountant": {
+        "Filter",
         "approx_to_zcdp",
         "composed",
         "parallel",
@@ -215,7 +216,6 @@ _HOMES = {
         "pure_to_zcdp",
         "zcdp_to_approx",
     },
-    "modicum.privacy.filter": {"Filter"},
     "modicum.privacy.ledger.book": {"Ledger"},
     "modicum.privacy.unit": {"Unit", "unit_of"},
     "modicum.release": {"Interval", "Release"},

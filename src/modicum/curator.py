@@ -22,7 +22,7 @@ from modicum.hints import no_attribute
 from modicum.mechanisms.partition_selection import KeySelection
 from modicum.paying import Bill, checked_key, fitted, payer_for, price_of, request_text
 from modicum.privacy.budget import Budget
-from modicum.privacy.event import Approximate, cost
+from modicum.privacy.event import Approximate
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit
 from modicum.recording import recorded
@@ -305,14 +305,13 @@ class Curator:
         with self._lock:
             key = None if self._key is None else f"{self._key} (keys of {by})"
             asked = request_text({}, unit, keys_of=by, event=repr(event))
-            bill = self._payer.bill(cost(event, self._kind), asked, key)
+            bill = self._payer.bill(event.cost(self._kind), asked, key)
             done: Entry | None = bill.done
             if done is not None:
                 return done
             counts = count_keys(self._source, unit, by, self._entropy)
             bill.charge()
             row = unit.per_row(event)
-            assert isinstance(row, Approximate)
             law = KeySelection(counts, row.epsilon, row.delta)
             parameters = {name: plain(value) for name, value in law.public().items()}
             drawn = law.sample(self._entropy)

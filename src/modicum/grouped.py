@@ -11,7 +11,7 @@ from typing import Any
 from modicum.confidence import check_confidence
 from modicum.native_table import native_table
 from modicum.privacy.event import Event
-from modicum.privacy.unit import NEIGHBOURS, Unit, swap_event
+from modicum.privacy.unit import NEIGHBOURS, Unit
 from modicum.release import HTML, Entry, Release, plain, sealed
 
 __all__ = ["GroupedRelease"]
@@ -130,7 +130,7 @@ class GroupedRelease(Mapping[Any, Release]):
         keys = "given" if self.selection is None else f"drawn, for {self.selection.event}"
         lines = [
             f"  cost     {self.event} for {self.unit}, all groups together ({NEIGHBOURS}; "
-            f"swap: {swap_event(self.event)})",
+            f"swap: {self.event.swapped()})",
             f"  keys     {keys}",
             f"  account  {self.account}",
         ]

@@ -11,11 +11,10 @@ from typing import Any, Protocol, TypeVar
 from modicum.errors import BudgetExceeded, InvalidArgument, LedgerError
 from modicum.frames.source import Source
 from modicum.frames.vectors import width_of
+from modicum.privacy.accountant import Filter
 from modicum.privacy.budget import Budget, Kind, chosen_budget
-from modicum.privacy.event import cost
-from modicum.privacy.filter import Filter
-from modicum.privacy.ledger.account import Charge, checked_name
 from modicum.privacy.ledger.book import Ledger
+from modicum.privacy.ledger.chain import Charge, checked_name
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.release import Record
 from modicum.runners.request import Question
@@ -287,7 +286,7 @@ def price_of(requests: Iterable[object], kind: Kind) -> Budget:
         If one is no request, or has no price in it.
     """
     checked = _checked(requests)
-    return sum((cost(each.event, kind) for each in checked), start=Budget(kind, Fraction(0)))
+    return sum((each.event.cost(kind) for each in checked), start=Budget(kind, Fraction(0)))
 
 
 def fitted(

@@ -19,7 +19,7 @@ from modicum.confidence import check_confidence
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
-from modicum.privacy.unit import NEIGHBOURS, Unit, swap_event
+from modicum.privacy.unit import NEIGHBOURS, Unit
 from modicum.status import USABLE, Code, Status, judged, step_words
 from modicum.writing import draws_heading, event_fields, plain, range_text, short
 
@@ -264,7 +264,7 @@ class Record:
         where = f", values within {range_text(self.within)}" if self.within else ""
         lines = [
             f"  cost           {self.event} for {self.unit} ({self.neighbours}; "
-            f"swap: {swap_event(self.event)})",
+            f"swap: {self.event.swapped()})",
             f"  method         {self.method}{where}",
             f"  account        {self.account}",
         ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from modicum.privacy.event import Approximate, Event
+from modicum.privacy.event import Event
 
 __all__ = ["draws_heading", "event_fields", "plain", "range_text", "short"]
 
@@ -12,15 +12,14 @@ __all__ = ["draws_heading", "event_fields", "plain", "range_text", "short"]
 def event_fields(event: Event) -> dict[str, object]:
     """Exact amounts by their usual names, as floats for reading and strings for exactness."""
     fields: dict[str, object] = {}
-    for name in event.__dataclass_fields__:
-        amount = getattr(event, name)
+    for name, amount in event.amounts.items():
         fields |= {name: float(amount), f"{name}_exact": str(amount)}
     return fields
 
 
 def draws_heading(event: Event) -> str:
     """Say what a list of draws adds up to, if that is not the price itself."""
-    together = "; their costs are a ρ that implies the price" * isinstance(event, Approximate)
+    together = "; their costs are a ρ that implies the price" * bool(event.failing)
     return f"Every draw, in order{together}:"
 
 

@@ -14,7 +14,7 @@ from modicum.errors import BudgetExceeded, InvalidArgument, KeyReused, MissingCo
 from modicum.estimators.own_vector import MeanOfRange
 from modicum.exact.entropy import SeededEntropy
 from modicum.paying import request_text
-from modicum.privacy.event import Approximate, BoundedRange, Concentrated, Pure, cost
+from modicum.privacy.event import Approximate, BoundedRange, Concentrated, Pure
 from modicum.privacy.ledger.book import Ledger
 from modicum.stored import from_text, to_text
 
@@ -181,7 +181,7 @@ def test_a_person_with_several_rows_has_the_whole_price() -> None:
     curator = mo.Curator(rows_of(30), unit=mo.unit_of(rows=2), budget=PRICE)
     release = curator.mean_vector(within=WITHIN, budget=PRICE)
     assert release.event == EVENT
-    drawn = sum(cost(entry.event, "zcdp").amount for entry in release.journal)
+    drawn = sum(entry.event.cost("zcdp").amount for entry in release.journal)
     assert 4 * drawn == RHO.amount
 
 

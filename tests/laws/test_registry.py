@@ -17,8 +17,8 @@ from modicum.estimators.own_vector import MeanOfRange
 from modicum.estimators.registry import REGISTRY, ArrayRow, Row
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
+from modicum.privacy.accountant import total
 from modicum.privacy.budget import Budget, approx, pure, zcdp
-from modicum.privacy.compose import total
 from modicum.privacy.event import event_of
 from modicum.privacy.unit import Unit
 from modicum.release import Answer

@@ -18,8 +18,8 @@ from modicum import local, shuffle
 from modicum.errors import BudgetExceeded, CopyRefused, InvalidArgument, UnsupportedData
 from modicum.exact.entropy import SeededEntropy
 from modicum.local.wire import Announcement
+from modicum.privacy.accountant import total
 from modicum.privacy.budget import Budget
-from modicum.privacy.compose import total
 
 SESSION = "00112233445566778899aabbccddeeff"
 

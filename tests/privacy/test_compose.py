@@ -9,7 +9,8 @@ import pytest
 
 import modicum as mo
 from modicum.errors import InvalidArgument
-from modicum.privacy.compose import (
+from modicum.privacy.accountant import (
+    Filter,
     approx_to_zcdp,
     composed,
     parallel,
@@ -17,8 +18,7 @@ from modicum.privacy.compose import (
     pure_to_zcdp,
     zcdp_to_approx,
 )
-from modicum.privacy.event import Approximate, BoundedRange, Concentrated, Pure, cost
-from modicum.privacy.filter import Filter
+from modicum.privacy.event import Approximate, BoundedRange, Concentrated, Pure
 
 EPSILONS = ["0.001", "0.1", "1", "5"]
 RHOS = ["1e-9", "0.001", "0.125", "2", "50"]
@@ -133,7 +133,7 @@ MIXTURES = [
 @pytest.mark.parametrize("delta", ["1e-2", "1e-5"])
 def test_a_composition_is_never_below_the_exact_one(events, delta) -> None:
     steps = [
-        (mpmath.mpf(cost(e, "approx").amount.numerator) / cost(e, "approx").amount.denominator,
+        (mpmath.mpf(e.cost("approx").amount.numerator) / e.cost("approx").amount.denominator,
          float(getattr(e, "delta", 0)))
         for e in events
     ]  # fmt: skip
@@ -141,7 +141,7 @@ def test_a_composition_is_never_below_the_exact_one(events, delta) -> None:
         got = composed(events, delta).amount
         value = mpmath.mpf(got.numerator) / got.denominator
         assert exact_delta(steps, value) <= mpmath.mpf(delta)
-        assert got <= sum(cost(e, "approx").amount for e in events)
+        assert got <= sum(e.cost("approx").amount for e in events)
 
 
 def test_a_composition_of_all_kinds() -> None:

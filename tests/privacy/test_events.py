@@ -6,27 +6,27 @@ from fractions import Fraction
 import pytest
 
 from modicum.errors import InvalidArgument
+from modicum.privacy.accountant import total
 from modicum.privacy.budget import approx, pure, zcdp
-from modicum.privacy.compose import total
-from modicum.privacy.event import BoundedRange, Concentrated, Pure, cost, event_of
-from modicum.privacy.unit import Unit, swap_event, unit_of
+from modicum.privacy.event import BoundedRange, Concentrated, Pure, event_of
+from modicum.privacy.unit import Unit, unit_of
 
 ONE = Fraction(1)
 
 
 def test_costs() -> None:
-    assert cost(Pure(ONE), "pure") == pure(1)
-    assert cost(Pure(ONE), "zcdp") == zcdp("0.5")
-    assert cost(BoundedRange(ONE), "pure") == pure(1)
-    assert cost(BoundedRange(ONE), "zcdp") == zcdp("0.125")
-    assert cost(Concentrated(ONE), "zcdp") == zcdp(1)
-    assert cost(Pure(ONE), "approx").delta == 0
+    assert Pure(ONE).cost("pure") == pure(1)
+    assert Pure(ONE).cost("zcdp") == zcdp("0.5")
+    assert BoundedRange(ONE).cost("pure") == pure(1)
+    assert BoundedRange(ONE).cost("zcdp") == zcdp("0.125")
+    assert Concentrated(ONE).cost("zcdp") == zcdp(1)
+    assert Pure(ONE).cost("approx").delta == 0
 
 
 @pytest.mark.parametrize("kind", ["pure", "approx"])
 def test_concentrated_has_no_silent_price_elsewhere(kind) -> None:
     with pytest.raises(InvalidArgument, match="zCDP"):
-        cost(Concentrated(ONE), kind)
+        Concentrated(ONE).cost(kind)
 
 
 def test_composition_adds() -> None:
@@ -47,8 +47,8 @@ def test_group_privacy_and_swap() -> None:
     assert unit.per_row(Pure(ONE)) == Pure(ONE / 4)
     assert unit.per_row(BoundedRange(ONE)) == BoundedRange(ONE / 4)
     assert unit.per_row(Concentrated(ONE)) == Concentrated(ONE / 16)
-    assert swap_event(Concentrated(ONE)) == Concentrated(ONE * 4)
-    assert swap_event(BoundedRange(ONE)) == BoundedRange(ONE * 2)
+    assert Concentrated(ONE).swapped() == Concentrated(ONE * 4)
+    assert BoundedRange(ONE).swapped() == BoundedRange(ONE * 2)
     assert str(unit) == "one person with at most 4 rows"
     assert str(Unit()) == "one row"
 

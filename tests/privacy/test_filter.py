@@ -11,8 +11,8 @@ import pytest
 
 import modicum as mo
 from modicum.errors import InvalidArgument
+from modicum.privacy.accountant import Filter
 from modicum.privacy.event import Pure
-from modicum.privacy.filter import Filter
 
 
 @pytest.mark.parametrize("parts", [7, 2000])

@@ -5,9 +5,8 @@ from fractions import Fraction
 import pytest
 
 from modicum.errors import InvalidArgument
-from modicum.privacy.compose import composed
+from modicum.privacy.accountant import composed, composed_tightly
 from modicum.privacy.event import Approximate, BoundedRange, Concentrated, Event, Pure
-from modicum.privacy.numerical import composed_tightly
 
 dp_accounting = pytest.importorskip(
     "dp_accounting", reason="pip install dp-accounting (make test-server does)"

@@ -79,7 +79,7 @@ class StepReport:
     @property
     def used(self) -> float:
         """Loss over claim."""
-        ((_, amount),) = ((f, getattr(self.event, f)) for f in self.event.__dataclass_fields__)
+        (amount,) = self.event.amounts.values()
         return self.loss / float(amount)
 
 

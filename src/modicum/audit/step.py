@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.errors import InvalidArgument
 from modicum.mechanisms.base import Law
 from modicum.mechanisms.support import ALPHAS, log_ratio
-from modicum.privacy.event import Approximate, BoundedRange, Concentrated, Event, Pure
+from modicum.privacy.event import Event
 
 __all__ = ["Child", "Measured", "measure", "needed_delta", "sum_of"]
 
@@ -54,19 +53,7 @@ class Measured:
     @property
     def loss(self) -> NDArray[np.float64]:
         """Loss of every pair in the unit of the event: ε, η or ρ."""
-        match self.event:
-            case Pure():
-                return self.size
-            case BoundedRange():
-                return self.high - self.low
-            case Concentrated():
-                assert self.rho is not None
-                return np.array(self.rho.max(axis=(1, 2)))
-            case Approximate():
-                raise InvalidArgument(
-                    "an (ε, δ) draw has no worst outcome: measure its laws with "
-                    "modicum.audit.needed_delta"
-                )
+        return self.event.attained(self.high, self.low, self.rho)
 
     @property
     def size(self) -> NDArray[np.float64]:
@@ -125,7 +112,7 @@ def measure(
         best = [(sign * column.ratios).argmax(axis=1) for column in columns]
         return [outcome_at([int(b[i]) for b in best]) for i in range(len(pairs))]
 
-    wanted = renyi or isinstance(event, Concentrated)
+    wanted = renyi or event.kind == "zcdp"
     chosen = [*_forced(columns, forced, joined=joined), *_spread(columns, width)]
     return Measured(
         event=event,

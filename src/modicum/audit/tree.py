@@ -16,7 +16,6 @@ from modicum.audit.trail import Draws, Family
 from modicum.mechanisms.base import Law
 from modicum.mechanisms.support import ALPHAS
 from modicum.privacy.budget import Budget
-from modicum.privacy.event import Concentrated, cost
 from modicum.runners.replay import Run
 
 __all__ = ["COUNTS", "Search", "explore"]
@@ -102,7 +101,7 @@ class _Walk:
 
     def __init__(self, family: Family, pairs: NDArray[np.intp], search: Search) -> None:
         self._family, self._pairs, self._search = family, pairs, search
-        self._concentrated = isinstance(family.event, Concentrated)
+        self._concentrated = family.event.kind == "zcdp"
         self._branches = 0
         self._leak: Leak | None = None
         self._drawn = Fraction(0)
@@ -128,7 +127,7 @@ class _Walk:
             forced=self._search.forced(label, laws[0]),
             width=self._search.width(len(branch.draws)),
         )
-        price = cost(step.event, "zcdp" if self._concentrated else "pure").amount
+        price = step.event.cost("zcdp" if self._concentrated else "pure").amount
         self._drawn = max(self._drawn, branch.drawn + price)
         self._note_step(branch, label, step)
         self._note_total(branch, label, step)

@@ -13,7 +13,7 @@ from modicum.cli import check, ledger, plan, statistics
 from modicum.cli.options import Parser
 from modicum.cli.output import Output
 from modicum.errors import InvalidArgument, ModicumError
-from modicum.privacy.ledger.address import without_passwords
+from modicum.privacy.ledger.store import without_passwords
 from modicum.version import VERSION
 
 __all__ = ["main"]

@@ -16,7 +16,7 @@ from modicum.cli.table import opened
 from modicum.errors import InvalidArgument
 from modicum.grouped import GroupedRelease
 from modicum.privacy.budget import Budget, approx
-from modicum.privacy.event import cost, event_of
+from modicum.privacy.event import event_of
 from modicum.release import Release
 from modicum.runners.request import ArrayRequest, Request
 
@@ -42,7 +42,7 @@ def released(
         options["max_groups"] = arguments.max_groups
         if isinstance(keys, Budget):
             options["key_budget"] = keys
-            price = keys + cost(event_of(price), "approx")
+            price = keys + event_of(price).cost("approx")
         else:
             read = _KEYS.get(source.check_label(arguments.by) or "text", str)
             options["keys"] = [read(key) for key in keys]

@@ -12,9 +12,8 @@ from modicum.cli.options import add_price, chosen_price, chosen_unit
 from modicum.cli.output import Output
 from modicum.errors import InvalidArgument
 from modicum.privacy.budget import Budget
-from modicum.privacy.ledger.account import AccountState
 from modicum.privacy.ledger.book import Ledger
-from modicum.privacy.ledger.record import Record
+from modicum.privacy.ledger.chain import AccountState, Record
 
 __all__ = ["add_to"]
 

@@ -36,7 +36,7 @@ from modicum.mechanisms.scores import (
 from modicum.mechanisms.selection import RadiusDraw, RadiusRanks, Selection
 from modicum.mechanisms.subsampled import Members, Subsampled, amplified
 from modicum.privacy.budget import Kind
-from modicum.privacy.event import BoundedRange, Event, Pure, cost
+from modicum.privacy.event import BoundedRange, Event, Pure
 from modicum.summaries.base import Integers
 from modicum.summaries.outer import Norm
 
@@ -313,6 +313,6 @@ class Purse(ABC):
         return law
 
     def _pay(self, event: Event) -> None:
-        self.left -= cost(event, self.kind).amount
+        self.left -= event.cost(self.kind).amount
         if self.left < 0:
             raise AssertionError("an estimator promised more than its budget")

@@ -9,7 +9,7 @@ from fractions import Fraction
 from modicum.estimators.purse import Purse, Use
 from modicum.exact.enclosure import sqrt_below
 from modicum.mechanisms.additive import Additive, VectorNoise, gaussian, laplace
-from modicum.privacy.event import BoundedRange, Concentrated, Event, Pure, cost
+from modicum.privacy.event import BoundedRange, Concentrated, Event, Pure
 
 __all__ = ["ConcentratedPurse", "PurePurse", "open_purse"]
 
@@ -133,5 +133,5 @@ def open_purse(event: Event) -> Purse:
     """Open a purse that holds exactly one event's cost."""
     if isinstance(event, Concentrated):
         return ConcentratedPurse(event.rho, event.rho)
-    epsilon = cost(event, "pure").amount
+    epsilon = event.cost("pure").amount
     return PurePurse(epsilon, epsilon)

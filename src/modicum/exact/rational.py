@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -10,7 +11,7 @@ import numpy as np
 
 from modicum.errors import InvalidArgument
 
-__all__ = ["as_fraction"]
+__all__ = ["as_fraction", "short_above", "short_below"]
 
 # Beyond this exponent a decimal is a slip, and its Fraction would need huge integers.
 _LARGEST_EXPONENT = 1000
@@ -75,3 +76,17 @@ def _decimal(text: str) -> Decimal | None:
         return None
     moderate = abs(exponent) <= _LARGEST_EXPONENT and abs(value.adjusted()) <= _LARGEST_EXPONENT
     return value if moderate else None
+
+
+_BITS = 64
+
+
+def short_below(x: Fraction) -> Fraction:
+    """Round down to 64 significant bits: an irrational bound need not carry a long fraction on."""
+    places = _BITS + x.denominator.bit_length() - abs(x.numerator).bit_length()
+    return Fraction(math.floor(x * Fraction(2) ** places)) / Fraction(2) ** places
+
+
+def short_above(x: Fraction) -> Fraction:
+    """Round up to 64 significant bits."""
+    return -short_below(-x)

@@ -15,8 +15,8 @@ from modicum.local.once import Once
 from modicum.local.protocol import Protocol
 from modicum.local.round import Round
 from modicum.local.wire import Announcement, packed
+from modicum.privacy.accountant import total
 from modicum.privacy.budget import Budget
-from modicum.privacy.compose import total
 
 __all__ = ["Batch", "Client"]
 

@@ -16,7 +16,7 @@ from modicum.exact.enclosure import exp_above, exp_below, ln_above, ln_below
 from modicum.exact.entropy import Entropy
 from modicum.mechanisms.base import SECRET, Law
 from modicum.mechanisms.support import Support
-from modicum.privacy.event import Event, Pure, cost
+from modicum.privacy.event import Event, Pure
 
 __all__ = ["Members", "RecordLaw", "Subsampled", "amplified"]
 
@@ -101,7 +101,7 @@ class Subsampled(Law[T]):
         if self.level == 0:
             honest = self.stated == self.law.event
         else:
-            inner = cost(self.law.event, "pure").amount
+            inner = self.law.event.cost("pure").amount
             honest = isinstance(self.stated, Pure) and (
                 _amplified_price(inner, self.level) <= self.stated.epsilon
             )

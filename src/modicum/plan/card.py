@@ -296,5 +296,5 @@ def _short(x: float) -> str:
 
 
 def _amount(event: Event) -> str:
-    (amount,) = (getattr(event, name) for name in event.__dataclass_fields__)
+    (amount,) = event.amounts.values()
     return f"{float(amount):.3g}"

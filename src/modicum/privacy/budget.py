@@ -90,7 +90,7 @@ class Budget:
         if self.kind != other.kind:
             raise InvalidArgument(
                 f"budgets of kind {self.kind!r} and {other.kind!r} cannot be combined; "
-                "convert one of them first (modicum.privacy.compose)"
+                "convert one of them first (modicum.privacy.accountant)"
             )
 
     def __str__(self) -> str:

@@ -1,15 +1,23 @@
-"""Privacy events: frozen records of what a mechanism did. An accountant interprets them.
+"""Privacy events: frozen records of what a mechanism did, which price themselves.
 
-An event never changes meaning. What it costs depends on the currency it is counted in, and
-:func:`cost` is the one place where that is decided.
+An event never changes meaning. What it costs depends on the currency it is counted in, on how many
+records a person has, and on what neighbouring data sets are: each kind of event answers these
+questions itself, and nobody else asks which kind it is.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
+from modicum.exact.enclosure import exp_above, exp_below
+from modicum.exact.rational import short_above, short_below
 from modicum.privacy.budget import Budget, Kind, short_text
 
 __all__ = [
@@ -19,63 +27,17 @@ __all__ = [
     "Event",
     "Pure",
     "check_size",
-    "cost",
     "event_of",
-    "own_kind",
 ]
 
+_DIGITS = 40
 
-@dataclass(frozen=True, slots=True)
-class Pure:
-    """The log ratio of the output laws on neighbours is at most ``epsilon`` in absolute value."""
-
-    epsilon: Fraction
-
-    def __str__(self) -> str:
-        return f"ε = {short_text(self.epsilon)}"
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class BoundedRange:
-    """The log ratio, as a function of the outcome, stays in an interval of length ``eta``.
-
-    The exponential mechanism has this property (Durfee and Rogers 2019). It implies pure
-    ``eta``-DP, and ``eta**2 / 8``-zCDP (Cesar and Rogers 2021), a quarter of what a pure event
-    of the same size costs there.
-    """
-
-    eta: Fraction
-
-    def __str__(self) -> str:
-        return f"range {short_text(self.eta)}"
-
-
-@dataclass(frozen=True, slots=True)
-class Concentrated:
-    """``rho``-zero-concentrated differential privacy (Bun and Steinke 2016)."""
-
-    rho: Fraction
-
-    def __str__(self) -> str:
-        return f"ρ = {short_text(self.rho)}"
-
-
-@dataclass(frozen=True, slots=True)
-class Approximate:
-    """(ε, δ)-differential privacy: P(S) <= exp(epsilon) P'(S) + delta for every set S."""
-
-    epsilon: Fraction
-    delta: Fraction
-
-    def __str__(self) -> str:
-        return f"(ε, δ) = ({short_text(self.epsilon)}, {short_text(self.delta)})"
-
-
-Event = Pure | BoundedRange | Concentrated | Approximate
-
-
-def cost(event: Event, kind: Kind) -> Budget:
-    """Price an event in a currency.
+class Event(ABC):
+    """What the output laws of one draw on any two neighbouring data sets obey.
 
     ==============  ==========  =============  ========
     event           pure        zcdp           approx
@@ -86,50 +48,224 @@ def cost(event: Event, kind: Kind) -> Budget:
     Approximate     impossible  impossible     (ε, δ)
     ==============  ==========  =============  ========
 
-    Raises
-    ------
-    InvalidArgument
-        If the event has no finite cost in that currency. A ρ-zCDP event has none in pure ε;
-        in (ε, δ) its price depends on the δ one is ready to pay, so it must be converted
-        explicitly (:func:`modicum.privacy.compose.zcdp_to_approx`). An (ε, δ) event has a
-        price in (ε, δ) only.
-
-    Examples
-    --------
-    >>> cost(BoundedRange(Fraction(2)), "zcdp")
-    zcdp('0.5')
+    Attributes
+    ----------
+    kind : {"pure", "zcdp"}
+        The currency in which a mechanism accounts for its own steps.
     """
-    match event:
-        case Concentrated(rho):
-            if kind != "zcdp":
-                message = (
-                    f"a zCDP release cannot be paid from a budget of kind {kind!r}: "
-                    "use epsilon=, or give the curator a budget of kind 'zcdp'"
-                )
-                if kind == "approx":
-                    message += (
-                        "; means, covariances and regressions of several columns take "
-                        "budget=modicum.zcdp_to_approx(modicum.zcdp(rho), delta) too, for a delta "
-                        "of yours"
-                    )
-                raise InvalidArgument(message)
-            return Budget("zcdp", rho)
-        case Pure(epsilon):
-            return Budget(kind, epsilon**2 / 2 if kind == "zcdp" else epsilon)
-        case BoundedRange(eta):
-            return Budget(kind, eta**2 / 8 if kind == "zcdp" else eta)
-        case Approximate(epsilon, delta):
-            if kind != "approx":
-                raise InvalidArgument(
-                    f"a release that needs a δ cannot be paid from a budget of kind {kind!r}: "
-                    "give the curator a budget of kind 'approx', modicum.approx(epsilon, delta)"
-                )
-            return Budget("approx", epsilon, delta)
+
+    kind: ClassVar[Kind] = "pure"
+
+    @property
+    def amounts(self) -> dict[str, Fraction]:
+        """Exact amounts by their names."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @abstractmethod
+    def cost(self, kind: Kind) -> Budget:
+        """Price in a currency.
+
+        Raises
+        ------
+        InvalidArgument
+            If there is none. A ρ-zCDP event has none in pure ε; in (ε, δ) its price depends on the
+            δ one is ready to pay, so it must be converted explicitly
+            (:func:`modicum.privacy.accountant.zcdp_to_approx`). An (ε, δ) event has a price in
+            (ε, δ) only.
+
+        Examples
+        --------
+        >>> BoundedRange(Fraction(2)).cost("zcdp")
+        zcdp('0.5')
+        """
+
+    @abstractmethod
+    def divided(self, parts: int) -> Self:
+        """What each of some independent parts may cost, so that together they cost this."""
+
+    @abstractmethod
+    def per_record(self, records: int) -> Self:
+        """What one record may cost, so that all the records of a person cost this.
+
+        Group privacy: m records cost m ε, and m² ρ in zCDP, when each costs ε or ρ. When each
+        costs (ε, δ), all cost (m ε, δ (1 + e^ε + ... + e^((m-1) ε))).
+        """
+
+    @abstractmethod
+    def swapped(self) -> Self:
+        """Price of the same release when neighbours replace one unit instead of adding one.
+
+        A swap is one removal and one addition: 2 ε for ε, 4 ρ for ρ, and (2 ε, (1 + e^ε) δ) for
+        (ε, δ).
+
+        Examples
+        --------
+        >>> Pure(Fraction(1)).swapped()
+        Pure(epsilon=Fraction(2, 1))
+        """
+
+    @abstractmethod
+    def attained(self, high: Floats, low: Floats, renyi: Floats | None) -> Floats:
+        """Loss of pairs of data sets in the unit of this event, as an audit measures it.
+
+        Parameters
+        ----------
+        high, low : (pairs,) float arrays
+            Largest and smallest log ratio.
+        renyi : (pairs, ...) float array or None
+            Rényi divergences over α, at several α in both directions.
+        """
+
+    @property
+    def failing(self) -> Fraction:
+        """δ, the probability with which nothing is promised."""
+        return Fraction(0)
+
+    @property
+    def implied_rho(self) -> Fraction:
+        """The ρ that holds but for :attr:`failing` (Bun and Steinke 2016, section 8)."""
+        return self.cost("zcdp").amount
 
 
-def own_kind(event: Event) -> Kind:
-    """Currency in which a mechanism accounts for its own steps: zCDP or pure."""
-    return "zcdp" if isinstance(event, Concentrated) else "pure"
+@dataclass(frozen=True, slots=True)
+class Pure(Event):
+    """The log ratio of the output laws on neighbours is at most ``epsilon`` in absolute value."""
+
+    epsilon: Fraction
+
+    def cost(self, kind: Kind) -> Budget:
+        return Budget(kind, self.epsilon**2 / 2 if kind == "zcdp" else self.epsilon)
+
+    def divided(self, parts: int) -> Self:
+        return replace(self, epsilon=self.epsilon / parts)
+
+    def per_record(self, records: int) -> Self:
+        return replace(self, epsilon=self.epsilon / records)
+
+    def swapped(self) -> Self:
+        return replace(self, epsilon=2 * self.epsilon)
+
+    def attained(self, high: Floats, low: Floats, renyi: Floats | None) -> Floats:
+        return np.maximum(high, -low)
+
+    def __str__(self) -> str:
+        return f"ε = {short_text(self.epsilon)}"
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedRange(Event):
+    """The log ratio, as a function of the outcome, stays in an interval of length ``eta``.
+
+    The exponential mechanism has this property (Durfee and Rogers 2019). It implies pure
+    ``eta``-DP, and ``eta**2 / 8``-zCDP (Cesar and Rogers 2021), a quarter of what a pure event
+    of the same size costs there.
+    """
+
+    eta: Fraction
+
+    def cost(self, kind: Kind) -> Budget:
+        return Budget(kind, self.eta**2 / 8 if kind == "zcdp" else self.eta)
+
+    def divided(self, parts: int) -> Self:
+        return replace(self, eta=self.eta / parts)
+
+    def per_record(self, records: int) -> Self:
+        return replace(self, eta=self.eta / records)
+
+    def swapped(self) -> Self:
+        return replace(self, eta=2 * self.eta)
+
+    def attained(self, high: Floats, low: Floats, renyi: Floats | None) -> Floats:
+        return high - low
+
+    def __str__(self) -> str:
+        return f"range {short_text(self.eta)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Concentrated(Event):
+    """``rho``-zero-concentrated differential privacy (Bun and Steinke 2016)."""
+
+    kind: ClassVar[Kind] = "zcdp"
+    rho: Fraction
+
+    def cost(self, kind: Kind) -> Budget:
+        if kind != "zcdp":
+            message = (
+                f"a zCDP release cannot be paid from a budget of kind {kind!r}: "
+                "use epsilon=, or give the curator a budget of kind 'zcdp'"
+            )
+            if kind == "approx":
+                message += (
+                    "; means, covariances and regressions of several columns take "
+                    "budget=modicum.zcdp_to_approx(modicum.zcdp(rho), delta) too, for a delta "
+                    "of yours"
+                )
+            raise InvalidArgument(message)
+        return Budget("zcdp", self.rho)
+
+    def divided(self, parts: int) -> Self:
+        return replace(self, rho=self.rho / parts)
+
+    def per_record(self, records: int) -> Self:
+        return replace(self, rho=self.rho / Fraction(records) ** 2)
+
+    def swapped(self) -> Self:
+        return replace(self, rho=4 * self.rho)
+
+    def attained(self, high: Floats, low: Floats, renyi: Floats | None) -> Floats:
+        assert renyi is not None
+        return np.array(renyi.max(axis=tuple(range(1, renyi.ndim))))
+
+    def __str__(self) -> str:
+        return f"ρ = {short_text(self.rho)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Approximate(Event):
+    """(ε, δ)-differential privacy: P(S) <= exp(epsilon) P'(S) + delta for every set S."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def cost(self, kind: Kind) -> Budget:
+        if kind != "approx":
+            raise InvalidArgument(
+                f"a release that needs a δ cannot be paid from a budget of kind {kind!r}: "
+                "give the curator a budget of kind 'approx', modicum.approx(epsilon, delta)"
+            )
+        return Budget("approx", self.epsilon, self.delta)
+
+    def divided(self, parts: int) -> Self:
+        return replace(self, epsilon=self.epsilon / parts, delta=self.delta / parts)
+
+    def per_record(self, records: int) -> Self:
+        if records == 1:
+            return self
+        # 1 + e^x + ... + e^((m-1) x) = (e^(m x) - 1) / (e^x - 1), x = ε / m. δ is rounded down.
+        x = self.epsilon / records
+        one, all_of_them = exp_below(x, _DIGITS) - 1, exp_above(self.epsilon, _DIGITS) - 1
+        return replace(self, epsilon=x, delta=short_below(self.delta * one / all_of_them))
+
+    def swapped(self) -> Self:
+        failing = short_above(self.delta * (1 + exp_above(self.epsilon)))
+        return replace(self, epsilon=2 * self.epsilon, delta=failing)
+
+    def attained(self, high: Floats, low: Floats, renyi: Floats | None) -> Floats:
+        raise InvalidArgument(
+            "an (ε, δ) draw has no worst outcome: measure its laws with modicum.audit.needed_delta"
+        )
+
+    @property
+    def failing(self) -> Fraction:
+        return self.delta
+
+    @property
+    def implied_rho(self) -> Fraction:
+        return self.epsilon**2 / 2
+
+    def __str__(self) -> str:
+        return f"(ε, δ) = ({short_text(self.epsilon)}, {short_text(self.delta)})"
 
 
 _LEAST = {"pure": Fraction(1, 10**9), "zcdp": Fraction(1, 10**18)}
@@ -143,8 +279,8 @@ def check_size(event: Event) -> None:
     InvalidArgument
         Below ε = 1e-9, or ρ = 1e-18.
     """
-    kind = own_kind(event)
-    if cost(event, kind).amount < _LEAST[kind]:
+    kind = event.kind
+    if event.cost(kind).amount < _LEAST[kind]:
         raise InvalidArgument(
             f"{event} for one row is too small: at least {float(_LEAST[kind]):g} is needed"
         )

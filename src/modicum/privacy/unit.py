@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 from modicum.errors import InvalidArgument
-from modicum.exact.enclosure import exp_above, exp_below
-from modicum.privacy.event import Approximate, BoundedRange, Concentrated, Event, Pure
+from modicum.privacy.event import Event
 
-__all__ = ["NEIGHBOURS", "Combine", "Unit", "checked_unit", "swap_event", "unit_of"]
+__all__ = ["NEIGHBOURS", "Combine", "Unit", "checked_unit", "unit_of"]
 
 NEIGHBOURS = "add-remove"
 """Neighbouring data sets differ by one unit's rows being present or absent."""
 
 Combine = Literal["mean", "sum"]
+E = TypeVar("E", bound=Event)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -78,7 +76,7 @@ class Unit:
         """
         return replace(self, groups=most)
 
-    def per_row(self, event: Event) -> Event:
+    def per_row(self, event: E) -> E:
         """Return the event one record may cost so that the whole unit costs ``event``.
 
         Group privacy: a unit of m rows costs m ε, and m² ρ in zCDP, when each row costs ε or ρ.
@@ -86,23 +84,7 @@ class Unit:
         row is rounded down. Records in k different groups are seen by k independent draws, whose
         costs add up: k ε, k ρ, (k ε, k δ) (docs/proofs/groups.md, [G3]).
         """
-        if self.groups > 1:
-            return _share(event, self.groups)
-        match event:
-            case Pure(epsilon):
-                return Pure(epsilon / self.rows)
-            case BoundedRange(eta):
-                return BoundedRange(eta / self.rows)
-            case Concentrated(rho):
-                return Concentrated(rho / Fraction(self.rows) ** 2)
-            case Approximate(epsilon, delta):
-                if self.rows == 1:
-                    return event
-                # 1 + e^x + ... + e^((m-1) x) = (e^(m x) - 1) / (e^x - 1), x = ε / m.
-                one = exp_below(epsilon / self.rows, _DIGITS) - 1
-                return Approximate(
-                    epsilon / self.rows, _down(delta * one / (exp_above(epsilon, _DIGITS) - 1))
-                )
+        return event.per_record(self.rows) if self.groups == 1 else event.divided(self.groups)
 
     def __str__(self) -> str:
         if self.column is None:
@@ -123,19 +105,6 @@ class Unit:
             return f"unit_of({self.column!r}, combine={self.combine!r}){each}"
         order = "" if self.order_by is None else f", order_by={self.order_by!r}"
         return f"unit_of({self.column!r}, max_rows={self.rows}{order})"
-
-
-def _share(event: Event, parts: int) -> Event:
-    """Return what each of several independent parts may cost."""
-    match event:
-        case Pure(epsilon):
-            return Pure(epsilon / parts)
-        case BoundedRange(eta):
-            return BoundedRange(eta / parts)
-        case Concentrated(rho):
-            return Concentrated(rho / parts)
-        case Approximate(epsilon, delta):
-            return Approximate(epsilon / parts, delta / parts)
 
 
 def unit_of(
@@ -220,35 +189,3 @@ def checked_unit(unit: Unit | None) -> Unit:
     if unit is not None and not isinstance(unit, Unit):
         raise InvalidArgument(f"unit must come from modicum.unit_of, got {type(unit).__name__}")
     return Unit() if unit is None else unit
-
-
-def swap_event(event: Event) -> Event:
-    """Price of the same release when neighbours replace one unit instead of adding one.
-
-    A swap is one removal and one addition, so an add-remove event of size ε (ρ) costs at most
-    2 ε (4 ρ) under swap, and one of (ε, δ) at most (2 ε, (1 + e^ε) δ).
-
-    Examples
-    --------
-    >>> swap_event(Pure(Fraction(1)))
-    Pure(epsilon=Fraction(2, 1))
-    """
-    match event:
-        case Pure(epsilon):
-            return Pure(2 * epsilon)
-        case BoundedRange(eta):
-            return BoundedRange(2 * eta)
-        case Concentrated(rho):
-            return Concentrated(4 * rho)
-        case Approximate(epsilon, delta):
-            return Approximate(2 * epsilon, -_down(-delta * (1 + exp_above(epsilon))))
-
-
-_DIGITS = 40
-_BITS = 64
-
-
-def _down(x: Fraction) -> Fraction:
-    """Round down to 64 significant bits: an irrational bound need not carry a long fraction on."""
-    places = _BITS + x.denominator.bit_length() - abs(x.numerator).bit_length()
-    return Fraction(math.floor(x * Fraction(2) ** places)) / Fraction(2) ** places

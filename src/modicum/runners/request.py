@@ -10,8 +10,8 @@ from typing import ClassVar, Generic, Self, TypeVar
 from modicum.array_release import ArrayRelease
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
+from modicum.privacy.accountant import approx_to_zcdp
 from modicum.privacy.budget import Budget, Kind
-from modicum.privacy.compose import approx_to_zcdp
 from modicum.privacy.event import Approximate, Concentrated, Event, event_of
 from modicum.release import Finding, Record, Release
 from modicum.steps import Steps

@@ -9,7 +9,7 @@ from typing import Any
 
 from modicum.exact.entropy import Entropy
 from modicum.mechanisms.base import Law
-from modicum.privacy.event import Event, cost, own_kind
+from modicum.privacy.event import Event
 from modicum.release import Entry, Finding, plain
 from modicum.steps import Ask, Draw, Need, Step, Steps
 
@@ -33,7 +33,7 @@ class Walk:
 
     def __post_init__(self) -> None:
         """Open the account of its draws."""
-        self._left = cost(self.allowance, own_kind(self.allowance)).amount
+        self._left = self.allowance.cost(self.allowance.kind).amount
 
     def start(self) -> None:
         """Run to the first step."""
@@ -55,7 +55,7 @@ class Walk:
 
     def paid(self, step: Draw) -> Law[Any]:
         """Take the price of a draw from the allowance, and return its law."""
-        self._left -= cost(step.law.event, own_kind(self.allowance)).amount
+        self._left -= step.law.event.cost(self.allowance.kind).amount
         if self._left < 0:
             raise AssertionError("a draw would cost more than was charged for its run")
         return step.law

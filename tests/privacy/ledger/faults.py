@@ -35,8 +35,7 @@ import modicum as mo
 from modicum.exact.entropy import SystemEntropy
 from modicum.privacy.ledger import sqlite
 from modicum.privacy.ledger.book import Ledger
-from modicum.privacy.ledger.record import digest
-from modicum.privacy.ledger.units import charged
+from modicum.privacy.ledger.chain import charged, digest
 from modicum.request import count
 from modicum.stored import to_text
 

@@ -15,8 +15,7 @@ import pytest
 
 import modicum as mo
 from modicum.privacy.ledger.book import Ledger
-from modicum.privacy.ledger.record import Record
-from modicum.privacy.ledger.units import Units
+from modicum.privacy.ledger.chain import Record, Units
 from tests.privacy.ledger.server import Proxy
 
 

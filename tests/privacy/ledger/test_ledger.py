@@ -11,9 +11,9 @@ import pytest
 import modicum as mo
 from modicum.errors import InvalidArgument
 from modicum.privacy.ledger import chain
-from modicum.privacy.ledger.address import Address
 from modicum.privacy.ledger.book import Ledger
-from modicum.privacy.ledger.units import AMOUNT_UNITS, Units, charged, granted
+from modicum.privacy.ledger.chain import AMOUNT_UNITS, Units, charged, granted
+from modicum.privacy.ledger.store import Address
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import pytest
 import modicum as mo
 from modicum.errors import InvalidArgument
 from modicum.privacy.ledger.book import Ledger
-from modicum.privacy.ledger.place import Place
+from modicum.privacy.ledger.sqlite import Place
 from tests.privacy.ledger.server import ROOT
 
 TENTH = mo.pure("0.1")
@@ -163,7 +163,7 @@ def test_a_file_that_is_mounted_alone_is_refused_and_a_folder_is_not(path, tmp_p
 DIE = """
     import os, signal, sys, modicum as mo
     from modicum.privacy.ledger.chain import Chain
-    from modicum.privacy.ledger.units import charged
+    from modicum.privacy.ledger.chain import charged
     ledger = mo.Ledger(sys.argv[1])
     ledger._store._ready().execute("PRAGMA cache_size=2")
     with ledger._store.transaction(write=True) as db:

@@ -1,18 +1,352 @@
-"""The chain of entries of one account, within one transaction."""
+"""The chain of entries of one account: amounts, entries, totals, and what seals them.
+
+Amounts are integers, so that a data base adds them exactly, and every charge is rounded up. An
+entry holds the totals after it and the hash of the entry before it. A chain is an account as one
+transaction sees it.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import math
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
+from fractions import Fraction
 from functools import cached_property
+from typing import Any, Literal, NamedTuple
 
-from modicum.errors import KeyReused, LedgerCorrupt
-from modicum.privacy.ledger.account import AccountState, Charge, Terms
-from modicum.privacy.ledger.record import ORIGIN, Action, Record
+from modicum.errors import InvalidArgument, KeyReused, LedgerCorrupt
+from modicum.privacy.budget import Budget, Kind
 from modicum.privacy.ledger.store import Db
-from modicum.privacy.ledger.units import Units
+from modicum.privacy.unit import Unit
 
-__all__ = ["Chain", "now", "write"]
+__all__ = [
+    "AMOUNT_UNITS",
+    "DELTA_UNITS",
+    "ORIGIN",
+    "AccountState",
+    "Action",
+    "Chain",
+    "Charge",
+    "Record",
+    "Terms",
+    "Units",
+    "charged",
+    "checked_name",
+    "digest",
+    "granted",
+    "now",
+    "write",
+]
+
+AMOUNT_UNITS = 10**15
+"""Units in an ε or ρ of 1: 63 bits then hold up to 9,223."""
+
+DELTA_UNITS = 10**18
+"""Units in a δ of 1."""
+
+_MOST = 2**63 - 1
+
+
+class Units(NamedTuple):
+    """An amount (ε or ρ) and a δ in whole units."""
+
+    amount: int
+    delta: int
+
+    def budget(self, kind: Kind) -> Budget:
+        """Return the exact budget that they are."""
+        return Budget(kind, Fraction(self.amount, AMOUNT_UNITS), Fraction(self.delta, DELTA_UNITS))
+
+    def plus(self, other: Units) -> Units:
+        """Return the sum.
+
+        Raises
+        ------
+        InvalidArgument
+            If a data base could not hold it.
+        """
+        total = Units(self.amount + other.amount, self.delta + other.delta)
+        if max(total) > _MOST:
+            raise InvalidArgument(f"a ledger counts up to {_MOST // AMOUNT_UNITS:,} in an account")
+        return total
+
+    def within(self, other: Units) -> bool:
+        """Whether neither is larger."""
+        return self.amount <= other.amount and self.delta <= other.delta
+
+
+def charged(price: Budget) -> Units:
+    """Round a price up to whole units.
+
+    A sum of charges is then never below the sum of the prices. Decimals with up to 15 digits
+    behind the point (18 for δ) are exact.
+
+    Examples
+    --------
+    >>> from modicum.privacy.budget import pure
+    >>> charged(pure("0.1")), charged(pure("1/3"))
+    (Units(amount=100000000000000, delta=0), Units(amount=333333333333334, delta=0))
+    """
+    return _checked(
+        Units(math.ceil(price.amount * AMOUNT_UNITS), math.ceil(price.delta * DELTA_UNITS)), price
+    )
+
+
+def granted(budget: Budget) -> Units:
+    """Round a grant down to whole units."""
+    return _checked(
+        Units(math.floor(budget.amount * AMOUNT_UNITS), math.floor(budget.delta * DELTA_UNITS)),
+        budget,
+    )
+
+
+def _checked(units: Units, budget: Budget) -> Units:
+    if max(units) > _MOST:
+        raise InvalidArgument(f"a ledger counts up to {_MOST // AMOUNT_UNITS:,}, got {budget}")
+    return units
+
+
+Action = Literal["create", "grant", "charge", "release"]
+
+ORIGIN = "0" * 64
+"""What the first record of an account names as the hash before it."""
+
+
+def digest(text: str) -> str:
+    """SHA-256 of a text, in hexadecimal."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One entry, never changed after it was written.
+
+    Attributes
+    ----------
+    account : str
+    seq : int
+        1, 2, ... in each account.
+    action : {"create", "grant", "charge", "release"}
+    amount, delta : int
+        Units granted or charged.
+    granted, granted_delta, spent, spent_delta : int
+        Totals of the account after this entry.
+    key : str or None
+        Idempotency key of a charge.
+    charge : int or None
+        Of a release: the ``seq`` of the charge that paid for it.
+    body : str
+        JSON: the account's terms, a note, the request, or the release.
+    who : str
+        Name of the user, as the operating system or the server says it.
+    at : str
+        Time of the machine that wrote it. Nothing depends on it: the order is that of ``seq``.
+    previous, hash : str
+        SHA-256 of the entry before it, and of this one.
+    """
+
+    account: str
+    seq: int
+    action: Action
+    amount: int
+    delta: int
+    granted: int
+    granted_delta: int
+    spent: int
+    spent_delta: int
+    key: str | None
+    charge: int | None
+    body: str
+    who: str
+    at: str
+    previous: str
+    hash: str = ""
+
+    def sealed(self) -> Record:
+        """Return it with its hash."""
+        return replace(self, hash=self.seal())
+
+    def seal(self) -> str:
+        """SHA-256 over every other field, the previous hash among them."""
+        sealed = [getattr(self, name) for name in Record.__slots__[:-1]]
+        return digest(json.dumps(sealed, ensure_ascii=False, separators=(",", ":")))
+
+    @property
+    def units(self) -> Units:
+        """What was granted or charged."""
+        return Units(self.amount, self.delta)
+
+    @property
+    def total_granted(self) -> Units:
+        """All grants so far."""
+        return Units(self.granted, self.granted_delta)
+
+    @property
+    def total_spent(self) -> Units:
+        """All charges so far."""
+        return Units(self.spent, self.spent_delta)
+
+    def corrupt(self, problem: str) -> LedgerCorrupt:
+        """Return the error to raise for it."""
+        return LedgerCorrupt(f"account {self.account!r}, entry {self.seq}: {problem}")
+
+    def check_after(self, before: Record | None) -> None:
+        """Check the hash, the chain and the totals, given the entry before this one.
+
+        Raises
+        ------
+        LedgerCorrupt
+        """
+        if self.hash != self.seal():
+            raise self.corrupt("it does not match its hash, so it was edited")
+        seq, previous = (0, ORIGIN) if before is None else (before.seq, before.hash)
+        if (self.seq, self.previous) != (seq + 1, previous):
+            raise self.corrupt("it does not follow the entry before it")
+        granted = Units(0, 0) if before is None else before.total_granted
+        spent = Units(0, 0) if before is None else before.total_spent
+        if self.action in {"create", "grant"}:
+            granted = granted.plus(self.units)
+        elif self.action == "charge":
+            spent = spent.plus(self.units)
+        elif self.units != Units(0, 0):
+            raise self.corrupt("a release is no charge")
+        if (self.action == "create") != (before is None):
+            raise self.corrupt("only the first entry creates an account")
+        if (self.total_granted, self.total_spent) != (granted, spent) or min(self.units) < 0:
+            raise self.corrupt("its totals are not those of the entries before it")
+        if not spent.within(granted):
+            raise self.corrupt("more was spent than granted")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every field by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @classmethod
+    def of_dict(cls, values: dict[str, Any]) -> Record:
+        """Read what :meth:`to_dict` wrote.
+
+        Raises
+        ------
+        LedgerCorrupt
+            If it is anything else.
+        """
+        try:
+            return cls(**values)
+        except TypeError:
+            raise LedgerCorrupt("a line of the export is no entry of a ledger") from None
+
+
+_LONGEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What never changes about an account: the currency, and who is protected."""
+
+    kind: Kind
+    unit: Unit
+
+    def to_text(self) -> str:
+        """Write as JSON."""
+        return json.dumps({"kind": self.kind, "unit": asdict(self.unit)})
+
+    @classmethod
+    def of(cls, first: Record) -> Terms:
+        """Read the first entry of an account."""
+        try:
+            body = json.loads(first.body)
+            if body["kind"] in {"pure", "zcdp", "approx"}:
+                return cls(body["kind"], Unit(**body["unit"]))
+        except (ValueError, TypeError, KeyError):
+            pass
+        raise LedgerCorrupt(f"account {first.account!r}: its terms cannot be read")
+
+
+@dataclass(frozen=True, slots=True)
+class AccountState:
+    """An account as it was when asked for.
+
+    Attributes
+    ----------
+    name : str
+    unit : Unit
+        Who is protected.
+    budget : Budget
+        All grants.
+    spent : Budget
+        All charges: the odometer. Each was rounded up to whole units, 10^-15 of ε or ρ.
+    entries : int
+        Length of the chain.
+    head : str
+        Hash of its last entry.
+    """
+
+    name: str
+    unit: Unit
+    budget: Budget
+    spent: Budget
+    entries: int
+    head: str
+
+    @classmethod
+    def of(cls, terms: Terms, last: Record) -> AccountState:
+        """Read the last entry of an account."""
+        return cls(
+            last.account,
+            terms.unit,
+            last.total_granted.budget(terms.kind),
+            last.total_spent.budget(terms.kind),
+            last.seq,
+            last.hash,
+        )
+
+    @property
+    def remaining(self) -> Budget:
+        """What is left."""
+        return self.budget - self.spent
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.spent} of {self.budget} spent"
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """A charge that is on the disk, and so pays for one release.
+
+    Attributes
+    ----------
+    account : str
+    seq : int
+        Its place in the account.
+    state : AccountState
+        The account after it, or later.
+    release : str or None
+        The release that it paid for, if there is one already.
+    """
+
+    account: str
+    seq: int
+    state: AccountState
+    release: str | None = None
+
+
+def checked_name(name: object, what: str) -> str:
+    """Return the name of an account, or a key.
+
+    Raises
+    ------
+    InvalidArgument
+        Unless it is printable text of up to 200 letters.
+    """
+    if isinstance(name, str) and name.strip() and name.isprintable() and len(name) <= _LONGEST:
+        return name
+    raise InvalidArgument(
+        f"{what} must be printable text of up to {_LONGEST} letters, got {name!r}"
+    )
+
 
 _COLUMNS = ", ".join(Record.__dataclass_fields__)
 _VALUES = ", ".join(f":{name}" for name in Record.__dataclass_fields__)

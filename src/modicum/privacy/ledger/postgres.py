@@ -9,8 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from modicum.errors import AccessDenied, InvalidArgument, LedgerCorrupt, LedgerError
-from modicum.privacy.ledger.address import Address
-from modicum.privacy.ledger.store import SCHEMA, Db, failed, tables
+from modicum.privacy.ledger.store import SCHEMA, Address, Db, failed, tables
 
 __all__ = ["PostgresStore"]
 

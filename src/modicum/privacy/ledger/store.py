@@ -1,14 +1,141 @@
-"""What a data base must do for a ledger: transactions, one writer of an account at a time."""
+"""Where a ledger is, and what a data base must do for it: transactions, one writer at a time."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+from urllib.parse import parse_qsl, unquote, urlsplit
 
-from modicum.errors import LedgerError
-from modicum.privacy.ledger.address import Address
+from modicum.errors import InvalidArgument, LedgerError
 
-__all__ = ["SCHEMA", "Db", "Store", "failed", "tables"]
+__all__ = ["SCHEMA", "Address", "Db", "Store", "failed", "tables", "without_passwords"]
+
+_HELP = (
+    "a ledger is sqlite:///FILE (four slashes for an absolute path) or "
+    "postgresql://USER@HOST/DATABASE; add ?mode=ro to look only"
+)
+_SERVER = {"postgresql", "postgres", "postgresql+psycopg"}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Address:
+    """A parsed URL.
+
+    Attributes
+    ----------
+    store : {"sqlite", "postgresql"}
+    path : str
+        The file, or the name of the data base.
+    read_only : bool
+    user, password, host, port
+        Of a server, ``None`` where the URL does not say.
+    options : mapping
+        What else the URL hands to the server's driver, such as ``sslmode``.
+    """
+
+    store: Literal["sqlite", "postgresql"]
+    path: str
+    read_only: bool
+    user: str | None
+    password: str | None
+    host: str | None
+    port: int | None
+    options: Mapping[str, str]
+
+    @classmethod
+    def of(cls, url: object) -> Address:
+        """Parse a URL.
+
+        Raises
+        ------
+        InvalidArgument
+            Without the URL's text if it may hold a password.
+
+        Examples
+        --------
+        >>> print(Address.of("postgresql://anna:secret@db.example/budget?sslmode=require"))
+        postgresql://anna@db.example/budget
+        >>> Address.of("sqlite:///budget.db?mode=ro")
+        Address('sqlite:///budget.db?mode=ro')
+        """
+        if not isinstance(url, str) or "://" not in url:
+            raise InvalidArgument(f"{_HELP}, got {_harmless(url)}")
+        scheme, _, rest = url.partition("://")
+        if scheme == "sqlite":
+            path, _, query = rest.partition("?")
+            options = _options(query)
+            if not path.startswith("/") or len(path) < 2:
+                raise InvalidArgument(f"{_HELP}, got {url!r}")
+            read_only = _mode(options)
+            if options:
+                raise InvalidArgument(f"of a file only ?mode=ro can be asked, got {url!r}")
+            return cls("sqlite", unquote(path[1:]), read_only, None, None, None, None, {})
+        if scheme not in _SERVER:
+            raise InvalidArgument(f"{_HELP}, got {_harmless(scheme + '://...')}")
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError:
+            raise InvalidArgument(f"{_HELP}; the URL cannot be read") from None
+        options = _options(parts.query)
+        read_only = _mode(options)
+        password = options.pop("password", None)
+        if parts.password is not None:
+            password = unquote(parts.password)
+        user = None if parts.username is None else unquote(parts.username)
+        name = unquote(parts.path.lstrip("/"))
+        return cls("postgresql", name, read_only, user, password, parts.hostname, port, options)
+
+    def __str__(self) -> str:
+        if self.store == "sqlite":
+            return f"sqlite:///{self.path}" + ("?mode=ro" if self.read_only else "")
+        user = "" if self.user is None else f"{self.user}@"
+        port = "" if self.port is None else f":{self.port}"
+        mode = "?mode=ro" if self.read_only else ""
+        return f"postgresql://{user}{self.host or ''}{port}/{self.path}{mode}"
+
+    def __repr__(self) -> str:
+        return f"Address({str(self)!r})"
+
+    def scrubbed(self, text: str) -> str:
+        """Take the password out of a text, such as a driver's message."""
+        return text.replace(self.password, "***") if self.password else text
+
+
+def without_passwords(text: str) -> str:
+    """Take the passwords of URLs out of a text that quotes words of a command.
+
+    A password may itself hold any character, so everything goes up to the last ``@``.
+
+    Examples
+    --------
+    >>> without_passwords("unrecognized arguments: postgresql://anna:a@/b c@db.example/budget")
+    'unrecognized arguments: postgresql://anna:***@db.example/budget'
+    """
+    text = re.sub(r"(://[^\s/@:]*):.*@", r"\1:***@", text, flags=re.DOTALL)
+    return re.sub(r"\b(password=)[^&\s]*", r"\1***", text)
+
+
+def _options(query: str) -> dict[str, str]:
+    return dict(parse_qsl(query, keep_blank_values=True))
+
+
+def _mode(options: dict[str, str]) -> bool:
+    mode = options.pop("mode", "rw")
+    if mode not in {"ro", "rw"}:
+        raise InvalidArgument(f"mode must be ro or rw, got {mode!r}")
+    return mode == "ro"
+
+
+def _harmless(url: object) -> str:
+    """Show what was given, unless a password may be in it."""
+    if not isinstance(url, str):
+        return type(url).__name__
+    return "a text with '@'" if "@" in url else repr(url)
+
 
 SCHEMA = "modicum.ledger/1"
 

@@ -1,26 +1,33 @@
-"""Composition and conversions between currencies, always rounded towards safety.
+"""Composition and conversions of budgets, always rounded towards safety, and the privacy filter.
 
 Sources: Dwork and Roth 2014 (basic composition); Bun and Steinke 2016 (pure to zCDP, zCDP to
 approximate); Canonne, Kamath and Steinke 2020 (Corollary 13: the better conversion of zCDP);
-Kairouz, Oh and Viswanath 2015 (what (ε, δ) is dominated by). The proofs are in
-docs/proofs/composition.md.
+Kairouz, Oh and Viswanath 2015 (what (ε, δ) is dominated by); Rogers, Roth, Ullman and Vadhan 2016
+(filters). The proofs are in docs/proofs/composition.md.
 """
 
 from __future__ import annotations
 
 import math
+import os
+import threading
+from collections import Counter
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from importlib import import_module
+from typing import Any, NoReturn
 
-from modicum.errors import InvalidArgument
+from modicum.errors import BudgetExceeded, InvalidArgument
 from modicum.exact.enclosure import exp_above, exp_below, ln_above, ln_below, sqrt_above
-from modicum.exact.rational import as_fraction
-from modicum.privacy.budget import Budget, Kind, Number
-from modicum.privacy.event import Approximate, Concentrated, Event, cost
+from modicum.exact.rational import as_fraction, short_above, short_below
+from modicum.privacy.budget import Budget, Kind, Number, chosen_budget
+from modicum.privacy.event import Event
 
 __all__ = [
+    "Filter",
     "approx_to_zcdp",
     "composed",
+    "composed_tightly",
     "parallel",
     "pure_to_approx",
     "pure_to_zcdp",
@@ -40,7 +47,7 @@ def total(events: Iterable[Event], kind: Kind) -> Budget:
     >>> total([Pure(Fraction(1, 2)), Pure(Fraction(1, 4))], "pure")
     pure('0.75')
     """
-    return sum((cost(event, kind) for event in events), start=Budget(kind, Fraction(0)))
+    return sum((event.cost(kind) for event in events), start=Budget(kind, Fraction(0)))
 
 
 def pure_to_zcdp(budget: Budget) -> Budget:
@@ -106,7 +113,7 @@ def zcdp_to_approx(budget: Budget, delta: Number) -> Budget:
     simple = rho + 2 * sqrt_above(square, bits)
     alpha = _best(lambda a: -(float(rho) * a + _beyond_floats(a, small)))
     better = rho * alpha + _beyond(alpha, small)
-    return Budget("approx", max(Fraction(0), _up(min(simple, better))), small)
+    return Budget("approx", max(Fraction(0), short_above(min(simple, better))), small)
 
 
 def approx_to_zcdp(budget: Budget) -> Budget:
@@ -133,7 +140,7 @@ def approx_to_zcdp(budget: Budget) -> Budget:
     rho = (epsilon - _beyond(alpha, delta)) / alpha
     if rho <= 0:
         raise InvalidArgument(f"the budget {budget} is too small to hold any zCDP release")
-    return Budget("zcdp", -_up(-rho))
+    return Budget("zcdp", short_below(rho))
 
 
 def parallel(budgets: Iterable[Budget]) -> Budget:
@@ -190,25 +197,18 @@ def composed(events: Iterable[Event], delta: Number) -> Budget:
     5.222
     """
     every, all_of_it = list(events), as_fraction(delta, "delta")
-    failing = sum((e.delta for e in every if isinstance(e, Approximate)), start=Fraction(0))
+    failing = sum((event.failing for event in every), start=Fraction(0))
     if not failing < all_of_it < 1:
         raise InvalidArgument(
             f"delta must be below 1 and above the δ of the events, {float(failing):g}, got {delta}"
         )
     # Unless something of probability `failing` happened, the rest holds with what is left of δ.
     rest = (all_of_it - failing) / (1 - failing)
-    rho = sum((_concentrated(event) for event in every), start=Fraction(0))
+    rho = sum((event.implied_rho for event in every), start=Fraction(0))
     bounds = [zcdp_to_approx(Budget("zcdp", rho), rest).amount]
-    if not any(isinstance(event, Concentrated) for event in every):
+    if not any(event.kind == "zcdp" for event in every):
         bounds.append(_lowered(total(every, "approx").amount, rest))
     return Budget("approx", min(bounds), all_of_it)
-
-
-def _concentrated(event: Event) -> Fraction:
-    """ρ of an event; that of (ε, δ) holds but for its δ (Bun and Steinke 2016, section 8)."""
-    if isinstance(event, Approximate):
-        return event.epsilon**2 / 2
-    return cost(event, "zcdp").amount
 
 
 def _lowered(epsilon: Fraction, delta: Fraction) -> Fraction:
@@ -216,7 +216,7 @@ def _lowered(epsilon: Fraction, delta: Fraction) -> Fraction:
     if delta == 0:
         return epsilon
     grown = exp_above(epsilon) - delta * (1 + exp_below(epsilon))
-    return min(epsilon, _up(ln_above(grown))) if grown > 1 else Fraction(0)
+    return min(epsilon, short_above(ln_above(grown))) if grown > 1 else Fraction(0)
 
 
 def _beyond(alpha: Fraction, delta: Fraction) -> Fraction:
@@ -241,12 +241,172 @@ def _best(gain: Callable[[float], float]) -> Fraction:
     return 1 + Fraction(math.exp((lo + hi) / 2))
 
 
-def _up(x: Fraction) -> Fraction:
-    """Round up to 64 significant bits, so that an irrational bound has a short fraction."""
-    places = _BITS + x.denominator.bit_length() - abs(x.numerator).bit_length()
-    return Fraction(math.ceil(x * Fraction(2) ** places)) / Fraction(2) ** places
-
-
 def _expect(budget: Budget, kind: Kind) -> None:
     if budget.kind != kind:
         raise InvalidArgument(f"expected a budget of kind {kind!r}, got {budget!r}")
+
+
+class Filter:
+    """Admits events one after the other while their sum stays within a budget.
+
+    Which event comes next, and how large it is, may depend on everything released before: the
+    budget then holds for all releases together (fully adaptive composition). For pure ε and for
+    (ε, δ) see Rogers, Roth, Ullman and Vadhan 2016, for ρ Feldman and Zrnic 2021 and Whitehouse,
+    Ramdas, Rogers and Wu 2023.
+
+    Parameters
+    ----------
+    budget : Budget
+        :func:`modicum.pure`, ``zcdp`` or ``approx``. Events are priced in its currency.
+
+    Notes
+    -----
+    The sum of all charges, ``spent``, is an odometer, and what it means differs. A sum of pure ε
+    bounds the privacy loss of what was released so far, whenever one looks. A sum of ρ or (ε, δ)
+    does so for a moment that was fixed beforehand; for one that was chosen because of the
+    releases, only the whole budget is a guarantee.
+
+    Safe to share between threads. It cannot be copied, pickled or used in a forked process: its
+    budget would be spent twice.
+
+    Examples
+    --------
+    >>> from modicum.privacy.budget import zcdp
+    >>> from modicum.privacy.event import Pure
+    >>> budget = Filter(zcdp(1))
+    >>> budget.admit(Pure(Fraction(1)))
+    zcdp('0.5')
+    >>> budget.remaining
+    zcdp('0.5')
+    """
+
+    __slots__ = ("_budget", "_lock", "_process", "_spent")
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = chosen_budget(None, None, budget)
+        self._spent = Budget(budget.kind, Fraction(0))
+        self._lock, self._process = threading.Lock(), os.getpid()
+
+    @property
+    def budget(self) -> Budget:
+        """All of it."""
+        return self._budget
+
+    @property
+    def spent(self) -> Budget:
+        """The odometer: the sum of what was charged."""
+        return self._spent
+
+    @property
+    def remaining(self) -> Budget:
+        """What is left."""
+        return self._budget - self._spent
+
+    def admit(self, event: Event) -> Budget:
+        """Charge an event, and return its price.
+
+        Raises
+        ------
+        BudgetExceeded
+            If its price is more than what is left; nothing is charged.
+        InvalidArgument
+            If it has no price in the currency of the budget.
+        """
+        price = event.cost(self._budget.kind)
+        self.charge(price)
+        return price
+
+    def check(self, price: Budget) -> None:
+        """Raise if a price cannot be charged."""
+        if not self._spent + price <= self._budget:
+            raise BudgetExceeded(
+                f"this costs {price}, but only {self.remaining} of {self._budget} is left; "
+                "nothing was charged"
+            )
+
+    def charge(self, price: Budget) -> None:
+        """Charge a price in the currency of the budget.
+
+        Raises
+        ------
+        BudgetExceeded
+            If it is more than what is left; nothing is charged.
+        """
+        if os.getpid() != self._process:  # before the lock: a fork may have copied it locked
+            raise InvalidArgument(
+                "a Filter cannot be used in a forked process: its budget would be spent twice"
+            )
+        with self._lock:
+            self.check(price)
+            self._spent = self._spent + price
+
+    def __repr__(self) -> str:
+        return f"Filter({self._budget!r}, spent={self._spent!r})"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Filter cannot be pickled or copied: it guards a budget")
+
+    __copy__ = __deepcopy__ = None
+
+
+def composed_tightly(events: Iterable[Event], delta: Number) -> Budget:
+    """(ε, δ) guarantee of events together, from Google's ``dp-accounting``.
+
+    Prefer :func:`modicum.composed`, which is exact arithmetic, unless the last tenth of ε matters.
+    Pure, bounded-range and (ε, δ) events have a worst privacy loss distribution, and these are
+    convolved (Koskela, Jälkö and Honkela 2020; pessimistic rounding). A ρ-zCDP event has none: with
+    one among the events, the Rényi accountant adds up all of them, and (ε, δ) events are refused.
+
+    Parameters
+    ----------
+    events : iterable of Event
+        Fixed beforehand; mechanisms may be chosen adaptively.
+    delta : number
+        In (0, 1).
+
+    Raises
+    ------
+    InvalidArgument
+        Without ``dp-accounting``; for a δ that no ε goes with, or a mixture that cannot be counted.
+    """
+    every, small = list(events), as_fraction(delta, "delta")
+    if not 0 < small < 1:
+        raise InvalidArgument(f"delta must lie strictly between 0 and 1, got {delta}")
+    try:
+        import_module("dp_accounting")
+    except ImportError:
+        raise InvalidArgument(
+            "this needs dp-accounting: pip install 'modicum[accounting]'"
+        ) from None
+    if not every:
+        return Budget("approx", Fraction(0), small)
+    concentrated = any(event.kind == "zcdp" for event in every)
+    bound = (_renyi if concentrated else _convolved)(every, float(small))
+    if not 0 <= bound < float("inf"):
+        raise InvalidArgument(f"no ε goes with delta={delta}: the events need more")
+    return Budget("approx", Fraction(bound), small)
+
+
+def _convolved(events: list[Event], delta: float) -> float:
+    common = import_module("dp_accounting.pld.common")
+    losses = import_module("dp_accounting.pld.privacy_loss_distribution")
+    whole: Any = losses.identity()
+    for event, times in Counter(events).items():
+        price = event.cost("approx")
+        pair = (float(price.amount), float(price.delta))
+        one = losses.from_privacy_parameters(common.DifferentialPrivacyParameters(*pair))
+        whole = whole.compose(one.self_compose(times))
+    return float(whole.get_epsilon_for_delta(delta))
+
+
+def _renyi(events: list[Event], delta: float) -> float:
+    library = import_module("dp_accounting")
+    accountant: Any = import_module("dp_accounting.rdp").RdpAccountant()
+    for event in events:
+        if event.failing:
+            raise InvalidArgument(
+                "events in ρ and in (ε, δ) cannot be counted together numerically: "
+                "modicum.composed can"
+            )
+        accountant.compose(library.ZCDpEvent(float(event.implied_rho)))
+    return float(accountant.get_epsilon(delta))
