@@ -74,30 +74,3 @@ def test_the_probes_of_two_laws_attain_their_largest_log_ratio(name: str) -> Non
             )
             assert on_probes.max() == pytest.approx(on_all.max(), abs=1e-12)
             assert on_probes.min() == pytest.approx(on_all.min(), abs=1e-12)
-
-
-@pytest.mark.parametrize("name", sorted(LAWS.keys() - {"subsampled count"}))
-def test_log_densities_add_up_to_one(name: str) -> None:
-    law = small(name, np.array([-3, 1, 8]))
-    for part in law.factors() or (law,):
-        listed = part.support([part])
-        mass = np.exp(part.log_densities(listed.outcomes)) @ listed.sizes
-        assert mass == pytest.approx(1, abs=1e-12)
-
-
-@pytest.mark.parametrize("name", LAWS)
-def test_many_log_densities_are_those_of_the_law(name: str) -> None:
-    law = LAWS[name](np.array([-3, 1, 1]), Fraction(1))
-    outcomes = list(law.probes())[:40]
-    assert law.log_densities(outcomes) == pytest.approx(
-        [law.log_density(outcome) for outcome in outcomes], rel=1e-12
-    )
-
-
-@pytest.mark.parametrize("name", ["independent", "transformed", "gaussian", "radii by flip"])
-def test_factors_multiply_to_the_law(name: str) -> None:
-    law = LAWS[name](np.array([-3, 1, 8]), Fraction(1))
-    parts = law.factors()
-    for outcome in law.probes():
-        apart = [part.log_density((x,)) for part, x in zip(parts, outcome, strict=True)]
-        assert law.log_density(outcome) == pytest.approx(sum(apart), rel=1e-12)

@@ -114,9 +114,3 @@ def test_sets_beyond_the_range_and_empty_ones_are_welcome() -> None:
 def test_ends_of_different_numbers_are_refused() -> None:
     with pytest.raises(InvalidArgument, match="one length"):
         law_of([0, 0], [0]).runs()
-
-
-def test_data_are_not_shown() -> None:
-    law = law_of([7], [7])
-    assert "7" not in repr(law)
-    assert set(law.public()) == {"first", "last", "epsilon", "stated"}

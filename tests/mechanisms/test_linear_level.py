@@ -108,9 +108,3 @@ def test_wide_rings_and_large_budgets_are_drawn_at_once() -> None:
     assert np.mean(draws > 0) == pytest.approx(0.5, abs=0.1)
     huge = law_of([4, 4], [4, 4], epsilon=Fraction(10**9))
     assert {huge.sample(entropy) for _ in range(50)} == {4}
-
-
-def test_data_are_not_shown() -> None:
-    law = law_of([7], [7])
-    assert "7" not in repr(law)
-    assert set(law.public()) == {"first", "last", "epsilon", "stated"}

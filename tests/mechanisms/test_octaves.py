@@ -122,9 +122,3 @@ def test_the_sampler_follows_the_law_and_a_tighter_one_is_noticed() -> None:
 
     assert fit(law) > 1e-4
     assert fit(tighter) < 1e-6
-
-
-def test_data_are_not_shown() -> None:
-    law = top([7, 7, 7], OctavePrior(0, ONE))
-    assert "7" not in repr(law)
-    assert "values" not in law.public()

@@ -110,9 +110,3 @@ def test_huge_ranks_and_denominators_are_exact() -> None:
     assert law.log_density(0) == max(law.log_density(t) for t in range(-20, 21))
     expected = -float(ONE / (2 * (1 - q))) * float(centre - 50 + 100 - q * count)
     assert law.log_density(1) - law.log_density(0) == pytest.approx(expected, rel=1e-12)
-
-
-def test_data_are_not_shown() -> None:
-    law = law_of([7, 7, 7])
-    assert "7" not in repr(law)
-    assert not {"values", "below", "count"} & set(law.public())

@@ -206,10 +206,3 @@ def test_the_probes_find_the_worst_ratio(dimension) -> None:
 def test_refusals(wrong) -> None:
     with pytest.raises(InvalidArgument, match=r"radial law|at most (20|64)"):
         law_of((1,), **wrong)
-
-
-def test_data_are_not_shown() -> None:
-    law = law_of((77,), centre=(78,))
-    assert "77" not in repr(law)
-    assert "78" not in repr(law)
-    assert set(law.public()) == {"largest", "norm", "epsilon", "stated", "signless"}

@@ -18,11 +18,9 @@ from modicum.summaries.vector_frame import BOUND
 LAW = VectorNoise((3, -4), 5, Fraction(2))
 
 
-def test_its_public_part_and_event() -> None:
+def test_its_noise_and_event() -> None:
     assert LAW.event == Concentrated(Fraction(2))
-    assert LAW.public() == {"bound": 5, "rho": Fraction(2)}
     assert LAW.noise[0].sigma2 == Fraction(25, 4)
-    assert "3, -4" not in repr(LAW)
 
 
 def test_densities_add_up_to_one() -> None:
