@@ -282,7 +282,6 @@ class Additive(Law[tuple[int, ...]]):
 
     @property
     def event(self) -> Event:
-        """The event that the builder derived from the stated sensitivity."""
         return self.stated
 
     @property

@@ -148,7 +148,6 @@ class Staircase(Law[tuple[int, ...]]):
 
     @property
     def event(self) -> Event:
-        """Pure ε."""
         return Pure(self.epsilon)
 
     def sample(self, entropy: Entropy) -> tuple[int, ...]:
@@ -168,7 +167,6 @@ class Staircase(Law[tuple[int, ...]]):
         return tuple(v + z for v, z in zip(self.values, point, strict=True))
 
     def log_density(self, outcome: tuple[int, ...]) -> float:
-        """Step of the norm times ε, less the logarithm of the normaliser."""
         norm = sum(abs(k - v) for k, v in zip(outcome, self.values, strict=True))
         step = (norm + self.l1 - self.width) // self.l1
         return -float(self.epsilon * step) - self._log_normaliser()

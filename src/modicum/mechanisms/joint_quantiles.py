@@ -104,7 +104,6 @@ class JointQuantiles(Law[tuple[int, ...]]):
 
     @property
     def event(self) -> Event:
-
         return self.stated
 
     @property

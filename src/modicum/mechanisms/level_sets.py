@@ -183,7 +183,6 @@ class LinearLevelLaw(Law[int]):
                 return int(rings.anchors[i]) + (sign or 1) * place
 
     def log_density(self, outcome: int) -> float:
-        """Log probability of one integer."""
         if not self.first <= outcome <= self.last:
             return -math.inf
         rings, rate = self._rings(), float(self.rate)

@@ -119,7 +119,6 @@ class RadialLaw(Law[tuple[int, ...]]):
 
     @property
     def event(self) -> Event:
-
         return self.stated
 
     @property
@@ -147,11 +146,9 @@ class RadialLaw(Law[tuple[int, ...]]):
         return tuple(sign * (c + z) for c, z in zip(self.centre, point, strict=True))
 
     def log_density(self, outcome: tuple[int, ...]) -> float:
-        """Log probability of one vector."""
         return float(self.log_densities([outcome])[0])
 
     def log_densities(self, outcomes: Sequence[tuple[int, ...]]) -> NDArray[np.float64]:
-        """Log probability of each of many vectors."""
         reaches = self._reaches()
         total = self._log_total(reaches) + math.log(-math.expm1(-float(self.rate)))
         rate = float(self.rate)

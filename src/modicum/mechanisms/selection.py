@@ -60,7 +60,6 @@ class _Radii(Law[tuple[int, ...]]):
         return draw_level([1] * len(gaps), gaps, Fraction(1, unit), entropy)
 
     def log_density(self, outcome: tuple[int, ...]) -> float:
-        """Sum over the choices of the log probability of the chosen position."""
         return sum(
             self._log_chance(gaps, unit, chosen)
             for (gaps, unit), chosen in zip(self._choices(), outcome, strict=True)

@@ -110,7 +110,6 @@ class Subsampled(Law[T]):
 
     @property
     def event(self) -> Event:
-        """The stated event."""
         return self.stated
 
     def sample(self, entropy: Entropy) -> T:
@@ -138,7 +137,6 @@ class Subsampled(Law[T]):
         return total
 
     def probes(self) -> Iterable[T]:
-        """Return the probes of the law on all records."""
         return self.whole.probes()
 
     def factors(self) -> tuple[Law[tuple[Any, ...]], ...]:
