@@ -18,14 +18,13 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import product
 
 from modicum.exact.bernoulli import geometric
 from modicum.exact.entropy import Entropy
 from modicum.exact.levels import draw_level
 from modicum.mechanisms.additive import Additive, LaplaceNoise, laplace
 from modicum.mechanisms.base import SECRET, Law
-from modicum.mechanisms.support import Support, check_size
+from modicum.mechanisms.support import Support, points_around
 from modicum.privacy.event import Event, Pure
 
 __all__ = [
@@ -190,15 +189,10 @@ class Staircase(Law[tuple[int, ...]]):
     def support(cls, laws: Sequence[Staircase]) -> Support:
         """List the points whose weight, for one of the laws, is at least exp(-40) of the top."""
         reach = max(law.width + law.l1 * math.ceil(40 / float(law.epsilon)) for law in laws)
-        axes = [
-            range(min(values) - reach, max(values) + reach + 1)
-            for values in zip(*(law.values for law in laws), strict=True)
-        ]
-        check_size(math.prod(len(axis) for axis in axes))
         centres = {law.values for law in laws}
         return Support.of(
             point
-            for point in product(*axes)
+            for point in points_around([(centre, reach) for centre in centres])
             if any(
                 sum(abs(x - v) for x, v in zip(point, centre, strict=True)) <= reach
                 for centre in centres

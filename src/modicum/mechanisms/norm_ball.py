@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from itertools import accumulate, pairwise, product
+from itertools import accumulate, pairwise
 from types import MappingProxyType
 from typing import Literal
 
@@ -24,7 +24,7 @@ from modicum.exact.components import Components
 from modicum.exact.entropy import Entropy
 from modicum.exact.l1_ball import l1_points, point_of_l1_ball
 from modicum.mechanisms.base import SECRET, Law
-from modicum.mechanisms.support import Support, check_size
+from modicum.mechanisms.support import Support, points_around
 from modicum.privacy.event import Event
 
 __all__ = ["MOST_DIMENSIONS", "Norm", "RadialLaw"]
@@ -198,14 +198,12 @@ class RadialLaw(Law[tuple[int, ...]]):
     @classmethod
     def _around(cls, laws: Sequence[RadialLaw], shells: int) -> list[tuple[int, ...]]:
         """Return every point of a box around the balls of all laws, so many shells beyond K."""
-        reaches = [law.reach(shells) for law in laws]
-        axes = []
-        for values in zip(*(law.centre for law in laws), strict=True):
-            ends = [c + s * r for c, r in zip(values, reaches, strict=True) for s in (-1, 1)]
-            ends += [-end for end in ends] if laws[0].signless else []
-            axes.append(range(min(ends), max(ends) + 1))
-        check_size(math.prod(len(axis) for axis in axes))
-        return list(product(*axes))
+        signs = (1, -1) if laws[0].signless else (1,)
+        return list(
+            points_around(
+                [([s * c for c in law.centre], law.reach(shells)) for law in laws for s in signs]
+            )
+        )
 
     @property
     def flat(self) -> bool:

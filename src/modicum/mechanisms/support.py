@@ -8,9 +8,9 @@ true one, and a law that keeps its promise exactly never seems to break it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 
-__all__ = ["ALPHAS", "TAIL", "Support", "check_size", "log_ratio", "needed_rho"]
+__all__ = ["ALPHAS", "TAIL", "Support", "check_size", "log_ratio", "needed_rho", "points_around"]
 
 Floats = NDArray[np.float64]
 
@@ -63,6 +63,16 @@ class Support:
             starts += [start] if pieces == 1 else [start + edge for edge in edges[:-1]]
             sizes += [float(b - a) for a, b in pairwise(edges)]
         return Support(tuple(starts), np.array(sizes))
+
+
+def points_around(balls: Sequence[tuple[Sequence[int], int]]) -> Iterator[tuple[int, ...]]:
+    """Return every integer vector of the least box that holds balls, of these centres and radii."""
+    axes = []
+    for values in zip(*(centre for centre, _ in balls), strict=True):
+        ends = [c + s * r for c, (_, r) in zip(values, balls, strict=True) for s in (-1, 1)]
+        axes.append(range(min(ends), max(ends) + 1))
+    check_size(math.prod(len(axis) for axis in axes))
+    return product(*axes)
 
 
 def check_size(outcomes: int) -> None:
