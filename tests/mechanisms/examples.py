@@ -12,10 +12,12 @@ from modicum.mechanisms.partition_selection import KeySelection
 from modicum.mechanisms.window_response import Window, WindowResponse
 from modicum.privacy.event import BoundedRange
 from tests.audit.cases import LAWS, LawOf
-from tests.mechanisms import test_joint, test_nested
+from tests.mechanisms.test_joint_quantiles import THIRDS
+from tests.mechanisms.test_joint_quantiles import law_of as joint_of
+from tests.mechanisms.test_quantile_tree import THIRDS as TERTILES
+from tests.mechanisms.test_quantile_tree import law_of as tree_of
 
 FOUR = Fraction(4)  # so little noise that all outcomes can be listed
-THIRDS = (Fraction(1, 3),) * 3
 
 
 def _at_four(of: LawOf) -> LawOf:
@@ -29,8 +31,8 @@ EXAMPLES: dict[str, LawOf] = {name: _at_four(of) for name, of in LAWS.items()} |
     "ball in a plane": lambda q, e: RadialLaw(
         (int(q.sum()), len(q)), (1, 2), 2, 2, 4 * e, BoundedRange(4 * e), signless=True
     ),
-    "quantile tree": lambda q, _: test_nested.law_of(tuple((q % 3).tolist()), test_nested.THIRDS),
-    "joint quantiles": lambda q, _: test_joint.law_of(tuple((q % 3).tolist()), THIRDS),
+    "quantile tree": lambda q, _: tree_of(tuple((q % 3).tolist()), TERTILES),
+    "joint quantiles": lambda q, _: joint_of(tuple((q % 3).tolist()), THIRDS),
     "keys": lambda q, e: KeySelection(Counter(q.tolist()), e, Fraction(1, 100)),
     "window": lambda q, e: WindowResponse(Fraction(len(q), 2) % 5, Window(5, 2, e)),
 }

@@ -17,7 +17,7 @@ from modicum.mechanisms.joint_quantiles import JointQuantiles, JointTerms
 from modicum.mechanisms.quantile_chain import Cells, Chain, Scale, Strip, Table
 from modicum.privacy.event import Pure
 from modicum.summaries.ranked import Ranked
-from tests.mechanisms.test_nested import Sorted, neighbours, worst
+from tests.mechanisms.test_quantile_tree import Sorted, neighbours, worst
 
 HALVES = (Fraction(1, 2), Fraction(1, 2))
 THIRDS = (Fraction(1, 3),) * 3
