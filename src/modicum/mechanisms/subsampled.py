@@ -145,9 +145,10 @@ class Subsampled(Law[T]):
 
     @classmethod
     def support(cls, laws: Sequence[Subsampled[T]]) -> Support:
-        """List the outcomes of the laws on all records: a subsample cuts at a subset of them."""
-        whole = [law.whole for law in laws]
-        return whole[0].support(whole)
+        """List the outcomes on all records, where a sample has its cuts too, and on none."""
+        nobody = np.empty(0, dtype=np.int64)
+        ends = [each for law in laws for each in (law.whole, law.law.over(nobody))]
+        return ends[0].support(ends)
 
     @property
     def whole(self) -> Law[T]:
