@@ -79,10 +79,10 @@ def draw_together(walks: Iterable[Walk], entropy: Entropy) -> None:
     """Answer draws until every walk needs data or is done; laws of a kind are drawn together."""
     walks = list(walks)
     while waiting := [(walk, walk.step) for walk in walks if isinstance(walk.step, Draw)]:
-        kinds: dict[type[Law[Any]], list[tuple[Walk, Draw]]] = {}
+        kinds: dict[tuple[type[Law[Any]], str], list[tuple[Walk, Draw]]] = {}
         for walk, step in waiting:
-            kinds.setdefault(type(step.law), []).append((walk, step))
-        for kind, those in kinds.items():
+            kinds.setdefault((type(step.law), step.law.name), []).append((walk, step))
+        for (kind, _), those in kinds.items():
             laws = [walk.paid(step) for walk, step in those]
             outcomes = kind.sample_many(laws, entropy)
             for (walk, step), outcome in zip(those, outcomes, strict=True):
