@@ -12,7 +12,8 @@ from benchmarks.methods import WITHIN
 from benchmarks.targets import Target, table
 from modicum.exact.entropy import SYSTEM
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.threshold import RankThreshold
+from modicum.mechanisms.exponential import Exponential
+from modicum.mechanisms.scores import ThresholdScore
 
 __all__ = ["growth"]
 
@@ -75,7 +76,8 @@ def _threshold() -> Target:
     """A threshold by the records of a tail, over sorting them."""
     tail = default_rng(6).integers(0, 10**9, _KEPT)
     ordered, range_ = np.sort(tail), Lattice.within(WITHIN)
-    law = RankThreshold(ordered, range_.first, range_.last, _KEPT // 4, _KEPT, Fraction(1))
+    score = ThresholdScore(ordered, range_.first, range_.last, _KEPT // 4, _KEPT)
+    law = Exponential(score, Fraction(1))
     times = fastest({"sort": lambda: np.sort(tail), "draw": lambda: law.sample(SYSTEM)}, 200)
     return Target(
         f"a private threshold from {_KEPT:,} records of a tail / numpy.sort of them",

@@ -25,8 +25,8 @@ from modicum.estimators.location_plan import Candidates, LengthPlan, cell_edges
 from modicum.estimators.score import Score, expectile_score, huber_score, power_score
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.level import LevelLaw
-from modicum.privacy.event import BoundedRange
+from modicum.mechanisms.exponential import Exponential
+from modicum.mechanisms.level_sets import LevelScore
 from modicum.summaries.cells import Cells
 
 __all__ = ["FULL", "QUICK", "Effort", "locations"]
@@ -94,7 +94,7 @@ def tight(x: Floats, score: Score, seed: str, releases: int) -> Floats:
         size.cap,
     )
     first, last = candidates.first * candidates.fine, candidates.last * candidates.fine
-    law = LevelLaw(*ends, first, last, Fraction(1, size.unit), BoundedRange(Fraction(1)))
+    law = Exponential(LevelScore(*ends, first, last), Fraction(1, size.unit))
     entropy = SeededEntropy(seed)
     places = [candidates.place(law.sample(entropy)) for _ in range(releases)]
     return np.array(places) * LATTICE.step

@@ -17,8 +17,8 @@ from modicum import request
 from modicum.estimators.cut_levels import level_ends_of
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.level import LevelLaw
-from modicum.mechanisms.linear_level import LinearLevelLaw
+from modicum.mechanisms.exponential import Exponential
+from modicum.mechanisms.level_sets import LevelScore, LinearLevelLaw
 from modicum.privacy.event import BoundedRange
 from modicum.summaries.order_statistics import Cuts
 
@@ -114,9 +114,12 @@ def slope(effort: Effort) -> list[list[str]]:
     truth, rows = exact(x, winsorized=False), []
     for epsilon in (Fraction(1, 2), Fraction(1), Fraction(3), Fraction(7)):
         errors = []
-        for kind in (LevelLaw, LinearLevelLaw):
-            law = kind(*ends, lattice.first, lattice.last, epsilon, BoundedRange(epsilon))
-            entropy = SeededEntropy(f"{kind.__name__} {epsilon}")
+        within = (*ends, lattice.first, lattice.last)
+        for law in (
+            Exponential(LevelScore(*within), epsilon),
+            LinearLevelLaw(*within, epsilon, BoundedRange(epsilon)),
+        ):
+            entropy = SeededEntropy(f"{law.name} {epsilon}")
             drawn = [lattice.value(law.sample(entropy)) for _ in range(effort.draws)]
             errors.append(float(np.abs(np.array(drawn) - truth).mean()))
         rows.append([f"{float(epsilon):g}", f"{1 - errors[1] / errors[0]:.0%}"])

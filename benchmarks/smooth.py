@@ -18,8 +18,8 @@ from benchmarks.targets import Target, table
 from modicum import theory
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.level import LevelLaw
-from modicum.privacy.event import BoundedRange
+from modicum.mechanisms.exponential import Exponential
+from modicum.mechanisms.level_sets import LevelScore
 from modicum.theory.statistics import Statistic
 
 __all__ = ["FULL", "QUICK", "Effort", "laplace", "log_normal", "smooth", "student"]
@@ -90,7 +90,7 @@ def exact(x: Floats, statistic: Statistic, epsilon: Fraction, lattice: Lattice) 
     low = statistic.lowered(x, steps, steps, lattice.lo)
     high = statistic.raised(x, steps, steps, lattice.hi)
     ends = np.ceil(low / lattice.step).astype(int), np.floor(high / lattice.step).astype(int)
-    law = LevelLaw(*ends, lattice.first, lattice.last, epsilon, BoundedRange(epsilon))
+    law = Exponential(LevelScore(*ends, lattice.first, lattice.last), epsilon)
     runs, here = law.runs(), statistic.value(x) / lattice.step
     weights = runs.lengths * np.exp(-float(law.rate) * (runs.losses - runs.losses.min()))
     first, last = runs.starts - here, runs.starts + runs.lengths - 1 - here

@@ -14,7 +14,8 @@ from modicum import request as ask
 from modicum.errors import WrongCall
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.radius import RadiusDraw, RadiusGrid
+from modicum.mechanisms.grids import RadiusGrid
+from modicum.mechanisms.selection import RadiusDraw
 from modicum.plan.column import Population, Shape, Table, shape_of
 from modicum.plan.reader import SyntheticReader
 from modicum.plan.rows import ROWS

@@ -16,7 +16,7 @@ import modicum as mo
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import laplace
-from modicum.mechanisms.grid import FloatGrid
+from modicum.mechanisms.grids import FloatGrid
 
 RANGE = 1e9
 WIDTHS = 10.0 ** np.arange(6, 16)

@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from modicum import theory
-from modicum.mechanisms.radial import RadialLaw
+from modicum.mechanisms.norm_ball import RadialLaw
 from modicum.privacy.event import BoundedRange
 from reproduce.verdict import STYLE, Verdict, write_csv, write_readme
 

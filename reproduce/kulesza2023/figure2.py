@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.laplace import discrete_laplace_many
-from modicum.mechanisms.additive import Additive
+from modicum.mechanisms.additive import Additive, LaplaceNoise
 from modicum.mechanisms.bounded_mean import shifted, transformed
-from modicum.mechanisms.noise import LaplaceNoise
 from reproduce.verdict import STYLE, Verdict, write_csv, write_readme
 
 OUT = Path(__file__).parent / "out"

@@ -19,7 +19,7 @@ from modicum.frames.reader import check_column, read_as
 from modicum.group_by import GroupBy, checked_keys, key_event
 from modicum.grouped import GroupedRelease
 from modicum.hints import no_attribute
-from modicum.mechanisms.keys import KeySelection
+from modicum.mechanisms.partition_selection import KeySelection
 from modicum.paying import Bill, checked_key, fitted, payer_for, price_of, request_text
 from modicum.privacy.budget import Budget
 from modicum.privacy.event import Approximate

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.law import Law
+from modicum.mechanisms.base import Law
 from modicum.summaries.base import Columns, Reduction
 
 __all__ = ["Ask", "Draw", "Need", "Step", "Steps", "draw", "need"]

@@ -13,24 +13,22 @@ from modicum.estimators.cut_levels import level_ends_of
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import gaussian, laplace
-from modicum.mechanisms.bounded_mean import independent, shifted, transformed
-from modicum.mechanisms.centre import MedianCentre
-from modicum.mechanisms.extreme import TopLaw
-from modicum.mechanisms.grid import FloatGrid
-from modicum.mechanisms.interval import IntervalDraw, IntervalGrid
-from modicum.mechanisms.law import Law
-from modicum.mechanisms.least_loss import LeastLoss
-from modicum.mechanisms.level import LevelLaw
-from modicum.mechanisms.linear_level import LinearLevelLaw
-from modicum.mechanisms.octaves import OctavePrior
-from modicum.mechanisms.quantile import RankLaw
-from modicum.mechanisms.radius import RadiusDraw, RadiusGrid, Selection
-from modicum.mechanisms.ranks import RadiusRanks
-from modicum.mechanisms.share import BeyondTarget
-from modicum.mechanisms.staircase import staircase
+from modicum.mechanisms.base import Law
+from modicum.mechanisms.bounded_mean import independent, shifted, staircase, transformed
+from modicum.mechanisms.exponential import Exponential, OctavePrior
+from modicum.mechanisms.grids import FloatGrid, IntervalGrid, RadiusGrid
+from modicum.mechanisms.level_sets import LevelScore, LinearLevelLaw
+from modicum.mechanisms.scores import (
+    IntervalScore,
+    LossScore,
+    MedianScore,
+    RankScore,
+    TargetScore,
+    ThresholdScore,
+    TopScore,
+)
+from modicum.mechanisms.selection import RadiusDraw, RadiusRanks, Selection
 from modicum.mechanisms.subsampled import Subsampled, amplified
-from modicum.mechanisms.threshold import RankThreshold
-from modicum.mechanisms.weighted import weighted_laplace
 from modicum.privacy.event import BoundedRange, Event, Pure
 from modicum.summaries.cells import SpreadCounts, cell_numbers
 from modicum.summaries.order_statistics import Cuts, CutSummary
@@ -65,8 +63,15 @@ def _radii(selection: Selection) -> LawOf:
     return law
 
 
+def median_template(
+    grid: FloatGrid, first: int, last: int, epsilon: Fraction
+) -> Exponential[MedianScore]:
+    """The law of a median over no records."""
+    return Exponential(MedianScore(np.empty(0, dtype=np.int64), grid, first, last), epsilon)
+
+
 def _centre(q: Records, e: Fraction) -> Law:
-    return MedianCentre.template(FloatGrid(2), -8, 8, e).over(q)
+    return median_template(FloatGrid(2), -8, 8, e).over(q)
 
 
 def _ranks(q: Records, e: Fraction) -> Law:
@@ -83,9 +88,10 @@ def rank_law(
     shift: int = 0,
     edge: int | None = None,
     prior: OctavePrior | None = None,
-) -> RankLaw:
+) -> Exponential[RankScore]:
     """A quantile's law with all records at hand."""
-    return RankLaw(np.sort(q), 0, len(q), -8, 8, which, shift, 9, edge, e, BoundedRange(e), prior)
+    score = RankScore(np.sort(q), 0, len(q), -8, 8, which, shift, 9, edge, prior)
+    return Exponential(score, e)
 
 
 def _subsampled_ranks(q: Records, e: Fraction) -> Law:
@@ -115,7 +121,7 @@ def _subsampled_count(q: Records, e: Fraction) -> Law:
 
 
 def _subsampled_centre(q: Records, e: Fraction) -> Law:
-    template = MedianCentre.template(FloatGrid(2), -8, 8, amplified(e, 2))
+    template = median_template(FloatGrid(2), -8, 8, amplified(e, 2))
     return Subsampled(Members(q), template, 2, Pure(e))
 
 
@@ -135,24 +141,24 @@ def _interval(q: Records, e: Fraction) -> Law:
     grid = IntervalGrid.of(LATTICE)
     below = summary.finish().below(0, cell_numbers(grid.ends()))
     scores = grid.scores(np.diff(below, axis=1))
-    return IntervalDraw(scores, grid, e, BoundedRange(e), 1)
+    return Exponential(IntervalScore(scores, grid, 1), e)
 
 
 def _beyond(q: Records, e: Fraction) -> Law:
     counts = tuple(int((q > k).sum()) for k in (-9, 0, 4))
-    return BeyondTarget(counts, 1, e, BoundedRange(e))
+    return Exponential(TargetScore(counts, 1), e)
 
 
 def _least_loss(q: Records, e: Fraction) -> Law:
     """Squared distances from four places, cut off at 9: the best one is a capped mean."""
     places = np.array([0, -8, 3, 8])
     losses = np.minimum((q[:, None] - places) ** 2, 9).sum(axis=0)
-    return LeastLoss(losses, 9, 3, e, BoundedRange(e))
+    return Exponential(LossScore(losses, 9, 3), e)
 
 
 def _weighted(q: Records, e: Fraction) -> Law:
     """Sum and number of records, the number with an eighth of the noise."""
-    return weighted_laplace((int(q.sum()), len(q)), (1, 8), bound=16, epsilon=e)
+    return laplace((int(q.sum()), len(q)), l1=16, epsilon=e, weights=(1, 8))
 
 
 LAWS: dict[str, LawOf] = {
@@ -166,7 +172,7 @@ LAWS: dict[str, LawOf] = {
         (int((q + 8).sum()), int((8 - q).sum())), l1=16, epsilon=e
     ),
     "centre": _centre,
-    "threshold": lambda q, e: RankThreshold(np.sort(q), -8, 8, 1, 3, e),
+    "threshold": lambda q, e: Exponential(ThresholdScore(np.sort(q), -8, 8, 1, 3), e),
     "median": lambda q, e: rank_law(q, e, Fraction(1, 2)),
     "quantile": lambda q, e: rank_law(q, e, Fraction(1, 3)),
     "quantile with a shift": lambda q, e: rank_law(q, e, Fraction(2, 3), 1),
@@ -174,8 +180,8 @@ LAWS: dict[str, LawOf] = {
     "quantile with a prior": lambda q, e: rank_law(
         q, e, Fraction(3, 4), prior=OctavePrior(2, Fraction(3))
     ),
-    "top": lambda q, e: TopLaw(np.sort(q), -8, 25, OctavePrior(0, Fraction(8)), e, BoundedRange(e)),
-    "levels": lambda q, e: LevelLaw(*trimmed_levels(q), -8, 8, e, BoundedRange(e)),
+    "top": lambda q, e: Exponential(TopScore(np.sort(q), -8, 25, OctavePrior(0, Fraction(8))), e),
+    "levels": lambda q, e: Exponential(LevelScore(*trimmed_levels(q), -8, 8), e),
     "linear levels": lambda q, e: LinearLevelLaw(*trimmed_levels(q), -8, 8, e, BoundedRange(e)),
     "interval": _interval,
     "beyond": _beyond,

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.law import SECRET, Law
-from modicum.mechanisms.piecewise import PiecewiseLaw, Runs
+from modicum.mechanisms.additive import Noise
+from modicum.mechanisms.base import SECRET, Law
+from modicum.mechanisms.exponential import Exponential, Runs, Score
 from modicum.privacy.budget import Budget
 from modicum.privacy.event import Event, Pure
 from modicum.release import Answer
@@ -137,25 +138,18 @@ def mean_length(data: NDArray[np.int64], t: Fraction, lo: int, hi: int) -> int:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class InverseSensitivity(PiecewiseLaw):
+class InverseSensitivity(Score):
     """Dick et al. 2023, Algorithm 5 on half integers: weight exp(-rate len)."""
+
+    law = "InverseSensitivity"
+    span = 1
 
     data: NDArray[np.int64] = field(repr=False, metadata=SECRET)
     first: int
     last: int
-    weight: Fraction
     statistic: str
-    stated: Event
 
-    @property
-    def event(self) -> Event:
-        return self.stated
-
-    @property
-    def rate(self) -> Fraction:
-        return self.weight
-
-    def runs(self) -> Runs:
+    def runs(self, rate: Fraction) -> Runs:
         points = range(2 * self.first, 2 * self.last + 1)
         losses = [
             median_length(self.data, Fraction(k, 2))
@@ -167,33 +161,45 @@ class InverseSensitivity(PiecewiseLaw):
         return Runs(np.array(points), ones, np.array(losses))
 
 
+def inverse_sensitivity(
+    data: NDArray[np.int64], first: int, last: int, weight: Fraction, statistic: str, stated: Event
+) -> Exponential[InverseSensitivity]:
+    """The law that gives a length this weight."""
+    return Exponential(InverseSensitivity(data, first, last, statistic), weight, stated)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class LengthLaw(PiecewiseLaw):
-    """Weight exp(-rate length) on integers, the length as any function of the data."""
+class Length(Score):
+    """The length as any function of the data, on integers."""
+
+    law = "Length"
+    span = 1
 
     data: NDArray[np.int64] = field(repr=False, metadata=SECRET)
     first: int
     last: int
-    weight: Fraction
     length: Callable[[list[int], int], int]
-    stated: Event
 
-    @property
-    def event(self) -> Event:
-        return self.stated
-
-    @property
-    def rate(self) -> Fraction:
-        return self.weight
-
-    def runs(self) -> Runs:
+    def runs(self, rate: Fraction) -> Runs:
         points = np.arange(self.first, self.last + 1)
         losses = [self.length(self.data.tolist(), t) for t in points.tolist()]
         return Runs(points, np.ones_like(points), np.array(losses))
 
 
+def length_law(
+    data: NDArray[np.int64],
+    first: int,
+    last: int,
+    weight: Fraction,
+    length: Callable[[list[int], int], int],
+    stated: Event,
+) -> Exponential[Length]:
+    """Weight exp(-weight length) of any length."""
+    return Exponential(Length(data, first, last, length), weight, stated)
+
+
 @dataclass(frozen=True, slots=True)
-class StaircaseNoise:
+class StaircaseNoise(Noise):
     """Scalar staircase of sensitivity ``l1`` and top half-width ``width`` (integers)."""
 
     l1: int
@@ -207,6 +213,12 @@ class StaircaseNoise:
     def tail_bound(self, alpha: float) -> float:
         return self.l1 * math.ceil((math.log(1 / alpha) + 2) / float(self.epsilon))
 
+    def sample(self, entropy: Entropy) -> int:
+        raise NotImplementedError
+
+    def beyond(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
+        raise NotImplementedError
+
     def log_pmf(self, k: int) -> float:
         step = (abs(k) + self.l1 - self.width) // self.l1
         e = float(self.epsilon)
@@ -215,23 +227,16 @@ class StaircaseNoise:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CappedShells(PiecewiseLaw):
+class CappedShells(Score):
     """Asi and Duchi 2020, Algorithm 1 in one dimension: a shell k <= len(radii), and no other."""
+
+    law = "CappedShells"
+    span = 2
 
     centre: int = field(repr=False, metadata=SECRET)
     radii: tuple[int, ...] = field(repr=False, metadata=SECRET)
-    epsilon: Fraction
-    stated: Event
 
-    @property
-    def event(self) -> Event:
-        return self.stated
-
-    @property
-    def rate(self) -> Fraction:
-        return self.epsilon / 2
-
-    def runs(self) -> Runs:
+    def runs(self, rate: Fraction) -> Runs:
         ends = np.cumsum([0, *self.radii])
         starts = np.concatenate(
             [self.centre - ends[:0:-1], [self.centre], self.centre + ends[:-1] + 1]

@@ -1,5 +1,6 @@
 """A common frame of all columns keeps its claim; forms that are not private do not."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,9 +11,8 @@ from modicum.estimators import placed
 from modicum.estimators.purse import Purse
 from modicum.estimators.purses import ConcentratedPurse
 from modicum.estimators.vector_rounds import first_norms
-from modicum.mechanisms.least_loss import LeastLoss
-from modicum.mechanisms.vector_noise import VectorNoise
-from modicum.privacy.event import BoundedRange, Concentrated
+from modicum.mechanisms.additive import VectorNoise
+from modicum.privacy.event import Concentrated
 from modicum.summaries.vectors import BOUND
 
 NARROW = {"within": (-8, 8), "step": 1}
@@ -65,14 +65,9 @@ def test_other_statistics_have_an_interval_for_each_column() -> None:
 def test_octaves_with_too_little_noise_break_the_claim(monkeypatch) -> None:
     """Losses as if they had paid for 30 % less noise."""
 
-    class Louder(LeastLoss):
-        @property
-        def event(self):
-            return BoundedRange(self.epsilon * Fraction(7, 10))
-
     def underpaid(self, losses, *, most, first, share):
         law = least_loss(self, losses, most=most, first=first, share=share)
-        return Louder(losses, most, first, law.epsilon * Fraction(10, 7), law.stated)
+        return replace(law, epsilon=law.epsilon * Fraction(10, 7))
 
     least_loss = Purse.least_loss
     monkeypatch.setattr(Purse, "least_loss", underpaid)

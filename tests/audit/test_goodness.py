@@ -10,18 +10,14 @@ from modicum.audit import goodness
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.additive import gaussian, laplace
-from modicum.mechanisms.centre import MedianCentre
-from modicum.mechanisms.grid import FloatGrid
-from modicum.mechanisms.least_loss import LeastLoss
-from modicum.mechanisms.radius import RadiusDraw, RadiusGrid
-from modicum.mechanisms.ranks import RadiusRanks
-from modicum.mechanisms.share import BeyondTarget
-from modicum.mechanisms.staircase import staircase
+from modicum.mechanisms.bounded_mean import staircase
+from modicum.mechanisms.exponential import Exponential
+from modicum.mechanisms.grids import FloatGrid, RadiusGrid
+from modicum.mechanisms.scores import LossScore, TargetScore, ThresholdScore
+from modicum.mechanisms.selection import RadiusDraw, RadiusRanks
 from modicum.mechanisms.subsampled import Subsampled
-from modicum.mechanisms.threshold import RankThreshold
-from modicum.mechanisms.weighted import weighted_laplace
 from modicum.privacy.event import Pure
-from tests.audit.cases import LAWS, Members
+from tests.audit.cases import LAWS, Members, median_template
 
 DATA = np.array([-8, -7, -3, 0, 1, 1, 2, 5, 8])
 DRAWS = 4000
@@ -45,11 +41,11 @@ SPREAD = {
     "staircase": lambda e: staircase((3,), l1=5, epsilon=e),
     "staircase of a pair": lambda e: staircase((3, -4), l1=2, epsilon=e),
     "centre": lambda e: LAWS["centre"](DATA, e),
-    "threshold": lambda e: RankThreshold(np.arange(0, 90, 9), -100, 100, 5, 9, e),
+    "threshold": lambda e: Exponential(ThresholdScore(np.arange(0, 90, 9), -100, 100, 5, 9), e),
     "interval": lambda e: LAWS["interval"](DATA, e),
-    "beyond": lambda e: BeyondTarget((9, 7, 4, 2, 1, 0), 2, e, Pure(e)),
-    "least loss": lambda e: LeastLoss(np.array([9, 7, 4, 2, 1, 0, 5, 12]), 2, 3, e, Pure(e)),
-    "weighted": lambda e: weighted_laplace((3, 0), (1, 5), bound=20, epsilon=e),
+    "beyond": lambda e: Exponential(TargetScore((9, 7, 4, 2, 1, 0), 2), e),
+    "least loss": lambda e: Exponential(LossScore(np.array([9, 7, 4, 2, 1, 0, 5, 12]), 2, 3), e),
+    "weighted": lambda e: laplace((3, 0), l1=20, epsilon=e, weights=(1, 5)),
     "radii by flip": lambda e: radii(e, "flip"),
     "radii by exponential": lambda e: radii(e, "exponential"),
     "ranks": lambda e: RadiusRanks(
@@ -57,7 +53,7 @@ SPREAD = {
     ),
     "subsampled centre": lambda e: Subsampled(
         Members(np.full(6, 3)),
-        MedianCentre.template(FloatGrid(4), -100, 100, 2 * e),
+        median_template(FloatGrid(4), -100, 100, 2 * e),
         1,
         Pure(2 * e),
     ),
@@ -116,7 +112,7 @@ def test_dependent_coordinates_are_noticed() -> None:
 
 
 def test_an_uneven_choice_inside_a_stretch_is_noticed() -> None:
-    law = RankThreshold(np.array([500]), 0, 1000, 1, 1, Fraction(1))
+    law = Exponential(ThresholdScore(np.array([500]), 0, 1000, 1, 1), Fraction(1))
     entropy = SeededEntropy("stretch")
     sample = [law.sample(entropy) for _ in range(2000)]
     assert goodness._p_value(law, sample) > 1e-3

@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 
 from modicum import audit
-from modicum.audit.divergence import log_ratio
-from modicum.audit.product import factors
-from modicum.audit.support import log_densities, support, telling
 from modicum.mechanisms.additive import Additive
-from modicum.mechanisms.law import Law
-from modicum.mechanisms.staircase import staircase
+from modicum.mechanisms.base import Law
+from modicum.mechanisms.bounded_mean import staircase
+from modicum.mechanisms.support import log_ratio
 from modicum.privacy.budget import Budget, pure, zcdp
 from tests.audit.cases import LATTICE, LAWS
 from tests.audit.literal import Understated, one_draw
@@ -68,38 +66,11 @@ def small(name: str, q: np.ndarray) -> Law:
 def test_the_probes_of_two_laws_attain_their_largest_log_ratio(name: str) -> None:
     for data, neighbour in NEIGHBOURS[::4]:
         laws = [small(name, q) for q in (data, neighbour)]
-        parts = [factors(law) or (law,) for law in laws]
+        parts = [law.factors() or (law,) for law in laws]
         for pair in zip(*parts, strict=True):
             on_probes, on_all = (
-                log_ratio(*(log_densities(law, outcomes) for law in pair))
-                for outcomes in (telling(pair), support(pair).outcomes)
+                log_ratio(*(law.log_densities(outcomes) for law in pair))
+                for outcomes in (pair[0].telling(pair), pair[0].support(pair).outcomes)
             )
             assert on_probes.max() == pytest.approx(on_all.max(), abs=1e-12)
             assert on_probes.min() == pytest.approx(on_all.min(), abs=1e-12)
-
-
-@pytest.mark.parametrize("name", sorted(LAWS.keys() - {"subsampled count"}))
-def test_log_densities_add_up_to_one(name: str) -> None:
-    law = small(name, np.array([-3, 1, 8]))
-    for part in factors(law) or (law,):
-        listed = support([part])
-        mass = np.exp(log_densities(part, listed.outcomes)) @ listed.sizes
-        assert mass == pytest.approx(1, abs=1e-12)
-
-
-@pytest.mark.parametrize("name", LAWS)
-def test_many_log_densities_are_those_of_the_law(name: str) -> None:
-    law = LAWS[name](np.array([-3, 1, 1]), Fraction(1))
-    outcomes = list(law.probes())[:40]
-    assert log_densities(law, outcomes) == pytest.approx(
-        [law.log_density(outcome) for outcome in outcomes], rel=1e-12
-    )
-
-
-@pytest.mark.parametrize("name", ["independent", "transformed", "gaussian", "radii by flip"])
-def test_factors_multiply_to_the_law(name: str) -> None:
-    law = LAWS[name](np.array([-3, 1, 8]), Fraction(1))
-    parts = factors(law)
-    for outcome in law.probes():
-        apart = [part.log_density((x,)) for part, x in zip(parts, outcome, strict=True)]
-        assert law.log_density(outcome) == pytest.approx(sum(apart), rel=1e-12)

@@ -13,7 +13,7 @@ import pytest
 from modicum import audit
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.law import SECRET, Law
+from modicum.mechanisms.base import SECRET, Law
 from modicum.privacy.budget import pure
 from modicum.privacy.event import Event, Pure
 from tests.audit.literal import one_draw

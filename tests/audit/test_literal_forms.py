@@ -10,22 +10,19 @@ import pytest
 from modicum import audit
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive, laplace
-from modicum.mechanisms.bounded_mean import transformed
-from modicum.mechanisms.extreme import TopLaw
-from modicum.mechanisms.level import LevelLaw
-from modicum.mechanisms.linear_level import LinearLevelLaw
-from modicum.mechanisms.octaves import OctavePrior
-from modicum.mechanisms.staircase import staircase
-from modicum.mechanisms.threshold import RankThreshold
+from modicum.mechanisms.bounded_mean import staircase, transformed
+from modicum.mechanisms.exponential import Exponential, OctavePrior
+from modicum.mechanisms.level_sets import LevelScore, LinearLevelLaw
+from modicum.mechanisms.scores import ThresholdScore, TopScore
 from modicum.privacy.budget import pure
-from modicum.privacy.event import BoundedRange, Pure
+from modicum.privacy.event import BoundedRange, Event, Pure
 from tests.audit.cases import LATTICE, rank_law, trimmed_levels
 from tests.audit.literal import (
-    InverseSensitivity,
-    LengthLaw,
     LiteralThreshold,
     StaircaseNoise,
     Understated,
+    inverse_sensitivity,
+    length_law,
     one_draw,
 )
 from tests.reference.swap import length as exchanges
@@ -59,7 +56,9 @@ def test_a_window_that_shrinks_with_the_data(n, epsilon, R, gamma, nats) -> None
 def test_the_same_on_a_public_grid() -> None:
     """A public lattice in place of the window, and a public rank: at most epsilon."""
     request = one_draw(
-        lambda q: RankThreshold(np.sort(q), -8, 8, 61, 200, Fraction(1)), LATTICE, pure(1)
+        lambda q: Exponential(ThresholdScore(np.sort(q), -8, 8, 61, 200), Fraction(1)),
+        LATTICE,
+        pure(1),
     )
     assert audit.joint_loss(request, np.zeros(200), np.zeros(201)).passed
 
@@ -92,7 +91,7 @@ def test_an_inverse_sensitivity_without_epsilon(statistic, nats, epsilon) -> Non
     price = pure(epsilon)
 
     def law(weight: Fraction):
-        return lambda q: InverseSensitivity(q, 0, 3, weight, statistic, Pure(price.amount))
+        return lambda q: inverse_sensitivity(q, 0, 3, weight, statistic, Pure(price.amount))
 
     literal = audit.check(one_draw(law(Fraction(1)), lattice, price), pairs)
     assert literal.worst == pytest.approx(nats, abs=1e-3)
@@ -103,7 +102,7 @@ def test_an_inverse_sensitivity_without_epsilon(statistic, nats, epsilon) -> Non
 def test_half_of_epsilon_is_the_right_weight_of_the_length() -> None:
     """exp(-epsilon len / 2) is tight: the mean of up to five records reaches 0.998 epsilon."""
     request = one_draw(
-        lambda q: InverseSensitivity(q, 0, 2, Fraction(5, 2), "mean", Pure(Fraction(5))),
+        lambda q: inverse_sensitivity(q, 0, 2, Fraction(5, 2), "mean", Pure(Fraction(5))),
         Lattice(0.0, 2.0, 1.0),
         pure(5),
     )
@@ -146,8 +145,8 @@ def test_an_extreme_by_a_score_that_moves_both_ways() -> None:
     def literal(data: np.ndarray) -> Understated:
         return Understated(rank_law(data, 2 * one, Fraction(9, 10), prior=prior), BoundedRange(one))
 
-    def right(data: np.ndarray) -> TopLaw:
-        return TopLaw(np.sort(data), -8, 17, prior, one, BoundedRange(one))
+    def right(data: np.ndarray) -> Exponential[TopScore]:
+        return Exponential(TopScore(np.sort(data), -8, 17, prior), one)
 
     assert not audit.check(one_draw(literal, lattice, pure(1)), pairs).passed
     report = audit.check(one_draw(right, lattice, pure(1)), pairs)
@@ -160,10 +159,10 @@ def test_an_extreme_measured_from_a_median_that_was_not_released() -> None:
     one = Fraction(1)
     lattice, pairs = Lattice(-8.0, 8.0, 1.0), audit.neighbours((-8, 1, 8), 4)
 
-    def literal(data: np.ndarray) -> TopLaw:
+    def literal(data: np.ndarray) -> Exponential[TopScore]:
         median = int(np.median(data)) if len(data) else 0
         prior = OctavePrior(median, Fraction(16))
-        return TopLaw(np.sort(data), -8, 25, prior, one, BoundedRange(one))
+        return Exponential(TopScore(np.sort(data), -8, 25, prior), one)
 
     assert not audit.check(one_draw(literal, lattice, pure(1)), pairs).passed
 
@@ -232,7 +231,7 @@ def test_a_length_from_a_clipped_trimmed_mean(n, losses) -> None:
     lattice = Lattice(-9.0, 8.0, 1.0)
 
     def law(length):
-        return lambda q: LengthLaw(q, *ends, Fraction(1, 2), length, Pure(Fraction(1)))
+        return lambda q: length_law(q, *ends, Fraction(1, 2), length, Pure(Fraction(1)))
 
     def printed(data, t) -> int:
         return literal_length(data, m, Fraction(t), ends)
@@ -250,19 +249,23 @@ def test_lengths_for_exchanges_are_no_lengths_for_additions() -> None:
     """Lemma 4.1 knows m and n; with m from the private n, one record more changes both."""
     pairs, lattice = audit.neighbours((-8, 1, 8), 5), Lattice(-8.0, 8.0, 1.0)
 
-    def literal(q: np.ndarray) -> LengthLaw:
+    def literal(q: np.ndarray) -> Exponential:
         def length(data, t) -> int:
             if not data:
                 return 0
             return exchanges(data, len(data) // 4, Fraction(t), (-math.inf, math.inf))
 
-        return LengthLaw(q, -8, 8, Fraction(1, 2), length, Pure(Fraction(1)))
+        return length_law(q, -8, 8, Fraction(1, 2), length, Pure(Fraction(1)))
 
     report = audit.check(one_draw(literal, lattice, pure(1)), pairs)
     assert not report.passed
 
 
-@pytest.mark.parametrize("law", [LevelLaw, LinearLevelLaw])
+def by_steps(lows, highs, first: int, last: int, epsilon: Fraction, stated: Event) -> Exponential:
+    return Exponential(LevelScore(lows, highs, first, last), epsilon, stated)
+
+
+@pytest.mark.parametrize("law", [by_steps, LinearLevelLaw])
 @pytest.mark.parametrize("weight", [Fraction(2), Fraction(20)])
 def test_levels_without_a_half_and_without_epsilon(law, weight) -> None:
     """exp(-epsilon len), and exp(-len) at an epsilon of a tenth, of a trimmed mean."""

@@ -17,11 +17,11 @@ from modicum.estimators.score import expectile_score
 from modicum.estimators.score_table import ScoreTable
 from modicum.estimators.subset_location import TrimPlan
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.law import SECRET
-from modicum.mechanisms.level import LevelLaw
-from modicum.mechanisms.piecewise import PiecewiseLaw, Runs
+from modicum.mechanisms.base import SECRET
+from modicum.mechanisms.exponential import Exponential, Runs, Score
+from modicum.mechanisms.level_sets import LevelScore
 from modicum.privacy.budget import pure
-from modicum.privacy.event import BoundedRange, Event
+from modicum.privacy.event import BoundedRange
 from tests.audit.literal import mean_length, one_draw
 from tests.estimators.test_location import OwnMedian
 
@@ -182,7 +182,7 @@ def _lengths(q: NDArray[np.int64], table: ScoreTable, lo: int = -8, hi: int = 8)
     return Lengths(Masses(places, counts * Lengths.parts(1), lo, hi, places), table, 100)
 
 
-def _law(q: NDArray[np.int64], weight: int) -> LevelLaw:
+def _law(q: NDArray[np.int64], weight: int) -> Exponential[LevelScore]:
     """The value's law on single integers, with exp(-weight ε len / 2)."""
     span, t = 16, np.arange(-8, 9)
     found = _lengths(q, ScoreTable.of(expectile_score(0.5).psi, span, 1.0)).at(t)
@@ -190,7 +190,7 @@ def _law(q: NDArray[np.int64], weight: int) -> LevelLaw:
     lows = np.searchsorted(found, -levels, side="left") - 8
     highs = np.searchsorted(found, levels, side="right") - 9
     one = Fraction(1)
-    return LevelLaw(lows, highs, -8, 8, weight * one, BoundedRange(one))
+    return Exponential(LevelScore(lows, highs, -8, 8), weight * one, BoundedRange(one))
 
 
 def test_a_value_without_the_factor_of_two() -> None:
@@ -203,25 +203,19 @@ def test_a_value_without_the_factor_of_two() -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ShiftedEnds(PiecewiseLaw):
+class ShiftedEnds(Score):
     """Dick et al. 2023, Algorithm 4, steps 5 to 7, for given thresholds 0 and 4 and a mean.
 
     As printed the m lowest and highest records are moved outwards by one step before all beyond
     the thresholds are pruned; ``trim`` deletes them by rank instead.
     """
 
+    law = "ShiftedEnds"
+    span = 2
+
     data: NDArray[np.int64] = field(repr=False, metadata=SECRET)
     trim: bool
-    stated: BoundedRange
     m: int = 1
-
-    @property
-    def event(self) -> Event:
-        return self.stated
-
-    @property
-    def rate(self) -> Fraction:
-        return self.stated.eta / 2
 
     def kept(self) -> NDArray[np.int64]:
         y, n = np.sort(self.data), len(self.data)
@@ -231,7 +225,7 @@ class ShiftedEnds(PiecewiseLaw):
             y = np.concatenate([y[: self.m] - 1, y[self.m : n - self.m], y[n - self.m :] + 1])
         return y[(y >= 0) & (y <= 4)]
 
-    def runs(self) -> Runs:
+    def runs(self, rate: Fraction) -> Runs:
         points = np.arange(0, 9)
         kept = self.kept()
         losses = [mean_length(kept, Fraction(int(k), 2), 0, 4) for k in points]
@@ -250,7 +244,7 @@ def test_moving_the_ends_outwards_before_pruning(epsilon) -> None:
     ]
 
     def law(*, trim: bool):
-        return lambda q: ShiftedEnds(q, trim, BoundedRange(price.amount))
+        return lambda q: Exponential(ShiftedEnds(q, trim), price.amount)
 
     literal = audit.check(one_draw(law(trim=False), lattice, price), pairs)
     assert not literal.passed

@@ -10,8 +10,8 @@ from modicum import audit
 from modicum import request as ask
 from modicum.estimators.placed import placed_columns
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.interval import IntervalGrid
-from modicum.mechanisms.weighted import weighted_laplace
+from modicum.mechanisms.additive import laplace
+from modicum.mechanisms.grids import IntervalGrid
 from modicum.privacy.budget import pure
 from modicum.privacy.event import Event
 from modicum.release import Answer
@@ -116,7 +116,7 @@ def one_release(bound: int, reduction: object, frame_of=None) -> Request:
             asked = OuterProducts(frame_of(spread), GAUGE, bound)
         sums = yield from need(Ask(None, LATTICE, asked, Columns()))
         weights = (1,) * len(sums.products)
-        law = weighted_laplace(sums.products, weights, bound=bound, epsilon=Fraction(1))
+        law = laplace(sums.products, l1=bound, epsilon=Fraction(1), weights=weights)
         yield from draw("products", law)
         return Answer(Fraction(0), None, OK)
 
@@ -197,7 +197,7 @@ def test_a_change_of_a_row_costs_twice() -> None:
         asked = OuterProducts(FRAME, gauge, bound)
         sums = yield from need(Ask(None, LATTICE, asked, Columns()))
         weights = tuple(gauge.weights.matrix(3)[np.triu_indices(3)].tolist())
-        law = weighted_laplace(sums.products, weights, bound=bound, epsilon=Fraction(1))
+        law = laplace(sums.products, l1=bound, epsilon=Fraction(1), weights=weights)
         yield from draw("products", law)
         return Answer(Fraction(0), None, OK)
 

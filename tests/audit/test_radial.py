@@ -10,7 +10,8 @@ import pytest
 
 from modicum import audit
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.radial import RadialLaw
+from modicum.mechanisms.exponential import Exponential
+from modicum.mechanisms.norm_ball import RadialLaw
 from modicum.privacy.budget import pure
 from modicum.privacy.event import BoundedRange, Pure
 from tests.audit.literal import CappedShells, Understated, one_draw
@@ -122,8 +123,8 @@ def test_shells_that_end_at_n(n, epsilon, mass) -> None:
     unit, price = 1000, Fraction(epsilon)
     lattice = Lattice(0.0, 1.0, 1.0)
 
-    def literal(q: np.ndarray) -> CappedShells:
-        return CappedShells(int(q.sum()) * unit, (unit,) * n, price, Pure(price))
+    def literal(q: np.ndarray) -> Exponential:
+        return Exponential(CappedShells(int(q.sum()) * unit, (unit,) * n), price, Pure(price))
 
     def endless(q: np.ndarray) -> RadialLaw:
         centre = (int(q.sum()) * unit,)

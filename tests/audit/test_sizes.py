@@ -20,7 +20,7 @@ from modicum.estimators.vector_row import VectorRow
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive, laplace
-from modicum.mechanisms.law import Law
+from modicum.mechanisms.base import Law
 from modicum.privacy.budget import Budget, pure, zcdp
 from modicum.privacy.event import Event
 from modicum.release import Answer

@@ -138,5 +138,5 @@ def test_bad_arguments(arguments) -> None:
 
 def test_an_unlisted_law_without_all_its_probes_is_refused() -> None:
     law = laplace([1, 2], l1=1, epsilon=Fraction(1))
-    with pytest.raises(InvalidArgument, match="not 1"):
-        audit.support.support([law])
+    with pytest.raises(InvalidArgument, match="by its factors"):
+        law.support([law])

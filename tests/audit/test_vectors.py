@@ -17,9 +17,8 @@ from modicum.estimators.vector_evidence import VectorEvidence
 from modicum.estimators.vector_rounds import VectorSetting
 from modicum.estimators.vector_schedule import VectorSchedule
 from modicum.exact.entropy import SeededEntropy
-from modicum.mechanisms.noise import GaussianNoise
-from modicum.mechanisms.radius import RadiusDraw
-from modicum.mechanisms.vector_noise import VectorNoise
+from modicum.mechanisms.additive import GaussianNoise, VectorNoise
+from modicum.mechanisms.selection import RadiusDraw
 from modicum.privacy.event import BoundedRange, Pure
 from modicum.privacy.unit import Unit
 from modicum.runners.live import run
@@ -202,7 +201,8 @@ def test_medians_by_natural_logarithms_break_the_claim(monkeypatch) -> None:
     class Natural(VectorNoise):
         @property
         def noise(self):
-            return GaussianNoise(super().noise.sigma2 * Fraction(283, 500))
+            (noise, *_) = super().noise
+            return (GaussianNoise(noise.sigma2 * Fraction(283, 500)),) * len(self.values)
 
     def underpaid(self, values, *, bound, share):
         law = vector(self, values, bound=bound, share=share)

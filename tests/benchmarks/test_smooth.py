@@ -12,8 +12,9 @@ from benchmarks.datasets import SHAPES
 from modicum import theory
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.level import LevelLaw
-from modicum.mechanisms.radial import RadialLaw
+from modicum.mechanisms.exponential import Exponential
+from modicum.mechanisms.level_sets import LevelScore
+from modicum.mechanisms.norm_ball import RadialLaw
 from modicum.privacy.event import BoundedRange
 
 ONE = Fraction(1)
@@ -63,7 +64,7 @@ def test_the_exact_error_is_that_of_the_law(name) -> None:
         (median.lowered(x, steps, steps, -16.0) * 16).astype(int),
         (median.raised(x, steps, steps, 128.0) * 16).astype(int),
     )
-    law = LevelLaw(*ends, lattice.first, lattice.last, epsilon, BoundedRange(epsilon))
+    law = Exponential(LevelScore(*ends, lattice.first, lattice.last), epsilon)
     masses = {t: math.exp(law.log_density(t)) for t in range(lattice.first, lattice.last + 1)}
     error = sum(m * abs(t / 16 - median.value(x)) for t, m in masses.items())
     assert smooth.exact(x, median, epsilon, lattice) == pytest.approx(error, rel=1e-9)

@@ -12,7 +12,7 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
 from modicum.frames.reader import read
-from modicum.mechanisms.noise import GaussianNoise, LaplaceNoise
+from modicum.mechanisms.additive import GaussianNoise, LaplaceNoise
 from modicum.steps import Ask
 from modicum.summaries.sums import BinCounts, BinSummary
 from tests.frames.engines import TABLES, table_of

@@ -8,8 +8,9 @@ import pytest
 
 import modicum
 from modicum.estimators.outside import Outside, _drawn
-from modicum.mechanisms.noise import GaussianNoise, LaplaceNoise
-from modicum.mechanisms.radius import RadiusDraw, RadiusGrid
+from modicum.mechanisms.additive import GaussianNoise, LaplaceNoise
+from modicum.mechanisms.grids import RadiusGrid
+from modicum.mechanisms.selection import RadiusDraw
 
 
 def outside(**given) -> Outside:

@@ -13,7 +13,7 @@ from modicum.estimators.mean_evidence import Counted, NoisyTerm
 from modicum.estimators.outside import Outside
 from modicum.estimators.variance_evidence import VarianceEvidence, spread_interval
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.noise import LaplaceNoise
+from modicum.mechanisms.additive import LaplaceNoise
 from tests.estimators.test_quantile import answers
 
 WITHIN = (-1e9, 1e9)

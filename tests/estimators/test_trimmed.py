@@ -12,7 +12,7 @@ from modicum.errors import InvalidArgument
 from modicum.estimators.purses import open_purse
 from modicum.estimators.trimmed import LevelPlan
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.radius import RadiusGrid
+from modicum.mechanisms.grids import RadiusGrid
 from modicum.privacy.event import Pure
 from tests.estimators.test_quantile import SHAPES, WITHIN, answers
 

@@ -12,7 +12,7 @@ from scipy import stats
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.laplace import discrete_laplace_many
 from modicum.mechanisms import bounded_mean
-from modicum.mechanisms.noise import LaplaceNoise
+from modicum.mechanisms.additive import LaplaceNoise
 from modicum.privacy.event import Pure
 
 BUILD = {

@@ -7,8 +7,9 @@ import pytest
 
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.interval import IntervalDraw, IntervalGrid
-from modicum.privacy.event import BoundedRange
+from modicum.mechanisms.exponential import Exponential
+from modicum.mechanisms.grids import IntervalGrid
+from modicum.mechanisms.scores import IntervalScore
 from modicum.summaries.cells import SpreadCounts, cell_numbers
 
 WIDE = Lattice.within((-1e6, 1e6))
@@ -65,7 +66,7 @@ def test_a_draw_finds_place_and_scale(place, spread) -> None:
     x = RNG.normal(place, spread, 2000)
     grid = IntervalGrid.of(WIDE)
     epsilon = Fraction(1, 50)
-    law = IntervalDraw(scores(WIDE, x), grid, epsilon, BoundedRange(epsilon), 4)
+    law = Exponential(IntervalScore(scores(WIDE, x), grid, 4), epsilon)
     entropy = SeededEntropy("find")
     for _ in range(20):
         low, width = (each * WIDE.step for each in grid.interval(law.sample(entropy)))
@@ -78,11 +79,10 @@ def test_of_a_column_of_which_nothing_is_heard_there_is_none(doubt) -> None:
     """A rare 0/1 column, at a price that hears nothing of its ones; a common one is found."""
     grid, epsilon = IntervalGrid.of(WIDE), Fraction(1, 50)
     rare = (np.arange(2000) < 20).astype(float)
-    law = IntervalDraw(scores(WIDE, rare), grid, epsilon, BoundedRange(epsilon), doubt)
+    law = Exponential(IntervalScore(scores(WIDE, rare), grid, doubt), epsilon)
     assert np.exp(law.log_density(grid.size)) == pytest.approx(1 - 1 / (1 + 2**doubt), abs=0.02)
-    common = IntervalDraw(
-        scores(WIDE, rare * 0 + np.arange(2000) % 2), grid, epsilon, law.stated, 4
-    )
+    both = scores(WIDE, rare * 0 + np.arange(2000) % 2)
+    common = Exponential(IntervalScore(both, grid, 4), epsilon)
     low, width = (each * WIDE.step for each in grid.interval(common.sample(SeededEntropy("found"))))
     assert low <= 0 < 1 < low + width <= 8
     assert grid.words(WIDE, grid.size) == "none"

@@ -9,7 +9,8 @@ import pytest
 from scipy import stats
 
 from modicum.exact.entropy import SeededEntropy
-from modicum.mechanisms.radius import RadiusDraw, RadiusGrid
+from modicum.mechanisms.grids import RadiusGrid
+from modicum.mechanisms.selection import RadiusDraw
 from modicum.privacy.event import BoundedRange, Pure
 
 GRID = RadiusGrid.between(1, 10)

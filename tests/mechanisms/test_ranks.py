@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from modicum.exact.entropy import SeededEntropy
-from modicum.mechanisms.radius import RadiusGrid
-from modicum.mechanisms.ranks import RadiusRanks
+from modicum.mechanisms.grids import RadiusGrid
+from modicum.mechanisms.selection import RadiusRanks
 from modicum.privacy.event import Pure
 
 GRID = RadiusGrid.between(1, 20, per_octave=4)

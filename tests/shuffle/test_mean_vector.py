@@ -13,7 +13,7 @@ from modicum import shuffle
 from modicum.errors import BudgetExceeded, CopyRefused, InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.local.wire import Announcement
-from modicum.mechanisms.noise import LaplaceNoise
+from modicum.mechanisms.additive import LaplaceNoise
 from modicum.shuffle.mean_vector import VectorSum
 from modicum.shuffle.noise import Poisson, Polya, skellam_delta
 

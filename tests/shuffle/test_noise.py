@@ -10,7 +10,7 @@ from scipy import special, stats
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy, SeededEntropy
-from modicum.mechanisms.noise import LaplaceNoise
+from modicum.mechanisms.additive import LaplaceNoise
 from modicum.shuffle.noise import (
     LARGEST_RATE,
     Poisson,

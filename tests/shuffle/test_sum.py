@@ -10,7 +10,7 @@ import pytest
 from modicum import shuffle
 from modicum.errors import BudgetExceeded, CopyRefused, InvalidArgument
 from modicum.exact.entropy import SeededEntropy
-from modicum.mechanisms.noise import LaplaceNoise
+from modicum.mechanisms.additive import LaplaceNoise
 from modicum.shuffle.noise import Polya
 
 SESSION = "00112233445566778899aabbccddeeff"

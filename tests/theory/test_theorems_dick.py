@@ -13,7 +13,8 @@ from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
 from modicum.frames.reader import read
 from modicum.mechanisms.bounded_mean import transformed
-from modicum.mechanisms.threshold import RankThreshold
+from modicum.mechanisms.exponential import Exponential
+from modicum.mechanisms.scores import ThresholdScore
 from modicum.privacy.unit import Unit
 from modicum.runners.live import run
 from modicum.theory.statistics import chosen
@@ -110,7 +111,7 @@ def test_corollary_3_8_for_the_library(name, rank) -> None:
     """On a lattice of N + 1 points, (2/ε) ln((N + 1)/ζ) is enough: the paper has 3 (N + 1)."""
     lattice, epsilon = Lattice.within((0, 1), 2.0**-20), Fraction(1, 4)
     points = np.sort(lattice.quantise(THRESHOLD_DATA[name]))
-    law = RankThreshold(points, lattice.first, lattice.last, rank, 4000, epsilon)
+    law = Exponential(ThresholdScore(points, lattice.first, lattice.last, rank, 4000), epsilon)
     runs = law.runs()
     logs = np.log(runs.lengths) - float(law.rate) * runs.losses
     weights = np.exp(logs - logs.max())
@@ -127,7 +128,7 @@ def test_corollary_3_8_is_attained_by_the_library() -> None:
     bound = math.ceil(theory.threshold_rank_error(size, zeta, epsilon))
     points = np.zeros(bound + 50, np.int64)
     for rate, holds in ((epsilon, True), (epsilon * Fraction(95, 100), False)):
-        law = RankThreshold(points, 0, lattice.last, 50, 10**5, rate)
+        law = Exponential(ThresholdScore(points, 0, lattice.last, 50, 10**5), rate)
         runs = law.runs()
         weights = runs.lengths * np.exp(-float(law.rate) * (runs.losses - runs.losses.min()))
         missed = weights[runs.losses >= bound].sum() / weights.sum()

@@ -6,14 +6,14 @@ branches of its outcome tree; :func:`check_row` does so for a row of the registr
 sees. :func:`needed_delta` is the δ of two laws at an ε. :func:`fit` and :func:`power` test
 samplers. All of them take estimators and laws of your own: any
 :class:`~modicum.runners.request.Question` around a generator of steps, and any
-:class:`~modicum.mechanisms.law.Law`.
+:class:`~modicum.mechanisms.base.Law`.
 """
 
 from modicum.audit.checking import COUNTS, check, check_row, joint_loss, scenarios
-from modicum.audit.divergence import needed_delta
 from modicum.audit.goodness import fit, power
 from modicum.audit.pairs import neighbours
 from modicum.audit.report import AuditReport, Leak, Path, StepReport
+from modicum.audit.step import needed_delta
 from modicum.audit.trail import leaks
 
 __all__ = [

@@ -14,27 +14,20 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.audit.product import factors
-from modicum.audit.support import Support, log_densities, support
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.additive import Additive
-from modicum.mechanisms.law import Law
-from modicum.mechanisms.noise import GaussianNoise, LaplaceNoise
+from modicum.mechanisms.base import Law
 
 __all__ = ["fit", "power"]
 
 _THRESHOLDS = 32
-_PIECES = 8  # parts into which a stretch of equally likely integers is cut
 _GROUPS = 4
-# Standard deviation of noise whose outcomes are not listed one by one.
-_WIDE_GAUSSIAN, _WIDE_LAPLACE = 1 << 16, 1 << 12
 
 
 def fit(law: Law[Any], draws: int, entropy: Entropy) -> float:
@@ -112,7 +105,7 @@ def _sampled(law: Law[Any], draws: int, entropy: Entropy) -> list[Any]:
 
 
 def _p_value(law: Law[Any], sample: Sequence[Any]) -> float:
-    parts = factors(law)
+    parts = law.factors()
     tables = [_Table.of(part) for part in parts] if parts else [_Table.of(law)]
     cells = [
         table.cells([(outcome[k],) if parts else outcome for outcome in sample])
@@ -141,20 +134,17 @@ class _Table:
 
     @classmethod
     def of(cls, law: Law[Any]) -> _Table:
-        listed = _strides(law) or _cut(support([law]))
-        densities = log_densities(law, listed.outcomes)
+        listed, masses = law.cells()
         ends = tuple(
             start if size == 1 else _after(start, int(size) - 1)
             for start, size in zip(listed.outcomes, listed.sizes, strict=True)
         )
-        masses = np.exp(densities) * listed.sizes
-        if _wide_noise(law) is LaplaceNoise:
-            masses *= _mean_ratios(log_densities(law, ends) - densities, listed.sizes)
         beyond = 1 - float(masses.sum())
         if abs(beyond) > 1e-9:
             raise InvalidArgument(
                 f"the log_density of a {type(law).__name__} adds up to {1 - beyond:.12g}, not 1"
             )
+        densities = law.log_densities(listed.outcomes)
         return cls(listed.outcomes, ends, np.append(masses, max(beyond, 0.0)), densities)
 
     def cells(self, outcomes: Sequence[Any]) -> NDArray[np.int64]:
@@ -195,63 +185,9 @@ class _Table:
         return np.minimum((before * _GROUPS).astype(np.int64), _GROUPS - 1)
 
 
-def _wide_noise(law: Law[Any]) -> type[GaussianNoise | LaplaceNoise] | None:
-    """Kind of noise of an integer with noise that is too wide for a list of its outcomes."""
-    if not (isinstance(law, Additive) and len(law.noise) == 1):
-        return None
-    match law.noise[0]:
-        case GaussianNoise() as noise if noise.variance >= _WIDE_GAUSSIAN**2:
-            return GaussianNoise
-        case LaplaceNoise() as noise if noise.variance >= _WIDE_LAPLACE**2:
-            return LaplaceNoise
-    return None
-
-
-def _strides(law: Law[Any]) -> Support | None:
-    """Stretches of wide noise; none holds integers on both sides of the value.
-
-    Laplace noise is geometric on either side, so the mass of a stretch follows from the densities
-    at its ends, see ``_mean_ratios``. Beyond 21 standard deviations there is a mass of 1e-13.
-
-    Gaussian noise has stretches of a 256th of its standard deviation. The density at a start
-    stands for its stretch, as if all were shifted by half a stretch, a 512th of a standard
-    deviation: no sample of less than 10^5 draws can tell. The densities, times the length, add up
-    to 1 but for a relative 1e-130 (Poisson summation).
-    """
-    kind = _wide_noise(law)
-    if kind is None or not isinstance(law, Additive):
-        return None
-    parts, reach = (32, 21) if kind is LaplaceNoise else (256, 9)
-    stride = int(math.sqrt(law.noise[0].variance)) // parts
-    outcomes = tuple((law.values[0] + stride * k,) for k in range(-reach * parts, reach * parts))
-    return Support(outcomes, np.full(len(outcomes), float(stride)))
-
-
-def _mean_ratios(slopes: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean of exp(s i / (m - 1)) over i = 0, ..., m - 1, for each slope s and size m.
-
-    With t = s / (m - 1) the geometric sum is expm1(m t) / expm1(t).
-    """
-    steps = slopes / (sizes - 1)
-    ratios: NDArray[np.float64] = np.expm1(sizes * steps) / np.expm1(steps) / sizes
-    return ratios
-
-
 def _after(start: Any, steps: int) -> Any:
     """Return the outcome so many steps further on."""
     return (start[0] + steps,) if isinstance(start, tuple) else start + steps
-
-
-def _cut(listed: Support) -> Support:
-    """Cut every long stretch, so that the uniform choice inside it is tested too."""
-    starts: list[Any] = []
-    sizes: list[float] = []
-    for start, size in zip(listed.outcomes, listed.sizes.tolist(), strict=True):
-        pieces = int(min(size, _PIECES))
-        edges = [int(size) * i // pieces for i in range(pieces + 1)]
-        starts += [start] if pieces == 1 else [start + edge for edge in edges[:-1]]
-        sizes += [float(b - a) for a, b in pairwise(edges)]
-    return Support(tuple(starts), np.array(sizes))
 
 
 def _crossed(

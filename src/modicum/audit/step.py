@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -10,13 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.audit.divergence import ALPHAS, log_ratio, rho_of
-from modicum.audit.product import factors
-from modicum.audit.support import log_densities, telling
-from modicum.mechanisms.law import Law
+from modicum.mechanisms.base import Law
+from modicum.mechanisms.support import ALPHAS, log_ratio
 from modicum.privacy.event import Event
 
-__all__ = ["Child", "Measured", "measure", "sum_of"]
+__all__ = ["Child", "Measured", "measure", "needed_delta", "sum_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +93,7 @@ def measure(
     add up.
     """
     event = laws[0].event
-    split = [factors(law) for law in laws]
+    split = [law.factors() for law in laws]
     joined = bool(split[0])
     columns = [
         _Column(
@@ -148,8 +147,8 @@ class _Column:
     ) -> None:
         self._laws, which = _distinct(laws)
         self._pairs = which[pairs]
-        self.outcomes: list[Any] = sorted({*telling(self._laws), *forced})
-        densities = np.array([log_densities(law, self.outcomes) for law in self._laws])
+        self.outcomes: list[Any] = sorted({*self._laws[0].telling(self._laws), *forced})
+        densities = np.array([law.log_densities(self.outcomes) for law in self._laws])
         self.ratios = log_ratio(densities[self._pairs[:, 0]], densities[self._pairs[:, 1]])
 
     def rho(self) -> NDArray[np.float64]:
@@ -159,7 +158,7 @@ class _Column:
         for row, (a, b) in enumerate(self._pairs.tolist()):
             if a != b:
                 if (a, b) not in known:
-                    known[a, b] = rho_of(self._laws[a], self._laws[b])
+                    known[a, b] = self._laws[a].renyi(self._laws[b])
                 result[row] = known[a, b]
         return result
 
@@ -217,3 +216,23 @@ def _spread(columns: Sequence[_Column], width: int) -> Iterator[tuple[int, ...]]
                 tuple(ranks[(rank + shift * k) % len(ranks)] for k, ranks in enumerate(ranked))
             ] = None
     yield from seen
+
+
+def needed_delta(one: Law[Any], other: Law[Any], epsilon: float) -> float:
+    """Return the least δ with which two laws are (ε, δ)-indistinguishable, in both directions.
+
+    It is the larger of sum_z max(0, P(z) - exp(ε) Q(z)) and the same with P and Q exchanged: the
+    excess of the worst set of outcomes. The outcomes of both laws must be few enough to list.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from modicum.mechanisms.additive import laplace
+    >>> one, other = (laplace([v], l1=1, epsilon=Fraction(1)) for v in (7, 8))
+    >>> round(needed_delta(one, other, 1), 12), round(needed_delta(one, other, 0), 3)
+    (0.0, 0.462)
+    """
+    both = one.support([one, other])
+    p, q = (np.exp(law.log_densities(both.outcomes)) * both.sizes for law in (one, other))
+    factor = math.exp(epsilon)
+    return max(float(np.maximum(a - factor * b, 0.0).sum()) for a, b in ((p, q), (q, p)))

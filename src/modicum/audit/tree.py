@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.audit.divergence import ALPHAS
 from modicum.audit.report import AuditReport, Leak, Path, StepReport
 from modicum.audit.step import Child, Measured, measure, sum_of
 from modicum.audit.trail import Draws, Family
-from modicum.mechanisms.additive import Additive
-from modicum.mechanisms.law import Law
+from modicum.mechanisms.base import Law
+from modicum.mechanisms.support import ALPHAS
 from modicum.privacy.budget import Budget
 from modicum.runners.replay import Run
 
@@ -46,8 +45,7 @@ class Search:
         """Outcomes that are walked in any case."""
         if self.values is not None:
             return self.values.get(label, ())
-        counting = label == "count" and isinstance(law, Additive) and len(law.values) == 1
-        return COUNTS if counting else ()
+        return COUNTS if label == "count" and law.dimension == 1 else ()
 
     def width(self, depth: int) -> int:
         """Other outcomes at this depth."""

@@ -28,7 +28,7 @@ from modicum.estimators.clipping import Setting
 from modicum.estimators.remarks import APART
 from modicum.estimators.schedule import Schedule, expected_records, subsample_level
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.radius import RadiusGrid
+from modicum.mechanisms.grids import RadiusGrid
 from modicum.status import OK, Status
 from modicum.steps import Steps, draw, need
 from modicum.summaries.cells import Cells, CellSummary

@@ -7,8 +7,7 @@ from functools import partial
 
 from modicum.estimators.purse import Purse
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.interval import IntervalGrid
-from modicum.mechanisms.stretch import Stretch
+from modicum.mechanisms.grids import IntervalGrid, Stretch
 from modicum.steps import Steps, draw
 from modicum.summaries.order_statistics import WindowsSummary
 

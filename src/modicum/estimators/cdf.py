@@ -21,7 +21,7 @@ from modicum.estimators.histogram import rounded
 from modicum.estimators.noise_sums import sum_bound
 from modicum.estimators.purses import open_purse
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.noise import Noise
+from modicum.mechanisms.additive import Noise
 from modicum.privacy.event import Concentrated, Event
 from modicum.status import OK, Status, unseen
 from modicum.steps import Ask, Steps, draw, need

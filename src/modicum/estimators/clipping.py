@@ -14,8 +14,7 @@ from modicum.estimators.outside import Outside
 from modicum.estimators.purse import Purse
 from modicum.estimators.schedule import Schedule, expected_records, subsample_level
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.grid import FloatGrid
-from modicum.mechanisms.radius import RadiusGrid
+from modicum.mechanisms.grids import FloatGrid, RadiusGrid
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.base import Reduction
 from modicum.summaries.cells import Cells, CellSummary

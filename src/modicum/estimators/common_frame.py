@@ -21,7 +21,7 @@ from modicum.estimators.vector_rounds import (
     start_frame,
 )
 from modicum.estimators.vector_schedule import SUBSTEP, VectorSchedule, wide_radii
-from modicum.mechanisms.radius import RadiusGrid
+from modicum.mechanisms.grids import RadiusGrid
 from modicum.steps import Steps, draw
 from modicum.summaries.second_moments import Frame
 from modicum.summaries.vectors import NormSummary

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from modicum.estimators.purses import open_purse
 from modicum.estimators.redrawn import Redrawn, Totals
-from modicum.mechanisms.noise import Noise
+from modicum.mechanisms.additive import Noise
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
 from modicum.status import OK

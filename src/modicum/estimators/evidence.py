@@ -30,8 +30,8 @@ from modicum.estimators.sum_evidence import SumEvidence
 from modicum.estimators.trimmed_evidence import TrimmedEvidence
 from modicum.estimators.variance_evidence import ConstantEvidence, VarianceEvidence
 from modicum.estimators.vector_evidence import VectorEvidence
-from modicum.mechanisms.noise import GaussianNoise, LaplaceNoise
-from modicum.mechanisms.octaves import OctavePrior
+from modicum.mechanisms.additive import GaussianNoise, LaplaceNoise
+from modicum.mechanisms.exponential import OctavePrior
 from modicum.summaries.second_moments import Frame
 
 __all__ = ["EVIDENCE"]

@@ -24,7 +24,7 @@ from modicum.estimators.purses import open_purse
 from modicum.estimators.remarks import perhaps_unseen
 from modicum.estimators.schedule import Schedule, count_share, mean_schedule
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.octaves import CELLS, OctavePrior
+from modicum.mechanisms.exponential import CELLS, OctavePrior
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
 from modicum.status import Status, unseen
@@ -281,7 +281,7 @@ def extreme(column: str | None, lattice: Lattice, event: Event, *, largest: bool
         lattice=lattice,
         largest=largest,
         prior=prior,
-        candidates=(law.first, law.last),
+        candidates=(law.score.first, law.score.last),
         epsilon=law.epsilon,
         rate=law.rate,
         drawn=drawn,

@@ -18,7 +18,7 @@ from modicum.array_release import ArrayAnswer, Axis, Intervals
 from modicum.estimators.purses import open_purse
 from modicum.estimators.quantiles import drawn_points
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.noise import Noise
+from modicum.mechanisms.additive import Noise
 from modicum.privacy.event import Event
 from modicum.status import OK
 from modicum.steps import Ask, Steps, draw, need

@@ -19,7 +19,8 @@ from modicum.estimators.purses import open_purse
 from modicum.estimators.quantile import TOO_LITTLE
 from modicum.estimators.rank_ends import COUNT_SHARE, POINT_SHARE, Ranked, RankPlan, both_ends
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.quantile import RankLaw
+from modicum.mechanisms.exponential import Exponential
+from modicum.mechanisms.scores import RankScore
 from modicum.privacy.budget import short_text
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
@@ -219,12 +220,12 @@ def quantile_range(
         level=level,
         count=count,
         count_noise=noise,
-        rank_bound=max(law.rank_bound(0.025, 1) for law in laws),
+        rank_bound=max(law.score.rank_bound(law.epsilon, 0.025, 1) for law in laws),
     )
     return Answer(evidence.value, evidence, evidence.status)
 
 
-def _law(here: Ranked, window: WindowSummary, share: Fraction | None) -> RankLaw:
+def _law(here: Ranked, window: WindowSummary, share: Fraction | None) -> Exponential[RankScore]:
     """The law of one of the quantiles."""
     return here.purse.rank(
         (window.values, window.below, window.count),

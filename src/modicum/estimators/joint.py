@@ -17,8 +17,8 @@ from modicum.estimators.nest import NEGLIGIBLE
 from modicum.estimators.purse import Purse
 from modicum.estimators.shares import share_of
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.joint import JointTerms
-from modicum.mechanisms.stretch import Stretch
+from modicum.mechanisms.grids import Stretch
+from modicum.mechanisms.joint_quantiles import JointTerms
 
 __all__ = ["Together", "together"]
 

@@ -41,8 +41,7 @@ from modicum.estimators.schedule import HALF_LN2, subsample_level
 from modicum.estimators.score import huber_score
 from modicum.estimators.statistic import MonotoneStatistic
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.grid import FloatGrid
-from modicum.mechanisms.radius import RadiusGrid
+from modicum.mechanisms.grids import FloatGrid, RadiusGrid
 from modicum.privacy.event import Event
 from modicum.release import Answer
 from modicum.steps import Ask, Steps, draw, need, need_both

@@ -16,8 +16,7 @@ from modicum.estimators.purse import Purse
 from modicum.estimators.purses import ConcentratedPurse
 from modicum.estimators.schedule import HALF_LN2, octaves
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.grid import FloatGrid
-from modicum.mechanisms.radius import RadiusGrid
+from modicum.mechanisms.grids import FloatGrid, RadiusGrid
 from modicum.summaries.base import Integers
 
 __all__ = ["Candidates", "LengthPlan", "LocationPlan", "cell_edges", "radius_grid"]

@@ -17,7 +17,7 @@ from modicum.estimators.outside import Outside
 from modicum.estimators.purse import Purse
 from modicum.estimators.statistic import MonotoneStatistic, SignedLengths
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.radius import RadiusGrid
+from modicum.mechanisms.grids import RadiusGrid
 from modicum.steps import Steps, draw
 from modicum.summaries.base import Integers
 from modicum.summaries.cells import CellSummary

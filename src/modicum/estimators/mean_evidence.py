@@ -8,7 +8,7 @@ from fractions import Fraction
 from modicum.estimators.outside import Outside
 from modicum.estimators.redrawn import Redrawn, Totals
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.noise import Noise
+from modicum.mechanisms.additive import Noise
 from modicum.release import Interval
 from modicum.status import OK, Status, bounds_in_steps, unseen
 

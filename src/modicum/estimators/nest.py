@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
 
-from modicum.mechanisms.nested import Node
+from modicum.mechanisms.quantile_tree import Node
 
 __all__ = ["Branch", "Plan", "drift_of", "nodes_of", "planned", "tree_of"]
 
@@ -32,7 +32,7 @@ class Branch:
     Attributes
     ----------
     place, left, right : int
-        As for :class:`~modicum.mechanisms.nested.Node`.
+        As for :class:`~modicum.mechanisms.quantile_tree.Node`.
     q : Fraction
         As there.
     share : Fraction

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.mechanisms.noise import LaplaceNoise, Noise
+from modicum.mechanisms.additive import LaplaceNoise, Noise
 
 __all__ = ["sum_bound"]
 

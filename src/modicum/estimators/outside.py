@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.mechanisms.noise import Noise
-from modicum.mechanisms.radius import Selection, quadrature
+from modicum.mechanisms.additive import Noise
+from modicum.mechanisms.selection import Selection, quadrature
 
 __all__ = ["Outside"]
 

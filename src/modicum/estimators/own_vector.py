@@ -19,7 +19,7 @@ from modicum.estimators.purses import open_purse
 from modicum.estimators.score_table import Reals
 from modicum.estimators.sensitivities import Sensitivities
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.radial import RadialLaw
+from modicum.mechanisms.norm_ball import RadialLaw
 from modicum.privacy.event import BoundedRange, Concentrated, Event
 from modicum.status import OK, Status
 from modicum.steps import Ask, Steps, draw, need

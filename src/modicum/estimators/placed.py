@@ -18,7 +18,7 @@ from modicum.estimators.purses import open_purse
 from modicum.estimators.shares import share_of
 from modicum.estimators.vector_rounds import VectorSetting
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.interval import IntervalGrid
+from modicum.mechanisms.grids import IntervalGrid
 from modicum.privacy.event import Event
 from modicum.status import unseen
 from modicum.steps import Ask, Steps, draw, need

@@ -19,23 +19,22 @@ import numpy as np
 from modicum.estimators.nest import Plan, planned
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive
-from modicum.mechanisms.centre import MedianCentre
-from modicum.mechanisms.extreme import TopLaw
-from modicum.mechanisms.grid import FloatGrid
-from modicum.mechanisms.interval import IntervalDraw, IntervalGrid
-from modicum.mechanisms.joint import JointQuantiles, JointTerms
-from modicum.mechanisms.least_loss import LeastLoss
-from modicum.mechanisms.level import LevelLaw
-from modicum.mechanisms.linear_level import LinearLevelLaw
-from modicum.mechanisms.nested import NestedQuantiles, Node, RankedRecords
-from modicum.mechanisms.octaves import OctavePrior
-from modicum.mechanisms.quantile import RankLaw
-from modicum.mechanisms.radius import RadiusDraw, RadiusGrid, Selection
-from modicum.mechanisms.ranks import RadiusRanks
-from modicum.mechanisms.share import BeyondTarget
-from modicum.mechanisms.stretch import Stretch
+from modicum.mechanisms.exponential import Exponential, OctavePrior, S
+from modicum.mechanisms.grids import FloatGrid, IntervalGrid, RadiusGrid, Stretch
+from modicum.mechanisms.joint_quantiles import JointQuantiles, JointTerms
+from modicum.mechanisms.level_sets import LevelScore, LinearLevelLaw
+from modicum.mechanisms.quantile_tree import NestedQuantiles, Node, RankedRecords
+from modicum.mechanisms.scores import (
+    IntervalScore,
+    LossScore,
+    MedianScore,
+    RankScore,
+    TargetScore,
+    ThresholdScore,
+    TopScore,
+)
+from modicum.mechanisms.selection import RadiusDraw, RadiusRanks, Selection
 from modicum.mechanisms.subsampled import Members, Subsampled, amplified
-from modicum.mechanisms.threshold import RankThreshold
 from modicum.privacy.budget import Kind
 from modicum.privacy.event import BoundedRange, Event, Pure
 from modicum.summaries.base import Integers
@@ -44,6 +43,8 @@ from modicum.summaries.second_moments import Norm
 __all__ = ["Purse", "Use"]
 
 Use = Literal["noise", "range", "subsample"]
+
+_NOBODY = np.empty(0, dtype=np.int64)
 
 
 @dataclass(slots=True)
@@ -103,14 +104,14 @@ class Purse(ABC):
         """Size ε of the pure event which a share buys for a law on a subsample."""
 
     @abstractmethod
-    def _additive(self, values: Iterable[int], sensitivity: int, amount: Fraction) -> Additive:
-        """Integers plus noise, for an amount of the currency."""
-
-    @abstractmethod
-    def _weighted(
-        self, values: tuple[int, ...], weights: tuple[int, ...], bound: int, amount: Fraction
+    def _additive(
+        self,
+        values: Iterable[int],
+        sensitivity: int,
+        amount: Fraction,
+        weights: tuple[int, ...] | None = None,
     ) -> Additive:
-        """Integers plus noise of different sizes, for an amount of the currency."""
+        """Integers plus noise, of sizes 1/weight, for an amount of the currency."""
 
     def noisy(self, values: Iterable[int], *, sensitivity: int, share: Fraction | None) -> Additive:
         """Integers plus noise; ``sensitivity`` must bound their L1 and their L2 change."""
@@ -150,10 +151,8 @@ class Purse(ABC):
         """Radii with about the targeted numbers of records of a subsample outside."""
         target = self._subsampled(share)
         each = amplified(target, level) / len(targets)
-        nobody = np.empty(0, dtype=np.int64)
-        law = Subsampled(
-            records, RadiusRanks(nobody, centre, grid, targets, tilts, each), level, Pure(target)
-        )
+        template = RadiusRanks(_NOBODY, centre, grid, targets, tilts, each)
+        law = Subsampled(records, template, level, Pure(target))
         self._pay(law.event)
         return law
 
@@ -162,9 +161,8 @@ class Purse(ABC):
     ) -> Subsampled[int]:
         """Median on a floating-point grid, on a subsample of rate 2^-level."""
         target = self.range_for(share) if level == 0 else self._subsampled(share)
-        template = MedianCentre.template(
-            FloatGrid(bits), lattice.first, lattice.last, amplified(target, level)
-        )
+        nobody = MedianScore(_NOBODY, FloatGrid(bits), lattice.first, lattice.last)
+        template = Exponential(nobody, amplified(target, level))
         event = template.event if level == 0 else Pure(target)
         law = Subsampled(records, template, level, event)
         self._pay(law.event)
@@ -181,22 +179,19 @@ class Purse(ABC):
         edge: int | None,
         share: Fraction | None,
         prior: OctavePrior | None = None,
-    ) -> RankLaw:
+    ) -> Exponential[RankScore]:
         """Integer between two ends near rank q n + shift.
 
         ``window`` holds the records around it, the number of those before, and n.
         """
-        epsilon, event = self._bounded_range(share)
-        law = RankLaw(*window, *ends, q, shift, cap, edge, epsilon, event, prior)
-        self._pay(event)
-        return law
+        score = RankScore(*window, *ends, q, shift, cap, edge, prior)
+        return self._exponential(score, share)
 
-    def top(self, values: Integers, ends: tuple[int, int], prior: OctavePrior) -> TopLaw:
+    def top(
+        self, values: Integers, ends: tuple[int, int], prior: OctavePrior
+    ) -> Exponential[TopScore]:
         """Integer between two ends that next to no record exceeds, for all that is left."""
-        epsilon, event = self._bounded_range(None)
-        law = TopLaw(values, *ends, prior, epsilon, event)
-        self._pay(event)
-        return law
+        return self._exponential(TopScore(values, *ends, prior), None)
 
     def tree(self, qs: tuple[Fraction, ...], points: int, *, share: Fraction) -> Plan:
         """Divide a share along every path of a tree of quantiles."""
@@ -241,11 +236,10 @@ class Purse(ABC):
         target: int,
         cap: int,
         share: Fraction,
-    ) -> RankThreshold:
+    ) -> Exponential[ThresholdScore]:
         """Integer between two ends with about ``target`` records below it."""
-        epsilon, event = self._bounded_range(share)
-        law = RankThreshold(lowest, *ends, target, cap, epsilon)
-        self._pay(event)
+        law = Exponential(ThresholdScore(lowest, *ends, target, cap), self.range_for(share))
+        self._pay(law.event)
         return law
 
     def level(
@@ -256,13 +250,17 @@ class Purse(ABC):
         *,
         unit: int,
         share: Fraction | None,
-    ) -> LevelLaw:
+    ) -> Exponential[LevelScore]:
         """Integer of [first, last] near the innermost of nested level sets.
 
         ``ends`` holds the lowest and highest of each; a record moves lengths by at most ``unit``.
         """
+        return self._exponential(LevelScore(*ends, first, last), share, unit)
+
+    def _exponential(self, score: S, share: Fraction | None, unit: int = 1) -> Exponential[S]:
+        """Exponential mechanism; a record moves losses by at most ``unit`` times their span."""
         epsilon, event = self._bounded_range(share)
-        law = LevelLaw(*ends, first, last, epsilon / unit, event)
+        law = Exponential(score, epsilon / unit, event)
         self._pay(event)
         return law
 
@@ -275,33 +273,24 @@ class Purse(ABC):
 
     def interval(
         self, scores: Integers, grid: IntervalGrid, *, doubt: int | None = None, share: Fraction
-    ) -> IntervalDraw:
+    ) -> Exponential[IntervalScore]:
         """Interval that holds most of a column, by its scores; or none, with a doubt."""
-        epsilon, event = self._bounded_range(share)
-        law = IntervalDraw(scores, grid, epsilon, event, doubt)
-        self._pay(event)
-        return law
+        return self._exponential(IntervalScore(scores, grid, doubt), share)
 
     def least_loss(
         self, losses: Integers, *, most: int, first: int, share: Fraction | None
-    ) -> LeastLoss:
+    ) -> Exponential[LossScore]:
         """Candidate with nearly the least loss; a record adds up to ``most`` to each.
 
         ``first`` is the weight of the first one.
         """
-        epsilon, event = self._bounded_range(share)
-        law = LeastLoss(losses, most, first, epsilon, event)
-        self._pay(event)
-        return law
+        return self._exponential(LossScore(losses, most, first), share)
 
     def beyond(
         self, counts: tuple[int, ...], *, target: int, share: Fraction | None, unit: int = 1
-    ) -> BeyondTarget:
+    ) -> Exponential[TargetScore]:
         """Threshold with about ``target`` beyond it; a record moves counts by at most ``unit``."""
-        epsilon, event = self._bounded_range(share)
-        law = BeyondTarget(counts, target, epsilon / unit, event)
-        self._pay(event)
-        return law
+        return self._exponential(TargetScore(counts, target), share, unit)
 
     def weighted(
         self, values: tuple[int, ...], weights: tuple[int, ...], *, bound: int
@@ -310,7 +299,7 @@ class Purse(ABC):
 
         ``bound`` must bound the change in the weighted norm of :attr:`norm`.
         """
-        law = self._weighted(values, weights, bound, self.left)
+        law = self._additive(values, bound, self.left, weights)
         self._pay(law.event)
         return law
 

@@ -8,9 +8,7 @@ from fractions import Fraction
 
 from modicum.estimators.purse import Purse, Use
 from modicum.exact.enclosure import sqrt_below
-from modicum.mechanisms.additive import Additive, gaussian, laplace
-from modicum.mechanisms.vector_noise import VectorNoise
-from modicum.mechanisms.weighted import weighted_gaussian, weighted_laplace
+from modicum.mechanisms.additive import Additive, VectorNoise, gaussian, laplace
 from modicum.privacy.event import BoundedRange, Concentrated, Event, Pure
 
 __all__ = ["ConcentratedPurse", "PurePurse", "open_purse"]
@@ -58,13 +56,14 @@ class PurePurse(Purse):
     def _subsampled(self, share: Fraction) -> Fraction:
         return self.total * share
 
-    def _additive(self, values: Iterable[int], sensitivity: int, amount: Fraction) -> Additive:
-        return laplace(values, l1=sensitivity, epsilon=amount)
-
-    def _weighted(
-        self, values: tuple[int, ...], weights: tuple[int, ...], bound: int, amount: Fraction
+    def _additive(
+        self,
+        values: Iterable[int],
+        sensitivity: int,
+        amount: Fraction,
+        weights: tuple[int, ...] | None = None,
     ) -> Additive:
-        return weighted_laplace(values, weights, bound=bound, epsilon=amount)
+        return laplace(values, l1=sensitivity, epsilon=amount, weights=weights)
 
 
 class ConcentratedPurse(Purse):
@@ -115,13 +114,14 @@ class ConcentratedPurse(Purse):
     def _subsampled(self, share: Fraction) -> Fraction:
         return sqrt_below(2 * self.total * share, _BITS)
 
-    def _additive(self, values: Iterable[int], sensitivity: int, amount: Fraction) -> Additive:
-        return gaussian(values, l2=sensitivity, rho=amount)
-
-    def _weighted(
-        self, values: tuple[int, ...], weights: tuple[int, ...], bound: int, amount: Fraction
+    def _additive(
+        self,
+        values: Iterable[int],
+        sensitivity: int,
+        amount: Fraction,
+        weights: tuple[int, ...] | None = None,
     ) -> Additive:
-        return weighted_gaussian(values, weights, bound=bound, rho=amount)
+        return gaussian(values, l2=sensitivity, rho=amount, weights=weights)
 
 
 def _share(share: float) -> Fraction:

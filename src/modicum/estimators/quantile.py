@@ -32,7 +32,7 @@ from modicum.estimators.rank_ends import (
 )
 from modicum.estimators.schedule import Schedule, mean_schedule
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.octaves import OctavePrior
+from modicum.mechanisms.exponential import OctavePrior
 from modicum.privacy.budget import short_text
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
@@ -210,7 +210,9 @@ def rank_quantile(
         level=level,
         count=count,
         count_noise=noise,
-        rank_bound=law.rank_bound(0.05, max(1, round(float(min(q, 1 - q)) * count))),
+        rank_bound=law.score.rank_bound(
+            law.epsilon, 0.05, max(1, round(float(min(q, 1 - q)) * count))
+        ),
     )
     return Answer(evidence.value, evidence, evidence.status)
 

@@ -27,9 +27,9 @@ from modicum.estimators.noise_sums import sum_bound
 from modicum.estimators.purse import Purse
 from modicum.estimators.purses import open_purse
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.nested import Node
-from modicum.mechanisms.noise import Noise
-from modicum.mechanisms.stretch import EVEN
+from modicum.mechanisms.additive import Noise
+from modicum.mechanisms.grids import EVEN
+from modicum.mechanisms.quantile_tree import Node
 from modicum.privacy.event import Event
 from modicum.status import FINE_STEPS, OK, Status, unseen
 from modicum.steps import Ask, Steps, draw, need

@@ -14,8 +14,8 @@ import numpy as np
 from modicum.errors import InvalidArgument
 from modicum.estimators.purse import Purse
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.octaves import OctavePrior
-from modicum.mechanisms.radius import RadiusGrid
+from modicum.mechanisms.exponential import OctavePrior
+from modicum.mechanisms.grids import RadiusGrid
 from modicum.steps import Steps, draw
 from modicum.summaries.order_statistics import WindowSummary
 

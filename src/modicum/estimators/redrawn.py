@@ -10,7 +10,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from modicum.mechanisms.noise import Noise
+from modicum.mechanisms.additive import Noise
 
 __all__ = ["NoisyLast", "Redrawn", "Totals"]
 

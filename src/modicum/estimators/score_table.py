@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
-from modicum.mechanisms.grid import FloatGrid
+from modicum.mechanisms.grids import FloatGrid
 from modicum.summaries.base import Integers
 
 __all__ = ["Reals", "ScoreTable"]

@@ -21,7 +21,7 @@ from modicum.estimators.schedule import (
     subsample_level,
     tail_weight,
 )
-from modicum.mechanisms.radius import RadiusGrid
+from modicum.mechanisms.grids import RadiusGrid
 from modicum.status import OK, Status
 from modicum.steps import Steps, draw
 from modicum.summaries.subsample import RecordSummary

@@ -16,7 +16,7 @@ from modicum.estimators.score_table import Reals
 from modicum.estimators.trials import crowds, shown
 from modicum.estimators.unheard import unheard
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.radial import MOST_DIMENSIONS, Norm
+from modicum.mechanisms.norm_ball import MOST_DIMENSIONS, Norm
 from modicum.summaries.base import Integers
 
 __all__ = ["Sensitivities"]

@@ -27,7 +27,8 @@ from modicum.estimators.mean_evidence import NoisyTerm
 from modicum.estimators.purses import open_purse
 from modicum.estimators.statistic import MonotoneStatistic
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.threshold import RankThreshold
+from modicum.mechanisms.exponential import Exponential
+from modicum.mechanisms.scores import ThresholdScore
 from modicum.privacy.event import Event, Pure
 from modicum.release import Answer
 from modicum.steps import Ask, Steps, draw, need, need_both
@@ -116,7 +117,7 @@ def subset_location(
     counting = purse.noisy((counts.count,), sensitivity=1, share=COUNT_SHARE)
     (count,) = yield from draw("count", counting)  # [B1]
 
-    def threshold(sign: int) -> RankThreshold:
+    def threshold(sign: int) -> Exponential[ThresholdScore]:
         if sign > 0:
             lowest, ends = tails.lowest(), (lattice.first, lattice.last)
         else:

@@ -22,7 +22,8 @@ from modicum.estimators.mean_evidence import NoisyTerm
 from modicum.estimators.redrawn import Redrawn, Totals
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.bounded_mean import transformed, transformed_mean
-from modicum.mechanisms.threshold import RankThreshold
+from modicum.mechanisms.exponential import Exponential
+from modicum.mechanisms.scores import ThresholdScore
 from modicum.privacy.event import Event, Pure
 from modicum.release import Answer, Interval
 from modicum.status import OK, Status, bounds_in_steps, unseen
@@ -193,10 +194,11 @@ def subset_mean(column: str | None, lattice: Lattice, event: Event) -> Steps[Ans
     plan = SubsetPlan.of(lattice, event.epsilon)
     tails = yield from need(Ask(column, lattice, Tails(plan.keep)))
     share = event.epsilon * THRESHOLD_SHARE
-    low = RankThreshold(tails.lowest(), lattice.first, lattice.last, plan.target, plan.cap, share)
+    lowest, terms = tails.lowest(), (plan.target, plan.cap)
+    low = Exponential(ThresholdScore(lowest, lattice.first, lattice.last, *terms), share)
     lo = yield from draw("low threshold", low, lattice.words)  # [A1]
     mirrored = -tails.highest()[::-1]
-    high = RankThreshold(mirrored, -lattice.last, -lattice.first, plan.target, plan.cap, share)
+    high = Exponential(ThresholdScore(mirrored, -lattice.last, -lattice.first, *terms), share)
     hi = -(yield from draw("high threshold, negated", high, lambda q: lattice.words(-q)))  # [A2]
     lo, hi = min(lo, hi), max(lo, hi)
     clipped = yield from need(Ask(column, lattice, ClippedSum(lo, hi)))

@@ -35,7 +35,7 @@ from modicum.estimators.schedule import (
 )
 from modicum.estimators.sum_evidence import SumEvidence
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.radius import RadiusGrid
+from modicum.mechanisms.grids import RadiusGrid
 from modicum.privacy.event import Event
 from modicum.release import Answer
 from modicum.status import OK, Status

@@ -24,8 +24,9 @@ from modicum.estimators.purse import Purse
 from modicum.estimators.purses import open_purse
 from modicum.estimators.trimmed_evidence import TrimmedEvidence
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.level import LevelLaw
-from modicum.mechanisms.radius import RadiusGrid
+from modicum.mechanisms.exponential import Exponential
+from modicum.mechanisms.grids import RadiusGrid
+from modicum.mechanisms.level_sets import LevelScore
 from modicum.privacy.event import Event
 from modicum.release import Answer
 from modicum.steps import Ask, Steps, draw, need
@@ -165,7 +166,7 @@ def trimmed_estimate(
 
 def _radius_law(
     reached: Integers, radii: tuple[int, ...], plan: LevelPlan, purse: Purse
-) -> LevelLaw:
+) -> Exponential[LevelScore]:
     """[T3] Number of the least radius that ``aim`` changes do not exceed, or about so.
 
     Every distance that k changes reach is rounded up to a radius: a public map, given the point.

@@ -22,8 +22,8 @@ from modicum.estimators.vector_schedule import (
     wide_radii,
 )
 from modicum.estimators.vector_share import OUTSIDE
-from modicum.mechanisms.noise import Noise
-from modicum.mechanisms.radius import RadiusGrid
+from modicum.mechanisms.additive import Noise
+from modicum.mechanisms.grids import RadiusGrid
 from modicum.steps import Steps, draw
 
 __all__ = ["Ball", "count_outside", "last_ball"]

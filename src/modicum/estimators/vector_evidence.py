@@ -10,7 +10,7 @@ import numpy as np
 
 from modicum.array_release import Intervals
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.noise import LaplaceNoise, Noise
+from modicum.mechanisms.additive import LaplaceNoise, Noise
 from modicum.status import FINE_STEPS, OK, Status, unseen
 from modicum.summaries.vectors import BOUND
 

@@ -23,10 +23,8 @@ from modicum.estimators.vector_schedule import (
     wide_squares,
 )
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.additive import Additive
-from modicum.mechanisms.noise import Noise
-from modicum.mechanisms.radius import RadiusGrid
-from modicum.mechanisms.vector_noise import VectorNoise
+from modicum.mechanisms.additive import Additive, VectorNoise
+from modicum.mechanisms.grids import RadiusGrid
 from modicum.steps import Ask, Steps, draw, need, need_both
 from modicum.summaries.base import Columns, Reduction
 from modicum.summaries.vectors import BOUND, ClippedVectors, NormCounts, NormSummary, VectorFrame
@@ -38,7 +36,6 @@ __all__ = [
     "find_scales",
     "first_norms",
     "locate",
-    "noise_of",
     "radius_for",
     "start_frame",
 ]
@@ -101,11 +98,6 @@ class Located:
     sizes: NormSummary | None
     radius: int
     noise: float
-
-
-def noise_of(law: VectorNoise | Additive) -> Noise:
-    """Noise of each component."""
-    return law.noise if isinstance(law, VectorNoise) else law.noise[0]
 
 
 def start_frame(lattice: Lattice, power: int) -> VectorFrame:

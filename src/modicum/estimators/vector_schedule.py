@@ -15,7 +15,7 @@ from fractions import Fraction
 from modicum.estimators.purse import Purse
 from modicum.estimators.vector_share import NEAR, count_share
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.radius import RadiusGrid
+from modicum.mechanisms.grids import RadiusGrid
 from modicum.summaries.vectors import MOST_COLUMNS
 
 __all__ = [

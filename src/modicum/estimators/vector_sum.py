@@ -5,7 +5,7 @@ from __future__ import annotations
 from modicum.array_release import ArrayAnswer, Axis
 from modicum.estimators.vector_ball import Ball
 from modicum.estimators.vector_evidence import VectorEvidence
-from modicum.estimators.vector_rounds import VectorSetting, noise_of
+from modicum.estimators.vector_rounds import VectorSetting
 from modicum.estimators.vector_share import count_share
 from modicum.steps import Steps, draw, need
 from modicum.summaries.base import Columns
@@ -41,7 +41,7 @@ def last_sum(
         centre=frame.centre * (width // len(frame.centre)),
         gains=asked.scaled.gains * (width // len(frame.gains)),
         sums=sums,
-        noise=noise_of(law),
+        noise=law.noise[0],
         rows=rows,
         rows_noise=counting.noise[0],
         outside=ball.outside,

@@ -27,7 +27,7 @@ from modicum.frames.base import CHUNK, Floats, Source, quiet, rows_of
 from modicum.frames.labels import Coder, Dictionary, Label, LabelValues
 from modicum.frames.persons import OnLattice, Totals, few_rows, kept_rows, table_of, together
 from modicum.frames.reader import PassingOnce, RemoteSource, Scope, as_counted
-from modicum.mechanisms.keys import natural_order
+from modicum.mechanisms.partition_selection import natural_order
 from modicum.privacy.unit import Unit
 from modicum.steps import Ask
 from modicum.summaries.base import Accumulator, Integers, Repeated, Sensitive

@@ -30,8 +30,7 @@ from modicum.local.protocol import (
 from modicum.local.tree import BRANCHING, Tree
 from modicum.local.vectors import CENTRES, MEANS, NORMS, VectorEstimate, Vectors, centres
 from modicum.local.wire import Announcement
-from modicum.mechanisms.additive import Additive, gaussian
-from modicum.mechanisms.noise import GaussianNoise
+from modicum.mechanisms.additive import Additive, GaussianNoise, gaussian
 from modicum.privacy.budget import Number
 from modicum.privacy.event import Concentrated, Event
 

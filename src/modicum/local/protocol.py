@@ -21,7 +21,7 @@ from modicum.exact.enclosure import sqrt_below
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.local.arguments import Flags, Floats, Integers
 from modicum.local.wire import Announcement, Written
-from modicum.mechanisms.law import Law
+from modicum.mechanisms.base import Law
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.enclosure import exp_above, exp_below, ln_above, ln_below
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.law import SECRET, Law
+from modicum.mechanisms.base import SECRET, Law
+from modicum.mechanisms.support import Support
 from modicum.privacy.event import Event, Pure
 
 __all__ = ["Members", "RecordLaw", "Subsampled", "amplified"]
@@ -109,7 +110,6 @@ class Subsampled(Law[T]):
 
     @property
     def event(self) -> Event:
-        """The stated event."""
         return self.stated
 
     def sample(self, entropy: Entropy) -> T:
@@ -117,22 +117,40 @@ class Subsampled(Law[T]):
         return self.law.over(self.records.thin(self.level, entropy)).sample(entropy)
 
     def log_density(self, outcome: T) -> float:
-        """Exact sum over all 2^n subsamples; for audits on at most a dozen records."""
-        records = self.records.all()
+        return float(self.log_densities([outcome])[0])
+
+    def log_densities(self, outcomes: Sequence[T]) -> NDArray[np.float64]:
+        """Exact sum over all 2^n subsamples, equal ones together; for audits on a dozen records."""
         if self.level == 0:
-            return self.law.over(records).log_density(outcome)
-        inside = math.log(2.0**-self.level)
-        outside = math.log1p(-(2.0**-self.level))
-        n = len(records)
-        logs = [
-            size * inside
-            + (n - size) * outside
-            + self.law.over(records[list(chosen)]).log_density(outcome)
-            for size in range(n + 1)
-            for chosen in combinations(range(n), size)
-        ]
-        return float(np.logaddexp.reduce(logs))
+            return self.whole.log_densities(outcomes)
+        records = self.records.all()
+        inside, outside = math.log(2.0**-self.level), math.log1p(-(2.0**-self.level))
+        weights: dict[tuple[int, ...], float] = {}
+        for size in range(len(records) + 1):
+            for chosen in combinations(sorted(records.tolist()), size):
+                weight = math.exp(size * inside + (len(records) - size) * outside)
+                weights[chosen] = weights.get(chosen, 0.0) + weight
+        total = np.full(len(outcomes), -np.inf)
+        for chosen, weight in weights.items():
+            law = self.law.over(np.array(chosen, dtype=np.int64))
+            total = np.logaddexp(total, math.log(weight) + law.log_densities(outcomes))
+        return total
 
     def probes(self) -> Iterable[T]:
-        """Return the probes of the law on all records."""
-        return self.law.over(self.records.all()).probes()
+        return self.whole.probes()
+
+    def factors(self) -> tuple[Law[tuple[Any, ...]], ...]:
+        """The members couple the factors, unless all records are members."""
+        return () if self.level else self.whole.factors()
+
+    @classmethod
+    def support(cls, laws: Sequence[Subsampled[T]]) -> Support:
+        """List the outcomes on all records, where a sample has its cuts too, and on none."""
+        nobody = np.empty(0, dtype=np.int64)
+        ends = [each for law in laws for each in (law.whole, law.law.over(nobody))]
+        return ends[0].support(ends)
+
+    @property
+    def whole(self) -> Law[T]:
+        """The law on all records."""
+        return self.law.over(self.records.all())

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument
 from modicum.exact.bernoulli import point_below, small_exp_bounds
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.law import SECRET, Law
+from modicum.mechanisms.base import SECRET, Law
 from modicum.privacy.event import Event, Pure
 
 __all__ = ["Window", "WindowResponse"]
@@ -178,17 +178,14 @@ class WindowResponse(Law[int]):
 
     @property
     def event(self) -> Event:
-        """Pure ε, for any two values."""
         return Pure(self.window.epsilon)
 
     def sample(self, entropy: Entropy) -> int:
-        """Draw the answer."""
         whole, rest = divmod(self.position, 1)
         place = whole + (entropy.below(rest.denominator) < rest.numerator)
         return self.window.sample_one(place, entropy)
 
     def log_density(self, outcome: int) -> float:
-        """Log probability of an answer."""
         if not 0 <= outcome < self.window.outcomes:
             return -math.inf
         whole, rest = divmod(self.position, 1)
@@ -200,5 +197,4 @@ class WindowResponse(Law[int]):
         return weight - math.log(self.window.width + self.window.reach * lost)
 
     def probes(self) -> Iterable[int]:
-        """Every answer."""
         return range(self.window.outcomes)

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.law import Law
-from modicum.mechanisms.radius import RadiusDraw, quadrature
+from modicum.mechanisms.base import Law
+from modicum.mechanisms.selection import RadiusDraw, quadrature
 from modicum.privacy.event import Event
 from modicum.release import Finding
 from modicum.runners.request import Question
@@ -116,7 +116,7 @@ class _Steered(Law[tuple[int, ...]]):
 def chances(law: RadiusDraw, side: int) -> Array:
     """Probability of every position on one side, in floating point.
 
-    For permute-and-flip see :class:`~modicum.mechanisms.radius.RadiusDraw`: the integral of
+    For permute-and-flip see :class:`~modicum.mechanisms.selection.RadiusDraw`: the integral of
     w_i prod_{j != i} (1 - t w_j), by Gauss-Legendre, for all i at once.
     """
     costs = float(law.epsilon) * np.array(law.outside[side], dtype=np.float64)

@@ -17,7 +17,7 @@ from modicum.array_release import ArrayAnswer
 from modicum.estimators.redrawn import NoisyLast
 from modicum.exact.entropy import Entropy, SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.noise import LaplaceNoise, Noise
+from modicum.mechanisms.additive import LaplaceNoise, Noise
 from modicum.plan.column import Population, Shape, Table
 from modicum.plan.reader import SyntheticReader
 from modicum.plan.steering import Part, steered
@@ -219,7 +219,8 @@ def level_error(label: str) -> Error:
 def rank_error(run: Released) -> float:
     """Expect the distance of a quantile's draw from its middle."""
     law = run.laws["quantile"]
-    truth = middle(law.values, law.below, law.q * law.count)
+    score = law.score
+    truth = middle(score.values, score.below, score.q * score.count)
     runs = law.runs()
     weights = runs.lengths * np.exp(-float(law.rate) * (runs.losses - runs.losses.min()))
     # A stretch is uniform on its integers; one that holds the truth is cut there.

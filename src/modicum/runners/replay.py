@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from modicum.exact.entropy import SYSTEM
-from modicum.mechanisms.law import Law
+from modicum.mechanisms.base import Law
 from modicum.privacy.event import Event
 from modicum.release import Finding
 from modicum.runners.live import Reader
@@ -78,7 +78,7 @@ class Run:
                 return
             if isinstance(step, Draw):
                 public = {name: repr(value) for name, value in step.law.public().items()}
-                self.trail.append((step.label, type(step.law).__name__, step.law.event, public))
+                self.trail.append((step.label, step.law.name, step.law.event, public))
                 self.waiting = step.law
                 return
             self.trail.append(step.asks)

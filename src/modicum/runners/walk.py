@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.law import Law
+from modicum.mechanisms.base import Law
 from modicum.privacy.event import Event
 from modicum.release import Entry, Finding, plain
 from modicum.steps import Ask, Draw, Need, Step, Steps
@@ -65,8 +65,7 @@ class Walk:
         law = step.law
         parameters = {name: plain(value) for name, value in law.public().items()}
         said = "" if step.words is None else step.words(outcome)
-        name = type(law).__name__
-        self.journal.append(Entry(step.label, name, parameters, outcome, said, law.event))
+        self.journal.append(Entry(step.label, law.name, parameters, outcome, said, law.event))
         self._resume(outcome)
 
     def _resume(self, reply: Any) -> None:
@@ -80,10 +79,10 @@ def draw_together(walks: Iterable[Walk], entropy: Entropy) -> None:
     """Answer draws until every walk needs data or is done; laws of a kind are drawn together."""
     walks = list(walks)
     while waiting := [(walk, walk.step) for walk in walks if isinstance(walk.step, Draw)]:
-        kinds: dict[type[Law[Any]], list[tuple[Walk, Draw]]] = {}
+        kinds: dict[tuple[type[Law[Any]], str], list[tuple[Walk, Draw]]] = {}
         for walk, step in waiting:
-            kinds.setdefault(type(step.law), []).append((walk, step))
-        for kind, those in kinds.items():
+            kinds.setdefault((type(step.law), step.law.name), []).append((walk, step))
+        for (kind, _), those in kinds.items():
             laws = [walk.paid(step) for walk, step in those]
             outcomes = kind.sample_many(laws, entropy)
             for (walk, step), outcome in zip(those, outcomes, strict=True):

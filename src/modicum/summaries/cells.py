@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.grid import FloatGrid
+from modicum.mechanisms.grids import FloatGrid
 from modicum.summaries.base import (
     CHUNK,
     LIMB,

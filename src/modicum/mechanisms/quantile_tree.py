@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from modicum.exact.bernoulli import exp_coin
 from modicum.exact.entropy import Entropy
 from modicum.exact.levels import draw_level
-from modicum.mechanisms.law import SECRET, Law
+from modicum.mechanisms.base import SECRET, Law
 from modicum.privacy.event import Event
 
 __all__ = ["NestedQuantiles", "Node", "RankedRecords"]
@@ -120,7 +120,6 @@ class NestedQuantiles(Law[tuple[int, ...]]):
 
     @property
     def event(self) -> Event:
-        """The stated one."""
         return self.stated
 
     def public(self) -> dict[str, object]:
@@ -136,14 +135,12 @@ class NestedQuantiles(Law[tuple[int, ...]]):
         }
 
     def sample(self, entropy: Entropy) -> tuple[int, ...]:
-        """Draw node by node."""
         drawn: dict[int, int] = self._range()
         for node in self.nodes:
             drawn[node.place] = self._strip(node, drawn).sample(entropy)
         return tuple(drawn[place] for place in range(len(self.nodes)))
 
     def log_density(self, outcome: tuple[int, ...]) -> float:
-        """Sum of the nodes' log probabilities."""
         drawn = self._range() | dict(enumerate(outcome))
         if list(outcome) != sorted(outcome) or not drawn[-1] <= outcome[0]:
             return -math.inf
@@ -222,7 +219,6 @@ class _Strip:
                 return z
 
     def log_density(self, z: int) -> float:
-        """Log probability of a point."""
         if not self.ends[0] <= z <= self.ends[1]:
             return -math.inf
         rate, cap = float(self.node.rate), self.node.cap

@@ -9,7 +9,7 @@ from mpmath import mp, mpf
 
 from modicum import audit
 from modicum.exact.entropy import SYSTEM, Entropy, SeededEntropy
-from modicum.mechanisms.keys import KeepCurve, KeySelection
+from modicum.mechanisms.partition_selection import KeepCurve, KeySelection
 from modicum.privacy.event import Approximate
 from modicum.privacy.unit import Unit
 
@@ -167,5 +167,3 @@ def test_what_is_sure_and_what_cannot_be() -> None:
 def test_the_kept_keys_come_in_their_own_order() -> None:
     law = KeySelection({"b": 10**6, "a": 10**6}, Fraction(1), Fraction(1, 10))
     assert law.sample(SYSTEM) == ("a", "b")
-    assert "10" not in repr(law).replace("Fraction(1, 10)", "")
-    assert law.public() == {"epsilon": 1, "delta": Fraction(1, 10)}

@@ -1,26 +1,109 @@
-"""A law over nested level sets whose length rises linearly from one set to the next."""
+"""Laws over nested level sets of a length: the inverse sensitivity mechanism in one dimension.
+
+The length rises by steps (:class:`LevelScore`) or linearly from one set to the next
+(:class:`LinearLevelLaw`). An estimator supplies the ends of the sets and nothing else (Asi and
+Duchi 2020; Dick, Kulesza, Sun and Suresh 2023, Algorithm 5, where ε/2 is missing).
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.errors import InvalidArgument
 from modicum.exact.bernoulli import exp_coin
 from modicum.exact.entropy import Entropy
 from modicum.exact.levels import draw_level
-from modicum.mechanisms.law import SECRET, Law
-from modicum.mechanisms.level import level_ends
+from modicum.mechanisms.base import SECRET, Law
+from modicum.mechanisms.exponential import Runs, Score
+from modicum.mechanisms.support import Support, check_size
 from modicum.privacy.event import Event
 
-__all__ = ["LinearLevelLaw"]
+__all__ = ["LevelScore", "LinearLevelLaw", "level_ends"]
 
 Integers = NDArray[np.int64]
+
 _MOST = 128  # a larger ε is used as this one: what is ε-private for 128 is so for more
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LevelScore(Score):
+    """An integer t of [first, last], P(t) ∝ exp(-ε len(t) / 2), len given by its level sets.
+
+    {t: len(t) <= k} = {t: lows[k] <= t <= highs[k]} for k = 0, ..., K - 1, and len(t) = K at
+    every other t.
+
+    Sensitivity contract: for neighbouring data sets D and D', of the same public K,
+    lows'[k + 1] <= lows[k] and highs'[k + 1] >= highs[k], and the same with D and D' exchanged.
+    Then len moves by at most 1 at every t. A length that is a largest of two distances, that to
+    {data: value >= t} for ``highs`` and that to {data: value <= t} for ``lows``, obeys it for
+    every statistic. docs/proofs/level_sets.md has the proofs.
+
+    Parameters
+    ----------
+    lows, highs : (K,) int64 arrays, K >= 1
+        Ends of the level sets (secret): ``lows`` never increases, ``highs`` never decreases. A
+        set is empty if lows[k] > highs[k]. Parts outside [first, last] do not matter.
+    first, last : int
+        The candidates.
+
+    Examples
+    --------
+    >>> from modicum.mechanisms.exponential import Exponential
+    >>> score = LevelScore(np.array([5, 3]), np.array([5, 8]), 0, 9)
+    >>> law = Exponential(score, Fraction(1))
+    >>> [round(2 * (law.log_density(5) - law.log_density(t))) for t in range(10)]
+    [2, 2, 2, 1, 1, 0, 1, 1, 1, 2]
+    """
+
+    law = "LevelLaw"
+
+    lows: Integers = field(repr=False, metadata=SECRET)
+    highs: Integers = field(repr=False, metadata=SECRET)
+    first: int
+    last: int
+
+    @property
+    def span(self) -> int:
+        return 2
+
+    def runs(self, rate: Fraction) -> Runs:
+        """Stretches of constant length: one on each side for every level, one in the middle."""
+        lows, highs = level_ends(self.lows, self.highs, self.first, self.last)
+        least = int(np.argmax(lows <= highs))
+        lows, highs = lows[least:][::-1], highs[least:]
+        starts = np.concatenate([lows, highs[:-1] + 1])
+        lengths = np.diff(starts, append=self.last + 1)
+        outward = np.arange(least, least + len(highs))
+        losses = np.concatenate([outward[::-1], outward[1:]])
+        there = lengths > 0
+        return Runs(starts[there], lengths[there], losses[there])
+
+
+def level_ends(lows: Integers, highs: Integers, first: int, last: int) -> tuple[Integers, Integers]:
+    """Return the ends within [first, last], and [first, last] itself as a last level.
+
+    Both maps keep the order of two ends, and with it the sensitivity contract of
+    :class:`LevelScore`.
+
+    Raises
+    ------
+    InvalidArgument
+        If the two arrays differ in length; never because of what they hold.
+    """
+    if lows.shape != highs.shape or lows.ndim != 1:
+        raise InvalidArgument(
+            f"lows and highs must have one length, got {lows.shape} and {highs.shape}"
+        )
+    return (
+        np.append(np.clip(lows, first, last + 1), first),
+        np.append(np.clip(highs, first - 1, last), last),
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,16 +112,16 @@ class LinearLevelLaw(Law[int]):
 
     With h_k = highs[k] and h_K = last, len⁺(t) = k + (t - h_k) / (h_(k+1) - h_k) for
     h_k < t <= h_(k+1), and 0 for t <= h_0; len⁻ is the same to the left of ``lows``, and
-    len = max(len⁺, len⁻). So len is at most that of :class:`~modicum.mechanisms.level.LevelLaw`,
+    len = max(len⁺, len⁻). So len is at most that of :class:`LevelScore`,
     and equal to it at the far end of every ring.
 
     Prefer it where rings are about equally wide, as for means: there it comes near the Laplace
     law of the same ε (Durfee 2025). The law with steps is better where the innermost set holds
     many of the answers, as for a median between two records.
 
-    Sensitivity contract: that of ``LevelLaw``, separately for ``lows`` and ``highs``. Then len
-    moves by at most 1 at every t (docs/proofs/level_sets.md, [l6]), and one draw is a bounded range
-    of ε.
+    Sensitivity contract: that of :class:`LevelScore`, separately for ``lows`` and ``highs``. Then
+    len moves by at most 1 at every t (docs/proofs/level_sets.md, [l6]), and one draw is a bounded
+    range of ε.
 
     Parameters
     ----------
@@ -70,7 +153,6 @@ class LinearLevelLaw(Law[int]):
 
     @property
     def event(self) -> Event:
-        """The stated one."""
         return self.stated
 
     @property
@@ -101,7 +183,6 @@ class LinearLevelLaw(Law[int]):
                 return int(rings.anchors[i]) + (sign or 1) * place
 
     def log_density(self, outcome: int) -> float:
-        """Log probability of one integer."""
         if not self.first <= outcome <= self.last:
             return -math.inf
         rings, rate = self._rings(), float(self.rate)
@@ -128,6 +209,13 @@ class LinearLevelLaw(Law[int]):
         near = rings.anchors + signs * rings.nearest
         far = near + signs * (rings.counts - 1)
         return sorted({*near.tolist(), *far.tolist()})
+
+    @classmethod
+    def support(cls, laws: Sequence[LinearLevelLaw]) -> Support:
+        """List all candidates."""
+        first, last = laws[0].first, laws[0].last
+        check_size(last - first + 1)
+        return Support.of(range(first, last + 1))
 
     def distance(self) -> float:
         """Expected distance of a draw from the middle of the innermost set.

@@ -9,21 +9,18 @@ import numpy as np
 import pytest
 
 from modicum import audit
-from modicum.audit.divergence import ALPHAS, rho_of
-from modicum.audit.product import factors
 from modicum.exact.entropy import SeededEntropy
-from modicum.mechanisms.vector_noise import VectorNoise
+from modicum.mechanisms.additive import VectorNoise
+from modicum.mechanisms.support import ALPHAS
 from modicum.privacy.event import Concentrated
 from modicum.summaries.vectors import BOUND
 
 LAW = VectorNoise((3, -4), 5, Fraction(2))
 
 
-def test_its_public_part_and_event() -> None:
+def test_its_noise_and_event() -> None:
     assert LAW.event == Concentrated(Fraction(2))
-    assert LAW.public() == {"bound": 5, "rho": Fraction(2)}
-    assert LAW.noise.sigma2 == Fraction(25, 4)
-    assert "3, -4" not in repr(LAW)
+    assert LAW.noise[0].sigma2 == Fraction(25, 4)
 
 
 def test_densities_add_up_to_one() -> None:
@@ -59,8 +56,8 @@ def test_a_longer_shift_breaks_the_claim() -> None:
 
 def test_no_order_finds_more_than_rho_at_full_size() -> None:
     law = VectorNoise((BOUND // 5 * 3, BOUND // 5 * 4, 0), BOUND, Fraction(1, 2))
-    parts = zip(factors(law), factors(replace(law, values=(0, 0, 0))), strict=True)
-    found = sum(rho_of(one, other) for one, other in parts)
+    parts = zip(law.factors(), replace(law, values=(0, 0, 0)).factors(), strict=True)
+    found = sum(one.renyi(other) for one, other in parts)
     assert found.shape == (2, len(ALPHAS))
     assert 0.4999999 < found.min() <= found.max() <= 0.5
 
@@ -76,7 +73,7 @@ def test_the_sampler_follows_the_law_and_a_wrong_scale_is_noticed(law) -> None:
 def test_dependent_noise_is_noticed() -> None:
     class Same(VectorNoise):
         def sample(self, entropy):
-            first = self.noise.sample(entropy)
+            first = self.noise[0].sample(entropy)
             return tuple(v + first for v in self.values)
 
     wrong = Same(LAW.values, LAW.bound, LAW.rho)

@@ -20,7 +20,7 @@ from typing import Any
 from modicum.exact.bernoulli import point_below
 from modicum.exact.enclosure import exp_bounds, ln_above, ln_bounds
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.law import SECRET, Law
+from modicum.mechanisms.base import SECRET, Law
 from modicum.privacy.event import Approximate
 
 __all__ = ["KeepCurve", "KeySelection", "natural_order"]
@@ -153,7 +153,6 @@ class KeySelection(Law[tuple[Any, ...]]):
 
     @property
     def event(self) -> Approximate:
-        """(ε, δ)."""
         return Approximate(self.epsilon, self.delta)
 
     @property
@@ -162,7 +161,6 @@ class KeySelection(Law[tuple[Any, ...]]):
         return KeepCurve(self.epsilon, self.delta)
 
     def sample(self, entropy: Entropy) -> tuple[Any, ...]:
-        """Toss every key's coin."""
         coin = _coins(self.curve, entropy)
         kept: list[Any] = [key for key, n in self.counts.items() if coin(n)]
         return tuple(sorted(kept, key=natural_order))
@@ -180,7 +178,6 @@ class KeySelection(Law[tuple[Any, ...]]):
         )
 
     def probes(self) -> Iterable[tuple[Any, ...]]:
-        """Return all sets of keys."""
         keys: list[Any] = sorted(self.counts, key=natural_order)
         for size in range(len(keys) + 1):
             yield from combinations(keys, size)

@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 
 from modicum.exact.bernoulli import guessed_below, small_exp_bounds
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.chain import Chain
-from modicum.mechanisms.law import SECRET, Law
-from modicum.mechanisms.nested import RankedRecords
-from modicum.mechanisms.stretch import EVEN, Stretch
-from modicum.mechanisms.strip import Cells, Scale, Strip, Table
+from modicum.mechanisms.base import SECRET, Law
+from modicum.mechanisms.grids import EVEN, Stretch
+from modicum.mechanisms.quantile_chain import Cells, Chain, Scale, Strip, Table
+from modicum.mechanisms.quantile_tree import RankedRecords
 from modicum.privacy.event import Event
 
 __all__ = ["JointQuantiles", "JointTerms"]
@@ -62,11 +61,11 @@ class JointTerms:
 class JointQuantiles(Law[tuple[int, ...]]):
     """A number of records c, and increasing points z_1 <= ... <= z_m with shares of c between.
 
-    Points are those of the places of a :class:`~modicum.mechanisms.stretch.Stretch`, 2^fine of
+    Points are those of the places of a :class:`~modicum.mechanisms.grids.Stretch`, 2^fine of
     each. A record is spread evenly over the points of its integer, and F(z) is the mass below z:
-    without octaves, as in :class:`~modicum.mechanisms.nested.NestedQuantiles`. With F(z_0) = 0,
-    F(z_(m+1)) = n and public shares p_0 + ... + p_m = 1, P(c, z) ∝ exp(-ε min(cap, S) / 2) for
-    every c in ``totals`` and
+    without octaves, as in :class:`~modicum.mechanisms.quantile_tree.NestedQuantiles`. With
+    F(z_0) = 0, F(z_(m+1)) = n and public shares p_0 + ... + p_m = 1,
+    P(c, z) ∝ exp(-ε min(cap, S) / 2) for every c in ``totals`` and
 
         S = Σ |F(z_(j+1)) - F(z_j) - c p_j|.
 
@@ -105,7 +104,6 @@ class JointQuantiles(Law[tuple[int, ...]]):
 
     @property
     def event(self) -> Event:
-        """The stated one."""
         return self.stated
 
     @property

@@ -23,7 +23,8 @@ from modicum.exact.bernoulli import geometric
 from modicum.exact.components import Components
 from modicum.exact.entropy import Entropy
 from modicum.exact.l1_ball import l1_points, point_of_l1_ball
-from modicum.mechanisms.law import SECRET, Law
+from modicum.mechanisms.base import SECRET, Law
+from modicum.mechanisms.support import Support, points_around
 from modicum.privacy.event import Event
 
 __all__ = ["MOST_DIMENSIONS", "Norm", "RadialLaw"]
@@ -45,7 +46,7 @@ class RadialLaw(Law[tuple[int, ...]]):
     R_1, ..., R_K are ``radii``, all further ones are ``largest``. This is the approximate inverse
     sensitivity mechanism (Asi and Duchi 2020, M.2): it needs no length of the statistic, only
     how far one record moves it on data near the given ones. Prefer
-    :class:`~modicum.mechanisms.level.LevelLaw` in one dimension where lengths are known.
+    :class:`~modicum.mechanisms.level_sets.LevelScore` in one dimension where lengths are known.
 
     Differs from their Algorithm 1: shells go on without end. Theirs stop at n, so answers stay in
     a ball that moves with the data, which is not private.
@@ -118,7 +119,6 @@ class RadialLaw(Law[tuple[int, ...]]):
 
     @property
     def event(self) -> Event:
-        """The stated one."""
         return self.stated
 
     @property
@@ -146,11 +146,9 @@ class RadialLaw(Law[tuple[int, ...]]):
         return tuple(sign * (c + z) for c, z in zip(self.centre, point, strict=True))
 
     def log_density(self, outcome: tuple[int, ...]) -> float:
-        """Log probability of one vector."""
         return float(self.log_densities([outcome])[0])
 
     def log_densities(self, outcomes: Sequence[tuple[int, ...]]) -> NDArray[np.float64]:
-        """Log probability of each of many vectors."""
         reaches = self._reaches()
         total = self._log_total(reaches) + math.log(-math.expm1(-float(self.rate)))
         rate = float(self.rate)
@@ -166,8 +164,7 @@ class RadialLaw(Law[tuple[int, ...]]):
 
         In the L1 norm, and in one dimension, the largest distance from another centre within a ball
         is attained at a corner, and beyond the K-th ball all shells are alike. In the L2 norm it
-        need not be on an axis, and without a sign both centres matter: an audit then lists all
-        points up to :meth:`reach`.
+        need not be on an axis, and without a sign both centres matter: see :meth:`telling`.
         """
         reaches = self._reaches()
         ends = {*reaches, *(reaches[-1] + m * self.largest for m in range(1, _BEYOND + 1))}
@@ -178,9 +175,35 @@ class RadialLaw(Law[tuple[int, ...]]):
                     found.add((*self.centre[:axis], moved, *self.centre[axis + 1 :]))
         return sorted(found)
 
+    @property
+    def dimension(self) -> int:
+        return len(self.centre)
+
+    @classmethod
+    def telling(cls, laws: Sequence[RadialLaw]) -> list[tuple[int, ...]]:
+        """Return the probes, or every point of the balls that depend on the data."""
+        if laws[0].signless or not laws[0].flat:
+            return cls._around(laws, _BEYOND)
+        return sorted({outcome for law in laws for outcome in law.probes()})
+
+    @classmethod
+    def support(cls, laws: Sequence[RadialLaw]) -> Support:
+        """List the points whose weight is at least exp(-40) of the top."""
+        return Support.of(cls._around(laws, math.ceil(40 / float(laws[0].rate)) + 1))
+
     def reach(self, shells: int) -> int:
         """Radius of the ball so many shells beyond the K-th."""
         return self._reaches()[-1] + shells * self.largest
+
+    @classmethod
+    def _around(cls, laws: Sequence[RadialLaw], shells: int) -> list[tuple[int, ...]]:
+        """Return every point of a box around the balls of all laws, so many shells beyond K."""
+        signs = (1, -1) if laws[0].signless else (1,)
+        return list(
+            points_around(
+                [([s * c for c in law.centre], law.reach(shells)) for law in laws for s in signs]
+            )
+        )
 
     @property
     def flat(self) -> bool:

@@ -1,0 +1,321 @@
+"""The exponential mechanism, over runs of outcomes that have equal losses.
+
+P(z) ∝ w(z) exp(-rate loss(z)) for integers z (McSherry and Talwar 2007). A :class:`Score` makes the
+losses from the data; :class:`Exponential` draws, exactly. The candidates may be 2^60 integers: only
+the runs between data points matter.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import MISSING, dataclass, field, fields, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.exact.entropy import Entropy
+from modicum.exact.levels import draw_level
+from modicum.mechanisms.base import SECRET, Law, public_fields
+from modicum.mechanisms.grids import FloatGrid
+from modicum.mechanisms.support import Support
+from modicum.privacy.event import BoundedRange, Event
+
+__all__ = ["CELLS", "Exponential", "OctavePrior", "Runs", "Score", "runs_between"]
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Runs:
+    """Consecutive stretches of an integer interval: first integer, length, loss of each.
+
+    With ``weights``, every stretch is one integer, and its weight is not its length.
+    """
+
+    starts: Integers
+    lengths: Integers
+    losses: Integers
+    weights: Integers | None = None
+
+    @classmethod
+    def of_candidates(cls, losses: Integers, weights: Integers | None = None) -> Runs:
+        """Number candidates 0, 1, ...; without weights they are alike."""
+        ones = np.ones(len(losses), dtype=np.int64)
+        return cls(np.arange(len(losses)), ones, losses, ones if weights is None else weights)
+
+
+def runs_between(
+    points: Integers, first: int, last: int
+) -> tuple[Integers, Integers, Integers, Integers]:
+    """Cut ``[first, last]`` at sorted points: every distinct point and every gap is a stretch.
+
+    Parameters
+    ----------
+    points : (m,) sorted int64 array inside the interval, repetitions allowed
+    first, last : int
+        The interval, first <= last.
+
+    Returns
+    -------
+    starts, lengths, below, equal : int64 arrays
+        For each stretch its first integer, its length, the number of points below it and the
+        number of points on it (zero for a gap).
+    """
+    # np.unique would sort again; the points are sorted.
+    heads = np.flatnonzero(np.diff(points, prepend=first - 1))
+    values = points[heads]
+    before = np.append(heads, len(points))
+    starts = np.empty(2 * len(values) + 1, dtype=np.int64)
+    starts[0], starts[1::2], starts[2::2] = first, values, values + 1
+    stops = np.append(starts[1:], last + 1)
+    below = np.empty_like(starts)
+    below[0::2], below[1::2] = before, before[:-1]
+    equal = np.zeros_like(starts)
+    equal[1::2] = np.diff(before)
+    lengths = stops - starts
+    real = lengths > 0
+    return starts[real], lengths[real], below[real], equal[real]
+
+
+class Score(ABC):
+    """Losses of all outcomes, from the data; subclasses are frozen slotted dataclasses.
+
+    Sensitivity contract, which every subclass proves: one record more changes the losses of all
+    outcomes by amounts within an interval of length :attr:`span`. Subtracting the middle of that
+    interval from all of them changes no law, so they move by ``span / 2`` at most.
+    """
+
+    __slots__ = ()
+
+    law: ClassVar[str]
+    """What transcripts call the exponential mechanism with this score."""
+
+    @property
+    @abstractmethod
+    def span(self) -> int:
+        """By how much more one record may raise the loss of one outcome than that of another."""
+
+    @abstractmethod
+    def runs(self, rate: Fraction) -> Runs:
+        """Stretches of constant loss, in order, without gaps or overlaps.
+
+        ``rate`` is the weight of one unit of loss.
+        """
+
+    def over(self, q: Integers) -> Any:
+        """Build the same score for these records; only scores that a subsample may have do."""
+        raise NotImplementedError
+
+
+S = TypeVar("S", bound=Score)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Exponential(Law[int], Generic[S]):
+    """An integer z with P(z) ∝ exp(-ε loss(z) / span), the loss and its span those of a score.
+
+    Privacy: by the score's contract the numerator and the normaliser each change by a factor of
+    exp(±ε/2) at most, and log ratios of all outcomes lie in an interval of length ε: one draw is a
+    bounded range of ε.
+
+    Parameters
+    ----------
+    score : Score
+        Its data are secret.
+    epsilon : Fraction
+    stated : Event, optional
+        What a draw is charged as: a bounded range of ε, or what follows from it.
+
+    Examples
+    --------
+    >>> from modicum.mechanisms.scores import TargetScore
+    >>> law = Exponential(TargetScore((9, 4, 2, 0), target=2), Fraction(1))
+    >>> law
+    BeyondTarget(target=2, epsilon=Fraction(1, 1))
+    >>> [round(2 * (law.log_density(2) - law.log_density(k))) for k in range(4)]
+    [7, 2, 0, 2]
+    """
+
+    score: S = field(metadata=SECRET)
+    epsilon: Fraction
+    stated: Event | None = None
+
+    @property
+    def name(self) -> str:
+        return self.score.law
+
+    @property
+    def event(self) -> Event:
+        return BoundedRange(self.epsilon) if self.stated is None else self.stated
+
+    @property
+    def rate(self) -> Fraction:
+        """Weight of one unit of loss."""
+        return self.epsilon / self.score.span
+
+    def over(self, q: Integers) -> Exponential[S]:
+        """Build the same law for these records (lattice integers, any order)."""
+        return replace(self, score=self.score.over(q))
+
+    def runs(self) -> Runs:
+        """Stretches of constant loss."""
+        return self.score.runs(self.rate)
+
+    def sample(self, entropy: Entropy) -> int:
+        """Choose a stretch by its exact weight, then an integer of it uniformly."""
+        rate = self.rate
+        runs = self.score.runs(rate)
+        excess = runs.losses - runs.losses.min()
+        if runs.weights is not None:
+            return int(runs.starts[draw_level(runs.weights, excess, rate, entropy)])
+        i = draw_level(runs.lengths, excess, rate, entropy)
+        return int(runs.starts[i]) + entropy.below(int(runs.lengths[i]))
+
+    def log_density(self, outcome: int) -> float:
+        return float(self.log_densities([outcome])[0])
+
+    def log_densities(self, outcomes: Sequence[int]) -> NDArray[np.float64]:
+        runs, wanted = self.runs(), np.array(outcomes)
+        weights = runs.lengths if runs.weights is None else runs.weights
+        # Subtracting integers first keeps the exponents of the heavy stretches exact.
+        logs = (runs.losses.min() - runs.losses) * float(self.rate)
+        masses = np.log(weights.astype(np.float64)) + logs
+        if runs.weights is not None:
+            logs = masses
+        top = float(masses.max())
+        total = top + math.log(float(np.exp(masses - top).sum()))
+        i = np.searchsorted(runs.starts, wanted, side="right") - 1
+        there = (i >= 0) & (wanted < runs.starts[i] + runs.lengths[i])
+        return np.where(there, logs[i] - total, -np.inf)
+
+    def probes(self) -> Iterable[int]:
+        """Return the two ends of every stretch: the law is constant in between."""
+        runs = self.runs()
+        ends = runs.starts + runs.lengths - 1
+        return sorted({*runs.starts.tolist(), *ends.tolist()})
+
+    @classmethod
+    def support(cls, laws: Sequence[Exponential[S]]) -> Support:
+        """Cut the interval wherever one of the laws has a new stretch.
+
+        Examples
+        --------
+        >>> from modicum.mechanisms.scores import ThresholdScore
+        >>> law = Exponential(ThresholdScore(np.array([4]), 0, 10**6, 1, 5), Fraction(1))
+        >>> listed = law.support([law])
+        >>> listed.outcomes, listed.sizes.tolist()
+        ((0, 4, 5), [4.0, 1.0, 999996.0])
+        """
+        runs = [law.runs() for law in laws]
+        starts = sorted({int(start) for run in runs for start in run.starts})
+        stop = int(runs[0].starts[-1]) + int(runs[0].lengths[-1])
+        sizes = [after - start for start, after in zip(starts, [*starts[1:], stop], strict=True)]
+        return Support(tuple(starts), np.array(sizes, dtype=np.float64))
+
+    def public(self) -> dict[str, object]:
+        """Name what the score needs, then the price, then the options of the score."""
+        kind: type[Score] = type(self.score)
+        needed, options = _parameters(kind)
+        found = {name: getattr(self.score, name) for name in needed} | {"epsilon": self.epsilon}
+        if self.stated is not None:
+            found["stated"] = self.stated
+        return found | {name: getattr(self.score, name) for name in options}
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name}={value!r}" for name, value in self.public().items())
+        return f"{self.name}({inside})"
+
+
+@functools.cache
+def _parameters(kind: type[Score]) -> tuple[list[str], list[str]]:
+    """Public fields of a score: those without a default, and those with one."""
+    options = {f.name for f in fields(kind) if f.default is not MISSING}  # type: ignore[arg-type]
+    public = public_fields(kind)
+    return [x for x in public if x not in options], [x for x in public if x in options]
+
+
+CELLS = FloatGrid(3)
+"""Numbers distances so that 8 more are twice as far; those below 16 one by one."""
+
+_LN2 = Fraction(710, 1024)
+
+# Least distances of the cells from the first on, up to more than the widest interval has.
+_BEGINS = np.array([CELLS.point(number) for number in range(1, CELLS.number(1 << 54) + 1)])
+
+
+@dataclass(frozen=True, slots=True)
+class OctavePrior:
+    """Every doubling of the distance from a centre makes an integer less likely.
+
+    Among 2^52 equally likely candidates nearly all are far beyond the data, and a few records
+    cannot outweigh them. A weight of r^-power in the distance r from a released point makes the
+    expected overshoot a geometric series, whatever the range is.
+
+    Distances are counted by :data:`CELLS`, eight cells an octave: a function of the distance
+    alone, so the data have no influence on the prior.
+
+    Parameters
+    ----------
+    centre : int
+        Released or public.
+    power : Fraction
+        An integer at distance r has weight r^-power, about.
+    atom : int
+        Cells that all integers but the centre are further away, for data that are constant.
+    """
+
+    centre: int
+    power: Fraction
+    atom: int = 0
+
+    def cost(self, rate: Fraction) -> int:
+        """Loss of one cell, in units that weigh ``rate`` each."""
+        return round(self.power * _LN2 / (1 << CELLS.bits) / rate)
+
+    def added(self, runs: Runs, cost: int) -> Runs:
+        """Cut stretches at the cells, and add ``cost`` for each cell.
+
+        Examples
+        --------
+        >>> one = Runs(np.array([14]), np.array([9]), np.array([5]))
+        >>> cut = OctavePrior(0, Fraction(1)).added(one, 2)
+        >>> cut.starts.tolist(), cut.losses.tolist()
+        ([14, 15, 16, 18, 20, 22], [33, 35, 37, 39, 41, 43])
+        """
+        first, end = int(runs.starts[0]), int(runs.starts[-1] + runs.lengths[-1])
+        cells = CELLS.number(max(abs(first - self.centre), abs(end - self.centre))) + 1
+        distances = _BEGINS[:cells]
+        edges = np.concatenate([self.centre + distances, self.centre + 1 - distances])
+        starts = np.concatenate([runs.starts, edges[(first < edges) & (edges < end)]])
+        starts.sort()  # np.unique of integers hashes them first
+        starts = starts[np.append(True, starts[1:] > starts[:-1])]
+        place = np.searchsorted(runs.starts, starts, side="right") - 1
+        lengths = np.diff(starts, append=end)
+        # All of a stretch is in one cell now.
+        numbers = CELLS.numbers(np.abs(starts - self.centre))
+        numbers += self.atom * (numbers > 0)
+        return Runs(starts, lengths, runs.losses[place] + cost * numbers)
+
+    def log_beyond(self, distance: int, candidates: tuple[int, int], rate: Fraction) -> float:
+        """Logarithm of the weight of all candidates at least so far above the centre.
+
+        ``rate`` is that of the law which has the prior. Where no candidate is so far it is about
+        that of none, -690.
+        """
+        first, last = candidates
+        length = np.array([last + 1 - first])
+        runs = self.added(Runs(np.array([first]), length, np.zeros(1, np.int64)), self.cost(rate))
+        starts = np.maximum(runs.starts, self.centre + distance)
+        lengths = np.maximum(runs.starts + runs.lengths - starts, 0)
+        weights = np.exp(-float(rate) * runs.losses.astype(np.float64))
+        return math.log(max(math.fsum((lengths * weights).tolist()), 1e-300))
+
+    def log_cost(self, width: int) -> float:
+        """Most that the weights of two integers of an interval can differ by, as a logarithm."""
+        cells = CELLS.number(width) + self.atom
+        return float(self.power * _LN2) * cells / (1 << CELLS.bits)

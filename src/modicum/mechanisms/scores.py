@@ -1,0 +1,354 @@
+"""Scores of the exponential mechanism: what makes an outcome likely, and what one record changes.
+
+One class a score, each with its sensitivity contract. The scores of nested level sets are those of
+:mod:`modicum.mechanisms.level_sets`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.mechanisms.base import SECRET
+from modicum.mechanisms.exponential import OctavePrior, Runs, Score, runs_between
+from modicum.mechanisms.grids import FloatGrid, IntervalGrid
+
+__all__ = [
+    "IntervalScore",
+    "LossScore",
+    "MedianScore",
+    "RankScore",
+    "TargetScore",
+    "ThresholdScore",
+    "TopScore",
+]
+
+Integers = NDArray[np.int64]
+
+_FINE = 1 << 10  # units of a rank or record, at least, where a prior is added to the losses
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankScore(Score):
+    """An integer t near rank T = q n + shift of n records: its distance from that rank.
+
+    With b = #{x < t} and e = #{x = t}, the loss is the distance of T from [b, b + e],
+    max(0, b - T, T - (b + e)), capped at ``cap``; the loss of the last candidate is capped at
+    ``edge`` too. A ``prior`` multiplies P(t) with its weight, which does not depend on the data.
+
+    Sensitivity contract: one record more changes b - q n by 1 - q or -q, and q n - (b + e) by
+    q or q - 1; so the loss moves by at most m = max(q, 1 - q) at every t, whatever the record,
+    and P(t) ∝ exp(-ε loss(t) / (2 m)). docs/proofs/quantile.md has the details.
+
+    Parameters
+    ----------
+    values : sorted int64 array
+        All records whose rank is within ``cap`` of T (secret).
+    below, count : int
+        Number of records before them, and of all records (secret).
+    first, last : int
+        The candidates.
+    q : Fraction
+        In (0, 1), with a denominator of at most 10^9, so that losses are exact in int64.
+    shift : int
+        Ranks by which the target is moved.
+    cap : int
+        At least 1.
+    edge : int or None
+    prior : OctavePrior, optional
+    """
+
+    law = "RankLaw"
+
+    values: Integers = field(repr=False, metadata=SECRET)
+    below: int = field(repr=False, metadata=SECRET)
+    count: int = field(repr=False, metadata=SECRET)
+    first: int
+    last: int
+    q: Fraction
+    shift: int
+    cap: int
+    edge: int | None
+    prior: OctavePrior | None = None
+
+    @property
+    def span(self) -> int:
+        """Losses are in units of 1/denominator of a rank, or finer."""
+        return 2 * max(self.q.numerator, self.q.denominator - self.q.numerator) * self._fineness
+
+    @property
+    def _fineness(self) -> int:
+        """Units of the losses in 1/denominator of a rank."""
+        return 1 if self.prior is None else -(-_FINE // self.q.denominator)
+
+    def runs(self, rate: Fraction) -> Runs:
+        starts, lengths, before, equal = runs_between(self.values, self.first, self.last)
+        unit = self.q.denominator
+        # T = base + rest / unit; ranks are taken relative to base before they are multiplied.
+        base, rest = divmod(self.q.numerator * self.count, unit)
+        before += self.below - base - self.shift
+        over, under = unit * before - rest, rest - unit * (before + equal)
+        losses = np.clip(np.maximum(over, under), 0, self.cap * unit)
+        if self.edge is not None and losses[-1] > self.edge * unit:
+            if lengths[-1] > 1:  # the last candidate gets a stretch of its own
+                lengths[-1] -= 1
+                starts, lengths = np.append(starts, self.last), np.append(lengths, 1)
+                losses = np.append(losses, 0)
+            losses[-1] = self.edge * unit
+        runs = Runs(starts, lengths, losses * self._fineness)
+        return runs if self.prior is None else self.prior.added(runs, self.prior.cost(rate))
+
+    def rank_bound(self, epsilon: Fraction, alpha: float, beyond: int) -> float:
+        """Loss that is exceeded with a probability of at most ``alpha``, if n > 0 and |T| fits.
+
+        Where some candidate has loss 0, those of loss >= s weigh at most
+        #candidates exp(-ε s / (2 m)) of all. With a prior, and where records thin out like a
+        power of the distance, all candidates further out weigh about as much as ``beyond`` gaps
+        between records, the number of records beyond the quantile.
+        """
+        candidates = self.last - self.first + 1 if self.prior is None else beyond
+        return math.log(candidates / alpha) * 2 * float(max(self.q, 1 - self.q) / epsilon)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TopScore(Score):
+    """An integer t that next to no record exceeds: P(t) ∝ w(t) exp(-ε #{x > t}), w the prior.
+
+    Sensitivity contract: one record more adds 0 or 1 to #{x > t}, at every t: all losses move one
+    way, where a score that may move both ways would have to be divided by 2. The prior does not
+    depend on the data.
+
+    Parameters
+    ----------
+    values : sorted int64 array
+        The highest records, all or so many that candidates below them have no weight (secret).
+    first, last : int
+        The candidates.
+    prior : OctavePrior
+    """
+
+    law = "TopLaw"
+
+    values: Integers = field(repr=False, metadata=SECRET)
+    first: int
+    last: int
+    prior: OctavePrior
+
+    @property
+    def span(self) -> int:
+        return _FINE
+
+    def runs(self, rate: Fraction) -> Runs:
+        starts, lengths, below, equal = runs_between(self.values, self.first, self.last)
+        above = len(self.values) - below - equal
+        return self.prior.added(Runs(starts, lengths, above * _FINE), self.prior.cost(rate))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ThresholdScore(Score):
+    """A rank-t threshold of all integers of the public range.
+
+    Dick, Kulesza, Sun and Suresh 2023, Algorithm 2.
+
+    Sensitivity contract: the loss of z is max(0, #{x < z} - t, t - #{x <= z}), capped at
+    ``cap``; t and the cap are public, both counts move by 0 or 1 with one record, so the loss
+    moves by at most 1.
+
+    Differs from the paper's Algorithm 2: the lattice takes the place of its window of width
+    alpha (Corollary 3.8), so some candidate has loss 0 whenever t <= n. The literal
+    ``alpha = gamma / |D|`` makes the window a function of the private size, which is not
+    private at all. The cap lets the law be computed from the lowest ``cap + t`` records; it is
+    chosen so large that capped candidates together have a negligible probability.
+
+    Parameters
+    ----------
+    lowest : sorted int64 array
+        The lowest records, at least min(n, cap + t) of them (secret). For a threshold from
+        above, negate the highest records and the range.
+    first, last : int
+        The public range.
+    target : int
+        The rank t >= 0.
+    cap : int
+        Largest loss, at least ``target``.
+    """
+
+    law = "RankThreshold"
+
+    lowest: Integers = field(repr=False, metadata=SECRET)
+    first: int
+    last: int
+    target: int
+    cap: int
+
+    @property
+    def span(self) -> int:
+        return 2
+
+    def runs(self, rate: Fraction) -> Runs:
+        starts, lengths, below, equal = runs_between(self.lowest, self.first, self.last)
+        loss = np.maximum(below - self.target, self.target - below - equal)
+        return Runs(starts, lengths, np.clip(loss, 0, self.cap))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MedianScore(Score):
+    """A median over the numbers of a :class:`FloatGrid`: a centre, to measure spread from.
+
+    Sensitivity contract: with a records above, b below and e on a grid point, its loss is
+    max(0, |a - b| - e), the number of records to add before the point is a median. One record
+    more moves one of a, b, e by one, so the loss moves by at most 1, whatever the record.
+    Data are rounded to the grid one record at a time.
+
+    The outcome is the *number* of a grid point (see :class:`FloatGrid`).
+
+    Parameters
+    ----------
+    numbers : sorted int64 array
+        Grid numbers of the records (secret); none for a template, to be filled by :meth:`over`.
+    grid : FloatGrid
+    first, last : int
+        Lattice integers of the public range; the grid points between them are the candidates.
+    """
+
+    law = "MedianCentre"
+
+    numbers: Integers = field(repr=False, metadata=SECRET)
+    grid: FloatGrid
+    first: int
+    last: int
+
+    def over(self, q: Integers) -> MedianScore:
+        return replace(self, numbers=np.sort(self.grid.numbers(q)))
+
+    @property
+    def span(self) -> int:
+        return 2
+
+    def runs(self, rate: Fraction) -> Runs:
+        first, last = self.grid.number(self.first), self.grid.number(self.last)
+        starts, lengths, below, equal = runs_between(self.numbers, first, last)
+        above = len(self.numbers) - below - equal
+        return Runs(starts, lengths, np.maximum(np.abs(above - below) - equal, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class TargetScore(Score):
+    """A threshold k by the loss |#{records beyond threshold k} - target|.
+
+    Sensitivity contract: a record changes every count by at most 1, so every loss by 1.
+
+    Parameters
+    ----------
+    beyond : tuple of int
+        For each threshold, the number of records beyond it (secret).
+    target : int
+        Public, or from released numbers.
+    """
+
+    law = "BeyondTarget"
+
+    beyond: tuple[int, ...] = field(repr=False, metadata=SECRET)
+    target: int
+
+    @property
+    def span(self) -> int:
+        return 2
+
+    def runs(self, rate: Fraction) -> Runs:
+        losses = [abs(count - self.target) for count in self.beyond]
+        return Runs.of_candidates(np.array(losses))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LossScore(Score):
+    """A candidate k with nearly the least loss, P(k) ∝ w(k) exp(-ε loss(k) / most).
+
+    A loss is a sum over records. w is 1 but for the first candidate, which is what remains if no
+    other is heard to be better.
+
+    Sensitivity contract: a record adds an integer of [0, most] to every loss. As all of them move
+    in one direction, no factor 2 is lost.
+
+    Parameters
+    ----------
+    losses : int64 array
+        One for each candidate (secret).
+    most : int
+        The largest loss of one record.
+    first : int
+        Weight of the first candidate; public.
+
+    Notes
+    -----
+    The outcome is the candidate's place in the list.
+    """
+
+    law = "LeastLoss"
+
+    losses: Integers = field(repr=False, metadata=SECRET)
+    most: int
+    first: int
+
+    @property
+    def span(self) -> int:
+        return self.most
+
+    def runs(self, rate: Fraction) -> Runs:
+        weights = np.ones(len(self.losses), dtype=np.int64)
+        weights[0] = self.first
+        return Runs.of_candidates(self.losses, weights)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IntervalScore(Score):
+    """An interval that holds a column, its place and its width at once, in one draw; or none.
+
+    P(I) ∝ w(I) exp(ε s(I)), P(none) ∝ 2^doubt sum of all w(I), w a prior that does not depend on
+    the data.
+
+    s(I) is the number of records in I outside of its fullest core, two or three neighbours of 16
+    parts, so that no place of the data in a wide interval makes them look spread out. It is little
+    if I misses the data, and if it is so wide that they are in a core of it. So it finds where
+    the data are and their scale, whatever the range, at the cost of a logarithm of the number of
+    widths. Records count once, so both ends come at the price of one. Of a column of which nothing
+    is heard, as all scores are small, no interval is drawn with a probability of
+    1 - 1/(1 + 2^doubt), in place of any one of them.
+
+    Sensitivity contract: s(I) = min over cores c of #(I without c), a minimum of counts: a
+    record more adds 0 or 1 to it, for every I, and nothing to the exponent of none, which is 0.
+
+    Parameters
+    ----------
+    scores : int64 array
+        One for each candidate of the grid (secret).
+    grid : IntervalGrid
+    doubt : int or None
+        The weight of none, in doublings of that of all intervals; public, at most 10. Without it
+        there always is an interval.
+
+    Notes
+    -----
+    The outcome is the index of the interval in the grid, ``grid.size`` for none.
+    """
+
+    law = "IntervalDraw"
+
+    scores: Integers = field(repr=False, metadata=SECRET)
+    grid: IntervalGrid
+    doubt: int | None = None
+
+    @property
+    def span(self) -> int:
+        return 1
+
+    def runs(self, rate: Fraction) -> Runs:
+        scores, weights = self.scores, self.grid.prior()
+        if self.doubt is not None:
+            scores = np.append(scores, 0)
+            weights = np.append(weights, int(math.ldexp(int(weights.sum()), self.doubt)))
+        return Runs.of_candidates(scores.max() - scores, weights)

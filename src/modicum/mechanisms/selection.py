@@ -1,0 +1,261 @@
+"""Private radii: a place in a public grid, with few records outside or about a wanted number."""
+
+from __future__ import annotations
+
+import functools
+import math
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import product
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.exact.entropy import Entropy
+from modicum.exact.flip import flip_many, permute_and_flip
+from modicum.exact.levels import draw_level
+from modicum.mechanisms.base import SECRET, Law
+from modicum.mechanisms.grids import RadiusGrid
+from modicum.privacy.event import BoundedRange, Event, Pure
+
+__all__ = ["RadiusDraw", "RadiusRanks", "Selection", "quadrature"]
+
+Selection = Literal["flip", "exponential"]
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_MANY = 16  # fewer laws are drawn from one by one
+_BLOCK = 256  # laws whose coins are held at a time
+_INT64 = (1 << 63) - 1
+
+
+class _Radii(Law[tuple[int, ...]]):
+    """Independent choices of a radius, each by costs that are integers over one denominator.
+
+    An outcome is the tuple of the chosen positions in ``grid.radii``.
+    """
+
+    __slots__ = ()
+
+    grid: RadiusGrid
+
+    @property
+    def flips(self) -> bool:
+        """Whether it chooses by permute-and-flip, and not by the exponential mechanism."""
+        return False
+
+    @abstractmethod
+    def _choices(self) -> Iterator[tuple[list[int], int]]:
+        """Yield the cost of every radius above the least, and the denominator, for each choice."""
+
+    def sample(self, entropy: Entropy) -> tuple[int, ...]:
+        return tuple(self._chosen(gaps, unit, entropy) for gaps, unit in self._choices())
+
+    def _chosen(self, gaps: list[int], unit: int, entropy: Entropy) -> int:
+        if self.flips:
+            return permute_and_flip(gaps, unit, entropy)
+        return draw_level([1] * len(gaps), gaps, Fraction(1, unit), entropy)
+
+    def log_density(self, outcome: tuple[int, ...]) -> float:
+        return sum(
+            self._log_chance(gaps, unit, chosen)
+            for (gaps, unit), chosen in zip(self._choices(), outcome, strict=True)
+        )
+
+    def _log_chance(self, gaps: list[int], unit: int, chosen: int) -> float:
+        exponents = np.array([gap / unit for gap in gaps])
+        weights = np.exp(-exponents)
+        if not self.flips:
+            return -float(exponents[chosen]) - math.log(float(weights.sum()))
+        # Permute-and-flip: candidate i arrives at a uniform time t and is accepted with w_i;
+        # every other j has arrived and been accepted before with probability t w_j. Hence
+        # P(i) = w_i ∫_0^1 prod_{j != i} (1 - t w_j) dt, a polynomial of degree m - 1, on which
+        # Gauss-Legendre with ceil(m / 2) nodes is exact.
+        nodes, node_weights = quadrature((len(gaps) + 1) // 2)
+        times = (nodes + 1) / 2
+        others = np.delete(weights, chosen)
+        integral = float(node_weights @ np.prod(1 - times[:, None] * others, axis=1)) / 2
+        return -float(exponents[chosen]) + math.log(integral)
+
+    def probes(self) -> Iterable[tuple[int, ...]]:
+        """Return every combination of positions on a small grid."""
+        return product(range(len(self.grid.radii)), repeat=len(self.factors()))
+
+
+@dataclass(frozen=True, slots=True)
+class RadiusDraw(_Radii):
+    """One radius a side, few records outside, wide radii less likely a priori.
+
+    A radius r has score -epsilon #{records outside r} - tilt j(r), with j(r) about m log2 r.
+    The side's radius is drawn by permute-and-flip (McKenna and Sheldon 2020) or by the
+    exponential mechanism.
+
+    Sensitivity contract: a record is outside on at most one side, and there it lowers every
+    score by 0 or ``epsilon``. Both selections depend on score differences only, so after a
+    common shift of epsilon/2 each score moves by at most epsilon/2: one side is pure
+    ``epsilon`` (flip), or a bounded range of ``epsilon`` (exponential). The sides touch
+    disjoint records and are drawn independently: together still one event of that size
+    (parallel composition). The tilt does not depend on the data.
+
+    Why a tilt and not a rank target: with the prior r^-p the expected overshoot is a geometric
+    series, bounded whatever the public range is. A rank target would have to grow with the
+    logarithm of the range, and its bias with it.
+
+    Parameters
+    ----------
+    outside : tuple of tuples of int
+        For each side and radius, the number of records outside (secret); nonincreasing. It
+        may be capped at any public number.
+    grid : RadiusGrid
+    epsilon : Fraction
+    tilt : Fraction
+        Prior cost of one index of the grid.
+    selection : {"flip", "exponential"}
+
+    Notes
+    -----
+    The outcome is the tuple of the chosen positions in ``grid.radii``, one a side.
+    """
+
+    outside: tuple[tuple[int, ...], ...] = field(repr=False, metadata=SECRET)
+    grid: RadiusGrid
+    epsilon: Fraction
+    tilt: Fraction
+    selection: Selection
+
+    @property
+    def event(self) -> Event:
+        """One event for all sides."""
+        return Pure(self.epsilon) if self.flips else BoundedRange(self.epsilon)
+
+    @property
+    def flips(self) -> bool:
+        return self.selection == "flip"
+
+    @classmethod
+    def sample_many(cls, laws: Sequence[RadiusDraw], entropy: Entropy) -> list[tuple[int, ...]]:
+        """Draw from many laws; the coins of permute-and-flip are tossed as vectors."""
+        if len(laws) < _MANY or not all(law.flips for law in laws):
+            return [law.sample(entropy) for law in laws]
+        drawn: list[tuple[int, ...]] = []
+        for start in range(0, len(laws), _BLOCK):
+            drawn += _flipped(laws[start : start + _BLOCK], entropy)
+        return drawn
+
+    def factors(self) -> tuple[RadiusDraw, ...]:
+        return tuple(replace(self, outside=(side,)) for side in self.outside)
+
+    def _choices(self) -> Iterator[tuple[list[int], int]]:
+        unit, a, b = self.whole_scores()
+        for counts in self.outside:
+            costs = [a * f + b * j for f, j in zip(counts, self.grid.indices, strict=True)]
+            yield _above_least(costs), unit
+
+    def whole_scores(self) -> tuple[int, int, int]:
+        """The common denominator of the scores, and epsilon and tilt times it."""
+        unit = math.lcm(self.epsilon.denominator, self.tilt.denominator)
+        a = self.epsilon.numerator * (unit // self.epsilon.denominator)
+        return unit, a, self.tilt.numerator * (unit // self.tilt.denominator)
+
+
+def _flipped(laws: Sequence[RadiusDraw], entropy: Entropy) -> list[tuple[int, ...]]:
+    """Draw by permute-and-flip from a block of laws."""
+    numbers = [law.whole_scores() for law in laws]
+    sides = [(i, counts) for i, law in enumerate(laws) for counts in law.outside]
+    sizes = [len(counts) for _, counts in sides]
+    largest = [
+        max(numbers[i][1] * (counts[0] + 1), numbers[i][2] * (laws[i].grid.indices[-1] + 1))
+        for i, counts in sides
+    ]
+    if max(largest) > _INT64 // 2:
+        return [law.sample(entropy) for law in laws]
+    units, a, b = zip(*(numbers[i] for i, _ in sides), strict=True)
+    costs = np.array([count for _, counts in sides for count in counts], dtype=np.int64)
+    costs *= np.repeat(np.array(a, dtype=np.int64), sizes)
+    tilts = np.array([j for i, _ in sides for j in laws[i].grid.indices], dtype=np.int64)
+    costs += tilts * np.repeat(np.array(b, dtype=np.int64), sizes)
+    starts = np.cumsum(sizes) - np.array(sizes)
+    costs -= np.repeat(np.minimum.reduceat(costs, starts), sizes)
+    drawn = iter(flip_many(costs, sizes, units, entropy))
+    return [tuple(next(drawn) for _ in law.outside) for law in laws]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RadiusRanks(_Radii):
+    """For each target t, a radius around a public centre with about t records outside.
+
+    A radius r has score -(epsilon/2) |#{records outside r} - t| - tilt j(r); the exponential
+    mechanism chooses one for each target, independently given the data.
+
+    Sensitivity contract: a record changes every count, and so every |count - t|, by at most 1:
+    each target costs ``epsilon``, together they cost their number times ``epsilon`` (basic
+    composition). The tilt does not depend on the data; it keeps the unpopulated wide radii from
+    outweighing the right ones.
+
+    Parameters
+    ----------
+    distances : sorted int64 array
+        Distances of the records from the centre (secret).
+    centre : int
+        Released.
+    grid : RadiusGrid
+    targets : tuple of int
+        Wanted numbers of records outside.
+    tilts : tuple of Fraction
+        For each target, the prior cost of one index of the grid.
+    epsilon : Fraction
+        Cost of one target.
+
+    Notes
+    -----
+    The outcome is the tuple of the chosen positions in ``grid.radii``, one a target.
+    """
+
+    distances: Integers = field(repr=False, metadata=SECRET)
+    centre: int
+    grid: RadiusGrid
+    targets: tuple[int, ...]
+    tilts: tuple[Fraction, ...]
+    epsilon: Fraction
+
+    def over(self, q: Integers) -> RadiusRanks:
+        """Build the same law for these records (lattice integers, any order)."""
+        return replace(self, distances=np.sort(np.abs(q - self.centre)))
+
+    @property
+    def event(self) -> Event:
+        """All targets together."""
+        return Pure(self.epsilon * len(self.targets))
+
+    def factors(self) -> tuple[RadiusRanks, ...]:
+        return tuple(
+            replace(self, targets=(target,), tilts=(tilt,))
+            for target, tilt in zip(self.targets, self.tilts, strict=True)
+        )
+
+    def _choices(self) -> Iterator[tuple[list[int], int]]:
+        radii = np.array(self.grid.radii, dtype=np.int64)
+        outside = len(self.distances) - np.searchsorted(self.distances, radii, side="right")
+        for target, tilt in zip(self.targets, self.tilts, strict=True):
+            unit = math.lcm(2 * self.epsilon.denominator, tilt.denominator)
+            a, b = int(self.epsilon / 2 * unit), int(tilt * unit)
+            costs = [
+                a * abs(count - target) + b * j
+                for count, j in zip(outside.tolist(), self.grid.indices, strict=True)
+            ]
+            yield _above_least(costs), unit
+
+
+def _above_least(costs: list[int]) -> list[int]:
+    least = min(costs)
+    return [cost - least for cost in costs]
+
+
+@functools.cache
+def quadrature(nodes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Gauss-Legendre nodes and weights on [-1, 1]."""
+    points, weights = np.polynomial.legendre.leggauss(nodes)
+    return points, weights
