@@ -12,7 +12,8 @@ from benchmarks.kinds import Floats
 from benchmarks.methods import CachedReader
 from benchmarks.quantiles import answers
 from benchmarks.targets import Target
-from modicum import Request
+from modicum import Query
+from modicum.release import Release
 from modicum.status import USABLE
 
 __all__ = ["FAR", "Ask", "Outcomes", "Seen", "far_target", "low", "released"]
@@ -30,11 +31,11 @@ class Seen(NamedTuple):
     code: str
 
 
-Ask = Callable[[Request, Floats, str], Seen]
+Ask = Callable[[Query, Floats, str], Seen]
 """Answers a question of some data with randomness from a seed."""
 
 
-def released(question: Request, x: Floats, seed: str) -> Seen:
+def released(question: Query[Release], x: Floats, seed: str) -> Seen:
     """Release once."""
     (answer,) = answers(question, CachedReader(x), seed, 1)
     lower, upper = answer.evidence.interval(0.95, 3)

@@ -48,7 +48,7 @@ class Cell:
 
 
 def answers(
-    question: modicum.Request, reader: CachedReader, seed: str, releases: int
+    question: modicum.Query, reader: CachedReader, seed: str, releases: int
 ) -> list[Answer]:
     """Release several times; summaries of the data are read once."""
     entropy = SeededEntropy(seed)

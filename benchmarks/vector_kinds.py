@@ -70,7 +70,7 @@ KINDS = (
 )
 
 
-def released(question: request.ArrayRequest, x: Floats, seed: str) -> ArrayAnswer:
+def released(question: request.Query, x: Floats, seed: str) -> ArrayAnswer:
     """One answer with randomness from a seed."""
     reader, entropy = TableReader(open_source(x)), SeededEntropy(seed)
     walk = run({"a": question}, reader, unit=Unit(), charge=lambda: None, entropy=entropy)["a"]

@@ -22,12 +22,14 @@ from benchmarks.vector_baselines import BASELINES
 from benchmarks.vector_kinds import kinds
 from benchmarks.vector_kinds import released as answered
 from modicum import request
+from modicum.array_release import ArrayRelease
 from modicum.exact.entropy import SeededEntropy
 from modicum.frames.base import open_source
 from modicum.frames.persons import TableReader
 from modicum.privacy.unit import Unit
+from modicum.release import Release
 from modicum.runners.live import run
-from modicum.runners.request import ArrayRequest, Request
+from modicum.runners.request import Query
 
 __all__ = ["FULL", "QUICK", "Effort", "vectors"]
 
@@ -122,7 +124,7 @@ SETTINGS = (
 )
 
 
-def released(question: ArrayRequest, x: Floats, seed: str) -> Floats:
+def released(question: Query[ArrayRelease], x: Floats, seed: str) -> Floats:
     """One release with randomness from a seed."""
     return np.array([float(value) for value in answered(question, x, seed).values])
 
@@ -234,7 +236,7 @@ def pure(effort: Effort) -> tuple[str, float]:
     return "In pure ε, values within ±1e9:\n\n" + table(header, rows), worst
 
 
-def number(question: Request, x: Floats, seed: str) -> float:
+def number(question: Query[Release], x: Floats, seed: str) -> float:
     """One release of one number."""
     entropy = SeededEntropy(seed)
     reader = TableReader(open_source(x))

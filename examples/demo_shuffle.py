@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.error import HTTPError
-from urllib.request import Request, urlopen
+from urllib.request import Query, urlopen
 
 import numpy as np
 
@@ -127,7 +127,7 @@ KINDS = {
 
 
 def ask(port: int, path: str, body: bytes | None = None) -> bytes:
-    with urlopen(Request(f"http://{HOST}:{port}{path}", data=body), timeout=60) as answer:
+    with urlopen(Query(f"http://{HOST}:{port}{path}", data=body), timeout=60) as answer:
         return answer.read()
 
 

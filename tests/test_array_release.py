@@ -13,7 +13,7 @@ import modicum as mo
 from modicum import request as ask
 from modicum.array_release import ArrayAnswer, Axis, Intervals
 from modicum.exact.entropy import SeededEntropy
-from modicum.runners.request import ArrayRequest
+from modicum.runners.request import Query
 from modicum.status import OK
 
 DATA = np.random.default_rng(1).lognormal(10, 1, 30_000)
@@ -186,7 +186,7 @@ def test_a_coarse_step_is_told() -> None:
 def test_kinds_of_release_go_together() -> None:
     curator = mo.Curator(DATA, budget=mo.pure(3), entropy=SeededEntropy("t"))
     asked = ask.quantiles(q=QS, within=WITHIN, epsilon=1)
-    assert isinstance(asked, ArrayRequest)
+    assert isinstance(asked, Query)
     found = curator.together(
         spread=asked,
         typical=ask.mean(within=WITHIN, epsilon=1),
@@ -213,5 +213,5 @@ def test_groups_are_asked_for_one_number() -> None:
 def test_functions_are_documented_as_what_they_return() -> None:
     for function in (mo.quantiles, mo.Curator.quantiles):
         assert "ArrayRelease\n    Guarantee: " in function.__doc__
-        assert "Request" not in function.__doc__
+        assert "Query" not in function.__doc__
         assert function.__annotations__ is not None

@@ -79,12 +79,11 @@ if TYPE_CHECKING:
     from modicum.privacy.ledger.book import Ledger
     from modicum.privacy.unit import Unit, unit_of
     from modicum.release import Interval, Release
-    from modicum.request import ArrayRequest, Request
+    from modicum.request import Query
 
 __all__ = [
     "AccessDenied",
     "ArrayRelease",
-    "ArrayRequest",
     "Boundaries",
     "Budget",
     "BudgetExceeded",
@@ -102,8 +101,8 @@ __all__ = [
     "MissingColumn",
     "ModicumError",
     "ModicumWarning",
+    "Query",
     "Release",
-    "Request",
     "Score",
     "Sensitivities",
     "SourceError",
@@ -219,7 +218,7 @@ _HOMES = {
     "modicum.privacy.ledger.book": {"Ledger"},
     "modicum.privacy.unit": {"Unit", "unit_of"},
     "modicum.release": {"Interval", "Release"},
-    "modicum.request": {"ArrayRequest", "Request"},
+    "modicum.request": {"Query"},
 }
 
 

@@ -26,10 +26,10 @@ from modicum.privacy.event import Approximate
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit
 from modicum.recording import recorded
-from modicum.release import Entry, Record, plain
+from modicum.release import Entry, Record, Release, plain
 from modicum.runners.groups import run_groups
 from modicum.runners.live import run
-from modicum.runners.request import Question, Request
+from modicum.runners.request import Query
 from modicum.runners.walk import Walk
 
 __all__ = ["Curator"]
@@ -39,7 +39,7 @@ R = TypeVar("R", bound=Record)
 Table = Any  # anything open_source accepts; engines are never imported here
 
 
-def _method(question: Callable[P, Question[R]]) -> Callable[Concatenate[Curator, P], R]:
+def _method(question: Callable[P, Query[R]]) -> Callable[Concatenate[Curator, P], R]:
     """Turn a request builder into a method of the curator with the same arguments."""
 
     def method(self: Curator, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -178,16 +178,16 @@ class Curator:
         keyed.__dict__.update(self.__dict__, _key=checked_key(self._payer, key))
         return keyed
 
-    def run(self, request: Question[R]) -> R:
+    def run(self, request: Query[R]) -> R:
         """Answer one request made with :mod:`modicum.request`."""
         return self.together(answer=request)["answer"]
 
-    def together(self, **requests: Question[R]) -> Mapping[str, R]:
+    def together(self, **requests: Query[R]) -> Mapping[str, R]:
         """Answer several requests in the passes of the slowest one.
 
         Parameters
         ----------
-        **requests : Request or ArrayRequest
+        **requests : Query[Release] or Query
             Name each question: ``together(income=modicum.request.mean("income", ...))``.
 
         Returns
@@ -294,7 +294,7 @@ class Curator:
         if max_groups is not None:
             unit = unit.in_groups(max(1, min(max_groups, len(chosen))))  # keys are public by now
 
-        def answer(requests: Mapping[str, Request]) -> Mapping[str, GroupedRelease]:
+        def answer(requests: Mapping[str, Query[Release]]) -> Mapping[str, GroupedRelease]:
             return self._answer_groups(by, chosen, selection, unit, requests)
 
         return GroupBy(by, chosen, selection, answer)
@@ -323,7 +323,7 @@ class Curator:
         keys: tuple[Hashable, ...],
         selection: Entry | None,
         unit: Unit,
-        requests: Mapping[str, Request],
+        requests: Mapping[str, Query[Release]],
     ) -> Mapping[str, GroupedRelease]:
         with self._paying(requests, unit, by=by, keys=[repr(key) for key in keys]) as bill:
             done: Mapping[str, GroupedRelease] | None = bill.done
@@ -359,7 +359,7 @@ class Curator:
 
     @contextmanager
     def _paying(
-        self, requests: Mapping[str, Question[Any]], unit: Unit, **more: object
+        self, requests: Mapping[str, Query[Any]], unit: Unit, **more: object
     ) -> Iterator[Bill]:
         """Check requests, and hold the lock while they are answered; yield the bill for all."""
         if not requests:
@@ -372,7 +372,7 @@ class Curator:
                 check_column(self._source, request.place, request.lattice)
             yield bill
 
-    def _release(self, question: Question[R], walk: Walk, unit: Unit, bill: Bill) -> R:
+    def _release(self, question: Query[R], walk: Walk, unit: Unit, bill: Bill) -> R:
         return recorded(question, walk, self._source, unit, bill.account, self._entropy)
 
     def _check_process(self) -> None:

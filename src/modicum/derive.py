@@ -5,16 +5,16 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from modicum.errors import WrongCall
 from modicum.hints import did_you_mean
 from modicum.release import Record
-from modicum.runners.request import Question
+from modicum.runners.request import Query
 
 __all__ = ["asked", "dressed", "released_as"]
 
-Q = TypeVar("Q", bound=Question[Any])
+Q = TypeVar("Q", bound=Query[Any])
 
 _ELSEWHERE = {
     "bounds": "give within=, any safe public range such as (-1e9, 1e9); no tight bounds are needed",
@@ -97,15 +97,16 @@ def _example(question: Callable[..., Q], table: str, arguments: tuple[Any, ...])
     return f"{name}({table}{', '.join(values)}, epsilon=1)"
 
 
-def released_as(question: Callable[..., Question[Any]]) -> type[Record]:
+def released_as(question: Callable[..., Query[Any]]) -> type[Record]:
     """Return the kind of release that a builder's questions are answered by."""
-    asked: type[Question[Any]] = get_type_hints(question)["return"]
-    return asked.release
+    (released,) = get_args(get_type_hints(question)["return"])
+    assert isinstance(released, type)
+    return released
 
 
 def dressed(
     function: Callable[..., Any],
-    question: Callable[..., Question[Any]],
+    question: Callable[..., Query[Any]],
     *,
     owner: str | None,
     returns: type,
@@ -126,7 +127,7 @@ def dressed(
     documentation = inspect.cleandoc(question.__doc__ or "").partition("Examples\n--------")[0]
     documentation = documentation.replace("Ask for ", "Release ", 1)
     documentation = re.sub(
-        r"\w*Request\n    Guarantee when answered:",
+        r"Query\n    Guarantee when answered:",
         f"{returns.__name__}\n    Guarantee:",
         documentation,
         count=1,

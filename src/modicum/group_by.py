@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec
 import numpy as np
 
 from modicum import request as ask
+from modicum.array_release import ArrayRelease
 from modicum.derive import asked, dressed
 from modicum.errors import InvalidArgument
 from modicum.grouped import GroupedRelease
 from modicum.hints import no_attribute
 from modicum.privacy.budget import Budget, chosen_budget
 from modicum.privacy.event import Approximate
-from modicum.release import Entry
-from modicum.runners.request import ArrayRequest, Request
+from modicum.release import Entry, Release
+from modicum.runners.request import Query
 
 __all__ = ["GroupBy", "checked_keys", "key_event"]
 
@@ -28,10 +29,12 @@ _ONE_NUMBER = (
     "groups are asked for one number each, and {name} gives several; ask for each of them with a "
     "request of its own"
 )
-Answer = Callable[[Mapping[str, Request]], Mapping[str, GroupedRelease]]
+Answer = Callable[[Mapping[str, Query[Release]]], Mapping[str, GroupedRelease]]
 
 
-def _method(question: Callable[P, Request]) -> Callable[Concatenate[GroupBy, P], GroupedRelease]:
+def _method(
+    question: Callable[P, Query[Release]],
+) -> Callable[Concatenate[GroupBy, P], GroupedRelease]:
     """Turn a request builder into a method with the same arguments."""
 
     def method(self: GroupBy, *args: P.args, **kwargs: P.kwargs) -> GroupedRelease:
@@ -42,7 +45,7 @@ def _method(question: Callable[P, Request]) -> Callable[Concatenate[GroupBy, P],
     return derived
 
 
-def _refused(question: Callable[..., ArrayRequest]) -> Callable[..., NoReturn]:
+def _refused(question: Callable[..., Query[ArrayRelease]]) -> Callable[..., NoReturn]:
     """Say why a question with several numbers has no such method."""
 
     def method(_self: GroupBy, *_: object, **__: object) -> NoReturn:
@@ -103,18 +106,18 @@ class GroupBy:
     covariance, pca = _refused(ask.covariance), _refused(ask.pca)
     linear_regression, vector = _refused(ask.linear_regression), _refused(ask.vector)
 
-    def run(self, request: Request) -> GroupedRelease:
+    def run(self, request: Query[Release]) -> GroupedRelease:
         """Answer one request made with :mod:`modicum.request` for every group."""
         return self.together(answer=request)["answer"]
 
-    def together(self, **requests: Request) -> Mapping[str, GroupedRelease]:
+    def together(self, **requests: Query[Release]) -> Mapping[str, GroupedRelease]:
         """Answer several requests for every group, in the passes of the slowest one.
 
         Parameters, price and errors are those of :meth:`Curator.together`: the sum of the
         requests' prices, once for all groups.
         """
         for name, request in requests.items():
-            if isinstance(request, ArrayRequest):
+            if request.several:
                 message = _ONE_NUMBER.format(name=request.statistic)
                 raise InvalidArgument(f"{name}: {message}")
         return self._answer(requests)

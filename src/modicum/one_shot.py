@@ -19,7 +19,7 @@ from modicum.privacy.unit import Unit, checked_unit
 from modicum.recording import recorded
 from modicum.release import Record
 from modicum.runners.live import run
-from modicum.runners.request import Question
+from modicum.runners.request import Query
 
 __all__ = [
     "OneShot",
@@ -77,7 +77,7 @@ class OneShot(Protocol[P, R_co]):
     ) -> R_co: ...
 
 
-def answered(question: Question[R], table: Table, unit: Unit, account: str) -> R:
+def answered(question: Query[R], table: Table, unit: Unit, account: str) -> R:
     """Answer a question from a table; ``account`` says who counts what it costs."""
     source = open_source(table)
     check_column(source, question.place, question.lattice)
@@ -93,7 +93,7 @@ def answered(question: Question[R], table: Table, unit: Unit, account: str) -> R
     return recorded(requests["answer"], walks["answer"], source, unit, account, SYSTEM)
 
 
-def _one_shot(question: Callable[P, Question[R]], *, example: str) -> OneShot[P, R]:
+def _one_shot(question: Callable[P, Query[R]], *, example: str) -> OneShot[P, R]:
     """Turn a request builder into a function of a table with the same arguments, and more."""
 
     def function(

@@ -17,7 +17,7 @@ from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.ledger.chain import Charge, checked_name
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.release import Record
-from modicum.runners.request import Question
+from modicum.runners.request import Query
 from modicum.stored import from_text, to_text
 from modicum.summaries.base import Columns
 
@@ -228,7 +228,7 @@ def _named(column: str | Columns | None) -> object:
     return column
 
 
-def request_text(requests: Mapping[str, Question[Any]], unit: Unit, **more: object) -> str:
+def request_text(requests: Mapping[str, Query[Any]], unit: Unit, **more: object) -> str:
     """Say what is asked, from public arguments only: the same question, the same text.
 
     A question that is answered for another price has another text, so that a key that was charged
@@ -289,9 +289,7 @@ def price_of(requests: Iterable[object], kind: Kind) -> Budget:
     return sum((each.event.cost(kind) for each in checked), start=Budget(kind, Fraction(0)))
 
 
-def fitted(
-    requests: Mapping[str, Question[R]], source: Source, kind: Kind
-) -> dict[str, Question[R]]:
+def fitted(requests: Mapping[str, Query[R]], source: Source, kind: Kind) -> dict[str, Query[R]]:
     """Return requests as they are answered from a source, and paid from a kind of budget.
 
     Raises
@@ -303,16 +301,16 @@ def fitted(
     return {name: _fitted(each, source, kind) for name, each in requests.items()}
 
 
-def _fitted(request: Question[R], source: Source, kind: Kind) -> Question[R]:
-    if request.columns is None:
+def _fitted(request: Query[R], source: Source, kind: Kind) -> Query[R]:
+    if not isinstance(request.place, Columns):
         return request
-    return request.of_width(width_of(source, request.columns), kind)
+    return request.of_width(width_of(source, request.place), kind)
 
 
-def _checked(requests: Iterable[object]) -> tuple[Question[Any], ...]:
+def _checked(requests: Iterable[object]) -> tuple[Query[Any], ...]:
     checked = []
     for request in requests:
-        if not isinstance(request, Question):
+        if not isinstance(request, Query):
             raise InvalidArgument(
                 "a request must be made with modicum.request, for example "
                 f"modicum.request.mean(...), got {type(request).__name__}"

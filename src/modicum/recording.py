@@ -8,9 +8,8 @@ from modicum.exact.entropy import Entropy
 from modicum.frames.base import Source
 from modicum.privacy.unit import Unit
 from modicum.release import Record
-from modicum.runners.request import Question
+from modicum.runners.request import Query
 from modicum.runners.walk import Walk
-from modicum.summaries.base import Columns
 from modicum.version import VERSION
 
 __all__ = ["recorded"]
@@ -19,13 +18,13 @@ R = TypeVar("R", bound=Record)
 
 
 def recorded(
-    question: Question[R], walk: Walk, source: Source, unit: Unit, account: str, entropy: Entropy
+    question: Query[R], walk: Walk, source: Source, unit: Unit, account: str, entropy: Entropy
 ) -> R:
     """Return what a user gets of a question's walk, with the circumstances of the run."""
     assert walk.answer is not None
     release: R = walk.answer.released(
         statistic=question.statistic,
-        column=_text(question.place),
+        column=question.column,
         event=question.event,
         unit=unit,
         lattice=question.lattice,
@@ -38,10 +37,3 @@ def recorded(
         version=VERSION,
     )
     return release
-
-
-def _text(column: str | Columns | None) -> str | None:
-    """Write several columns in one line."""
-    if isinstance(column, Columns):
-        return None if column.names is None else str(column)
-    return column

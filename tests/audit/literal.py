@@ -19,8 +19,8 @@ from modicum.mechanisms.base import SECRET, Law
 from modicum.mechanisms.exponential import Exponential, Runs, Score
 from modicum.privacy.budget import Budget
 from modicum.privacy.event import Event, Pure
-from modicum.release import Answer
-from modicum.runners.request import Request
+from modicum.release import Answer, Release
+from modicum.runners.request import Query
 from modicum.status import OK
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.subsample import Records
@@ -28,7 +28,7 @@ from modicum.summaries.subsample import Records
 
 def one_draw(
     law_of: Callable[[NDArray[np.int64]], Law], lattice: Lattice, budget: Budget
-) -> Request:
+) -> Query[Release]:
     """An estimator of one draw, from a law of the records."""
 
     def begin(event: Event) -> Steps[Answer]:
@@ -36,7 +36,7 @@ def one_draw(
         yield from draw("outcome", law_of(records.all()))
         return Answer(Fraction(0), None, OK)
 
-    return Request("test", "one draw", None, lattice, budget, begin)
+    return Query("test", "one draw", None, lattice, budget, begin)
 
 
 @dataclass(frozen=True, slots=True)

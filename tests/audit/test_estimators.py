@@ -11,7 +11,7 @@ from modicum import audit
 from modicum import request as ask
 from modicum.audit.pairs import Remembered
 from modicum.estimators import search
-from modicum.estimators.registry import REGISTRY, find_array_row, find_row
+from modicum.estimators.registry import REGISTRY, find_row
 from modicum.privacy.budget import approx, pure
 from modicum.privacy.event import event_of
 from modicum.runners.replay import Run, replay
@@ -305,7 +305,7 @@ ARRAYS = {
 
 def coarse(request):
     """The same with few points of an integer: all outcomes of the nested law can be listed."""
-    row = find_array_row(request.statistic, request.method)
+    row = find_row(request.statistic, request.method)
     options = next(o for o in row.options if hasattr(o, "fine"))
     return row.request(None, request.lattice, request.budget, options)
 
@@ -325,7 +325,7 @@ def test_several_numbers_keep_their_claim(name) -> None:
 def test_the_joint_law_of_quantiles_keeps_its_claim(price) -> None:
     """A noisy number of records that is just large enough for it."""
     request = ask.quantiles(q=[0.25, 0.75], **NARROW, **price)
-    row = find_array_row(request.statistic, request.method)
+    row = find_row(request.statistic, request.method)
     halves = replace(row.options[1], qs=(Fraction(1, 3), Fraction(3, 5)))
     request = row.request(None, request.lattice, request.budget, halves)
     many = (-8,) * 11 + (1,) * 8 + (8,) * 12
@@ -340,7 +340,7 @@ def test_the_joint_law_of_quantiles_keeps_its_claim(price) -> None:
 def test_a_range_that_is_stretched_around_the_bulk_is_paid_for(price) -> None:
     """Around the middle, and around an end of the range, which then has two octaves."""
     request = ask.quantiles(q=["1/3", "0.6"], **NARROW, **price, level=None)
-    row = find_array_row(request.statistic, request.method)
+    row = find_row(request.statistic, request.method)
     request = row.request(None, request.lattice, request.budget, row.options[1])  # no parts
     many = (-8,) * 11 + (1,) * 8 + (8,) * 12
     pairs = [((), (1,)), ((8,), (8, 8)), ((-8, 1, 8), (-8, 1, 8, 8)), (many, (*many, 8))]
@@ -443,7 +443,7 @@ def test_scenarios_cover_every_kind_of_range() -> None:
 
 
 def test_cuts_of_a_scenario_are_in_its_range() -> None:
-    for request in audit.scenarios(find_array_row("histogram", "noisy")):
+    for request in audit.scenarios(find_row("histogram", "noisy")):
         finite = [cut for cut in request.options.cuts if math.isfinite(cut)]
         assert finite == sorted(set(finite))
         assert request.lattice.value(request.lattice.first) < finite[0]

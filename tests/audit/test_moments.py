@@ -14,8 +14,8 @@ from modicum.mechanisms.additive import laplace
 from modicum.mechanisms.grids import IntervalGrid
 from modicum.privacy.budget import pure
 from modicum.privacy.event import Event
-from modicum.release import Answer
-from modicum.runners.request import Request
+from modicum.release import Answer, Release
+from modicum.runners.request import Query
 from modicum.status import OK
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries import second_moments
@@ -106,7 +106,7 @@ FRAME = Frame((0, 0), (3, 3))
 GAUGE = Gauge("l1", Weights(count=1, mean=1, square=1, product=1))
 
 
-def one_release(bound: int, reduction: object, frame_of=None) -> Request:
+def one_release(bound: int, reduction: object, frame_of=None) -> Query[Release]:
     """Products of rows with noise for a bound on their size."""
 
     def begin(event: Event) -> Steps[Answer]:
@@ -120,7 +120,7 @@ def one_release(bound: int, reduction: object, frame_of=None) -> Request:
         yield from draw("products", law)
         return Answer(Fraction(0), None, OK)
 
-    return Request("test", "products", None, LATTICE, pure(1), begin, columns=Columns())
+    return Query("test", "products", Columns(), LATTICE, pure(1), begin)
 
 
 def test_products_use_all_of_a_price() -> None:
@@ -201,7 +201,7 @@ def test_a_change_of_a_row_costs_twice() -> None:
         yield from draw("products", law)
         return Answer(Fraction(0), None, OK)
 
-    asked = Request("test", "products", None, LATTICE, pure(1), begin, columns=Columns())
+    asked = Query("test", "products", Columns(), LATTICE, pure(1), begin)
     changed = (np.array([[8.0, 8.0]]), np.array([[-8.0, -8.0]]))
     report = audit.joint_loss(asked, *changed, widths=(1,))
     assert 1.9 < report.worst <= 2.0
@@ -222,7 +222,7 @@ def test_the_true_number_of_rows_in_a_schedule_leaks() -> None:
                 return Answer(Fraction(count.count), None, OK)
             sent = yield step
 
-    asked = Request("test", "count", None, LATTICE, pure(1), begin, columns=Columns())
+    asked = Query("test", "count", Columns(), LATTICE, pure(1), begin)
     report = audit.check(asked, pairs(1), widths=WIDTHS)
     assert report.leak is not None
 

@@ -16,7 +16,6 @@ from modicum import audit
 from modicum.audit.trail import Family
 from modicum.estimators.options.ranks import FINE
 from modicum.estimators.registry import REGISTRY
-from modicum.estimators.vector_row import VectorRow
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive, laplace
@@ -24,7 +23,7 @@ from modicum.mechanisms.base import Law
 from modicum.privacy.budget import Budget, pure, zcdp
 from modicum.privacy.event import Event
 from modicum.release import Answer
-from modicum.runners.request import Question, Request
+from modicum.runners.request import Query
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.sums import Count
 from modicum.summaries.vectors import BOUND
@@ -57,7 +56,7 @@ TABLES = (
 
 def data_for(row: Any) -> tuple[np.ndarray, ...]:
     """Columns, or tables of as many columns as a row's statistic wants."""
-    if not isinstance(row, VectorRow):
+    if not row.of_rows:
         return COLUMNS
     statistic = getattr(row.options[0], "statistic", None)
     return tuple(table[:, : getattr(statistic, "columns", 3)] for table in TABLES)
@@ -92,7 +91,7 @@ def walk(
 
 
 def walk_all(
-    request: Question[Any],
+    request: Query[Any],
     data: Sequence[np.ndarray],
     *,
     counts: Sequence[int] = COUNTS,
@@ -110,7 +109,7 @@ def walk_all(
     return labels
 
 
-def requests_of(row: Any, budgets: Sequence[Budget], lattice: Lattice) -> list[Question[Any]]:
+def requests_of(row: Any, budgets: Sequence[Budget], lattice: Lattice) -> list[Query[Any]]:
     """One for each budget and option; points of the lattice are cut as finely as in real runs."""
     options = [replace(o, fine=FINE) if hasattr(o, "fine") else o for o in row.options]
     within = lattice if row.needs_range else None
@@ -175,7 +174,7 @@ def test_a_thousandth_of_the_true_count_is_found() -> None:
         yield from draw("first records", law)
         return Answer(Fraction(noisy), None, "ok")
 
-    request = Request("test", "by size", None, LATTICE, pure(1), begin)
+    request = Query("test", "by size", None, LATTICE, pure(1), begin)
     assert audit.check(request).passed
     leak, _ = walk(Family.of(request, COLUMNS), 700, 0, {})
     assert leak is not None

@@ -14,8 +14,8 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import laplace
 from modicum.privacy.budget import pure
 from modicum.privacy.event import Event
-from modicum.release import Answer
-from modicum.runners.request import Request
+from modicum.release import Answer, Release
+from modicum.runners.request import Query
 from modicum.status import OK, Status
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.sums import ClippedSum, Count
@@ -25,8 +25,8 @@ DATA = [(), (1.0,), (1.0, 1.0)]
 ONE = Fraction(1)
 
 
-def request(begin: Callable[[Event], Steps[Answer]]) -> Request:
-    return Request("test", "leaky", None, LATTICE, pure(1), begin)
+def request(begin: Callable[[Event], Steps[Answer]]) -> Query[Release]:
+    return Query("test", "leaky", None, LATTICE, pure(1), begin)
 
 
 def counted() -> Steps[int]:

@@ -14,9 +14,9 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import gaussian, laplace
 from modicum.privacy.budget import pure, zcdp
 from modicum.privacy.event import Event, Pure, event_of
-from modicum.release import Answer
+from modicum.release import Answer, Release
 from modicum.runners.replay import replay
-from modicum.runners.request import Request
+from modicum.runners.request import Query
 from modicum.status import OK
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.sums import Count
@@ -24,7 +24,7 @@ from modicum.summaries.sums import Count
 LATTICE = Lattice(-4.0, 4.0, 1.0)
 
 
-def densities(request: Request, data: tuple[float, ...], outcomes: list[object]) -> float:
+def densities(request: Query[Release], data: tuple[float, ...], outcomes: list[object]) -> float:
     return replay(request, event_of(request.budget), Remembered(data), outcomes).log_density
 
 
@@ -39,7 +39,7 @@ def densities(request: Request, data: tuple[float, ...], outcomes: list[object])
         ask.count(epsilon=1),
     ],
 )
-def test_the_worst_loss_is_that_of_two_replays(request_: Request) -> None:
+def test_the_worst_loss_is_that_of_two_replays(request_: Query[Release]) -> None:
     report = audit.check(request_, audit.neighbours((-8, 2), 2))
     outcomes = [outcome for _, outcome in report.where.draws]
     joint = [
@@ -91,21 +91,19 @@ def overdrawn(event: Event) -> Steps[Answer]:
 
 
 def test_forced_counts_reach_the_branches_for_large_data() -> None:
-    good = audit.check(Request("test", "two draws", None, None, pure(1), two_draws))
+    good = audit.check(Query("test", "two draws", None, None, pure(1), two_draws))
     assert good.passed
     assert good.used == pytest.approx(1)
-    bad = audit.check(Request("test", "understated", None, None, pure(1), understated))
+    bad = audit.check(Query("test", "understated", None, None, pure(1), understated))
     # At a count of 1e9 the log densities, near 1e9, leave a margin of about 1e-4.
     assert bad.worst == pytest.approx(1.5, abs=1e-3)
     assert dict(bad.where.draws)["count"] == (10**9,)
-    missed = audit.check(
-        Request("test", "understated", None, None, pure(1), understated), values={}
-    )
+    missed = audit.check(Query("test", "understated", None, None, pure(1), understated), values={})
     assert missed.passed
 
 
 def test_draws_that_cost_more_than_the_claim_fail() -> None:
-    report = audit.check(Request("test", "overdrawn", None, None, zcdp(1), overdrawn))
+    report = audit.check(Query("test", "overdrawn", None, None, zcdp(1), overdrawn))
     assert report.drawn == Fraction(3, 2)
     assert report.worst < 0.1
     assert not report.passed

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 import modicum as mo
 from modicum.estimators.registry import REGISTRY
-from modicum.estimators.vector_row import VectorRow
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 
@@ -54,7 +53,7 @@ class Case:
         row, budget = self.row, PRICES[self.price]
         lattice = Lattice.within(WITHIN[self.table]) if row.needs_range else None
         request = row.request(None, lattice, budget, row.options[self.option])
-        several = isinstance(row, VectorRow) and row.statistic != "vector"
+        several = row.of_rows and row.statistic != "vector"
         curator = mo.Curator(
             data if several else data[:, 0].copy(),
             budget=budget,

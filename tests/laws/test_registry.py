@@ -14,17 +14,18 @@ from modicum.audit.pairs import Remembered
 from modicum.estimators.covariance import ComponentsOption
 from modicum.estimators.options import BinsOption, CutsOption, Options
 from modicum.estimators.own_vector import MeanOfRange
-from modicum.estimators.registry import REGISTRY, ArrayRow, Row
+from modicum.estimators.registry import REGISTRY
+from modicum.estimators.row import Row
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.privacy.accountant import total
 from modicum.privacy.budget import Budget, approx, pure, zcdp
 from modicum.privacy.event import event_of
 from modicum.privacy.unit import Unit
-from modicum.release import Answer
+from modicum.release import Answer, Release
 from modicum.runners.live import run
 from modicum.runners.replay import Run
-from modicum.runners.request import ArrayRequest, Request
+from modicum.runners.request import Query
 from modicum.runners.walk import Walk
 
 PRICES = {"pure": pure("1.1"), "zcdp": zcdp("0.3"), "approx": approx("1.1", "1e-6")}
@@ -52,17 +53,17 @@ DATA = {
 
 
 def request_for(
-    row: Row | ArrayRow,
+    row: Row,
     kind: str,
     option: Options,
     lattice: Lattice | None = None,
     price: Budget | None = None,
-) -> Request | ArrayRequest:
+) -> Query[Any]:
     lattice = lattice or Lattice.within((-1000, 1000), 2.0**-10)
     return row.request(None, lattice if row.needs_range else None, price or PRICES[kind], option)
 
 
-def walk(request: Request, data: Any, seed: object, unit: Unit | None = None) -> Walk:
+def walk(request: Query[Release], data: Any, seed: object, unit: Unit | None = None) -> Walk:
     return run(
         {"answer": request},
         Remembered(data),

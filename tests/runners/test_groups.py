@@ -14,7 +14,7 @@ from modicum.privacy.unit import Unit
 from modicum.release import Answer
 from modicum.runners.groups import run_groups
 from modicum.runners.live import run
-from modicum.runners.request import Request
+from modicum.runners.request import Query
 from modicum.status import OK
 from modicum.steps import Ask, draw, need
 from modicum.summaries.sums import Count
@@ -102,7 +102,7 @@ def test_a_pass_reads_only_the_groups_that_still_wait() -> None:
             yield from need(Ask(None, request.sum(within=WITHIN, epsilon=1).lattice, Count()))
         return Answer(Fraction(first.count), None, OK)
 
-    probe = Request("probe", "probe", None, None, request.count(epsilon=1).budget, steps)
+    probe = Query("probe", "probe", None, None, request.count(epsilon=1).budget, steps)
     walks, diary = run_all({"a": probe})
     assert [entry for entry in diary if isinstance(entry, set)] == [{0, 1, 2, 3}, {0, 3}]
     assert [each["a"].answer.value for each in walks] == [len(x) for x in GROUPS]
@@ -166,6 +166,6 @@ def test_a_draw_beyond_the_allowance_is_refused_before_it_happens() -> None:
         yield from draw("too much", laplace((3,), l1=1, epsilon=event.epsilon * 2))
         raise AssertionError("drawn")
 
-    probe = Request("probe", "probe", None, None, request.count(epsilon=1).budget, steps)
+    probe = Query("probe", "probe", None, None, request.count(epsilon=1).budget, steps)
     with pytest.raises(AssertionError, match="would cost more"):
         run_all({"a": probe})

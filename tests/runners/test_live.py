@@ -14,9 +14,9 @@ from modicum.mechanisms.additive import laplace
 from modicum.privacy.budget import pure
 from modicum.privacy.event import Pure
 from modicum.privacy.unit import Unit
-from modicum.release import Answer
+from modicum.release import Answer, Release
 from modicum.runners.live import run
-from modicum.runners.request import Request
+from modicum.runners.request import Query
 from modicum.status import OK
 from modicum.steps import Ask, draw, need
 from modicum.summaries.sums import ClippedSum, Count
@@ -114,8 +114,8 @@ def test_runs_are_reproducible_with_a_seed() -> None:
     assert values() == values()
 
 
-def asking(steps) -> Request:
-    return Request("probe", "probe", None, None, pure(1), steps)
+def asking(steps) -> Query[Release]:
+    return Query("probe", "probe", None, None, pure(1), steps)
 
 
 def test_a_draw_beyond_the_charge_is_refused() -> None:

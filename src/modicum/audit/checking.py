@@ -13,10 +13,10 @@ from modicum.audit.trail import Family
 from modicum.audit.tree import COUNTS, Search, explore
 from modicum.errors import InvalidArgument
 from modicum.estimators.options import CutsOption, Options
-from modicum.estimators.registry import ArrayRow, Row
+from modicum.estimators.row import Row
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Kind, approx, pure, zcdp
-from modicum.runners.request import Question
+from modicum.runners.request import Query
 
 __all__ = ["COUNTS", "check", "check_row", "joint_loss", "scenarios"]
 
@@ -33,7 +33,7 @@ _RANGES = (
 
 
 def check(
-    request: Question[Any],
+    request: Query[Any],
     pairs: Iterable[Pair] | None = None,
     *,
     values: Mapping[str, Sequence[Any]] | None = None,
@@ -46,7 +46,7 @@ def check(
 
     Parameters
     ----------
-    request : Question
+    request : Query
         Made with :mod:`modicum.request`, or your own around a generator of steps.
     pairs : iterable of pairs, optional
         Neighbouring data sets: tuples of numbers, or anything :func:`modicum.mean` reads. By
@@ -96,7 +96,7 @@ def check(
 
 
 def joint_loss(
-    request: Question[Any],
+    request: Query[Any],
     data: Any,
     neighbour: Any,
     *,
@@ -117,9 +117,7 @@ def joint_loss(
     return check(request, [(data, neighbour)], values=values, widths=widths)
 
 
-def check_row(
-    row: Row[Any] | ArrayRow[Any], *, widths: Sequence[int] = _WIDTHS
-) -> tuple[AuditReport, ...]:
+def check_row(row: Row[Any, Any], *, widths: Sequence[int] = _WIDTHS) -> tuple[AuditReport, ...]:
     """Check a row of the registry with every budget and option that it accepts.
 
     Examples
@@ -132,7 +130,7 @@ def check_row(
     return tuple(check(request, widths=widths) for request in scenarios(row))
 
 
-def scenarios(row: Row[Any] | ArrayRow[Any]) -> Iterator[Question[Any]]:
+def scenarios(row: Row[Any, Any]) -> Iterator[Query[Any]]:
     """Yield small requests of a row: each kind of budget, each option, each kind of range.
 
     The ranges are one about zero, one above it, one below it and one with zero near to an end;

@@ -14,7 +14,7 @@ from modicum.frames.base import Source, open_source
 from modicum.frames.reader import check_columns, read
 from modicum.paying import fitted
 from modicum.release import Record
-from modicum.runners.request import Question
+from modicum.runners.request import Query
 from modicum.steps import Ask
 from modicum.summaries.base import Columns
 
@@ -94,7 +94,7 @@ class Remembered:
         else:
             self._source.check(column)
 
-    def fitted(self, question: Question[R]) -> Question[R]:
+    def fitted(self, question: Query[R]) -> Query[R]:
         """Return a question as the live runner would answer it."""
         return fitted({"audit": question}, self._source, question.budget.kind)["audit"]
 

@@ -17,7 +17,7 @@ from modicum.privacy.event import Event
 from modicum.release import Finding
 from modicum.runners.live import Reader
 from modicum.runners.replay import Replayed, Run, replay
-from modicum.runners.request import Question
+from modicum.runners.request import Query
 
 __all__ = ["Draws", "Family", "leaks"]
 
@@ -42,13 +42,13 @@ T = TypeVar("T")
 class Family:
     """Data sets on which one request runs with the same outcomes."""
 
-    request: Question[Any]
+    request: Query[Any]
     event: Event
     data: tuple[Any, ...]
     readers: tuple[Reader, ...]
 
     @classmethod
-    def of(cls, request: Question[Any], data: Sequence[Any]) -> Family:
+    def of(cls, request: Query[Any], data: Sequence[Any]) -> Family:
         """Open data sets for a request; columns are checked as in a real run."""
         if not data:
             raise InvalidArgument("an audit needs at least one data set")
@@ -141,12 +141,12 @@ def _named(entry: object) -> str:
     return "nothing" if entry is None else repr(entry)
 
 
-def leaks(request: Question[Any], data: Sequence[Any], outcomes: Sequence[Any]) -> Leak | None:
+def leaks(request: Query[Any], data: Sequence[Any], outcomes: Sequence[Any]) -> Leak | None:
     """Find the first thing that shows which data set is behind a run with these outcomes.
 
     Parameters
     ----------
-    request : Question
+    request : Query
         Made with :mod:`modicum.request`, or your own around a generator of steps.
     data : sequence of data sets
         Tuples of numbers, or anything :func:`modicum.mean` reads. They need not be neighbours.

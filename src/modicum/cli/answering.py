@@ -18,13 +18,13 @@ from modicum.grouped import GroupedRelease
 from modicum.privacy.budget import Budget, approx
 from modicum.privacy.event import event_of
 from modicum.release import Release
-from modicum.runners.request import ArrayRequest, Request
+from modicum.runners.request import Query
 
 __all__ = ["released", "shown"]
 
 
 def released(
-    arguments: argparse.Namespace, question: Callable[[Budget], Request | ArrayRequest]
+    arguments: argparse.Namespace, question: Callable[[Budget], Query[Any]]
 ) -> Release | ArrayRelease | GroupedRelease:
     """Answer a question from the file. Every argument is checked before it is read."""
     price = chosen_price(arguments)
@@ -32,7 +32,7 @@ def released(
         raise InvalidArgument("a price is needed: --epsilon or --rho, for example --epsilon 1")
     request = question(price)
     # A verb whose answer is an array has no options for groups.
-    grouped = not isinstance(request, ArrayRequest)
+    grouped = not request.several
     keys = _chosen_keys(arguments) if grouped else []
     source = opened(arguments)
     unit = chosen_unit(arguments)
@@ -48,11 +48,8 @@ def released(
             options["keys"] = [read(key) for key in keys]
     curator, counted = paying_curator(arguments, source, unit if said else None, price)
     account = "not counted against any budget"
-    if isinstance(request, ArrayRequest):
-        several = curator.run(request)
-        return several if counted else replace(several, account=account)
     if not options:
-        release = curator.run(request)
+        release: Release | ArrayRelease = curator.run(request)
         return release if counted else replace(release, account=account)
     groups = curator.group_by(arguments.by, **options).run(request)
     return groups if counted else groups.under(account)

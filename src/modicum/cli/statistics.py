@@ -34,12 +34,13 @@ from modicum.cli.options import (
 )
 from modicum.cli.output import Output
 from modicum.errors import InvalidArgument
-from modicum.estimators.registry import REGISTRY, ArrayRow, Row
+from modicum.estimators.registry import REGISTRY
+from modicum.estimators.row import Row
 from modicum.plan.card import with_article
 from modicum.plan.column import ShapeName
 from modicum.plan.statistics import find_words
 from modicum.privacy.budget import Budget
-from modicum.runners.request import ArrayRequest, Request
+from modicum.runners.request import Query
 
 __all__ = ["add_plans", "add_verbs"]
 
@@ -223,16 +224,14 @@ def _add_verb(verbs: Any, verb: _Verb) -> None:
     )
     add_data(parser, column="?" if verb.name == "count" else None)
     _add_options(parser, verb, parameters)
-    if signature.return_annotation == "Request":
+    if signature.return_annotation == "Query[Release]":
         add_groups(parser)
     add_price(parser)
     add_output(parser, drawn="level" in parameters, tail=verb.tail)
 
-    def asked(arguments: argparse.Namespace, price: Budget) -> Request | ArrayRequest:
+    def asked(arguments: argparse.Namespace, price: Budget) -> Query[Any]:
         of = arguments.column.split(",") if column == "columns" else arguments.column
-        request: Request | ArrayRequest = question(
-            of, budget=price, **_chosen(arguments, parameters)
-        )
+        request: Query[Any] = question(of, budget=price, **_chosen(arguments, parameters))
         return request
 
     def answer(arguments: argparse.Namespace) -> Output:
@@ -307,7 +306,7 @@ def _add_options(parser: argparse.ArgumentParser, verb: _Verb, parameters: Param
             )
 
 
-def _described(row: Row[Any] | ArrayRow[Any]) -> str:
+def _described(row: Row[Any, Any]) -> str:
     only = ", with --rho only" if row.kinds == ("zcdp",) else ""
     return f"{row.method}: {row.summary}{only}"
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from modicum.errors import InvalidArgument
-from modicum.estimators.row import ArrayRow, Row
+from modicum.estimators.row import Row
 from modicum.estimators.rows.distributions import DISTRIBUTIONS
 from modicum.estimators.rows.locations import LOCATIONS
 from modicum.estimators.rows.means import MEANS
@@ -19,11 +19,10 @@ from modicum.estimators.rows.moments import MOMENTS
 from modicum.estimators.rows.ranks import RANKS
 from modicum.estimators.rows.spreads import SPREADS
 from modicum.estimators.rows.vectors import VECTORS
-from modicum.estimators.vector_row import VectorRow
 
-__all__ = ["REGISTRY", "ArrayRow", "Row", "find_array_row", "find_row", "find_vector_row"]
+__all__ = ["REGISTRY", "find_row"]
 
-REGISTRY: tuple[Row[Any] | ArrayRow[Any], ...] = (
+REGISTRY: tuple[Row[Any, Any], ...] = (
     *MEANS,
     *RANKS,
     *SPREADS,
@@ -33,39 +32,19 @@ REGISTRY: tuple[Row[Any] | ArrayRow[Any], ...] = (
     *MOMENTS,
 )
 
-_BY_NAME: Mapping[tuple[str, str], Row[Any] | ArrayRow[Any]] = MappingProxyType(
+_BY_NAME: Mapping[tuple[str, str], Row[Any, Any]] = MappingProxyType(
     {(row.statistic, row.method): row for row in REGISTRY}
 )
 
 
-def find_row(statistic: str, method: str) -> Row[Any]:
-    """Look up a method of a statistic that is one number.
+def find_row(statistic: str, method: str) -> Row[Any, Any]:
+    """Look up a method of a statistic.
 
     Raises
     ------
     InvalidArgument
         If there is no such method.
     """
-    row = _found(statistic, method)
-    assert isinstance(row, Row)
-    return row
-
-
-def find_array_row(statistic: str, method: str) -> ArrayRow[Any]:
-    """Look up a method of a statistic that is several numbers; errors as :func:`find_row`."""
-    row = _found(statistic, method)
-    assert isinstance(row, ArrayRow)
-    return row
-
-
-def find_vector_row(statistic: str, method: str) -> VectorRow[Any]:
-    """Look up a method of a statistic of several columns together; errors as :func:`find_row`."""
-    row = _found(statistic, method)
-    assert isinstance(row, VectorRow)
-    return row
-
-
-def _found(statistic: str, method: str) -> Row[Any] | ArrayRow[Any]:
     row = _BY_NAME.get((statistic, method))
     if row is None:
         known = ", ".join(repr(r.method) for r in REGISTRY if r.statistic == statistic)

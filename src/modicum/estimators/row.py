@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from fractions import Fraction
+from typing import Any, Generic, TypeVar
 
-from modicum.array_release import ArrayRelease
 from modicum.errors import InvalidArgument
 from modicum.estimators.options import Options
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Kind
 from modicum.privacy.event import Event
 from modicum.release import Finding, Record, Release
-from modicum.runners.request import ArrayRequest, Request
+from modicum.runners.request import Query
 from modicum.steps import Steps
+from modicum.summaries.base import Columns
 
-__all__ = ["AnyRow", "ArrayRow", "Row", "ranged"]
+__all__ = ["Row", "ranged"]
 
 Chosen = TypeVar("Chosen", bound=Options)
-R = TypeVar("R", bound=Record)
+R_co = TypeVar("R_co", bound=Record, covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class AnyRow(Generic[Chosen, R]):
+class Row(Generic[Chosen, R_co]):
     """One way to answer one statistic.
 
     Attributes
@@ -41,7 +42,14 @@ class AnyRow(Generic[Chosen, R]):
     summary : str
         One line for lists.
     begin : callable
-        ``begin(column, lattice, event, options)`` starts a run.
+        ``begin(place, lattice, event, options)`` starts a run.
+    release : type of Record
+        What an answer is released as.
+    of_rows : bool
+        Whether it reads rows that are vectors; then ``place`` is :class:`Columns`.
+    turn : Fraction or None
+        Where a budget of (ε, δ) is spent as ρ, see :class:`~modicum.runners.request.Query`.
+        ``None``: nowhere.
     """
 
     statistic: str
@@ -51,17 +59,20 @@ class AnyRow(Generic[Chosen, R]):
     options: tuple[Chosen, ...]
     proof: str
     summary: str
-    begin: Callable[[str | None, Lattice | None, Event, Chosen], Steps[Finding[R]]]
+    begin: Callable[[Any, Lattice | None, Event, Chosen], Steps[Finding[R_co]]]
+    release: type[Record] = Release
+    of_rows: bool = False
+    turn: Fraction | None = None
 
-    def _begin(
-        self, column: str | None, lattice: Lattice | None, budget: Budget, options: Chosen
-    ) -> Callable[[Event], Steps[Finding[R]]]:
-        """Check the budget's kind and the options, and return what starts a run.
+    def request(
+        self, place: str | Columns | None, lattice: Lattice | None, budget: Budget, options: Chosen
+    ) -> Query[R_co]:
+        """Build a checked query.
 
         Raises
         ------
         InvalidArgument
-            If one of them does not fit the method.
+            If the budget's kind or an option does not fit the method.
         """
         where = f"{self.statistic} with method={self.method!r}"
         if budget.kind not in self.kinds:
@@ -69,39 +80,20 @@ class AnyRow(Generic[Chosen, R]):
                 f"{where} takes budgets of kind {' or '.join(self.kinds)}, got {budget.kind!r}"
             )
         options.check(self.options, where)
-
-        return lambda event: self.begin(column, lattice, event, options)
-
-
-@dataclass(frozen=True, slots=True)
-class Row(AnyRow[Chosen, Release]):
-    """One way to answer one statistic with one number; attributes as for :class:`AnyRow`."""
-
-    def request(
-        self, column: str | None, lattice: Lattice | None, budget: Budget, options: Chosen
-    ) -> Request:
-        """Build a checked request.
-
-        Raises
-        ------
-        InvalidArgument
-            If the budget's kind or an option does not fit the method.
-        """
-        begin = self._begin(column, lattice, budget, options)
-        return Request(self.statistic, self.method, column, lattice, budget, begin, options)
-
-
-@dataclass(frozen=True, slots=True)
-class ArrayRow(AnyRow[Chosen, ArrayRelease]):
-    """One way to answer one statistic with several numbers; attributes as for :class:`AnyRow`."""
-
-    def request(
-        self, column: str | None, lattice: Lattice | None, budget: Budget, options: Chosen
-    ) -> ArrayRequest:
-        """Build a checked request; errors as for :meth:`Row.request`."""
-        begin = self._begin(column, lattice, budget, options)
-        names = self.statistic, self.method, column, lattice, budget
-        return ArrayRequest(*names, begin, options, options.ranged)
+        if self.of_rows and not isinstance(place, Columns):
+            place = Columns(None if place is None else (place,))
+        return Query(
+            self.statistic,
+            self.method,
+            place,
+            lattice,
+            budget,
+            lambda event: self.begin(place, lattice, event, options),
+            self.release,
+            options,
+            options.ranged,
+            self.turn,
+        )
 
 
 def ranged(lattice: Lattice | None) -> Lattice:

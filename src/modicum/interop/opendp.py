@@ -17,7 +17,7 @@ from modicum.one_shot import answered
 from modicum.privacy.budget import Budget, Kind
 from modicum.privacy.unit import Unit
 from modicum.release import Record
-from modicum.runners.request import Question
+from modicum.runners.request import Query
 
 __all__ = ["register", "to_opendp"]
 
@@ -33,7 +33,7 @@ Measurement: TypeAlias = Any
 
 
 def to_opendp(
-    question: Question[Any], *, domain: Domain | None = None, metric: Metric | None = None
+    question: Query[Any], *, domain: Domain | None = None, metric: Metric | None = None
 ) -> Measurement:
     """Turn a question into a measurement of OpenDP.
 
@@ -44,7 +44,7 @@ def to_opendp(
 
     Parameters
     ----------
-    question : Request or ArrayRequest
+    question : Query[Release] or Query
         From :mod:`modicum.request`, without a column: the data of a measurement are one vector.
     domain : opendp.mod.Domain, optional
         A ``vector_domain`` of numbers or bools, of any size. Default: float64, NaN included (NaN
@@ -81,12 +81,12 @@ def to_opendp(
     (10.0, True)
     """
     dp = _opendp()
-    if not isinstance(question, Question):
+    if not isinstance(question, Query):
         raise InvalidArgument(
             "question must be made with modicum.request, for example "
             f"modicum.request.mean(...), got {type(question).__name__}"
         )
-    if question.column is not None:
+    if isinstance(question.place, str):
         raise InvalidArgument(
             f"leave out column={question.column!r}: the data of a measurement are one vector"
         )
@@ -138,7 +138,7 @@ def register() -> None:
 def _make_modicum(
     input_domain: Domain,
     input_metric: Metric,
-    question: Callable[[float], Question[Any]],
+    question: Callable[[float], Query[Any]],
     price: float,
 ) -> Measurement:
     if not callable(question):

@@ -19,7 +19,7 @@ from modicum.frames.persons import TableReader
 from modicum.plan.column import is_number, uniform
 from modicum.plan.trial import Trial, trial
 from modicum.privacy.unit import Unit
-from modicum.runners.request import Question
+from modicum.runners.request import Query
 from modicum.steps import Ask
 
 __all__ = [
@@ -201,10 +201,10 @@ class ReleasedRows(NamedTuple):
 
 def columns_trials(
     columns: Columns, error: Callable[[ReleasedRows], float], unit: Unit
-) -> Callable[[Question[Any], int, int], list[Trial]]:
+) -> Callable[[Query[Any], int, int], list[Trial]]:
     """Return what answers questions from rows of such columns."""
 
-    def one(asked: Question[Any], rows: int, number: int) -> Trial:
+    def one(asked: Query[Any], rows: int, number: int) -> Trial:
         assert asked.lattice is not None
         x = columns.rows(rows, SeededEntropy(f"rows {number}"))
         x = np.clip(x, asked.lattice.lo, asked.lattice.hi)

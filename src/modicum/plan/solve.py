@@ -15,11 +15,11 @@ from modicum.errors import InvalidArgument
 from modicum.plan.column import is_number
 from modicum.plan.trial import Trial
 from modicum.privacy.budget import Budget, pure
-from modicum.runners.request import Question
+from modicum.runners.request import Query
 
 __all__ = ["Effort", "Found", "Simulated", "Task", "least_enough", "round_up"]
 
-Simulated = Callable[[Question[Any], int, int], Sequence[Trial]]
+Simulated = Callable[[Query[Any], int, int], Sequence[Trial]]
 
 _CORRECTIONS = 4
 _LARGEST_EPSILON = 100.0
@@ -110,13 +110,13 @@ class Task:
     Attributes
     ----------
     question : callable
-        ``question(budget=...)`` is a :class:`~modicum.runners.request.Question`.
+        ``question(budget=...)`` is a :class:`~modicum.runners.request.Query`.
     simulated : callable
         ``simulated(question, rows, runs)`` makes synthetic releases.
     effort : Effort
     """
 
-    question: Callable[..., Question[Any]]
+    question: Callable[..., Query[Any]]
     simulated: Simulated
     effort: Effort
 

@@ -24,7 +24,7 @@ from modicum.plan.rows import ROWS, Row
 from modicum.plan.solve import Task
 from modicum.privacy.budget import Budget, Number, chosen_budget, pure
 from modicum.privacy.unit import Unit, checked_unit
-from modicum.runners.request import Question
+from modicum.runners.request import Query
 
 __all__ = [
     "cdf",
@@ -55,7 +55,7 @@ __all__ = [
     "winsorized_mean",
 ]
 
-Builder = Callable[..., Question[Any]]
+Builder = Callable[..., Query[Any]]
 _PRICE = ("epsilon", "rho", "budget")
 
 

@@ -20,7 +20,7 @@ from modicum.mechanisms.base import Law
 from modicum.mechanisms.selection import RadiusDraw, quadrature
 from modicum.privacy.event import Event
 from modicum.release import Finding
-from modicum.runners.request import Question
+from modicum.runners.request import Query
 from modicum.steps import Draw, Steps
 
 __all__ = ["Part", "chances", "steered"]
@@ -51,7 +51,7 @@ class Part:
     laws: dict[str, Law[Any]] = field(default_factory=dict)
 
 
-def steered(request: Question[Any], part: Part) -> Question[Any]:
+def steered(request: Query[Any], part: Part) -> Query[Any]:
     """Return the same request, with its radii drawn for one of several runs."""
 
     def begin(event: Event) -> Steps[Finding[Any]]:

@@ -24,7 +24,7 @@ from modicum.plan.steering import Part, steered
 from modicum.privacy.unit import Unit
 from modicum.release import Entry, Finding
 from modicum.runners.live import run
-from modicum.runners.request import Question
+from modicum.runners.request import Query
 from modicum.status import resolved
 from modicum.steps import Ask
 from modicum.summaries.order_statistics import WindowSummary
@@ -68,7 +68,7 @@ class _Reader(Protocol):
 
 
 def trial(
-    asked: Question[Any],
+    asked: Query[Any],
     reader: _Reader,
     error: Callable[[Any], float],
     *,
@@ -105,7 +105,7 @@ class Released:
 
     Attributes
     ----------
-    asked : Question
+    asked : Query
     table : Table
     windows : sequence of WindowSummary
         The records around ranks that were read.
@@ -114,7 +114,7 @@ class Released:
     answer : Answer or ArrayAnswer
     """
 
-    asked: Question[Any]
+    asked: Query[Any]
     table: Table
     windows: Sequence[WindowSummary]
     laws: dict[str, Any]
@@ -143,14 +143,14 @@ Number = int | Fraction
 
 def column_trials(
     shape: Shape, error: Error, unit: Unit
-) -> Callable[[Question[Any], int, int], list[Trial]]:
+) -> Callable[[Query[Any], int, int], list[Trial]]:
     """Return what answers questions from tables of a shape.
 
     The expected error is taken over the last draw's noise by its quantiles, and not by one
     sample, and wide radii are drawn more often than by chance: a few dozen runs then suffice.
     """
 
-    def one(asked: Question[Any], table: Table, number: int, runs: int) -> Trial:
+    def one(asked: Query[Any], table: Table, number: int, runs: int) -> Trial:
         reader, part = SyntheticReader(table), Part(number, runs)
 
         def error_of(answer: Finding[Any]) -> float:
@@ -160,7 +160,7 @@ def column_trials(
         found = trial(steered(asked, part), reader, error_of, unit=unit, seed=seed)
         return replace(found, weight=part.weight)
 
-    def simulated(asked: Question[Any], rows: int, runs: int) -> list[Trial]:
+    def simulated(asked: Query[Any], rows: int, runs: int) -> list[Trial]:
         population = Population.of(shape, asked.lattice or _ANY_LATTICE, rows)
         return [
             one(asked, population.table(SeededEntropy(f"plan, table {i}")), i, runs)

@@ -23,12 +23,10 @@ from modicum.request.sum import sum
 from modicum.request.trimmed import trimmed_mean, winsorized_mean
 from modicum.request.variance import std, variance
 from modicum.request.vector import vector
-from modicum.runners.request import ArrayRequest, Question, Request
+from modicum.runners.request import Query
 
 __all__ = [
-    "ArrayRequest",
-    "Question",
-    "Request",
+    "Query",
     "cdf",
     "clipped_mean_vector",
     "count",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from modicum.array_release import ArrayRelease
 from modicum.estimators.options import CutsOption
-from modicum.estimators.registry import find_array_row
+from modicum.estimators.registry import find_row
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.request.column import column_name
-from modicum.runners.request import ArrayRequest
+from modicum.runners.request import Query
 
 __all__ = ["cdf"]
 
@@ -21,7 +22,7 @@ def cdf(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
-) -> ArrayRequest:
+) -> Query[ArrayRelease]:
     """Ask for the share of values up to each of some public points.
 
     The shares increase and lie in [0, 1]. Up to about sixty points they are sums of a histogram;
@@ -41,7 +42,7 @@ def cdf(
 
     Returns
     -------
-    ArrayRequest
+    Query
         Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
         privacy unit more or less.
 
@@ -62,5 +63,5 @@ def cdf(
     """
     price = chosen_budget(epsilon, rho, budget)
     options = CutsOption.of(points, "points", least=1, infinite=False)
-    row = find_array_row("cdf", "noisy")
+    row = find_row("cdf", "noisy")
     return row.request(column_name(column), options.lattice("points", step), price, options)

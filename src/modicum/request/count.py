@@ -5,8 +5,9 @@ from __future__ import annotations
 from modicum.estimators.options import NoOption
 from modicum.estimators.registry import find_row
 from modicum.privacy.budget import Budget, Number, chosen_budget
+from modicum.release import Release
 from modicum.request.column import column_name
-from modicum.runners.request import Request
+from modicum.runners.request import Query
 
 __all__ = ["count"]
 
@@ -17,7 +18,7 @@ def count(
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
-) -> Request:
+) -> Query[Release]:
     """Ask for the number of non-missing values of a column, or of rows.
 
     Parameters

@@ -6,8 +6,9 @@ from modicum.estimators.options import NoOption
 from modicum.estimators.registry import find_row
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
+from modicum.release import Release
 from modicum.request.column import column_name
-from modicum.runners.request import Request
+from modicum.runners.request import Query
 
 __all__ = ["maximum", "minimum"]
 
@@ -20,7 +21,7 @@ def maximum(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
-) -> Request:
+) -> Query[Release]:
     """Ask for a point that next to no record of a column exceeds: its maximum, nearly.
 
     One record decides a maximum, so no private method can tell it. What is released is about the
@@ -41,7 +42,7 @@ def maximum(
 
     Returns
     -------
-    Request
+    Query
         Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
         privacy unit more or less.
 
@@ -77,7 +78,7 @@ def minimum(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
-) -> Request:
+) -> Query[Release]:
     """Ask for a point that next to no record of a column is below: its minimum, nearly.
 
     What is estimated, parameters, guarantee, missing values and errors are as for

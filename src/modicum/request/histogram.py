@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from modicum.array_release import ArrayRelease
 from modicum.errors import InvalidArgument
 from modicum.estimators.options import BinsOption, CutsOption
-from modicum.estimators.registry import find_array_row
+from modicum.estimators.registry import find_row
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.request.column import column_name
-from modicum.runners.request import ArrayRequest
+from modicum.runners.request import Query
 
 __all__ = ["histogram"]
 
@@ -25,7 +26,7 @@ def histogram(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
-) -> ArrayRequest:
+) -> Query[ArrayRelease]:
     """Ask for the number of values in each bin, between public edges or between quantiles.
 
     A value is in one bin at most, so every count has the noise of a single count at the whole
@@ -53,7 +54,7 @@ def histogram(
 
     Returns
     -------
-    ArrayRequest
+    Query
         Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
         privacy unit more or less.
 
@@ -84,10 +85,10 @@ def histogram(
         raise InvalidArgument("bins and within go together; edges need no range")
     if edges is not None:
         cuts = CutsOption.of(edges, "edges", least=2, infinite=True)
-        public = find_array_row("histogram", "noisy")
+        public = find_row("histogram", "noisy")
         return public.request(name, cuts.lattice("edges", step), price, cuts)
     assert within is not None
     options = BinsOption.of(bins)
-    return find_array_row("histogram", "drawn").request(
+    return find_row("histogram", "drawn").request(
         name, Lattice.within(within, step), price, options
     )

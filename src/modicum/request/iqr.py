@@ -6,8 +6,9 @@ from modicum.estimators.options import RangeOption
 from modicum.estimators.registry import find_row
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
+from modicum.release import Release
 from modicum.request.column import column_name
-from modicum.runners.request import Request
+from modicum.runners.request import Query
 
 __all__ = ["iqr"]
 
@@ -22,7 +23,7 @@ def iqr(
     step: float | None = None,
     between: tuple[Number, Number] = ("1/4", "3/4"),
     level: float | None = 0.95,
-) -> Request:
+) -> Query[Release]:
     """Ask for the interquartile range of a column, with no bounds to guess.
 
     Prefer it over a standard deviation where tails are heavy: each quartile is near in rank,
@@ -48,7 +49,7 @@ def iqr(
 
     Returns
     -------
-    Request
+    Query
         Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
         privacy unit more or less.
 

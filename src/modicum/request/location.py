@@ -15,10 +15,11 @@ from modicum.estimators.score import (
 from modicum.estimators.statistic import MonotoneStatistic
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
+from modicum.release import Release
 from modicum.request.column import column_name
 from modicum.request.mean import mean
 from modicum.request.quantile import median
-from modicum.runners.request import Request
+from modicum.runners.request import Query
 
 __all__ = ["expectile", "huber_location", "location", "lp_location"]
 
@@ -33,7 +34,7 @@ def expectile(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
-) -> Request:
+) -> Query[Release]:
     """Ask for the τ-expectile of a column, with no bounds to guess.
 
     The t at which τ sum (x - t)+ = (1 - τ) sum (t - x)+: for τ = 1/2 the mean (then prefer
@@ -59,7 +60,7 @@ def expectile(
 
     Returns
     -------
-    Request
+    Query
         Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
         privacy unit more or less.
 
@@ -97,7 +98,7 @@ def lp_location(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
-) -> Request:
+) -> Query[Release]:
     """Ask for the t with the least sum of ``|x - t|^p``, with no bounds to guess.
 
     p = 1 is the median and p = 2 the mean: those requests are made then, and ``level`` is not used
@@ -113,7 +114,7 @@ def lp_location(
 
     Returns
     -------
-    Request
+    Query
         Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours.
 
     Raises
@@ -153,7 +154,7 @@ def huber_location(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
-) -> Request:
+) -> Query[Release]:
     """Ask for Huber's location of a column: a mean in which far records count as near ones.
 
     The t at which the sum of x - t, clipped to ±width, is 0. Prefer it over the mean if outliers
@@ -172,7 +173,7 @@ def huber_location(
 
     Returns
     -------
-    Request
+    Query
         Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours.
 
     Raises
@@ -204,7 +205,7 @@ def location(
     lattice: Lattice,
     level: object,
     method: str = "inverse-sensitivity",
-) -> Request:
+) -> Query[Release]:
     """Make a request for a location of the registry."""
     row = find_row(name, method)
     options = LocationOption.of(statistic, level, lattice)

@@ -9,8 +9,9 @@ from modicum.estimators.registry import find_row
 from modicum.estimators.schedule import Clusters
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
+from modicum.release import Release
 from modicum.request.column import column_name
-from modicum.runners.request import Request
+from modicum.runners.request import Query
 
 __all__ = ["mean"]
 
@@ -25,7 +26,7 @@ def mean(
     step: float | None = None,
     method: Literal["adaptive", "subset", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
-) -> Request:
+) -> Query[Release]:
     """Ask for the mean of a column, with no bounds to guess.
 
     Prefer it over any mean that needs clipping bounds: the noise follows the spread that the
@@ -56,7 +57,7 @@ def mean(
 
     Returns
     -------
-    Request
+    Query
         Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
         privacy unit more or less.
 

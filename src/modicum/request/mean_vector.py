@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from modicum.array_release import ArrayRelease
 from modicum.errors import InvalidArgument
 from modicum.estimators.options import NoOption
-from modicum.estimators.registry import find_vector_row
+from modicum.estimators.registry import find_row
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
-from modicum.runners.request import ArrayRequest
+from modicum.runners.request import Query
 from modicum.summaries.base import Columns
 from modicum.summaries.vectors import MOST_COLUMNS
 
@@ -26,7 +27,7 @@ def mean_vector(
     budget: Budget | None = None,
     step: float | None = None,
     method: Literal["adaptive", "shifted"] = "adaptive",
-) -> ArrayRequest:
+) -> Query[ArrayRelease]:
     """Ask for the means of several columns, with noise on the scale of the rows' own spread.
 
     Prefer it over a mean for each column from a handful of columns on: a row is clipped as a
@@ -58,7 +59,7 @@ def mean_vector(
 
     Returns
     -------
-    ArrayRequest
+    Query
         Guarantee when answered: ρ-zCDP, pure ε or (ε, δ) for add-remove neighbours, that is one
         privacy unit more or less. The number of rows is private too.
 
@@ -87,10 +88,10 @@ def mean_vector(
 
     Examples
     --------
-    >>> mean_vector(["height", "weight"], within=(-1e9, 1e9), rho="0.5").columns.names
+    >>> mean_vector(["height", "weight"], within=(-1e9, 1e9), rho="0.5").place.names
     ('height', 'weight')
     """
-    return find_vector_row("mean_vector", method).request_rows(
+    return find_row("mean_vector", method).request(
         column_names(columns),
         Lattice.within(within, step),
         chosen_budget(epsilon, rho, budget),
@@ -106,7 +107,7 @@ def clipped_mean_vector(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
-) -> ArrayRequest:
+) -> Query[ArrayRelease]:
     """Ask for the means of several columns, with noise on the scale of the rows' distances from 0.
 
     For rows that lie about 0, such as gradients or differences, and as the reference of the
@@ -119,7 +120,7 @@ def clipped_mean_vector(
 
     Returns
     -------
-    ArrayRequest
+    Query
         Guarantee when answered: ρ-zCDP, pure ε or (ε, δ) for add-remove neighbours, that is one
         privacy unit more or less. The number of rows is private too.
 
@@ -140,7 +141,7 @@ def clipped_mean_vector(
     >>> clipped_mean_vector(within=(-1e9, 1e9), rho="0.5").method
     'search'
     """
-    return find_vector_row("clipped_mean_vector", "search").request_rows(
+    return find_row("clipped_mean_vector", "search").request(
         column_names(columns),
         Lattice.within(within, step),
         chosen_budget(epsilon, rho, budget),

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from modicum.array_release import ArrayRelease
 from modicum.errors import InvalidArgument
 from modicum.estimators.covariance import ComponentsOption
 from modicum.estimators.options import NoOption
 from modicum.estimators.options.base import Options
-from modicum.estimators.registry import find_vector_row
+from modicum.estimators.registry import find_row
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.request.mean_vector import column_names
-from modicum.runners.request import ArrayRequest
+from modicum.runners.request import Query
 from modicum.summaries.base import Columns
 from modicum.summaries.cells import MOST_COLUMNS
 
@@ -29,7 +30,7 @@ def covariance(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
-) -> ArrayRequest:
+) -> Query[ArrayRelease]:
     """Ask for the covariance matrix of several columns, with no bounds to guess.
 
     It divides by n, as ``numpy.cov(..., bias=True)`` does.
@@ -51,7 +52,7 @@ def covariance(
 
     Returns
     -------
-    ArrayRequest
+    Query
         Guarantee when answered: ε-DP, ρ-zCDP or (ε, δ)-DP for add-remove neighbours, that is one
         privacy unit more or less. The number of rows is private too.
 
@@ -87,7 +88,7 @@ def pca(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
-) -> ArrayRequest:
+) -> Query[ArrayRelease]:
     """Ask for the leading principal components of several columns, with no bounds to guess.
 
     They are those of a released covariance matrix, see :func:`covariance`; priced in ρ, of one
@@ -103,7 +104,7 @@ def pca(
 
     Returns
     -------
-    ArrayRequest
+    Query
         Of unit vectors, shape (components, columns). The evidence of the release has the variance
         along each, ``evidence.explained_variance``, and about the largest that noise alone would
         show, ``evidence.noise_size``. Guarantee as for :func:`covariance`.
@@ -136,7 +137,7 @@ def linear_regression(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
-) -> ArrayRequest:
+) -> Query[ArrayRelease]:
     """Ask for a linear regression of one column on others, with no bounds to guess.
 
     Parameters
@@ -153,7 +154,7 @@ def linear_regression(
 
     Returns
     -------
-    ArrayRequest
+    Query
         Of the intercept and the slopes. Guarantee as for :func:`covariance`.
 
     Raises
@@ -201,8 +202,8 @@ def _squared(within: tuple[float, float], step: float | None) -> Lattice:
 
 def _asked(
     statistic: str, columns: Columns, lattice: Lattice, price: Budget, options: Options
-) -> ArrayRequest:
+) -> Query[ArrayRelease]:
     if columns.names is not None and len(columns.names) > MOST_COLUMNS:
         raise InvalidArgument(f"at most {MOST_COLUMNS} columns together, got {len(columns.names)}")
-    row = find_vector_row(statistic, "moments")
-    return row.request_rows(columns, lattice, price, options)
+    row = find_row(statistic, "moments")
+    return row.request(columns, lattice, price, options)

@@ -8,8 +8,9 @@ from modicum.errors import InvalidArgument
 from modicum.estimators.statistic import MonotoneStatistic
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
+from modicum.release import Release
 from modicum.request.location import location
-from modicum.runners.request import Request
+from modicum.runners.request import Query
 
 __all__ = ["monotone"]
 
@@ -25,7 +26,7 @@ def monotone(
     step: float | None = None,
     level: float | None = 0.95,
     method: Literal["inverse-sensitivity", "subset"] = "inverse-sensitivity",
-) -> Request:
+) -> Query[Release]:
     """Ask for a statistic of your own that never falls when a record is raised.
 
     Parameters
@@ -45,7 +46,7 @@ def monotone(
 
     Returns
     -------
-    Request
+    Query
         Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
         privacy unit more or less; with own boundaries, if they keep their promise.
 

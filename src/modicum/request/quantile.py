@@ -6,8 +6,9 @@ from modicum.estimators.options import QuantileOption
 from modicum.estimators.registry import find_row
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
+from modicum.release import Release
 from modicum.request.column import column_name
-from modicum.runners.request import Request
+from modicum.runners.request import Query
 
 __all__ = ["median", "quantile"]
 
@@ -22,7 +23,7 @@ def quantile(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
-) -> Request:
+) -> Query[Release]:
     """Ask for the q-quantile of a column, with no bounds to guess.
 
     The value is near in rank: at ε = 1 usually within three ranks of q n, whatever the range,
@@ -50,7 +51,7 @@ def quantile(
 
     Returns
     -------
-    Request
+    Query
         Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
         privacy unit more or less.
 
@@ -85,7 +86,7 @@ def median(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
-) -> Request:
+) -> Query[Release]:
     """Ask for the median of a column, with no bounds to guess.
 
     Parameters, guarantee, missing values and errors are as for :func:`quantile` with q = 1/2.

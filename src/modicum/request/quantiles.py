@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from modicum.array_release import ArrayRelease
 from modicum.estimators.options import QuantilesOption
-from modicum.estimators.registry import find_array_row
+from modicum.estimators.registry import find_row
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.request.column import column_name
-from modicum.runners.request import ArrayRequest
+from modicum.runners.request import Query
 
 __all__ = ["quantiles"]
 
@@ -24,7 +25,7 @@ def quantiles(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
-) -> ArrayRequest:
+) -> Query[ArrayRelease]:
     """Ask for several quantiles of a column at once, with no bounds to guess.
 
     They are in increasing order. Prefer it over a :func:`quantile` for each: nine cost about as
@@ -51,7 +52,7 @@ def quantiles(
 
     Returns
     -------
-    ArrayRequest
+    Query
         Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
         privacy unit more or less.
 
@@ -75,5 +76,5 @@ def quantiles(
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     options = QuantilesOption.of(q, level)
-    row = find_array_row("quantiles", "nested")
+    row = find_row("quantiles", "nested")
     return row.request(column_name(column), lattice, price, options)

@@ -9,8 +9,9 @@ from modicum.estimators.registry import find_row
 from modicum.estimators.schedule import Clusters
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
+from modicum.release import Release
 from modicum.request.column import column_name
-from modicum.runners.request import Request
+from modicum.runners.request import Query
 
 __all__ = ["sum"]
 
@@ -25,7 +26,7 @@ def sum(
     step: float | None = None,
     method: Literal["adaptive", "bounded"] = "adaptive",
     clusters: Clusters = "clip",
-) -> Request:
+) -> Query[Release]:
     """Ask for the sum of a column, with no bounds to guess.
 
     Parameters, missing values and errors are as for :func:`modicum.request.mean`. A sum moves by

@@ -6,8 +6,9 @@ from modicum.estimators.options import TrimOption
 from modicum.estimators.registry import find_row
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
+from modicum.release import Release
 from modicum.request.column import column_name
-from modicum.runners.request import Request
+from modicum.runners.request import Query
 
 __all__ = ["trimmed_mean", "winsorized_mean"]
 
@@ -22,7 +23,7 @@ def trimmed_mean(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
-) -> Request:
+) -> Query[Release]:
     """Ask for a trimmed mean of a column, with no bounds to guess.
 
     Of n records the floor(trim n) lowest and as many highest are left out, and the mean of the
@@ -52,7 +53,7 @@ def trimmed_mean(
 
     Returns
     -------
-    Request
+    Query
         Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
         privacy unit more or less.
 
@@ -89,7 +90,7 @@ def winsorized_mean(
     budget: Budget | None = None,
     step: float | None = None,
     level: float | None = 0.95,
-) -> Request:
+) -> Query[Release]:
     """Ask for a winsorized mean of a column, with no bounds to guess.
 
     Of n records the floor(trim n) lowest are replaced by the lowest of the others, as many

@@ -7,8 +7,9 @@ from modicum.estimators.options import NoOption
 from modicum.estimators.registry import find_row
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
+from modicum.release import Release
 from modicum.request.column import column_name
-from modicum.runners.request import Request
+from modicum.runners.request import Query
 
 __all__ = ["std", "variance"]
 
@@ -23,7 +24,7 @@ def variance(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
-) -> Request:
+) -> Query[Release]:
     """Ask for the variance of a column, with no bounds to guess.
 
     It is the mean of the squared distances from the mean, divided by n and not by n - 1, as
@@ -42,7 +43,7 @@ def variance(
 
     Returns
     -------
-    Request
+    Query
         Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
         privacy unit more or less.
 
@@ -83,7 +84,7 @@ def std(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
-) -> Request:
+) -> Query[Release]:
     """Ask for the standard deviation of a column, with no bounds to guess.
 
     The root of the variance: parameters, guarantee, missing values and errors are as for

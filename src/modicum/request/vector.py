@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from modicum.array_release import ArrayRelease
 from modicum.estimators.own_vector import OwnVectorOption
-from modicum.estimators.registry import find_vector_row
+from modicum.estimators.registry import find_row
 from modicum.estimators.sensitivities import Sensitivities
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.request.mean_vector import column_names
-from modicum.runners.request import ArrayRequest
+from modicum.runners.request import Query
 
 __all__ = ["vector"]
 
@@ -24,7 +25,7 @@ def vector(
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
-) -> ArrayRequest:
+) -> Query[ArrayRelease]:
     """Ask for a vector statistic of your own, with noise on the scale of its local sensitivity.
 
     It is for statistics of which you know how far one row can move them, on the data and on data
@@ -49,7 +50,7 @@ def vector(
 
     Returns
     -------
-    ArrayRequest
+    Query
         Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one privacy
         unit more or less, if the sensitivities keep their promise. The number of rows is private
         too.
@@ -89,4 +90,4 @@ def vector(
     price = chosen_budget(epsilon, rho, budget)
     names, lattice = column_names(columns), Lattice.within(within, step)
     options = OwnVectorOption.of(statistic, names, lattice)
-    return find_vector_row("vector", "radial").request_rows(names, lattice, price, options)
+    return find_row("vector", "radial").request(names, lattice, price, options)

@@ -14,7 +14,7 @@ from modicum.exact.entropy import Entropy
 from modicum.frames.reader import watched
 from modicum.privacy.unit import Unit
 from modicum.runners.party import Party, row_prices
-from modicum.runners.request import Question
+from modicum.runners.request import Query
 from modicum.runners.walk import Walk, draw_together
 from modicum.steps import Ask
 
@@ -31,7 +31,7 @@ class GroupedReader(Protocol):
 
 
 def run_groups(
-    requests: Mapping[str, Question[Any]],
+    requests: Mapping[str, Query[Any]],
     groups: int,
     reader: GroupedReader,
     *,
@@ -43,7 +43,7 @@ def run_groups(
 
     Parameters
     ----------
-    requests : mapping of str to Question
+    requests : mapping of str to Query
         Asked of each group.
     groups : int
         Their number, public. A group may have no rows.

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from modicum.exact.entropy import Entropy
 from modicum.privacy.unit import Unit
 from modicum.runners.party import Party, row_prices
-from modicum.runners.request import Question
+from modicum.runners.request import Query
 from modicum.runners.walk import Walk
 from modicum.steps import Ask
 
@@ -27,7 +27,7 @@ class Reader(Protocol):
 
 
 def run(
-    requests: Mapping[str, Question[Any]],
+    requests: Mapping[str, Query[Any]],
     reader: Reader,
     *,
     unit: Unit,
@@ -38,7 +38,7 @@ def run(
 
     Parameters
     ----------
-    requests : mapping of str to Question
+    requests : mapping of str to Query
     reader : Reader
         The only access to the data.
     unit : Unit

@@ -8,7 +8,7 @@ from typing import Any, Self
 from modicum.exact.entropy import Entropy
 from modicum.privacy.event import Event, check_size
 from modicum.privacy.unit import Unit
-from modicum.runners.request import Question
+from modicum.runners.request import Query
 from modicum.runners.walk import Walk
 from modicum.steps import Ask
 from modicum.summaries.subsample import Records
@@ -31,7 +31,7 @@ class Party:
         self._asked: list[Ask[Any]] = []
 
     @classmethod
-    def of(cls, requests: Mapping[str, Question[Any]], prices: Mapping[str, Event]) -> Self:
+    def of(cls, requests: Mapping[str, Query[Any]], prices: Mapping[str, Event]) -> Self:
         """Start requests: each runs to its first step, at its price (see :func:`row_prices`)."""
         party = cls(
             {
@@ -98,7 +98,7 @@ def _secret(ask: Ask[Any]) -> bool:
     return isinstance(ask.reduction, Records)
 
 
-def row_prices(requests: Mapping[str, Question[Any]], unit: Unit) -> dict[str, Event]:
+def row_prices(requests: Mapping[str, Query[Any]], unit: Unit) -> dict[str, Event]:
     """Return what one row pays for each request, so that the unit pays its budget.
 
     Raises

@@ -16,7 +16,7 @@ from modicum.mechanisms.base import Law
 from modicum.privacy.event import Event
 from modicum.release import Finding
 from modicum.runners.live import Reader
-from modicum.runners.request import Question
+from modicum.runners.request import Query
 from modicum.steps import Draw
 
 __all__ = ["Replayed", "Run", "replay"]
@@ -59,7 +59,7 @@ class Run:
         As in :class:`Replayed`, so far.
     """
 
-    def __init__(self, request: Question[Any], event: Event, reader: Reader) -> None:
+    def __init__(self, request: Query[Any], event: Event, reader: Reader) -> None:
         self._steps = request.begin(event)
         self._reader = reader
         self.trail: list[object] = []
@@ -86,14 +86,12 @@ class Run:
             reply = tuple(self._reader.read(step.asks, SYSTEM))
 
 
-def replay(
-    request: Question[Any], event: Event, reader: Reader, outcomes: Sequence[Any]
-) -> Replayed:
+def replay(request: Query[Any], event: Event, reader: Reader, outcomes: Sequence[Any]) -> Replayed:
     """Run an estimator on data with its draws answered from a list.
 
     Parameters
     ----------
-    request : Question
+    request : Query
     event : Event
         What one row may cost.
     reader : Reader

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import ClassVar, Generic, Self, TypeVar
+from typing import Generic, Self, TypeVar
 
-from modicum.array_release import ArrayRelease
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.privacy.accountant import approx_to_zcdp
@@ -17,33 +16,34 @@ from modicum.release import Finding, Record, Release
 from modicum.steps import Steps
 from modicum.summaries.base import Columns
 
-__all__ = ["ArrayRequest", "Question", "Request"]
+__all__ = ["Query"]
 
 R_co = TypeVar("R_co", bound=Record, covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Question(Generic[R_co]):
+class Query(Generic[R_co]):
     """One statistic asked for, with arguments already checked, and the kind of its release.
 
     Attributes
     ----------
     statistic, method : str
         Names for the release.
-    column : str or None
-        The column, ``None`` for a one-dimensional array, for rows, or with ``columns``.
+    place : str, Columns or None
+        What is read: a column, the columns of vectors, or, if ``None``, a one-dimensional array or
+        the rows of a table.
     lattice : Lattice or None
         The public range and step.
     budget : Budget
         What the whole release may cost the privacy unit.
     begin : callable
         Starts a fresh run of the estimator, given the event one row may cost.
+    release : type of Record
+        What its answer is released as.
     options : object
         What else was chosen; its repr says all of it.
     ranged : bool
         Whether the range was given; if not, it is one that the options imply.
-    columns : Columns or None
-        The columns of vectors, if it is a question about these.
     turn : Fraction or None
         From ``turn`` ε²/(4 ρ) columns on, zCDP of size ρ gives smaller errors than pure ε.
     rho : Fraction or None
@@ -53,13 +53,13 @@ class Question(Generic[R_co]):
 
     statistic: str
     method: str
-    column: str | None
+    place: str | Columns | None
     lattice: Lattice | None
     budget: Budget
     begin: Callable[[Event], Steps[Finding[R_co]]] = field(repr=False)
+    release: type[Record] = Release
     options: object = None
     ranged: bool = True
-    columns: Columns | None = None
     turn: Fraction | None = None
     rho: Fraction | None = None
 
@@ -99,23 +99,13 @@ class Question(Generic[R_co]):
         return replace(self, rho=rho) if 4 * rho * width >= self.turn * epsilon**2 else self
 
     @property
-    def place(self) -> str | Columns | None:
-        """What is read: the column, or the columns of vectors."""
-        return self.column if self.columns is None else self.columns
+    def column(self) -> str | None:
+        """The column, or several in one line, as a release names them; ``None`` for an array."""
+        if isinstance(self.place, Columns):
+            return None if self.place.names is None else str(self.place)
+        return self.place
 
-    release: ClassVar[type[Record]] = Record
-    """What its answer is released as."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request(Question[Release]):
-    """A question that is answered by one number; attributes as for :class:`Question`."""
-
-    release: ClassVar[type[Record]] = Release
-
-
-@dataclass(frozen=True, slots=True)
-class ArrayRequest(Question[ArrayRelease]):
-    """A question that is answered by several numbers; attributes as for :class:`Question`."""
-
-    release: ClassVar[type[Record]] = ArrayRelease
+    @property
+    def several(self) -> bool:
+        """Whether it is answered by several numbers."""
+        return self.release is not Release

@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from modicum.array_release import ArrayRelease
 from modicum.estimators.cdf import noisy_cdf
 from modicum.estimators.histogram import drawn_histogram, noisy_histogram
 from modicum.estimators.options import (
     BinsOption,
     CutsOption,
 )
-from modicum.estimators.row import ArrayRow, ranged
+from modicum.estimators.row import Row, ranged
 
 __all__ = ["DISTRIBUTIONS"]
 
 
-DISTRIBUTIONS: tuple[ArrayRow[Any], ...] = (
-    ArrayRow(
+DISTRIBUTIONS: tuple[Row[Any, Any], ...] = (
+    Row(
         "histogram",
         "noisy",
         ("pure", "zcdp", "approx"),
@@ -28,8 +29,9 @@ DISTRIBUTIONS: tuple[ArrayRow[Any], ...] = (
         lambda column, lattice, event, options: noisy_histogram(
             column, ranged(lattice), event, edges=options.cuts
         ),
+        ArrayRelease,
     ),
-    ArrayRow(
+    Row(
         "histogram",
         "drawn",
         ("pure", "zcdp", "approx"),
@@ -40,8 +42,9 @@ DISTRIBUTIONS: tuple[ArrayRow[Any], ...] = (
         lambda column, lattice, event, options: drawn_histogram(
             column, ranged(lattice), event, bins=options.bins, fine=options.fine
         ),
+        ArrayRelease,
     ),
-    ArrayRow(
+    Row(
         "cdf",
         "noisy",
         ("pure", "zcdp", "approx"),
@@ -52,5 +55,6 @@ DISTRIBUTIONS: tuple[ArrayRow[Any], ...] = (
         lambda column, lattice, event, options: noisy_cdf(
             column, ranged(lattice), event, points=options.cuts
         ),
+        ArrayRelease,
     ),
 )

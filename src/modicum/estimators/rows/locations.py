@@ -64,7 +64,7 @@ def _trimmed(
 
 _TRIMS = (TrimOption(Fraction(1, 10), 0.95), TrimOption(Fraction(1, 3), None))
 
-LOCATIONS: tuple[Row[Any], ...] = (
+LOCATIONS: tuple[Row[Any, Any], ...] = (
     Row(
         "expectile",
         "inverse-sensitivity",

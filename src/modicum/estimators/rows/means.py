@@ -19,7 +19,7 @@ __all__ = ["MEANS"]
 
 _BOTH = (ClusterOption("clip"), ClusterOption("keep"))
 
-MEANS: tuple[Row[Any], ...] = (
+MEANS: tuple[Row[Any, Any], ...] = (
     Row(
         "mean",
         "adaptive",

@@ -5,12 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from modicum.array_release import ArrayRelease
 from modicum.estimators.covariance import ComponentsOption, noisy_components, noisy_covariance
 from modicum.estimators.options import NoOption
 from modicum.estimators.regression import noisy_regression
-from modicum.estimators.row import ranged
-from modicum.estimators.vector_row import Begin, VectorRow
-from modicum.summaries.base import Columns
+from modicum.estimators.row import Row, ranged
 
 __all__ = ["MOMENTS"]
 
@@ -20,45 +19,46 @@ __all__ = ["MOMENTS"]
 _TURN, _TURN_OF_FITS = Fraction(1), Fraction(3, 2)
 
 
-def _row(
-    statistic: str, options: tuple[Any, ...], summary: str, of_rows: Begin[Any], turn: Fraction
-) -> Any:
-    return VectorRow(
-        statistic,
+MOMENTS: tuple[Row[Any, Any], ...] = (
+    Row(
+        "covariance",
         "moments",
         ("pure", "zcdp", "approx"),
         True,
-        options,
-        "moments",
-        summary,
-        lambda _column, lattice, event, chosen: of_rows(Columns(), ranged(lattice), event, chosen),
-        of_rows,
-        turn,
-    )
-
-
-MOMENTS: tuple[VectorRow[Any], ...] = (
-    _row(
-        "covariance",
         (NoOption(),),
+        "moments",
         "covariances of several columns, with noise on the scale of each column's own spread",
-        lambda columns, lattice, event, _: noisy_covariance(columns, lattice, event),
-        _TURN,
+        lambda columns, lattice, event, _: noisy_covariance(columns, ranged(lattice), event),
+        ArrayRelease,
+        of_rows=True,
+        turn=_TURN,
     ),
-    _row(
+    Row(
         "pca",
+        "moments",
+        ("pure", "zcdp", "approx"),
+        True,
         (ComponentsOption(1),),
+        "moments",
         "principal components of several columns, and the variance along each",
         lambda columns, lattice, event, options: noisy_components(
-            columns, lattice, event, components=options.components
+            columns, ranged(lattice), event, components=options.components
         ),
-        _TURN,
+        ArrayRelease,
+        of_rows=True,
+        turn=_TURN,
     ),
-    _row(
+    Row(
         "linear_regression",
+        "moments",
+        ("pure", "zcdp", "approx"),
+        True,
         (NoOption(),),
+        "moments",
         "linear regression of a column on others, with intervals",
-        lambda columns, lattice, event, _: noisy_regression(columns, lattice, event),
-        _TURN_OF_FITS,
+        lambda columns, lattice, event, _: noisy_regression(columns, ranged(lattice), event),
+        ArrayRelease,
+        of_rows=True,
+        turn=_TURN_OF_FITS,
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from modicum.array_release import ArrayRelease
 from modicum.estimators.extreme import extreme
 from modicum.estimators.options import (
     NoOption,
@@ -13,7 +14,7 @@ from modicum.estimators.options import (
 )
 from modicum.estimators.quantile import rank_quantile
 from modicum.estimators.quantiles import nested_quantiles
-from modicum.estimators.row import ArrayRow, Row, ranged
+from modicum.estimators.row import Row, ranged
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.release import Answer
@@ -28,7 +29,7 @@ def _quantile(
     return rank_quantile(column, ranged(lattice), event, q=options.q, level=options.level)
 
 
-RANKS: tuple[Row[Any] | ArrayRow[Any], ...] = (
+RANKS: tuple[Row[Any, Any], ...] = (
     Row(
         "quantile",
         "exponential",
@@ -49,7 +50,7 @@ RANKS: tuple[Row[Any] | ArrayRow[Any], ...] = (
         "median by the exponential mechanism on ranks, with an interval",
         _quantile,
     ),
-    ArrayRow(
+    Row(
         "quantiles",
         "nested",
         ("pure", "zcdp", "approx"),
@@ -68,6 +69,7 @@ RANKS: tuple[Row[Any] | ArrayRow[Any], ...] = (
             interval=options.interval,
             fine=options.fine,
         ),
+        ArrayRelease,
     ),
     Row(
         "maximum",

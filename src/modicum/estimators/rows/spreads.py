@@ -16,7 +16,7 @@ from modicum.estimators.variance import adaptive_variance
 __all__ = ["SPREADS"]
 
 
-SPREADS: tuple[Row[Any], ...] = (
+SPREADS: tuple[Row[Any, Any], ...] = (
     Row(
         "variance",
         "adaptive",

@@ -5,14 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from modicum.array_release import ArrayRelease
 from modicum.estimators.clipped_mean_vector import clipped_mean_vector
 from modicum.estimators.mean_vector import adaptive_mean_vector
 from modicum.estimators.options import NoOption
 from modicum.estimators.own_vector import MeanOfRange, OwnVectorOption, own_vector
-from modicum.estimators.row import ranged
+from modicum.estimators.row import Row, ranged
 from modicum.estimators.shifted_mean_vector import shifted_mean_vector
-from modicum.estimators.vector_row import VectorRow, vector_row
-from modicum.summaries.base import Columns
 
 __all__ = ["VECTORS"]
 
@@ -22,33 +21,46 @@ __all__ = ["VECTORS"]
 # π/2 times as many. Between them simulated errors cross, for ε of 0.2, 1 and 5 at δ = 1e-6.
 _TURN = Fraction(5, 4)
 
-VECTORS: tuple[VectorRow[Any], ...] = (
-    vector_row(
+VECTORS: tuple[Row[Any, Any], ...] = (
+    Row(
         "mean_vector",
         "adaptive",
+        ("pure", "zcdp", "approx"),
+        True,
         (NoOption(),),
+        "mean_vector",
         "means of several columns with noise on the scale of the rows' own spread",
-        lambda columns, lattice, event, _: adaptive_mean_vector(columns, lattice, event),
+        lambda columns, lattice, event, _: adaptive_mean_vector(columns, ranged(lattice), event),
+        ArrayRelease,
+        of_rows=True,
         turn=_TURN,
     ),
-    vector_row(
+    Row(
         "mean_vector",
         "shifted",
-        (NoOption(),),
-        "the same with a centre found by medians after a rotation",
-        lambda columns, lattice, event, _: shifted_mean_vector(columns, lattice, event),
         ("zcdp",),
+        True,
+        (NoOption(),),
         "shifted_mean_vector",
+        "the same with a centre found by medians after a rotation",
+        lambda columns, lattice, event, _: shifted_mean_vector(columns, ranged(lattice), event),
+        ArrayRelease,
+        of_rows=True,
     ),
-    vector_row(
+    Row(
         "clipped_mean_vector",
         "search",
+        ("pure", "zcdp", "approx"),
+        True,
         (NoOption(),),
+        "clipped_mean_vector",
         "means of several columns with noise on the scale of the rows' norms",
-        lambda columns, lattice, event, _: clipped_mean_vector(columns, lattice, event),
+        lambda columns, lattice, event, _: clipped_mean_vector(columns, ranged(lattice), event),
+        ArrayRelease,
+        of_rows=True,
         turn=_TURN,
     ),
-    VectorRow(
+    Row(
         "vector",
         "radial",
         ("pure", "zcdp", "approx"),
@@ -56,11 +68,10 @@ VECTORS: tuple[VectorRow[Any], ...] = (
         (OwnVectorOption(MeanOfRange()),),
         "radial",
         "any vector statistic, by its local sensitivities",
-        lambda _column, lattice, event, chosen: own_vector(
-            Columns(), ranged(lattice), event, chosen.statistic
+        lambda columns, lattice, event, options: own_vector(
+            columns, ranged(lattice), event, options.statistic
         ),
-        lambda columns, lattice, event, chosen: own_vector(
-            columns, lattice, event, chosen.statistic
-        ),
+        ArrayRelease,
+        of_rows=True,
     ),
 )
