@@ -20,13 +20,13 @@ from benchmarks.methods import CachedReader
 from benchmarks.quantiles import answers
 from benchmarks.targets import Target, table
 from modicum import request
-from modicum.estimators.crossing import level_ends_of
-from modicum.estimators.location_plan import Candidates, LengthPlan, cell_edges
-from modicum.estimators.score import Score, expectile_score, huber_score, power_score
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.level_sets import LevelScore
+from modicum.statistics.crossing import level_ends_of
+from modicum.statistics.location_plan import Candidates, LengthPlan, cell_edges
+from modicum.statistics.score import Score, expectile_score, huber_score, power_score
 from modicum.summaries.cells import Cells
 
 __all__ = ["FULL", "QUICK", "Effort", "locations"]

@@ -14,12 +14,12 @@ from benchmarks.methods import CachedReader
 from benchmarks.quantiles import answers
 from benchmarks.targets import Target, table
 from modicum import request
-from modicum.estimators.cut_levels import level_ends_of
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.level_sets import LevelScore, LinearLevelLaw
 from modicum.privacy.event import BoundedRange
+from modicum.statistics.cut_levels import level_ends_of
 from modicum.summaries.order_statistics import Cuts
 
 __all__ = ["FULL", "QUICK", "Effort", "robust"]

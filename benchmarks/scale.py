@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from benchmarks.methods import WITHIN
 from benchmarks.targets import table
-from modicum.estimators.purses import open_purse
-from modicum.estimators.schedule import first_reduction
 from modicum.exact.entropy import SYSTEM
 from modicum.exact.lattice import Lattice
 from modicum.frames.arrays import ArrayColumn
@@ -27,6 +25,8 @@ from modicum.frames.base import MemorySource, open_source
 from modicum.frames.cluster.jobs import AskJob, DistributedSource, Job, Known
 from modicum.frames.reader import Scope, read
 from modicum.privacy.event import Pure
+from modicum.statistics.purses import open_purse
+from modicum.statistics.schedule import first_reduction
 from modicum.steps import Ask
 from modicum.summaries.order_statistics import RankWindow
 from modicum.summaries.subsample import PartRecords

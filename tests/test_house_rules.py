@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 import modicum
-from modicum.estimators.registry import REGISTRY
+from modicum.statistics.registry import REGISTRY
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(modicum.__file__).parent

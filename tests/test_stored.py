@@ -13,9 +13,9 @@ import pytest
 
 import modicum as mo
 from modicum import stored
-from modicum.estimators.registry import REGISTRY
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
+from modicum.statistics.registry import REGISTRY
 
 BUDGETS = {"pure": mo.pure(1), "zcdp": mo.zcdp("0.5"), "approx": mo.approx(1, "1e-6")}
 COLUMNS = {

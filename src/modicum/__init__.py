@@ -29,9 +29,6 @@ if TYPE_CHECKING:
         SourceError,
         UnsupportedData,
     )
-    from modicum.estimators.boundaries import Boundaries
-    from modicum.estimators.score import Score
-    from modicum.estimators.sensitivities import Sensitivities
     from modicum.frames.files import csv_file
     from modicum.group_by import GroupBy
     from modicum.grouped import GroupedRelease
@@ -80,6 +77,9 @@ if TYPE_CHECKING:
     from modicum.privacy.unit import Unit, unit_of
     from modicum.release import Interval, Release
     from modicum.request import Query
+    from modicum.statistics.boundaries import Boundaries
+    from modicum.statistics.score import Score
+    from modicum.statistics.sensitivities import Sensitivities
 
 __all__ = [
     "AccessDenied",
@@ -173,9 +173,9 @@ _HOMES = {
     "modicum.frames.files": {"csv_file"},
     "modicum.group_by": {"GroupBy"},
     "modicum.grouped": {"GroupedRelease"},
-    "modicum.estimators.boundaries": {"Boundaries"},
-    "modicum.estimators.score": {"Score"},
-    "modicum.estimators.sensitivities": {"Sensitivities"},
+    "modicum.statistics.boundaries": {"Boundaries"},
+    "modicum.statistics.score": {"Score"},
+    "modicum.statistics.sensitivities": {"Sensitivities"},
     # Not in __all__: they need the extra, and `from modicum import *` does not.
     "modicum.interop.sklearn": {"LinearRegression", "PCA", "RobustScaler", "StandardScaler"},
     "modicum.one_shot": {

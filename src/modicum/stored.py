@@ -18,12 +18,12 @@ from typing import Any
 
 from modicum.array_release import ArrayRelease, Axis
 from modicum.errors import LedgerCorrupt
-from modicum.estimators.evidence import EVIDENCE
 from modicum.exact.lattice import Lattice
 from modicum.grouped import GroupedRelease
 from modicum.privacy.event import Approximate, BoundedRange, Concentrated, Pure
 from modicum.privacy.unit import Unit
 from modicum.release import Entry, Release
+from modicum.statistics.evidence import EVIDENCE
 from modicum.version import VERSION
 
 __all__ = ["from_text", "to_text"]

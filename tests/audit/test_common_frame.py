@@ -7,12 +7,12 @@ import numpy as np
 
 from modicum import audit
 from modicum import request as ask
-from modicum.estimators import placed
-from modicum.estimators.purse import Purse
-from modicum.estimators.purses import ConcentratedPurse
-from modicum.estimators.vector_rounds import first_norms
 from modicum.mechanisms.additive import VectorNoise
 from modicum.privacy.event import Concentrated
+from modicum.statistics import placed
+from modicum.statistics.purse import Purse
+from modicum.statistics.purses import ConcentratedPurse
+from modicum.statistics.vector_rounds import first_norms
 from modicum.summaries.vectors import BOUND
 
 NARROW = {"within": (-8, 8), "step": 1}

@@ -10,11 +10,11 @@ import pytest
 from modicum import audit
 from modicum import request as ask
 from modicum.audit.pairs import Remembered
-from modicum.estimators import search
-from modicum.estimators.registry import REGISTRY, find_row
 from modicum.privacy.budget import approx, pure
 from modicum.privacy.event import event_of
 from modicum.runners.replay import Run, replay
+from modicum.statistics import search
+from modicum.statistics.registry import REGISTRY, find_row
 from modicum.summaries.cells import Cells
 from modicum.summaries.tails import Tails
 

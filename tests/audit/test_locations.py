@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 import modicum as mo
 from modicum import audit
 from modicum import request as ask
-from modicum.estimators import crossing
-from modicum.estimators.crossing import Lengths, Masses, trimmed_by_rank
-from modicum.estimators.score import expectile_score
-from modicum.estimators.score_table import ScoreTable
-from modicum.estimators.subset_location import TrimPlan
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.base import SECRET
 from modicum.mechanisms.exponential import Exponential, Runs, Score
 from modicum.mechanisms.level_sets import LevelScore
 from modicum.privacy.budget import pure
 from modicum.privacy.event import BoundedRange
+from modicum.statistics import crossing
+from modicum.statistics.crossing import Lengths, Masses, trimmed_by_rank
+from modicum.statistics.score import expectile_score
+from modicum.statistics.score_table import ScoreTable
+from modicum.statistics.subset_location import TrimPlan
 from tests.audit.literal import mean_length, one_draw
 from tests.estimators.test_location import OwnMedian
 

@@ -8,7 +8,6 @@ import pytest
 
 from modicum import audit
 from modicum import request as ask
-from modicum.estimators.placed import placed_columns
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import laplace
 from modicum.mechanisms.grids import IntervalGrid
@@ -16,6 +15,7 @@ from modicum.privacy.budget import pure
 from modicum.privacy.event import Event
 from modicum.release import Answer, Release
 from modicum.runners.request import Query
+from modicum.statistics.placed import placed_columns
 from modicum.status import OK
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries import second_moments

@@ -14,8 +14,6 @@ import pytest
 
 from modicum import audit
 from modicum.audit.trail import Family
-from modicum.estimators.options.ranks import FINE
-from modicum.estimators.registry import REGISTRY
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive, laplace
@@ -24,6 +22,8 @@ from modicum.privacy.budget import Budget, pure, zcdp
 from modicum.privacy.event import Event
 from modicum.release import Answer
 from modicum.runners.request import Query
+from modicum.statistics.options.ranks import FINE
+from modicum.statistics.registry import REGISTRY
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.sums import Count
 from modicum.summaries.vectors import BOUND

@@ -10,18 +10,18 @@ import pytest
 from modicum import audit
 from modicum import request as ask
 from modicum.audit.pairs import Remembered
-from modicum.estimators import shifted_mean_vector, vector_ball, vector_sum
-from modicum.estimators.purse import Purse
-from modicum.estimators.purses import ConcentratedPurse
-from modicum.estimators.vector_evidence import VectorEvidence
-from modicum.estimators.vector_rounds import VectorSetting
-from modicum.estimators.vector_schedule import VectorSchedule
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.additive import GaussianNoise, VectorNoise
 from modicum.mechanisms.selection import RadiusDraw
 from modicum.privacy.event import BoundedRange, Pure
 from modicum.privacy.unit import Unit
 from modicum.runners.live import run
+from modicum.statistics import shifted_mean_vector, vector_ball, vector_sum
+from modicum.statistics.purse import Purse
+from modicum.statistics.purses import ConcentratedPurse
+from modicum.statistics.vector_evidence import VectorEvidence
+from modicum.statistics.vector_rounds import VectorSetting
+from modicum.statistics.vector_schedule import VectorSchedule
 from modicum.summaries.vectors import BOUND, FrameView
 
 Point = tuple[float, ...]

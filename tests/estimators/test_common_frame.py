@@ -8,10 +8,10 @@ import pytest
 
 import modicum as mo
 from modicum import plan
-from modicum.estimators.common_frame import rows_are_few
-from modicum.estimators.purses import open_purse
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.event import Concentrated, Pure
+from modicum.statistics.common_frame import rows_are_few
+from modicum.statistics.purses import open_purse
 
 WITHIN = (-1e6, 1e6)
 RNG = np.random.default_rng(23)

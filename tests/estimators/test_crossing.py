@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from modicum import request
-from modicum.estimators.crossing import Lengths, Masses, level_ends_of, trimmed_by_rank
-from modicum.estimators.location_plan import cell_edges
-from modicum.estimators.score import expectile_score, huber_score, power_score
-from modicum.estimators.score_table import ScoreTable
 from modicum.exact.lattice import Lattice
+from modicum.statistics.crossing import Lengths, Masses, level_ends_of, trimmed_by_rank
+from modicum.statistics.location_plan import cell_edges
+from modicum.statistics.score import expectile_score, huber_score, power_score
+from modicum.statistics.score_table import ScoreTable
 from modicum.summaries.cells import Cells
 from tests.estimators.test_quantile import answers
 

@@ -11,11 +11,11 @@ import modicum as mo
 from modicum import audit, plan
 from modicum import request as ask
 from modicum.errors import BudgetExceeded, InvalidArgument, KeyReused, MissingColumn
-from modicum.estimators.own_vector import MeanOfRange
 from modicum.exact.entropy import SeededEntropy
 from modicum.paying import request_text
 from modicum.privacy.event import Approximate, BoundedRange, Concentrated, Pure
 from modicum.privacy.ledger.book import Ledger
+from modicum.statistics.own_vector import MeanOfRange
 from modicum.stored import from_text, to_text
 
 WITHIN = (-1e6, 1e6)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import modicum as mo
-from modicum.estimators.held_columns import HeldColumns
 from modicum.exact.entropy import SeededEntropy
+from modicum.statistics.held_columns import HeldColumns
 from modicum.status import Status
 from modicum.summaries.second_moments import WHOLE
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import modicum as mo
-from modicum.estimators.held_columns import HeldColumns
-from modicum.estimators.listed_fit import listed_fit
-from modicum.estimators.placed import PlacedColumns
-from modicum.estimators.purses import open_purse
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Concentrated, Event, Pure
+from modicum.statistics.held_columns import HeldColumns
+from modicum.statistics.listed_fit import listed_fit
+from modicum.statistics.placed import PlacedColumns
+from modicum.statistics.purses import open_purse
 from modicum.summaries.base import Columns
 from modicum.summaries.second_moments import Frame
 

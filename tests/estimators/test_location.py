@@ -10,11 +10,11 @@ import pytest
 import modicum as mo
 from modicum import request
 from modicum.errors import InvalidArgument
-from modicum.estimators.location_plan import Candidates, LocationPlan, cell_edges, radius_grid
-from modicum.estimators.purses import open_purse
-from modicum.estimators.subset_location import TrimPlan
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Concentrated, Pure
+from modicum.statistics.location_plan import Candidates, LocationPlan, cell_edges, radius_grid
+from modicum.statistics.purses import open_purse
+from modicum.statistics.subset_location import TrimPlan
 from tests.estimators.test_quantile import SHAPES, answers
 
 WITHIN = (-1e9, 1e9)

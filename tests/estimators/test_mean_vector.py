@@ -12,7 +12,6 @@ import modicum
 from modicum import request as ask
 from modicum.array_release import ArrayAnswer
 from modicum.errors import InvalidArgument, UnsupportedData
-from modicum.estimators import vector_evidence
 from modicum.exact.entropy import SeededEntropy
 from modicum.frames import arrays, reader
 from modicum.frames.base import open_source
@@ -20,6 +19,7 @@ from modicum.frames.persons import TableReader
 from modicum.privacy.unit import Unit
 from modicum.runners.live import run
 from modicum.runners.walk import Walk
+from modicum.statistics import vector_evidence
 from modicum.stored import from_text, to_text
 
 WIDE = {"within": (-1e9, 1e9)}

@@ -7,12 +7,12 @@ import pytest
 
 from modicum import request as ask
 from modicum.array_release import ArrayAnswer
-from modicum.estimators import vector_evidence
 from modicum.exact.entropy import SeededEntropy
 from modicum.frames.base import open_source
 from modicum.frames.persons import TableReader
 from modicum.privacy.unit import Unit
 from modicum.runners.live import run
+from modicum.statistics import vector_evidence
 
 RHO, EPSILON = {"rho": "0.5"}, {"epsilon": 1}
 PRICES = [RHO, EPSILON]

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import modicum as mo
-from modicum.estimators.covariance import ComponentsEvidence
-from modicum.estimators.least_squares import moved
-from modicum.estimators.moment_bounds import noise_size
-from modicum.estimators.noise_quantile import noise_quantile
 from modicum.exact.entropy import SeededEntropy
+from modicum.statistics.covariance import ComponentsEvidence
+from modicum.statistics.least_squares import moved
+from modicum.statistics.moment_bounds import noise_size
+from modicum.statistics.noise_quantile import noise_quantile
 
 WITHIN = (-1e6, 1e6)
 RNG = np.random.default_rng(9)

@@ -8,8 +8,8 @@ import pytest
 import modicum as mo
 from modicum import request as ask
 from modicum.errors import InvalidArgument
-from modicum.estimators.least_squares import Equations
 from modicum.exact.entropy import SeededEntropy
+from modicum.statistics.least_squares import Equations
 
 WITHIN = (-1e6, 1e6)
 RNG = np.random.default_rng(6)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import modicum
-from modicum.estimators.outside import Outside, _drawn
 from modicum.mechanisms.additive import GaussianNoise, LaplaceNoise
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.mechanisms.selection import RadiusDraw
+from modicum.statistics.outside import Outside, _drawn
 
 
 def outside(**given) -> Outside:

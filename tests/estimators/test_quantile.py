@@ -8,8 +8,6 @@ import pytest
 
 from modicum import request
 from modicum.errors import InvalidArgument
-from modicum.estimators.purses import open_purse
-from modicum.estimators.rank_ends import RankPlan
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
@@ -19,6 +17,8 @@ from modicum.privacy.event import Pure
 from modicum.privacy.unit import Unit
 from modicum.release import Answer
 from modicum.runners.live import run
+from modicum.statistics.purses import open_purse
+from modicum.statistics.rank_ends import RankPlan
 
 WITHIN = (-1e9, 1e9)
 SHAPES = {

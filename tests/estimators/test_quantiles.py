@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from modicum import request
-from modicum.estimators.joint import FEW, MOST_JOINT
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
 from modicum.runners.live import run
+from modicum.statistics.joint import FEW, MOST_JOINT
 from tests.estimators.test_quantile import SHAPES, Remembering
 
 WITHIN = (-1e9, 1e9)

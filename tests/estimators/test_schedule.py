@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from modicum.estimators.purses import open_purse
-from modicum.estimators.schedule import (
+from modicum.exact.lattice import Lattice
+from modicum.privacy.event import Concentrated, Pure
+from modicum.statistics.purses import open_purse
+from modicum.statistics.schedule import (
     Ranks,
     count_share,
     mean_schedule,
@@ -16,8 +18,6 @@ from modicum.estimators.schedule import (
     sum_schedule,
     tail_weight,
 )
-from modicum.exact.lattice import Lattice
-from modicum.privacy.event import Concentrated, Pure
 
 LATTICE = Lattice.within((-1e9, 1e9))
 STEPS = 2**21

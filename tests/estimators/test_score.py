@@ -7,8 +7,8 @@ import pytest
 
 import modicum as mo
 from modicum.errors import InvalidArgument
-from modicum.estimators.score import expectile_score, huber_score, power_score
-from modicum.estimators.score_table import ScoreTable
+from modicum.statistics.score import expectile_score, huber_score, power_score
+from modicum.statistics.score_table import ScoreTable
 
 SPAN = 1 << 53
 V = np.unique(

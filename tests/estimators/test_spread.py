@@ -8,12 +8,12 @@ import pytest
 
 from modicum import request
 from modicum.errors import InvalidArgument
-from modicum.estimators.clipping import Rough
-from modicum.estimators.mean_evidence import Counted, NoisyTerm
-from modicum.estimators.outside import Outside
-from modicum.estimators.variance_evidence import VarianceEvidence, spread_interval
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import LaplaceNoise
+from modicum.statistics.clipping import Rough
+from modicum.statistics.mean_evidence import Counted, NoisyTerm
+from modicum.statistics.outside import Outside
+from modicum.statistics.variance_evidence import VarianceEvidence, spread_interval
 from tests.estimators.test_quantile import answers
 
 WITHIN = (-1e9, 1e9)

@@ -9,11 +9,11 @@ from scipy import stats
 
 from modicum import request
 from modicum.errors import InvalidArgument
-from modicum.estimators.purses import open_purse
-from modicum.estimators.trimmed import LevelPlan
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.privacy.event import Pure
+from modicum.statistics.purses import open_purse
+from modicum.statistics.trimmed import LevelPlan
 from tests.estimators.test_quantile import SHAPES, WITHIN, answers
 
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import modicum as mo
-from modicum.estimators.registry import REGISTRY
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
+from modicum.statistics.registry import REGISTRY
 
 CORPUS = Path(__file__).with_name("corpus.jsonl")
 FLOATS = ("value", "interval", "values", "lower", "upper")

@@ -11,11 +11,6 @@ import modicum
 from modicum import audit
 from modicum.array_release import ArrayAnswer
 from modicum.audit.pairs import Remembered
-from modicum.estimators.covariance import ComponentsOption
-from modicum.estimators.options import BinsOption, CutsOption, Options
-from modicum.estimators.own_vector import MeanOfRange
-from modicum.estimators.registry import REGISTRY
-from modicum.estimators.row import Row
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.privacy.accountant import total
@@ -27,6 +22,11 @@ from modicum.runners.live import run
 from modicum.runners.replay import Run
 from modicum.runners.request import Query
 from modicum.runners.walk import Walk
+from modicum.statistics.covariance import ComponentsOption
+from modicum.statistics.options import BinsOption, CutsOption, Options
+from modicum.statistics.own_vector import MeanOfRange
+from modicum.statistics.registry import REGISTRY
+from modicum.statistics.spec import Row
 
 PRICES = {"pure": pure("1.1"), "zcdp": zcdp("0.3"), "approx": approx("1.1", "1e-6")}
 CASES = [(row, kind, option) for row in REGISTRY for kind in row.kinds for option in row.options]

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from modicum import audit
-from modicum.estimators.nest import nodes_of, tree_of
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms import quantile_tree as nested
 from modicum.mechanisms.quantile_tree import NestedQuantiles
 from modicum.privacy.event import Pure
+from modicum.statistics.nest import nodes_of, tree_of
 
 THIRDS = (Fraction(1, 3), Fraction(2, 3))
 QUARTERS = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))

@@ -12,11 +12,11 @@ from modicum.audit.report import AuditReport
 from modicum.audit.trail import Family
 from modicum.audit.tree import COUNTS, Search, explore
 from modicum.errors import InvalidArgument
-from modicum.estimators.options import CutsOption, Options
-from modicum.estimators.row import Row
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Kind, approx, pure, zcdp
 from modicum.runners.request import Query
+from modicum.statistics.options import CutsOption, Options
+from modicum.statistics.spec import Row
 
 __all__ = ["COUNTS", "check", "check_row", "joint_loss", "scenarios"]
 
@@ -123,7 +123,7 @@ def check_row(row: Row[Any, Any], *, widths: Sequence[int] = _WIDTHS) -> tuple[A
     Examples
     --------
     >>> from modicum import audit
-    >>> from modicum.estimators.registry import find_row
+    >>> from modicum.statistics.registry import find_row
     >>> [report.passed for report in audit.check_row(find_row("count", "noisy"))]
     [True, True, True]
     """
@@ -139,7 +139,7 @@ def scenarios(row: Row[Any, Any]) -> Iterator[Query[Any]]:
     Examples
     --------
     >>> from modicum import audit
-    >>> from modicum.estimators.registry import find_row
+    >>> from modicum.statistics.registry import find_row
     >>> [str(request.budget) for request in audit.scenarios(find_row("count", "noisy"))]
     ['ε = 1', 'ρ = 0.5', '(ε, δ) = (1, 0.000001)']
     """

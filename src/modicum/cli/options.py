@@ -10,10 +10,10 @@ from typing import Any, NoReturn, TypeVar, get_args
 from modicum.cli.budget import add_account
 from modicum.cli.table import add_csv
 from modicum.errors import InvalidArgument, ModicumError
-from modicum.estimators.options import LEAST_LEVEL
 from modicum.hints import did_you_mean
 from modicum.privacy.budget import Budget, approx, pure, zcdp
 from modicum.privacy.unit import Combine, Unit, unit_of
+from modicum.statistics.options import LEAST_LEVEL
 
 __all__ = [
     "Parser",

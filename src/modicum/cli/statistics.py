@@ -34,13 +34,13 @@ from modicum.cli.options import (
 )
 from modicum.cli.output import Output
 from modicum.errors import InvalidArgument
-from modicum.estimators.registry import REGISTRY
-from modicum.estimators.row import Row
 from modicum.plan.card import with_article
 from modicum.plan.column import ShapeName
 from modicum.plan.statistics import find_words
 from modicum.privacy.budget import Budget
 from modicum.runners.request import Query
+from modicum.statistics.registry import REGISTRY
+from modicum.statistics.spec import Row
 
 __all__ = ["add_plans", "add_verbs"]
 

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from modicum import one_shot
 from modicum.errors import InvalidArgument
-from modicum.estimators.covariance import ComponentsEvidence
 from modicum.frames.base import quiet
 from modicum.interop.typed import typed
 from modicum.privacy.budget import Number, chosen_budget, pure, zcdp
 from modicum.release import Record
+from modicum.statistics.covariance import ComponentsEvidence
 
 try:
     _base: Any = import_module("sklearn.base")

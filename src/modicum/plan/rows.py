@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 
 from modicum.errors import InvalidArgument
-from modicum.estimators.boundaries import Boundaries
-from modicum.estimators.score import Score, huber_score, power_score
 from modicum.plan.column import Table
 from modicum.plan.columns import explained_loss, mean_distance, mean_entry, variance_lack
 from modicum.plan.guess import COLUMN, MOMENTS, NOTHING, REGRESSION, VECTORS, Guess
@@ -28,6 +26,8 @@ from modicum.plan.trial import (
     of_counts,
     rank_error,
 )
+from modicum.statistics.boundaries import Boundaries
+from modicum.statistics.score import Score, huber_score, power_score
 
 __all__ = ["ROWS", "Row"]
 

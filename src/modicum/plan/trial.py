@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.array_release import ArrayAnswer
-from modicum.estimators.redrawn import NoisyLast
 from modicum.exact.entropy import Entropy, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import LaplaceNoise, Noise
@@ -25,6 +24,7 @@ from modicum.privacy.unit import Unit
 from modicum.release import Entry, Finding
 from modicum.runners.live import run
 from modicum.runners.request import Query
+from modicum.statistics.redrawn import NoisyLast
 from modicum.status import resolved
 from modicum.steps import Ask
 from modicum.summaries.order_statistics import WindowSummary

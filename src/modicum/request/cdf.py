@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from modicum.array_release import ArrayRelease
-from modicum.estimators.options import CutsOption
-from modicum.estimators.registry import find_row
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.request.column import column_name
 from modicum.runners.request import Query
+from modicum.statistics.options import CutsOption
+from modicum.statistics.registry import find_row
 
 __all__ = ["cdf"]
 

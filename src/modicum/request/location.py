@@ -2,17 +2,6 @@
 
 from __future__ import annotations
 
-from modicum.estimators.location_option import LocationOption
-from modicum.estimators.registry import find_row
-from modicum.estimators.score import (
-    checked_power,
-    checked_tau,
-    checked_width,
-    expectile_score,
-    huber_score,
-    power_score,
-)
-from modicum.estimators.statistic import MonotoneStatistic
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.release import Release
@@ -20,6 +9,17 @@ from modicum.request.column import column_name
 from modicum.request.mean import mean
 from modicum.request.quantile import median
 from modicum.runners.request import Query
+from modicum.statistics.location_option import LocationOption
+from modicum.statistics.registry import find_row
+from modicum.statistics.score import (
+    checked_power,
+    checked_tau,
+    checked_width,
+    expectile_score,
+    huber_score,
+    power_score,
+)
+from modicum.statistics.statistic import MonotoneStatistic
 
 __all__ = ["expectile", "huber_location", "location", "lp_location"]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from modicum.estimators.options import ClusterOption
-from modicum.estimators.registry import find_row
-from modicum.estimators.schedule import Clusters
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.release import Release
 from modicum.request.column import column_name
 from modicum.runners.request import Query
+from modicum.statistics.options import ClusterOption
+from modicum.statistics.registry import find_row
+from modicum.statistics.schedule import Clusters
 
 __all__ = ["mean"]
 

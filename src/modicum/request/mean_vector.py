@@ -7,11 +7,11 @@ from typing import Literal
 
 from modicum.array_release import ArrayRelease
 from modicum.errors import InvalidArgument
-from modicum.estimators.options import NoOption
-from modicum.estimators.registry import find_row
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.runners.request import Query
+from modicum.statistics.options import NoOption
+from modicum.statistics.registry import find_row
 from modicum.summaries.base import Columns
 from modicum.summaries.vectors import MOST_COLUMNS
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from modicum.array_release import ArrayRelease
 from modicum.errors import InvalidArgument
-from modicum.estimators.covariance import ComponentsOption
-from modicum.estimators.options import NoOption
-from modicum.estimators.options.base import Options
-from modicum.estimators.registry import find_row
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.request.mean_vector import column_names
 from modicum.runners.request import Query
+from modicum.statistics.covariance import ComponentsOption
+from modicum.statistics.options import NoOption
+from modicum.statistics.options.base import Options
+from modicum.statistics.registry import find_row
 from modicum.summaries.base import Columns
 from modicum.summaries.cells import MOST_COLUMNS
 

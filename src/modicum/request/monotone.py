@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Literal
 
 from modicum.errors import InvalidArgument
-from modicum.estimators.statistic import MonotoneStatistic
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.release import Release
 from modicum.request.location import location
 from modicum.runners.request import Query
+from modicum.statistics.statistic import MonotoneStatistic
 
 __all__ = ["monotone"]
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from modicum.errors import InvalidArgument
-from modicum.estimators.options import NoOption
-from modicum.estimators.registry import find_row
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.release import Release
 from modicum.request.column import column_name
 from modicum.runners.request import Query
+from modicum.statistics.options import NoOption
+from modicum.statistics.registry import find_row
 
 __all__ = ["std", "variance"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from modicum.array_release import ArrayRelease
-from modicum.estimators.own_vector import OwnVectorOption
-from modicum.estimators.registry import find_row
-from modicum.estimators.sensitivities import Sensitivities
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.request.mean_vector import column_names
 from modicum.runners.request import Query
+from modicum.statistics.own_vector import OwnVectorOption
+from modicum.statistics.registry import find_row
+from modicum.statistics.sensitivities import Sensitivities
 
 __all__ = ["vector"]
 

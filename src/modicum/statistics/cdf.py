@@ -1,0 +1,245 @@
+"""The share of records up to each of some public points, by noisy counts in one or more levels.
+
+[D1] counts of level 1, 2, ...  blocks of cells, blocks of these, ..., each level a partition;
+[D2] the estimate of least variance from all levels, then the nearest increasing one in [0, 1].
+
+One level is a histogram, and its error grows with the root of the number of points; d levels cost
+d² in variance, but sums are then of few counts. docs/proofs/histogram.md has the proofs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.array_release import ArrayAnswer, Axis, Intervals
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.additive import Noise
+from modicum.privacy.event import Concentrated, Event
+from modicum.statistics.histogram import rounded
+from modicum.statistics.noise_sums import sum_bound
+from modicum.statistics.purses import open_purse
+from modicum.status import OK, Status, unseen
+from modicum.steps import Ask, Steps, draw, need
+from modicum.summaries.sums import BinCounts
+
+__all__ = ["CdfEvidence", "levels_of", "noisy_cdf"]
+
+MOST_LEVELS = 3
+
+Floats = NDArray[np.float64]
+NOBODY = Status("few_records", "the released counts cannot be told from 0: the shares are noise")
+
+
+def levels_of(cells: int, power: int) -> tuple[int, ...]:
+    """Return how many cells a block of each level has, the coarsest level first.
+
+    Parameters
+    ----------
+    cells : int
+        Number of cells on the finest level.
+    power : int
+        2 if the ε of the levels add up, 1 if their ρ do: d levels multiply the variance of a
+        count by d to this power.
+
+    Notes
+    -----
+    A sum up to a point takes some (B - 1)/2 counts of each of d levels of B = cells^(1/d) parts.
+
+    Examples
+    --------
+    >>> levels_of(10, 2), levels_of(400, 2), levels_of(10_000, 1)
+    ((1,), (20, 1), (484, 22, 1))
+    """
+
+    def variance(depth: int) -> float:
+        return float(depth ** (power + 1) * cells ** (1 / depth))
+
+    depth = min(range(1, MOST_LEVELS + 1), key=variance)
+    part = max(2, round(cells ** (1 / depth)))
+    return tuple(part**level for level in reversed(range(depth)))
+
+
+@dataclass(frozen=True, slots=True)
+class CdfEvidence:
+    """Noisy counts of blocks.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        Cells of a block, for every level, the coarsest first.
+    counts : tuple of tuple of int
+        Noisy counts of each level.
+    noise : Noise
+        Of each of them.
+    lattice : Lattice
+        To which values and points were rounded.
+    """
+
+    sizes: tuple[int, ...]
+    counts: tuple[tuple[int, ...], ...]
+    noise: Noise
+    lattice: Lattice
+
+    @property
+    def shares(self) -> Floats:
+        """[D2] Increasing shares in [0, 1], one for each cell but the last."""
+        upto = np.cumsum(self._cells())
+        if upto[-1] <= 0:
+            return np.full(len(upto) - 1, 0.5)
+        return np.clip(increasing(upto[:-1] / upto[-1]), 0.0, 1.0)
+
+    def _cells(self) -> Floats:
+        """Return estimates of all cells, of least variance: levels up, then down again.
+
+        A count and the sum of its parts are two estimates of one number; they are averaged by
+        their variances. What the average differs from the sum is given to the parts in proportion
+        to their variances (Hay, Rastogi, Miklau and Suciu 2010, for blocks of any sizes).
+        """
+        fine = np.array(self.counts[-1], dtype=np.float64)
+        estimates, variances = [fine], [np.ones(len(fine))]
+        places: list[NDArray[np.int64]] = []
+        for (size, below), counts in zip(
+            reversed(list(pairwise(self.sizes))), reversed(self.counts[:-1]), strict=True
+        ):
+            starts = np.arange(0, len(estimates[0]), size // below)
+            sums = np.add.reduceat(estimates[0], starts)
+            spread = np.add.reduceat(variances[0], starts)
+            own = np.array(counts, dtype=np.float64)
+            estimates.insert(0, (own * spread + sums) / (spread + 1))
+            variances.insert(0, spread / (spread + 1))
+            places.insert(0, starts)
+        final = estimates[0]
+        for level, starts in enumerate(places, start=1):
+            sums = np.add.reduceat(estimates[level], starts)
+            spread = np.add.reduceat(variances[level], starts)
+            part = np.diff(starts, append=len(estimates[level]))
+            final = estimates[level] + variances[level] * np.repeat((final - sums) / spread, part)
+        return final
+
+    def intervals(self, level: float, tail: float | None) -> Intervals:
+        """Return ends a / (a + b) of the numbers a up to a point and b beyond it, all at once."""
+        cells = len(self.counts[-1])
+        alpha = (1 - level) / (4 * max(1, cells - 1))
+        lower, upper = np.zeros(cells - 1), np.ones(cells - 1)
+        prefix = [np.concatenate([[0], np.cumsum(counts)]) for counts in self.counts]
+        for cell in range(1, cells):
+            low, low_terms = self._sum(prefix, cell, beyond=False)
+            high, high_terms = self._sum(prefix, cell, beyond=True)
+            below = sum_bound(self.noise, ((1.0, low_terms),), alpha)
+            above = sum_bound(self.noise, ((1.0, high_terms),), alpha)
+            least, most = max(0.0, low - below), max(0.0, low + below)
+            fewest, largest = max(0.0, high - above), max(0.0, high + above)
+            if least + largest > 0:
+                lower[cell - 1] = least / (least + largest)
+            if most + fewest > 0:
+                upper[cell - 1] = most / (most + fewest)
+        shares = self.shares
+        return Intervals(np.minimum(lower, shares), np.maximum(upper, shares))
+
+    def _sum(
+        self, prefix: list[NDArray[np.int64]], cell: int, *, beyond: bool
+    ) -> tuple[float, int]:
+        """Noisy number of records before a cell, or from it on, by few counts; how many."""
+        total, terms = 0, 0
+        done = len(prefix[-1]) - 1 if beyond else 0
+        for level, size in enumerate(self.sizes):
+            to = -(-cell // size) if beyond else cell // size
+            at = -(-done // size) if beyond else done // size
+            first, last = (to, at) if beyond else (at, to)
+            if first < last:
+                total += int(prefix[level][last] - prefix[level][first])
+                terms += last - first
+                done = to * size
+        return float(total), terms
+
+    @property
+    def none_seen(self) -> bool:
+        """Whether the released counts cannot be told from 0."""
+        return unseen(sum(self.counts[0]), self._total_bound)
+
+    @property
+    def _total_bound(self) -> float:
+        return sum_bound(self.noise, ((1.0, len(self.counts[0])),), 0.1)
+
+    @property
+    def status(self) -> Status:
+        """What the released numbers warn of."""
+        lost = sum(self.counts[0]) <= self._total_bound or self._cells().sum() <= 0
+        return NOBODY if lost else OK
+
+    @property
+    def condition(self) -> str:
+        """What the shares are about, if that may show; the intervals assume nothing."""
+        return rounded(self.lattice) if self.lattice.coarse else ""
+
+    def assumption(self, tail: float | None) -> str:
+        """Say in words what the intervals cover."""
+        return (
+            "the intervals cover the noise of all counts at once, and assume nothing. They are "
+            f"{rounded(self.lattice)}: within half a step of a point a value may count on its "
+            "other side. They use the counts level by level, so they are wider than need be."
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Numbers as JSON types."""
+        return {
+            "cells_of_a_block": list(self.sizes),
+            "counts": [list(counts) for counts in self.counts],
+            "noise_sd": self.noise.variance**0.5,
+        }
+
+
+def noisy_cdf(
+    column: str | None, lattice: Lattice, event: Event, *, points: tuple[float, ...]
+) -> Steps[ArrayAnswer]:
+    """Estimate #{x <= t} / n for public points t.
+
+    Parameters
+    ----------
+    column : str or None
+    lattice : Lattice
+        Wider than the points on both sides.
+    event : Event
+        Total cost for one row; the draws add up to exactly this.
+    points : tuple of float
+        Increasing, all different on the lattice.
+    """
+    cuts = tuple(int(q) + 1 for q in lattice.quantise(np.array(points)))
+    counted = yield from need(Ask(column, lattice, BinCounts(cuts)))
+    sizes = levels_of(len(cuts) + 1, 1 if isinstance(event, Concentrated) else 2)
+    purse, drawn = open_purse(event), []
+    for number, size in enumerate(sizes, start=1):
+        blocks = tuple(sum(counted.counts[i : i + size]) for i in range(0, len(cuts) + 1, size))
+        share = Fraction(1, len(sizes)) if number < len(sizes) else None
+        law = purse.noisy(blocks, sensitivity=1, share=share)  # [D1]
+        label = "counts" if len(sizes) == 1 else f"counts of level {number}"
+        drawn.append((yield from draw(label, law)))
+    evidence = CdfEvidence(sizes, tuple(drawn), law.noise[0], lattice)
+    values = tuple(Fraction(float(share)) for share in evidence.shares)
+    return ArrayAnswer(values, (Axis.of(point=points),), evidence, evidence.status)
+
+
+def increasing(y: Floats) -> Floats:
+    """Return the increasing sequence with the least squared distance from ``y``.
+
+    Neighbours out of order are replaced by their mean (pool adjacent violators; Ayer and others
+    1955).
+
+    Examples
+    --------
+    >>> increasing(np.array([1.0, 3.0, 2.0, 4.0])).tolist()
+    [1.0, 2.5, 2.5, 4.0]
+    """
+    pools: list[tuple[float, int]] = []
+    for value in y.tolist():
+        total, size = value, 1
+        while pools and pools[-1][0] * size > total * pools[-1][1]:
+            more, others = pools.pop()
+            total, size = total + more, size + others
+        pools.append((total, size))
+    return np.repeat([total / size for total, size in pools], [size for _, size in pools])

@@ -1,0 +1,59 @@
+"""The count of rows or of non-missing values: one draw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from modicum.mechanisms.additive import Noise
+from modicum.privacy.event import Event
+from modicum.release import Answer, Interval
+from modicum.statistics.purses import open_purse
+from modicum.statistics.redrawn import Redrawn, Totals
+from modicum.status import OK
+from modicum.steps import Ask, Steps, draw, need
+from modicum.summaries.sums import Count
+
+__all__ = ["CountEvidence", "noisy_count"]
+
+
+@dataclass(frozen=True, slots=True)
+class CountEvidence:
+    """A noisy count and its noise."""
+
+    noisy: int
+    noise: Noise
+
+    def redrawn(self, table: Totals) -> Redrawn:
+        """Return how the answer from this table follows of its noise."""
+        return Redrawn((self.noise,), lambda z: Fraction(max(table.rows + z, 0)))
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """Exact interval; a count has no clipping, so ``tail`` does not matter."""
+        reach = self.noise.tail_bound(1 - level)
+        return Interval(max(0.0, self.noisy - reach), max(0.0, self.noisy + reach))
+
+    @property
+    def condition(self) -> str:
+        """What the default interval assumes."""
+        return ""
+
+    def assumption(self, tail: float | None) -> str:
+        """Say in words what the interval covers."""
+        return "the interval of a count covers its noise, its only error; it assumes nothing."
+
+    def to_dict(self) -> dict[str, object]:
+        """Numbers as JSON types."""
+        return {"noisy": self.noisy, "noise_sd": self.noise.variance**0.5}
+
+
+def noisy_count(column: str | None, event: Event) -> Steps[Answer]:
+    """Count non-missing values of a column, or rows (``column=None``).
+
+    Exact count plus one integer of noise with the whole budget, cut at 0. One record changes
+    the count by 1.
+    """
+    counted = yield from need(Ask(column, None, Count()))
+    law = open_purse(event).noisy((counted.count,), sensitivity=1, share=None)
+    (noisy,) = yield from draw("count", law)
+    return Answer(Fraction(max(noisy, 0)), CountEvidence(noisy, law.noise[0]), OK)

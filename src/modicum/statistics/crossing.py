@@ -1,0 +1,363 @@
+"""How many records away is each value of a monotone M-estimator: the crossing length, from cells.
+
+[X1] masses   each record is a unit of mass, split over the two cell ends around it in proportion
+              to its nearness; only counts and sums of cells are needed. For the ends of an
+              interval all of a cell is moved to one end, if the score bends in it;
+[X2] length   of a value t: the least mass to remove or to add before the sum of scores
+              S(t) = sum ψ(x - t) is 0; negative where S(t) > 0, that is below the estimate;
+[X3] levels   where that signed length passes -k and k, for every k;
+[X4] trimming by rank, where that is wanted.
+
+One record more is one unit of mass more, so a length moves by at most 1 at every t. All of it is
+integer arithmetic. docs/proofs/locations.md has the proofs, with the same labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.statistics.score_table import ScoreTable
+from modicum.summaries.base import Integers
+from modicum.summaries.cells import CellSummary
+
+__all__ = ["Lengths", "Masses", "level_ends_of", "trimmed_by_rank"]
+
+_ROUNDING = 64  # parts of mass in one unit of length
+_HUGE = 1 << 60
+_LIMB, _LIMB_MASK = 26, (1 << 26) - 1
+_HALF, _HALF_MASK = 16, (1 << 16) - 1
+_BLOCK = 1 << 21  # scores computed together
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Masses:
+    """Mass at increasing places, in parts of a record (secret).
+
+    Attributes
+    ----------
+    places : int64 array
+        Those that have mass.
+    parts : int64 array
+        Mass of each, at least 1.
+    lo, hi : int
+        All records and all additions lie between them.
+    edges : int64 array
+        Ends of the cells between them; public.
+    """
+
+    places: Integers
+    parts: Integers
+    lo: int
+    hi: int
+    edges: Integers
+
+    @classmethod
+    def of(
+        cls,
+        cells: CellSummary,
+        lo: int,
+        hi: int,
+        parts: int,
+        trimmed: int = 0,
+        towards: int = 0,
+        *,
+        moved: bool = False,
+    ) -> Masses:
+        """[X1] Split the records of cells over the ends of the cells; clip them to [lo, hi].
+
+        Parameters
+        ----------
+        cells : CellSummary
+            Its edges reach all records, and the first edge is 0.
+        lo, hi : int
+            Ends of cells, or beyond all records.
+        parts : int
+            Parts of a record.
+        trimmed : int
+            If positive: records' worth of mass deleted on each side; what is then left beyond
+            [lo, hi] is deleted too, and not clipped.
+        towards : int
+            1 or -1: to the upper or lower end of a cell goes its share rounded up.
+        moved : bool
+            All of a cell goes to that end. No record is lowered then, or none raised.
+
+        Notes
+        -----
+        Of a record x in a cell from a to b, the share (x - a) / (b - a) goes to b and the rest to
+        a: as for each record the scores of a and b then average to its own where ψ is linear.
+        The mass at b is rounded once, for the cell: with one record more it grows by 0 to
+        ``parts``, and both ends together by exactly ``parts``.
+        """
+        edges = np.array(cells.edges, dtype=np.int64)
+        size = len(edges)
+        counts = np.array(cells.counts, dtype=np.int64)
+        spans = np.diff(edges)
+        found = np.zeros(2 * size - 1, dtype=np.int64)
+        found[size - 1] = counts[size] * parts
+        for side in (-1, 1):
+            n = counts[size + side * np.arange(1, size)]
+            outer = n * parts if towards == side else np.zeros(size - 1, dtype=np.int64)
+            for i in () if moved else np.flatnonzero(n).tolist():
+                total = side * (cells.sums[size + side * (i + 1)] - int(n[i]) * cells.centre)
+                wanted = (total - int(n[i]) * int(edges[i])) * parts
+                up = int(spans[i]) - 1 if towards == side else 0
+                outer[i] = (wanted + up) // int(spans[i])
+            at = size - 1 + side * np.arange(size)
+            found[at[1:]] += outer
+            found[at[:-1]] += n * parts - outer
+        places = cells.centre + np.concatenate([-edges[:0:-1], edges])
+        if trimmed:
+            found = trimmed_by_rank(found, trimmed * parts)
+            found[(places < lo) | (places > hi)] = 0
+        return cls._clipped(places, found, lo, hi)
+
+    @classmethod
+    def _clipped(cls, places: Integers, found: Integers, lo: int, hi: int) -> Masses:
+        there = found > 0
+        edges = np.clip(places, lo, hi)
+        places, found = edges[there], found[there]
+        heads = np.flatnonzero(np.diff(places, prepend=lo - 1))
+        parts = np.add.reduceat(found, heads) if len(heads) else found
+        return cls(places[heads], parts, lo, hi, edges)
+
+    def beside(self, places: Integers, towards: int) -> Integers:
+        """Return the next end of a cell above places, or below; the last one has none."""
+        if towards > 0:
+            found = np.searchsorted(self.edges, places, side="right")
+        else:
+            found = np.searchsorted(self.edges, places) - 1
+        nearest: Integers = self.edges[np.clip(found, 0, len(self.edges) - 1)]
+        return nearest
+
+
+def trimmed_by_rank(mass: Integers, cut: int) -> Integers:
+    """[X4] Mass at increasing places without the lowest ``cut`` and as much of the highest.
+
+    Nothing is left if there is no more than both. One unit of mass more, wherever it is put in
+    or over how many places it is spread, leaves one more, or none.
+    """
+    upto = np.cumsum(mass)
+    total = int(upto[-1]) if len(upto) else 0
+    kept: Integers = np.minimum(upto, total - cut) - np.maximum(upto - mass, cut)
+    return np.maximum(kept, 0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Lengths:
+    """[X2] The signed crossing length of any value t, in 1/unit of a record, capped.
+
+    Attributes
+    ----------
+    masses : Masses
+        In parts of 1 / (64 unit) of a record (secret).
+    table : ScoreTable
+        Its span reaches from ``masses.lo`` to ``masses.hi``.
+    cap : int
+        Largest length, in 1/unit of a record.
+    towards : int
+        1 or -1: scores are no less, or no more, than those of the records.
+    bends : tuple of (int, int, int) or None
+        Where the score is not linear: a difference is at least, and at most, so much, and its slope
+        grows (1) or falls (-1) there. ``None``: anywhere; then all records of a cell were moved.
+    """
+
+    masses: Masses
+    table: ScoreTable
+    cap: int
+    towards: int = 0
+    bends: tuple[tuple[int, int, int], ...] | None = None
+
+    @staticmethod
+    def parts(unit: int) -> int:
+        """Parts of a record that its mass has to be counted in."""
+        return _ROUNDING * unit
+
+    def at(self, t: Integers) -> Integers:
+        """Return the lengths of values t in [lo, hi]; nondecreasing if ``towards`` is 0."""
+        rows = max(1, _BLOCK // max(1, len(self.masses.places)))
+        blocks = [self._block(t[i : i + rows]) for i in range(0, len(t), rows)]
+        return np.concatenate(blocks) if blocks else np.empty(0, dtype=np.int64)
+
+    @cached_property
+    def _ends(self) -> tuple[Integers, Integers]:
+        """Mass up to each of the lowest places, and of the highest, until the cap is passed."""
+        most = (self.cap + 1) * _ROUNDING
+
+        def upto(parts: Integers) -> Integers:
+            found = np.cumsum(parts)
+            return np.minimum(found[: int(np.searchsorted(found, most)) + 1], most)
+
+        return upto(self.masses.parts), upto(self.masses.parts[::-1])
+
+    def _scores(self, differences: Integers) -> Integers:
+        """Return ψ; rounded to a knot where it is not known to be linear between two."""
+        if self.towards == 0:
+            return self.table.at(differences)
+        if self.bends is None:
+            return self.table.beside(differences, self.towards)
+        found = self.table.at(differences)
+        for low, high, _ in self.bends:
+            below, above = self.table.knots_around(low, high)
+            near = (differences > below) & (differences < above)
+            found[near] = self.table.beside(differences[near], self.towards)
+        return found
+
+    def _scores_of_masses(self, t: Integers) -> Integers:
+        """Return the scores of all places (columns) for values t (rows).
+
+        Over a cell in which ψ bends the wrong way the mean of its ends' scores is no bound: there
+        the end that is nearer to the statistic has the score of the other one.
+        """
+        places, towards = self.masses.places, self.towards
+        scores = self._scores(places[None, :] - t[:, None])
+        for low, high, sign in self.bends or ():
+            if sign == -towards:
+                if towards > 0:
+                    place = np.searchsorted(places, t + high) - 1
+                else:
+                    place = np.searchsorted(places, t + low, side="right")
+                rows = np.flatnonzero((place >= 0) & (place < len(places)))
+                near = places[place[rows]]
+                far = self.masses.beside(near, towards)
+                across = (far > t[rows] + low) if towards > 0 else (far < t[rows] + high)
+                rows, far = rows[across], far[across]
+                scores[rows, place[rows]] = self._scores(far - t[rows])
+        return scores
+
+    def _block(self, t: Integers) -> Integers:
+        masses = self.masses
+        if not len(masses.places):
+            return np.zeros(len(t), dtype=np.int64)
+        scores = self._scores_of_masses(t)
+        total = _exact_sums(scores, masses.parts)
+        up, down = self._scores(masses.hi - t), -self._scores(masses.lo - t)
+        low, high = self._ends
+        above = _needed(-total, -scores[:, : len(low)], low, up)
+        below = _needed(total, scores[:, : -len(high) - 1 : -1], high, down)
+        # [X2] floor(length + 1/2): above is rounded from whole parts; below, from the next part.
+        whole, broken = above
+        lengths = (whole + _ROUNDING // 2) // _ROUNDING
+        whole, broken = below
+        negative = (_ROUNDING // 2 - whole - broken) // _ROUNDING
+        return np.clip(np.where(total > 0, negative, lengths), -self.cap, self.cap)
+
+
+def _exact_sums(scores: Integers, parts: Integers) -> Integers:
+    """Sum of scores times parts over each row, cut to ±2^60."""
+    high, low = parts >> _LIMB, parts & _LIMB_MASK
+    upper, lower = scores >> _HALF, scores & _HALF_MASK
+    pieces = ((upper, high, _HALF + _LIMB), (upper, low, _HALF), (lower, high, _LIMB))
+    total = (lower @ low).astype(object)
+    for a, b, shift in pieces:
+        if b.any():
+            total = total + (a @ b).astype(object) * (1 << shift)
+    cut: Integers = np.clip(total, -_HUGE, _HUGE).astype(np.int64)
+    return cut
+
+
+def _needed(
+    deficit: Integers, gains: Integers, upto: Integers, adding: Integers
+) -> tuple[Integers, NDArray[np.bool_]]:
+    """Least mass whose removal or addition makes up for a deficit: whole parts, and whether more.
+
+    Parameters
+    ----------
+    deficit : (r,) int64 array
+        Score missing; 0 or less: nothing is needed.
+    gains : (r, m) int64 array
+        What removing one part of each place gains, the best places first; what is no better than
+        ``adding`` is not removed.
+    upto : (m,) int64 array
+        Mass up to each of those places.
+    adding : (r,) int64 array
+        What adding one part gains, at least 0.
+    """
+    used = gains > adding[:, None]
+    worth = np.where(used, gains, 0) * np.diff(upto, prepend=0)
+    gained = np.cumsum(worth, axis=1)
+    place = (used & (gained < deficit[:, None])).sum(axis=1)
+    removed = used.sum(axis=1)
+    rows = np.arange(len(deficit))
+    within = place < removed
+    before = np.maximum(place - 1, 0)
+    mass = np.where(place > 0, upto[before], 0)
+    rest = np.maximum(deficit - np.where(place > 0, gained[rows, before], 0), 0)
+    rate = np.where(within, gains[rows, np.minimum(place, gains.shape[1] - 1)], adding)
+    # With nothing left to gain the length is endless, and cut by the cap.
+    whole, broken = np.divmod(rest, np.maximum(rate, 1))
+    whole = np.where((rate == 0) & (rest > 0), _HUGE, whole)
+    return np.where(deficit > 0, mass + whole, 0), (deficit > 0) & (broken > 0)
+
+
+def level_ends_of(
+    length: Callable[[Integers], Integers], first: int, last: int, fine: int, levels: int
+) -> tuple[Integers, Integers]:
+    """[X3] Ends of the level sets {|length| <= k} of a nondecreasing length on [first, last].
+
+    Parameters
+    ----------
+    length : callable
+        Signed lengths of numbers in [first, last], nondecreasing integers.
+    first, last : int
+        Numbers of the coarse candidates; those between are ``fine`` times as many, and there the
+        length is linear between its neighbours.
+    fine : int
+        A power of two.
+    levels : int
+        k = 0, ..., levels - 1.
+
+    Returns
+    -------
+    lows, highs : (levels,) int64 arrays
+        The least fine number of a length of at least -k, and the greatest of at most k.
+    """
+    wanted = np.arange(-levels, levels, dtype=np.int64)
+
+    def clipped(numbers: Integers) -> Integers:
+        return np.clip(length(numbers), -levels, levels)
+
+    at, below, above = _last_up_to(clipped, first, last, wanted)
+    inside = (at >= first) & (at < last)
+    rise = np.where(inside, above - below, 1)
+    # For below <= v < above: floor(fine (v - below) / rise) steps from the first to the second.
+    ends = at * fine + np.where(inside, (wanted - below) * fine // rise, 0)
+    ends[at < first] = first * fine - 1
+    highs = ends[levels:]
+    # A length of at least -k = v + 1: floor(fine (above - v - 1) / rise) steps back.
+    at, below, above = at[:levels], below[:levels], above[:levels]
+    inside, rise = inside[:levels], rise[:levels]
+    lows = (at + 1) * fine - np.where(inside, (above - wanted[:levels] - 1) * fine // rise, 0)
+    lows[at == last] = last * fine + 1
+    return lows[::-1], highs
+
+
+def _last_up_to(
+    length: Callable[[Integers], Integers], first: int, last: int, wanted: Integers
+) -> tuple[Integers, Integers, Integers]:
+    """Greatest number of a length of at most v, for increasing v, by bisection for all v together.
+
+    No number is asked for twice, and of each halving at most one for a v: how many there are
+    is bounded by public values, however many numbers lie between two levels.
+
+    Returns
+    -------
+    at, below, above : int64 arrays
+        That number, or first - 1; its length, and that of the next one, where they are in
+        [first, last].
+    """
+    at, after = np.full(len(wanted), first - 1), np.full(len(wanted), last + 1)
+    below, above = np.zeros_like(wanted), np.zeros_like(wanted)
+    while (left := np.flatnonzero(after - at > 1)).size:
+        middles = (at[left] + after[left]) >> 1
+        # They ascend: two levels have the same bracket, or one after the other.
+        new = np.diff(middles, prepend=first - 1) > 0
+        found = length(middles[new])[np.cumsum(new) - 1]
+        up = found <= wanted[left]
+        at[left[up]], below[left[up]] = middles[up], found[up]
+        after[left[~up]], above[left[~up]] = middles[~up], found[~up]
+    return at, below, above

@@ -1,0 +1,74 @@
+"""Every class that the evidence of a release is made of, so that a stored release can be read."""
+
+from __future__ import annotations
+
+from modicum.mechanisms.additive import GaussianNoise, LaplaceNoise
+from modicum.mechanisms.exponential import OctavePrior
+from modicum.statistics.bounded import BoundedEvidence
+from modicum.statistics.cdf import CdfEvidence
+from modicum.statistics.clipping import Rough
+from modicum.statistics.count import CountEvidence
+from modicum.statistics.covariance import ComponentsEvidence, CovarianceEvidence
+from modicum.statistics.extreme import ExtremeEvidence
+from modicum.statistics.held_columns import HeldColumns
+from modicum.statistics.histogram import HistogramEvidence
+from modicum.statistics.iqr import RangeEvidence
+from modicum.statistics.listed_fit import ListedFit
+from modicum.statistics.location_evidence import LocationEvidence
+from modicum.statistics.mean_evidence import (
+    Counted,
+    MeanEvidence,
+    NoisyTerm,
+    SingleValueEvidence,
+)
+from modicum.statistics.moments import CutOff, Moments
+from modicum.statistics.outside import Outside
+from modicum.statistics.own_vector import OwnVectorEvidence
+from modicum.statistics.quantile import QuantileEvidence
+from modicum.statistics.quantiles import CellCounts, QuantilesEvidence
+from modicum.statistics.regression import RegressionEvidence
+from modicum.statistics.subset_mean import SubsetEvidence
+from modicum.statistics.sum_evidence import SumEvidence
+from modicum.statistics.trimmed_evidence import TrimmedEvidence
+from modicum.statistics.variance_evidence import ConstantEvidence, VarianceEvidence
+from modicum.statistics.vector_evidence import VectorEvidence
+from modicum.summaries.second_moments import Frame
+
+__all__ = ["EVIDENCE"]
+
+EVIDENCE: tuple[type, ...] = (
+    BoundedEvidence,
+    CdfEvidence,
+    CellCounts,
+    ComponentsEvidence,
+    ConstantEvidence,
+    CountEvidence,
+    Counted,
+    CovarianceEvidence,
+    CutOff,
+    ExtremeEvidence,
+    Frame,
+    GaussianNoise,
+    HeldColumns,
+    HistogramEvidence,
+    LaplaceNoise,
+    ListedFit,
+    LocationEvidence,
+    MeanEvidence,
+    Moments,
+    NoisyTerm,
+    OctavePrior,
+    Outside,
+    OwnVectorEvidence,
+    QuantileEvidence,
+    QuantilesEvidence,
+    RangeEvidence,
+    RegressionEvidence,
+    Rough,
+    SingleValueEvidence,
+    SubsetEvidence,
+    SumEvidence,
+    TrimmedEvidence,
+    VarianceEvidence,
+    VectorEvidence,
+)

@@ -1,0 +1,336 @@
+"""Minimum and maximum, as far as they can be private: a point that next to no record exceeds.
+
+[E1] count   a noisy count says whether there are records enough for a centre;
+[E2] centre  a private median, from a secret subsample, to measure distances from;
+[E3] point   about the least that next to no record exceeds, with all that is left.
+
+The minimum is the maximum of the negated records. docs/proofs/extreme.md has the proofs, with the
+same labels.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from modicum.errors import InvalidArgument
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.exponential import CELLS, OctavePrior
+from modicum.privacy.event import Event
+from modicum.release import Answer, Interval
+from modicum.statistics.atom import Home, find_home, home_of, look_elsewhere
+from modicum.statistics.clipping import Setting, find_centre
+from modicum.statistics.mean_evidence import NoisyTerm
+from modicum.statistics.outside import Outside
+from modicum.statistics.purse import Purse
+from modicum.statistics.purses import open_purse
+from modicum.statistics.remarks import perhaps_unseen
+from modicum.statistics.schedule import Schedule, count_share, mean_schedule
+from modicum.status import Status, unseen
+from modicum.steps import Steps, draw, need_both
+from modicum.summaries.subsample import Records, RecordSummary
+from modicum.summaries.tails import Tails
+
+__all__ = ["ExtremeEvidence", "extreme"]
+
+POWER = Fraction(16)  # of the prior, r^-power in the distance from the centre
+LEAST_POWER = 2.0
+SLACK = 8.0  # nats by which the records elsewhere outweigh the prior
+COLLAPSED = 40  # a point within 2^-40 of the range from the centre
+BY_CHANCE = 1e-4  # the prior alone would draw a point as far more often
+MOST_CENTRE = Fraction(2, 5)  # no centre takes more, what is looked for at home included
+NEGLIGIBLE = 60.0  # candidates with more records beyond than are kept weigh at most e^-60 of all
+MOST_KEPT = 1 << 22
+NO_CENTRE = Status(
+    "few_records",
+    "too little data for this budget: no private centre was possible, so distances are measured "
+    "from zero; a larger budget helps",
+)
+HEAVY = Status(
+    "heavy_tail",
+    "the tail looks heavy: the record may be further out than the default interval allows for; "
+    "interval(tail=2) allows for more",
+)
+HIDDEN = Status(
+    "range_end",
+    "most rows are as good as equal; whether a few are further out cannot be told at this budget, "
+    "so the interval reaches the end of the range",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtremeEvidence:
+    """A point that next to no record exceeds (in lattice steps).
+
+    Attributes
+    ----------
+    lattice : Lattice
+    largest : bool
+        Whether it is a maximum. For a minimum all integers are those of the negated data.
+    prior : OctavePrior
+        Of the point; its centre is released.
+    candidates : (int, int)
+        First and last.
+    epsilon, rate : Fraction
+        Of the point's law.
+    drawn : int
+        The outcome, perhaps beyond the range.
+    count : int
+        The noisy count.
+    has_centre : bool
+        Whether distances are measured from a private centre.
+    count_noise : NoisyTerm or None
+        Noise of the count, if it is known.
+    half : (float, int) or None
+        About how many records are further from home than a radius, and the radius: released.
+
+    Notes
+    -----
+    With W(d) the prior weight of all candidates at least d above the centre c:
+
+    [E4] If the largest record is c + D, P(point >= c + d) <= W(d) / W(D) for every d >= D. So with
+    probability 1 - α the D with W(point - c) <= α W(D) are excluded.
+
+    [E5] With probability 1 - α at most (ln(W(s) / W(reach)) + ln(2 J / α)) / ε records exceed the
+    point, s the begin of its cell, J the number of cells a side, and reach the largest
+    distance in the range: a bound without assumptions. A tail of index
+    a leaves about f = (power - 1) / (a ε), so hardly more than F = f + 2 sqrt(f), and with
+    probability 1 - α' the largest of these is within (F / α')^(1 / a) times the distance.
+    """
+
+    lattice: Lattice
+    largest: bool
+    prior: OctavePrior
+    candidates: tuple[int, int]
+    epsilon: Fraction
+    rate: Fraction
+    drawn: int
+    count: int
+    has_centre: bool
+    count_noise: NoisyTerm | None = None
+    half: tuple[float, int] | None = None
+
+    @property
+    def _last(self) -> int:
+        return self.lattice.last if self.largest else -self.lattice.first
+
+    @property
+    def _point(self) -> int:
+        return min(self.drawn, self._last)
+
+    @property
+    def value(self) -> Fraction:
+        """The point in the data's unit."""
+        sign = 1 if self.largest else -1
+        return self.lattice.inside(sign * self._point)
+
+    def exceeded_at_most(self, alpha: float) -> float:
+        """Bound on the number of records beyond the point, with probability 1 - alpha."""
+        centre, (first, last) = self.prior.centre, self.candidates
+        distance = self.drawn - centre
+        start = CELLS.point(CELLS.number(distance)) if distance > 0 else first - centre
+        cells = CELLS.number(last - first) + 1
+        nats = self._beyond(start) - self._beyond(self._last - centre)
+        return (nats + math.log(2 * cells / alpha)) / float(self.epsilon)
+
+    def _beyond(self, distance: int) -> float:
+        return self.prior.log_beyond(distance, self.candidates, self.rate)
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """Interval for the largest (or the smallest) record; without a tail up to the range."""
+        alpha = 1 - level
+        beyond = 0.0 if tail is None else 0.5 * alpha
+        lower: float = -self.lattice.last if not self.largest else self.lattice.first
+        upper: float = self._last
+        centre, distance = self.prior.centre, self._point - self.prior.centre
+        if distance > 0:
+            lower = max(lower, centre + self._least(distance, alpha - beyond) - 0.5)
+            if tail is not None and not self._collapsed:
+                f = float(self.prior.power - 1) / (tail * float(self.epsilon))
+                factor = ((f + 2 * math.sqrt(f)) / beyond) ** (1 / tail)
+                upper = min(upper, centre + distance * max(1.0, factor) + 0.5)
+        if not self.largest:
+            lower, upper = -upper, -lower
+        # A record at the end of the range may lie half a step beyond its integer.
+        lattice = self.lattice
+        lowest = lattice.lo if lower <= lattice.first else lower * lattice.step
+        highest = lattice.hi if upper >= lattice.last else upper * lattice.step
+        return Interval(max(lowest, lattice.lo), min(highest, lattice.hi))
+
+    def _least(self, distance: int, alpha: float) -> int:
+        """[E4] The least D that is not excluded, by bisection: W falls."""
+        needed = self._beyond(distance) - math.log(alpha)
+        low, high = self.candidates[0] - self.prior.centre, distance
+        while low < high:
+            middle = (low + high) // 2
+            if self._beyond(middle) < needed:
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+    @property
+    def status(self) -> Status:
+        """What the released numbers warn of."""
+        if not self.has_centre:
+            return NO_CENTRE
+        if self._collapsed:
+            return HIDDEN
+        if self._heavy:
+            return HEAVY
+        distance, room = self._point - self.prior.centre, self._last - self._point
+        return perhaps_unseen(self.exceeded_at_most(0.02), self.count, distance, room)
+
+    @property
+    def _heavy(self) -> bool:
+        """Whether the tail between half of the data and the point looks heavier than assumed."""
+        home = home_of(self.lattice) * (1 if self.largest else -1)
+        outside = Outside(
+            radii=(self._point - home,),
+            widest=self.lattice.width,
+            candidates=1,
+            eta=float(self.epsilon),
+            power=float(self.prior.power - 1),
+            seen=self.half,
+        )
+        return self._point > home and outside.heavy()
+
+    @property
+    def none_seen(self) -> bool:
+        """Whether the released count cannot be told from 0."""
+        return self.count_noise is not None and unseen(self.count, self.count_noise.bound(0.1))
+
+    @property
+    def _collapsed(self) -> bool:
+        """Whether the point is as good as the centre: what is beyond may be outweighed."""
+        distance = self.drawn - self.prior.centre
+        by_chance = self._beyond(distance) - self._beyond(0) > math.log(BY_CHANCE)
+        return by_chance or distance <= self.lattice.width >> COLLAPSED
+
+    @property
+    def condition(self) -> str:
+        """What the default interval assumes."""
+        return "for tails of index 3 or lighter"
+
+    def assumption(self, tail: float | None) -> str:
+        """Say in words what is estimated and what the interval covers."""
+        what, side = ("largest", "above") if self.largest else ("smallest", "below")
+        most = math.ceil(self.exceeded_at_most(0.05))
+        text = (
+            f"estimated is a point with next to no record {side} it: at most {most} are, with 95 % "
+            f"confidence and no assumption; the {what} record itself cannot be private. "
+        )
+        if tail is None:
+            return (
+                text + f"interval(tail=None) holds the {what} record and assumes nothing, so it "
+                "reaches the range's end."
+            )
+        return (
+            text
+            + f"interval(tail={tail:g}) holds the {what} record, assuming that beyond the point "
+            f"the data fall off like a power of index {tail:g} or faster."
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Numbers as JSON types."""
+        sign = 1 if self.largest else -1
+        return {
+            "centre": self.lattice.value(sign * self.prior.centre),
+            "count": self.count,
+            "exceeded_at_most": self.exceeded_at_most(0.05),
+        }
+
+
+def extreme(column: str | None, lattice: Lattice, event: Event, *, largest: bool) -> Steps[Answer]:
+    """Estimate a maximum or a minimum.
+
+    Parameters
+    ----------
+    column : str or None
+    lattice : Lattice
+    event : Event
+        Total cost for one row; the draws add up to exactly this.
+    largest : bool
+        Whether it is the maximum.
+
+    Raises
+    ------
+    InvalidArgument
+        If the budget is so small that more than 4 million records would be kept.
+    """
+    purse = open_purse(event)
+    here = Setting(column, lattice, purse)
+    asks = here.ask(Tails(kept_records(lattice, purse))), here.ask(Records(subsamples=2))
+    tails, records = yield from need_both(*asks)
+
+    counting = purse.noisy((tails.count,), sensitivity=1, share=count_share(purse))  # [E1]
+    (count,) = yield from draw("count", counting)
+    schedule = mean_schedule(lattice, purse, count, "clip")
+    centre, power, half = yield from _centre_and_power(here, records, schedule, count)  # [E2]
+
+    sign = 1 if largest else -1
+    values = tails.highest() if largest else -tails.lowest()[::-1]
+    ends = (lattice.first, lattice.last) if largest else (-lattice.last, -lattice.first)
+    prior = OctavePrior(sign * centre, power)
+    # Beyond the range as far again: some candidates surely have no record beyond them.
+    furthest = prior.centre + 2 * (ends[1] - prior.centre) + 1
+    law = purse.top(values, (ends[0], furthest), prior)  # [E3]
+    drawn = yield from draw("point", law, lambda drawn: lattice.words(sign * min(drawn, ends[1])))
+    evidence = ExtremeEvidence(
+        lattice=lattice,
+        largest=largest,
+        prior=prior,
+        candidates=(law.score.first, law.score.last),
+        epsilon=law.epsilon,
+        rate=law.rate,
+        drawn=drawn,
+        count=count,
+        has_centre=schedule.has_centre,
+        count_noise=NoisyTerm(counting.noise[0], 1.0),
+        half=half,
+    )
+    return Answer(evidence.value, evidence, evidence.status)
+
+
+def _centre_and_power(
+    here: Setting, records: RecordSummary, schedule: Schedule, count: int
+) -> Steps[tuple[int, Fraction, tuple[float, int] | None]]:
+    """[E2] The centre, a power of the prior that the records elsewhere can outweigh, and a half.
+
+    If a good part of the records is one public value ([H1, H2] of the mean), the point has to be
+    found among the others, which are fewer.
+    """
+    half = None
+    if schedule.has_centre:
+        home = yield from find_home(here, records, count)
+        if home.radius:
+            half = Home.part(count), home.radius
+        else:
+            atom = yield from look_elsewhere(here, schedule, home, count)
+            if atom.way != "none":
+                sure = max(0.0, atom.found - 2 * atom.noise)
+                nats = sure * float(here.purse.range_for(None)) / 2 - SLACK
+                power = min(float(POWER), max(LEAST_POWER, nats / math.log(here.lattice.width + 2)))
+                return home.point, Fraction(round(power * 1024), 1024), None
+    centre = yield from find_centre(here, records, schedule, count)
+    return centre, POWER, half
+
+
+def kept_records(lattice: Lattice, purse: Purse) -> int:
+    """How many records of an end are enough: candidates with more beyond have no weight.
+
+    Raises
+    ------
+    InvalidArgument
+        If they are more than 4 million.
+    """
+    epsilon = float(purse.range_for(1 - count_share(purse) - MOST_CENTRE))
+    nats = OctavePrior(0, POWER).log_cost(2 * lattice.width) + math.log(2 * lattice.width + 2)
+    kept = math.ceil((nats + NEGLIGIBLE) / epsilon)
+    if kept > MOST_KEPT:
+        raise InvalidArgument(
+            f"an extreme of {float(purse.total):g} a row would keep {kept:,} records; it needs a "
+            "larger budget"
+        )
+    return kept

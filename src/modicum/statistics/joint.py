@@ -1,0 +1,124 @@
+"""When several quantiles are drawn all at once, and in which terms: public numbers only.
+
+The joint law loses no budget on a tree, but all its quantiles go astray together where a share of
+the records is small against the logarithm of the range. So a noisy number of records comes first;
+if it is none too large, an interval that holds their bulk comes next, around which the range is
+stretched.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.grids import Stretch
+from modicum.mechanisms.joint_quantiles import JointTerms
+from modicum.statistics.nest import NEGLIGIBLE
+from modicum.statistics.purse import Purse
+from modicum.statistics.shares import share_of
+
+__all__ = ["Together", "together"]
+
+MOST_JOINT = 32  # the law's cost grows like the square of the number of quantiles
+FEW = 12
+COUNT_SHARE = Fraction(1, 32)
+BULK_SHARE = Fraction(1, 8)  # at most
+ENOUGH = 10  # records of the smallest share, times ε
+PLENTY = 45  # so many that the bulk need not be known
+PLENTY_FOR_MANY = 90  # the same for more than FEW quantiles
+MOST_KEPT = 1 << 22  # records that are kept for the joint law
+_STRAY = 3.0  # standard deviations of the noisy number that the candidates span on each side
+_SPACED = 8  # distance of two candidates for the number of records, times ε, for ten shares
+_TENS = 2  # and at least so many tens
+_CERTAIN = 30.0  # so much ε times the number of records all but ensures that the bulk is found
+_STRETCHED = 7  # a stretched range has at most 2^7 times as many points
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """The joint law for a share of a budget, before the number of records is known.
+
+    Attributes
+    ----------
+    shares : tuple of Fraction
+        Of the records, between the quantiles.
+    epsilon : Fraction
+        Size of the law's bounded range.
+    count_share : Fraction
+        Of the budget, for the noisy number of records.
+    half : int
+        Half of the width of the candidates for the number of records.
+    cap : int
+    """
+
+    shares: tuple[Fraction, ...]
+    epsilon: Fraction
+    count_share: Fraction
+    half: int
+    cap: int
+
+    @property
+    def reach(self) -> int:
+        """Ranks around each quantile on which the law depends, for nearly every noisy number."""
+        return self.cap + 2 * self.half + 2
+
+    def suits(self, count: int) -> bool:
+        """Tell whether so many records are enough."""
+        return self._smallest(count) >= ENOUGH
+
+    def bulk_share(self, purse: Purse, count: int) -> Fraction:
+        """Share of the budget for finding the bulk of so many records; 0: that is not needed."""
+        plenty = PLENTY if len(self.shares) <= FEW + 1 else PLENTY_FOR_MANY
+        if self._smallest(count) >= plenty or count > MOST_KEPT:
+            return Fraction(0)
+        return min(BULK_SHARE, share_of(purse, _CERTAIN / count))
+
+    def _smallest(self, count: int) -> Fraction:
+        """ε times the smallest share of so many records."""
+        return self.epsilon * min(self.shares) * count
+
+    def terms(self, count: int) -> JointTerms:
+        """Return the public terms of the law around a noisy number of records."""
+        # A wrong number is made up for by all shares together.
+        step = max(1, round(_SPACED * max(_TENS, len(self.shares) // 10) / self.epsilon))
+        below = min(self.half, count) // step
+        above = self.half // step
+        totals = range(count - below * step, count + above * step + 1, step)
+        return JointTerms(self.shares, totals, self.cap)
+
+    def least(self, lattice: Lattice, count: int, stretch: Stretch) -> float:
+        """Records such that no quantile is likely to leave the others for an empty part.
+
+        An empty part of the range may weigh as much as N of its integers, and a quantile that is
+        drawn from it costs its whole share of the records twice. Where the range is stretched
+        around the bulk, all of it has some octaves' weight, and that of 1/ε records is 1/(ε n) of
+        one if they are spread over it. Then this is far less than N, so a wrong total, which
+        halves the cost, matters too.
+        """
+        epsilon = float(self.epsilon)
+        if stretch.octaves == 0:
+            nats = math.log((lattice.width + 1) / 0.05)
+        else:
+            nats = 2 * math.log((stretch.octaves + 2) * max(1.0, epsilon * count) / 0.05)
+        return nats / (epsilon * float(min(self.shares)))
+
+
+def together(
+    purse: Purse, qs: tuple[Fraction, ...], lattice: Lattice, fine: int, share: Fraction
+) -> Together | None:
+    """Return the joint law that a share of a budget buys; None if the quantiles are too many.
+
+    Or if there is one alone, or the budget so small that too many records would be kept.
+    """
+    if not 1 < len(qs) <= MOST_JOINT:
+        return None
+    epsilon = purse.range_for(share - COUNT_SHARE)
+    half = math.ceil(_STRAY * purse.noise_sd(COUNT_SHARE))
+    logs = len(qs) * math.log((lattice.width + 1) << fine + _STRETCHED) + math.log(2 * half + 1)
+    cap = math.ceil(2 * (logs + NEGLIGIBLE) / float(epsilon))
+    shares = tuple(b - a for a, b in pairwise((Fraction(0), *qs, Fraction(1))))
+    found = Together(shares, epsilon, COUNT_SHARE, half, cap)
+    return found if 2 * found.reach * len(qs) <= MOST_KEPT else None

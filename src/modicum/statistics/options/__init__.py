@@ -1,0 +1,24 @@
+"""The options of estimators: what a request may choose besides the column, range and price."""
+
+from modicum.statistics.options.base import LEAST_LEVEL, NoOption, Options
+from modicum.statistics.options.cluster import ClusterOption
+from modicum.statistics.options.cuts import BinsOption, CutsOption
+from modicum.statistics.options.ranks import (
+    QuantileOption,
+    QuantilesOption,
+    RangeOption,
+    TrimOption,
+)
+
+__all__ = [
+    "LEAST_LEVEL",
+    "BinsOption",
+    "ClusterOption",
+    "CutsOption",
+    "NoOption",
+    "Options",
+    "QuantileOption",
+    "QuantilesOption",
+    "RangeOption",
+    "TrimOption",
+]

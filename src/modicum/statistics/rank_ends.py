@@ -1,0 +1,218 @@
+"""Ends of an interval for a quantile, and the public constants of a run.
+
+Labels are those of docs/proofs/quantile.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from modicum.errors import InvalidArgument
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.exponential import OctavePrior
+from modicum.mechanisms.grids import RadiusGrid
+from modicum.statistics.purse import Purse
+from modicum.steps import Steps, draw
+from modicum.summaries.order_statistics import WindowSummary
+
+__all__ = ["ATOM", "COUNT_SHARE", "END_SHARE", "POWER", "SELDOM", "RankPlan", "Ranked", "both_ends"]
+
+COUNT_SHARE = Fraction(1, 50)
+POINT_SHARE = Fraction(7, 10)
+END_SHARE = (1 - COUNT_SHARE - POINT_SHARE) / 2
+SELDOM = Fraction(1, 4)  # shares of the data beyond a quantile for which a centre may be of use
+MOST_CENTRE = Fraction(1, 4)  # no centre takes more
+POWER = Fraction(3)  # of the prior, r^-power in the distance from the centre
+ATOM = 24  # cells that the centre is nearer: 2^9 times its weight, where nearly all records are it
+GIVE_UP = 4.0  # with few records known, an end is the range's without need once in e^4
+NEGLIGIBLE = 60.0  # candidates at the cap together weigh at most e^-60 of all
+MOST_KEPT = 1 << 22  # ranks on each side of q n: 64 MB
+
+
+@dataclass(frozen=True, slots=True)
+class RankPlan:
+    """Public constants of one run, in ranks.
+
+    Attributes
+    ----------
+    cap : int
+        Cap of the point's loss.
+    far_cap : int
+        The same, with a prior.
+    end_cap : int
+        Cap of an end's loss.
+    shift : int
+        Ranks from q n to the target of an end, if there are enough records beyond; 0 if no ends
+        are drawn.
+    give_up : int
+        With few records, further ranks, and the loss of the range's end.
+    alpha : float
+        Probability that the count, or an end, is not what it claims; a tenth is the count's.
+    """
+
+    cap: int
+    far_cap: int
+    end_cap: int
+    shift: int
+    give_up: int
+    alpha: float
+
+    @property
+    def reach(self) -> int:
+        """Ranks on each side of q n from which every law follows."""
+        return max(self.cap, self.far_cap, self.end_cap + self.shift + self.give_up)
+
+    def drawn_ends(self, q: Fraction, count: int) -> tuple[bool, bool]:
+        """Whether the lower and the upper end are drawn, given the noisy count.
+
+        With less than half of the records that an end needs, it would be the range's anyhow.
+        """
+        if not self.shift:
+            return False, False
+        return 2 * q * count >= self.shift, 2 * (1 - q) * count >= self.shift
+
+    @classmethod
+    def of(
+        cls,
+        lattice: Lattice,
+        purse: Purse,
+        q: Fraction,
+        level: float | None,
+        part: Fraction = Fraction(1),
+    ) -> RankPlan:
+        """Compute them from public arguments; ``part`` of the budget is for this quantile.
+
+        Raises
+        ------
+        InvalidArgument
+            If the budget is so small that more than 4 million ranks a side would be kept.
+        """
+        unit = 2 * float(max(q, 1 - q))
+        points = math.log(lattice.width + 1)
+        share = part * (POINT_SHARE if level is not None else 1 - COUNT_SHARE)
+        cap = math.ceil((points + NEGLIGIBLE) * unit / float(purse.range_for(share)))
+        far_cap = cap
+        if min(q, 1 - q) < SELDOM:
+            least = float(purse.range_for(share - part * MOST_CENTRE))
+            nats = points + NEGLIGIBLE + OctavePrior(0, POWER, ATOM).log_cost(lattice.width)
+            far_cap = math.ceil(nats * unit / least)
+        plan = cls(cap, far_cap, 0, 0, 0, 0.05)
+        if level is not None:
+            alpha, rank = 1 - level, unit / float(purse.range_for(part * END_SHARE))
+            ends = math.log(len(distances(lattice.width).radii))
+            plan = cls(
+                cap,
+                far_cap,
+                math.ceil((ends + NEGLIGIBLE) * rank),
+                math.ceil((ends + math.log(1 / (0.45 * alpha))) * rank),
+                math.ceil(GIVE_UP * rank),
+                alpha,
+            )
+        if plan.reach > MOST_KEPT:
+            raise InvalidArgument(
+                f"a quantile of {float(purse.total):g} a row would keep {2 * plan.reach:,} "
+                "records; it needs a larger budget"
+            )
+        return plan
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """What the draws of one run refer to.
+
+    Attributes
+    ----------
+    lattice : Lattice
+    purse : Purse
+    plan : RankPlan
+    part : Fraction
+        Share of the budget that this quantile has.
+    """
+
+    lattice: Lattice
+    purse: Purse
+    plan: RankPlan
+    part: Fraction
+
+
+def both_ends(
+    here: Ranked,
+    window: WindowSummary,
+    point: int,
+    *,
+    least: float,
+    drawn: tuple[bool, bool],
+    last: bool,
+    name: str = "",
+) -> Steps[tuple[int, int]]:
+    """[Q3] Draw the ends that are to be drawn; the others are those of the range.
+
+    Parameters
+    ----------
+    point : int
+        The released quantile.
+    least : float
+        The number of records is at least this.
+    drawn : (bool, bool)
+        Whether to draw the lower and the upper end.
+    last : bool
+        Whether the last one gets all that is left.
+    name : str
+        Beginning of the labels.
+    """
+    lower, upper = here.lattice.first, here.lattice.last
+    share = here.part * END_SHARE
+    if drawn[0]:  # the upper end of the negated records
+        whole = None if last and not drawn[1] else share
+        mirrored = window.mirrored()
+        label = f"{name}lower end"
+        negated = yield from _upper_end(here, mirrored, -point, least, whole, label, sign=-1)
+        lower = -negated
+    if drawn[1]:
+        whole = None if last else share
+        label = f"{name}upper end"
+        upper = yield from _upper_end(here, window, point, least, whole, label, sign=1)
+    return lower, upper
+
+
+def _upper_end(
+    here: Ranked,
+    window: WindowSummary,
+    point: int,
+    least: float,
+    share: Fraction | None,
+    label: str,
+    *,
+    sign: int,
+) -> Steps[int]:
+    """[Q3] Least of the ends point + r with at least q n + shift records up to it, or about so."""
+    plan = here.plan
+    furthest = here.lattice.last if sign > 0 else -here.lattice.first
+    radii = distances(furthest - point).radii
+    # A record is moved up to the next end: a public map, record by record.
+    numbers = np.searchsorted(np.array(radii), window.values - point, side="left")
+    enough = float(1 - window.q) * least >= plan.shift
+    law = here.purse.rank(
+        (numbers, window.below, window.count),
+        (0, len(radii) - 1),
+        q=window.q,
+        shift=plan.shift if enough else plan.shift + plan.give_up,
+        cap=plan.end_cap,
+        edge=None if enough else plan.give_up,
+        share=share,
+    )
+
+    def end(number: int) -> int:
+        return min(point + radii[number], furthest)
+
+    number = yield from draw(label, law, lambda number: here.lattice.words(sign * end(number)))
+    return end(number)
+
+
+def distances(largest: int) -> RadiusGrid:
+    """Candidates for the distance of an end: at most 2^(1/4) times as far as need be."""
+    return RadiusGrid.between(1, largest, per_octave=4)

@@ -1,0 +1,52 @@
+"""The table of estimators. The audit, the command line, the docs and the benchmarks read it.
+
+Adding an estimator means one file, one row in a family of rows, one page in docs/proofs and one
+changelog fragment; a missing part fails a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from modicum.errors import InvalidArgument
+from modicum.statistics.rows.distributions import DISTRIBUTIONS
+from modicum.statistics.rows.locations import LOCATIONS
+from modicum.statistics.rows.means import MEANS
+from modicum.statistics.rows.moments import MOMENTS
+from modicum.statistics.rows.ranks import RANKS
+from modicum.statistics.rows.spreads import SPREADS
+from modicum.statistics.rows.vectors import VECTORS
+from modicum.statistics.spec import Row
+
+__all__ = ["REGISTRY", "find_row"]
+
+REGISTRY: tuple[Row[Any, Any], ...] = (
+    *MEANS,
+    *RANKS,
+    *SPREADS,
+    *DISTRIBUTIONS,
+    *LOCATIONS,
+    *VECTORS,
+    *MOMENTS,
+)
+
+_BY_NAME: Mapping[tuple[str, str], Row[Any, Any]] = MappingProxyType(
+    {(row.statistic, row.method): row for row in REGISTRY}
+)
+
+
+def find_row(statistic: str, method: str) -> Row[Any, Any]:
+    """Look up a method of a statistic.
+
+    Raises
+    ------
+    InvalidArgument
+        If there is no such method.
+    """
+    row = _BY_NAME.get((statistic, method))
+    if row is None:
+        known = ", ".join(repr(r.method) for r in REGISTRY if r.statistic == statistic)
+        raise InvalidArgument(f"method must be one of {known} for {statistic}, got {method!r}")
+    return row

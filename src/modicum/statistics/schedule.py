@@ -1,0 +1,268 @@
+"""How the adaptive mean and sum divide their budget: every constant in one place.
+
+The division depends on the released noisy count and on public arguments only. The constants were
+chosen by measurement (docs/proofs/mean.md says how); none of them affects privacy.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+from modicum.exact.lattice import Lattice
+from modicum.statistics.purse import Purse
+from modicum.statistics.purses import ConcentratedPurse
+from modicum.summaries.base import Reduction
+from modicum.summaries.sums import Count, CountSummary
+from modicum.summaries.tails import Tails, TailSummary
+
+__all__ = [
+    "FEWEST",
+    "RICH",
+    "Clusters",
+    "Ranks",
+    "Schedule",
+    "count_share",
+    "ends_reduction",
+    "expected_records",
+    "first_reduction",
+    "mean_schedule",
+    "subsample_level",
+    "sum_schedule",
+    "tail_weight",
+]
+
+Clusters = Literal["clip", "keep"]
+
+HALF_LN2 = Fraction(355, 1024)  # ln(2)/2, the prior cost of a half octave for a tilt of 1
+# Prior costs of a quarter octave in the shape step: r^-0.7 inside, r^-2 outside.
+INNER_TILT = Fraction(7, 10) * HALF_LN2 / 2
+OUTER_TILT = HALF_LN2
+SUBSAMPLE = 13  # a centre is computed from 2^13 to 2^14 records, or all of them if fewer
+WIDEN_FROM = (1.45, 1.8)  # tail weights from which the radii are widened by a half octave more
+HEAVIEST = 4.0  # tail weight; Pareto data of index 1 have about 3
+RICH = 500  # records per unit of noise from which on there is budget for more than bounds
+FEWEST = 75  # records per unit of noise below which no bounds are looked for
+SHAPE_FROM = 8000  # records per unit of noise from which the shape of the tail is looked at
+_COUNT_SHARE = (Fraction(1, 50), Fraction(1, 100))  # pure, concentrated
+CELL_LIMIT = 1 << 18  # more kept records than this: a cell table is smaller
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Shares of the total, and the shape of the centre and of the radius prior.
+
+    Attributes
+    ----------
+    centre, shape, radii, rough : Fraction
+        Shares; what the count and these leave goes to the final sum. 0: the step is left out.
+    bits : int
+        Fraction bits of the centre's grid.
+    power : Fraction
+        The radius prior is r^-power.
+    widening : int
+        Half octaves by which the drawn radii are widened.
+    """
+
+    centre: Fraction
+    shape: Fraction
+    radii: Fraction
+    rough: Fraction
+    bits: int
+    power: Fraction
+    widening: int = 0
+
+    @property
+    def has_centre(self) -> bool:
+        """Whether there is budget for a centre."""
+        return self.centre > 0
+
+    @property
+    def tilt(self) -> Fraction:
+        """Prior cost of one half octave of radius."""
+        return self.power * HALF_LN2
+
+    def for_tail(self, weight: float | None) -> Schedule:
+        """Adapt the radius draw to a released tail weight (see :func:`tail_weight`).
+
+        Light tails afford a steep prior and a small share; for heavy ones fewer records should
+        be clipped, and the radius is widened, which trades bias for noise at no cost. What could
+        not be seen changes nothing.
+        """
+        if weight is None:
+            return self
+        heavy = min(1.0, max(0.0, 2 * (weight - 1)))
+        return replace(
+            self,
+            radii=_grid(0.16 + 0.06 * heavy),
+            power=_grid(5 - heavy),
+            widening=sum(weight > threshold for threshold in WIDEN_FROM),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """Targets of the shape step: fractions of the data outside an outer and an inner radius.
+
+    Attributes
+    ----------
+    inner, outer : float
+        Fractions; inner is larger.
+    """
+
+    inner: float
+    outer: float
+
+    @classmethod
+    def of(cls, expected: float) -> Ranks:
+        """600 records per unit of noise outside, or 0.3 %; and 16 times as many, at most 40 %."""
+        outer = max(600 / expected, 0.003)
+        inner = min(16 * outer, 0.4)
+        return cls(inner, min(outer, inner / 4))
+
+
+@functools.lru_cache(maxsize=4096)
+def _grid(x: float) -> Fraction:
+    """Round to a multiple of 2^-10, so that every share is an exact short rational."""
+    return Fraction(round(x * 1024), 1024)
+
+
+def count_share(purse: Purse) -> Fraction:
+    """Share of the first count."""
+    return _COUNT_SHARE[isinstance(purse, ConcentratedPurse)]
+
+
+def expected_records(purse: Purse, noisy_count: int) -> float:
+    """Records per unit of noise, "N" of the proofs, as far as a noisy count tells; at least 1."""
+    return max(1.0, noisy_count * float(purse.scale))
+
+
+def octaves(lattice: Lattice) -> float:
+    """ln(widest radius / one step)."""
+    return math.log(2 * max(abs(lattice.first), abs(lattice.last), 1))
+
+
+def first_reduction(
+    lattice: Lattice, purse: Purse, clusters: Clusters
+) -> Reduction[TailSummary | CountSummary]:
+    """Choose what the first pass of a mean or a sum gathers."""
+    return _first_reduction(lattice, type(purse), purse.total, clusters)
+
+
+@functools.lru_cache(maxsize=64)
+def _first_reduction(
+    lattice: Lattice, kind: type[Purse], total: Fraction, clusters: Clusters
+) -> Reduction[TailSummary | CountSummary]:
+    purse = kind(total, total)
+    schedule = mean_schedule(lattice, purse, 1 << 60, clusters)
+    if schedule.shape:
+        schedule = schedule.for_tail(0.0)
+    return ends_reduction(lattice, purse, schedule)
+
+
+def ends_reduction(
+    lattice: Lattice, purse: Purse, schedule: Schedule
+) -> Reduction[TailSummary | CountSummary]:
+    """Choose what a first pass gathers: both ends of the data, or only the count.
+
+    The ends hold so many records that what lies beyond them has no weight: a radius with F
+    records outside is less likely than one with none by exp(-eta F + power ln(ratio)), and eta
+    is at least the range that the smallest radii share buys, so counts beyond
+    the kept ones matter with probability below e^-60 at any power of at most 5. For small budgets
+    that would be too many records; then a second pass makes a cell table.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        With the smallest radii share that a run may come to.
+    """
+    eta = float(purse.range_for(schedule.radii))
+    log_width = octaves(lattice)
+    keep = max(64, math.ceil((math.log(3 * log_width + 3) + 60 + 5 * log_width) / eta))
+    return Tails(keep) if keep <= CELL_LIMIT else Count()
+
+
+def tail_weight(inner_radius: int, outer_radius: int, ranks: Ranks) -> float | None:
+    """How heavy the tail is, from two released radii: 1 for an exponential distribution.
+
+    The logarithm of the ratio of the radii, in units of what it is for exponential data about
+    their median. Unknown if the inner radius has collapsed (a weight above 4, more than any mean
+    that exists has): most of the data may then be a single value.
+    """
+    if inner_radius == 0 or outer_radius == 0:
+        return None
+    reference = _exponential_radius(ranks.outer) / _exponential_radius(ranks.inner)
+    weight = math.log(outer_radius / inner_radius) / math.log(reference)
+    return weight if weight <= HEAVIEST else None
+
+
+def _exponential_radius(fraction: float) -> float:
+    """Radius r with P(|X - ln 2| > r) = fraction for X exponential with mean 1, median ln 2.
+
+    Above ln 2 only the upper tail counts: exp(-r)/2. Below, also 1 - 2^-1 exp(r), a quadratic
+    equation in exp(r).
+    """
+    one_sided = -math.log(2 * fraction)
+    if one_sided >= math.log(2):
+        return one_sided
+    rest = 1 - fraction
+    return math.log(rest + math.sqrt(rest**2 + 1))
+
+
+def subsample_level(noisy_count: int) -> int:
+    """Level k of the centre's subsample rate 2^-k: all records up to 2^14, then at least 2^13."""
+    return max(0, (max(noisy_count, 1) >> SUBSAMPLE).bit_length() - 1)
+
+
+def mean_schedule(lattice: Lattice, purse: Purse, noisy_count: int, clusters: Clusters) -> Schedule:
+    """Divide the budget of a mean, given the released noisy count."""
+    log_width = octaves(lattice)
+    expected = expected_records(purse, noisy_count)
+
+    def nats(bits: int) -> float:  # what a median must overcome: grid points and a margin
+        return bits * math.log(2) + math.log(2 * log_width / math.log(2) + 2) + 12
+
+    safe = max(1.0, expected - 150)
+    concentrated = isinstance(purse, ConcentratedPurse)
+    if concentrated:
+        # A share f of ρ buys a range of 2 sqrt(f) effective units.
+        centre, radii, rough = 0.02, 0.06, 0.03
+        power_of_centre = 2 * math.sqrt(centre) * safe / 2
+        if power_of_centre < nats(24):
+            centre = 0.0
+        spare = power_of_centre / 2 - nats(24)
+        eta = 2 * math.sqrt(radii)
+    else:
+        centre = max(0.01, 2 * nats(24) / safe)
+        if centre > 0.20:
+            centre = 0.0
+        spare = 0.005 * safe - nats(24)
+        # Without a centre the whole range may be all that is left, and needs most of the budget.
+        radii = min(0.30, (0.18 if centre else 0.17) * max(1.0, 1000 / expected) ** 0.3)
+        rough = min(0.25, max(0.02, 0.7 * expected ** (-1 / 3)))
+        eta = radii
+    bits = 24 + min(16, max(0, math.floor(spare / math.log(2))))
+    power = min(4.0, max(1.25, eta * expected / (2 * (log_width + 6))))
+    shape = 0.0 if concentrated or clusters == "keep" or expected < SHAPE_FROM else 0.03
+    if clusters == "keep":
+        power = min(power, 2.5)
+        radii = radii if concentrated else max(radii, 0.25)
+    return Schedule(_grid(centre), _grid(shape), _grid(radii), _grid(rough), bits, _grid(power))
+
+
+def sum_schedule(lattice: Lattice, purse: Purse, noisy_count: int, clusters: Clusters) -> Schedule:
+    """Divide the budget of a sum: no centre and no rough step, zero is the centre."""
+    log_width = octaves(lattice)
+    expected = expected_records(purse, noisy_count)
+    concentrated = isinstance(purse, ConcentratedPurse)
+    radii = 0.06 if concentrated else 0.18 if expected > RICH else 0.24
+    eta = 2 * math.sqrt(radii) if concentrated else radii
+    power = min(4.0, max(1.25, eta * expected / (2 * (log_width + 6))))
+    if clusters == "keep":
+        power = min(power, 2.5)
+        radii = radii if concentrated else 0.25
+    nothing = Fraction(0)
+    return Schedule(nothing, nothing, _grid(radii), nothing, 0, _grid(power))

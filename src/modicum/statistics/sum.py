@@ -1,0 +1,222 @@
+"""The adaptive sum: clip at a private radius around zero, add noise on that scale.
+
+[S1] count    a noisy count drives the schedule;
+[H1] home     how far is half of the data from zero? Mostly zeros: [H2, H3] of atom.py;
+[S2] radius   the least C with few records larger than C in size, and how many those are;
+[S3] final    the sum of values clipped to [-C, C], with most of the budget.
+
+Where a radius cannot be found, or would save nothing, [S3] is over the whole range.
+
+A sum moves by the size of one record, so zero is the only useful centre. The mean is not this
+sum over a count: far from zero the sum needs noise on the scale of the values, the mean does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.grids import RadiusGrid
+from modicum.privacy.event import Event
+from modicum.release import Answer
+from modicum.statistics.atom import Atom, Home, Way, find_home, home_of, look_elsewhere
+from modicum.statistics.clipping import COLLAPSED, Setting, count_outside
+from modicum.statistics.mean_evidence import NoisyTerm
+from modicum.statistics.outside import Outside
+from modicum.statistics.purses import open_purse
+from modicum.statistics.remarks import APART, FEW, HEAVY, TOO_LITTLE, judged
+from modicum.statistics.schedule import (
+    FEWEST,
+    RICH,
+    Clusters,
+    Schedule,
+    count_share,
+    expected_records,
+    first_reduction,
+    sum_schedule,
+)
+from modicum.statistics.sum_evidence import SumEvidence
+from modicum.status import OK, Status
+from modicum.steps import Steps, draw, need, need_both
+from modicum.summaries.cells import Cells, CellSummary
+from modicum.summaries.subsample import Records, RecordSummary
+from modicum.summaries.sums import ClippedSum
+from modicum.summaries.tails import TailSummary
+
+__all__ = ["adaptive_sum", "bounded_sum"]
+
+_SMALL = 4  # times smaller than the range a radius of few records has to be
+_NEAR = 4  # if half of the values reach a quarter of the range, a radius saves less than it costs
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What the search came to.
+
+    Attributes
+    ----------
+    way : {"radius", "home", "range"}
+        A radius is to be drawn; all records are at home; or the sum is over the whole range.
+    schedule : Schedule
+    half : int
+        A size that about half of the records exceed, or 0.
+    atom : Atom or None
+        What is known of the records that are not at home.
+    remark : Status
+    """
+
+    way: Literal["radius", "range"]
+    schedule: Schedule
+    half: int = 0
+    atom: Atom | None = None
+    remark: Status = OK
+
+
+def adaptive_sum(
+    column: str | None, lattice: Lattice, event: Event, *, clusters: Clusters
+) -> Steps[Answer]:
+    """Estimate a sum; parameters as :func:`modicum.statistics.mean.adaptive_mean`."""
+    purse = open_purse(event)
+    here = Setting(column, lattice, purse)
+    first = first_reduction(lattice, purse, clusters)
+    summary, records = yield from need_both(here.ask(first), here.ask(Records()))
+    tails = summary if isinstance(summary, TailSummary) else None
+    n0, counted = yield from _count(here, summary.count)
+    if expected_records(purse, n0) < FEWEST:
+        # Few rows, or no numbers at all: that is worth a better count.
+        law = purse.noisy((summary.count,), sensitivity=1, share=purse.share_for(0.25, "noise"))
+        (n0,) = yield from draw("count, again", law)
+        return (yield from _over_the_range(here, n0, NoisyTerm(law.noise[0], 1.0), FEW))
+    place = yield from _search(here, records, n0, clusters)
+    if place.way == "range":
+        return (yield from _over_the_range(here, n0, counted, place.remark, place.atom))
+    return (yield from _by_radius(here, tails, place, n0, counted))
+
+
+def _by_radius(
+    here: Setting, tails: TailSummary | None, place: _Place, n0: int, counted: NoisyTerm
+) -> Steps[Answer]:
+    """[S2, S3] The sum within a radius, or over the range if the radius is worth nothing."""
+    lattice, purse = here.lattice, here.purse
+    outside, elsewhere = yield from _radius(here, tails, place)
+    radius = outside.radii[0]
+    if radius <= lattice.width >> COLLAPSED:
+        remark = FEW if place.atom is None else APART
+        return (yield from _over_the_range(here, n0, counted, remark))
+    if expected_records(purse, n0) > RICH:
+        outside = yield from count_outside(here, outside, elsewhere, n0)
+        # Fewer than half of the records are within, or nobody is outside: it was an empty stretch.
+        if radius < place.half and outside.excess(0.05):
+            return (yield from _over_the_range(here, n0, counted, APART))
+    elif _SMALL * radius >= outside.widest:  # so few records could hardly vouch for a radius
+        return (yield from _over_the_range(here, n0, counted, OK))
+    evidence = yield from _within(here, outside, n0, counted)
+    # The size that half of the records exceed, against the radius: too far for a light tail?
+    half = (Home.part(n0), place.half) if place.half else None
+    remark = HEAVY if replace(outside, seen=half).heavy() else OK
+    return Answer(evidence.value, evidence, judged(evidence, outside, n0, remark))
+
+
+def bounded_sum(column: str | None, lattice: Lattice, event: Event) -> Steps[Answer]:
+    """Estimate a sum of values that lie in the range, with noise on the scale of its ends."""
+    here = Setting(column, lattice, open_purse(event))
+    summary = yield from need(here.ask(ClippedSum(lattice.first, lattice.last)))
+    n0, counted = yield from _count(here, summary.count)
+    return (yield from _over_the_range(here, n0, counted, OK))
+
+
+def _count(here: Setting, rows: int) -> Steps[tuple[int, NoisyTerm]]:
+    law = here.purse.noisy((rows,), sensitivity=1, share=count_share(here.purse))  # [S1]
+    (n0,) = yield from draw("count", law)
+    return n0, NoisyTerm(law.noise[0], 1.0)
+
+
+def _search(here: Setting, records: RecordSummary, n0: int, clusters: Clusters) -> Steps[_Place]:
+    """[H1] to [H3]: how far half of the data are from zero, or what lies beside the zeros."""
+    lattice, purse = here.lattice, here.purse
+    reach = max(abs(lattice.first), abs(lattice.last))
+    schedule = sum_schedule(lattice, purse, n0, clusters)
+    if reach <= _NEAR * abs(home_of(lattice)):
+        return _Place("range", schedule)
+    if expected_records(purse, n0) <= RICH:
+        return _Place("radius", schedule)
+    home = yield from find_home(here, records, n0)
+    if home.radius == 0:
+        atom = yield from look_elsewhere(here, schedule, home, n0)
+        ways: Mapping[Way, _Place] = {
+            "none": _Place("radius", schedule),
+            "range": _Place("range", schedule, atom=atom, remark=atom.remark),
+            "radii": _Place("radius", atom.schedule, atom=atom),
+        }
+        return ways[atom.way]
+    furthest = abs(home.point) + home.radius
+    if reach <= _NEAR * furthest and (yield from _reaches(here, furthest >> 2, n0)):
+        return _Place("range", schedule)
+    return _Place("radius", schedule, half=furthest)
+
+
+def _reaches(here: Setting, size: int, n0: int) -> Steps[bool]:
+    """Whether a fifth of the records exceed a size, as far as a noisy count tells.
+
+    Of data that all lie between two candidates of [H1] any wider one is as good.
+    """
+    cells = yield from need(here.ask(Cells(0, (size,))))
+    strength = max(0.01, 30 / expected_records(here.purse, n0))
+    share = here.purse.share_for(strength, "noise")
+    law = here.purse.noisy((cells.magnitude_above_many((size,))[0],), sensitivity=1, share=share)
+    (found,) = yield from draw(f"records larger than {here.lattice.words(size)}", law)
+    return found > n0 / 5
+
+
+def _radius(here: Setting, tails: TailSummary | None, place: _Place) -> Steps[tuple[Outside, int]]:
+    """[S2] What the radius says of the records beyond it, and their number: not released."""
+    lattice, schedule = here.lattice, place.schedule
+    grid = RadiusGrid.between(1, max(abs(lattice.first), abs(lattice.last)))
+    sizes: TailSummary | CellSummary
+    if place.atom is not None and place.atom.cells.centre == 0:
+        sizes = place.atom.cells
+    elif tails is not None:
+        sizes = tails
+    else:
+        sizes = yield from need(here.ask(Cells(0, grid.radii)))
+    beyond = tuple(sizes.magnitude_above_many(grid.radii))
+    law = here.purse.radii((beyond,), grid, tilt=schedule.tilt, share=schedule.radii)
+    (chosen,) = yield from draw(
+        "radius", law, lambda drawn: f"few records exceed {lattice.words(grid.radii[drawn[0]])}"
+    )
+    outside = Outside(
+        radii=(grid.radii[chosen],),
+        widest=grid.radii[-1],
+        candidates=len(grid.radii),
+        eta=float(law.epsilon),
+        power=float(schedule.power),
+        selection=law.selection,
+    )
+    return outside, beyond[chosen]
+
+
+def _over_the_range(
+    here: Setting, n0: int, counted: NoisyTerm, remark: Status, atom: Atom | None = None
+) -> Steps[Answer]:
+    home = None if atom is None else atom.cells.centre
+    evidence = replace((yield from _within(here, None, n0, counted)), home=home)
+    return Answer(evidence.value, evidence, TOO_LITTLE if evidence.none_seen else remark)
+
+
+def _within(
+    here: Setting, outside: Outside | None, n0: int, counted: NoisyTerm
+) -> Steps[SumEvidence]:
+    """[S3] The sum of clipped values, with all that is left."""
+    lattice = here.lattice
+    radius = max(abs(lattice.first), abs(lattice.last)) if outside is None else outside.radii[0]
+    # A range on one side of zero cuts the other bound at its end nearest to zero.
+    lo = min(max(-radius, lattice.first), lattice.last)
+    hi = max(min(radius, lattice.last), lattice.first)
+    clipped = yield from need(here.ask(ClippedSum(lo, hi)))
+    reach = max(abs(lo), abs(hi))
+    final = here.purse.noisy((clipped.total,), sensitivity=max(reach, 1), share=None)
+    (noisy,) = yield from draw("clipped sum", final, lambda drawn: lattice.words(drawn[0]))
+    noise = NoisyTerm(final.noise[0], 1.0)
+    return SumEvidence(lattice, lo, hi, noisy, noise, n0, counted, outside)

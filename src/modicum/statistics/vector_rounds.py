@@ -1,0 +1,287 @@
+"""The rounds before a mean vector's last sum: a noisy centre, and a scale for each component.
+
+Labels are those of docs/proofs/mean_vector.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TypeVar
+
+import numpy as np
+
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.additive import Additive, VectorNoise
+from modicum.mechanisms.grids import RadiusGrid
+from modicum.statistics.purse import Purse
+from modicum.statistics.purses import ConcentratedPurse
+from modicum.statistics.vector_schedule import (
+    SUBSTEP,
+    VectorSchedule,
+    all_radii,
+    part_of,
+    wide_radii,
+    wide_squares,
+)
+from modicum.steps import Ask, Steps, draw, need, need_both
+from modicum.summaries.base import Columns, Reduction
+from modicum.summaries.vectors import BOUND, ClippedVectors, NormCounts, NormSummary, VectorFrame
+
+__all__ = [
+    "Located",
+    "VectorSetting",
+    "beyond",
+    "find_scales",
+    "first_norms",
+    "locate",
+    "radius_for",
+    "start_frame",
+]
+
+S = TypeVar("S")
+
+_UNEVEN = 1.15  # gain in mean square error that is worth another round of scales
+_HEARD = 2.0  # variance of mean sizes, in that of their noise, that noise alone does not have
+_CLEAR = 0.25  # noise of a mean size, in mean sizes, at which all of them are known
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSetting:
+    """What every step of one run refers to."""
+
+    columns: Columns
+    lattice: Lattice
+    purse: Purse
+
+    def ask(self, reduction: Reduction[S]) -> Ask[S]:
+        """Ask for a reduction of the rows."""
+        return Ask(None, self.lattice, reduction, self.columns)
+
+    @property
+    def spent(self) -> Fraction:
+        """Share of the budget that is promised."""
+        return 1 - self.purse.left / self.purse.total
+
+    @property
+    def power(self) -> int:
+        """Of the norm in which rows are clipped: what the currency's noise wants."""
+        return 1 if self.purse.kind == "pure" else 2
+
+    def noisy(self, totals: tuple[int, ...], share: Fraction) -> VectorNoise | Additive:
+        """Sums of rows clipped to ``BOUND``, plus noise for a share."""
+        if isinstance(self.purse, ConcentratedPurse):
+            return self.purse.vector(totals, bound=BOUND, share=share)
+        return self.purse.noisy(totals, sensitivity=BOUND, share=share)
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A frame, what is known of the rows in it, and a radius.
+
+    Attributes
+    ----------
+    frame : VectorFrame
+    norms : NormSummary
+        For all radii; sensitive.
+    sizes : NormSummary or None
+        The same for squared components, in zCDP; sensitive.
+    radius : int
+        Released.
+    noise : float
+        Norm of the centre's noise, in the frame's units.
+    """
+
+    frame: VectorFrame
+    norms: NormSummary
+    sizes: NormSummary | None
+    radius: int
+    noise: float
+
+
+def start_frame(lattice: Lattice, power: int) -> VectorFrame:
+    """Measure from the point of the range that is nearest to 0."""
+    origin = min(max(0, lattice.first), lattice.last)
+    return VectorFrame((origin,), (float(SUBSTEP),), power=power)
+
+
+def beyond(here: VectorSetting, norms: NormSummary, grid: RadiusGrid) -> tuple[int, ...]:
+    """Rows beyond some of all radii; sensitive."""
+    counted = dict(zip(all_radii(here.lattice, here.power), norms.outside, strict=True))
+    return tuple(counted[radius] for radius in grid.radii)
+
+
+def first_norms(here: VectorSetting) -> Steps[NormSummary]:
+    """Measure rows from the start."""
+    frame = start_frame(here.lattice, here.power)
+    return (yield from need(here.ask(NormCounts(frame, all_radii(here.lattice, here.power)))))
+
+
+def radius_for(
+    here: VectorSetting,
+    outside: tuple[int, ...],
+    grid: RadiusGrid,
+    *,
+    target: int,
+    tilt: Fraction,
+    share: Fraction,
+    label: str,
+) -> Steps[int]:
+    """Draw a radius with about ``target`` rows outside; return its place in the grid [M2]."""
+    punished = tuple(max(beyond - target, 0) for beyond in outside)
+    law = here.purse.radii((punished,), grid, tilt=tilt, share=share)
+    (place,) = yield from draw(label, law)
+    return place
+
+
+def locate(
+    here: VectorSetting,
+    schedule: VectorSchedule,
+    norms: NormSummary,
+    ends: tuple[float, float] | None = None,
+) -> Steps[Located]:
+    """Move a centre into the rows, by steps whose noise shrinks with the radius [M3].
+
+    A radius holds nearly all rows about the centre; the mean of the rows clipped to it, with
+    noise of a fraction of the radius, is the next centre. The rows then are nearer, unless the
+    noise already was small against their spread: that ends it. With two ends the first radius is
+    looked for between them.
+    """
+    frame, noise, rounds = start_frame(here.lattice, here.power), math.inf, 0
+    sizes = None
+    while True:
+        rounds += 1
+        radius = yield from _rough_radius(here, schedule, norms, f"radius {rounds}", ends)
+        after = here.spent + schedule.step + 2 * schedule.radius
+        near = noise <= schedule.settled * radius
+        if near or after > schedule.constants.locate:
+            return Located(frame, norms, sizes, radius, noise)
+        frame = yield from _stepped(here, schedule, frame, radius, f"step {rounds}")
+        noise = schedule.noise_norm(radius, schedule.step)
+        ends = (noise / 4, 2.0 * radius)  # rows are no nearer than the centre's noise puts them
+        norms, sizes = yield from _measured(here, frame, norms.width)
+
+
+def find_scales(here: VectorSetting, schedule: VectorSchedule, found: Located) -> Steps[Located]:
+    """Weigh components by v^(-1/4), v being noisy mean squares about the centre [M4].
+
+    In pure ε, where rows are clipped in L1 norm, by v^(-1/3), v being mean absolute values. For
+    the norm of power p and v = E|z|^p a row's norm is about C = (sum w^p v)^(1/p) and the noise of
+    component j is C/w_j: the sum of the variances, C² sum w^-2, is least at w = v^(-1/(p + 2)),
+    where it is A^(1 + 2/p) for A = sum v^(2/(p + 2)) (Hölder). Noise hides the v that are small
+    against the norm of all sizes, and so does the noise of the centre; with weights both are
+    smaller, so after a step of the centre in the new weights a second round sees further.
+    """
+    p, width = schedule.power, found.norms.width
+    for number, share in enumerate(schedule.constants.sizes, start=1):
+        if here.spent + share + 2 * schedule.radius + schedule.step > schedule.constants.weighed:
+            break
+        radius = yield from _size_radius(here, schedule, found, number)
+        frame = found.frame
+        sized = ClippedVectors(replace(frame, sizes=True), radius)
+        summary = yield from need(here.ask(sized))
+        sums = yield from draw(f"sizes {number}", here.noisy(summary.totals, share))
+        noise = schedule.noise_each(radius, share)
+        raw = np.array(sums, dtype=np.float64) * (radius / BOUND / schedule.rows)
+        if raw.var() < _HEARD * noise**2:
+            break
+        v = np.maximum(raw, noise)
+        best = (v ** (2 / (p + 2))).sum() ** (1 + 2 / p)
+        if width * v.sum() ** (2 / p) < _UNEVEN * best and noise < _CLEAR * v.mean():
+            break
+        gains = np.array(frame.gains) * v ** (-1 / (p + 2))
+        gains *= SUBSTEP / 2.0 ** np.frexp(gains.max())[1]  # the largest is from 128 to 256
+        changed = gains / np.array(frame.gains)
+        ends = (found.radius * changed.min() / 4, 2 * found.radius * changed.max())
+        frame = replace(frame, gains=tuple(gains.tolist()))
+        norms, _ = yield from _measured(here, frame, 1)
+        weighed = yield from _rough_radius(here, schedule, norms, f"weighed radius {number}", ends)
+        frame = yield from _stepped(here, schedule, frame, weighed, f"weighed step {number}")
+        norms, sizes = yield from _measured(here, frame, width)
+        noise_left = schedule.noise_norm(weighed, schedule.step)
+        found = Located(frame, norms, sizes, weighed, noise_left)
+    return found
+
+
+def _size_radius(
+    here: VectorSetting, schedule: VectorSchedule, found: Located, number: int
+) -> Steps[int]:
+    """Radius of the vectors of sizes; an L1 norm is that of the rows themselves."""
+    if schedule.power == 1:
+        return found.radius
+    sizes = found.sizes
+    if sizes is None:
+        _, sizes = yield from _measured(here, found.frame, found.norms.width)
+    assert sizes is not None
+    whole = wide_squares(here.lattice)
+    counted = dict(zip(whole.radii, sizes.outside, strict=True))
+    # A row of norm R has a vector of squares of norm R² / sqrt(d) to R².
+    least = found.radius**2 / (64 * math.sqrt(found.norms.width))
+    grid = part_of(whole, least, 2.0 * found.radius**2)
+    tilt = schedule.part_tilt(math.log2(grid.radii[-1] / grid.radii[0]) / 2)
+    outside = tuple(counted[radius] for radius in grid.radii)
+    return (
+        yield from _wide_radius(here, schedule, outside, grid, tilt, f"radius of squares {number}")
+    )
+
+
+def _measured(
+    here: VectorSetting, frame: VectorFrame, width: int
+) -> Steps[tuple[NormSummary, NormSummary | None]]:
+    """Norms of rows in a frame; in the same pass those of their squares, if weights may follow."""
+    asked = here.ask(NormCounts(frame, all_radii(here.lattice, here.power)))
+    if width == 1 or here.power == 1:
+        return (yield from need(asked)), None
+    squares = NormCounts(replace(frame, sizes=True), wide_squares(here.lattice).radii)
+    return (yield from need_both(asked, here.ask(squares)))
+
+
+def _stepped(
+    here: VectorSetting, schedule: VectorSchedule, frame: VectorFrame, radius: int, label: str
+) -> Steps[VectorFrame]:
+    summary = yield from need(here.ask(ClippedVectors(frame, radius)))
+    sums = yield from draw(label, here.noisy(summary.totals, schedule.step))
+    units = radius / (BOUND * np.array(frame.gains) * schedule.rows)  # lattice steps of the mean
+    moved = np.rint(np.array(frame.centre) + np.array(sums, dtype=np.float64) * units)
+    centre = np.clip(moved, here.lattice.first, here.lattice.last)
+    return replace(frame, centre=tuple(int(each) for each in centre.tolist()))
+
+
+def _rough_radius(
+    here: VectorSetting,
+    schedule: VectorSchedule,
+    norms: NormSummary,
+    label: str,
+    ends: tuple[float, float] | None = None,
+) -> Steps[int]:
+    """Draw a radius on the way, for little, between two ends if they are known."""
+    grid, tilt = wide_radii(here.lattice, here.power), schedule.wide_tilt
+    if ends is None:
+        start = start_frame(here.lattice, here.power)
+        grid = part_of(grid, 1, start.longest(here.lattice, norms.width))
+    else:
+        grid = part_of(grid, *ends)
+        tilt = schedule.part_tilt(math.log2(ends[1] / ends[0]))
+    outside = beyond(here, norms, grid)
+    return (yield from _wide_radius(here, schedule, outside, grid, tilt, label))
+
+
+def _wide_radius(
+    here: VectorSetting,
+    schedule: VectorSchedule,
+    outside: tuple[int, ...],
+    grid: RadiusGrid,
+    tilt: Fraction,
+    label: str,
+) -> Steps[int]:
+    place = yield from radius_for(
+        here,
+        outside,
+        grid,
+        target=schedule.target,
+        tilt=tilt,
+        share=schedule.radius,
+        label=label,
+    )
+    return grid.radii[place]
