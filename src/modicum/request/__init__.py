@@ -8,7 +8,6 @@ passes of the slowest one. The functions :func:`modicum.mean`, ``sum``, ``count`
 from __future__ import annotations
 
 from modicum.request.cdf import cdf
-from modicum.request.count import count
 from modicum.request.extreme import maximum, minimum
 from modicum.request.histogram import histogram
 from modicum.request.iqr import iqr
@@ -24,6 +23,7 @@ from modicum.request.trimmed import trimmed_mean, winsorized_mean
 from modicum.request.variance import std, variance
 from modicum.request.vector import vector
 from modicum.runners.request import Query
+from modicum.statistics.count import count
 
 __all__ = [
     "Query",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.release import Release
-from modicum.request.column import column_name
 from modicum.runners.request import Query
 from modicum.statistics.options import RangeOption
 from modicum.statistics.registry import find_row
+from modicum.statistics.spec import column_name
 
 __all__ = ["iqr"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.release import Release
-from modicum.request.column import column_name
 from modicum.request.mean import mean
 from modicum.request.quantile import median
 from modicum.runners.request import Query
@@ -19,6 +18,7 @@ from modicum.statistics.score import (
     huber_score,
     power_score,
 )
+from modicum.statistics.spec import column_name
 from modicum.statistics.statistic import MonotoneStatistic
 
 __all__ = ["expectile", "huber_location", "location", "lp_location"]

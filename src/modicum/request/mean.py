@@ -7,11 +7,11 @@ from typing import Literal
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.release import Release
-from modicum.request.column import column_name
 from modicum.runners.request import Query
 from modicum.statistics.options import ClusterOption
 from modicum.statistics.registry import find_row
 from modicum.statistics.schedule import Clusters
+from modicum.statistics.spec import column_name
 
 __all__ = ["mean"]
 

@@ -12,8 +12,8 @@ from modicum.request.mean_vector import column_names
 from modicum.runners.request import Query
 from modicum.statistics.covariance import ComponentsOption
 from modicum.statistics.options import NoOption
-from modicum.statistics.options.base import Options
 from modicum.statistics.registry import find_row
+from modicum.statistics.spec import Options
 from modicum.summaries.base import Columns
 from modicum.summaries.cells import MOST_COLUMNS
 

@@ -1,4 +1,4 @@
-"""The count of rows or of non-missing values: one draw."""
+"""The count of rows or of non-missing values: one draw (docs/proofs/count.md)."""
 
 from __future__ import annotations
 
@@ -6,15 +6,45 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from modicum.mechanisms.additive import Noise
+from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
-from modicum.release import Answer, Interval
+from modicum.release import Answer, Interval, Release
+from modicum.runners.request import Query
 from modicum.statistics.purses import open_purse
 from modicum.statistics.redrawn import Redrawn, Totals
+from modicum.statistics.spec import NoOption, Row, column_name
 from modicum.status import OK
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.sums import Count
 
-__all__ = ["CountEvidence", "noisy_count"]
+__all__ = ["COUNT", "CountEvidence", "count", "noisy_count"]
+
+
+def count(
+    column: str | None = None,
+    *,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+) -> Query[Release]:
+    """Ask for the number of non-missing values of a column, or of rows.
+
+    Parameters
+    ----------
+    column : str, optional
+        Without it, the rows of a table (the non-missing values of an array) are counted. With
+        it, the column's non-missing values, whatever their type: in a CSV file, every cell that is
+        not empty.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one.
+
+    Examples
+    --------
+    >>> count(epsilon=1).lattice is None
+    True
+    """
+    price = chosen_budget(epsilon, rho, budget)
+    return COUNT.request(column_name(column), None, price, NoOption())
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +87,15 @@ def noisy_count(column: str | None, event: Event) -> Steps[Answer]:
     law = open_purse(event).noisy((counted.count,), sensitivity=1, share=None)
     (noisy,) = yield from draw("count", law)
     return Answer(Fraction(max(noisy, 0)), CountEvidence(noisy, law.noise[0]), OK)
+
+
+COUNT: Row[NoOption, Release] = Row(
+    "count",
+    "noisy",
+    ("pure", "zcdp", "approx"),
+    False,
+    (NoOption(),),
+    "count",
+    "count of rows or of non-missing values",
+    lambda column, _lattice, event, _options: noisy_count(column, event),
+)

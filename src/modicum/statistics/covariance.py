@@ -22,8 +22,8 @@ from modicum.statistics.moment_bounds import (
 )
 from modicum.statistics.moments import Moments, OfMoments, noisy_moments
 from modicum.statistics.noise_quantile import noise_quantile
-from modicum.statistics.options.base import Options
 from modicum.statistics.placed import placed_columns
+from modicum.statistics.spec import Options
 from modicum.status import OK, Status
 from modicum.steps import Steps
 from modicum.summaries.base import Columns

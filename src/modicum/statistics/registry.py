@@ -6,11 +6,8 @@ changelog fragment; a missing part fails a test.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
-from modicum.errors import InvalidArgument
 from modicum.statistics.rows.distributions import DISTRIBUTIONS
 from modicum.statistics.rows.locations import LOCATIONS
 from modicum.statistics.rows.means import MEANS
@@ -18,7 +15,7 @@ from modicum.statistics.rows.moments import MOMENTS
 from modicum.statistics.rows.ranks import RANKS
 from modicum.statistics.rows.spreads import SPREADS
 from modicum.statistics.rows.vectors import VECTORS
-from modicum.statistics.spec import Row
+from modicum.statistics.spec import Row, method_of
 
 __all__ = ["REGISTRY", "find_row"]
 
@@ -32,10 +29,6 @@ REGISTRY: tuple[Row[Any, Any], ...] = (
     *MOMENTS,
 )
 
-_BY_NAME: Mapping[tuple[str, str], Row[Any, Any]] = MappingProxyType(
-    {(row.statistic, row.method): row for row in REGISTRY}
-)
-
 
 def find_row(statistic: str, method: str) -> Row[Any, Any]:
     """Look up a method of a statistic.
@@ -45,8 +38,4 @@ def find_row(statistic: str, method: str) -> Row[Any, Any]:
     InvalidArgument
         If there is no such method.
     """
-    row = _BY_NAME.get((statistic, method))
-    if row is None:
-        known = ", ".join(repr(r.method) for r in REGISTRY if r.statistic == statistic)
-        raise InvalidArgument(f"method must be one of {known} for {statistic}, got {method!r}")
-    return row
+    return method_of([row for row in REGISTRY if row.statistic == statistic], method)

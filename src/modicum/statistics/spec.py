@@ -1,23 +1,102 @@
-"""One row of the table of estimators."""
+"""What a statistic is to everything around it: its options, and a table of the ways to answer it.
+
+A chapter of a statistic holds its public function, its rows, its algorithm and its error model. The
+audit, the command line, the plans, the tests and the docs read the rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
+from modicum.exact.rational import as_fraction
 from modicum.privacy.budget import Budget, Kind
 from modicum.privacy.event import Event
 from modicum.release import Finding, Record, Release
 from modicum.runners.request import Query
-from modicum.statistics.options import Options
 from modicum.steps import Steps
 from modicum.summaries.base import Columns
 
-__all__ = ["Row", "ranged"]
+__all__ = [
+    "LARGEST_DENOMINATOR",
+    "LEAST_LEVEL",
+    "MOST_QUANTILES",
+    "NoOption",
+    "Options",
+    "Row",
+    "checked_level",
+    "checked_rank",
+    "column_name",
+    "in_percent",
+    "method_of",
+    "ranged",
+]
+
+LARGEST_DENOMINATOR = 10**9
+MOST_QUANTILES = 1000
+LEAST_LEVEL = 0.95  # the card shows an interval at this level
+
+
+class Options:
+    """Base of an estimator's options: frozen, checked where they are made."""
+
+    __slots__ = ()
+
+    ranged: ClassVar[bool] = True
+    """Whether a public range goes with them, and not only cuts that imply one."""
+
+    def check(self, listed: Sequence[Options], where: str) -> None:
+        """Refuse a value that a row of the registry does not accept.
+
+        Parameters
+        ----------
+        listed : sequence of Options
+            Those of the row.
+        where : str
+            The row, for the message.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class NoOption(Options):
+    """Nothing to choose."""
+
+
+def checked_rank(q: object) -> Fraction:
+    """Read a q, within 10^-18 of what was asked; losses then are exact in int64."""
+    if isinstance(q, list | tuple) or (isinstance(q, str) and "," in q):
+        raise InvalidArgument(f"q must be one number, got {q!r}: `quantiles` takes several")
+    exact = as_fraction(q, "q").limit_denominator(LARGEST_DENOMINATOR)  # type: ignore[arg-type]
+    if not 0 < exact < 1:
+        raise InvalidArgument(
+            f"q must lie strictly between 0 and 1, got {q!r}{in_percent([exact])}"
+        )
+    return exact
+
+
+def in_percent(qs: Sequence[Fraction]) -> str:
+    """Say what several q would be if they were meant in percent; nothing if they cannot be."""
+    if not all(1 < each < 100 for each in qs):
+        return ""
+    return ": in percent that is q = " + ", ".join(f"{float(each / 100):g}" for each in qs)
+
+
+def checked_level(level: object) -> float | None:
+    """Read the level of an interval: ``None`` or in [0.95, 1)."""
+    if level is None:
+        return None
+    number = isinstance(level, int | float) and not isinstance(level, bool)
+    if not number or not LEAST_LEVEL <= level < 1:  # type: ignore[operator]
+        raise InvalidArgument(
+            f"level must be a number from {LEAST_LEVEL} up to 1, or None to draw no interval, "
+            f"got {level!r}"
+        )
+    return float(level)  # type: ignore[arg-type]
+
 
 Chosen = TypeVar("Chosen", bound=Options)
 R_co = TypeVar("R_co", bound=Record, covariant=True)
@@ -100,3 +179,31 @@ def ranged(lattice: Lattice | None) -> Lattice:
     """Return the lattice of a row that needs a range, and so has one."""
     assert lattice is not None
     return lattice
+
+
+def method_of(rows: Sequence[Row[Any, R_co]], method: str) -> Row[Any, R_co]:
+    """Choose one of the ways to answer a statistic.
+
+    Raises
+    ------
+    InvalidArgument
+        If there is no such method.
+    """
+    for row in rows:
+        if row.method == method:
+            return row
+    known = ", ".join(repr(row.method) for row in rows)
+    raise InvalidArgument(f"method must be one of {known} for {rows[0].statistic}, got {method!r}")
+
+
+def column_name(column: object) -> str | None:
+    """Check the name of a column; ``None`` stands for an array's values or a table's rows.
+
+    Raises
+    ------
+    InvalidArgument
+        If it is no text.
+    """
+    if column is not None and not isinstance(column, str):
+        raise InvalidArgument(f"column must be a column name, got {type(column).__name__}")
+    return column

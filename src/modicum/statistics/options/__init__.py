@@ -1,6 +1,5 @@
 """The options of estimators: what a request may choose besides the column, range and price."""
 
-from modicum.statistics.options.base import LEAST_LEVEL, NoOption, Options
 from modicum.statistics.options.cluster import ClusterOption
 from modicum.statistics.options.cuts import BinsOption, CutsOption
 from modicum.statistics.options.ranks import (
@@ -9,6 +8,7 @@ from modicum.statistics.options.ranks import (
     RangeOption,
     TrimOption,
 )
+from modicum.statistics.spec import LEAST_LEVEL, NoOption, Options
 
 __all__ = [
     "LEAST_LEVEL",

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from modicum.errors import InvalidArgument
-from modicum.statistics.options.base import Options
 from modicum.statistics.schedule import Clusters
+from modicum.statistics.spec import Options
 
 __all__ = ["ClusterOption"]
 

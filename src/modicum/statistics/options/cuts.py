@@ -12,8 +12,8 @@ import numpy as np
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.statistics.options.base import MOST_QUANTILES, Options
 from modicum.statistics.options.ranks import FINE
+from modicum.statistics.spec import MOST_QUANTILES, Options
 
 __all__ = ["BinsOption", "CutsOption"]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from modicum.errors import InvalidArgument
 from modicum.exact.rational import as_fraction
-from modicum.statistics.options.base import (
+from modicum.statistics.spec import (
     LARGEST_DENOMINATOR,
     MOST_QUANTILES,
     Options,

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from modicum.statistics.bounded import bounded_mean
-from modicum.statistics.count import noisy_count
+from modicum.statistics.count import COUNT
 from modicum.statistics.mean import adaptive_mean
 from modicum.statistics.options import (
     ClusterOption,
-    NoOption,
 )
 from modicum.statistics.spec import Row, ranged
 from modicum.statistics.subset_mean import subset_mean
@@ -74,14 +73,5 @@ MEANS: tuple[Row[Any, Any], ...] = (
         "sum with noise on the scale of the range, for ranges known to be tight",
         lambda column, lattice, event, options: bounded_sum(column, ranged(lattice), event),
     ),
-    Row(
-        "count",
-        "noisy",
-        ("pure", "zcdp", "approx"),
-        False,
-        (NoOption(),),
-        "count",
-        "count of rows or of non-missing values",
-        lambda column, lattice, event, options: noisy_count(column, event),
-    ),
+    COUNT,
 )
