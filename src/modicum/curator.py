@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
-from modicum import request as ask
-from modicum.derive import asked, dressed, released_as
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.frames.base import open_source
@@ -25,6 +23,7 @@ from modicum.privacy.budget import Budget
 from modicum.privacy.event import Approximate
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit
+from modicum.questions import Statistics
 from modicum.recording import recorded
 from modicum.release import Entry, Record, Release, plain
 from modicum.runners.groups import run_groups
@@ -39,18 +38,7 @@ R = TypeVar("R", bound=Record)
 Table = Any  # anything open_source accepts; engines are never imported here
 
 
-def _method(question: Callable[P, Query[R]]) -> Callable[Concatenate[Curator, P], R]:
-    """Turn a request builder into a method of the curator with the same arguments."""
-
-    def method(self: Curator, *args: P.args, **kwargs: P.kwargs) -> R:
-        return self.run(asked(question, "", args, kwargs))
-
-    derived: Callable[Concatenate[Curator, P], R]
-    derived = dressed(method, question, owner="Curator", returns=released_as(question))
-    return derived
-
-
-class Curator:
+class Curator(Statistics):
     """Guards one data set with one budget.
 
     Parameters
@@ -104,26 +92,6 @@ class Curator:
         self._entropy = entropy if entropy is not None else SYSTEM
         self._lock = threading.Lock()
         self._process = os.getpid()
-
-    mean = _method(ask.mean)
-    mean_vector = _method(ask.mean_vector)
-    clipped_mean_vector = _method(ask.clipped_mean_vector)
-    covariance, pca = _method(ask.covariance), _method(ask.pca)
-    linear_regression = _method(ask.linear_regression)
-    sum = _method(ask.sum)
-    count = _method(ask.count)
-    quantile, median = _method(ask.quantile), _method(ask.median)
-    quantiles, histogram = _method(ask.quantiles), _method(ask.histogram)
-    cdf = _method(ask.cdf)
-    variance, std = _method(ask.variance), _method(ask.std)
-    iqr = _method(ask.iqr)
-    minimum, maximum = _method(ask.minimum), _method(ask.maximum)
-    expectile = _method(ask.expectile)
-    lp_location = _method(ask.lp_location)
-    huber_location = _method(ask.huber_location)
-    monotone, vector = _method(ask.monotone), _method(ask.vector)
-    trimmed_mean = _method(ask.trimmed_mean)
-    winsorized_mean = _method(ask.winsorized_mean)
 
     @property
     def budget(self) -> Budget:

@@ -7,55 +7,26 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec
 
 import numpy as np
 
-from modicum import request as ask
-from modicum.array_release import ArrayRelease
-from modicum.derive import asked, dressed
 from modicum.errors import InvalidArgument
 from modicum.grouped import GroupedRelease
 from modicum.hints import no_attribute
 from modicum.privacy.budget import Budget, chosen_budget
 from modicum.privacy.event import Approximate
+from modicum.questions import ONE_NUMBER, GroupStatistics
 from modicum.release import Entry, Release
 from modicum.runners.request import Query
 
 __all__ = ["GroupBy", "checked_keys", "key_event"]
 
 P = ParamSpec("P")
-_ONE_NUMBER = (
-    "groups are asked for one number each, and {name} gives several; ask for each of them with a "
-    "request of its own"
-)
 Answer = Callable[[Mapping[str, Query[Release]]], Mapping[str, GroupedRelease]]
 
 
-def _method(
-    question: Callable[P, Query[Release]],
-) -> Callable[Concatenate[GroupBy, P], GroupedRelease]:
-    """Turn a request builder into a method with the same arguments."""
-
-    def method(self: GroupBy, *args: P.args, **kwargs: P.kwargs) -> GroupedRelease:
-        return self.run(asked(question, "", args, kwargs))
-
-    derived: Callable[Concatenate[GroupBy, P], GroupedRelease]
-    derived = dressed(method, question, owner="GroupBy", returns=GroupedRelease)
-    return derived
-
-
-def _refused(question: Callable[..., Query[ArrayRelease]]) -> Callable[..., NoReturn]:
-    """Say why a question with several numbers has no such method."""
-
-    def method(_self: GroupBy, *_: object, **__: object) -> NoReturn:
-        raise InvalidArgument(_ONE_NUMBER.format(name=question.__name__))
-
-    method.__doc__ = f"Refuse: groups are asked for one number each, not for a {question.__name__}."
-    return method
-
-
-class GroupBy:
+class GroupBy(GroupStatistics):
     """Groups of the rows of a curator; made by :meth:`Curator.group_by`.
 
     Every question is asked of each group. A row is in one group at most, and who has records in
@@ -82,30 +53,6 @@ class GroupBy:
         self.selection = selection
         self._answer = answer
 
-    mean = _method(ask.mean)
-    sum = _method(ask.sum)
-    count = _method(ask.count)
-    quantile = _method(ask.quantile)
-    median = _method(ask.median)
-    variance = _method(ask.variance)
-    std = _method(ask.std)
-    iqr = _method(ask.iqr)
-    minimum = _method(ask.minimum)
-    maximum = _method(ask.maximum)
-    trimmed_mean = _method(ask.trimmed_mean)
-    winsorized_mean = _method(ask.winsorized_mean)
-    huber_location = _method(ask.huber_location)
-    lp_location = _method(ask.lp_location)
-    expectile = _method(ask.expectile)
-    monotone = _method(ask.monotone)
-    quantiles = _refused(ask.quantiles)
-    histogram = _refused(ask.histogram)
-    cdf = _refused(ask.cdf)
-    mean_vector = _refused(ask.mean_vector)
-    clipped_mean_vector = _refused(ask.clipped_mean_vector)
-    covariance, pca = _refused(ask.covariance), _refused(ask.pca)
-    linear_regression, vector = _refused(ask.linear_regression), _refused(ask.vector)
-
     def run(self, request: Query[Release]) -> GroupedRelease:
         """Answer one request made with :mod:`modicum.request` for every group."""
         return self.together(answer=request)["answer"]
@@ -118,7 +65,7 @@ class GroupBy:
         """
         for name, request in requests.items():
             if request.several:
-                message = _ONE_NUMBER.format(name=request.statistic)
+                message = ONE_NUMBER.format(name=request.statistic)
                 raise InvalidArgument(f"{name}: {message}")
         return self._answer(requests)
 

@@ -11,9 +11,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from modicum.answering import answered
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_above
-from modicum.one_shot import answered
 from modicum.privacy.budget import Budget, Kind
 from modicum.privacy.unit import Unit
 from modicum.release import Record

@@ -1,0 +1,80 @@
+"""Answers from a table, once: for functions that need no curator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from modicum import request as ask
+from modicum.curator import Curator
+from modicum.derive import asked, dressed, released_as
+from modicum.errors import InvalidArgument
+from modicum.exact.entropy import SYSTEM
+from modicum.frames.base import open_source
+from modicum.frames.persons import check_unit, reader_of
+from modicum.frames.reader import check_column, read_as
+from modicum.paying import fitted
+from modicum.privacy.ledger.book import Ledger
+from modicum.privacy.unit import Unit, checked_unit
+from modicum.recording import recorded
+from modicum.release import Record
+from modicum.runners.live import run
+from modicum.runners.request import Query
+
+__all__ = ["answered", "function_of_a_table"]
+
+R = TypeVar("R", bound=Record)
+Table = Any  # anything open_source accepts; engines are never imported here
+
+
+def answered(question: Query[R], table: Table, unit: Unit, account: str) -> R:
+    """Answer a question from a table; ``account`` says who counts what it costs."""
+    source = open_source(table)
+    check_column(source, question.place, question.lattice)
+    requests = fitted({"answer": question}, source, question.budget.kind)
+    check_unit(source, unit)
+    walks = run(
+        requests,
+        reader_of(source, unit, [read_as(source, question.place, question.lattice)]),
+        unit=unit,
+        charge=lambda: None,
+        entropy=SYSTEM,
+    )
+    return recorded(requests["answer"], walks["answer"], source, unit, account, SYSTEM)
+
+
+def function_of_a_table(name: str, example: str) -> Callable[..., Record]:
+    """Turn a question into a function of a table with the same arguments, and more.
+
+    Parameters
+    ----------
+    name : str
+        Of the question, and of the function.
+    example : str
+        A doctest.
+    """
+    question: Callable[..., Query[Record]] = getattr(ask, name)
+
+    def function(
+        table: Table,
+        *args: Any,
+        unit: Unit | None = None,
+        ledger: Ledger | str | None = None,
+        account: str | None = None,
+        key: str | None = None,
+        **kwargs: Any,
+    ) -> Record:
+        if ledger is not None:
+            curator = Curator(table, unit=unit, ledger=ledger, account=account)
+            curator = curator if key is None else curator.once(key)
+            return curator.run(asked(question, "table, ", args, kwargs))
+        if account is not None or key is not None:
+            raise InvalidArgument("account= and key= need ledger=, the URL of a ledger")
+        request, person = asked(question, "table, ", args, kwargs), checked_unit(unit)
+        return answered(request, table, person, "not counted against any budget")
+
+    function.__module__ = "modicum.one_shot"
+    derived: Callable[..., Record] = dressed(
+        function, question, owner=None, returns=released_as(question), example=example
+    )
+    return derived

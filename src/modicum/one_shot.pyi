@@ -1,0 +1,1463 @@
+"""Functions of a table; written by ``python -m tools.stubs``."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from modicum.array_release import ArrayRelease
+from modicum.privacy.budget import Budget, Number
+from modicum.privacy.ledger.book import Ledger
+from modicum.privacy.unit import Unit
+from modicum.release import Release
+from modicum.statistics.schedule import Clusters
+from modicum.statistics.sensitivities import Sensitivities
+from modicum.statistics.statistic import MonotoneStatistic
+
+def mean(
+    table: Any,
+    column: str | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    method: Literal["adaptive", "subset", "bounded"] = "adaptive",
+    clusters: Clusters = "clip",
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> Release:
+    """Release the mean of a column, with no bounds to guess.
+
+    Prefer it over any mean that needs clipping bounds: the noise follows the spread that the
+    data have, not the range.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    within : (float, float)
+        A public range that surely holds every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess: a thousand times wider costs little
+        (a few more records are needed), and no accuracy for large data.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
+    step : float, optional
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
+    method : {"adaptive", "subset", "bounded"}
+        ``"adaptive"`` is the accurate default; ``"subset"`` is Algorithm 3 of Dick et al. 2023,
+        corrected, with its optimality theorem; ``"bounded"`` looks for nothing and scales its noise
+        to the range (Kulesza, Suresh and Wang 2023, Algorithm 3), which is best if that is
+        known to be tight: the default is hardly worse then, and much better otherwise.
+    clusters : {"clip", "keep"}
+        ``"keep"`` spends more on the clipping bounds so that a smaller distant cluster of
+        records is kept, at some cost in accuracy otherwise.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    Release
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        Reversed, empty or non-finite range, a step too fine for it, no or several budgets, a
+        budget that is not positive.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> release = modicum.mean(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
+    >>> 9900 < release.value < 10100
+    True
+    """
+
+def mean_vector(
+    table: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    method: Literal["adaptive", "shifted"] = "adaptive",
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> ArrayRelease:
+    """Release the means of several columns, with noise on the scale of the rows' own spread.
+
+    Prefer it over a mean for each column from a handful of columns on: a row is clipped as a
+    whole, so the noise of all means together grows with the number of columns, not faster.
+
+    Parameters
+    ----------
+    columns : list of str, optional
+        Names of numeric columns of a table, at most 65,536. Leave it out for an array of shape
+        (n, d), or an Arrow array of lists of one size.
+    within : (float, float)
+        A public range that surely holds every value of every column, such as ``(-1e9, 1e9)``. It
+        need not be tight: the noise follows the distances between rows.
+    epsilon : number
+        Pure ε; a float counts as its shortest decimal. For more than a handful of columns rho
+        goes much further.
+    rho : number
+        ρ of zero-concentrated differential privacy, instead of epsilon.
+    budget : Budget
+        Instead of epsilon and rho: ``modicum.approx(1, "1e-6")`` is spent as the largest ρ that
+        implies this (ε, δ) and charged as (ε, δ), if that is better for so many columns (here 13
+        and more), and otherwise as (ε, 0).
+    step : float, optional
+        Values are rounded to multiples of this power of two; by default the finest that fits.
+    method : {"adaptive", "shifted"}
+        "shifted" is the shifted clipped mean of Huang, Liang and Yi (2021), for comparison: in
+        zCDP only. A median in each rotated coordinate takes a question for each halving of the
+        range down to the step, each of which is a pass over the rows and costs accuracy.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    ArrayRelease
+        Guarantee: ρ-zCDP, pure ε or (ε, δ) for add-remove neighbours, that is one
+        privacy unit more or less. The number of rows is private too.
+
+    Raises
+    ------
+    InvalidArgument
+        A bad range, step, budget or method; no names, names that are not different or no text.
+
+    Notes
+    -----
+    A row with a missing value (null, NaN) in any column is dropped. Errors never depend on values.
+    The answer is the mean of the rows after rounding, of which a few far ones are drawn nearer,
+    however many rows there are: some 10/sqrt(ρ) of bell-shaped rows, fewer of others. Rows far
+    from all others that are fewer than some 40/sqrt(ρ), in pure ε 230/ε, may be lost; if the
+    others are one point, the code tells. The L2 error of all components together is about
+    S sqrt(1/(2 ρ)) / n for the sum S of the columns' spreads; a column of spread s has noise of
+    about sqrt(s S) sqrt(1/(2 ρ)) / n. Rows may lie anywhere: each factor of five between their
+    distance from 0 and their spread costs about 1 % of the budget. Methods after Huang, Liang and
+    Yi (2021) and Biswas, Dong, Kamath and Ullman (2020), with the weights of Aumüller, Lebeda,
+    Nelson and Pagh (2024).
+
+    In pure ε the same steps are made in L1 norms with Laplace noise. For the spreads s of the
+    columns the L2 error is at best about (sum of s^(2/3))^(3/2) / (ε n), and two or three times
+    that for tens of columns: for columns of one spread it grows like d^(3/2), in zCDP like d. Two
+    columns are better asked for one by one there.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> x = np.random.default_rng(1).normal([3, 500], [1, 100], size=(20_000, 2))
+    >>> found = modicum.mean_vector(x, within=(-1e9, 1e9), rho="0.5")
+    >>> found.shape, found.values.round(-1).tolist()
+    ((2,), [0.0, 500.0])
+    """
+
+def clipped_mean_vector(
+    table: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> ArrayRelease:
+    """Release the means of several columns, with noise on the scale of the rows' distances from 0.
+
+    For rows that lie about 0, such as gradients or differences, and as the reference of the
+    clipped mean of Huang, Liang and Yi (2021). For any other rows prefer :func:`mean_vector`.
+
+    Parameters
+    ----------
+    columns, within, epsilon, rho, budget, step
+        As for :func:`mean_vector`.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    ArrayRelease
+        Guarantee: ρ-zCDP, pure ε or (ε, δ) for add-remove neighbours, that is one
+        privacy unit more or less. The number of rows is private too.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`mean_vector`.
+
+    Notes
+    -----
+    Rows are clipped to the radius beyond which about sqrt(2 d/ρ) of them lie, found by a noisy
+    binary search on a grid of four radii an octave. The noise of all components together is about
+    (that radius) sqrt(d/(2 ρ)) / n. In pure ε norms are L1, about d/ε rows lie beyond the radius,
+    and the noise of all components together is about (that radius) sqrt(2 d) / (ε n).
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> x = np.random.default_rng(1).normal([3, -5], 1, size=(20_000, 2))
+    >>> found = modicum.clipped_mean_vector(x, within=(-1e9, 1e9), rho="0.5")
+    >>> found.shape, found.values.round(0).tolist()
+    ((2,), [3.0, -5.0])
+    """
+
+def covariance(
+    table: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> ArrayRelease:
+    """Release the covariance matrix of several columns, with no bounds to guess.
+
+    It divides by n, as ``numpy.cov(..., bias=True)`` does.
+
+    Parameters
+    ----------
+    columns : list of str, optional
+        Names of numeric columns of a table, at most 500. Leave it out for an array of shape
+        (n, d), or an Arrow array of lists of one size.
+    within : (float, float)
+        A public range that surely holds every value of every column, such as ``(-1e6, 1e6)``. It
+        need not be tight, and columns may differ in scale and in place.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.request.mean`. With more than about 15 columns, ρ has
+        the smaller noise; a price of (ε, δ) is spent as the better one of ε and ρ, see
+        :func:`modicum.request.mean_vector`.
+    step : float, optional
+        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    ArrayRelease
+        Guarantee: ε-DP, ρ-zCDP or (ε, δ)-DP for add-remove neighbours, that is one
+        privacy unit more or less. The number of rows is private too.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.request.mean`; names that are not different or no text; a range
+        beyond ±1e150, whose square is too large for a number.
+
+    Notes
+    -----
+    A row with a missing value (null, NaN) in any column is dropped. Errors never depend on values.
+    An interval is drawn for each column, in which most of it lies; a value further than twice its
+    half-width from its middle counts as that far, and further than eight times as the middle. Rows
+    that are large in these units are shrunk as a whole, constant included, so that linear relations
+    survive. A column whose spread is lost in the noise has covariance 0 with all.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> x = np.random.default_rng(1).normal([3, 500], [1, 100], size=(20_000, 2))
+    >>> found = modicum.covariance(x, within=(-1e6, 1e6), epsilon=1)
+    >>> found.shape, 5_000 < found[1, 1] < 12_000
+    ((2, 2), True)
+    """
+
+def pca(
+    table: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    components: int,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> ArrayRelease:
+    """Release the leading principal components of several columns, with no bounds to guess.
+
+    They are those of a released covariance matrix, see :func:`covariance`; priced in ρ, of one
+    whose columns share one half-width if rows are too few for an interval in each.
+
+    Parameters
+    ----------
+    columns : list of str, optional
+    components : int
+        How many; no more than there are columns are returned.
+    within, epsilon, rho, budget, step
+        As for :func:`covariance`.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    Query
+        Of unit vectors, shape (components, columns). The evidence of the release has the variance
+        along each, ``evidence.explained_variance``, and about the largest that noise alone would
+        show, ``evidence.noise_size``. Guarantee as for :func:`covariance`.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`covariance`; components that are no whole number of at least 1.
+
+    Notes
+    -----
+    Missing and far values as for :func:`covariance`; errors never depend on values.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> x = np.random.default_rng(1).normal([3, 500], [1, 100], size=(20_000, 2))
+    >>> found = modicum.pca(x, components=1, within=(-1e6, 1e6), epsilon=1)
+    >>> abs(found.values.round(1)).tolist()
+    [[0.0, 1.0]]
+    """
+
+def linear_regression(
+    table: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    target: str | None = None,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> ArrayRelease:
+    """Release a linear regression of one column on others, with no bounds to guess.
+
+    Parameters
+    ----------
+    columns : list of str, optional
+        Names of the explaining columns of a table, at most 499. Leave it and ``target`` out for an
+        array of shape (n, d): its last column is explained by the others.
+    target : str, optional
+        Name of the explained column.
+    within : (float, float)
+        A public range that surely holds every value of every column, such as ``(-1e6, 1e6)``.
+    epsilon, rho, budget, step
+        As for :func:`covariance`.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    Query
+        Of the intercept and the slopes. Guarantee as for :func:`covariance`.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`covariance`; columns without a target or the reverse, a target among the
+        columns.
+
+    Notes
+    -----
+    Missing and far values as for :func:`covariance`; errors never depend on values, singular data
+    included. With rows times ε of 200 times the square of the number of explaining columns or more,
+    the slopes solve normal equations with noise and a penalty that follows from it, as those of
+    Wang (2018) do; columns whose spread is lost in the noise have slope 0, and ``release.status``
+    says so. With fewer rows, a fit is drawn from public lists by its squared residuals, each cut
+    off at a public part of the released spread; then ``release.method`` is ``"listed fits"``, and
+    intervals have no bounds.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> x = np.random.default_rng(1).normal([3, 500], [1, 100], size=(20_000, 2))
+    >>> x[:, 1] += 70 * x[:, 0]
+    >>> found = modicum.linear_regression(x, within=(-1e6, 1e6), epsilon=1)
+    >>> found.labels, 40 < found[1] < 100
+    (('intercept', 'column 0'), True)
+    """
+
+def sum(
+    table: Any,
+    column: str | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    method: Literal["adaptive", "bounded"] = "adaptive",
+    clusters: Clusters = "clip",
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> Release:
+    """Release the sum of a column, with no bounds to guess.
+
+    Parameters, missing values and errors are as for :func:`modicum.request.mean`. A sum moves by
+    the size of one record, so its noise follows the size of the largest values, not their spread.
+
+    ``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` who pays, see `Curator`.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> release = modicum.sum(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
+    >>> 190000000.0 < release.value < 210000000.0
+    True
+    """
+
+def count(
+    table: Any,
+    column: str | None = None,
+    *,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> Release:
+    """Release the number of non-missing values of a column, or of rows.
+
+    Parameters
+    ----------
+    column : str, optional
+        Without it, the rows of a table (the non-missing values of an array) are counted. With
+        it, the column's non-missing values, whatever their type: in a CSV file, every cell that is
+        not empty.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one.
+
+    ``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` who pays, see `Curator`.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> release = modicum.count(np.arange(20_000.0), epsilon=1)
+    >>> 19900 < release.value < 20100
+    True
+    """
+
+def quantile(
+    table: Any,
+    column: str | None = None,
+    *,
+    q: Number,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    level: float | None = 0.95,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> Release:
+    """Release the q-quantile of a column, with no bounds to guess.
+
+    The value is near in rank: at ε = 1 usually within three ranks of q n, whatever the range,
+    so its error is that of a few neighbouring records. Prefer it over a mean where tails are
+    heavy, or where few records may decide nothing.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    q : int, float, Fraction, decimal string
+        Strictly between 0 and 1. A float is read as its shortest decimal. Estimated is any point
+        t with ``#{x < t} <= q n <= #{x <= t}``: for q = 1/2 any point between the two middle
+        records.
+    within : (float, float)
+        A public range that surely holds every value, as wide as you like.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.request.mean`.
+    step : float, optional
+        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+    level : float or None
+        Confidence level at which the ends of the interval are drawn, 0.95 or more; they take a
+        third of the price. ``None``: no ends, the answer is more accurate, and its interval is the
+        public range.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    Release
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.request.mean`; q or level out of range.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values. The rank error exceeds (2 m / ε') ln(N / β) with probability at most β, with
+    m = max(q, 1 - q), ε' the share of the draw, and N the number of lattice points of the range.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> release = modicum.quantile(np.arange(20_000.0), q=0.9, within=(-1e9, 1e9), epsilon=1)
+    >>> 17800 < release.value < 18200
+    True
+    """
+
+def median(
+    table: Any,
+    column: str | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    level: float | None = 0.95,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> Release:
+    """Release the median of a column, with no bounds to guess.
+
+    Parameters, guarantee, missing values and errors are as for :func:`quantile` with q = 1/2.
+
+    ``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` who pays, see `Curator`.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> release = modicum.median(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
+    >>> 9800 < release.value < 10200
+    True
+    """
+
+def quantiles(
+    table: Any,
+    column: str | None = None,
+    *,
+    q: Sequence[Number],
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    level: float | None = 0.95,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> ArrayRelease:
+    """Release several quantiles of a column at once, with no bounds to guess.
+
+    They are in increasing order. Prefer it over a :func:`quantile` for each: nine cost about as
+    much, for the same rank error, as three or four alone. Two to twelve are drawn all at once if a
+    noisy number of records tells that there are enough, and otherwise one between others.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    q : sequence of int, float, Fraction, decimal string
+        At most 1000, increasing, strictly between 0 and 1. Estimated are points t with
+        ``#{x < t} <= q n <= #{x <= t}``.
+    within : (float, float)
+        A public range that surely holds every value, as wide as you like.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.request.mean`.
+    step : float, optional
+        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+    level : float or None
+        A tenth of the price goes to counts of the records between the points, which give
+        simultaneous intervals from one point to another, of this level as of any other. ``None``:
+        the points are a little more accurate, and each interval is the public range.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    ArrayRelease
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.request.mean`; q out of range or order; level out of range.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values. At ε = 1 the mean rank error is about 1 for one, 3 for nine and 8 for 29
+    quantiles. The mechanisms follow Gillenwater, Joseph and Kulesza 2021 (two to twelve quantiles,
+    at least 14/ε records between any two) and Kaplan, Schnapp and Stemmer 2022.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> found = modicum.quantiles(
+    ...     np.arange(20_000.0), q=[0.25, 0.5, 0.75], within=(-1e9, 1e9), epsilon=1
+    ... )
+    >>> found.values.round(-3).tolist()
+    [5000.0, 10000.0, 15000.0]
+    """
+
+def histogram(
+    table: Any,
+    column: str | None = None,
+    *,
+    edges: Sequence[float] | None = None,
+    bins: int | None = None,
+    within: tuple[float, float] | None = None,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> ArrayRelease:
+    """Release the number of values in each bin, between public edges or between quantiles.
+
+    A value is in one bin at most, so every count has the noise of a single count at the whole
+    price, however many bins there are.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    edges : sequence of float, optional
+        Public, increasing, at most 10,000; not taken from the data. A bin holds its left edge and
+        not its right one, the last bin holds both, as in ``numpy.histogram``. Values outside are in
+        no bin; with ``-inf`` as the first edge, and ``inf`` as the last, there are none.
+    bins : int, optional
+        Instead of ``edges``: 2 to 1000 bins, with about equally many values in each. A quarter of
+        the price goes to the edges between them, which are quantiles as those of
+        :func:`modicum.request.quantiles`; two that are equal are one.
+    within : (float, float), optional
+        With ``bins``: a public range that surely holds every value; its ends are the outer edges.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.request.mean`.
+    step : float, optional
+        Values and edges are rounded to multiples of this power of two; by default the finest
+        that fits, some 10^-15 of the largest of them.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    ArrayRelease
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        edges out of order, too many or not finite; not one of edges and bins; bins out of range
+        or without ``within``; a bad step or budget.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped. Errors never depend on values. Counts are cut at 0.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> found = modicum.histogram(np.arange(20_000.0), edges=[0, 5000, 20_000], epsilon=1)
+    >>> found.values.round(-3).tolist()
+    [5000.0, 15000.0]
+    """
+
+def cdf(
+    table: Any,
+    column: str | None = None,
+    *,
+    points: Sequence[float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> ArrayRelease:
+    """Release the share of values up to each of some public points.
+
+    The shares increase and lie in [0, 1]. Up to about sixty points they are sums of a histogram;
+    for more points, counts of blocks keep the sums short.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    points : sequence of float
+        Public, increasing, finite, at most 10,000; not taken from the data.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.request.mean`.
+    step : float, optional
+        Values and points are rounded to multiples of this power of two; by default the finest
+        that fits, some 10^-15 of the largest of them.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    ArrayRelease
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        points out of order, too many or not finite; a bad step or budget.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped. Errors never depend on values. If the noise leaves no
+    records at all, every share is 1/2 and the status says so.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> modicum.cdf(np.arange(20_000.0), points=[5000, 1e4], epsilon=1).values.round(2).tolist()
+    [0.25, 0.5]
+    """
+
+def variance(
+    table: Any,
+    column: str | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> Release:
+    """Release the variance of a column, with no bounds to guess.
+
+    It is the mean of the squared distances from the mean, divided by n and not by n - 1, as
+    ``numpy.var`` is.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    within : (float, float)
+        A public range that surely holds every value, as wide as you like.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.request.mean`.
+    step : float, optional
+        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    Release
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.request.mean`; if the range exceeds ±1e150, whose square is too
+        large for a number.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values. The noise follows the square of the largest distances from the mean that
+    more than a few records have; what lies beyond is clipped, which makes heavy tails look
+    lighter than they are.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> release = modicum.variance(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
+    >>> 32000000.0 < release.value < 35000000.0
+    True
+    """
+
+def std(
+    table: Any,
+    column: str | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> Release:
+    """Release the standard deviation of a column, with no bounds to guess.
+
+    The root of the variance: parameters, guarantee, missing values and errors are as for
+    :func:`variance`.
+
+    ``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` who pays, see `Curator`.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> release = modicum.std(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
+    >>> 5700 < release.value < 5850
+    True
+    """
+
+def iqr(
+    table: Any,
+    column: str | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    between: tuple[Number, Number] = ("1/4", "3/4"),
+    level: float | None = 0.95,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> Release:
+    """Release the interquartile range of a column, with no bounds to guess.
+
+    Prefer it over a standard deviation where tails are heavy: each quartile is near in rank,
+    whatever the range, and no record is clipped.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    within : (float, float)
+        A public range that surely holds every value, as wide as you like.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.request.mean`; each quantile has half of it.
+    step : float, optional
+        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+    between : (number, number)
+        Which quantiles, each strictly between 0 and 1: ``("0.1", "0.9")`` for the distance of the
+        outer deciles. Each is estimated as :func:`modicum.request.quantile` says.
+    level : float or None
+        Confidence level at which the ends of the interval are drawn, 0.95 or more; they take 28 %
+        of the price. ``None``: no ends, the answer is more accurate, and its interval is the
+        width of the public range.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    Release
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.request.quantile`; if ``between`` does not increase.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values. If the two quantiles come out in the wrong order, as they may where nearly
+    all records are equal, the answer is 0.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> release = modicum.iqr(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
+    >>> 9700 < release.value < 10300
+    True
+    """
+
+def minimum(
+    table: Any,
+    column: str | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> Release:
+    """Release a point that next to no record of a column is below: its minimum, nearly.
+
+    What is estimated, parameters, guarantee, missing values and errors are as for
+    :func:`maximum`, with all signs reversed.
+
+    ``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` who pays, see `Curator`.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> release = modicum.minimum(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
+    >>> -80000 < release.value < 2000
+    True
+    """
+
+def maximum(
+    table: Any,
+    column: str | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> Release:
+    """Release a point that next to no record of a column exceeds: its maximum, nearly.
+
+    One record decides a maximum, so no private method can tell it. What is released is about the
+    least point that no more than a few records exceed, or a point not far beyond all of them. It
+    is right in scale, often to a tenth of the distance from the median; for a sharper number
+    ask for a high quantile.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    within : (float, float)
+        A public range that surely holds every value, as wide as you like.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.request.mean`.
+    step : float, optional
+        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    Release
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.request.mean`; a budget so small that more than four million records
+        would have to be kept.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values. A tail of index a leaves about 15 / (a ε) records beyond the point. With
+    confidence 1 - α, and no assumption, they are at most
+    (15 ln(range / distance) + ln(1000 / α)) / ε, about; ``interval`` is for the largest record.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> release = modicum.maximum(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
+    >>> 18000 < release.value < 100000
+    True
+    """
+
+def expectile(
+    table: Any,
+    column: str | None = None,
+    *,
+    tau: float,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    level: float | None = 0.95,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> Release:
+    """Release the τ-expectile of a column, with no bounds to guess.
+
+    The t at which τ sum (x - t)+ = (1 - τ) sum (t - x)+: for τ = 1/2 the mean (then prefer
+    :func:`modicum.request.mean`, which is about three times more accurate), for larger τ a value
+    further up. Prefer it over a quantile where it matters how far the extremes lie, and not only
+    how many they are.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    tau : float
+        From 0.001 to 0.999.
+    within : (float, float)
+        A public range that surely holds every value, as wide as you like.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.request.mean`.
+    step : float, optional
+        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+    level : float or None
+        Confidence level at which the ends of the interval are drawn, 0.95 or more; they take a
+        fifth of the price. ``None``: no ends, and the interval is the public range.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    Release
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.request.mean`; tau or level out of range.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values. The inverse sensitivity mechanism (Asi and Duchi 2020) between two private
+    bounds, after Dick, Kulesza, Sun and Suresh 2023, Algorithm 4. The answer is about 2/ε' records
+    away from the expectile of the clipped data, whatever the range is; a few extreme records are
+    clipped.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> release = modicum.expectile(np.arange(20_000.0), tau=0.5, within=(-1e9, 1e9), epsilon=1)
+    >>> 9900 < release.value < 10100
+    True
+    """
+
+def lp_location(
+    table: Any,
+    column: str | None = None,
+    *,
+    p: float,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    level: float | None = 0.95,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> Release:
+    """Release the t with the least sum of ``|x - t|^p``, with no bounds to guess.
+
+    p = 1 is the median and p = 2 the mean: those requests are made then, and ``level`` is not used
+    for p = 2. Prefer a p between them for something between them; a p above 2 leans towards the
+    middle of the extremes, and its answers are as noisy as those are far.
+
+    Parameters
+    ----------
+    p : float
+        From 1 to 8.
+    column, within, epsilon, rho, budget, step, level
+        As for :func:`expectile`.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    Release
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`expectile`; p out of range.
+
+    Notes
+    -----
+    Missing values, infinities and the mechanism are as for :func:`expectile`. For p >= 4 the
+    default interval is the public range: data with tails of index 3 need not have such a location.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> release = modicum.lp_location(np.arange(20_000.0), p=1.5, within=(-1e9, 1e9), epsilon=1)
+    >>> 9900 < release.value < 10100
+    True
+    """
+
+def huber_location(
+    table: Any,
+    column: str | None = None,
+    *,
+    width: float | None = None,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    level: float | None = 0.95,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> Release:
+    """Release Huber's location of a column: a mean in which far records count as near ones.
+
+    The t at which the sum of x - t, clipped to ±width, is 0. Prefer it over the mean if outliers
+    are errors, and over the median if the middle of the data is smooth: nothing is clipped away,
+    and the noise follows the width and not the tails.
+
+    Parameters
+    ----------
+    width : float, optional
+        In the unit of the data. Records further than this from the answer pull with a constant
+        force. Without it, twice the median distance from the median is used, found privately to
+        the next 19 % for 3 % of the price, and shown on the release: about 1.35 standard
+        deviations of normal data, the usual choice.
+    column, within, epsilon, rho, budget, step, level
+        As for :func:`expectile`.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    Release
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`expectile`; a width that is not positive.
+
+    Notes
+    -----
+    Missing values, infinities and the mechanism are as for :func:`expectile`, on the whole range:
+    the score is bounded, so no private bounds are needed. The interval assumes nothing.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> release = modicum.huber_location(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
+    >>> 9900 < release.value < 10100
+    True
+    """
+
+def monotone(
+    table: Any,
+    column: str | None = None,
+    *,
+    statistic: MonotoneStatistic,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    level: float | None = 0.95,
+    method: Literal["inverse-sensitivity", "subset"] = "inverse-sensitivity",
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> Release:
+    """Release a statistic of your own that never falls when a record is raised.
+
+    Parameters
+    ----------
+    statistic : Score or Boundaries
+        Either a :class:`modicum.Score`: a function ψ, and the statistic is the t at which the sum
+        of ψ(x - t) over the records is 0. Privacy does not hang on ψ: it is tabulated, and a table
+        that falls somewhere is made level there. Or an instance of a subclass of
+        :class:`modicum.Boundaries`: how low and how high k changed records can bring the
+        statistic. Privacy hangs on those being right.
+    column, within, epsilon, rho, budget, step, level
+        As for :func:`modicum.request.expectile`.
+    method : {"inverse-sensitivity", "subset"}
+        ``"subset"`` is Algorithm 4 of Dick, Kulesza, Sun and Suresh 2023, corrected, with the
+        constants of its theorem: thousands of records are left out on each side. It is for a pure
+        ε and draws no interval: give ``level=None``.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    Release
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less; with own boundaries, if they keep their promise.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.request.expectile`; if the statistic fails at public points: a ψ that
+        is not finite, not 0 at 0 or falls, boundaries that break their promise for a few records;
+        ``method="subset"`` with a ρ or with a level.
+
+    Notes
+    -----
+    Missing values, infinities and the mechanism are as for :func:`modicum.request.expectile`. If
+    the statistic says ``growth=0``, no record is clipped; otherwise those beyond two private bounds
+    are.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> release = modicum.monotone(np.arange(20_000.0), statistic=modicum.Score('cube', lambda v: v**3, growth=3), within=(-1e9, 1e9), epsilon=1)
+    >>> 9500 < release.value < 10500
+    True
+    """
+
+def vector(
+    table: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    statistic: Sensitivities,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> ArrayRelease:
+    """Release a vector statistic of your own, with noise on the scale of its local sensitivity.
+
+    It is for statistics of which you know how far one row can move them, on the data and on data
+    near them, and nothing else. Prefer :func:`modicum.request.monotone` for a monotone statistic of
+    one column, and what the library has for means, covariances and components.
+
+    Parameters
+    ----------
+    columns : list of str, optional
+        Names of numeric columns of a table, as many as the statistic is of. Leave it out for an
+        array of shape (n, d).
+    statistic : Sensitivities
+        An instance of a subclass of :class:`modicum.Sensitivities`. Privacy hangs on its
+        sensitivities being right.
+    within : (float, float)
+        A public range that surely holds every value of every column. How wide it is matters as
+        much as the statistic lets it.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.request.mean`.
+    step : float, optional
+        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    ArrayRelease
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one privacy
+        unit more or less, if the sensitivities keep their promise. The number of rows is private
+        too.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.request.mean`; a statistic that is none, of another number of columns,
+        or whose sensitivities break their promise for a few rows; names that are not different or
+        no text.
+
+    Notes
+    -----
+    A row with a missing value (null, NaN) in any column is dropped, infinities are moved into the
+    range. All rows are held in memory, so a table in Spark or Dask is refused: collect its columns
+    first. If the statistic fails on the data, all values are drawn
+    about the middle of the range with the widest noise: no error may tell of data. The mechanism is
+    the approximate inverse sensitivity mechanism (Asi and Duchi 2020, M.2), without the cap of
+    their Algorithm 1; all arithmetic that privacy rests on is in integers. There is no interval:
+    how wide the noise is depends on the data.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> class Mean(modicum.Sensitivities):
+    ...     name, labels = "mean", ("mean",)
+    ...
+    ...     def value(self, rows, lo, hi):
+    ...         return rows.mean(axis=0) if len(rows) else np.array([(lo + hi) / 2])
+    ...
+    ...     def sensitivities(self, rows, lo, hi, levels):
+    ...         return (hi - lo) / np.maximum(len(rows) - np.arange(levels), 1)
+    >>> x = np.arange(10_000.0)
+    >>> found = modicum.vector(x, statistic=Mean(), within=(0, 1e4), epsilon=1)
+    >>> found.labels, 4900 < found[0] < 5100
+    (('mean',), True)
+    """
+
+def trimmed_mean(
+    table: Any,
+    column: str | None = None,
+    *,
+    trim: Number,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    level: float | None = 0.95,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> Release:
+    """Release a trimmed mean of a column, with no bounds to guess.
+
+    Of n records the floor(trim n) lowest and as many highest are left out, and the mean of the
+    others is estimated; what ``scipy.stats.trim_mean`` computes. Its noise is about as wide as
+    that of a mean of data within the two cuts, whatever lies beyond. Prefer it over a mean where a
+    few records are errors, or say little about the others; over a median where the middle half
+    of the records should count.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    trim : int, float, Fraction, decimal string
+        Share of the records left out on each side, strictly between 0 and 1/2. A float is read
+        as its shortest decimal.
+    within : (float, float)
+        A public range that surely holds every value, as wide as you like. At ε = 1 and ±1e9 some
+        110 records should be trimmed on each side; the status says if they are not.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.request.mean`.
+    step : float, optional
+        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+    level : float or None
+        Confidence level at which the radius of the interval is drawn, 0.95 or more; it takes
+        28 % of the price. ``None``: no radius, the answer is more accurate, and its
+        interval is the public range.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    Release
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.request.mean`; trim or level out of range.
+
+    Notes
+    -----
+    Inverse sensitivity mechanism (Asi and Duchi 2020) with a length that is exact for a share of
+    a private number of records, and linear between its levels (Durfee 2025). Missing values
+    (null, NaN) are dropped; infinities are clamped to the range. Errors never depend on values.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> release = modicum.trimmed_mean(np.arange(20_000.0), trim=0.1, within=(-1e9, 1e9), epsilon=1)
+    >>> 9900 < release.value < 10100
+    True
+    """
+
+def winsorized_mean(
+    table: Any,
+    column: str | None = None,
+    *,
+    trim: Number,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    level: float | None = 0.95,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> Release:
+    """Release a winsorized mean of a column, with no bounds to guess.
+
+    Of n records the floor(trim n) lowest are replaced by the lowest of the others, as many
+    highest by the highest of the others, and the mean of all n is estimated. Prefer it over
+    :func:`trimmed_mean` where the records beyond the cuts should count as low and high, though
+    not by how much. Parameters, guarantee, missing values and errors are as there.
+
+    ``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` who pays, see `Curator`.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> release = modicum.winsorized_mean(np.arange(20_000.0), trim=0.1, within=(-1e9, 1e9), epsilon=1)
+    >>> 9900 < release.value < 10100
+    True
+    """

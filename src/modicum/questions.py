@@ -1,0 +1,115 @@
+"""Every question of :mod:`modicum.request` as a method of a curator, and of its groups.
+
+A method is derived from the question of the same name when it is first asked for, so that a process
+loads the statistics that it uses. What a type checker and an editor show of the methods stands in
+``questions.pyi``, which ``python -m tools.stubs`` writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from modicum import request as ask
+from modicum.derive import asked, dressed, released_as
+from modicum.errors import InvalidArgument
+from modicum.grouped import GroupedRelease
+from modicum.release import Release
+
+__all__ = ["ONE_NUMBER", "STATISTICS", "GroupStatistics", "Statistics"]
+
+ONE_NUMBER = (
+    "groups are asked for one number each, and {name} gives several; ask for each of them with a "
+    "request of its own"
+)
+STATISTICS = (
+    "mean",
+    "mean_vector",
+    "clipped_mean_vector",
+    "covariance",
+    "pca",
+    "linear_regression",
+    "sum",
+    "count",
+    "quantile",
+    "median",
+    "quantiles",
+    "histogram",
+    "cdf",
+    "variance",
+    "std",
+    "iqr",
+    "minimum",
+    "maximum",
+    "expectile",
+    "lp_location",
+    "huber_location",
+    "monotone",
+    "vector",
+    "trimmed_mean",
+    "winsorized_mean",
+)
+
+
+class _Method:
+    """Stands for a method until it is asked for."""
+
+    def __init__(self, home: type, name: str, make: Callable[[str], Callable[..., Any]]) -> None:
+        self._home = home
+        self._name = name
+        self._make = make
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        method = self._make(self._name)
+        setattr(self._home, self._name, method)
+        return method.__get__(instance, owner)
+
+
+def _of_curator(name: str) -> Callable[..., Any]:
+    """Turn a question into a method of the curator with the same arguments."""
+    question = getattr(ask, name)
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return self.run(asked(question, "", args, kwargs))
+
+    derived: Callable[..., Any] = dressed(
+        method, question, owner="Curator", returns=released_as(question)
+    )
+    return derived
+
+
+def _of_groups(name: str) -> Callable[..., Any]:
+    """Turn a question into a method of groups, or say why one with several numbers has none."""
+    question = getattr(ask, name)
+    if released_as(question) is Release:
+
+        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return self.run(asked(question, "", args, kwargs))
+
+        derived: Callable[..., Any] = dressed(
+            method, question, owner="GroupBy", returns=GroupedRelease
+        )
+        return derived
+
+    def refused(_self: Any, *_: object, **__: object) -> Any:
+        raise InvalidArgument(ONE_NUMBER.format(name=name))
+
+    refused.__doc__ = f"Refuse: groups are asked for one number each, not for a {name}."
+    return refused
+
+
+class Statistics:
+    """The methods of a curator that release one statistic."""
+
+    __slots__ = ()
+
+
+class GroupStatistics:
+    """The methods of groups that release one statistic of each."""
+
+    __slots__ = ()
+
+
+for _name in STATISTICS:
+    setattr(Statistics, _name, _Method(Statistics, _name, _of_curator))
+    setattr(GroupStatistics, _name, _Method(GroupStatistics, _name, _of_groups))

@@ -1,0 +1,47 @@
+"""Functions of a table and methods, derived when they are first asked for, and their stubs."""
+
+import doctest
+import inspect
+
+import pytest
+
+import modicum
+from modicum import one_shot
+from modicum.curator import Curator
+from modicum.group_by import GroupBy
+from modicum.questions import STATISTICS
+from tools.stubs import stubs
+
+
+def test_the_stubs_are_those_of_the_functions() -> None:
+    """If not: python -m tools.stubs."""
+    for path, text in stubs().items():
+        assert path.read_text(encoding="utf-8") == text, path.name
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_the_example_of_a_function_holds(name) -> None:
+    function = getattr(one_shot, name)
+    assert function is getattr(modicum, name)
+    (example,) = doctest.DocTestFinder(recurse=False).find(function, name, globs={})
+    assert example.examples
+    assert doctest.DocTestRunner().run(example).failed == 0
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_a_method_has_the_arguments_of_its_question(name) -> None:
+    asked = inspect.signature(getattr(modicum.request, name)).parameters
+    for owner in (Curator, GroupBy):
+        method = getattr(owner, name)
+        assert method is getattr(owner, name)
+        if hasattr(method, "__signature__"):
+            assert list(inspect.signature(method).parameters) == ["self", *asked]
+        else:
+            assert owner is GroupBy
+
+
+def test_only_what_is_asked_for_is_derived() -> None:
+    assert set(one_shot.__dir__()) == set(STATISTICS)
+    assert set(STATISTICS) < set(dir(Curator))
+    with pytest.raises(AttributeError, match="did you mean 'mean'"):
+        one_shot.meen  # noqa: B018
