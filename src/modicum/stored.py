@@ -7,6 +7,7 @@ other programs, and rounds; this is for modicum, and does not.
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from collections.abc import Callable, Mapping
@@ -14,6 +15,7 @@ from dataclasses import fields
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from importlib import import_module
 from typing import Any
 
 from modicum.array_release import ArrayRelease, Axis
@@ -23,14 +25,13 @@ from modicum.grouped import GroupedRelease
 from modicum.privacy.event import Approximate, BoundedRange, Concentrated, Pure
 from modicum.privacy.unit import Unit
 from modicum.release import Entry, Release
-from modicum.statistics.evidence import EVIDENCE
 from modicum.version import VERSION
 
 __all__ = ["from_text", "to_text"]
 
 SCHEMA = "modicum.stored/1"
 
-_STORED: tuple[type, ...] = (
+_OURS: tuple[type, ...] = (
     Approximate,
     ArrayRelease,
     Axis,
@@ -42,9 +43,16 @@ _STORED: tuple[type, ...] = (
     Pure,
     Release,
     Unit,
-    *EVIDENCE,
 )
-_RECORDS: Mapping[str, type] = {each.__name__: each for each in _STORED}
+
+
+@functools.cache
+def _records() -> Mapping[str, type]:
+    """Return every record that may be stored; all statistics are imported for it."""
+    evidence: tuple[type, ...] = import_module("modicum.statistics.evidence").EVIDENCE
+    return {each.__name__: each for each in (*_OURS, *evidence)}
+
+
 _WRITERS: tuple[tuple[type, str, Callable[[Any], object]], ...] = (
     (Fraction, "fraction", str),
     (Decimal, "decimal", str),
@@ -115,7 +123,7 @@ def _plain(value: Any) -> object:
     if kind is list:
         return [_plain(each) for each in value]
     name = kind.__name__
-    if _RECORDS.get(name) is kind:
+    if _records().get(name) is kind:
         return {name: _contents(value)}
     for written, tag, write in _WRITERS:
         if isinstance(value, written):
@@ -136,7 +144,7 @@ def _value(plain: Any) -> Any:
     if name in _READERS:
         return _READERS[name](content)
     content = _completed(name, content)
-    return _RECORDS[name](**{field: _value(each) for field, each in content.items()})
+    return _records()[name](**{field: _value(each) for field, each in content.items()})
 
 
 def _completed(name: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
