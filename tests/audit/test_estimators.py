@@ -497,10 +497,14 @@ def test_every_scenario_on_three_records(request_) -> None:
         "moments": 0.5,
         "radial": 0.2,
     }
-    few = request_.statistic == "monotone" and request_.method == "subset"  # all are trimmed
     # On half as many points no three records use all of every draw at once.
-    most = 0.9 if uneven(request_) else 0.98
-    assert report.used > (0.15 if few else usual.get(request_.method, most))
+    least = usual.get(request_.method, 0.9 if uneven(request_) else 0.98)
+    if request_.statistic == "monotone" and request_.method == "subset":
+        least = 0.15  # all are trimmed
+    if request_.statistic in {"mean_vector", "clipped_mean_vector"}:
+        # Three rows end most searches early; test_vectors walks the branches that use all.
+        least = 0.04 if few_branches else 0.6
+    assert report.used > least
 
 
 def test_a_row_is_checked_in_every_scenario() -> None:
