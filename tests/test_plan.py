@@ -16,7 +16,7 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.mechanisms.selection import RadiusDraw
-from modicum.plan.column import Population, Shape, Table, shape_of
+from modicum.plan.column import Population, Shape, SyntheticTable, shape_of
 from modicum.plan.reader import SyntheticReader
 from modicum.plan.rows import ROWS
 from modicum.plan.solve import least_enough, round_up
@@ -96,7 +96,7 @@ def test_synthetic_answers_equal_those_of_the_same_rows(
 
 
 def test_sums_of_huge_tables_are_exact() -> None:
-    table = Table(np.array([-(2**51), 5, 2**51]), np.array([2**39 + 1, 3, 2**39]))
+    table = SyntheticTable(np.array([-(2**51), 5, 2**51]), np.array([2**39 + 1, 3, 2**39]))
     assert table.total() == 15 - 2**51
     assert table.clipped_sum(0, 7) == 15 + 7 * 2**39
 

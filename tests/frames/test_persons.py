@@ -19,8 +19,8 @@ from modicum.errors import CopyRefused
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.frames import persons as module
-from modicum.frames.base import Batch, StreamSource, open_source
-from modicum.frames.labels import Encoded, Moments
+from modicum.frames.base import StreamSource, TableBatch, open_source
+from modicum.frames.labels import Datetimes, Encoded
 from modicum.frames.persons import PersonTotals, SmallestRows, check_unit, reader_of
 from modicum.frames.reader import read
 from modicum.steps import Ask
@@ -53,7 +53,7 @@ class Rows(StreamSource):
         places = {"id": 0, "t": 1, "x": 2}
         for start in range(0, len(self.rows), 3):
             part = self.rows[start : start + 3]
-            yield Batch(
+            yield TableBatch(
                 [np.array([row[places[c]] for row in part], dtype=float) for c in columns],
                 [[row[places[name]] for row in part] for name in labels],
             )
@@ -291,16 +291,16 @@ def test_moments_keep_their_order() -> None:
     far = 2**62
     for unit in ("D", "s", "ms", "us", "ns"):
         times = np.array([-far, -1001, -1, 0, 1, 1001, far], np.int64).view(f"M8[{unit}]")
-        codes = Moments().codes(times)
+        codes = Datetimes().codes(times)
         assert (np.diff(codes) >= 0).all()
         assert codes[3] == 0
         moments = np.append(times, np.datetime64("NaT"))
-        assert Moments().codes(moments)[-1] == 2**63 - 1 > codes[-1]
+        assert Datetimes().codes(moments)[-1] == 2**63 - 1 > codes[-1]
     days = np.array(["2020-01-01", "1960-01-01"], "M8[D]")
-    same = [Moments().codes(days.astype(f"M8[{unit}]")).tolist() for unit in ("s", "us", "ns")]
-    assert same == [Moments().codes(days).tolist()] * 3
+    same = [Datetimes().codes(days.astype(f"M8[{unit}]")).tolist() for unit in ("s", "us", "ns")]
+    assert same == [Datetimes().codes(days).tolist()] * 3
     encoded = Encoded(np.array([1, -1, 0], np.int8), days)
-    assert Moments().codes(encoded).tolist() == [same[0][1], 2**63 - 1, same[0][0]]
+    assert Datetimes().codes(encoded).tolist() == [same[0][1], 2**63 - 1, same[0][0]]
 
 
 @pytest.mark.parametrize("engine", RANDOM_ACCESS)

@@ -13,7 +13,7 @@ import modicum as mo
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.frames import groups
-from modicum.frames.base import Batch, StreamSource, open_source
+from modicum.frames.base import StreamSource, TableBatch, open_source
 from modicum.frames.files import read_ahead
 from modicum.frames.groups import GroupReader, count_keys
 from modicum.frames.persons import reader_of
@@ -100,9 +100,9 @@ class Streaming(StreamSource):
     def __init__(self) -> None:
         super().__init__("streaming", ["x"], lambda _: "double")
 
-    def _batches(self, columns: Any, labels: Any) -> Iterator[Batch]:
+    def _batches(self, columns: Any, labels: Any) -> Iterator[TableBatch]:
         for _ in range(3):
-            yield Batch([np.ones(2) / np.zeros(2)], [])
+            yield TableBatch([np.ones(2) / np.zeros(2)], [])
 
     def _count(self) -> int:
         return 0

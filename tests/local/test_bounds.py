@@ -11,7 +11,7 @@ from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.local.frequency import best_tree
 from modicum.local.mean import WindowRound
-from modicum.local.tree import Cells
+from modicum.local.tree import TreeCells
 
 
 def played(protocol, data, seed=1):
@@ -183,7 +183,7 @@ def test_stated_errors_of_a_histogram_are_the_real_ones(cells, epsilon) -> None:
 def test_few_cells_are_one_level_where_that_is_better() -> None:
     """Bins of ten categories, against the tree of two levels, by exact variances."""
     for epsilon in (1, 4, 6):
-        flat = best_tree(Cells(0, 9, 1), Fraction(epsilon))
+        flat = best_tree(TreeCells(0, 9, 1), Fraction(epsilon))
         assert (flat.branching, flat.depth) == (10, 1)
-        assert best_tree(Cells(0, 1, 1), Fraction(epsilon)).depth == 1
-        assert best_tree(Cells(0, 9999, 1), Fraction(epsilon)).branching == 4
+        assert best_tree(TreeCells(0, 1, 1), Fraction(epsilon)).depth == 1
+        assert best_tree(TreeCells(0, 9999, 1), Fraction(epsilon)).branching == 4

@@ -13,7 +13,7 @@ from modicum.cli.output import Output
 from modicum.errors import InvalidArgument
 from modicum.privacy.budget import Budget
 from modicum.privacy.ledger.book import Ledger
-from modicum.privacy.ledger.chain import AccountState, Record
+from modicum.privacy.ledger.chain import AccountState, LedgerEntry
 
 __all__ = ["add_to"]
 
@@ -155,7 +155,7 @@ def _fields(state: AccountState) -> dict[str, object]:
     }
 
 
-def _entry(record: Record, state: AccountState) -> str:
+def _entry(record: LedgerEntry, state: AccountState) -> str:
     said = {"create": "first grant", "grant": record.body, "release": f"of {record.charge}"}
     what = said.get(record.action) or (f"key {record.key!r}" if record.key is not None else "")
     amount = "" if record.action == "release" else str(record.units.budget(state.budget.kind))

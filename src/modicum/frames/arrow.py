@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from modicum.frames.arrays import MatrixSource
-from modicum.frames.base import Batch, Floats, MemorySource, Source, StreamSource, opener
+from modicum.frames.base import Floats, MemorySource, Source, StreamSource, TableBatch, opener
 from modicum.frames.labels import Coder, Encoded, LabelValues
 from modicum.summaries.base import Integers
 
@@ -69,9 +69,9 @@ def _decoded(value: Any) -> str | None:
     return None if data is None else str(data, "utf-8", "replace")
 
 
-def arrow_batch(batch: Any, columns: Sequence[str], labels: Sequence[str]) -> Batch:
+def arrow_batch(batch: Any, columns: Sequence[str], labels: Sequence[str]) -> TableBatch:
     """Convert columns of a RecordBatch."""
-    return Batch(
+    return TableBatch(
         [arrow_floats(batch.column(name)) for name in columns],
         [arrow_labels(batch.column(name)) for name in labels],
     )
@@ -170,7 +170,7 @@ class _Dataset(StreamSource):
         super().__init__("pyarrow", schema.names, lambda name: str(schema.field(name).type))
         self._dataset = dataset
 
-    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[Batch]:
+    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[TableBatch]:
         names = list(dict.fromkeys([*columns, *labels]))
         for batch in self._dataset.to_batches(columns=names, batch_size=_BATCH):
             yield arrow_batch(batch, columns, labels)

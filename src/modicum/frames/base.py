@@ -32,7 +32,6 @@ from modicum.summaries.base import Columns, Fetchable, Integers, Sensitive
 
 __all__ = [
     "CHUNK",
-    "Batch",
     "Chunk",
     "Floats",
     "Key",
@@ -40,6 +39,7 @@ __all__ = [
     "MemorySource",
     "Source",
     "StreamSource",
+    "TableBatch",
     "guarded",
     "open_source",
     "opener",
@@ -57,7 +57,7 @@ Key = str | Label | Columns | None
 Chunk = Mapping[Key, NDArray[Any]]
 
 
-class Batch(NamedTuple):
+class TableBatch(NamedTuple):
     """Columns of numbers and columns of labels, of one length."""
 
     floats: Sequence[Floats]
@@ -192,7 +192,7 @@ class Source(ABC):
         -------
         {"number", "moment"}
             Whether to read it as numbers, as any column of a CSV file, or as labels that
-            :class:`~modicum.frames.labels.Moments` codes.
+            :class:`~modicum.frames.labels.Datetimes` codes.
 
         Raises
         ------
@@ -298,7 +298,7 @@ class StreamSource(Source):
                 yield {name: array[start : start + CHUNK] for name, array in arrays.items()}
 
     @abstractmethod
-    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[Batch]:
+    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[TableBatch]:
         """Columns of numbers and of labels, at least one in all, in batches of any length."""
 
     @abstractmethod

@@ -32,7 +32,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from modicum.errors import InvalidArgument, MissingColumn, SourceError, UnsupportedData
-from modicum.frames.base import CHUNK, Batch, StreamSource
+from modicum.frames.base import CHUNK, StreamSource, TableBatch
 from modicum.frames.csv_rows import Dialect, is_well_formed, read_rows
 from modicum.frames.labels import Encoded, LabelValues, label_items
 from modicum.frames.polars import query_batches, query_count, streams
@@ -242,7 +242,7 @@ class CsvFile(StreamSource):
             "columns=[...] (--columns NAME,NAME,...)"
         )
 
-    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[Batch]:
+    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[TableBatch]:
         places = [self._header.index(name) for name in columns]
         texts = [self._header.index(name.removeprefix(self._counted)) for name in labels]
         if self._polars_agrees():
@@ -254,10 +254,10 @@ class CsvFile(StreamSource):
             return query_batches(self._scan(), floats, cells)
         return self._plain_batches(places, texts)
 
-    def _plain_batches(self, places: Sequence[int], texts: Sequence[int]) -> Iterator[Batch]:
+    def _plain_batches(self, places: Sequence[int], texts: Sequence[int]) -> Iterator[TableBatch]:
         rows, value = self._body(), self._numbers.reader()
         while batch := list(itertools.islice(rows, CHUNK)):
-            yield Batch(
+            yield TableBatch(
                 [np.array([value(_cell(row, place)) for row in batch]) for place in places],
                 [[_cell(row, place) or None for row in batch] for place in texts],
             )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.frames.arrow import arrow_floats, arrow_labels
-from modicum.frames.base import CHUNK, Batch, Floats, StreamSource, opener
+from modicum.frames.base import CHUNK, Floats, StreamSource, TableBatch, opener
 from modicum.frames.labels import Encoded, LabelValues, texts
 from modicum.frames.types import label_kind
 
@@ -50,20 +50,20 @@ class DuckRelation(StreamSource):
         self._types = types
         self._keep = keep
 
-    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[Batch]:
+    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[TableBatch]:
         casts = [*map(self._cast, columns), *map(self._label_cast, labels)]
         query = self._relation.project(", ".join(f"{cast} AS c{i}" for i, cast in enumerate(casts)))
         split, kinds = len(columns), [self._types[name] for name in labels]
         if find_spec("pyarrow") is None:
             arrays = list(query.fetchnumpy().values())
-            yield Batch(
+            yield TableBatch(
                 [_filled(array) for array in arrays[:split]],
                 [_parsed(_unboxed(a, k), k) for a, k in zip(arrays[split:], kinds, strict=True)],
             )
             return
         for batch in _reader(query):
             parts = batch.columns
-            yield Batch(
+            yield TableBatch(
                 [arrow_floats(part) for part in parts[:split]],
                 [_parsed(arrow_labels(p), k) for p, k in zip(parts[split:], kinds, strict=True)],
             )

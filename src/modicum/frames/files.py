@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from modicum.errors import InvalidArgument, SourceError
 from modicum.frames.arrow import arrow_batch
-from modicum.frames.base import Batch, Source, StreamSource, guarded, opener, quiet
+from modicum.frames.base import Source, StreamSource, TableBatch, guarded, opener, quiet
 from modicum.frames.csv import CsvFile, Numbers
 from modicum.frames.csv_rows import Dialect
 from modicum.frames.duckdb import DuckRelation
@@ -223,12 +223,12 @@ class _ParquetFiles(StreamSource):
         self._files = files
         self._open = parquet.ParquetFile
 
-    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[Batch]:
+    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[TableBatch]:
         return read_ahead(self._decoded(columns, labels))
 
     def _decoded(
         self, columns: Sequence[str], labels: Sequence[str]
-    ) -> Generator[Batch, None, None]:
+    ) -> Generator[TableBatch, None, None]:
         names = list(dict.fromkeys([*columns, *labels]))
         for path in self._files:
             with self._open(path, pre_buffer=False) as file:

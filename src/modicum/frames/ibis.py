@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from modicum.frames.arrow import arrow_batch
-from modicum.frames.base import CHUNK, Batch, Source, StreamSource, guarded, opener
+from modicum.frames.base import CHUNK, Source, StreamSource, TableBatch, guarded, opener
 from modicum.frames.duckdb import DuckRelation
 
 __all__ = ["IbisTable"]
@@ -23,7 +23,7 @@ class IbisTable(StreamSource):
         super().__init__("ibis", list(types), types.__getitem__, label=_LABEL)
         self._table = table
 
-    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[Batch]:
+    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[TableBatch]:
         query = self._table.select(*dict.fromkeys([*columns, *labels]))
         for batch in query.to_pyarrow_batches(chunk_size=CHUNK):
             yield arrow_batch(batch, columns, labels)

@@ -29,11 +29,11 @@ from modicum.summaries.base import Integers, Sensitive
 
 __all__ = [
     "Coder",
+    "Datetimes",
     "Dictionary",
     "Encoded",
     "Label",
     "LabelValues",
-    "Moments",
     "Presence",
     "label_bytes",
     "label_items",
@@ -172,14 +172,14 @@ class Presence(Sensitive):
         return np.fromiter((-(item is None) for item in items), np.int64, len(items))
 
 
-class Moments(Sensitive):
+class Datetimes(Sensitive):
     """Dates and moments as microseconds since 1970, missing ones as the last of all.
 
     Those beyond the reach of int64, 290 000 years, come together at its ends.
 
     Examples
     --------
-    >>> Moments().codes(np.array(["1970-01-02", "NaT"], "M8[D]"))
+    >>> Datetimes().codes(np.array(["1970-01-02", "NaT"], "M8[D]"))
     array([        86400000000, 9223372036854775807])
     """
 

@@ -18,7 +18,7 @@ from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.frames.arrays import ArrayColumn
 from modicum.frames.base import Chunk, Floats, MemorySource, Source, quiet
-from modicum.frames.labels import Coder, Dictionary, Label, Moments, label_bytes
+from modicum.frames.labels import Coder, Datetimes, Dictionary, Label, label_bytes
 from modicum.frames.reader import (
     Column,
     RemoteSource,
@@ -240,7 +240,7 @@ def kept_rows(
     numbers = list(columns)
     place: str | Label | None = order
     if order is not None and source.check_order(order) == "moment":
-        coders[order], place = Moments(), Label(order)
+        coders[order], place = Datetimes(), Label(order)
     elif order is not None and order not in columns:
         numbers.append(order)
 

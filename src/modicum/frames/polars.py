@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from modicum.frames.base import Batch, Floats, MemorySource, StreamSource, opener
+from modicum.frames.base import Floats, MemorySource, StreamSource, TableBatch, opener
 from modicum.frames.labels import Coder, LabelValues
 from modicum.summaries.base import Integers
 
@@ -86,7 +86,7 @@ class LazyQuery(StreamSource):
         self._frame = frame
         self._types = types
 
-    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[Batch]:
+    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[TableBatch]:
         col = import_module("polars").col
         # "*" and "^x.*$" would be patterns of names, in Polars 1.20 for nth as well.
         plain = {name: f"c{place}" for place, name in enumerate(self._types)}
@@ -107,7 +107,7 @@ def streams() -> bool:
     return (int(major), int(minor)) >= (1, 39)
 
 
-def query_batches(frame: Any, floats: Sequence[Any], labels: Sequence[Any]) -> Iterator[Batch]:
+def query_batches(frame: Any, floats: Sequence[Any], labels: Sequence[Any]) -> Iterator[TableBatch]:
     """Run a query for some expressions of floats and of labels."""
     query = frame.select(**{f"c{i}": each for i, each in enumerate([*floats, *labels])})
     if streams():
@@ -116,7 +116,7 @@ def query_batches(frame: Any, floats: Sequence[Any], labels: Sequence[Any]) -> I
         batches = [query.collect()]
     for batch in batches:
         columns = batch.get_columns()
-        yield Batch(
+        yield TableBatch(
             [column.to_numpy() for column in columns[: len(floats)]],
             [_labels(column) for column in columns[len(floats) :]],
         )

@@ -16,7 +16,7 @@ from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.local.arguments import Flags, Floats, Integers
 from modicum.local.protocol import Answers, Round, Words, digits, pick
-from modicum.local.tree import Cells, Grown, Shares, Tree, grow, last_taken, prefix_deviation
+from modicum.local.tree import Grown, Shares, Tree, TreeCells, grow, last_taken, prefix_deviation
 from modicum.mechanisms.window_response import Window, WindowResponse
 from modicum.privacy.event import Event, Pure
 
@@ -294,7 +294,7 @@ class TreeRound(SymbolRound):
         return attributes, 1 + pick(found[:, _LEVEL], self.tree.depth)
 
 
-def best_tree(cells: Cells, epsilon: Fraction) -> Tree:
+def best_tree(cells: TreeCells, epsilon: Fraction) -> Tree:
     """Return the tree over cells that is planned to tell shares below a point, and of a cell, best.
 
     That is one level if there are few cells, else levels in which each node has four parts. The
@@ -302,7 +302,7 @@ def best_tree(cells: Cells, epsilon: Fraction) -> Tree:
 
     Examples
     --------
-    >>> [best_tree(Cells(0, k - 1, 1), Fraction(1)) for k in (2, 10, 100)]
+    >>> [best_tree(TreeCells(0, k - 1, 1), Fraction(1)) for k in (2, 10, 100)]
     [Tree(branching=2, depth=1), Tree(branching=10, depth=1), Tree(branching=4, depth=4)]
     """
     count = -(-(cells.last - cells.first + 1) // cells.size)

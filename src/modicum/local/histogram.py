@@ -10,7 +10,7 @@ from modicum.exact.lattice import Lattice
 from modicum.local.arguments import Floats, Integers, integer, read_column
 from modicum.local.frequency import TreeRound, best_tree
 from modicum.local.protocol import Answers, Protocol, chosen_session, local_budget, pure_share
-from modicum.local.tree import Cells, Grown
+from modicum.local.tree import Grown, TreeCells
 from modicum.local.wire import Announcement
 from modicum.privacy.budget import Number
 
@@ -41,9 +41,9 @@ class OneNumber(Protocol):
         return cls(chosen_session(session), budget, lattice)
 
     @property
-    def cells(self) -> Cells:
+    def cells(self) -> TreeCells:
         """The cells at the bottom of the tree."""
-        return Cells.of(self.lattice.first, self.lattice.last, MOST_CELLS)
+        return TreeCells.of(self.lattice.first, self.lattice.last, MOST_CELLS)
 
     def read(self, values: Any) -> Floats:
         return read_column(values, self.lattice)
@@ -67,7 +67,7 @@ class Distribution:
     clients: int
     deviation: float
     _lattice: Lattice
-    _cells: Cells
+    _cells: TreeCells
     _grown: Grown
 
     def below(self, x: float) -> float:

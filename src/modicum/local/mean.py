@@ -23,7 +23,7 @@ from modicum.local.arguments import Flags, Floats, Integers, integer, length
 from modicum.local.frequency import SymbolRound, TreeRound
 from modicum.local.histogram import OneNumber
 from modicum.local.protocol import Answers, Words, pure_share
-from modicum.local.tree import Cells
+from modicum.local.tree import TreeCells
 from modicum.local.wire import Announcement
 from modicum.mechanisms.window_response import Window, WindowResponse
 from modicum.privacy.budget import Number
@@ -224,7 +224,7 @@ _MOST_NODES = 6  # of a level that hold the bounds
 _SAMPLED = 0.05  # most variance of a share of people beyond, by who is asked
 
 
-def bounds(asked: TreeRound, answers: Answers, cells: Cells) -> tuple[int, int]:
+def bounds(asked: TreeRound, answers: Answers, cells: TreeCells) -> tuple[int, int]:
     """Return bounds, in lattice integers.
 
     Notes
@@ -304,11 +304,11 @@ class _Beyond:
         return self.covers[level] if likely or not atom else None
 
 
-def _within(cells: Cells, low: int, high: int) -> tuple[int, int]:
+def _within(cells: TreeCells, low: int, high: int) -> tuple[int, int]:
     return max(low, cells.first), min(high, cells.last)
 
 
-def _beyond(asked: TreeRound, answers: Answers, cells: Cells, low: int, high: int) -> _Beyond:
+def _beyond(asked: TreeRound, answers: Answers, cells: TreeCells, low: int, high: int) -> _Beyond:
     """Estimate the share beyond the nodes that hold the bounds, at every level of large nodes."""
     shares, counts = asked.estimates(answers)
     found, variances, covers = [], [], []

@@ -13,10 +13,10 @@ from modicum.local.arguments import Flags, Floats, Integers
 
 __all__ = [
     "BRANCHING",
-    "Cells",
     "Grown",
     "Shares",
     "Tree",
+    "TreeCells",
     "grow",
     "heaviest",
     "last_taken",
@@ -77,7 +77,7 @@ class Tree:
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class TreeCells:
     """The lattice integers first..last, ``size`` of them a cell."""
 
     first: int
@@ -85,12 +85,12 @@ class Cells:
     size: int
 
     @classmethod
-    def of(cls, first: int, last: int, most: int) -> Cells:
+    def of(cls, first: int, last: int, most: int) -> TreeCells:
         """Make at most ``most`` cells.
 
         Examples
         --------
-        >>> Cells.of(-8, 7, 16).size, Cells.of(-8, 8, 16).size
+        >>> TreeCells.of(-8, 7, 16).size, TreeCells.of(-8, 8, 16).size
         (1, 2)
         """
         return cls(first, last, -(-(last - first + 1) // most))

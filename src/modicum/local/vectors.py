@@ -19,7 +19,7 @@ from modicum.exact.lattice import Lattice
 from modicum.local.arguments import Floats, Integers, numbers_of
 from modicum.local.frequency import TreeRound
 from modicum.local.protocol import Answers
-from modicum.local.tree import BRANCHING, Cells, Shares, heaviest
+from modicum.local.tree import BRANCHING, Shares, TreeCells, heaviest
 from modicum.local.wire import Announcement
 
 __all__ = ["CENTRES", "MEANS", "NORMS", "VectorEstimate", "Vectors", "centres"]
@@ -136,14 +136,14 @@ class Vectors:
         return padded(self.dimension)
 
     @property
-    def places(self) -> Cells:
+    def places(self) -> TreeCells:
         """Cells of a rotated coordinate, at most 4^11.
 
         The rotation is not scaled down. A vector of norm R then has coordinates up to R sqrt(d'),
         and beyond 5 R with probability 2 e^-12.5 (Hoeffding): there they are cut, for the centre.
         """
         reach = math.ceil(min(5.0, math.sqrt(self.width)) * self.lattice.last)
-        return Cells.of(-reach, reach, BRANCHING**_LEVELS)
+        return TreeCells.of(-reach, reach, BRANCHING**_LEVELS)
 
     @property
     def least_norm(self) -> float:
@@ -200,7 +200,7 @@ class Vectors:
         return unrotated(vector, self.seed, self.dimension) * self.lattice.step
 
 
-def centres(asked: TreeRound, answers: Answers, cells: Cells) -> list[int]:
+def centres(asked: TreeRound, answers: Answers, cells: TreeCells) -> list[int]:
     """Return a point amid the people for each coordinate, in lattice integers.
 
     Notes

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from modicum.exact.lattice import Lattice
 from modicum.plan.column import Shape, three_digits
-from modicum.plan.columns import Columns
+from modicum.plan.columns import TableShape
 from modicum.privacy.budget import Budget, decimal_text, short_text
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
@@ -47,7 +47,7 @@ class Plan:
         ``"ok"``, or the warning that releases of this kind would carry.
     lattice : Lattice or None
         The public range and step; ``None`` for a count.
-    shape : Shape, Columns or None
+    shape : Shape, TableShape or None
         The assumed data; ``None`` for a count. Its attributes are the guesses ``name``, ``mean``
         and ``sd`` of one column, or ``sd``, ``correlation`` and ``mean`` of several.
     sampling_error : float or None
@@ -77,7 +77,7 @@ class Plan:
     events: tuple[tuple[str, Event], ...]
     status: str
     lattice: Lattice | None = None
-    shape: Shape | Columns | None = None
+    shape: Shape | TableShape | None = None
     sampling_error: float | None = None
     q: Fraction | tuple[Fraction, ...] | None = None
     trim: Fraction | None = None

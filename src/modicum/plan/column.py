@@ -29,7 +29,7 @@ __all__ = [
     "Population",
     "Shape",
     "ShapeName",
-    "Table",
+    "SyntheticTable",
     "is_number",
     "shape_of",
     "three_digits",
@@ -196,7 +196,7 @@ def three_digits(x: float) -> str:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class SyntheticTable:
     """Lattice integers in increasing order, and how many rows have each."""
 
     q: Integers
@@ -230,22 +230,22 @@ class Table:
         """Exact mean, in lattice steps."""
         return Fraction(self.total(), self.rows)
 
-    def between(self, start: int, stop: int) -> Table:
+    def between(self, start: int, stop: int) -> SyntheticTable:
         """Return the table of the records at positions from start to stop (exclusive)."""
         upto = np.cumsum(self.weights)
         lower = np.maximum(upto - self.weights, start)
-        return Table(self.q, np.maximum(np.minimum(upto, stop) - lower, 0))
+        return SyntheticTable(self.q, np.maximum(np.minimum(upto, stop) - lower, 0))
 
-    def lowest(self, count: int) -> tuple[Integers, Table]:
+    def lowest(self, count: int) -> tuple[Integers, SyntheticTable]:
         """Return the ``count`` lowest records (or all), and the table of the others."""
         upto = np.cumsum(self.weights)
         taken = np.clip(count - (upto - self.weights), 0, self.weights)
-        return np.repeat(self.q, taken), Table(self.q, self.weights - taken)
+        return np.repeat(self.q, taken), SyntheticTable(self.q, self.weights - taken)
 
-    def highest(self, count: int) -> tuple[Integers, Table]:
+    def highest(self, count: int) -> tuple[Integers, SyntheticTable]:
         """Return the ``count`` highest records (or all), increasing, and the others' table."""
-        mirrored, rest = Table(-self.q[::-1], self.weights[::-1]).lowest(count)
-        return -mirrored[::-1], Table(self.q, rest.weights[::-1])
+        mirrored, rest = SyntheticTable(-self.q[::-1], self.weights[::-1]).lowest(count)
+        return -mirrored[::-1], SyntheticTable(self.q, rest.weights[::-1])
 
     def cells(self, centre: int, edges: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Rows and exact sums by distance from a centre, from the far left to the far right."""
@@ -333,7 +333,7 @@ class Population:
             np.concatenate([low_weights, high_weights[::-1]]),
         )
 
-    def table(self, entropy: Entropy) -> Table:
+    def table(self, entropy: Entropy) -> SyntheticTable:
         """Draw a table."""
         if self.rows <= 2 * TAIL:
             x = self.shape.below(uniform(self.rows, entropy))
@@ -347,7 +347,7 @@ class Population:
             weights = np.concatenate([np.ones(2 * TAIL, dtype=np.int64), self.weights])
         q = self.lattice.quantise(x)
         order = np.argsort(q, kind="stable")
-        return Table(q[order], weights[order])
+        return SyntheticTable(q[order], weights[order])
 
     def _extremes(self, entropy: Entropy) -> Array:
         """Probabilities beyond the most extreme records of one side, the least first.

@@ -23,9 +23,9 @@ from modicum.runners.request import Query
 from modicum.steps import Ask
 
 __all__ = [
-    "Columns",
     "Regression",
     "ReleasedRows",
+    "TableShape",
     "columns_of",
     "columns_trials",
     "explained_loss",
@@ -39,7 +39,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class TableShape:
     """Normal columns with a correlation of any two.
 
     Attributes
@@ -75,7 +75,7 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True)
-class Regression(Columns):
+class Regression(TableShape):
     """Columns, and behind them one that they explain, all alike.
 
     Attributes
@@ -110,7 +110,7 @@ def _normal(rows: int, width: int, entropy: SeededEntropy) -> Floats:
 
 def columns_of(
     _lattice: Lattice, *, sd: Sequence[float], correlation: float = 0.0, mean: float = 0.0
-) -> Columns:
+) -> TableShape:
     """Check a guess of several columns.
 
     Parameters
@@ -134,7 +134,7 @@ def columns_of(
         raise InvalidArgument(f"correlation must lie in [0, 1), got {correlation!r}")
     if not is_number(mean):
         raise InvalidArgument(f"mean must be a finite number, got {mean!r}")
-    return Columns(tuple(float(each) for each in spreads), float(correlation), float(mean))
+    return TableShape(tuple(float(each) for each in spreads), float(correlation), float(mean))
 
 
 def _listed(x: object) -> tuple[Any, ...]:
@@ -188,7 +188,7 @@ class _CountingReader(TableReader):
 class ReleasedRows(NamedTuple):
     """A release of synthetic rows, of which the error is to be told."""
 
-    columns: Columns
+    columns: TableShape
     x: Floats
     answer: ArrayAnswer
 
@@ -200,7 +200,7 @@ class ReleasedRows(NamedTuple):
 
 
 def columns_trials(
-    columns: Columns, error: Callable[[ReleasedRows], float], unit: Unit
+    columns: TableShape, error: Callable[[ReleasedRows], float], unit: Unit
 ) -> Callable[[Query[Any], int, int], list[Trial]]:
     """Return what answers questions from rows of such columns."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from modicum.plan.column import Shape, shape_of
-from modicum.plan.columns import Columns, columns_of, columns_trials, regression_of
+from modicum.plan.columns import TableShape, columns_of, columns_trials, regression_of
 from modicum.plan.solve import Effort, Simulated
 from modicum.plan.trial import column_trials
 from modicum.privacy.unit import Unit
@@ -32,7 +32,7 @@ class Guess:
         For the documentation of the plans.
     """
 
-    read: Callable[..., Shape | Columns | None]
+    read: Callable[..., Shape | TableShape | None]
     trials: Callable[[Any, Callable[[Any], float], Unit], Simulated]
     effort: Callable[[Any], Effort]
     note: str = ""
@@ -52,10 +52,10 @@ _COLUMN_EFFORT = Effort(
 )
 
 
-def _of_columns(read: Callable[..., Columns], power: int) -> Guess:
+def _of_columns(read: Callable[..., TableShape], power: int) -> Guess:
     """Several columns, of which 2^power numbers are made up at most."""
 
-    def effort(columns: Columns) -> Effort:
+    def effort(columns: TableShape) -> Effort:
         most = (1 << power) // len(columns.sd)
         return Effort(
             columns=len(columns.sd),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
-from modicum.plan.column import Table
+from modicum.plan.column import SyntheticTable
 from modicum.steps import Ask
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.order_statistics import (
@@ -37,13 +37,13 @@ __all__ = ["SyntheticReader"]
 
 
 class SyntheticReader:
-    """Answers reductions from a :class:`~modicum.plan.column.Table`, and counts the passes.
+    """Answers reductions from a synthetic table, and counts the passes.
 
     Windows are kept in the order of the asks: the records around a rank are spread at random, so
     the table itself does not know where they are.
     """
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: SyntheticTable) -> None:
         self._table = table
         self.passes = 0
         self.windows: list[WindowSummary] = []
@@ -84,13 +84,15 @@ class SyntheticReader:
         raise AssertionError(f"no synthetic answer to {ask.reduction!r}")
 
 
-def _clipped(table: Table, asked: ClippedSum | ClippedSquares) -> ClippedSummary | SquareSummary:
+def _clipped(
+    table: SyntheticTable, asked: ClippedSum | ClippedSquares
+) -> ClippedSummary | SquareSummary:
     if isinstance(asked, ClippedSum):
         return ClippedSummary(table.rows, table.clipped_sum(asked.lo, asked.hi))
     return SquareSummary(table.rows, table.squares(asked.lo, asked.hi, asked.centre))
 
 
-def _cuts(table: Table, asked: Cuts, entropy: Entropy) -> CutSummary:
+def _cuts(table: SyntheticTable, asked: Cuts, entropy: Entropy) -> CutSummary:
     cuts, n, reach = asked.cuts(table.rows), table.rows, asked.reach
     low, high = (table.at(max(0, cut - reach), min(n, cut + reach), entropy) for cut in cuts)
     return CutSummary(n, low, high, table.between(*cuts).total(), asked.share, reach)
@@ -99,7 +101,7 @@ def _cuts(table: Table, asked: Cuts, entropy: Entropy) -> CutSummary:
 class _Subsample:
     """Stands in for the handle of a secret subsample."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: SyntheticTable) -> None:
         self._table = table
 
     def thin(self, level: int, entropy: Entropy) -> NDArray[np.int64]:
@@ -114,7 +116,7 @@ class _Subsample:
 class _Ranks:
     """Records around several ranks of a table; between them ranks are interpolated."""
 
-    def __init__(self, table: Table, asked: RankWindows) -> None:
+    def __init__(self, table: SyntheticTable, asked: RankWindows) -> None:
         self.count = table.rows
         self._table = table
         spans: list[tuple[int, int]] = []

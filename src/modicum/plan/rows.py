@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from modicum.errors import InvalidArgument
-from modicum.plan.column import Table
+from modicum.plan.column import SyntheticTable
 from modicum.plan.columns import explained_loss, mean_distance, mean_entry, variance_lack
 from modicum.plan.guess import COLUMN, MOMENTS, NOTHING, REGRESSION, VECTORS, Guess
 from modicum.plan.trial import (
@@ -29,13 +29,13 @@ from modicum.plan.trial import (
 from modicum.statistics.boundaries import Boundaries
 from modicum.statistics.score import Score, huber_score, power_score
 
-__all__ = ["ROWS", "Row"]
+__all__ = ["ROWS", "PlanRow"]
 
 _HALVINGS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PlanRow:
     """What the plan of a statistic has of its own.
 
     Attributes
@@ -139,7 +139,7 @@ def _power_error(run: Released) -> float:
     return (rank_error if run.asked.statistic == "median" else against(_location))(run)
 
 
-def _crossing(score: Score, table: Table, step: Fraction) -> Fraction:
+def _crossing(score: Score, table: SyntheticTable, step: Fraction) -> Fraction:
     x = table.q.astype(np.float64) * float(step)
     lo, hi = float(x[0]), float(x[-1])
     for _ in range(_HALVINGS):
@@ -173,15 +173,15 @@ _SMALL = "within=(-1e9, 1e9), sd=5e4, n=2_000, epsilon=1"
 _VECTOR = "the L2 distance of all means together, in the unit of the data"
 _LARGEST = "The largest records decide, so the shape matters more than for a mean."
 
-ROWS: Mapping[str, Row] = MappingProxyType(
+ROWS: Mapping[str, PlanRow] = MappingProxyType(
     {
-        "cdf": Row(
+        "cdf": PlanRow(
             "a distribution function",
             _example("cdf(points=[5, 10, 20], sd=10, n=20_000, epsilon=1)", "0", "0.001"),
             against_each(_shares),
             shown={"cuts": "cuts"},
         ),
-        "clipped_mean_vector": Row(
+        "clipped_mean_vector": PlanRow(
             "the means of several columns, clipped about 0",
             """>>> guess = dict(within=(-1e9, 1e9), sd=[1.0] * 4, n=2000, rho="0.5")
 >>> clipped_mean_vector(**guess).error < clipped_mean_vector(**guess, mean=100).error
@@ -191,7 +191,7 @@ True""",
             meaning=_VECTOR,
             note="The noise grows with the distance of the rows from 0, so with ``mean``.",
         ),
-        "count": Row(
+        "count": PlanRow(
             "a count",
             """>>> round(count(epsilon="0.1").error)
 10
@@ -202,7 +202,7 @@ True""",
             n=10_000,
             note="``n`` matters only if it is as small as the noise: a count is never negative.",
         ),
-        "covariance": Row(
+        "covariance": PlanRow(
             "a covariance matrix",
             _example(
                 "covariance(within=(-1e6, 1e6), sd=[1.0, 50.0], n=20_000, epsilon=1)", "0", "0.1"
@@ -211,13 +211,13 @@ True""",
             MOMENTS,
             meaning="the mean error of an entry, in standard deviations of its two columns",
         ),
-        "expectile": Row(
+        "expectile": PlanRow(
             "an expectile",
             _example(f"expectile(tau=0.9, {_SMALL})", "50", "5000"),
             against(_location),
             sampled=True,
         ),
-        "histogram": Row(
+        "histogram": PlanRow(
             "a histogram",
             """>>> round(histogram(edges=[0, 10, 20, 30], sd=10, n=2_000, epsilon="0.1").error)
 10
@@ -226,19 +226,19 @@ True""",
             of_counts(_in_bins),
             shown={"cuts": "cuts", "bins": "bins"},
         ),
-        "huber_location": Row(
+        "huber_location": PlanRow(
             "Huber's location",
             _example(f"huber_location(width=5e4, {_SMALL})", "1", "100"),
             against(_location),
             sampled=True,
             note="Without a width it is against the location with the width that was released.",
         ),
-        "iqr": Row(
+        "iqr": PlanRow(
             "an interquartile range",
             _example(f"iqr({_LARGE})", "5", "500"),
             against(_between),
         ),
-        "linear_regression": Row(
+        "linear_regression": PlanRow(
             "a linear regression",
             _example(
                 "linear_regression(within=(-1e6, 1e6), sd=[1, 9], r2=0.5, n=5000, epsilon=1)",
@@ -250,20 +250,20 @@ True""",
             meaning="the share of the explained variance, R², that is lost",
             without=("target",),
         ),
-        "lp_location": Row(
+        "lp_location": PlanRow(
             "a location by p-th powers",
             _example(f"lp_location(p=1.5, {_SMALL})", "5", "500"),
             _power_error,
             sampled=True,
             note="For p = 2 better plan a mean.",
         ),
-        "maximum": Row(
+        "maximum": PlanRow(
             "a maximum",
             _example(f'maximum({_SMALL}, shape="normal")', "1e3", "1e5"),
             against(lambda run: int(run.table.q[-1]) * run.step),
             n=Parameter.empty,
         ),
-        "mean": Row(
+        "mean": PlanRow(
             "a mean",
             """>>> found = mean(within=(-1e9, 1e9), sd=5e4, n=20_000, error=500)
 >>> 0.01 < found.epsilon < 10 and found.error <= 500
@@ -271,7 +271,7 @@ True""",
             against(lambda run: run.table.mean() * run.step),
             sampled=True,
         ),
-        "mean_vector": Row(
+        "mean_vector": PlanRow(
             "the means of several columns",
             _example(
                 'mean_vector(within=(-1e9, 1e9), sd=[1.0] * 16, n=4000, rho="0.5")', "0.004", "0.02"
@@ -281,7 +281,7 @@ True""",
             meaning=_VECTOR,
             without=("method",),
         ),
-        "median": Row(
+        "median": PlanRow(
             "a median",
             f""">>> found = median({_LARGE})
 >>> found.error < quantile(q=0.9, {_LARGE}).error
@@ -289,13 +289,13 @@ True""",
             rank_error,
             shown={"q": "q"},
         ),
-        "minimum": Row(
+        "minimum": PlanRow(
             "a minimum",
             _example(f'minimum({_SMALL}, shape="normal")', "1e3", "1e5"),
             against(lambda run: int(run.table.q[0]) * run.step),
             n=Parameter.empty,
         ),
-        "monotone": Row(
+        "monotone": PlanRow(
             "a statistic of your own",
             f""">>> import numpy as np
 >>> from modicum import Score
@@ -306,7 +306,7 @@ True""",
             note="The synthetic data have it where the sum of a score is 0, or in the middle of "
             "level 0 of\nboundaries, which are asked for tables as large as planned.",
         ),
-        "pca": Row(
+        "pca": PlanRow(
             "principal components",
             _example(
                 "pca(components=1, within=(-1e6, 1e6), sd=[9, 1, 1], n=5000, epsilon=1)", "0", "0.1"
@@ -315,44 +315,44 @@ True""",
             MOMENTS,
             meaning="the share of the variance along the best components that these lack",
         ),
-        "quantile": Row(
+        "quantile": PlanRow(
             "a quantile",
             _example(f"quantile(q=0.9, {_LARGE})", "5", "500"),
             rank_error,
             shown={"q": "q"},
             note="It depends on how dense the records are there, so the shape and the mean matter.",
         ),
-        "quantiles": Row(
+        "quantiles": PlanRow(
             "several quantiles",
             _example(f"quantiles(q=[0.25, 0.5, 0.75], {_LARGE})", "1", "100"),
             against_each(_quantiles),
             shown={"q": "qs"},
         ),
-        "std": Row(
+        "std": PlanRow(
             "a standard deviation",
             _example(f'std({_LARGE}, shape="normal")', "0", "0.005 * 5e4"),
             against(lambda run: Fraction(math.sqrt(run.table.variance())) * run.step),
             note=_LARGEST,
         ),
-        "sum": Row(
+        "sum": PlanRow(
             "a sum",
             _example("sum(within=(0, 1e9), sd=5e4, n=20_000, epsilon=1)", "1e5", "5e6"),
             against(lambda run: run.table.total() * run.step),
             n=Parameter.empty,
         ),
-        "trimmed_mean": Row(
+        "trimmed_mean": PlanRow(
             "a trimmed mean",
             _example(f"trimmed_mean(trim=0.1, {_LARGE})", "1", "100"),
             level_error("trimmed mean"),
             shown={"trim": "trim"},
         ),
-        "variance": Row(
+        "variance": PlanRow(
             "a variance",
             _example(f'variance({_LARGE}, shape="normal")', "0", "0.01 * 5e4**2"),
             against(lambda run: run.table.variance() * run.step**2),
             note=_LARGEST,
         ),
-        "winsorized_mean": Row(
+        "winsorized_mean": PlanRow(
             "a winsorized mean",
             _example(f"winsorized_mean(trim=0.1, {_LARGE})", "1", "200"),
             level_error("winsorized mean"),

@@ -17,7 +17,7 @@ from modicum.plan.trial import Trial
 from modicum.privacy.budget import Budget, pure
 from modicum.runners.request import Query
 
-__all__ = ["Effort", "Found", "Simulated", "Task", "least_enough", "round_up"]
+__all__ = ["Effort", "Simulated", "Solved", "Task", "least_enough", "round_up"]
 
 Simulated = Callable[[Query[Any], int, int], Sequence[Trial]]
 
@@ -63,7 +63,7 @@ class Effort(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Solved:
     """A price and a number of rows, and what synthetic releases gave there."""
 
     price: Budget
@@ -120,7 +120,7 @@ class Task:
     simulated: Simulated
     effort: Effort
 
-    def solve(self, price: Budget | None, n: object, error: object) -> Found:
+    def solve(self, price: Budget | None, n: object, error: object) -> Solved:
         """Find which of price, rows and error is missing, and the error there.
 
         Raises
@@ -142,12 +142,12 @@ class Task:
             return self._found(price, rows, self.effort.runs)
         return self._search(price, rows, wanted)
 
-    def _found(self, price: Budget, rows: int, runs: int) -> Found:
+    def _found(self, price: Budget, rows: int, runs: int) -> Solved:
         asked = self.question(budget=price).of_width(self.effort.columns, price.kind)
         trials = self.simulated(asked, rows, runs)
-        return Found(price, rows, trials, self.effort.weighted)
+        return Solved(price, rows, trials, self.effort.weighted)
 
-    def _search(self, price: Budget | None, rows: int | None, wanted: float) -> Found:
+    def _search(self, price: Budget | None, rows: int | None, wanted: float) -> Solved:
         """Find the least price for a size, or the least size for a price."""
         effort = self.effort
         if price is None:
@@ -156,7 +156,7 @@ class Task:
             low, high = 1.0, float(effort.most_rows)
             start = min(effort.first_rows, high)
 
-        def found(x: float, runs: int) -> Found:
+        def found(x: float, runs: int) -> Solved:
             if price is not None:
                 return self._found(price, min(math.ceil(round_up(x)), effort.most_rows), runs)
             assert rows is not None

@@ -20,7 +20,7 @@ from modicum.errors import InvalidArgument, WrongCall
 from modicum.hints import did_you_mean
 from modicum.plan.card import Plan
 from modicum.plan.column import Shape
-from modicum.plan.rows import ROWS, Row
+from modicum.plan.rows import ROWS, PlanRow
 from modicum.plan.solve import Task
 from modicum.privacy.budget import Budget, Number, chosen_budget, pure
 from modicum.privacy.unit import Unit, checked_unit
@@ -165,7 +165,7 @@ def _planned(
     )
 
 
-def _row(question: Builder) -> Row:
+def _row(question: Builder) -> PlanRow:
     name = getattr(question, "__name__", "")
     if name not in ROWS or getattr(ask, name) is not question:
         raise InvalidArgument(
@@ -181,7 +181,7 @@ def _own(question: Builder) -> dict[str, Parameter]:
     return {name: each for name, each in known.items() if name not in left_out}
 
 
-def _guessed(row: Row) -> dict[str, Parameter]:
+def _guessed(row: PlanRow) -> dict[str, Parameter]:
     """Parameters of a guess."""
     known = inspect.signature(row.guess.read).parameters
     return {name: each for name, each in known.items() if each.kind is Parameter.KEYWORD_ONLY}

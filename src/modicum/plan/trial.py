@@ -17,7 +17,7 @@ from modicum.array_release import ArrayAnswer
 from modicum.exact.entropy import Entropy, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import LaplaceNoise, Noise
-from modicum.plan.column import Population, Shape, Table
+from modicum.plan.column import Population, Shape, SyntheticTable
 from modicum.plan.reader import SyntheticReader
 from modicum.plan.steering import Part, steered
 from modicum.privacy.unit import Unit
@@ -106,7 +106,7 @@ class Released:
     Attributes
     ----------
     asked : Query
-    table : Table
+    table : SyntheticTable
     windows : sequence of WindowSummary
         The records around ranks that were read.
     laws : mapping
@@ -115,7 +115,7 @@ class Released:
     """
 
     asked: Query[Any]
-    table: Table
+    table: SyntheticTable
     windows: Sequence[WindowSummary]
     laws: dict[str, Any]
     answer: Any
@@ -150,7 +150,7 @@ def column_trials(
     sample, and wide radii are drawn more often than by chance: a few dozen runs then suffice.
     """
 
-    def one(asked: Query[Any], table: Table, number: int, runs: int) -> Trial:
+    def one(asked: Query[Any], table: SyntheticTable, number: int, runs: int) -> Trial:
         reader, part = SyntheticReader(table), Part(number, runs)
 
         def error_of(answer: Finding[Any]) -> float:

@@ -15,7 +15,7 @@ import pytest
 
 import modicum as mo
 from modicum.privacy.ledger.book import Ledger
-from modicum.privacy.ledger.chain import Record, Units
+from modicum.privacy.ledger.chain import LedgerEntry, Units
 from tests.privacy.ledger.server import Proxy
 
 
@@ -121,8 +121,10 @@ def test_the_data_base_itself_refuses(ledger, path, statement) -> None:
 def test_chains_that_were_hashed_anew_are_still_checked() -> None:
     """Whoever can hash can forge, but not past the rules."""
 
-    def record(seq: int, action: str, units: Units, spent: int, before: Record | None) -> Record:
-        return Record(
+    def record(
+        seq: int, action: str, units: Units, spent: int, before: LedgerEntry | None
+    ) -> LedgerEntry:
+        return LedgerEntry(
             "p", seq, action, *units, 10, 0, spent, 0, None, None, "", "", "",
             "0" * 64 if before is None else before.hash,
         ).sealed()  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 
 from modicum.errors import SourceError, UnsupportedData
 from modicum.frames.arrow import arrow_floats, arrow_labels
-from modicum.frames.base import CHUNK, Batch, StreamSource, guarded, opener
+from modicum.frames.base import CHUNK, StreamSource, TableBatch, guarded, opener
 from modicum.frames.cluster.jobs import DistributedSource, Job, Known
 from modicum.version import VERSION
 
@@ -151,9 +151,9 @@ class _Partition(StreamSource):
         self._places = {name: place for place, name in enumerate(types)}
         self._arrow = batches
 
-    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[Batch]:
+    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[TableBatch]:
         for held in self._joined():
-            yield Batch(
+            yield TableBatch(
                 [
                     np.concatenate([arrow_floats(b.column(self._places[name])) for b in held])
                     for name in columns

@@ -15,7 +15,7 @@ from modicum.privacy.ledger.chain import (
     AccountState,
     Chain,
     Charge,
-    Record,
+    LedgerEntry,
     Terms,
     charged,
     checked_name,
@@ -51,13 +51,13 @@ class _Walk:
     """Checks the entries of one account in order."""
 
     def __init__(self) -> None:
-        self.last: Record | None = None
+        self.last: LedgerEntry | None = None
         self._unreleased: set[int] = set()
         self._keys: set[str] = set()
         self.charges = 0
         self.releases = 0
 
-    def step(self, record: Record) -> None:
+    def step(self, record: LedgerEntry) -> None:
         record.check_after(self.last)
         if record.action == "create":
             Terms.of(record)
@@ -143,7 +143,7 @@ def _ends(lines: Iterable[str]) -> list[tuple[str, int, str]]:
     return [(record.account, record.seq, record.hash) for record in last.values()]
 
 
-def _read(lines: Iterable[str]) -> Iterator[Record]:
+def _read(lines: Iterable[str]) -> Iterator[LedgerEntry]:
     stream = iter(lines)
     for number, line in enumerate(stream):
         try:
@@ -154,7 +154,7 @@ def _read(lines: Iterable[str]) -> Iterator[Record]:
             if values != {"schema": SCHEMA}:
                 raise LedgerCorrupt(f"this is no export of a ledger of kind {SCHEMA}")
             continue
-        record = Record.of_dict(values)
+        record = LedgerEntry.of_dict(values)
         if record.hash != record.seal():
             raise record.corrupt("it does not match its hash, so the export was edited")
         yield record
@@ -290,7 +290,7 @@ class Ledger:
         with self._account(name, write=False) as (_, chain):
             return chain.state()
 
-    def entries(self, name: str) -> tuple[Record, ...]:
+    def entries(self, name: str) -> tuple[LedgerEntry, ...]:
         """Return every entry of an account, in order; the body of a release is JSON."""
         with self._account(name, write=False) as (_, chain):
             return tuple(chain.records())

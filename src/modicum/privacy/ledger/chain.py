@@ -30,7 +30,7 @@ __all__ = [
     "Action",
     "Chain",
     "Charge",
-    "Record",
+    "LedgerEntry",
     "Terms",
     "Units",
     "charged",
@@ -121,7 +121,7 @@ def digest(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class LedgerEntry:
     """One entry, never changed after it was written.
 
     Attributes
@@ -165,13 +165,13 @@ class Record:
     previous: str
     hash: str = ""
 
-    def sealed(self) -> Record:
+    def sealed(self) -> LedgerEntry:
         """Return it with its hash."""
         return replace(self, hash=self.seal())
 
     def seal(self) -> str:
         """SHA-256 over every other field, the previous hash among them."""
-        sealed = [getattr(self, name) for name in Record.__slots__[:-1]]
+        sealed = [getattr(self, name) for name in LedgerEntry.__slots__[:-1]]
         return digest(json.dumps(sealed, ensure_ascii=False, separators=(",", ":")))
 
     @property
@@ -193,7 +193,7 @@ class Record:
         """Return the error to raise for it."""
         return LedgerCorrupt(f"account {self.account!r}, entry {self.seq}: {problem}")
 
-    def check_after(self, before: Record | None) -> None:
+    def check_after(self, before: LedgerEntry | None) -> None:
         """Check the hash, the chain and the totals, given the entry before this one.
 
         Raises
@@ -225,7 +225,7 @@ class Record:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
-    def of_dict(cls, values: dict[str, Any]) -> Record:
+    def of_dict(cls, values: dict[str, Any]) -> LedgerEntry:
         """Read what :meth:`to_dict` wrote.
 
         Raises
@@ -254,7 +254,7 @@ class Terms:
         return json.dumps({"kind": self.kind, "unit": asdict(self.unit)})
 
     @classmethod
-    def of(cls, first: Record) -> Terms:
+    def of(cls, first: LedgerEntry) -> Terms:
         """Read the first entry of an account."""
         try:
             body = json.loads(first.body)
@@ -292,7 +292,7 @@ class AccountState:
     head: str
 
     @classmethod
-    def of(cls, terms: Terms, last: Record) -> AccountState:
+    def of(cls, terms: Terms, last: LedgerEntry) -> AccountState:
         """Read the last entry of an account."""
         return cls(
             last.account,
@@ -348,8 +348,8 @@ def checked_name(name: object, what: str) -> str:
     )
 
 
-_COLUMNS = ", ".join(Record.__dataclass_fields__)
-_VALUES = ", ".join(f":{name}" for name in Record.__dataclass_fields__)
+_COLUMNS = ", ".join(LedgerEntry.__dataclass_fields__)
+_VALUES = ", ".join(f":{name}" for name in LedgerEntry.__dataclass_fields__)
 _NOTHING = Units(0, 0)
 _PAGE = 500
 
@@ -381,8 +381,8 @@ class Chain:
         found = db.rows(
             f"SELECT entries, head FROM modicum_account WHERE name = :name{lock}", name=name
         )
-        self.last: Record | None = None
-        self._first: Record | None = None
+        self.last: LedgerEntry | None = None
+        self._first: LedgerEntry | None = None
         if found:
             entries, head = found[0]
             ends = {each.seq: each for each in self._some("seq IN (1, :last)", last=entries)}
@@ -434,7 +434,7 @@ class Chain:
         body: str,
         key: str | None = None,
         charge: int | None = None,
-    ) -> Record:
+    ) -> LedgerEntry:
         """Append an entry, and move the end of the chain to it."""
         last = self.last
         granted = _NOTHING if last is None else last.total_granted
@@ -443,7 +443,7 @@ class Chain:
             spent = spent.plus(units)
         else:
             granted = granted.plus(units)
-        record = Record(
+        record = LedgerEntry(
             account=self.name,
             seq=1 if last is None else last.seq + 1,
             action=action,
@@ -465,7 +465,7 @@ class Chain:
         self._first = record if last is None else self._first
         return record
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[LedgerEntry]:
         """Read all entries in order, unchecked."""
         done = 0
         while True:
@@ -478,28 +478,28 @@ class Chain:
             if not page:
                 return
             for row in page:
-                yield Record(*row)
-            done = Record(*page[-1]).seq
+                yield LedgerEntry(*row)
+            done = LedgerEntry(*page[-1]).seq
 
-    def _one(self, which: str, **values: object) -> Record | None:
+    def _one(self, which: str, **values: object) -> LedgerEntry | None:
         """Read the only entry of a kind, if there is one."""
         return next(iter(self._some(which, **values)), None)
 
-    def _some(self, which: str, **values: object) -> list[Record]:
+    def _some(self, which: str, **values: object) -> list[LedgerEntry]:
         """Read entries and check their seals."""
         rows = self._db.rows(
             f"SELECT {_COLUMNS} FROM modicum_entry WHERE account = :name AND {which}",
             name=self.name,
             **values,
         )
-        read = [Record(*row) for row in rows]
+        read = [LedgerEntry(*row) for row in rows]
         for record in read:
             if record.hash != record.seal():
                 raise record.corrupt("it does not match its hash, so it was edited")
         return read
 
 
-def write(db: Db, record: Record) -> None:
+def write(db: Db, record: LedgerEntry) -> None:
     """Insert an entry, and let its account end there."""
     db.rows(f"INSERT INTO modicum_entry ({_COLUMNS}) VALUES ({_VALUES})", **record.to_dict())
     end = {"name": record.account, "entries": record.seq, "head": record.hash}
