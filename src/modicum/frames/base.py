@@ -12,6 +12,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import Any, Literal, NamedTuple, NoReturn, Protocol, TypeVar
 
 import numpy as np
@@ -463,6 +464,21 @@ Opener = Callable[[Any], Source]
 OpenerT = TypeVar("OpenerT", bound=Opener)
 _OPENERS: dict[str, Opener] = {}
 
+# Where what opens the tables of a package registers itself. The file of the package in which a
+# table's class was made is imported first; others only if it opens none of that class.
+_ENGINES: Mapping[str, tuple[str, ...]] = {
+    "numpy": ("arrays",),
+    "builtins": ("arrays", "files"),
+    "pandas": ("pandas",),
+    "polars": ("polars",),
+    "pyarrow": ("arrow",),
+    "duckdb": ("duckdb",),
+    "_duckdb": ("duckdb",),
+    "pyspark": ("cluster.spark",),
+    "dask": ("cluster.dask",),
+    "ibis": ("ibis",),
+}
+
 
 def opener(*kinds: str) -> Callable[[OpenerT], OpenerT]:
     """Register what opens the tables of some classes; the file of an engine does so for its own.
@@ -515,11 +531,15 @@ def open_source(table: Any) -> Source:
     """
     if isinstance(table, Source):
         return table
-    for kind, opened in _OPENERS.items():
-        module, _, name = kind.rpartition(".")
-        known = getattr(sys.modules.get(module), name, None)
-        if isinstance(known, type) and isinstance(table, known):
-            return opened(table)
+    roots = {each.__module__.partition(".")[0] for each in type(table).__mro__[:-1]}
+    for package in (*(each for each in _ENGINES if each in roots), *_ENGINES):
+        for file in _ENGINES[package]:
+            import_module(f"modicum.frames.{file}")
+        for kind, opened in _OPENERS.items():
+            module, _, name = kind.rpartition(".")
+            known = getattr(sys.modules.get(module), name, None)
+            if isinstance(known, type) and isinstance(table, known):
+                return opened(table)
     kind = type(table).__name__
     article = "an" if kind[0] in "AEIOUaeio" else "a"
     raise UnsupportedData(f"cannot read {article} {kind}: {_advice(table)}")
