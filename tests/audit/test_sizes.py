@@ -142,7 +142,9 @@ def test_steps_do_not_show_how_many_records_there_are(row, kind) -> None:
 @pytest.mark.parametrize("lattice", [LATTICE, WIDE], ids=["narrow", "wide"])
 def test_many_walks_at_two_prices(row, kind, lattice) -> None:
     seeds = 1 if row.statistic == "linear_regression" else 12
-    for request in requests_of(row, PRICES[kind], lattice):
+    # A trimmed mean refuses the smaller price: it would need too many level sets.
+    refused = row.statistic in {"trimmed_mean", "winsorized_mean"}
+    for request in requests_of(row, PRICES[kind][: 1 if refused else None], lattice):
         walk_all(request, data_for(row), counts=(*COUNTS, 0, 1, 50), seeds=seeds)
 
 
