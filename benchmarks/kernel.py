@@ -17,8 +17,7 @@ from modicum.exact.entropy import SYSTEM
 from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
 from modicum.frames.reader import read
-from modicum.steps import Ask
-from modicum.summaries.base import CHUNK
+from modicum.summaries.base import CHUNK, Ask
 from modicum.summaries.tails import Tails
 
 LATTICE = Lattice.within((-1e9, 1e9))

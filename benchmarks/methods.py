@@ -18,8 +18,8 @@ from modicum.frames.reader import read
 from modicum.mechanisms.additive import Additive
 from modicum.mechanisms.bounded_mean import transformed, transformed_mean
 from modicum.privacy.unit import Unit
-from modicum.runners.live import run
-from modicum.steps import Ask
+from modicum.runtime.run import run
+from modicum.summaries.base import Ask
 from modicum.summaries.subsample import Records
 
 __all__ = ["METHODS", "WITHIN", "CachedReader", "Prepared"]

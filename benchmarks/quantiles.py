@@ -16,7 +16,7 @@ from modicum import request
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
 from modicum.release import Answer
-from modicum.runners.live import run
+from modicum.runtime.run import run
 
 __all__ = ["FULL", "QUICK", "Effort", "quantiles"]
 

@@ -27,7 +27,7 @@ from modicum.frames.reader import Scope, read
 from modicum.privacy.event import Pure
 from modicum.statistics.purses import open_purse
 from modicum.statistics.schedule import first_reduction
-from modicum.steps import Ask
+from modicum.summaries.base import Ask
 from modicum.summaries.order_statistics import RankWindow
 from modicum.summaries.subsample import PartRecords
 from modicum.summaries.sums import ClippedSum

@@ -17,7 +17,7 @@ from modicum import request
 from modicum.array_release import ArrayAnswer
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
-from modicum.runners.live import run
+from modicum.runtime.run import run
 
 __all__ = ["FULL", "QUICK", "Effort", "several"]
 

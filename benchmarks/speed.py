@@ -27,8 +27,8 @@ from modicum.frames.base import open_source
 from modicum.frames.reader import read
 from modicum.privacy.event import Pure
 from modicum.privacy.unit import Unit
-from modicum.runners.live import run
-from modicum.steps import Need
+from modicum.runtime.run import run
+from modicum.runtime.steps import Need
 from modicum.summaries.subsample import Records
 
 __all__ = ["FULL", "QUICK", "Sizes", "speed"]

@@ -16,7 +16,7 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.frames.base import open_source
 from modicum.frames.persons import TableReader
 from modicum.privacy.unit import Unit
-from modicum.runners.live import run
+from modicum.runtime.run import run
 
 __all__ = ["KINDS", "Found", "Kind", "kinds", "released", "study"]
 

@@ -28,8 +28,8 @@ from modicum.frames.base import open_source
 from modicum.frames.persons import TableReader
 from modicum.privacy.unit import Unit
 from modicum.release import Release
-from modicum.runners.live import run
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
+from modicum.runtime.run import run
 
 __all__ = ["FULL", "QUICK", "Effort", "vectors"]
 

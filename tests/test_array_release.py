@@ -13,7 +13,7 @@ import modicum as mo
 from modicum import request as ask
 from modicum.array_release import ArrayAnswer, Axis, Intervals
 from modicum.exact.entropy import SeededEntropy
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
 from modicum.status import OK
 
 DATA = np.random.default_rng(1).lognormal(10, 1, 30_000)

@@ -23,9 +23,8 @@ from modicum.plan.solve import least_enough, round_up
 from modicum.plan.steering import Part, chances, steered
 from modicum.plan.trial import column_trials
 from modicum.privacy.unit import Unit
-from modicum.runners.live import run
-from modicum.steps import Ask
-from modicum.summaries.base import Reduction
+from modicum.runtime.run import run
+from modicum.summaries.base import Ask, Reduction
 from modicum.summaries.cells import Cells
 from modicum.summaries.order_statistics import RankWindow
 from modicum.summaries.subsample import Records

@@ -19,7 +19,7 @@ from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
 from modicum.frames.groups import reader_of_groups
 from modicum.frames.persons import reader_of
-from modicum.steps import Ask
+from modicum.summaries.base import Ask
 from modicum.summaries.sums import ClippedSum
 from modicum.summaries.tails import Tails
 

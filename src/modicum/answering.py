@@ -18,8 +18,8 @@ from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.recording import recorded
 from modicum.release import Record
-from modicum.runners.live import run
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
+from modicum.runtime.run import run
 
 __all__ = ["answered", "function_of_a_table"]
 

@@ -26,10 +26,8 @@ from modicum.privacy.unit import Unit
 from modicum.questions import Statistics
 from modicum.recording import recorded
 from modicum.release import Entry, Record, Release, plain
-from modicum.runners.groups import run_groups
-from modicum.runners.live import run
-from modicum.runners.request import Query
-from modicum.runners.walk import Walk
+from modicum.runtime.query import Query
+from modicum.runtime.run import Walk, run, run_groups
 
 __all__ = ["Curator"]
 

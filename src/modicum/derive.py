@@ -10,7 +10,7 @@ from typing import Any, TypeVar, get_args, get_type_hints
 from modicum.errors import WrongCall
 from modicum.hints import did_you_mean
 from modicum.release import Record
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
 
 __all__ = ["asked", "dressed", "released_as"]
 

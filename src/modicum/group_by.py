@@ -18,7 +18,7 @@ from modicum.privacy.budget import Budget, chosen_budget
 from modicum.privacy.event import Approximate
 from modicum.questions import ONE_NUMBER, GroupStatistics
 from modicum.release import Entry, Release
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
 
 __all__ = ["GroupBy", "checked_keys", "key_event"]
 

@@ -17,7 +17,7 @@ from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.ledger.chain import Charge, checked_name
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.release import Record
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
 from modicum.stored import from_text, to_text
 from modicum.summaries.base import Columns
 

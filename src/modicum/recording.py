@@ -8,8 +8,8 @@ from modicum.exact.entropy import Entropy
 from modicum.frames.base import Source
 from modicum.privacy.unit import Unit
 from modicum.release import Record
-from modicum.runners.request import Query
-from modicum.runners.walk import Walk
+from modicum.runtime.query import Query
+from modicum.runtime.run import Walk
 from modicum.version import VERSION
 
 __all__ = ["recorded"]

@@ -20,9 +20,10 @@ from modicum.mechanisms.exponential import Exponential, Runs, Score
 from modicum.privacy.budget import Budget
 from modicum.privacy.event import Event, Pure
 from modicum.release import Answer, Release
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
+from modicum.runtime.steps import Steps, draw, need
 from modicum.status import OK
-from modicum.steps import Ask, Steps, draw, need
+from modicum.summaries.base import Ask
 from modicum.summaries.subsample import Records
 
 

@@ -12,7 +12,7 @@ from modicum import request as ask
 from modicum.audit.pairs import Remembered
 from modicum.privacy.budget import approx, pure
 from modicum.privacy.event import event_of
-from modicum.runners.replay import Run, replay
+from modicum.runtime.replay import Run, replay
 from modicum.statistics import search
 from modicum.statistics.registry import REGISTRY, find_row
 from modicum.summaries.cells import Cells

@@ -15,7 +15,7 @@ from modicum.frames.groups import GroupReader, reader_of_groups
 from modicum.frames.reader import read
 from modicum.privacy.event import event_of
 from modicum.privacy.unit import Unit, unit_of
-from modicum.runners.replay import replay
+from modicum.runtime.replay import replay
 
 KEYS = ["a", "b", "empty"]
 NARROW = {"within": (-4, 4), "step": 1}

@@ -14,12 +14,12 @@ from modicum.mechanisms.grids import IntervalGrid
 from modicum.privacy.budget import pure
 from modicum.privacy.event import Event
 from modicum.release import Answer, Release
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
+from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.placed import placed_columns
 from modicum.status import OK
-from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries import second_moments
-from modicum.summaries.base import Columns
+from modicum.summaries.base import Ask, Columns
 from modicum.summaries.cells import SpreadCounts, cell_numbers
 from modicum.summaries.second_moments import ONE, Frame, Gauge, OuterProducts, Weights
 

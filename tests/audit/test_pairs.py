@@ -8,7 +8,7 @@ from modicum.audit.pairs import Remembered
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM
 from modicum.exact.lattice import Lattice
-from modicum.steps import Ask
+from modicum.summaries.base import Ask
 from modicum.summaries.sums import ClippedSum, Count
 
 

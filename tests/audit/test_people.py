@@ -21,8 +21,8 @@ from modicum.exact.lattice import Lattice
 from modicum.frames.persons import reader_of
 from modicum.privacy.budget import approx, pure
 from modicum.privacy.event import Pure, event_of
-from modicum.runners.replay import replay
-from modicum.steps import Ask
+from modicum.runtime.replay import replay
+from modicum.summaries.base import Ask
 from modicum.summaries.tails import Tails
 from tests.frames.test_distributed import Cluster
 from tests.frames.test_persons import Rows

@@ -21,10 +21,11 @@ from modicum.mechanisms.base import Law
 from modicum.privacy.budget import Budget, pure, zcdp
 from modicum.privacy.event import Event
 from modicum.release import Answer
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
+from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.options.ranks import FINE
 from modicum.statistics.registry import REGISTRY
-from modicum.steps import Ask, Steps, draw, need
+from modicum.summaries.base import Ask
 from modicum.summaries.sums import Count
 from modicum.summaries.vectors import BOUND
 

@@ -15,9 +15,10 @@ from modicum.mechanisms.additive import laplace
 from modicum.privacy.budget import pure
 from modicum.privacy.event import Event
 from modicum.release import Answer, Release
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
+from modicum.runtime.steps import Steps, draw, need
 from modicum.status import OK, Status
-from modicum.steps import Ask, Steps, draw, need
+from modicum.summaries.base import Ask
 from modicum.summaries.sums import ClippedSum, Count
 
 LATTICE = Lattice(-8.0, 8.0, 1.0)

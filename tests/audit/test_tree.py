@@ -15,10 +15,11 @@ from modicum.mechanisms.additive import gaussian, laplace
 from modicum.privacy.budget import pure, zcdp
 from modicum.privacy.event import Event, Pure, event_of
 from modicum.release import Answer, Release
-from modicum.runners.replay import replay
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
+from modicum.runtime.replay import replay
+from modicum.runtime.steps import Steps, draw, need
 from modicum.status import OK
-from modicum.steps import Ask, Steps, draw, need
+from modicum.summaries.base import Ask
 from modicum.summaries.sums import Count
 
 LATTICE = Lattice(-4.0, 4.0, 1.0)

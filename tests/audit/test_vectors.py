@@ -15,7 +15,7 @@ from modicum.mechanisms.additive import GaussianNoise, VectorNoise
 from modicum.mechanisms.selection import RadiusDraw
 from modicum.privacy.event import BoundedRange, Pure
 from modicum.privacy.unit import Unit
-from modicum.runners.live import run
+from modicum.runtime.run import run
 from modicum.statistics import shifted_mean_vector, vector_ball, vector_sum
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import ConcentratedPurse

@@ -10,7 +10,7 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.frames.base import open_source
 from modicum.frames.reader import read
 from modicum.privacy.unit import Unit
-from modicum.runners.live import run
+from modicum.runtime.run import run
 from modicum.summaries.subsample import Records
 
 WITHIN = (-1e9, 1e9)

@@ -17,8 +17,7 @@ from modicum.frames import arrays, reader
 from modicum.frames.base import open_source
 from modicum.frames.persons import TableReader
 from modicum.privacy.unit import Unit
-from modicum.runners.live import run
-from modicum.runners.walk import Walk
+from modicum.runtime.run import Walk, run
 from modicum.statistics import vector_evidence
 from modicum.stored import from_text, to_text
 

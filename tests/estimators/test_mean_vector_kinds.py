@@ -11,7 +11,7 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.frames.base import open_source
 from modicum.frames.persons import TableReader
 from modicum.privacy.unit import Unit
-from modicum.runners.live import run
+from modicum.runtime.run import run
 from modicum.statistics import vector_evidence
 
 RHO, EPSILON = {"rho": "0.5"}, {"epsilon": 1}

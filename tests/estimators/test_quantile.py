@@ -16,7 +16,7 @@ from modicum.mechanisms.grids import RadiusGrid
 from modicum.privacy.event import Pure
 from modicum.privacy.unit import Unit
 from modicum.release import Answer
-from modicum.runners.live import run
+from modicum.runtime.run import run
 from modicum.statistics.purses import open_purse
 from modicum.statistics.rank_ends import RankPlan
 

@@ -9,7 +9,7 @@ import pytest
 from modicum import request
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
-from modicum.runners.live import run
+from modicum.runtime.run import run
 from modicum.statistics.joint import FEW, MOST_JOINT
 from tests.estimators.test_quantile import SHAPES, Remembering
 

@@ -5,7 +5,7 @@ import pytest
 
 from modicum import request as ask
 from modicum.audit.trail import Family
-from modicum.runners.replay import Run
+from modicum.runtime.replay import Run
 
 
 def law_of(request, x):

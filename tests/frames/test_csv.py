@@ -17,7 +17,7 @@ from modicum.frames.persons import reader_of
 from modicum.frames.polars import streams
 from modicum.frames.reader import read, read_as
 from modicum.privacy.unit import Unit, unit_of
-from modicum.steps import Ask
+from modicum.summaries.base import Ask
 from modicum.summaries.sums import Count
 from modicum.summaries.tails import Tails
 from tests.frames.engines import labels_of, same, values, without

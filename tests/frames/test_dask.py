@@ -13,7 +13,7 @@ from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
 from modicum.frames.cluster.dask import _FAN_IN
 from modicum.frames.reader import read
-from modicum.steps import Ask
+from modicum.summaries.base import Ask
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSum, Count
 

@@ -16,8 +16,8 @@ from modicum.frames.base import open_source
 from modicum.frames.cluster import jobs as module
 from modicum.frames.cluster.jobs import AskJob, DistributedSource, Job, Known
 from modicum.frames.reader import Scope, read
-from modicum.steps import Ask
 from modicum.summaries import subsample
+from modicum.summaries.base import Ask
 from modicum.summaries.cells import Cells
 from modicum.summaries.subsample import ChosenRows, PartRecords, Records
 from modicum.summaries.sums import ClippedSum, Count

@@ -20,8 +20,8 @@ from modicum.frames.base import open_source
 from modicum.frames.groups import GroupReader, Places, check_groups, count_keys
 from modicum.frames.reader import read
 from modicum.privacy.unit import Unit, unit_of
-from modicum.steps import Ask
 from modicum.summaries import sifting, subsample
+from modicum.summaries.base import Ask
 from modicum.summaries.cells import Cells
 from modicum.summaries.order_statistics import RankWindow
 from modicum.summaries.subsample import Records

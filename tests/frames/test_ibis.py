@@ -14,7 +14,7 @@ from modicum.exact.entropy import SYSTEM
 from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
 from modicum.frames.groups import GroupReader
-from modicum.steps import Ask
+from modicum.summaries.base import Ask
 from modicum.summaries.tails import Tails
 from tests.frames.engines import same, values
 

@@ -12,7 +12,7 @@ from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
 from modicum.frames.groups import count_keys, reader_of_groups
 from modicum.privacy.unit import unit_of
-from modicum.steps import Ask
+from modicum.summaries.base import Ask
 from modicum.summaries.sums import ClippedSum, Count
 from tests.frames.engines import TABLES
 

@@ -23,7 +23,7 @@ from modicum.frames.base import StreamSource, TableBatch, open_source
 from modicum.frames.labels import Datetimes, Encoded
 from modicum.frames.persons import PersonTotals, SmallestRows, check_unit, reader_of
 from modicum.frames.reader import read
-from modicum.steps import Ask
+from modicum.summaries.base import Ask
 from modicum.summaries.sums import Count
 from modicum.summaries.tails import Tails
 from tests.exact.goodness import ACCEPT, REJECT, p_value

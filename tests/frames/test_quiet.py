@@ -19,7 +19,7 @@ from modicum.frames.groups import GroupReader, count_keys
 from modicum.frames.persons import reader_of
 from modicum.frames.reader import read
 from modicum.privacy.unit import Unit
-from modicum.steps import Ask
+from modicum.summaries.base import Ask
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSum, Count
 from modicum.summaries.tails import Tails

@@ -18,8 +18,7 @@ from modicum.frames.base import open_source
 from modicum.frames.persons import reader_of
 from modicum.frames.reader import check_column, read, watched
 from modicum.privacy.unit import Unit
-from modicum.steps import Ask
-from modicum.summaries.base import Columns
+from modicum.summaries.base import Ask, Columns
 from modicum.summaries.sums import Count
 from tests.frames.engines import TABLES
 
@@ -246,7 +245,7 @@ def test_a_release_shows_its_reading(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_groups_are_drawn_under_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
-    monkeypatch.setattr("modicum.runners.groups._BLOCK", 2)
+    monkeypatch.setattr("modicum.runtime.run._BLOCK", 2)
     table = pd.DataFrame({"g": range(100), "x": 1.0})
     curator = modicum.Curator(table, budget=modicum.pure(1))
     curator.group_by("g", keys=list(range(100))).count(epsilon=1)

@@ -23,7 +23,7 @@ from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
 from modicum.frames.reader import read
 from modicum.frames.types import is_number
-from modicum.steps import Ask
+from modicum.summaries.base import Ask
 from modicum.summaries.cells import Cells
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSum, Count

@@ -29,8 +29,8 @@ from modicum.frames.labels import Dictionary
 from modicum.frames.persons import DrawnRows, check_unit, reader_of
 from modicum.frames.reader import read
 from modicum.privacy.unit import Unit
-from modicum.steps import Ask
 from modicum.summaries import sifting, subsample
+from modicum.summaries.base import Ask
 from modicum.summaries.order_statistics import Cuts, RankWindow
 from modicum.summaries.sifting import Sift, Sifted
 from modicum.summaries.subsample import Records

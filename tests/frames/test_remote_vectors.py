@@ -18,8 +18,7 @@ from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
 from modicum.frames.persons import reader_of
 from modicum.frames.reader import check_column, read
-from modicum.steps import Ask
-from modicum.summaries.base import Columns
+from modicum.summaries.base import Ask, Columns
 from modicum.summaries.cells import SpreadCounts
 from modicum.summaries.second_moments import Frame, Gauge, GaugeCounts, OuterProducts, Weights
 from modicum.summaries.sums import Count

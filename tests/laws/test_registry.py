@@ -18,10 +18,9 @@ from modicum.privacy.budget import Budget, approx, pure, zcdp
 from modicum.privacy.event import event_of
 from modicum.privacy.unit import Unit
 from modicum.release import Answer, Release
-from modicum.runners.live import run
-from modicum.runners.replay import Run
-from modicum.runners.request import Query
-from modicum.runners.walk import Walk
+from modicum.runtime.query import Query
+from modicum.runtime.replay import Run
+from modicum.runtime.run import Walk, run
 from modicum.statistics.covariance import ComponentsOption
 from modicum.statistics.options import BinsOption, CutsOption, Options
 from modicum.statistics.own_vector import MeanOfRange

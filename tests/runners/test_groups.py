@@ -12,11 +12,11 @@ from modicum.frames.reader import read
 from modicum.mechanisms.additive import laplace
 from modicum.privacy.unit import Unit
 from modicum.release import Answer
-from modicum.runners.groups import run_groups
-from modicum.runners.live import run
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
+from modicum.runtime.run import run, run_groups
+from modicum.runtime.steps import draw, need
 from modicum.status import OK
-from modicum.steps import Ask, draw, need
+from modicum.summaries.base import Ask
 from modicum.summaries.sums import Count
 
 WITHIN = (-1e9, 1e9)

@@ -15,10 +15,11 @@ from modicum.privacy.budget import pure
 from modicum.privacy.event import Pure
 from modicum.privacy.unit import Unit
 from modicum.release import Answer, Release
-from modicum.runners.live import run
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
+from modicum.runtime.run import run
+from modicum.runtime.steps import draw, need
 from modicum.status import OK
-from modicum.steps import Ask, draw, need
+from modicum.summaries.base import Ask
 from modicum.summaries.sums import ClippedSum, Count
 from modicum.summaries.tails import Tails
 

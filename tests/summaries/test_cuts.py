@@ -14,8 +14,8 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
 from modicum.frames.reader import read
-from modicum.steps import Ask
 from modicum.summaries import sifting
+from modicum.summaries.base import Ask
 from modicum.summaries.order_statistics import Cuts, CutSummary
 from tests.frames.engines import TABLES, table_of
 from tests.reference.summaries import integers

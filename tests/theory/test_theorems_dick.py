@@ -16,7 +16,7 @@ from modicum.mechanisms.bounded_mean import transformed
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.scores import ThresholdScore
 from modicum.privacy.unit import Unit
-from modicum.runners.live import run
+from modicum.runtime.run import run
 from modicum.theory.statistics import chosen
 from tests.reference import datasets, laws
 

@@ -5,7 +5,7 @@ branches of its outcome tree; :func:`check_row` does so for a row of the registr
 :func:`joint_loss` for two given data sets. :func:`leaks` compares what an observer of the steps
 sees. :func:`needed_delta` is the δ of two laws at an ε. :func:`fit` and :func:`power` test
 samplers. All of them take estimators and laws of your own: any
-:class:`~modicum.runners.request.Query` around a generator of steps, and any
+:class:`~modicum.runtime.query.Query` around a generator of steps, and any
 :class:`~modicum.mechanisms.base.Law`.
 """
 

@@ -14,7 +14,7 @@ from modicum.audit.tree import COUNTS, Search, explore
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Kind, approx, pure, zcdp
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
 from modicum.statistics.options import CutsOption, Options
 from modicum.statistics.spec import Row
 

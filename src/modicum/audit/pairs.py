@@ -14,9 +14,8 @@ from modicum.frames.base import Source, open_source
 from modicum.frames.reader import check_columns, read
 from modicum.paying import fitted
 from modicum.release import Record
-from modicum.runners.request import Query
-from modicum.steps import Ask
-from modicum.summaries.base import Columns
+from modicum.runtime.query import Query
+from modicum.summaries.base import Ask, Columns
 
 __all__ = ["Data", "Pair", "Remembered", "neighbours"]
 

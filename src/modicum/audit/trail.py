@@ -15,9 +15,9 @@ from modicum.audit.report import Leak, Path
 from modicum.errors import InvalidArgument
 from modicum.privacy.event import Event
 from modicum.release import Finding
-from modicum.runners.live import Reader
-from modicum.runners.replay import Replayed, Run, replay
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
+from modicum.runtime.replay import Replayed, Run, replay
+from modicum.runtime.run import Reader
 
 __all__ = ["Draws", "Family", "leaks"]
 

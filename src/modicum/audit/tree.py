@@ -16,7 +16,7 @@ from modicum.audit.trail import Draws, Family
 from modicum.mechanisms.base import Law
 from modicum.mechanisms.support import ALPHAS
 from modicum.privacy.budget import Budget
-from modicum.runners.replay import Run
+from modicum.runtime.replay import Run
 
 __all__ = ["COUNTS", "Search", "explore"]
 

@@ -18,7 +18,7 @@ from modicum.grouped import GroupedRelease
 from modicum.privacy.budget import Budget, approx
 from modicum.privacy.event import event_of
 from modicum.release import Release
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
 
 __all__ = ["released", "shown"]
 

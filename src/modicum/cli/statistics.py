@@ -38,7 +38,7 @@ from modicum.plan.card import with_article
 from modicum.plan.column import ShapeName
 from modicum.plan.statistics import find_words
 from modicum.privacy.budget import Budget
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
 from modicum.statistics.registry import REGISTRY
 from modicum.statistics.spec import Row
 

@@ -29,8 +29,7 @@ from modicum.frames.persons import OnLattice, Totals, few_rows, kept_rows, table
 from modicum.frames.reader import PassingOnce, RemoteSource, Scope, as_counted
 from modicum.mechanisms.partition_selection import natural_order
 from modicum.privacy.unit import Unit
-from modicum.steps import Ask
-from modicum.summaries.base import Accumulator, Integers, Repeated, Sensitive
+from modicum.summaries.base import Accumulator, Ask, Integers, Repeated, Sensitive
 from modicum.summaries.grouped import PackedGroups, SortedGroups, summary_of_held
 from modicum.summaries.sums import CountSummary
 from modicum.summaries.tails import Tails

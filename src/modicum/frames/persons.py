@@ -29,8 +29,7 @@ from modicum.frames.reader import (
     read,
 )
 from modicum.privacy.unit import Combine, Unit
-from modicum.steps import Ask
-from modicum.summaries.base import LIMB, Columns, Integers, Sensitive
+from modicum.summaries.base import LIMB, Ask, Columns, Integers, Sensitive
 
 __all__ = [
     "DrawnRows",

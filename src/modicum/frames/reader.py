@@ -26,8 +26,7 @@ from modicum.exact.lattice import Lattice
 from modicum.frames.arrays import BLOCK, MatrixSource
 from modicum.frames.base import Chunk, Floats, Source, quiet
 from modicum.privacy.unit import Unit
-from modicum.steps import Ask
-from modicum.summaries.base import Accumulator, Columns, Fetchable, Reduction, Sensitive
+from modicum.summaries.base import Accumulator, Ask, Columns, Fetchable, Reduction, Sensitive
 from modicum.summaries.second_moments import HeldRows
 
 __all__ = [

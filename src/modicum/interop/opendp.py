@@ -17,7 +17,7 @@ from modicum.exact.enclosure import float_above
 from modicum.privacy.budget import Budget, Kind
 from modicum.privacy.unit import Unit
 from modicum.release import Record
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
 
 __all__ = ["register", "to_opendp"]
 

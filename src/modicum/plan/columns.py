@@ -19,8 +19,8 @@ from modicum.frames.persons import TableReader
 from modicum.plan.column import is_number, uniform
 from modicum.plan.trial import Trial, trial
 from modicum.privacy.unit import Unit
-from modicum.runners.request import Query
-from modicum.steps import Ask
+from modicum.runtime.query import Query
+from modicum.summaries.base import Ask
 
 __all__ = [
     "Regression",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
 from modicum.plan.column import SyntheticTable
-from modicum.steps import Ask
+from modicum.summaries.base import Ask
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.order_statistics import (
     Cuts,

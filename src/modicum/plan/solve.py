@@ -15,7 +15,7 @@ from modicum.errors import InvalidArgument
 from modicum.plan.column import is_number
 from modicum.plan.trial import Trial
 from modicum.privacy.budget import Budget, pure
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
 
 __all__ = ["Effort", "Simulated", "Solved", "Task", "least_enough", "round_up"]
 
@@ -110,7 +110,7 @@ class Task:
     Attributes
     ----------
     question : callable
-        ``question(budget=...)`` is a :class:`~modicum.runners.request.Query`.
+        ``question(budget=...)`` is a :class:`~modicum.runtime.query.Query`.
     simulated : callable
         ``simulated(question, rows, runs)`` makes synthetic releases.
     effort : Effort

@@ -24,7 +24,7 @@ from modicum.plan.rows import ROWS, PlanRow
 from modicum.plan.solve import Task
 from modicum.privacy.budget import Budget, Number, chosen_budget, pure
 from modicum.privacy.unit import Unit, checked_unit
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
 
 __all__ = [
     "cdf",

@@ -20,8 +20,8 @@ from modicum.mechanisms.base import Law
 from modicum.mechanisms.selection import RadiusDraw, quadrature
 from modicum.privacy.event import Event
 from modicum.release import Finding
-from modicum.runners.request import Query
-from modicum.steps import Draw, Steps
+from modicum.runtime.query import Query
+from modicum.runtime.steps import Draw, Steps
 
 __all__ = ["Part", "chances", "steered"]
 

@@ -22,11 +22,11 @@ from modicum.plan.reader import SyntheticReader
 from modicum.plan.steering import Part, steered
 from modicum.privacy.unit import Unit
 from modicum.release import Entry, Finding
-from modicum.runners.live import run
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
+from modicum.runtime.run import run
 from modicum.statistics.redrawn import NoisyLast
 from modicum.status import resolved
-from modicum.steps import Ask
+from modicum.summaries.base import Ask
 from modicum.summaries.order_statistics import WindowSummary
 
 __all__ = [

@@ -291,6 +291,6 @@ def event_of(budget: Budget) -> Event:
 
     A scalar release gains nothing from δ: one (ε, δ) release is answered by the pure ε
     mechanism, which is charged as (ε, 0). Questions about several columns may gain from it, see
-    :meth:`modicum.runners.request.Query.of_width`.
+    :meth:`modicum.runtime.query.Query.of_width`.
     """
     return Concentrated(budget.amount) if budget.kind == "zcdp" else Pure(budget.amount)

@@ -22,7 +22,7 @@ from modicum.request.sum import sum
 from modicum.request.trimmed import trimmed_mean, winsorized_mean
 from modicum.request.variance import std, variance
 from modicum.request.vector import vector
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
 from modicum.statistics.count import count
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.release import Release
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
 from modicum.statistics.options import NoOption
 from modicum.statistics.registry import find_row
 from modicum.statistics.spec import column_name

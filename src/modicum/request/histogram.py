@@ -8,7 +8,7 @@ from modicum.array_release import ArrayRelease
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
 from modicum.statistics.options import BinsOption, CutsOption
 from modicum.statistics.registry import find_row
 from modicum.statistics.spec import column_name

@@ -7,7 +7,7 @@ from typing import Literal
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.release import Release
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
 from modicum.statistics.options import ClusterOption
 from modicum.statistics.registry import find_row
 from modicum.statistics.schedule import Clusters

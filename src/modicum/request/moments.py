@@ -9,7 +9,7 @@ from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.request.mean_vector import column_names
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
 from modicum.statistics.covariance import ComponentsOption
 from modicum.statistics.options import NoOption
 from modicum.statistics.registry import find_row

@@ -9,7 +9,7 @@ from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.release import Release
 from modicum.request.location import location
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
 from modicum.statistics.statistic import MonotoneStatistic
 
 __all__ = ["monotone"]

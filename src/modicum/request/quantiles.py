@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from modicum.array_release import ArrayRelease
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
 from modicum.statistics.options import QuantilesOption
 from modicum.statistics.registry import find_row
 from modicum.statistics.spec import column_name

@@ -8,7 +8,7 @@ from modicum.array_release import ArrayRelease
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.request.mean_vector import column_names
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
 from modicum.statistics.own_vector import OwnVectorOption
 from modicum.statistics.registry import find_row
 from modicum.statistics.sensitivities import Sensitivities

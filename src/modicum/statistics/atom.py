@@ -26,11 +26,11 @@ import numpy as np
 
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import RadiusGrid
+from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.clipping import Setting
 from modicum.statistics.remarks import APART
 from modicum.statistics.schedule import Schedule, expected_records, subsample_level
 from modicum.status import OK, Status
-from modicum.steps import Steps, draw, need
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.subsample import RecordSummary
 

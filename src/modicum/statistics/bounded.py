@@ -16,11 +16,11 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.bounded_mean import transformed_mean
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
+from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.clipping import Setting
 from modicum.statistics.mean_evidence import NoisyTerm
 from modicum.statistics.purses import open_purse
 from modicum.status import OK, Status, unseen
-from modicum.steps import Steps, draw, need
 from modicum.summaries.sums import ClippedSum
 
 __all__ = ["BoundedEvidence", "bounded_mean", "mean_in_range", "share_between"]

@@ -7,8 +7,8 @@ from functools import partial
 
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import IntervalGrid, Stretch
+from modicum.runtime.steps import Steps, draw
 from modicum.statistics.purse import Purse
-from modicum.steps import Steps, draw
 from modicum.summaries.order_statistics import WindowsSummary
 
 __all__ = ["bulk_of"]

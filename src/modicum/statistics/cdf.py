@@ -20,11 +20,12 @@ from modicum.array_release import ArrayAnswer, Axis, Intervals
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise
 from modicum.privacy.event import Concentrated, Event
+from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.histogram import rounded
 from modicum.statistics.noise_sums import sum_bound
 from modicum.statistics.purses import open_purse
 from modicum.status import OK, Status, unseen
-from modicum.steps import Ask, Steps, draw, need
+from modicum.summaries.base import Ask
 from modicum.summaries.sums import BinCounts
 
 __all__ = ["CdfEvidence", "levels_of", "noisy_cdf"]

@@ -16,6 +16,7 @@ from fractions import Fraction
 from modicum.array_release import ArrayAnswer
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
+from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import open_purse
 from modicum.statistics.vector_ball import Ball, count_outside
@@ -23,7 +24,6 @@ from modicum.statistics.vector_rounds import VectorSetting, start_frame
 from modicum.statistics.vector_schedule import wide_radii
 from modicum.statistics.vector_share import OUTSIDE
 from modicum.statistics.vector_sum import answer_of, last_sum
-from modicum.steps import Steps, draw, need
 from modicum.summaries.base import Columns
 from modicum.summaries.vectors import NormCounts, NormSummary, VectorFrame
 

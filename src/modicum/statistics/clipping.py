@@ -11,12 +11,12 @@ from typing import TypeVar
 
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import FloatGrid, RadiusGrid
+from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.mean_evidence import Counted, NoisyTerm
 from modicum.statistics.outside import Outside
 from modicum.statistics.purse import Purse
 from modicum.statistics.schedule import Schedule, expected_records, subsample_level
-from modicum.steps import Ask, Steps, draw, need
-from modicum.summaries.base import Reduction
+from modicum.summaries.base import Ask, Reduction
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.subsample import RecordSummary
 from modicum.summaries.sums import ClippedSum

@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from modicum.mechanisms.grids import RadiusGrid
+from modicum.runtime.steps import Steps, draw
 from modicum.statistics.purse import Purse
 from modicum.statistics.shares import share_of
 from modicum.statistics.vector_rounds import (
@@ -22,7 +23,6 @@ from modicum.statistics.vector_rounds import (
     start_frame,
 )
 from modicum.statistics.vector_schedule import SUBSTEP, VectorSchedule, wide_radii
-from modicum.steps import Steps, draw
 from modicum.summaries.second_moments import Frame
 from modicum.summaries.vectors import NormSummary
 

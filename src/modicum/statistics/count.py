@@ -9,12 +9,13 @@ from modicum.mechanisms.additive import Noise
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval, Release
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
+from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.purses import open_purse
 from modicum.statistics.redrawn import Redrawn, Totals
 from modicum.statistics.spec import NoOption, Row, column_name
 from modicum.status import OK
-from modicum.steps import Ask, Steps, draw, need
+from modicum.summaries.base import Ask
 from modicum.summaries.sums import Count
 
 __all__ = ["COUNT", "CountEvidence", "count", "noisy_count"]

@@ -13,6 +13,7 @@ from modicum.array_release import ArrayAnswer, Axis, Floats, Intervals
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
+from modicum.runtime.steps import Steps
 from modicum.statistics.moment_bounds import (
     CONDITION,
     COUNTED,
@@ -25,7 +26,6 @@ from modicum.statistics.noise_quantile import noise_quantile
 from modicum.statistics.placed import placed_columns
 from modicum.statistics.spec import Options
 from modicum.status import OK, Status
-from modicum.steps import Steps
 from modicum.summaries.base import Columns
 
 __all__ = [

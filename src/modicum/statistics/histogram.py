@@ -18,10 +18,11 @@ from modicum.array_release import ArrayAnswer, Axis, Intervals
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise
 from modicum.privacy.event import Event
+from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.purses import open_purse
 from modicum.statistics.quantiles import drawn_points
 from modicum.status import OK
-from modicum.steps import Ask, Steps, draw, need
+from modicum.summaries.base import Ask
 from modicum.summaries.sums import BinCounts
 
 __all__ = ["HistogramEvidence", "drawn_histogram", "noisy_histogram", "rounded"]

@@ -20,12 +20,13 @@ from modicum.mechanisms.scores import RankScore
 from modicum.privacy.budget import short_text
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
+from modicum.runtime.steps import Steps, draw, need_both
 from modicum.statistics.mean_evidence import NoisyTerm
 from modicum.statistics.purses import open_purse
 from modicum.statistics.quantile import TOO_LITTLE
 from modicum.statistics.rank_ends import COUNT_SHARE, POINT_SHARE, Ranked, RankPlan, both_ends
 from modicum.status import OK, Status, unseen
-from modicum.steps import Ask, Steps, draw, need_both
+from modicum.summaries.base import Ask
 from modicum.summaries.order_statistics import RankWindow, WindowSummary
 
 __all__ = ["RangeEvidence", "quantile_range"]

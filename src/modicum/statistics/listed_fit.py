@@ -17,10 +17,10 @@ import numpy as np
 
 from modicum.array_release import Floats, Intervals
 from modicum.exact.lattice import Lattice
+from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.held_columns import HeldColumns
 from modicum.statistics.placed import PlacedColumns
 from modicum.statistics.shares import share_of
-from modicum.steps import Steps, draw, need
 from modicum.summaries.base import Integers
 from modicum.summaries.fit_losses import FINE, RESIDUAL, FitList, FitLosses
 from modicum.summaries.second_moments import Frame

@@ -26,6 +26,7 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import FloatGrid, RadiusGrid
 from modicum.privacy.event import Event
 from modicum.release import Answer
+from modicum.runtime.steps import Steps, draw, need, need_both
 from modicum.statistics.location_evidence import LocationEvidence
 from modicum.statistics.location_plan import (
     CENTRE_BITS,
@@ -44,7 +45,7 @@ from modicum.statistics.purses import open_purse
 from modicum.statistics.schedule import HALF_LN2, subsample_level
 from modicum.statistics.score import huber_score
 from modicum.statistics.statistic import MonotoneStatistic
-from modicum.steps import Ask, Steps, draw, need, need_both
+from modicum.summaries.base import Ask
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.sums import Count

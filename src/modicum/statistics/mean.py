@@ -21,6 +21,7 @@ from fractions import Fraction
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.release import Answer
+from modicum.runtime.steps import Steps, draw, need, need_both
 from modicum.statistics.bounded import mean_in_range
 from modicum.statistics.clipping import Setting, count_away, count_outside, rough_mean
 from modicum.statistics.mean_evidence import Counted, MeanEvidence, NoisyTerm, SingleValueEvidence
@@ -36,7 +37,6 @@ from modicum.statistics.schedule import (
 )
 from modicum.statistics.search import Place, find_place
 from modicum.status import Status
-from modicum.steps import Steps, draw, need, need_both
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSum
 from modicum.summaries.tails import TailSummary

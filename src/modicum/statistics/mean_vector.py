@@ -18,13 +18,13 @@ from __future__ import annotations
 from modicum.array_release import ArrayAnswer
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
+from modicum.runtime.steps import Steps, draw
 from modicum.statistics.purses import open_purse
 from modicum.statistics.vector_ball import last_ball
 from modicum.statistics.vector_rounds import VectorSetting, find_scales, first_norms, locate
 from modicum.statistics.vector_schedule import VectorSchedule, shares_of
 from modicum.statistics.vector_share import NEAR
 from modicum.statistics.vector_sum import answer_of, last_sum
-from modicum.steps import Steps, draw
 from modicum.summaries.base import Columns
 
 __all__ = ["adaptive_mean_vector"]

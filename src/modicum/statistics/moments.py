@@ -24,12 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.lattice import Lattice
+from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.held_columns import HeldColumns
 from modicum.statistics.placed import COUNTED, PlacedColumns
 from modicum.statistics.purse import Purse
 from modicum.statistics.shares import share_of
 from modicum.status import unseen
-from modicum.steps import Steps, draw, need
 from modicum.summaries.second_moments import (
     MOST_CUT,
     ONE,

@@ -17,13 +17,13 @@ from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.norm_ball import RadialLaw
 from modicum.privacy.event import BoundedRange, Concentrated, Event
+from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.purses import open_purse
 from modicum.statistics.score_table import Reals
 from modicum.statistics.sensitivities import Sensitivities
 from modicum.statistics.spec import Options
 from modicum.status import OK, Status
-from modicum.steps import Ask, Steps, draw, need
-from modicum.summaries.base import Columns
+from modicum.summaries.base import Ask, Columns
 from modicum.summaries.cells import MOST_COLUMNS
 from modicum.summaries.second_moments import HeldRows
 

@@ -14,6 +14,7 @@ import numpy as np
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import IntervalGrid
 from modicum.privacy.event import Event
+from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.common_frame import common_frame, rows_are_few
 from modicum.statistics.held_columns import HeldColumns
 from modicum.statistics.purse import Purse
@@ -21,8 +22,7 @@ from modicum.statistics.purses import open_purse
 from modicum.statistics.shares import share_of
 from modicum.statistics.vector_rounds import VectorSetting
 from modicum.status import unseen
-from modicum.steps import Ask, Steps, draw, need
-from modicum.summaries.base import Columns, Reduction
+from modicum.summaries.base import Ask, Columns, Reduction
 from modicum.summaries.cells import SpreadCounts, SpreadSummary, cell_numbers
 from modicum.summaries.second_moments import WHOLE, FarCounts, Frame
 

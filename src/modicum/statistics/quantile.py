@@ -21,6 +21,7 @@ from modicum.mechanisms.exponential import OctavePrior
 from modicum.privacy.budget import short_text
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
+from modicum.runtime.steps import Steps, draw, need, need_both
 from modicum.statistics.clipping import Setting, find_centre
 from modicum.statistics.mean_evidence import NoisyTerm
 from modicum.statistics.purse import Purse
@@ -37,7 +38,7 @@ from modicum.statistics.rank_ends import (
 )
 from modicum.statistics.schedule import Schedule, mean_schedule
 from modicum.status import OK, Status, unseen
-from modicum.steps import Ask, Steps, draw, need, need_both
+from modicum.summaries.base import Ask
 from modicum.summaries.order_statistics import RankWindow
 from modicum.summaries.subsample import Records
 

@@ -25,6 +25,7 @@ from modicum.mechanisms.additive import Noise
 from modicum.mechanisms.grids import EVEN
 from modicum.mechanisms.quantile_tree import Node
 from modicum.privacy.event import Event
+from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.bulk import bulk_of
 from modicum.statistics.joint import Together, together
 from modicum.statistics.nest import Plan
@@ -32,7 +33,7 @@ from modicum.statistics.noise_sums import sum_bound
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import open_purse
 from modicum.status import FINE_STEPS, OK, Status, unseen
-from modicum.steps import Ask, Steps, draw, need
+from modicum.summaries.base import Ask
 from modicum.summaries.order_statistics import RankWindow, RankWindows, WindowsSummary
 
 __all__ = ["QuantilesEvidence", "drawn_points", "nested_quantiles"]

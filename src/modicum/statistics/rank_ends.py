@@ -15,8 +15,8 @@ from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import OctavePrior
 from modicum.mechanisms.grids import RadiusGrid
+from modicum.runtime.steps import Steps, draw
 from modicum.statistics.purse import Purse
-from modicum.steps import Steps, draw
 from modicum.summaries.order_statistics import WindowSummary
 
 __all__ = ["ATOM", "COUNT_SHARE", "END_SHARE", "POWER", "SELDOM", "RankPlan", "Ranked", "both_ends"]

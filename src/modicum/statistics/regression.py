@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from modicum.array_release import ArrayAnswer, Axis, Floats, Intervals
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
+from modicum.runtime.steps import Steps
 from modicum.statistics.least_squares import reach
 from modicum.statistics.listed_fit import few_rows, is_little, listed_fit
 from modicum.statistics.moment_bounds import CONDITION, covered
 from modicum.statistics.moments import Moments, OfMoments, noisy_moments
 from modicum.statistics.placed import PlacedColumns, placed_columns
 from modicum.status import Status
-from modicum.steps import Steps
 from modicum.summaries.base import Columns
 
 __all__ = ["Fit", "RegressionEvidence", "fitted", "noisy_regression"]

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Literal
 
 from modicum.mechanisms.grids import RadiusGrid
+from modicum.runtime.steps import Steps, draw
 from modicum.statistics.atom import Home, find_home, home_of, is_filled, look_elsewhere
 from modicum.statistics.clipping import Bounds, Setting, find_bounds, find_centre, reach_from
 from modicum.statistics.remarks import APART, FEW, HEAVY, NO_CENTRE
@@ -23,7 +24,6 @@ from modicum.statistics.schedule import (
     tail_weight,
 )
 from modicum.status import OK, Status
-from modicum.steps import Steps, draw
 from modicum.summaries.subsample import RecordSummary
 from modicum.summaries.tails import TailSummary
 

@@ -19,12 +19,12 @@ import numpy as np
 from modicum.array_release import ArrayAnswer
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
+from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.clipped_mean_vector import mean_about
 from modicum.statistics.purses import ConcentratedPurse, open_purse
 from modicum.statistics.vector_rounds import VectorSetting
 from modicum.statistics.vector_schedule import SUBSTEP
 from modicum.statistics.vector_share import NEAR
-from modicum.steps import Steps, draw, need
 from modicum.summaries.base import Columns, Integers
 from modicum.summaries.vectors import RotatedCounts, RotatedSummary, Rotation, VectorFrame
 

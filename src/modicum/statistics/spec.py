@@ -17,8 +17,8 @@ from modicum.exact.rational import as_fraction
 from modicum.privacy.budget import Budget, Kind
 from modicum.privacy.event import Event
 from modicum.release import Finding, Record, Release
-from modicum.runners.request import Query
-from modicum.steps import Steps
+from modicum.runtime.query import Query
+from modicum.runtime.steps import Steps
 from modicum.summaries.base import Columns
 
 __all__ = [
@@ -127,7 +127,7 @@ class Row(Generic[Chosen, R_co]):
     of_rows : bool
         Whether it reads rows that are vectors; then ``place`` is :class:`Columns`.
     turn : Fraction or None
-        Where a budget of (ε, δ) is spent as ρ, see :class:`~modicum.runners.request.Query`.
+        Where a budget of (ε, δ) is spent as ρ, see :class:`~modicum.runtime.query.Query`.
         ``None``: nowhere.
     """
 

@@ -25,13 +25,14 @@ from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.scores import ThresholdScore
 from modicum.privacy.event import Event, Pure
 from modicum.release import Answer
+from modicum.runtime.steps import Steps, draw, need, need_both
 from modicum.statistics.location_evidence import LocationEvidence
 from modicum.statistics.location_plan import Candidates, cell_edges
 from modicum.statistics.location_value import Bounds, Scene, draw_value
 from modicum.statistics.mean_evidence import NoisyTerm
 from modicum.statistics.purses import open_purse
 from modicum.statistics.statistic import MonotoneStatistic
-from modicum.steps import Ask, Steps, draw, need, need_both
+from modicum.summaries.base import Ask
 from modicum.summaries.cells import Cells
 from modicum.summaries.sums import Count
 from modicum.summaries.tails import Tails

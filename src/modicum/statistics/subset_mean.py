@@ -24,10 +24,11 @@ from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.scores import ThresholdScore
 from modicum.privacy.event import Event, Pure
 from modicum.release import Answer, Interval
+from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.mean_evidence import NoisyTerm
 from modicum.statistics.redrawn import Redrawn, Totals
 from modicum.status import OK, Status, bounds_in_steps, unseen
-from modicum.steps import Ask, Steps, draw, need
+from modicum.summaries.base import Ask
 from modicum.summaries.sums import ClippedSum
 from modicum.summaries.tails import Tails
 

@@ -21,6 +21,7 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.privacy.event import Event
 from modicum.release import Answer
+from modicum.runtime.steps import Steps, draw, need, need_both
 from modicum.statistics.atom import Atom, Home, Way, find_home, home_of, look_elsewhere
 from modicum.statistics.clipping import COLLAPSED, Setting, count_outside
 from modicum.statistics.mean_evidence import NoisyTerm
@@ -39,7 +40,6 @@ from modicum.statistics.schedule import (
 )
 from modicum.statistics.sum_evidence import SumEvidence
 from modicum.status import OK, Status
-from modicum.steps import Steps, draw, need, need_both
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.sums import ClippedSum

@@ -24,13 +24,13 @@ from modicum.mechanisms.grids import RadiusGrid
 from modicum.mechanisms.level_sets import LevelScore
 from modicum.privacy.event import Event
 from modicum.release import Answer
+from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.cut_levels import level_ends_of
 from modicum.statistics.mean_evidence import NoisyTerm
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import open_purse
 from modicum.statistics.trimmed_evidence import TrimmedEvidence
-from modicum.steps import Ask, Steps, draw, need
-from modicum.summaries.base import Integers
+from modicum.summaries.base import Ask, Integers
 from modicum.summaries.order_statistics import Cuts
 
 __all__ = ["LevelPlan", "trimmed_estimate"]

@@ -18,6 +18,7 @@ from fractions import Fraction
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.release import Answer
+from modicum.runtime.steps import Steps, draw, need, need_both
 from modicum.statistics.clipping import Bounds, Setting, count_away, count_outside, rough_mean
 from modicum.statistics.mean_evidence import Counted, NoisyTerm
 from modicum.statistics.purse import Purse
@@ -33,7 +34,6 @@ from modicum.statistics.schedule import (
 )
 from modicum.statistics.search import Place, find_place
 from modicum.statistics.variance_evidence import ConstantEvidence, VarianceEvidence
-from modicum.steps import Steps, draw, need, need_both
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSquares
 from modicum.summaries.tails import TailSummary

@@ -15,6 +15,7 @@ from fractions import Fraction
 
 from modicum.mechanisms.additive import Noise
 from modicum.mechanisms.grids import RadiusGrid
+from modicum.runtime.steps import Steps, draw
 from modicum.statistics.vector_rounds import Located, VectorSetting, beyond, radius_for
 from modicum.statistics.vector_schedule import (
     VectorSchedule,
@@ -24,7 +25,6 @@ from modicum.statistics.vector_schedule import (
     wide_radii,
 )
 from modicum.statistics.vector_share import OUTSIDE
-from modicum.steps import Steps, draw
 
 __all__ = ["Ball", "count_outside", "last_ball"]
 

@@ -15,6 +15,7 @@ import numpy as np
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive, VectorNoise
 from modicum.mechanisms.grids import RadiusGrid
+from modicum.runtime.steps import Steps, draw, need, need_both
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import ConcentratedPurse
 from modicum.statistics.vector_schedule import (
@@ -25,8 +26,7 @@ from modicum.statistics.vector_schedule import (
     wide_radii,
     wide_squares,
 )
-from modicum.steps import Ask, Steps, draw, need, need_both
-from modicum.summaries.base import Columns, Reduction
+from modicum.summaries.base import Ask, Columns, Reduction
 from modicum.summaries.vectors import BOUND, ClippedVectors, NormCounts, NormSummary, VectorFrame
 
 __all__ = [

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from modicum.array_release import ArrayAnswer, Axis
+from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.vector_ball import Ball
 from modicum.statistics.vector_evidence import VectorEvidence
 from modicum.statistics.vector_rounds import VectorSetting
 from modicum.statistics.vector_share import count_share
-from modicum.steps import Steps, draw, need
 from modicum.summaries.base import Columns
 from modicum.summaries.vectors import ClippedVectors, VectorFrame
 

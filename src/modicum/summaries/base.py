@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import ClassVar, NoReturn, Protocol, Self, TypeVar, runtime_checkable
+from typing import ClassVar, Generic, NoReturn, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ __all__ = [
     "LIMB",
     "ROW",
     "Accumulator",
+    "Ask",
     "Columns",
     "Fetchable",
     "Fields",
@@ -38,6 +39,7 @@ __all__ = [
 ]
 
 S_co = TypeVar("S_co", covariant=True)
+S = TypeVar("S")
 Integers = NDArray[np.int64]
 
 
@@ -301,3 +303,21 @@ class Columns:
 
     def __str__(self) -> str:
         return "array" if self.names is None else ", ".join(self.names)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask(Generic[S]):
+    """One reduction of one column (``None``: the rows themselves) on a public lattice.
+
+    If there are ``columns``, it is one of their rows, as vectors, and ``column`` is ``None``.
+    """
+
+    column: str | None
+    lattice: Lattice | None
+    reduction: Reduction[S]
+    columns: Columns | None = None
+
+    @property
+    def place(self) -> str | Columns | None:
+        """What is read: the column, or the columns of vectors."""
+        return self.column if self.columns is None else self.columns

@@ -27,8 +27,7 @@ from modicum.frames.groups import count_keys, reader_of_groups
 from modicum.frames.labels import Coder
 from modicum.frames.persons import check_unit, reader_of
 from modicum.frames.reader import PassingOnce, RemoteSource, Scope, check_asks, named_columns
-from modicum.steps import Ask
-from modicum.summaries.base import Integers, Reduction, Sensitive
+from modicum.summaries.base import Ask, Integers, Reduction, Sensitive
 from modicum.summaries.order_statistics import Cuts, CutsSearch, CutSummary, RankWindow, RankWindows
 from modicum.summaries.sifting import PartWindow, Sifted, WindowSearch
 from modicum.summaries.subsample import (

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.release import Answer
+from modicum.runtime.steps import Steps
 from modicum.statistics.location import location
 from modicum.statistics.location_option import LocationOption
 from modicum.statistics.options import (
@@ -21,7 +22,6 @@ from modicum.statistics.score import Score, expectile_score, power_score
 from modicum.statistics.spec import Row, ranged
 from modicum.statistics.subset_location import subset_location
 from modicum.statistics.trimmed import trimmed_estimate
-from modicum.steps import Steps
 
 __all__ = ["LOCATIONS"]
 

@@ -9,6 +9,7 @@ from modicum.array_release import ArrayRelease
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.release import Answer
+from modicum.runtime.steps import Steps
 from modicum.statistics.extreme import extreme
 from modicum.statistics.options import (
     NoOption,
@@ -18,7 +19,6 @@ from modicum.statistics.options import (
 from modicum.statistics.quantile import rank_quantile
 from modicum.statistics.quantiles import nested_quantiles
 from modicum.statistics.spec import Row, ranged
-from modicum.steps import Steps
 
 __all__ = ["RANKS"]
 

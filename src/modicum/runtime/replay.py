@@ -1,4 +1,4 @@
-"""The runner that replays given outcomes: exact joint log-densities, and what leaked into steps.
+"""Replaying given outcomes: exact joint log-densities, and what leaked into steps.
 
 ``replay`` drives the same generator as a real run, on a small data set, but takes every draw
 from a list and adds up the log probabilities. Comparing two neighbouring data sets gives the
@@ -15,9 +15,9 @@ from modicum.exact.entropy import SYSTEM
 from modicum.mechanisms.base import Law
 from modicum.privacy.event import Event
 from modicum.release import Finding
-from modicum.runners.live import Reader
-from modicum.runners.request import Query
-from modicum.steps import Draw
+from modicum.runtime.query import Query
+from modicum.runtime.run import Reader
+from modicum.runtime.steps import Draw
 
 __all__ = ["Replayed", "Run", "replay"]
 

@@ -13,7 +13,7 @@ from modicum.privacy.accountant import approx_to_zcdp
 from modicum.privacy.budget import Budget, Kind
 from modicum.privacy.event import Approximate, Concentrated, Event, event_of
 from modicum.release import Finding, Record, Release
-from modicum.steps import Steps
+from modicum.runtime.steps import Steps
 from modicum.summaries.base import Columns
 
 __all__ = ["Query"]

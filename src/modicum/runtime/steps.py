@@ -1,7 +1,7 @@
 """The two steps an estimator can take: ask for a reduction of the data, and draw from a law.
 
 An estimator is a generator. It yields :class:`Need` and :class:`Draw` and nothing else, receives
-summaries and outcomes, and returns its answer. It never sees rows or randomness. A runner
+summaries and outcomes, and returns its answer. It never sees rows or randomness. An interpreter
 decides how a step is carried out: on real data, on a given list of outcomes, or on a synthetic
 table.
 """
@@ -10,34 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
-from modicum.exact.lattice import Lattice
 from modicum.mechanisms.base import Law
-from modicum.summaries.base import Columns, Reduction
+from modicum.summaries.base import Ask
 
-__all__ = ["Ask", "Draw", "Need", "Step", "Steps", "draw", "need"]
+__all__ = ["Draw", "Need", "Step", "Steps", "draw", "need"]
 
 T = TypeVar("T")
 S = TypeVar("S")
-
-
-@dataclass(frozen=True, slots=True)
-class Ask(Generic[S]):
-    """One reduction of one column (``None``: the rows themselves) on a public lattice.
-
-    If there are ``columns``, it is one of their rows, as vectors, and ``column`` is ``None``.
-    """
-
-    column: str | None
-    lattice: Lattice | None
-    reduction: Reduction[S]
-    columns: Columns | None = None
-
-    @property
-    def place(self) -> str | Columns | None:
-        """What is read: the column, or the columns of vectors."""
-        return self.column if self.columns is None else self.columns
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,0 @@
-"""Runners: they carry out an estimator's steps on real data, or replay given outcomes."""

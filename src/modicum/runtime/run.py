@@ -1,0 +1,317 @@
+"""Answering queries from data: read, charge, draw, in that order.
+
+Any number of queries run together. Their waiting needs are collected and answered by one pass, then
+all of them are resumed, so together they make no more passes than the slowest alone.
+
+Groups of rows are asked the same queries, in the same passes. Every row is in one group at most,
+and a group's releases depend on its rows only. So all groups together are one product law, and
+cost one row what a single group costs it (parallel composition, docs/proofs/groups.md): there is
+one charge, of one group's price.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Protocol, Self
+
+from modicum.exact.entropy import Entropy
+from modicum.frames.reader import watched
+from modicum.mechanisms.base import Law
+from modicum.privacy.event import Event, check_size
+from modicum.privacy.unit import Unit
+from modicum.release import Entry, Finding, plain
+from modicum.runtime.query import Query
+from modicum.runtime.steps import Draw, Need, Step, Steps
+from modicum.summaries.base import Ask
+from modicum.summaries.subsample import Records
+from modicum.summaries.sums import ClippedSum, ClippedSummary
+
+__all__ = [
+    "GroupedReader",
+    "Party",
+    "Reader",
+    "Walk",
+    "draw_together",
+    "row_prices",
+    "run",
+    "run_groups",
+]
+
+
+@dataclass(slots=True)
+class Walk:
+    """An estimator that has been started and waits at a step, or has its answer.
+
+    Its draws are paid from ``allowance``, the event that was charged for the whole run; a draw
+    that would exceed it is refused before it happens.
+    """
+
+    steps: Steps[Finding[Any]]
+    allowance: Event
+    step: Step | None = None
+    answer: Finding[Any] | None = None
+    journal: list[Entry] = field(default_factory=list)
+    _left: Fraction = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Open the account of its draws."""
+        self._left = self.allowance.cost(self.allowance.kind).amount
+
+    def start(self) -> None:
+        """Run to the first step."""
+        self._resume(None)
+
+    @property
+    def asks(self) -> tuple[Ask[Any], ...]:
+        """What it waits for; nothing if it waits at a draw or is done."""
+        return self.step.asks if isinstance(self.step, Need) else ()
+
+    def supply(self, summaries: tuple[Any, ...]) -> None:
+        """Answer the need it waits at."""
+        self._resume(summaries)
+
+    def draw_all(self, sample: Callable[[Law[Any]], Any]) -> None:
+        """Answer draws until it needs data or is done."""
+        while isinstance(self.step, Draw):
+            self.take(self.step, sample(self.paid(self.step)))
+
+    def paid(self, step: Draw) -> Law[Any]:
+        """Take the price of a draw from the allowance, and return its law."""
+        self._left -= step.law.event.cost(self.allowance.kind).amount
+        if self._left < 0:
+            raise AssertionError("a draw would cost more than was charged for its run")
+        return step.law
+
+    def take(self, step: Draw, outcome: Any) -> None:
+        """Note the outcome of a draw, and go on with it."""
+        law = step.law
+        parameters = {name: plain(value) for name, value in law.public().items()}
+        said = "" if step.words is None else step.words(outcome)
+        self.journal.append(Entry(step.label, law.name, parameters, outcome, said, law.event))
+        self._resume(outcome)
+
+    def _resume(self, reply: Any) -> None:
+        try:
+            self.step = self.steps.send(reply)
+        except StopIteration as stop:
+            self.step, self.answer = None, stop.value
+
+
+def draw_together(walks: Iterable[Walk], entropy: Entropy) -> None:
+    """Answer draws until every walk needs data or is done; laws of a kind are drawn together."""
+    walks = list(walks)
+    while waiting := [(walk, walk.step) for walk in walks if isinstance(walk.step, Draw)]:
+        kinds: dict[tuple[type[Law[Any]], str], list[tuple[Walk, Draw]]] = {}
+        for walk, step in waiting:
+            kinds.setdefault((type(step.law), step.law.name), []).append((walk, step))
+        for (kind, _), those in kinds.items():
+            laws = [walk.paid(step) for walk, step in those]
+            outcomes = kind.sample_many(laws, entropy)
+            for (walk, step), outcome in zip(those, outcomes, strict=True):
+                walk.take(step, outcome)
+
+
+class Party:
+    """Estimators under way on the same rows, and the summaries of these rows so far.
+
+    A later need that a summary can answer costs no pass.
+    """
+
+    __slots__ = ("_asked", "_kept", "walks")
+
+    def __init__(self, walks: Mapping[str, Walk]) -> None:
+        self.walks = dict(walks)
+        self._kept: dict[Ask[Any], Any] = {}
+        self._asked: list[Ask[Any]] = []
+
+    @classmethod
+    def of(cls, requests: Mapping[str, Query[Any]], prices: Mapping[str, Event]) -> Self:
+        """Start requests: each runs to its first step, at its price (see :func:`row_prices`)."""
+        party = cls(
+            {
+                name: Walk(request.begin(prices[name]), prices[name])
+                for name, request in requests.items()
+            }
+        )
+        for walk in party.walks.values():
+            walk.start()
+        return party
+
+    @property
+    def waits(self) -> bool:
+        """Whether one of them has no answer yet."""
+        return any(walk.step is not None for walk in self.walks.values())
+
+    def draw(self, entropy: Entropy) -> None:
+        """Answer draws until every one needs data or is done."""
+        for walk in self.walks.values():
+            walk.draw_all(lambda law: law.sample(entropy))
+
+    def asks(self) -> list[Ask[Any]]:
+        """Return what has to be read for those that wait for data; equal asks once.
+
+        Two runs never share a secret subsample: each gets a handle of its own.
+        """
+        asked = [ask for walk in self._waiting() for ask in walk.asks]
+        shared = {ask: None for ask in asked if not _secret(ask) and self._recall(ask) is None}
+        self._asked = [*shared, *(ask for ask in asked if _secret(ask))]
+        return self._asked
+
+    def supply(self, summaries: Sequence[Any]) -> None:
+        """Hand out the answers to :meth:`asks`, in its order, to those that wait."""
+        answers = list(zip(self._asked, summaries, strict=True))
+        self._kept.update((ask, summary) for ask, summary in answers if not _secret(ask))
+        subsamples = iter([summary for ask, summary in answers if _secret(ask)])
+        for walk in self._waiting():
+            walk.supply(
+                tuple(next(subsamples) if _secret(ask) else self._recall(ask) for ask in walk.asks)
+            )
+        if not self.waits:
+            self._kept = {}
+
+    def _waiting(self) -> Iterable[Walk]:
+        return [walk for walk in self.walks.values() if walk.asks]
+
+    def _recall(self, ask: Ask[Any]) -> Any:
+        if (known := self._kept.get(ask)) is not None:
+            return known
+        if isinstance(ask.reduction, ClippedSum):
+            lo, hi = ask.reduction.lo, ask.reduction.hi
+            for kept, summary in self._kept.items():
+                if (
+                    (kept.column, kept.lattice) == (ask.column, ask.lattice)
+                    and hasattr(summary, "clipped_sum")
+                    and summary.covers(lo, hi)
+                ):
+                    total = summary.clipped_sum(lo, hi)
+                    return self._kept.setdefault(ask, ClippedSummary(summary.count, total))
+        return None
+
+
+def _secret(ask: Ask[Any]) -> bool:
+    return isinstance(ask.reduction, Records)
+
+
+def row_prices(requests: Mapping[str, Query[Any]], unit: Unit) -> dict[str, Event]:
+    """Return what one row pays for each request, so that the unit pays its budget.
+
+    Raises
+    ------
+    InvalidArgument
+        If that is too small for any estimator.
+    """
+    prices = {name: unit.per_row(each.allowance) for name, each in requests.items()}
+    for event in prices.values():
+        check_size(event)
+    return prices
+
+
+class Reader(Protocol):
+    """Answers reductions in one pass over the data."""
+
+    def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
+        """Summaries in the order of the asks."""
+
+
+def run(
+    requests: Mapping[str, Query[Any]],
+    reader: Reader,
+    *,
+    unit: Unit,
+    charge: Callable[[], None],
+    entropy: Entropy,
+) -> dict[str, Walk]:
+    """Answer requests together.
+
+    Parameters
+    ----------
+    requests : mapping of str to Query
+    reader : Reader
+        The only access to the data.
+    unit : Unit
+        Shrinks every request's event to what one row may cost.
+    charge : callable
+        Charges the whole cost of all requests in one transaction. Called once, after the first
+        pass and before the first draw; if it raises, nothing has been drawn.
+    entropy : Entropy
+
+    Returns
+    -------
+    dict of str to Walk
+        Finished walks, each with its answer and journal.
+    """
+    party = Party.of(requests, row_prices(requests, unit))
+    _supply(party, reader, entropy)
+    charge()
+    while party.waits:
+        party.draw(entropy)
+        _supply(party, reader, entropy)
+    return party.walks
+
+
+def _supply(party: Party, reader: Reader, entropy: Entropy) -> None:
+    asks = party.asks()
+    party.supply(reader.read(asks, entropy) if asks else [])
+
+
+_BLOCK = 1024  # groups whose draws are made at once
+
+
+class GroupedReader(Protocol):
+    """Answers reductions of disjoint groups of rows in one pass."""
+
+    def read(self, asks: Sequence[tuple[int, Ask[Any]]], entropy: Entropy) -> list[Any]:
+        """Summaries in the order of the asks, each of the group of that number."""
+
+
+def run_groups(
+    requests: Mapping[str, Query[Any]],
+    groups: int,
+    reader: GroupedReader,
+    *,
+    unit: Unit,
+    charge: Callable[[], None],
+    entropy: Entropy,
+) -> list[dict[str, Walk]]:
+    """Answer requests for every group.
+
+    Parameters
+    ----------
+    requests : mapping of str to Query
+        Asked of each group.
+    groups : int
+        Their number, public. A group may have no rows.
+    reader : GroupedReader
+        The only access to the data. A row must be in one group at most.
+    unit : Unit
+        Shrinks every request's event to what one row may cost; a unit's rows may be in any groups.
+    charge : callable
+        Charges all requests for one group, which pays for all groups. Called once, after the
+        first pass and before the first draw.
+    entropy : Entropy
+
+    Returns
+    -------
+    list of dict of str to Walk
+        Finished walks of each group. There were no more passes than the slowest group needed.
+    """
+    prices = row_prices(requests, unit)
+    parties = [Party.of(requests, prices) for _ in range(groups)]
+    _supply_groups(parties, reader, entropy)
+    charge()
+    while any(party.waits for party in parties):
+        blocks = [parties[start : start + _BLOCK] for start in range(0, groups, _BLOCK)]
+        for block in watched(((len(each), each) for each in blocks), "drawing", "groups"):
+            draw_together((walk for party in block for walk in party.walks.values()), entropy)
+        _supply_groups(parties, reader, entropy)
+    return [party.walks for party in parties]
+
+
+def _supply_groups(parties: Sequence[Party], reader: GroupedReader, entropy: Entropy) -> None:
+    asks = [party.asks() for party in parties]
+    flat = [(group, ask) for group, asked in enumerate(asks) for ask in asked]
+    answers = iter(reader.read(flat, entropy) if flat else [])
+    for party, asked in zip(parties, asks, strict=True):
+        party.supply([next(answers) for _ in asked])
