@@ -13,7 +13,6 @@ from modicum.request.histogram import histogram
 from modicum.request.iqr import iqr
 from modicum.request.location import expectile, huber_location, lp_location
 from modicum.request.mean import mean
-from modicum.request.mean_vector import clipped_mean_vector, mean_vector
 from modicum.request.moments import covariance, linear_regression, pca
 from modicum.request.monotone import monotone
 from modicum.request.quantile import median, quantile
@@ -23,7 +22,9 @@ from modicum.request.trimmed import trimmed_mean, winsorized_mean
 from modicum.request.variance import std, variance
 from modicum.request.vector import vector
 from modicum.runners.request import Query
+from modicum.statistics.clipped_mean_vector import clipped_mean_vector
 from modicum.statistics.count import count
+from modicum.statistics.mean_vector import mean_vector
 
 __all__ = [
     "Query",

@@ -8,12 +8,11 @@ from modicum.array_release import ArrayRelease
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
-from modicum.request.mean_vector import column_names
 from modicum.runners.request import Query
 from modicum.statistics.covariance import ComponentsOption
 from modicum.statistics.options import NoOption
 from modicum.statistics.registry import find_row
-from modicum.statistics.spec import Options
+from modicum.statistics.spec import Options, column_names
 from modicum.summaries.base import Columns
 from modicum.summaries.cells import MOST_COLUMNS
 

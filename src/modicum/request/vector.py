@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from modicum.array_release import ArrayRelease
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
-from modicum.request.mean_vector import column_names
 from modicum.runners.request import Query
 from modicum.statistics.own_vector import OwnVectorOption
 from modicum.statistics.registry import find_row
 from modicum.statistics.sensitivities import Sensitivities
+from modicum.statistics.spec import column_names
 
 __all__ = ["vector"]
 

@@ -31,7 +31,7 @@ from modicum.statistics.subset_mean import SubsetEvidence
 from modicum.statistics.sum_evidence import SumEvidence
 from modicum.statistics.trimmed_evidence import TrimmedEvidence
 from modicum.statistics.variance_evidence import ConstantEvidence, VarianceEvidence
-from modicum.statistics.vector_evidence import VectorEvidence
+from modicum.statistics.vector_sum import VectorEvidence
 from modicum.summaries.second_moments import Frame
 
 __all__ = ["EVIDENCE"]

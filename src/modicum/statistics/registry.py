@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from modicum.statistics.clipped_mean_vector import CLIPPED_MEAN_VECTOR
+from modicum.statistics.mean_vector import MEAN_VECTORS
 from modicum.statistics.rows.distributions import DISTRIBUTIONS
 from modicum.statistics.rows.locations import LOCATIONS
 from modicum.statistics.rows.means import MEANS
@@ -25,6 +27,8 @@ REGISTRY: tuple[Row[Any, Any], ...] = (
     *SPREADS,
     *DISTRIBUTIONS,
     *LOCATIONS,
+    *MEAN_VECTORS,
+    CLIPPED_MEAN_VECTOR,
     *VECTORS,
     *MOMENTS,
 )
