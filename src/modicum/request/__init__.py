@@ -20,11 +20,11 @@ from modicum.request.quantiles import quantiles
 from modicum.request.sum import sum
 from modicum.request.trimmed import trimmed_mean, winsorized_mean
 from modicum.request.variance import std, variance
-from modicum.request.vector import vector
 from modicum.runners.request import Query
 from modicum.statistics.clipped_mean_vector import clipped_mean_vector
 from modicum.statistics.count import count
 from modicum.statistics.mean_vector import mean_vector
+from modicum.statistics.own_vector import vector
 
 __all__ = [
     "Query",

@@ -10,13 +10,13 @@ from typing import Any
 
 from modicum.statistics.clipped_mean_vector import CLIPPED_MEAN_VECTOR
 from modicum.statistics.mean_vector import MEAN_VECTORS
+from modicum.statistics.own_vector import VECTOR
 from modicum.statistics.rows.distributions import DISTRIBUTIONS
 from modicum.statistics.rows.locations import LOCATIONS
 from modicum.statistics.rows.means import MEANS
 from modicum.statistics.rows.moments import MOMENTS
 from modicum.statistics.rows.ranks import RANKS
 from modicum.statistics.rows.spreads import SPREADS
-from modicum.statistics.rows.vectors import VECTORS
 from modicum.statistics.spec import Row, method_of
 
 __all__ = ["REGISTRY", "find_row"]
@@ -29,7 +29,7 @@ REGISTRY: tuple[Row[Any, Any], ...] = (
     *LOCATIONS,
     *MEAN_VECTORS,
     CLIPPED_MEAN_VECTOR,
-    *VECTORS,
+    VECTOR,
     *MOMENTS,
 )
 
