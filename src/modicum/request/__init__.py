@@ -13,7 +13,6 @@ from modicum.request.histogram import histogram
 from modicum.request.iqr import iqr
 from modicum.request.location import expectile, huber_location, lp_location
 from modicum.request.mean import mean
-from modicum.request.moments import covariance, linear_regression, pca
 from modicum.request.monotone import monotone
 from modicum.request.quantile import median, quantile
 from modicum.request.quantiles import quantiles
@@ -23,8 +22,10 @@ from modicum.request.variance import std, variance
 from modicum.runners.request import Query
 from modicum.statistics.clipped_mean_vector import clipped_mean_vector
 from modicum.statistics.count import count
+from modicum.statistics.covariance import covariance, pca
 from modicum.statistics.mean_vector import mean_vector
 from modicum.statistics.own_vector import vector
+from modicum.statistics.regression import linear_regression
 
 __all__ = [
     "Query",

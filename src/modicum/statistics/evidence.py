@@ -10,7 +10,6 @@ from modicum.statistics.clipping import Rough
 from modicum.statistics.count import CountEvidence
 from modicum.statistics.covariance import ComponentsEvidence, CovarianceEvidence
 from modicum.statistics.extreme import ExtremeEvidence
-from modicum.statistics.held_columns import HeldColumns
 from modicum.statistics.histogram import HistogramEvidence
 from modicum.statistics.iqr import RangeEvidence
 from modicum.statistics.listed_fit import ListedFit
@@ -24,6 +23,7 @@ from modicum.statistics.mean_evidence import (
 from modicum.statistics.moments import CutOff, Moments
 from modicum.statistics.outside import Outside
 from modicum.statistics.own_vector import OwnVectorEvidence
+from modicum.statistics.placed import HeldColumns
 from modicum.statistics.quantile import QuantileEvidence
 from modicum.statistics.quantiles import CellCounts, QuantilesEvidence
 from modicum.statistics.regression import RegressionEvidence

@@ -17,8 +17,7 @@ import numpy as np
 
 from modicum.array_release import Floats, Intervals
 from modicum.exact.lattice import Lattice
-from modicum.statistics.held_columns import HeldColumns
-from modicum.statistics.placed import PlacedColumns
+from modicum.statistics.placed import HeldColumns, PlacedColumns
 from modicum.statistics.shares import share_of
 from modicum.steps import Steps, draw, need
 from modicum.summaries.base import Integers

@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from modicum.statistics.clipped_mean_vector import CLIPPED_MEAN_VECTOR
+from modicum.statistics.covariance import COVARIANCE, PCA
 from modicum.statistics.mean_vector import MEAN_VECTORS
 from modicum.statistics.own_vector import VECTOR
+from modicum.statistics.regression import LINEAR_REGRESSION
 from modicum.statistics.rows.distributions import DISTRIBUTIONS
 from modicum.statistics.rows.locations import LOCATIONS
 from modicum.statistics.rows.means import MEANS
-from modicum.statistics.rows.moments import MOMENTS
 from modicum.statistics.rows.ranks import RANKS
 from modicum.statistics.rows.spreads import SPREADS
 from modicum.statistics.spec import Row, method_of
@@ -30,7 +31,9 @@ REGISTRY: tuple[Row[Any, Any], ...] = (
     *MEAN_VECTORS,
     CLIPPED_MEAN_VECTOR,
     VECTOR,
-    *MOMENTS,
+    COVARIANCE,
+    PCA,
+    LINEAR_REGRESSION,
 )
 
 
