@@ -104,13 +104,7 @@ def clipped_mean_vector(
 def noisy_clipped_mean(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayAnswer]:
     """Estimate the mean of every component, with noise on the scale of the rows' norms.
 
-    Parameters
-    ----------
-    columns : Columns
-    lattice : Lattice
-        For all components; norms are measured from the point that is nearest to 0.
-    event : Event
-        Total cost for one row; the draws add up to exactly this.
+    They are measured from the point of the range that is nearest to 0.
     """
     here = VectorSetting(columns, lattice, open_purse(event))
     return (yield from mean_about(here, start_frame(lattice, here.power), SEARCH, near=1))
@@ -168,14 +162,8 @@ _UNITS = 1 << 10  # in a count, where the bound of all counts together is no int
 def shifted_mean_vector(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayAnswer]:
     """Estimate the mean of every component, with noise on the scale of the rows' spread.
 
-    Parameters
-    ----------
-    columns : Columns
-    lattice : Lattice
-        For all components. Its width decides how many questions a median takes, and so how many
-        rows are needed.
-    event : Event
-        Total cost for one row, in zCDP; the draws add up to exactly this.
+    The width of the range decides how many questions a median takes, and so how many rows are
+    needed.
     """
     purse = open_purse(event)
     assert isinstance(purse, ConcentratedPurse)

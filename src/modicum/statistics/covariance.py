@@ -22,6 +22,7 @@ from modicum.statistics.moments import (
     Moments,
     OfMoments,
     covered,
+    exact_values,
     moments_of,
     noise_size,
     noisy_moments,
@@ -201,39 +202,26 @@ class ComponentsOption(Options):
 
 
 def noisy_covariance(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayAnswer]:
-    """Release the covariance matrix of several columns.
-
-    Parameters
-    ----------
-    columns : Columns
-    lattice : Lattice
-    event : Event
-        Total cost for one row; the draws add up to exactly this.
-    """
+    """Release the covariance matrix of several columns."""
     placed = yield from placed_columns(columns, lattice, event, goal=False)
     moments = yield from noisy_moments(placed, goal=False)
     evidence = CovarianceEvidence(moments)
-    values = tuple(Fraction(float(each)) for each in evidence.matrix.ravel())
     axes = (Axis.of(column=moments.labels), Axis.of(other=moments.labels))
-    return ArrayAnswer(values, axes, evidence, _status(moments))
+    return ArrayAnswer(exact_values(evidence.matrix), axes, evidence, _status(moments))
 
 
 def noisy_components(
     columns: Columns, lattice: Lattice, event: Event, *, components: int
 ) -> Steps[ArrayAnswer]:
-    """Release leading principal components; parameters as for :func:`noisy_covariance`.
-
-    There are no more components than columns.
-    """
+    """Release leading principal components, no more than there are columns."""
     placed = yield from placed_columns(columns, lattice, event, goal=False, common=True)
     moments = yield from noisy_moments(placed, goal=False)
     evidence = ComponentsEvidence(moments, min(components, len(moments.labels)))
-    values = tuple(Fraction(float(each)) for each in evidence.directions.ravel())
     axes = (
         Axis.of(component=tuple(float(k + 1) for k in range(evidence.components))),
         Axis.of(column=moments.labels),
     )
-    return ArrayAnswer(values, axes, evidence, evidence.status)
+    return ArrayAnswer(exact_values(evidence.directions), axes, evidence, evidence.status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,18 +247,8 @@ class CovarianceEvidence(OfMoments):
         np.fill_diagonal(low, np.maximum(np.diag(low), 0.0))
         return Intervals(low.ravel(), high.ravel())
 
-    @property
-    def condition(self) -> str:
-        """What the default interval assumes."""
-        return CONDITION
-
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         return f"interval() is for the covariances of the rows: {covered(tail)}"
-
-    def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
-        return self.moments.summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,11 +387,9 @@ class ComponentsEvidence(OfMoments):
 
     @property
     def condition(self) -> str:
-        """What the default interval assumes."""
         return f"up to the sign of a component, {CONDITION}"
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         return (
             "interval() is for the components of the covariance of the rows, each up to its sign, "
             "by the angle that the gap of the variances allows; where it allows none, only "
@@ -422,7 +398,6 @@ class ComponentsEvidence(OfMoments):
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {
             **self.moments.summary,
             "explained_variance": self.explained_variance.tolist(),

@@ -117,16 +117,7 @@ def mean_vector(
 
 
 def adaptive_mean_vector(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayAnswer]:
-    """Estimate the mean of every component.
-
-    Parameters
-    ----------
-    columns : Columns
-    lattice : Lattice
-        For all components.
-    event : Event
-        Total cost for one row; the draws add up to exactly this.
-    """
+    """Estimate the mean of every component."""
     here = VectorSetting(columns, lattice, open_purse(event))
     norms = yield from first_norms(here)
 

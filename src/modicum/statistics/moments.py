@@ -61,6 +61,7 @@ __all__ = [
     "OfMoments",
     "Touched",
     "covered",
+    "exact_values",
     "moments_of",
     "noise_size",
     "noisy_moments",
@@ -224,7 +225,7 @@ class Moments:
 
 
 class OfMoments:
-    """What evidence that holds moments may warn of, see :func:`~modicum.status.judged`."""
+    """Base of evidence that holds moments, with what it may warn of (:mod:`modicum.status`)."""
 
     __slots__ = ()
     moments: Moments
@@ -246,6 +247,13 @@ class OfMoments:
         units = self.moments.units[self.moments.seen(1.0)] / self.moments.lattice.step
         return tuple(units.tolist())
 
+    @property
+    def condition(self) -> str:
+        return CONDITION
+
+    def to_dict(self) -> dict[str, object]:
+        return self.moments.summary
+
 
 def moments_of(
     row: Row[Chosen, ArrayRelease],
@@ -264,6 +272,11 @@ def moments_of(
     if columns.names is not None and len(columns.names) > MOST_COLUMNS:
         raise InvalidArgument(f"at most {MOST_COLUMNS} columns together, got {len(columns.names)}")
     return row.request(columns, lattice, price, options)
+
+
+def exact_values(numbers: Floats) -> tuple[Fraction, ...]:
+    """Return the components in C order."""
+    return tuple(Fraction(each) for each in numbers.ravel().tolist())
 
 
 def noisy_moments(placed: PlacedColumns, *, goal: bool) -> Steps[Moments]:

@@ -474,35 +474,22 @@ class OwnVectorEvidence:
 
     @property
     def condition(self) -> str:
-        """What the default intervals assume."""
         return ""
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the intervals cover."""
         return (
             "interval() knows only the range of the values: the size of the noise depends on the "
             "data and is not released. On public data of the same kind theory.radial_error has it."
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {"levels": self.levels, "norm": self.norm}
 
 
 def own_vector(
     columns: Columns, lattice: Lattice, event: Event, statistic: Sensitivities
 ) -> Steps[ArrayAnswer]:
-    """Release a vector statistic.
-
-    Parameters
-    ----------
-    columns : Columns
-    lattice : Lattice
-        The public range of every column.
-    event : Event
-        What the draw costs one row.
-    statistic : Sensitivities
-    """
+    """Release a vector statistic in one draw."""
     size = open_purse(event).range_for(None)
     stated = event if isinstance(event, Concentrated) else BoundedRange(size)
     answers = statistic.answers(lattice)

@@ -2,7 +2,7 @@
 
 Where rows are too few for an interval in each column, one centre and one half-width serve all
 columns: a row has a value in every column, so that intervals divide a budget by the number of
-columns; of norms it has one. Those steps are of a mean vector.
+columns; of norms it has one [W2'']. Those steps are those of a mean vector.
 
 Labels are those of docs/proofs/moments.md.
 """
@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from statistics import NormalDist
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +34,8 @@ from modicum.statistics.vector_rounds import (
 )
 from modicum.statistics.vector_schedule import SUBSTEP, VectorSchedule, wide_radii
 from modicum.status import OK, Status, unseen
-from modicum.steps import Ask, Steps, draw, need
-from modicum.summaries.base import Columns, Reduction
+from modicum.steps import Steps, draw, need
+from modicum.summaries.base import Columns
 from modicum.summaries.cells import SpreadCounts, SpreadSummary, cell_numbers
 from modicum.summaries.second_moments import WHOLE, FarCounts, Frame, Norm
 from modicum.summaries.vectors import NormSummary
@@ -45,14 +44,12 @@ __all__ = [
     "COUNTED",
     "HeldColumns",
     "PlacedColumns",
-    "column_labels",
     "common_frame",
     "noise_quantile",
     "placed_columns",
     "rows_are_few",
 ]
 
-S = TypeVar("S")
 Interval = tuple[int, int]
 
 COUNTED, _INTERVALS = Fraction(3, 100), Fraction(2, 5)
@@ -68,14 +65,11 @@ _DOUBT, _SLOPE, _FIRST, _SURE = (-2, 10), 1.25, 15.6, 7
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedColumns:
+class PlacedColumns(VectorSetting):
     """Columns whose place and scale are released.
 
     Attributes
     ----------
-    columns : Columns
-    lattice : Lattice
-    purse : Purse
     labels : tuple of str
         Of the columns.
     count : int
@@ -91,9 +85,6 @@ class PlacedColumns:
         Whether all columns have one half-width, that of rows and not their own.
     """
 
-    columns: Columns
-    lattice: Lattice
-    purse: Purse
     labels: tuple[str, ...]
     count: int
     frame: Frame
@@ -107,10 +98,6 @@ class PlacedColumns:
         """Number of columns."""
         return len(self.labels)
 
-    def ask(self, reduction: Reduction[S]) -> Ask[S]:
-        """Ask for a reduction of the rows."""
-        return Ask(None, self.lattice, reduction, self.columns)
-
 
 def placed_columns(
     columns: Columns, lattice: Lattice, event: Event, *, goal: bool, common: bool = False
@@ -123,52 +110,36 @@ def placed_columns(
     ----------
     columns : Columns
     lattice : Lattice
-        The public range of every column.
     event : Event
-        Total cost for one row, of everything that follows too.
+        What one row may cost, with everything that follows.
     goal : bool
         Whether the last column is to be explained by the others: its interval costs twice as much.
     common : bool
         Whether one centre and half-width for all columns will do if rows are few.
     """
     purse = open_purse(event)
-    spread = yield from need(Ask(None, lattice, SpreadCounts(), columns))
+    here = VectorSetting(columns, lattice, purse)
+    spread = yield from need(here.ask(SpreadCounts()))
     width = spread.width
-    labels = column_labels(columns, width)
+    labels = columns.names or tuple(f"column {place}" for place in range(width))
     counting = purse.noisy((spread.count,), sensitivity=1, share=COUNTED)  # [W1]
     (counted,) = yield from draw("count", counting)
     rows, none_seen = max(counted, 1), unseen(counted, counting.noise[0].tail_bound(0.02))
 
     if common and rows_are_few(purse, rows, width):
-        setting = VectorSetting(columns, lattice, purse)
-        frame = yield from common_frame(setting, rows, width)  # [W2'']
+        frame = yield from common_frame(here, rows, width)  # [W2'']
         found = _Found(frame, (False,) * width, sure=True, saved=Fraction(0), common=True)
     else:
         found = yield from _Columns(purse, spread, lattice, labels, rows).found(goal=goal)
 
-    counts = yield from need(Ask(None, lattice, FarCounts(found.frame), columns))
+    counts = yield from need(here.ask(FarCounts(found.frame)))
     share = _FAR if float(purse.scale) * rows >= _TELLING else _LITTLE
     counting = purse.noisy(counts.counts.tolist(), sensitivity=WHOLE, share=share)  # [W2']
     far = yield from draw("rows far from the interval of each column", counting)
     deviation = math.sqrt(counting.noise[0].variance) / WHOLE
     held = HeldColumns(found.lost, found.sure, far, deviation, purse.norm, rows)
-    return PlacedColumns(
-        columns,
-        lattice,
-        purse,
-        labels,
-        rows,
-        found.frame,
-        held,
-        found.saved,
-        none_seen,
-        found.common,
-    )
-
-
-def column_labels(columns: Columns, width: int) -> tuple[str, ...]:
-    """Names of the columns, or their numbers."""
-    return columns.names or tuple(f"column {place}" for place in range(width))
+    public = found.frame, held, found.saved, none_seen, found.common
+    return PlacedColumns(columns, lattice, purse, labels, rows, *public)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,10 +224,8 @@ def _frame(intervals: Iterable[Interval | None], grid: IntervalGrid) -> Frame:
 _FEW = 14.0  # ε n for each column, below which products of all columns are mostly noise
 _OCTAVES = 3
 _HEARD, _MOST_OCTAVES = 30.0, Fraction(1, 20)  # η n of the first draw, and its share at most
-_MOST_STEP, _MOST_LOCATING = (
-    0.08,
-    Fraction(7, 20),
-)  # shares of a step, and of the count and all steps
+_MOST_STEP = 0.08  # share of a step of the centre
+_MOST_LOCATING = Fraction(7, 20)  # share of the count and of all steps
 _PART = 4  # half-widths in a radius
 
 

@@ -27,11 +27,11 @@ from modicum.runners.request import Query
 from modicum.statistics.listed_fit import few_rows, is_little, listed_fit
 from modicum.statistics.moments import (
     CHANCE_COUNTED,
-    CONDITION,
     Moments,
     OfMoments,
     Touched,
     covered,
+    exact_values,
     moments_of,
     noisy_moments,
     touched,
@@ -147,30 +147,24 @@ class Fit:
     """
 
     slopes: Floats
-    kept: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    kept: NDArray[np.bool_]
     penalty: float
 
 
 def noisy_regression(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayAnswer]:
-    """Regress the last column on the others.
-
-    Parameters
-    ----------
-    columns : Columns
-    lattice : Lattice
-    event : Event
-        Total cost for one row; the draws add up to exactly this.
-    """
+    """Regress the last column on the others."""
     placed = yield from placed_columns(columns, lattice, event, goal=True)
     axis = Axis.of(term=("intercept", *placed.labels[:-1]))
     if few_rows(placed):
         status = LITTLE if is_little(placed) else _status(placed, ~placed.held.lost)
         listed = yield from listed_fit(placed)
-        return ArrayAnswer(_exact(listed.coefficients), (axis,), listed, status, "listed fits")
+        return ArrayAnswer(
+            exact_values(listed.coefficients), (axis,), listed, status, "listed fits"
+        )
     moments = yield from noisy_moments(placed, goal=True)
     evidence = RegressionEvidence(moments)
     status = _status(placed, moments.seen(SEEN))
-    return ArrayAnswer(_exact(evidence.coefficients), (axis,), evidence, status)
+    return ArrayAnswer(exact_values(evidence.coefficients), (axis,), evidence, status)
 
 
 def _status(placed: PlacedColumns, used: NDArray[np.bool_]) -> Status:
@@ -182,10 +176,6 @@ def _status(placed: PlacedColumns, used: NDArray[np.bool_]) -> Status:
         return GOAL
     status = held.status(placed.labels[:-1], used[:-1], "slope 0", NOTHING)
     return HEAVY if status.ok and held.unbounded[-1] else status
-
-
-def _exact(coefficients: Floats) -> tuple[Fraction, ...]:
-    return tuple(Fraction(float(each)) for each in coefficients)
 
 
 def fitted(moments: Moments) -> Fit:
@@ -241,13 +231,7 @@ class RegressionEvidence(OfMoments):
         low, high = middle - width, middle + width
         return Intervals(np.minimum(low, center), np.maximum(high, center))
 
-    @property
-    def condition(self) -> str:
-        """What the default interval assumes."""
-        return CONDITION
-
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         return (
             "interval() is for the coefficients of least squares, without a penalty, of the rows "
             "on the columns that were kept; and, if rows are independent, of the line they come "
@@ -256,7 +240,6 @@ class RegressionEvidence(OfMoments):
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         moments = self.moments
         return {
             **moments.summary,

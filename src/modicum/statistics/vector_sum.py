@@ -133,15 +133,8 @@ def last_sum(
 ) -> Steps[VectorEvidence]:
     """Spend all that is left on the sum of rows clipped to a radius [M5], and their number [M6].
 
-    Parameters
-    ----------
-    here : VectorSetting
-    frame : VectorFrame
-    ball : Ball
-    width : int
-        Number of components.
-    near : int
-        As for :func:`~modicum.statistics.vector_schedule.count_share`.
+    ``width`` is the number of components, ``near`` as for
+    :func:`~modicum.statistics.vector_schedule.count_share`.
     """
     purse, asked = here.purse, ClippedVectors(frame, ball.radius)
     summary = yield from need(here.ask(asked))
@@ -329,11 +322,9 @@ class VectorEvidence:
 
     @property
     def condition(self) -> str:
-        """What the default intervals assume."""
         return "assume that rows outside the ball are not far outside (tail=3)"
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the intervals cover."""
         cover = (
             "the intervals cover the noise of all components and of the number of rows at once, "
         )
@@ -346,7 +337,6 @@ class VectorEvidence:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         step = self.lattice.step
         return {
             "centre": [self.lattice.value(each) for each in self.centre],
