@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.grids import IntervalGrid, RadiusGrid
+from modicum.mechanisms.grids import IntervalGrid
 from modicum.privacy.event import Event
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import open_purse
@@ -269,8 +269,8 @@ def _octaves(here: VectorSetting, norms: NormSummary, rows: int) -> Steps[int]:
     longest = start_frame(here.lattice, here.power).longest(here.lattice, norms.width)
     wide = wide_radii(here.lattice, here.power).radii
     powers = tuple(each for each in wide if each & (each - 1) == 0 and each < 2 * longest)
-    grid = RadiusGrid(powers, tuple(range(len(powers))))
-    outside = np.array(beyond(here, norms, grid), dtype=np.int64)
+    counted = beyond(here, norms)
+    outside = np.array([counted[radius] for radius in powers], dtype=np.int64)
     # Rows at the very place that norms are measured from, as rows of zeros are, are in none.
     losses = outside[_OCTAVES:] + norms.count - outside[:-_OCTAVES]
     share = min(share_of(here.purse, _HEARD / rows), _MOST_OCTAVES)

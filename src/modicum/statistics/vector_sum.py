@@ -75,23 +75,17 @@ def last_ball(here: VectorSetting, schedule: VectorSchedule, found: Located) -> 
     """Draw the radius of the last sum near one that is known; if that fails, beyond it."""
     share = schedule.constants.last_radius
     grid = fine_radii(found.radius, here.lattice, here.power)
-    outside = beyond(here, found.norms, grid)
+    outside = beyond(here, found.norms)
     target = schedule.last_target(1 - here.spent - share - OUTSIDE[here.power])
-    place = yield from radius_for(
-        here,
-        outside,
-        grid,
-        target=target,
-        tilt=schedule.fine_tilt,
-        share=share,
-        label="last radius",
+    tilt = schedule.fine_tilt
+    radius = yield from radius_for(
+        here, outside, grid, target=target, tilt=tilt, share=share, label="last radius"
     )
-    rows, noise = yield from count_outside(here, outside[place], OUTSIDE[here.power])
+    rows, noise = yield from count_outside(here, outside[radius], OUTSIDE[here.power])
     most = schedule.most_outside(target, math.sqrt(noise.variance))
     if rows <= most:
-        seen = found.noise <= schedule.seen * grid.radii[place]
-        return Ball(grid.radii[place], rows, noise, most, seen)
-    return (yield from _wider_ball(here, schedule, found, grid.radii[place], target))
+        return Ball(radius, rows, noise, most, found.noise <= schedule.seen * radius)
+    return (yield from _wider_ball(here, schedule, found, radius, target))
 
 
 def _wider_ball(
@@ -102,28 +96,24 @@ def _wider_ball(
     They may be anywhere in the range: a first draw has a weak prior over all octaves beyond, and
     may be far too large; a second one looks for a better one below.
     """
-    again = schedule.constants.again
+    again, outside = schedule.constants.again, beyond(here, found.norms)
 
     def searched(grid: RadiusGrid, per_octave: int, share: Fraction, label: str) -> Steps[int]:
         octaves = math.log2(grid.radii[-1] / grid.radii[0])
-        place = yield from radius_for(
-            here,
-            beyond(here, found.norms, grid),
-            grid,
-            target=target,
-            tilt=schedule.again_tilt(octaves, per_octave),
-            share=share,
-            label=label,
+        tilt = schedule.again_tilt(octaves, per_octave)
+        return (
+            yield from radius_for(
+                here, outside, grid, target=target, tilt=tilt, share=share, label=label
+            )
         )
-        return grid.radii[place]
 
     whole = found.frame.longest(here.lattice, found.norms.width)
     grid = part_of(wide_radii(here.lattice, here.power), least, whole)
     wide = yield from searched(grid, 4, again.wide, "wider radius")
     grid = again_radii(least, wide, here.lattice, here.power)
     radius = yield from searched(grid, 16, again.fine, "last radius again")
-    (outside,) = beyond(here, found.norms, RadiusGrid((radius,), (0,)))
-    rows, noise = yield from count_outside(here, outside, again.outside, "rows outside again")
+    counted = outside[radius]
+    rows, noise = yield from count_outside(here, counted, again.outside, "rows outside again")
     most = schedule.most_again(target, math.sqrt(noise.variance))
     return Ball(radius, rows, noise, most, found.noise <= schedule.seen * radius)
 
