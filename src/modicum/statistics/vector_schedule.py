@@ -266,13 +266,16 @@ class VectorSchedule:
         this one weighs at most 0.63 of the rows, and no more than a number of them that does not
         grow with the table.
         """
-        pull = min(0.63 * self._pull(self.radius), _WAY_NATS)
-        return self._tilt(max(pull / (_OCTAVES * math.log(2)), 1 / 16), 4)
+        return self._tilt(max(self._way_pull / (_OCTAVES * math.log(2)), 1 / 16), 4)
 
     def part_tilt(self, octaves: float) -> Fraction:
         """The same where a radius is looked for in some octaves."""
-        pull = min(0.63 * self._pull(self.radius), _WAY_NATS)
-        return self._tilt(min(pull / (max(octaves, 1.0) * math.log(2)), _LAST_TILT), 4)
+        power = self._way_pull / (max(octaves, 1.0) * math.log(2))
+        return self._tilt(min(power, _LAST_TILT), 4)
+
+    @property
+    def _way_pull(self) -> float:
+        return min(0.63 * self._pull(self.radius), _WAY_NATS)
 
     @property
     def fine_tilt(self) -> Fraction:
