@@ -78,8 +78,8 @@ if TYPE_CHECKING:
     from modicum.release import Interval, Release
     from modicum.request import Query
     from modicum.statistics.boundaries import Boundaries
+    from modicum.statistics.own_vector import Sensitivities
     from modicum.statistics.score import Score
-    from modicum.statistics.sensitivities import Sensitivities
 
 __all__ = [
     "AccessDenied",
@@ -175,7 +175,7 @@ _HOMES = {
     "modicum.grouped": {"GroupedRelease"},
     "modicum.statistics.boundaries": {"Boundaries"},
     "modicum.statistics.score": {"Score"},
-    "modicum.statistics.sensitivities": {"Sensitivities"},
+    "modicum.statistics.own_vector": {"Sensitivities"},
     # Not in __all__: they need the extra, and `from modicum import *` does not.
     "modicum.interop.sklearn": {"LinearRegression", "PCA", "RobustScaler", "StandardScaler"},
     "modicum.one_shot": {

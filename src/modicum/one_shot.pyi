@@ -8,8 +8,8 @@ from modicum.privacy.budget import Budget, Number
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit
 from modicum.release import Release
+from modicum.statistics.own_vector import Sensitivities
 from modicum.statistics.schedule import Clusters
-from modicum.statistics.sensitivities import Sensitivities
 from modicum.statistics.statistic import MonotoneStatistic
 
 def mean(

@@ -7,8 +7,8 @@ from modicum.array_release import ArrayRelease
 from modicum.grouped import GroupedRelease
 from modicum.privacy.budget import Budget, Number
 from modicum.release import Release
+from modicum.statistics.own_vector import Sensitivities
 from modicum.statistics.schedule import Clusters
-from modicum.statistics.sensitivities import Sensitivities
 from modicum.statistics.statistic import MonotoneStatistic
 
 ONE_NUMBER: str

@@ -16,12 +16,12 @@ from modicum.mechanisms.selection import RadiusDraw
 from modicum.privacy.event import BoundedRange, Pure
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
-from modicum.statistics import shifted_mean_vector, vector_ball, vector_sum
+from modicum.statistics import clipped_mean_vector, vector_sum
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import ConcentratedPurse
-from modicum.statistics.vector_evidence import VectorEvidence
 from modicum.statistics.vector_rounds import VectorSetting
 from modicum.statistics.vector_schedule import VectorSchedule
+from modicum.statistics.vector_sum import VectorEvidence
 from modicum.summaries.vectors import BOUND, FrameView
 
 Point = tuple[float, ...]
@@ -146,7 +146,7 @@ def test_a_second_search_with_too_little_noise_breaks_the_claim(price, monkeypat
 
 def test_looking_again_by_the_true_number_of_rows_outside_is_found(monkeypatch) -> None:
     counted: list[int] = []
-    counts, most = vector_ball.count_outside, VectorSchedule.most_outside
+    counts, most = vector_sum.count_outside, VectorSchedule.most_outside
 
     def remembered(here, outside, share, label="rows outside"):
         counted[:] = [outside]
@@ -155,7 +155,7 @@ def test_looking_again_by_the_true_number_of_rows_outside_is_found(monkeypatch) 
     def by_truth(self, target, noise):
         return most(self, target, noise) if counted[0] == 0 else -(10**9)
 
-    monkeypatch.setattr(vector_ball, "count_outside", remembered)
+    monkeypatch.setattr(vector_sum, "count_outside", remembered)
     monkeypatch.setattr(VectorSchedule, "most_outside", by_truth)
     request = ask.mean_vector(**NARROW, rho="0.5")
     values = {"count": ((600,),), "last radius": ((0,),), "rows outside": ((0,),)}
@@ -189,7 +189,7 @@ def test_the_shifted_mean_keeps_its_claim_for_every_order(points) -> None:
 
 def test_medians_of_padded_rows_that_pay_for_the_others_only_break_the_claim(monkeypatch) -> None:
     """Four coordinates of three components, each at ρ / (4 · 3)."""
-    monkeypatch.setattr(shifted_mean_vector, "_bound", lambda padded: (1024, 1774))
+    monkeypatch.setattr(clipped_mean_vector, "_bound", lambda padded: (1024, 1774))
     report = audit.check(ask.mean_vector(**SHIFTED), vectors(NEAR[:1], 2), widths=(1,))
     assert not report.passed
     assert max(step.used for step in report.steps) > 1.3

@@ -10,7 +10,7 @@ import modicum as mo
 from modicum import plan
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.event import Concentrated, Pure
-from modicum.statistics.common_frame import rows_are_few
+from modicum.statistics.placed import rows_are_few
 from modicum.statistics.purses import open_purse
 
 WITHIN = (-1e6, 1e6)

@@ -5,7 +5,7 @@ import pytest
 
 import modicum as mo
 from modicum.exact.entropy import SeededEntropy
-from modicum.statistics.held_columns import HeldColumns
+from modicum.statistics.placed import HeldColumns
 from modicum.status import Status
 from modicum.summaries.second_moments import WHOLE
 

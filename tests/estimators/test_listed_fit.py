@@ -9,9 +9,8 @@ import modicum as mo
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Concentrated, Event, Pure
-from modicum.statistics.held_columns import HeldColumns
 from modicum.statistics.listed_fit import listed_fit
-from modicum.statistics.placed import PlacedColumns
+from modicum.statistics.placed import HeldColumns, PlacedColumns
 from modicum.statistics.purses import open_purse
 from modicum.summaries.base import Columns
 from modicum.summaries.second_moments import Frame

@@ -10,9 +10,9 @@ import pytest
 import modicum as mo
 from modicum.exact.entropy import SeededEntropy
 from modicum.statistics.covariance import ComponentsEvidence
-from modicum.statistics.least_squares import moved
-from modicum.statistics.moment_bounds import noise_size
-from modicum.statistics.noise_quantile import noise_quantile
+from modicum.statistics.moments import noise_size
+from modicum.statistics.placed import noise_quantile
+from modicum.statistics.regression import moved
 
 WITHIN = (-1e6, 1e6)
 RNG = np.random.default_rng(9)

@@ -9,7 +9,7 @@ import modicum as mo
 from modicum import request as ask
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
-from modicum.statistics.least_squares import Equations
+from modicum.statistics.regression import Equations
 
 WITHIN = (-1e6, 1e6)
 RNG = np.random.default_rng(6)

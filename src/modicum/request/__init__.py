@@ -3,27 +3,36 @@
 ``curator.together(income=modicum.request.mean("income", ...), ...)`` answers several in the
 passes of the slowest one. The functions :func:`modicum.mean`, ``sum``, ``count``, ``quantile``,
 ``median`` and so on, and the methods of :class:`modicum.Curator`, take the same arguments.
+
+A question is a part of the chapter of its statistic, which is imported when it is first asked for.
 """
 
 from __future__ import annotations
 
-from modicum.request.cdf import cdf
-from modicum.request.extreme import maximum, minimum
-from modicum.request.histogram import histogram
-from modicum.request.iqr import iqr
-from modicum.request.location import expectile, huber_location, lp_location
-from modicum.request.mean import mean
-from modicum.request.mean_vector import clipped_mean_vector, mean_vector
-from modicum.request.moments import covariance, linear_regression, pca
-from modicum.request.monotone import monotone
-from modicum.request.quantile import median, quantile
-from modicum.request.quantiles import quantiles
-from modicum.request.sum import sum
-from modicum.request.trimmed import trimmed_mean, winsorized_mean
-from modicum.request.variance import std, variance
-from modicum.request.vector import vector
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from modicum.runtime.query import Query
-from modicum.statistics.count import count
+
+if TYPE_CHECKING:
+    from modicum.request.cdf import cdf
+    from modicum.request.extreme import maximum, minimum
+    from modicum.request.histogram import histogram
+    from modicum.request.iqr import iqr
+    from modicum.request.location import expectile, huber_location, lp_location
+    from modicum.request.mean import mean
+    from modicum.request.monotone import monotone
+    from modicum.request.quantile import median, quantile
+    from modicum.request.quantiles import quantiles
+    from modicum.request.sum import sum
+    from modicum.request.trimmed import trimmed_mean, winsorized_mean
+    from modicum.request.variance import std, variance
+    from modicum.statistics.clipped_mean_vector import clipped_mean_vector
+    from modicum.statistics.count import count
+    from modicum.statistics.covariance import covariance, pca
+    from modicum.statistics.mean_vector import mean_vector
+    from modicum.statistics.own_vector import vector
+    from modicum.statistics.regression import linear_regression
 
 __all__ = [
     "Query",
@@ -53,3 +62,36 @@ __all__ = [
     "vector",
     "winsorized_mean",
 ]
+
+_HOMES = {
+    "modicum.request.cdf": {"cdf"},
+    "modicum.request.extreme": {"maximum", "minimum"},
+    "modicum.request.histogram": {"histogram"},
+    "modicum.request.iqr": {"iqr"},
+    "modicum.request.location": {"expectile", "huber_location", "lp_location"},
+    "modicum.request.mean": {"mean"},
+    "modicum.request.monotone": {"monotone"},
+    "modicum.request.quantile": {"median", "quantile"},
+    "modicum.request.quantiles": {"quantiles"},
+    "modicum.request.sum": {"sum"},
+    "modicum.request.trimmed": {"trimmed_mean", "winsorized_mean"},
+    "modicum.request.variance": {"std", "variance"},
+    "modicum.statistics.clipped_mean_vector": {"clipped_mean_vector"},
+    "modicum.statistics.count": {"count"},
+    "modicum.statistics.covariance": {"covariance", "pca"},
+    "modicum.statistics.mean_vector": {"mean_vector"},
+    "modicum.statistics.own_vector": {"vector"},
+    "modicum.statistics.regression": {"linear_regression"},
+}
+
+
+def __getattr__(name: str) -> object:
+    for module, names in _HOMES.items():
+        if name in names:
+            question = globals()[name] = getattr(import_module(module), name)
+            return question
+    raise AttributeError(f"module 'modicum.request' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

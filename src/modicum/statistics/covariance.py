@@ -3,37 +3,45 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.array_release import ArrayAnswer, Axis, Floats, Intervals
+from modicum.array_release import ArrayAnswer, ArrayRelease, Axis, Floats, Intervals
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
+from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
+from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps
-from modicum.statistics.moment_bounds import (
+from modicum.statistics.moments import (
+    CHANCE_COUNTED,
     CONDITION,
-    COUNTED,
+    Moments,
+    OfMoments,
     covered,
+    exact_values,
+    moments_of,
     noise_size,
+    noisy_moments,
     touched,
 )
-from modicum.statistics.moments import Moments, OfMoments, noisy_moments
-from modicum.statistics.noise_quantile import noise_quantile
-from modicum.statistics.placed import placed_columns
-from modicum.statistics.spec import Options
+from modicum.statistics.placed import noise_quantile, placed_columns
+from modicum.statistics.spec import NoOption, Options, Row, column_names, ranged
 from modicum.status import OK, Status
 from modicum.summaries.base import Columns
 
 __all__ = [
+    "COVARIANCE",
+    "PCA",
     "ComponentsEvidence",
     "ComponentsOption",
     "CovarianceEvidence",
-    "noisy_components",
-    "noisy_covariance",
+    "covariance",
+    "pca",
 ]
 
 SEEN = 3.0  # a column counts if its spread exceeds its noise so many times
@@ -49,6 +57,125 @@ FAINT = Status(
     "last component",
 )
 EACH = Status("partial", "the spread of each column by itself is lost in the noise")
+
+
+_MOST = 1e150
+
+
+def covariance(
+    columns: Sequence[str] | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+) -> Query[ArrayRelease]:
+    """Ask for the covariance matrix of several columns, with no bounds to guess.
+
+    It divides by n, as ``numpy.cov(..., bias=True)`` does.
+
+    Parameters
+    ----------
+    columns : list of str, optional
+        Names of numeric columns of a table, at most 500. Leave it out for an array of shape
+        (n, d), or an Arrow array of lists of one size.
+    within : (float, float)
+        A public range that surely holds every value of every column, such as ``(-1e6, 1e6)``. It
+        need not be tight, and columns may differ in scale and in place.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.request.mean`. With more than about 15 columns, ρ has
+        the smaller noise; a price of (ε, δ) is spent as the better one of ε and ρ, see
+        :func:`modicum.request.mean_vector`.
+    step : float, optional
+        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+
+    Returns
+    -------
+    Query
+        Guarantee when answered: ε-DP, ρ-zCDP or (ε, δ)-DP for add-remove neighbours, that is one
+        privacy unit more or less. The number of rows is private too.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.request.mean`; names that are not different or no text; a range
+        beyond ±1e150, whose square is too large for a number.
+
+    Notes
+    -----
+    A row with a missing value (null, NaN) in any column is dropped. Errors never depend on values.
+    An interval is drawn for each column, in which most of it lies; a value further than twice its
+    half-width from its middle counts as that far, and further than eight times as the middle. Rows
+    that are large in these units are shrunk as a whole, constant included, so that linear relations
+    survive. A column whose spread is lost in the noise has covariance 0 with all.
+
+    Examples
+    --------
+    >>> covariance(["height", "weight"], within=(-1e6, 1e6), epsilon=1).statistic
+    'covariance'
+    """
+    price = chosen_budget(epsilon, rho, budget)
+    return moments_of(COVARIANCE, column_names(columns), _squared(within, step), price, NoOption())
+
+
+def pca(
+    columns: Sequence[str] | None = None,
+    *,
+    components: int,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+) -> Query[ArrayRelease]:
+    """Ask for the leading principal components of several columns, with no bounds to guess.
+
+    They are those of a released covariance matrix, see :func:`covariance`; priced in ρ, of one
+    whose columns share one half-width if rows are too few for an interval in each.
+
+    Parameters
+    ----------
+    columns : list of str, optional
+    components : int
+        How many; no more than there are columns are returned.
+    within, epsilon, rho, budget, step
+        As for :func:`covariance`.
+
+    Returns
+    -------
+    Query
+        Of unit vectors, shape (components, columns). The evidence of the release has the variance
+        along each, ``evidence.explained_variance``, and about the largest that noise alone would
+        show, ``evidence.noise_size``. Guarantee as for :func:`covariance`.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`covariance`; components that are no whole number of at least 1.
+
+    Notes
+    -----
+    Missing and far values as for :func:`covariance`; errors never depend on values.
+
+    Examples
+    --------
+    >>> pca(["height", "weight"], components=1, within=(-1e6, 1e6), epsilon=1).statistic
+    'pca'
+    """
+    price = chosen_budget(epsilon, rho, budget)
+    options = ComponentsOption.of(components)
+    return moments_of(PCA, column_names(columns), _squared(within, step), price, options)
+
+
+def _squared(within: tuple[float, float], step: float | None) -> Lattice:
+    lattice = Lattice.within(within, step)
+    if max(-lattice.lo, lattice.hi) > _MOST:
+        raise InvalidArgument(
+            f"within must lie inside ±{_MOST:g} for a covariance, which is in squared units, "
+            f"got {within!r}"
+        )
+    return lattice
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,39 +202,26 @@ class ComponentsOption(Options):
 
 
 def noisy_covariance(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayAnswer]:
-    """Release the covariance matrix of several columns.
-
-    Parameters
-    ----------
-    columns : Columns
-    lattice : Lattice
-    event : Event
-        Total cost for one row; the draws add up to exactly this.
-    """
+    """Release the covariance matrix of several columns."""
     placed = yield from placed_columns(columns, lattice, event, goal=False)
     moments = yield from noisy_moments(placed, goal=False)
     evidence = CovarianceEvidence(moments)
-    values = tuple(Fraction(float(each)) for each in evidence.matrix.ravel())
     axes = (Axis.of(column=moments.labels), Axis.of(other=moments.labels))
-    return ArrayAnswer(values, axes, evidence, _status(moments))
+    return ArrayAnswer(exact_values(evidence.matrix), axes, evidence, _status(moments))
 
 
 def noisy_components(
     columns: Columns, lattice: Lattice, event: Event, *, components: int
 ) -> Steps[ArrayAnswer]:
-    """Release leading principal components; parameters as for :func:`noisy_covariance`.
-
-    There are no more components than columns.
-    """
+    """Release leading principal components, no more than there are columns."""
     placed = yield from placed_columns(columns, lattice, event, goal=False, common=True)
     moments = yield from noisy_moments(placed, goal=False)
     evidence = ComponentsEvidence(moments, min(components, len(moments.labels)))
-    values = tuple(Fraction(float(each)) for each in evidence.directions.ravel())
     axes = (
         Axis.of(component=tuple(float(k + 1) for k in range(evidence.components))),
         Axis.of(column=moments.labels),
     )
-    return ArrayAnswer(values, axes, evidence, evidence.status)
+    return ArrayAnswer(exact_values(evidence.directions), axes, evidence, evidence.status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,18 +247,8 @@ class CovarianceEvidence(OfMoments):
         np.fill_diagonal(low, np.maximum(np.diag(low), 0.0))
         return Intervals(low.ravel(), high.ravel())
 
-    @property
-    def condition(self) -> str:
-        """What the default interval assumes."""
-        return CONDITION
-
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         return f"interval() is for the covariances of the rows: {covered(tail)}"
-
-    def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
-        return self.moments.summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,9 +328,9 @@ class ComponentsEvidence(OfMoments):
         if (held.lost if tail is None else held.unbounded).any():
             return math.inf
         chance = 1 - level
-        apart = self._noise_within((1 - COUNTED) * chance)
+        apart = self._noise_within((1 - CHANCE_COUNTED) * chance)
         hidden = float(np.abs(np.linalg.eigvalsh(_noisy(moments) - self._matrix())).max())
-        both = touched(moments, tail, COUNTED * chance)
+        both = touched(moments, tail, CHANCE_COUNTED * chance)
         summed = np.maximum(np.diag(moments.scatter), 0.0) / moments.weight
         summed = summed + apart / moments.units**2
         missed = both.missing_size(summed, moments.means, moments.units)
@@ -283,11 +387,9 @@ class ComponentsEvidence(OfMoments):
 
     @property
     def condition(self) -> str:
-        """What the default interval assumes."""
         return f"up to the sign of a component, {CONDITION}"
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         return (
             "interval() is for the components of the covariance of the rows, each up to its sign, "
             "by the angle that the gap of the variances allows; where it allows none, only "
@@ -296,7 +398,6 @@ class ComponentsEvidence(OfMoments):
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {
             **self.moments.summary,
             "explained_variance": self.explained_variance.tolist(),
@@ -318,10 +419,10 @@ class ComponentsEvidence(OfMoments):
 def _apart(moments: Moments, level: float, tail: float | None) -> Floats:
     """Bounds on the differences to the covariances of all rows, entry by entry."""
     size, chance = len(moments.labels), 1 - level
-    factor = noise_quantile(moments.norm, (1 - COUNTED) * chance / (size * (size + 1) + 2))
+    factor = noise_quantile(moments.norm, (1 - CHANCE_COUNTED) * chance / (size * (size + 1) + 2))
     # A covariance is scatter over rows, which the noise of the rows moves too.
     noise = factor * moments.scatter_noise(np.abs(moments.scatter) / moments.weight)
-    both = touched(moments, tail, COUNTED * chance)
+    both = touched(moments, tail, CHANCE_COUNTED * chance)
     summed = (np.maximum(np.diag(moments.scatter), 0.0) + np.diag(noise)) / moments.weight
     # What is missing of the sums, and of the number of rows.
     missed = both.missing(summed, moments.means)
@@ -358,3 +459,38 @@ def _entered(moments: Moments) -> Floats:
 def _status(moments: Moments) -> Status:
     seen = moments.seen(SEEN)
     return moments.held.status(moments.labels, seen, "covariance 0 with all", NOTHING)
+
+
+# The noise of d columns' products grows like d² in pure ε and like d^1.5 in ρ, as d^1.5 and d for
+# their means (TURN in vector_schedule.py). Simulated errors cross at ε²/(4 ρ) columns.
+_TURN = Fraction(1)
+
+COVARIANCE: Row[NoOption, ArrayRelease] = Row(
+    "covariance",
+    "moments",
+    ("pure", "zcdp", "approx"),
+    True,
+    (NoOption(),),
+    "moments",
+    "covariances of several columns, with noise on the scale of each column's own spread",
+    lambda columns, lattice, event, _: noisy_covariance(columns, ranged(lattice), event),
+    ArrayRelease,
+    of_rows=True,
+    turn=_TURN,
+)
+
+PCA: Row[ComponentsOption, ArrayRelease] = Row(
+    "pca",
+    "moments",
+    ("pure", "zcdp", "approx"),
+    True,
+    (ComponentsOption(1),),
+    "moments",
+    "principal components of several columns, and the variance along each",
+    lambda columns, lattice, event, options: noisy_components(
+        columns, ranged(lattice), event, components=options.components
+    ),
+    ArrayRelease,
+    of_rows=True,
+    turn=_TURN,
+)

@@ -10,7 +10,6 @@ from modicum.statistics.clipping import Rough
 from modicum.statistics.count import CountEvidence
 from modicum.statistics.covariance import ComponentsEvidence, CovarianceEvidence
 from modicum.statistics.extreme import ExtremeEvidence
-from modicum.statistics.held_columns import HeldColumns
 from modicum.statistics.histogram import HistogramEvidence
 from modicum.statistics.iqr import RangeEvidence
 from modicum.statistics.listed_fit import ListedFit
@@ -24,6 +23,7 @@ from modicum.statistics.mean_evidence import (
 from modicum.statistics.moments import CutOff, Moments
 from modicum.statistics.outside import Outside
 from modicum.statistics.own_vector import OwnVectorEvidence
+from modicum.statistics.placed import HeldColumns
 from modicum.statistics.quantile import QuantileEvidence
 from modicum.statistics.quantiles import CellCounts, QuantilesEvidence
 from modicum.statistics.regression import RegressionEvidence
@@ -31,7 +31,7 @@ from modicum.statistics.subset_mean import SubsetEvidence
 from modicum.statistics.sum_evidence import SumEvidence
 from modicum.statistics.trimmed_evidence import TrimmedEvidence
 from modicum.statistics.variance_evidence import ConstantEvidence, VarianceEvidence
-from modicum.statistics.vector_evidence import VectorEvidence
+from modicum.statistics.vector_sum import VectorEvidence
 from modicum.summaries.second_moments import Frame
 
 __all__ = ["EVIDENCE"]

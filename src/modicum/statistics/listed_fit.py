@@ -18,8 +18,7 @@ import numpy as np
 from modicum.array_release import Floats, Intervals
 from modicum.exact.lattice import Lattice
 from modicum.runtime.steps import Steps, draw, need
-from modicum.statistics.held_columns import HeldColumns
-from modicum.statistics.placed import PlacedColumns
+from modicum.statistics.placed import HeldColumns, PlacedColumns
 from modicum.statistics.shares import share_of
 from modicum.summaries.base import Integers
 from modicum.summaries.fit_losses import FINE, RESIDUAL, FitList, FitLosses
@@ -89,11 +88,9 @@ class ListedFit:
 
     @property
     def condition(self) -> str:
-        """What the default interval assumes."""
         return "nothing: it has no bounds"
 
     def assumption(self, _tail: float | None) -> str:
-        """Say in words what the interval covers."""
         return (
             "interval() has no bounds: with so few rows for this budget a good fit is chosen from "
             "lists of fits, and others may be as good. Rows times epsilon of about 200 times the "
@@ -102,7 +99,6 @@ class ListedFit:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {
             "rows": self.count,
             "lists": self.lists,

@@ -1,33 +1,406 @@
-"""A vector statistic of a user: approximate inverse sensitivity with the whole budget in one draw.
+"""A vector statistic of a user, which brings its own local sensitivities.
 
-docs/proofs/radial.md has the proofs.
+Approximate inverse sensitivity with the whole budget in one draw: docs/proofs/radial.md has the
+proofs.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from itertools import combinations_with_replacement
+from typing import ClassVar
 
 import numpy as np
 
-from modicum.array_release import ArrayAnswer, Axis, Intervals
+from modicum.array_release import ArrayAnswer, ArrayRelease, Axis, Intervals
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.norm_ball import RadialLaw
+from modicum.mechanisms.norm_ball import MOST_DIMENSIONS, Norm, RadialLaw
+from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import BoundedRange, Concentrated, Event
+from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.purses import open_purse
 from modicum.statistics.score_table import Reals
-from modicum.statistics.sensitivities import Sensitivities
-from modicum.statistics.spec import Options
+from modicum.statistics.spec import Options, Row, column_names, ranged
+from modicum.statistics.trials import crowds, shown
+from modicum.statistics.unheard import unheard
 from modicum.status import OK, Status
-from modicum.summaries.base import Ask, Columns
+from modicum.summaries.base import Ask, Columns, Integers
 from modicum.summaries.cells import MOST_COLUMNS
 from modicum.summaries.second_moments import HeldRows
 
-__all__ = ["MeanOfRange", "OwnVectorEvidence", "OwnVectorOption", "own_vector"]
+__all__ = [
+    "VECTOR",
+    "MeanOfRange",
+    "OwnVectorEvidence",
+    "OwnVectorOption",
+    "Sensitivities",
+    "vector",
+]
+
+_CHECKED_LEVELS = 6
+_CHECKED_ROWS = 3
+_INFLATION = 4  # tolerances, k times, by which the k-th radius grows: docs/proofs/radial.md, [r3]
+_ROUNDING = 2.0**-30  # of the largest number of the range: a mean of 2^23 rows, added in any order
+_LARGEST_TOLERANCE = 1e-3
+
+_Rows = tuple[tuple[float, ...], ...]
+
+
+def vector(
+    columns: Sequence[str] | None = None,
+    *,
+    statistic: Sensitivities,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+) -> Query[ArrayRelease]:
+    """Ask for a vector statistic of your own, with noise on the scale of its local sensitivity.
+
+    It is for statistics of which you know how far one row can move them, on the data and on data
+    near them, and nothing else. Prefer :func:`modicum.request.monotone` for a monotone statistic of
+    one column, and what the library has for means, covariances and components.
+
+    Parameters
+    ----------
+    columns : list of str, optional
+        Names of numeric columns of a table, as many as the statistic is of. Leave it out for an
+        array of shape (n, d).
+    statistic : Sensitivities
+        An instance of a subclass of :class:`modicum.Sensitivities`. Privacy hangs on its
+        sensitivities being right.
+    within : (float, float)
+        A public range that surely holds every value of every column. How wide it is matters as
+        much as the statistic lets it.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.request.mean`.
+    step : float, optional
+        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+
+    Returns
+    -------
+    Query
+        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one privacy
+        unit more or less, if the sensitivities keep their promise. The number of rows is private
+        too.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.request.mean`; a statistic that is none, of another number of columns,
+        or whose sensitivities break their promise for a few rows; names that are not different or
+        no text.
+
+    Notes
+    -----
+    A row with a missing value (null, NaN) in any column is dropped, infinities are moved into the
+    range. All rows are held in memory, so a table in Spark or Dask is refused: collect its columns
+    first. If the statistic fails on the data, all values are drawn
+    about the middle of the range with the widest noise: no error may tell of data. The mechanism is
+    the approximate inverse sensitivity mechanism (Asi and Duchi 2020, M.2), without the cap of
+    their Algorithm 1; all arithmetic that privacy rests on is in integers. There is no interval:
+    how wide the noise is depends on the data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from modicum import Sensitivities
+    >>> class Means(Sensitivities):
+    ...     name, labels, columns = "means", ("x", "y"), 2
+    ...
+    ...     def value(self, rows, lo, hi):
+    ...         return rows.mean(axis=0) if len(rows) else np.full(2, (lo + hi) / 2)
+    ...
+    ...     def sensitivities(self, rows, lo, hi, levels):
+    ...         return 2 * (hi - lo) / np.maximum(len(rows) - np.arange(levels), 1)
+    >>> vector(["x", "y"], statistic=Means(), within=(0, 100), epsilon=1).statistic
+    'vector'
+    """
+    price = chosen_budget(epsilon, rho, budget)
+    names, lattice = column_names(columns), Lattice.within(within, step)
+    options = OwnVectorOption.of(statistic, names, lattice)
+    return VECTOR.request(names, lattice, price, options)
+
+
+class Sensitivities(ABC):
+    """Base of statistics for :func:`modicum.vector`: a value, and how far one row moves it.
+
+    Write a subclass with the attributes below and the methods :meth:`value` and
+    :meth:`sensitivities`. Use it for statistics of which nothing more is known, vectors above all;
+    for a monotone statistic of one column :class:`Boundaries` are far better.
+
+    Attributes
+    ----------
+    name : str
+        For messages and cards.
+    labels : tuple of str
+        One for each component of the value.
+    columns : int
+        How many columns it is of; 1 if not given.
+    norm : {1, 2}
+        In which sensitivities are, L1 or L2; 1 if not given. L1 takes up to 64 components, L2 up
+        to 20.
+    rounding : float or None
+        How far a computed component may be from the exact one, because numbers are floats. By
+        default 2^-30 of the largest number of the range of values, which is enough for the mean
+        of 8 million rows, however they are added; 0 for values that are records.
+    tolerance : float
+        How far computed sensitivities may be from the exact ones, relative to them; 2^-32 if not
+        given. The k-th is raised by four times as much, k times.
+    signless : bool
+        Whether the value is one up to its sign, such as a direction; then a coin gives it a sign,
+        and the distance of two values is the smaller one of both signs. The range must be
+        symmetric. False if not given.
+
+    Examples
+    --------
+    >>> class Means(Sensitivities):
+    ...     name, labels, columns = "means", ("x", "y"), 2
+    ...
+    ...     def value(self, rows, lo, hi):
+    ...         return rows.mean(axis=0) if len(rows) else np.full(2, (lo + hi) / 2)
+    ...
+    ...     def sensitivities(self, rows, lo, hi, levels):
+    ...         # Two means of which the larger set has at least n - k rows.
+    ...         return 2 * (hi - lo) / np.maximum(len(rows) - np.arange(levels), 1)
+    >>> Means().check(0.0, 100.0)
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    columns: ClassVar[int] = 1
+    norm: ClassVar[Norm] = 1
+    rounding: ClassVar[float | None] = None
+    tolerance: ClassVar[float] = 2.0**-32
+    signless: ClassVar[bool] = False
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+    @abstractmethod
+    def value(self, rows: Reals, lo: float, hi: float) -> Reals:
+        """Return the statistic.
+
+        Parameters
+        ----------
+        rows : float64 array, shape (n, columns)
+            All rows, sorted by the first column, then by the second, and so on; there may be none.
+        lo, hi : float
+            Numbers are between them.
+
+        Returns
+        -------
+        float64 array, shape (len(labels),)
+            Between the ends of :meth:`range`; what is beyond is moved there.
+        """
+
+    @abstractmethod
+    def sensitivities(self, rows: Reals, lo: float, hi: float, levels: int) -> Reals:
+        """Return bounds of how far one row moves the value, on all data near these.
+
+        Parameters
+        ----------
+        rows, lo, hi
+            As for :meth:`value`.
+        levels : int
+
+        Returns
+        -------
+        float64 array, shape (levels,)
+            Entry k bounds the distance, in the norm, between the values of any two data sets of
+            which one has one row more, one of them being ``rows`` with at most k rows added or
+            removed. *You promise*, for any two data sets D and D' of which one has one row more:
+            the distance of their values is at most entry 0 of either, and entry k of D is at most
+            entry k + 1 of D', for every k. The suprema do this for every statistic; so do bounds of
+            them of the form "largest over all data within k". The promise includes that both
+            methods never fail, on any data: they return finite numbers for no rows, one, many that
+            are equal. Privacy hangs on it, and a failure voids the guarantee. :meth:`check` tries
+            some hundred data sets.
+        """
+
+    def range(self, lo: float, hi: float) -> tuple[float, float]:
+        """Return ends between which all components are, if numbers are between lo and hi."""
+        return lo, hi
+
+    @property
+    def dimension(self) -> int:
+        """How many components."""
+        return len(self.labels)
+
+    def check(self, lo: float, hi: float) -> None:
+        """Check the attributes, and try the promise on some hundred public data sets.
+
+        All of up to three rows of four, and up to 1,000 rows of which many are equal. It proves
+        nothing about all others.
+
+        Raises
+        ------
+        InvalidArgument
+            With a data set on which a method fails, two that break the promise, or what is no
+            statistic.
+        """
+        self._check_attributes(lo, hi)
+        known: dict[bytes, tuple[Reals, Reals]] = {}
+
+        def tried(rows: Reals) -> tuple[Reals, Reals]:
+            key = rows.tobytes()
+            if key not in known:
+                known[key] = self._tried(rows, lo, hi)
+            return known[key]
+
+        for few, more in self._pairs(lo, hi):
+            here, there = tried(few), tried(more)
+            if not (self._held(here, there) and self._held(there, here)):
+                raise InvalidArgument(
+                    f"the sensitivities of {self.name} break their promise: compare the rows "
+                    f"{shown(few)} with {shown(more)} between {lo:g} and {hi:g}"
+                )
+
+    def _pairs(self, lo: float, hi: float) -> Iterator[tuple[Reals, Reals]]:
+        numbers = (lo, hi, lo + (hi - lo) / 3, lo + (hi - lo) / 2)
+        points = tuple(
+            tuple(numbers[(first + place * step) % 4] for place in range(self.columns))
+            for first, step in ((0, 0), (1, 0), (2, 1), (3, 2))
+        )
+        for size in range(_CHECKED_ROWS):
+            for data in combinations_with_replacement(points, size):
+                for point in points:
+                    yield self._rows(data), self._rows((*data, point))
+        yield from crowds(self._rows(points), lo, hi)
+
+    def _rows(self, data: _Rows) -> Reals:
+        return np.array(sorted(data), dtype=np.float64).reshape(len(data), self.columns)
+
+    def answers(self, lattice: Lattice) -> Lattice:
+        """Return the lattice of values: as fine as it can be, or as coarse as a step asked for."""
+        finest = Lattice.within(self.range(lattice.lo, lattice.hi))
+        coarse = lattice.coarse and lattice.step > finest.step
+        return Lattice(finest.lo, finest.hi, lattice.step) if coarse else finest
+
+    def largest(self, answers: Lattice) -> int:
+        """Return a radius, in steps, that holds any two values."""
+        return math.ceil(answers.width * self._spread * (1 + 2.0**-40)) + self._slack(answers)
+
+    def measured(
+        self, rows: Integers, lattice: Lattice, answers: Lattice, levels: int
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return value and radii in lattice steps; if the methods fail, what tells nothing.
+
+        Then the value is in the middle, and all radii are the largest.
+        """
+        try:
+            with unheard():
+                numbers: Reals = rows * np.float64(lattice.step)
+                numbers.flags.writeable = False
+                value = self._shaped(self.value(numbers, lattice.lo, lattice.hi), self.dimension)
+                bounds = self.sensitivities(numbers, lattice.lo, lattice.hi, levels)
+                bounds = self._shaped(bounds, levels)
+        except Exception:  # noqa: BLE001 -- whether it fails may depend on the data
+            middle = (answers.first + answers.last) // 2
+            return (middle,) * self.dimension, (self.largest(answers),) * levels
+        centre = np.rint(np.clip(value, answers.lo, answers.hi) / answers.step)
+        # [r3] A bound that is too large for a float is no smaller than any other.
+        with np.errstate(over="ignore"):
+            growth = np.power(1 + _INFLATION * self.tolerance, np.arange(1, levels + 1))
+            raised = np.maximum(bounds, 0) * np.minimum(growth, 2.0**500)
+        raised = np.minimum(raised, 2.0**1000)
+        step, slack = Fraction(answers.step), self._slack(answers)
+        radii = (math.ceil(Fraction(each) / step) + slack for each in raised.tolist())
+        most = self.largest(answers)
+        return tuple(map(int, centre.tolist())), tuple(min(each, most) for each in radii)
+
+    @property
+    def _spread(self) -> float:
+        """Norm of a vector of ones."""
+        return float(self.dimension) if self.norm == 1 else math.sqrt(self.dimension)
+
+    def _slack(self, answers: Lattice) -> int:
+        """Steps by which rounding may move two values apart, [r3]."""
+        return math.ceil((1 + 2 * self._error(answers) / answers.step) * self._spread * (1 + 2e-12))
+
+    def _error(self, answers: Lattice) -> float:
+        if self.rounding is None:
+            return max(abs(answers.lo), abs(answers.hi)) * _ROUNDING
+        return self.rounding
+
+    def _shaped(self, found: Reals, size: int) -> Reals:
+        """Return an array of one size, of finite numbers.
+
+        Raises
+        ------
+        ValueError
+            For anything else.
+        """
+        array = np.asarray(found, dtype=np.float64).reshape(size)
+        if not np.isfinite(array).all():
+            raise ValueError("not finite")
+        return array
+
+    def _check_attributes(self, lo: float, hi: float) -> None:
+        labels: object = getattr(self, "labels", None)
+        name: object = getattr(self, "name", None)
+        named = isinstance(labels, tuple) and all(isinstance(each, str) for each in labels)
+        if not (named and labels and isinstance(name, str)):
+            raise InvalidArgument(
+                f"{type(self).__name__} needs name, a text, and labels, a tuple of one text for "
+                f"each component, got labels={labels!r}"
+            )
+        columns: object = self.columns
+        if self.norm not in {1, 2} or not isinstance(columns, int) or columns < 1:
+            raise InvalidArgument(
+                f"{self.name} needs norm 1 or 2 and columns of at least 1, got norm={self.norm!r} "
+                f"and columns={self.columns!r}"
+            )
+        most = MOST_DIMENSIONS[self.norm]
+        if self.dimension > most:
+            raise InvalidArgument(
+                f"norm={self.norm} takes up to {most} components, got {self.dimension}"
+            )
+        if self.rounding is not None and not 0 <= self.rounding < math.inf:
+            raise InvalidArgument(f"rounding must be a number of at least 0, got {self.rounding!r}")
+        if not 2.0**-42 <= self.tolerance <= _LARGEST_TOLERANCE:
+            raise InvalidArgument(
+                f"tolerance must be a number from 2^-42 to 0.001, got {self.tolerance!r}"
+            )
+        try:
+            ends = Lattice.within(self.range(lo, hi))
+        except InvalidArgument as error:
+            raise InvalidArgument(f"the range of {self.name}: {error}") from error
+        if self.signless and ends.lo != -ends.hi:
+            raise InvalidArgument(
+                f"{self.name} has no sign, so its range must be (-r, r), got ({ends.lo}, {ends.hi})"
+            )
+
+    def _tried(self, rows: Reals, lo: float, hi: float) -> tuple[Reals, Reals]:
+        rows = rows.copy()
+        rows.flags.writeable = False
+        try:
+            with unheard():
+                value = self._shaped(self.value(rows, lo, hi), self.dimension)
+                bounds = self.sensitivities(rows, lo, hi, _CHECKED_LEVELS)
+                bounds = self._shaped(bounds, _CHECKED_LEVELS)
+                return np.clip(value, *self.range(lo, hi)), bounds
+        except Exception as error:
+            raise InvalidArgument(
+                f"{self.name} failed for the rows {shown(rows)}, and may fail for none: {error}"
+            ) from error
+
+    def _held(self, one: tuple[Reals, Reals], other: tuple[Reals, Reals]) -> bool:
+        turned = (1, -1) if self.signless else (1,)
+        distance = min(float(np.linalg.norm(one[0] - s * other[0], self.norm)) for s in turned)
+        room = 1 + 3 * self.tolerance
+        scale = max(float(np.abs(one[0]).max()), float(np.abs(other[0]).max()))
+        near = distance <= one[1][0] * room + scale * self._spread * _ROUNDING
+        return bool(near and (one[1][:-1] <= other[1][1:] * room).all())
+
 
 _NEGLIGIBLE = 40.0  # nats by which balls beyond the last own radius are lighter than the first
 _MOST_LEVELS = 1 << 17
@@ -101,35 +474,22 @@ class OwnVectorEvidence:
 
     @property
     def condition(self) -> str:
-        """What the default intervals assume."""
         return ""
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the intervals cover."""
         return (
             "interval() knows only the range of the values: the size of the noise depends on the "
             "data and is not released. On public data of the same kind theory.radial_error has it."
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {"levels": self.levels, "norm": self.norm}
 
 
 def own_vector(
     columns: Columns, lattice: Lattice, event: Event, statistic: Sensitivities
 ) -> Steps[ArrayAnswer]:
-    """Release a vector statistic.
-
-    Parameters
-    ----------
-    columns : Columns
-    lattice : Lattice
-        The public range of every column.
-    event : Event
-        What the draw costs one row.
-    statistic : Sensitivities
-    """
+    """Release a vector statistic in one draw."""
     size = open_purse(event).range_for(None)
     stated = event if isinstance(event, Concentrated) else BoundedRange(size)
     answers = statistic.answers(lattice)
@@ -168,3 +528,19 @@ class MeanOfRange(Sensitivities):
         """The larger one of two sets has at least n - k rows, of which one moves the mean."""
         left = np.maximum(len(rows) - np.arange(levels), 1)
         return np.asarray((hi - lo) / left, dtype=np.float64)
+
+
+VECTOR: Row[OwnVectorOption, ArrayRelease] = Row(
+    "vector",
+    "radial",
+    ("pure", "zcdp", "approx"),
+    True,
+    (OwnVectorOption(MeanOfRange()),),
+    "radial",
+    "any vector statistic, by its local sensitivities",
+    lambda columns, lattice, event, options: own_vector(
+        columns, ranged(lattice), event, options.statistic
+    ),
+    ArrayRelease,
+    of_rows=True,
+)

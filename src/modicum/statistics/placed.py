@@ -1,34 +1,55 @@
-"""The first steps of moments: the number of rows, intervals of columns, what they miss."""
+"""The first steps of moments: the number of rows, intervals of columns, what they miss.
+
+Where rows are too few for an interval in each column, one centre and one half-width serve all
+columns: a row has a value in every column, so that intervals divide a budget by the number of
+columns; of norms it has one [W2'']. Those steps are those of a mean vector.
+
+Labels are those of docs/proofs/moments.md.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import TypeVar
+from statistics import NormalDist
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import IntervalGrid
 from modicum.privacy.event import Event
 from modicum.runtime.steps import Steps, draw, need
-from modicum.statistics.common_frame import common_frame, rows_are_few
-from modicum.statistics.held_columns import HeldColumns
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import open_purse
 from modicum.statistics.shares import share_of
-from modicum.statistics.vector_rounds import VectorSetting
-from modicum.status import unseen
-from modicum.summaries.base import Ask, Columns, Reduction
+from modicum.statistics.vector_rounds import (
+    VectorSetting,
+    beyond,
+    first_norms,
+    locate,
+    start_frame,
+)
+from modicum.statistics.vector_schedule import SUBSTEP, VectorSchedule, wide_radii
+from modicum.status import OK, Status, unseen
+from modicum.summaries.base import Columns
 from modicum.summaries.cells import SpreadCounts, SpreadSummary, cell_numbers
-from modicum.summaries.second_moments import WHOLE, FarCounts, Frame
+from modicum.summaries.second_moments import WHOLE, FarCounts, Frame, Norm
+from modicum.summaries.vectors import NormSummary
 
-__all__ = ["COUNTED", "PlacedColumns", "column_labels", "placed_columns"]
+__all__ = [
+    "COUNTED",
+    "HeldColumns",
+    "PlacedColumns",
+    "common_frame",
+    "noise_quantile",
+    "placed_columns",
+    "rows_are_few",
+]
 
-S = TypeVar("S")
 Interval = tuple[int, int]
 
 COUNTED, _INTERVALS = Fraction(3, 100), Fraction(2, 5)
@@ -44,14 +65,11 @@ _DOUBT, _SLOPE, _FIRST, _SURE = (-2, 10), 1.25, 15.6, 7
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedColumns:
+class PlacedColumns(VectorSetting):
     """Columns whose place and scale are released.
 
     Attributes
     ----------
-    columns : Columns
-    lattice : Lattice
-    purse : Purse
     labels : tuple of str
         Of the columns.
     count : int
@@ -67,9 +85,6 @@ class PlacedColumns:
         Whether all columns have one half-width, that of rows and not their own.
     """
 
-    columns: Columns
-    lattice: Lattice
-    purse: Purse
     labels: tuple[str, ...]
     count: int
     frame: Frame
@@ -83,10 +98,6 @@ class PlacedColumns:
         """Number of columns."""
         return len(self.labels)
 
-    def ask(self, reduction: Reduction[S]) -> Ask[S]:
-        """Ask for a reduction of the rows."""
-        return Ask(None, self.lattice, reduction, self.columns)
-
 
 def placed_columns(
     columns: Columns, lattice: Lattice, event: Event, *, goal: bool, common: bool = False
@@ -99,52 +110,36 @@ def placed_columns(
     ----------
     columns : Columns
     lattice : Lattice
-        The public range of every column.
     event : Event
-        Total cost for one row, of everything that follows too.
+        What one row may cost, with everything that follows.
     goal : bool
         Whether the last column is to be explained by the others: its interval costs twice as much.
     common : bool
         Whether one centre and half-width for all columns will do if rows are few.
     """
     purse = open_purse(event)
-    spread = yield from need(Ask(None, lattice, SpreadCounts(), columns))
+    here = VectorSetting(columns, lattice, purse)
+    spread = yield from need(here.ask(SpreadCounts()))
     width = spread.width
-    labels = column_labels(columns, width)
+    labels = columns.names or tuple(f"column {place}" for place in range(width))
     counting = purse.noisy((spread.count,), sensitivity=1, share=COUNTED)  # [W1]
     (counted,) = yield from draw("count", counting)
     rows, none_seen = max(counted, 1), unseen(counted, counting.noise[0].tail_bound(0.02))
 
     if common and rows_are_few(purse, rows, width):
-        setting = VectorSetting(columns, lattice, purse)
-        frame = yield from common_frame(setting, rows, width)  # [W2'']
+        frame = yield from common_frame(here, rows, width)  # [W2'']
         found = _Found(frame, (False,) * width, sure=True, saved=Fraction(0), common=True)
     else:
         found = yield from _Columns(purse, spread, lattice, labels, rows).found(goal=goal)
 
-    counts = yield from need(Ask(None, lattice, FarCounts(found.frame), columns))
+    counts = yield from need(here.ask(FarCounts(found.frame)))
     share = _FAR if float(purse.scale) * rows >= _TELLING else _LITTLE
     counting = purse.noisy(counts.counts.tolist(), sensitivity=WHOLE, share=share)  # [W2']
     far = yield from draw("rows far from the interval of each column", counting)
     deviation = math.sqrt(counting.noise[0].variance) / WHOLE
     held = HeldColumns(found.lost, found.sure, far, deviation, purse.norm, rows)
-    return PlacedColumns(
-        columns,
-        lattice,
-        purse,
-        labels,
-        rows,
-        found.frame,
-        held,
-        found.saved,
-        none_seen,
-        found.common,
-    )
-
-
-def column_labels(columns: Columns, width: int) -> tuple[str, ...]:
-    """Names of the columns, or their numbers."""
-    return columns.names or tuple(f"column {place}" for place in range(width))
+    public = found.frame, held, found.saved, none_seen, found.common
+    return PlacedColumns(columns, lattice, purse, labels, rows, *public)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,3 +219,179 @@ def _frame(intervals: Iterable[Interval | None], grid: IntervalGrid) -> Frame:
         tuple(low + wide // 2 for low, wide in ends),
         tuple(wide.bit_length() - 2 for _, wide in ends),
     )
+
+
+_FEW = 14.0  # ε n for each column, below which products of all columns are mostly noise
+_OCTAVES = 3
+_HEARD, _MOST_OCTAVES = 30.0, Fraction(1, 20)  # η n of the first draw, and its share at most
+_MOST_STEP = 0.08  # share of a step of the centre
+_MOST_LOCATING = Fraction(7, 20)  # share of the count and of all steps
+_PART = 4  # half-widths in a radius
+
+
+def rows_are_few(purse: Purse, rows: int, width: int) -> bool:
+    """Tell from public numbers whether a common frame serves components better.
+
+    Not in pure ε: norms are L1 norms there, and noise hides all but the clearest directions.
+    """
+    return purse.kind == "zcdp" and float(purse.scale) * rows < _FEW * width
+
+
+def common_frame(here: VectorSetting, rows: int, width: int) -> Steps[Frame]:
+    """Find a centre, and one half-width for all columns: a quarter of a radius about it, or more.
+
+    Few rows outweigh a prior over all octaves of the range by little, and a radius that is
+    sixteen times too large costs rounds that they cannot pay. So the first draw is of three
+    octaves that hold most norms, each as likely beforehand as any.
+
+    Parameters
+    ----------
+    here : VectorSetting
+    rows : int
+        Their noisy number.
+    width : int
+        Number of columns.
+    """
+    schedule = VectorSchedule.of(here.purse, rows, width)
+    constants = replace(schedule.constants, most_step=_MOST_STEP, locate=_MOST_LOCATING)
+    schedule = replace(schedule, constants=constants)
+    norms = yield from first_norms(here)
+    largest = yield from _octaves(here, norms, rows)
+    ends = (largest / 2**_OCTAVES, float(largest))
+    found = yield from locate(here, schedule, norms, ends)
+    shift = ((found.radius - 1) // (_PART * SUBSTEP)).bit_length()
+    centre = found.frame.centre
+    return Frame(centre * (width // len(centre)), (shift,) * width)
+
+
+def _octaves(here: VectorSetting, norms: NormSummary, rows: int) -> Steps[int]:
+    """Draw a radius R, by the number of rows that are not within (R/8, R]."""
+    longest = start_frame(here.lattice, here.power).longest(here.lattice, norms.width)
+    wide = wide_radii(here.lattice, here.power).radii
+    powers = tuple(each for each in wide if each & (each - 1) == 0 and each < 2 * longest)
+    counted = beyond(here, norms)
+    outside = np.array([counted[radius] for radius in powers], dtype=np.int64)
+    # Rows at the very place that norms are measured from, as rows of zeros are, are in none.
+    losses = outside[_OCTAVES:] + norms.count - outside[:-_OCTAVES]
+    share = min(share_of(here.purse, _HEARD / rows), _MOST_OCTAVES)
+    law = here.purse.least_loss(losses, most=1, first=1, share=share)
+    return powers[_OCTAVES:][(yield from draw("octaves of the norms", law))]
+
+
+Flags = NDArray[np.bool_]
+
+UNSURE = Status(
+    "few_records",
+    "too little data for this budget: some columns have no interval, others may have a wrong one",
+)
+_CHANCE = 0.01  # that noise alone makes any column look far
+_MOST_FAR = 1 / 50  # share of the rows; with more far ones a column is left out
+# A tail of index 3 has 1/64 of what is beyond two half-widths beyond eight; of an interval that
+# was found at most a quarter of the rows are beyond two.
+_POWER = 1 / 256
+
+
+@dataclass(frozen=True, slots=True)
+class HeldColumns:
+    """What is known of the columns beside their intervals.
+
+    Attributes
+    ----------
+    missed : tuple of bool
+        Whether no interval was found.
+    sure : bool
+        Whether a column of which nothing is heard has none, but for one in a hundred.
+    far : tuple of int
+        Noisy numbers of rows with a value further than eight half-widths, in units of
+        1 / ``WHOLE``; a row that is far in several columns is divided among them.
+    deviation : float
+        Standard deviation of the noise of each, in rows.
+    norm : {"l1", "l2"}
+        Its kind.
+    rows : int
+        The noisy number of rows.
+    """
+
+    missed: tuple[bool, ...]
+    sure: bool
+    far: tuple[int, ...]
+    deviation: float
+    norm: Norm
+    rows: int
+
+    @property
+    def scattered(self) -> Flags:
+        """Columns with an interval and so many far values that it cannot stand for them."""
+        found: Flags = self._far(_MOST_FAR) & ~np.array(self.missed)
+        return found
+
+    @property
+    def lost(self) -> Flags:
+        """Columns that are to be left out."""
+        found: Flags = np.array(self.missed) | self._far(_MOST_FAR)
+        return found
+
+    @property
+    def unbounded(self) -> Flags:
+        """Columns with more far values than a tail of index 3 has; those without an interval."""
+        found: Flags = np.array(self.missed) | self._far(_POWER)
+        return found
+
+    @property
+    def share_far(self) -> list[float]:
+        """Released shares of far rows, at least 0."""
+        return [max(each, 0) / WHOLE / self.rows for each in self.far]
+
+    def status(self, names: Sequence[str], used: Flags, what: str, none: Status) -> Status:
+        """Say which of the first columns are not used, and why.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Of the first columns, or all.
+        used : bool array
+            For each of them.
+        what : str
+            What a column has that is not used.
+        none : Status
+            For no column at all that is.
+        """
+        scattered, heavy = (each[: len(names)] for each in (self.scattered, self.unbounded))
+        if not used.any():
+            return none
+        if any(self.missed) and not self.sure:
+            return UNSURE
+        parts = [
+            f"{why}: {', '.join(found)}"
+            for why, chosen in (
+                ("lost in the noise", ~used & ~scattered),
+                ("too many values far from the rest", scattered),
+            )
+            if (found := [name for name, each in zip(names, chosen, strict=True) if each])
+        ]
+        if parts:
+            return Status("partial", f"some columns have {what}; {'; '.join(parts)}")
+        if heavy.any():
+            tails = ", ".join(name for name, each in zip(names, heavy, strict=True) if each)
+            return Status("heavy_tail", f"some values are far from the rest: {tails}")
+        return OK
+
+    def _far(self, share: float) -> Flags:
+        """Tell the columns with more far rows than such a share, whatever the noise."""
+        noise = noise_quantile(self.norm, _CHANCE / len(self.far)) * self.deviation
+        found: Flags = np.array(self.far) / WHOLE > share * self.rows + noise
+        return found
+
+
+def noise_quantile(norm: Norm, chance: float) -> float:
+    """Quantile of noise, in standard deviations, that is exceeded with so much chance.
+
+    A sum of Laplace variables is between one of them and a normal one, so the larger counts.
+
+    Examples
+    --------
+    >>> round(noise_quantile("l2", 0.025), 2), round(noise_quantile("l1", 0.001), 2)
+    (1.96, 4.39)
+    """
+    normal = -NormalDist().inv_cdf(chance)
+    return max(normal, -math.log(2 * chance) / math.sqrt(2)) if norm == "l1" else normal

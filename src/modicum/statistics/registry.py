@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from modicum.statistics.clipped_mean_vector import CLIPPED_MEAN_VECTOR
+from modicum.statistics.covariance import COVARIANCE, PCA
+from modicum.statistics.mean_vector import MEAN_VECTORS
+from modicum.statistics.own_vector import VECTOR
+from modicum.statistics.regression import LINEAR_REGRESSION
 from modicum.statistics.rows.distributions import DISTRIBUTIONS
 from modicum.statistics.rows.locations import LOCATIONS
 from modicum.statistics.rows.means import MEANS
-from modicum.statistics.rows.moments import MOMENTS
 from modicum.statistics.rows.ranks import RANKS
 from modicum.statistics.rows.spreads import SPREADS
-from modicum.statistics.rows.vectors import VECTORS
 from modicum.statistics.spec import Row, method_of
 
 __all__ = ["REGISTRY", "find_row"]
@@ -25,8 +28,12 @@ REGISTRY: tuple[Row[Any, Any], ...] = (
     *SPREADS,
     *DISTRIBUTIONS,
     *LOCATIONS,
-    *VECTORS,
-    *MOMENTS,
+    *MEAN_VECTORS,
+    CLIPPED_MEAN_VECTOR,
+    VECTOR,
+    COVARIANCE,
+    PCA,
+    LINEAR_REGRESSION,
 )
 
 

@@ -2,30 +2,58 @@
 
 The penalty follows from the noise, not from the data: it is a public fraction of the size that
 noise alone gives to the largest eigenvalue (Wang 2018 has the idea, with other constants).
+
+:class:`Reach` and what stands after it bound how far the least-squares fit of all rows may be from
+what noisy moments say. There everything is in half-widths, about the centres of the intervals;
+derivations are on docs/proofs/moments.md, with the same labels.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.array_release import ArrayAnswer, Axis, Floats, Intervals
+from modicum.array_release import ArrayAnswer, ArrayRelease, Axis, Floats, Intervals
+from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
+from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
+from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps
-from modicum.statistics.least_squares import reach
 from modicum.statistics.listed_fit import few_rows, is_little, listed_fit
-from modicum.statistics.moment_bounds import CONDITION, covered
-from modicum.statistics.moments import Moments, OfMoments, noisy_moments
-from modicum.statistics.placed import PlacedColumns, placed_columns
+from modicum.statistics.moments import (
+    CHANCE_COUNTED,
+    Moments,
+    OfMoments,
+    Touched,
+    covered,
+    exact_values,
+    moments_of,
+    noisy_moments,
+    touched,
+)
+from modicum.statistics.placed import PlacedColumns, noise_quantile, placed_columns
+from modicum.statistics.spec import NoOption, Row, column_names, ranged
 from modicum.status import Status
 from modicum.summaries.base import Columns
+from modicum.summaries.second_moments import CLIP
 
-__all__ = ["Fit", "RegressionEvidence", "fitted", "noisy_regression"]
+__all__ = [
+    "LINEAR_REGRESSION",
+    "Equations",
+    "Fit",
+    "Reach",
+    "RegressionEvidence",
+    "fitted",
+    "linear_regression",
+    "moved",
+    "reach",
+]
 
 SEEN = 2.0  # a column enters if its spread exceeds its noise so many times
 _PENALTY = 0.6
@@ -44,6 +72,68 @@ HEAVY = Status("heavy_tail", "some values of the explained column are far from t
 SCATTERED = Status("clipped", "too many values of the explained column are far from the rest")
 
 
+def linear_regression(
+    columns: Sequence[str] | None = None,
+    *,
+    target: str | None = None,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+) -> Query[ArrayRelease]:
+    """Ask for a linear regression of one column on others, with no bounds to guess.
+
+    Parameters
+    ----------
+    columns : list of str, optional
+        Names of the explaining columns of a table, at most 499. Leave it and ``target`` out for an
+        array of shape (n, d): its last column is explained by the others.
+    target : str, optional
+        Name of the explained column.
+    within : (float, float)
+        A public range that surely holds every value of every column, such as ``(-1e6, 1e6)``.
+    epsilon, rho, budget, step
+        As for :func:`covariance`.
+
+    Returns
+    -------
+    Query
+        Of the intercept and the slopes. Guarantee as for :func:`covariance`.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`covariance`; columns without a target or the reverse, a target among the
+        columns.
+
+    Notes
+    -----
+    Missing and far values as for :func:`covariance`; errors never depend on values, singular data
+    included. With rows times ε of 200 times the square of the number of explaining columns or more,
+    the slopes solve normal equations with noise and a penalty that follows from it, as those of
+    Wang (2018) do; columns whose spread is lost in the noise have slope 0, and ``release.status``
+    says so. With fewer rows, a fit is drawn from public lists by its squared residuals, each cut
+    off at a public part of the released spread; then ``release.method`` is ``"listed fits"``, and
+    intervals have no bounds.
+
+    Examples
+    --------
+    >>> linear_regression(["age", "bmi"], target="cost", within=(-1e6, 1e6), epsilon=1).statistic
+    'linear_regression'
+    """
+    price = chosen_budget(epsilon, rho, budget)
+    if (columns is None) != (target is None):
+        raise InvalidArgument("columns and target go together; leave both out for an array")
+    names = column_names(columns)
+    if names.names is not None:
+        if target in names.names:
+            raise InvalidArgument(f"the target {target!r} is among the columns: leave it out there")
+        names = column_names((*names.names, target))
+    lattice = Lattice.within(within, step)
+    return moments_of(LINEAR_REGRESSION, names, lattice, price, NoOption())
+
+
 @dataclass(frozen=True, slots=True)
 class Fit:
     """Slopes in half-widths.
@@ -57,30 +147,24 @@ class Fit:
     """
 
     slopes: Floats
-    kept: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    kept: NDArray[np.bool_]
     penalty: float
 
 
 def noisy_regression(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayAnswer]:
-    """Regress the last column on the others.
-
-    Parameters
-    ----------
-    columns : Columns
-    lattice : Lattice
-    event : Event
-        Total cost for one row; the draws add up to exactly this.
-    """
+    """Regress the last column on the others."""
     placed = yield from placed_columns(columns, lattice, event, goal=True)
     axis = Axis.of(term=("intercept", *placed.labels[:-1]))
     if few_rows(placed):
         status = LITTLE if is_little(placed) else _status(placed, ~placed.held.lost)
         listed = yield from listed_fit(placed)
-        return ArrayAnswer(_exact(listed.coefficients), (axis,), listed, status, "listed fits")
+        return ArrayAnswer(
+            exact_values(listed.coefficients), (axis,), listed, status, "listed fits"
+        )
     moments = yield from noisy_moments(placed, goal=True)
     evidence = RegressionEvidence(moments)
     status = _status(placed, moments.seen(SEEN))
-    return ArrayAnswer(_exact(evidence.coefficients), (axis,), evidence, status)
+    return ArrayAnswer(exact_values(evidence.coefficients), (axis,), evidence, status)
 
 
 def _status(placed: PlacedColumns, used: NDArray[np.bool_]) -> Status:
@@ -92,10 +176,6 @@ def _status(placed: PlacedColumns, used: NDArray[np.bool_]) -> Status:
         return GOAL
     status = held.status(placed.labels[:-1], used[:-1], "slope 0", NOTHING)
     return HEAVY if status.ok and held.unbounded[-1] else status
-
-
-def _exact(coefficients: Floats) -> tuple[Fraction, ...]:
-    return tuple(Fraction(float(each)) for each in coefficients)
 
 
 def fitted(moments: Moments) -> Fit:
@@ -145,19 +225,13 @@ class RegressionEvidence(OfMoments):
         fitted_level = location[-1] - slopes @ location[:-1]
         # Where all slopes are within their widths, so is what they add to the intercept.
         counts = self.fit.kept & (location[:-1] != 0)
-        moved = float((widths[counts] * np.abs(location[:-1][counts])).sum())
+        along = float((widths[counts] * np.abs(location[:-1][counts])).sum())
         middle = np.concatenate([[fitted_level], slopes])
-        width = np.concatenate([[found.level * moments.units[-1] + moved], widths])
+        width = np.concatenate([[found.level * moments.units[-1] + along], widths])
         low, high = middle - width, middle + width
         return Intervals(np.minimum(low, center), np.maximum(high, center))
 
-    @property
-    def condition(self) -> str:
-        """What the default interval assumes."""
-        return CONDITION
-
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         return (
             "interval() is for the coefficients of least squares, without a penalty, of the rows "
             "on the columns that were kept; and, if rows are independent, of the line they come "
@@ -166,7 +240,6 @@ class RegressionEvidence(OfMoments):
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         moments = self.moments
         return {
             **moments.summary,
@@ -176,3 +249,215 @@ class RegressionEvidence(OfMoments):
                 name for name, kept in zip(moments.labels[:-1], self.fit.kept, strict=True) if kept
             ],
         }
+
+
+_SINGULAR = 1e-9
+_ROUNDS, _CLOSE = 200, 1e-3
+_FAR = 1e9  # half-widths of y in one of x: no bound at all
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The fit without a penalty, and bounds on its distance from that of all rows.
+
+    Attributes
+    ----------
+    slopes : float64 array of shape (d - 1,)
+        0 for columns that are left out.
+    widths : float64 array
+        Infinite for those, and for all if noise may hide a direction of the columns.
+    level : float
+        The same for the value of the line at the means.
+    """
+
+    slopes: Floats
+    widths: Floats
+    level: float
+
+
+@dataclass(frozen=True, slots=True)
+class Equations:
+    """The noisy normal equations of some columns, without a penalty.
+
+    Attributes
+    ----------
+    moments : Moments
+    kept : int array
+        Numbers of the columns.
+    inverse : float64 array
+        Inverse of their noisy scatter.
+    """
+
+    moments: Moments
+    kept: NDArray[np.intp]
+    inverse: Floats
+
+    @classmethod
+    def of(cls, moments: Moments, kept: NDArray[np.bool_]) -> Equations | None:
+        """Return them, or None if their scatter has an eigenvalue that is not clearly positive."""
+        places = np.flatnonzero(kept)
+        inner = moments.scatter[np.ix_(places, places)]
+        values, vectors = np.linalg.eigh(inner)
+        if not len(places) or values[0] <= _SINGULAR * values[-1]:
+            return None
+        return cls(moments, places, (vectors / values) @ vectors.T)
+
+    @property
+    def slopes(self) -> Floats:
+        """Their solution."""
+        found: Floats = self.inverse @ self.moments.scatter[self.kept, -1]
+        return found
+
+    @property
+    def residual(self) -> Floats:
+        """Coefficients of (1, x, y) in the residual, which is orthogonal to 1."""
+        means, found = self.moments.means, np.zeros(len(self.moments.labels) + 1)
+        found[0] = self.slopes @ means[self.kept] - means[-1]
+        found[1 + self.kept] = -self.slopes
+        found[-1] = 1.0
+        return found
+
+    @property
+    def left(self) -> Floats:
+        """What turns (noise x residual) into a change of the slopes, one row for each of them."""
+        moments = self.moments
+        rows = np.zeros((len(self.kept), len(moments.labels) + 1))
+        rows[:, 0] = -moments.means[self.kept]
+        rows[np.arange(len(self.kept)), 1 + self.kept] = 1.0
+        found: Floats = self.inverse @ rows
+        return found
+
+    def deviations(self) -> Floats:
+        """Standard deviations of the slopes by noise alone, to first order."""
+        return np.sqrt(moved(self.left, self.residual, self.moments.noise**2))
+
+    def feedback(self) -> Callable[[Floats], Floats]:
+        """Bound on the deviations that a fit at some distances adds to those of noise.
+
+        Its residual has other coefficients c of x, by at most the distances, and of 1. Of one row
+        a of :attr:`left`, (a_i c_j + a_j c_i)² is at most 2 a_i² c_j² + 2 a_j² c_i².
+        """
+        moments = self.moments
+        variances = 2 * self.left**2 @ moments.noise**2
+        means, other = np.abs(moments.means[self.kept]), np.zeros(len(moments.labels) + 1)
+
+        def added(widths: Floats) -> Floats:
+            other[0], other[1 + self.kept] = means @ widths, widths
+            found: Floats = np.sqrt(variances @ other**2)
+            return found
+
+        return added
+
+    def squares(self, times: float) -> tuple[float, float]:
+        """Sum of squared residuals, and its upper end after so many deviations of its noise."""
+        residual, moments = self.residual, self.moments
+        found = max(float(residual @ moments.products @ residual), 0.0)
+        noise = math.sqrt(float(moved(residual[None, :], residual, moments.noise**2)[0]))
+        return max(found, noise), found + times * noise
+
+
+def reach(moments: Moments, kept: NDArray[np.bool_], level: float, tail: float | None) -> Reach:
+    """Bound the distance to the least-squares fit of all rows.
+
+    Parameters
+    ----------
+    moments : Moments
+    kept : bool array of shape (d - 1,)
+    level : float
+        Of all bounds at once.
+    tail : float or None
+        Index of the tail of values, or none for the rows as they were shrunk and cut off.
+    """
+    slopes, widths = np.zeros(len(kept)), np.full(len(kept), np.inf)
+    equations, held = Equations.of(moments, kept), moments.held
+    loose = tail is not None and (held.unbounded & np.append(kept, True)).any()
+    if equations is None or loose:
+        return Reach(slopes, widths, math.inf)
+    slopes[equations.kept] = equations.slopes
+    chance = 1 - level
+    times = noise_quantile(
+        moments.norm, (1 - CHANCE_COUNTED) * chance / (2 * len(equations.kept) + 4)
+    )
+    squares, most = equations.squares(times)
+    # Rows are a sample too.
+    own = np.diag(equations.inverse)
+    spread = own * squares / moments.weight
+    first = times * np.sqrt(equations.deviations() ** 2 + spread)
+    both = touched(moments, tail, CHANCE_COUNTED * chance)
+    first = first + _touched(equations, both, most)
+    widths[equations.kept] = _settled(equations, first, times)
+    if not np.isfinite(widths[equations.kept]).all():
+        return Reach(slopes, widths, math.inf)
+    return Reach(slopes, widths, _level(equations, times, both, squares, most))
+
+
+def _settled(equations: Equations, first: Floats, times: float) -> Floats:
+    """Solve w = first + times x feedback(w), from below; infinite if there is no such w."""
+    widths, feedback = first, equations.feedback()
+    for _ in range(_ROUNDS):
+        if not (widths < _FAR).all():
+            break
+        again = first + times * feedback(widths)
+        if (again <= (1 + _CLOSE) * widths).all():
+            return (1 + _CLOSE) * again
+        widths = again
+    return np.full_like(first, np.inf)
+
+
+def _touched(equations: Equations, both: Touched, squares: float) -> Floats:
+    """What rows that were shrunk or cut off may change of every slope.
+
+    By what they would add to the equations, and by what rows cut off do add: a value cut off is at
+    most two half-widths from its centre, and the squares of all residuals are known.
+    """
+    if math.isinf(both.unrelated):
+        return np.full(len(equations.kept), np.inf)
+    moments = equations.moments
+    means = moments.means[equations.kept]
+    summed = np.diag(moments.scatter)[equations.kept]
+    held = np.minimum(both.cut * moments.weight * (CLIP + np.abs(means)) ** 2, summed)
+    own = np.diag(equations.inverse)
+    cut = np.minimum(np.abs(equations.inverse) @ np.sqrt(np.maximum(held, 0.0)), np.sqrt(own))
+    found: Floats = (both.unrelated * np.sqrt(own) + cut) * math.sqrt(squares)
+    return found
+
+
+def _level(equations: Equations, times: float, both: Touched, squares: float, most: float) -> float:
+    """Bound for the line at the means."""
+    moments = equations.moments
+    first = np.zeros((1, len(equations.residual)))
+    first[0, 0] = 1 / moments.weight
+    noise = float(moved(first, equations.residual, moments.noise**2)[0])
+    missed = (both.unrelated + math.sqrt(both.cut)) * math.sqrt(most / moments.weight)
+    return times * math.sqrt(noise + squares / moments.weight**2) + missed
+
+
+def moved(left: Floats, right: Floats, variances: Floats) -> Floats:
+    """Variance of left N right, N symmetric with independent entries on and above the diagonal.
+
+    Of one row a and b = right: sum over i < j of V_ij (a_i b_j + a_j b_i)² + sum V_ii a_i² b_i².
+    """
+    both = left * right
+    found: Floats = (
+        left**2 @ variances @ right**2
+        + ((both @ variances) * both).sum(axis=1)
+        - both**2 @ np.diag(variances)
+    )
+    return np.maximum(found, 0.0)
+
+
+LINEAR_REGRESSION: Row[NoOption, ArrayRelease] = Row(
+    "linear_regression",
+    "moments",
+    ("pure", "zcdp", "approx"),
+    True,
+    (NoOption(),),
+    "moments",
+    "linear regression of a column on others, with intervals",
+    lambda columns, lattice, event, _: noisy_regression(columns, ranged(lattice), event),
+    ArrayRelease,
+    of_rows=True,
+    # Simulated errors cross at half to twice as many columns as those of covariances, by the
+    # number of rows.
+    turn=Fraction(3, 2),
+)

@@ -20,6 +20,7 @@ from modicum.release import Finding, Record, Release
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps
 from modicum.summaries.base import Columns
+from modicum.summaries.vectors import MOST_COLUMNS
 
 __all__ = [
     "LARGEST_DENOMINATOR",
@@ -31,6 +32,7 @@ __all__ = [
     "checked_level",
     "checked_rank",
     "column_name",
+    "column_names",
     "in_percent",
     "method_of",
     "ranged",
@@ -207,3 +209,26 @@ def column_name(column: object) -> str | None:
     if column is not None and not isinstance(column, str):
         raise InvalidArgument(f"column must be a column name, got {type(column).__name__}")
     return column
+
+
+def column_names(columns: object) -> Columns:
+    """Check names of columns; ``None`` stands for all components of an array.
+
+    Raises
+    ------
+    InvalidArgument
+        If they are no different texts.
+    """
+    if columns is None:
+        return Columns()
+    if isinstance(columns, str) or not isinstance(columns, Sequence):
+        raise InvalidArgument(f"columns must be a list of names, got {type(columns).__name__}")
+    names = tuple(columns)
+    if not all(isinstance(name, str) for name in names):
+        raise InvalidArgument("columns must be a list of names, each a text")
+    if not 0 < len(set(names)) == len(names) <= MOST_COLUMNS:
+        raise InvalidArgument(
+            f"columns must be 1 to {MOST_COLUMNS:,} different names, got {len(names)} names, "
+            f"{len(set(names))} of them different"
+        )
+    return Columns(names)

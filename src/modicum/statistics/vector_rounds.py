@@ -6,6 +6,7 @@ Labels are those of docs/proofs/mean_vector.md.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeVar
@@ -106,10 +107,9 @@ def start_frame(lattice: Lattice, power: int) -> VectorFrame:
     return VectorFrame((origin,), (float(SUBSTEP),), power=power)
 
 
-def beyond(here: VectorSetting, norms: NormSummary, grid: RadiusGrid) -> tuple[int, ...]:
-    """Rows beyond some of all radii; sensitive."""
-    counted = dict(zip(all_radii(here.lattice, here.power), norms.outside, strict=True))
-    return tuple(counted[radius] for radius in grid.radii)
+def beyond(here: VectorSetting, norms: NormSummary) -> dict[int, int]:
+    """Rows beyond each of all radii; sensitive."""
+    return dict(zip(all_radii(here.lattice, here.power), norms.outside, strict=True))
 
 
 def first_norms(here: VectorSetting) -> Steps[NormSummary]:
@@ -120,7 +120,7 @@ def first_norms(here: VectorSetting) -> Steps[NormSummary]:
 
 def radius_for(
     here: VectorSetting,
-    outside: tuple[int, ...],
+    outside: Mapping[int, int],
     grid: RadiusGrid,
     *,
     target: int,
@@ -128,11 +128,11 @@ def radius_for(
     share: Fraction,
     label: str,
 ) -> Steps[int]:
-    """Draw a radius with about ``target`` rows outside; return its place in the grid [M2]."""
-    punished = tuple(max(beyond - target, 0) for beyond in outside)
+    """Draw one of a grid's radii with about ``target`` rows ``outside`` it [M2]."""
+    punished = tuple(max(outside[radius] - target, 0) for radius in grid.radii)
     law = here.purse.radii((punished,), grid, tilt=tilt, share=share)
     (place,) = yield from draw(label, law)
-    return place
+    return grid.radii[place]
 
 
 def locate(
@@ -215,12 +215,11 @@ def _size_radius(
         _, sizes = yield from _measured(here, found.frame, found.norms.width)
     assert sizes is not None
     whole = wide_squares(here.lattice)
-    counted = dict(zip(whole.radii, sizes.outside, strict=True))
+    outside = dict(zip(whole.radii, sizes.outside, strict=True))
     # A row of norm R has a vector of squares of norm R² / sqrt(d) to R².
     least = found.radius**2 / (64 * math.sqrt(found.norms.width))
     grid = part_of(whole, least, 2.0 * found.radius**2)
     tilt = schedule.part_tilt(math.log2(grid.radii[-1] / grid.radii[0]) / 2)
-    outside = tuple(counted[radius] for radius in grid.radii)
     return (
         yield from _wide_radius(here, schedule, outside, grid, tilt, f"radius of squares {number}")
     )
@@ -263,25 +262,21 @@ def _rough_radius(
     else:
         grid = part_of(grid, *ends)
         tilt = schedule.part_tilt(math.log2(ends[1] / ends[0]))
-    outside = beyond(here, norms, grid)
+    outside = beyond(here, norms)
     return (yield from _wide_radius(here, schedule, outside, grid, tilt, label))
 
 
 def _wide_radius(
     here: VectorSetting,
     schedule: VectorSchedule,
-    outside: tuple[int, ...],
+    outside: Mapping[int, int],
     grid: RadiusGrid,
     tilt: Fraction,
     label: str,
 ) -> Steps[int]:
-    place = yield from radius_for(
-        here,
-        outside,
-        grid,
-        target=schedule.target,
-        tilt=tilt,
-        share=schedule.radius,
-        label=label,
+    target, share = schedule.target, schedule.radius
+    return (
+        yield from radius_for(
+            here, outside, grid, target=target, tilt=tilt, share=share, label=label
+        )
     )
-    return grid.radii[place]
