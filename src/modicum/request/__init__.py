@@ -19,11 +19,11 @@ from modicum.request.monotone import monotone
 from modicum.request.quantile import median, quantile
 from modicum.request.quantiles import quantiles
 from modicum.request.sum import sum
-from modicum.request.trimmed import trimmed_mean, winsorized_mean
 from modicum.request.variance import std, variance
 from modicum.request.vector import vector
 from modicum.runners.request import Query
 from modicum.statistics.count import count
+from modicum.statistics.trimmed import trimmed_mean, winsorized_mean
 
 __all__ = [
     "Query",

@@ -29,7 +29,7 @@ from modicum.statistics.quantiles import CellCounts, QuantilesEvidence
 from modicum.statistics.regression import RegressionEvidence
 from modicum.statistics.subset_mean import SubsetEvidence
 from modicum.statistics.sum_evidence import SumEvidence
-from modicum.statistics.trimmed_evidence import TrimmedEvidence
+from modicum.statistics.trimmed import TrimmedEvidence
 from modicum.statistics.variance_evidence import ConstantEvidence, VarianceEvidence
 from modicum.statistics.vector_evidence import VectorEvidence
 from modicum.summaries.second_moments import Frame

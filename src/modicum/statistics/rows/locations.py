@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,13 +12,10 @@ from modicum.privacy.event import Event
 from modicum.release import Answer
 from modicum.statistics.location import location
 from modicum.statistics.location_option import LocationOption
-from modicum.statistics.options import (
-    TrimOption,
-)
 from modicum.statistics.score import Score, expectile_score, power_score
 from modicum.statistics.spec import Row, ranged
 from modicum.statistics.subset_location import subset_location
-from modicum.statistics.trimmed import trimmed_estimate
+from modicum.statistics.trimmed import TRIMMED_MEAN, WINSORIZED_MEAN
 from modicum.steps import Steps
 
 __all__ = ["LOCATIONS"]
@@ -43,26 +38,6 @@ def _locations(*statistics: Score | None) -> tuple[LocationOption, ...]:
 def _cubic(v: NDArray[np.float64]) -> NDArray[np.float64]:
     return v**3
 
-
-def _trimmed(
-    column: str | None,
-    lattice: Lattice | None,
-    event: Event,
-    options: TrimOption,
-    *,
-    winsorized: bool,
-) -> Steps[Answer]:
-    return trimmed_estimate(
-        column,
-        ranged(lattice),
-        event,
-        trim=options.trim,
-        winsorized=winsorized,
-        level=options.level,
-    )
-
-
-_TRIMS = (TrimOption(Fraction(1, 10), 0.95), TrimOption(Fraction(1, 3), None))
 
 LOCATIONS: tuple[Row[Any, Any], ...] = (
     Row(
@@ -117,24 +92,6 @@ LOCATIONS: tuple[Row[Any, Any], ...] = (
             column, ranged(lattice), event, options.statistic
         ),
     ),
-    Row(
-        "trimmed_mean",
-        "inverse-sensitivity",
-        ("pure", "zcdp", "approx"),
-        True,
-        _TRIMS,
-        "trimmed_mean",
-        "mean without a share of the lowest and of the highest records, with an interval",
-        partial(_trimmed, winsorized=False),
-    ),
-    Row(
-        "winsorized_mean",
-        "inverse-sensitivity",
-        ("pure", "zcdp", "approx"),
-        True,
-        _TRIMS,
-        "trimmed_mean",
-        "mean after a share of the lowest and of the highest records is moved inwards",
-        partial(_trimmed, winsorized=True),
-    ),
+    TRIMMED_MEAN,
+    WINSORIZED_MEAN,
 )
