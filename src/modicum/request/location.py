@@ -9,8 +9,8 @@ from modicum.request.mean import mean
 from modicum.request.quantile import median
 from modicum.runners.request import Query
 from modicum.statistics.location_option import LocationOption
-from modicum.statistics.registry import find_row
-from modicum.statistics.score import (
+from modicum.statistics.monotone_statistic import (
+    MonotoneStatistic,
     checked_power,
     checked_tau,
     checked_width,
@@ -18,8 +18,8 @@ from modicum.statistics.score import (
     huber_score,
     power_score,
 )
+from modicum.statistics.registry import find_row
 from modicum.statistics.spec import column_name
-from modicum.statistics.statistic import MonotoneStatistic
 
 __all__ = ["expectile", "huber_location", "location", "lp_location"]
 

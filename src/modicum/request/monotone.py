@@ -10,7 +10,7 @@ from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.release import Release
 from modicum.request.location import location
 from modicum.runners.request import Query
-from modicum.statistics.statistic import MonotoneStatistic
+from modicum.statistics.monotone_statistic import MonotoneStatistic
 
 __all__ = ["monotone"]
 

@@ -9,8 +9,8 @@ from fractions import Fraction
 from modicum.exact.lattice import Lattice
 from modicum.release import Interval
 from modicum.statistics.mean_evidence import NoisyTerm
+from modicum.statistics.monotone_statistic import excess
 from modicum.statistics.outside import Outside
-from modicum.statistics.statistic import excess
 from modicum.status import FINE_STEPS, OK, Status, unseen
 
 __all__ = ["LocationEvidence"]
@@ -47,8 +47,8 @@ class LocationEvidence:
     name : str
         Of the statistic.
     growth, width : float, float or None
-        As of a :class:`~modicum.statistics.statistic.MonotoneStatistic`; the width may be a
-        released one.
+        As of a :class:`~modicum.statistics.monotone_statistic.MonotoneStatistic`; the width may
+        be a released one.
     point : int
     ends : (int, int) or None
         Lower and upper end, if they were drawn.

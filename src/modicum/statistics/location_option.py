@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
+from modicum.statistics.monotone_statistic import MonotoneStatistic, is_number
 from modicum.statistics.options import LEAST_LEVEL, Options
-from modicum.statistics.statistic import MonotoneStatistic, is_number
 
 __all__ = ["LocationOption"]
 

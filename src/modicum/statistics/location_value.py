@@ -15,9 +15,9 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.statistics.crossing import level_ends_of
 from modicum.statistics.location_plan import GIVE_UP, Candidates, LengthPlan
+from modicum.statistics.monotone_statistic import MonotoneStatistic, SignedLengths
 from modicum.statistics.outside import Outside
 from modicum.statistics.purse import Purse
-from modicum.statistics.statistic import MonotoneStatistic, SignedLengths
 from modicum.steps import Steps, draw
 from modicum.summaries.base import Integers
 from modicum.summaries.cells import CellSummary

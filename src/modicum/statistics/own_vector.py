@@ -17,8 +17,8 @@ from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.norm_ball import RadialLaw
 from modicum.privacy.event import BoundedRange, Concentrated, Event
+from modicum.statistics.crossing import Reals
 from modicum.statistics.purses import open_purse
-from modicum.statistics.score_table import Reals
 from modicum.statistics.sensitivities import Sensitivities
 from modicum.statistics.spec import Options
 from modicum.status import OK, Status

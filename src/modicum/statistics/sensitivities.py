@@ -14,7 +14,7 @@ import numpy as np
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.norm_ball import MOST_DIMENSIONS, Norm
-from modicum.statistics.score_table import Reals
+from modicum.statistics.crossing import Reals
 from modicum.statistics.trials import crowds, shown
 from modicum.statistics.unheard import unheard
 from modicum.summaries.base import Integers

@@ -12,7 +12,7 @@ from modicum.privacy.event import Event
 from modicum.release import Answer
 from modicum.statistics.location import location
 from modicum.statistics.location_option import LocationOption
-from modicum.statistics.score import Score, expectile_score, power_score
+from modicum.statistics.monotone_statistic import Score, expectile_score, power_score
 from modicum.statistics.spec import Row, ranged
 from modicum.statistics.subset_location import subset_location
 from modicum.statistics.trimmed import TRIMMED_MEAN, WINSORIZED_MEAN
