@@ -11,11 +11,10 @@ from modicum.request.cdf import cdf
 from modicum.request.extreme import maximum, minimum
 from modicum.request.histogram import histogram
 from modicum.request.iqr import iqr
-from modicum.request.location import expectile, huber_location, lp_location
+from modicum.request.location import lp_location
 from modicum.request.mean import mean
 from modicum.request.mean_vector import clipped_mean_vector, mean_vector
 from modicum.request.moments import covariance, linear_regression, pca
-from modicum.request.monotone import monotone
 from modicum.request.quantile import median, quantile
 from modicum.request.quantiles import quantiles
 from modicum.request.sum import sum
@@ -23,6 +22,8 @@ from modicum.request.variance import std, variance
 from modicum.request.vector import vector
 from modicum.runners.request import Query
 from modicum.statistics.count import count
+from modicum.statistics.location import expectile, huber_location
+from modicum.statistics.monotone import monotone
 from modicum.statistics.trimmed import trimmed_mean, winsorized_mean
 
 __all__ = [

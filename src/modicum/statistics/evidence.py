@@ -12,9 +12,9 @@ from modicum.statistics.covariance import ComponentsEvidence, CovarianceEvidence
 from modicum.statistics.extreme import ExtremeEvidence
 from modicum.statistics.held_columns import HeldColumns
 from modicum.statistics.histogram import HistogramEvidence
+from modicum.statistics.inverse_sensitivity import LocationEvidence
 from modicum.statistics.iqr import RangeEvidence
 from modicum.statistics.listed_fit import ListedFit
-from modicum.statistics.location_evidence import LocationEvidence
 from modicum.statistics.mean_evidence import (
     Counted,
     MeanEvidence,

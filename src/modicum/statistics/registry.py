@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from modicum.statistics.location import EXPECTILE, HUBER_LOCATION, LP_LOCATION
+from modicum.statistics.monotone import MONOTONE, SUBSET
 from modicum.statistics.rows.distributions import DISTRIBUTIONS
-from modicum.statistics.rows.locations import LOCATIONS
 from modicum.statistics.rows.means import MEANS
 from modicum.statistics.rows.moments import MOMENTS
 from modicum.statistics.rows.ranks import RANKS
 from modicum.statistics.rows.spreads import SPREADS
 from modicum.statistics.rows.vectors import VECTORS
 from modicum.statistics.spec import Row, method_of
+from modicum.statistics.trimmed import TRIMMED_MEAN, WINSORIZED_MEAN
 
 __all__ = ["REGISTRY", "find_row"]
 
@@ -24,7 +26,13 @@ REGISTRY: tuple[Row[Any, Any], ...] = (
     *RANKS,
     *SPREADS,
     *DISTRIBUTIONS,
-    *LOCATIONS,
+    EXPECTILE,
+    LP_LOCATION,
+    HUBER_LOCATION,
+    MONOTONE,
+    SUBSET,
+    TRIMMED_MEAN,
+    WINSORIZED_MEAN,
     *VECTORS,
     *MOMENTS,
 )
