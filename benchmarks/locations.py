@@ -25,8 +25,8 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.level_sets import LevelScore
 from modicum.statistics.crossing import level_ends_of
-from modicum.statistics.location_plan import Candidates, LengthPlan, cell_edges
-from modicum.statistics.score import Score, expectile_score, huber_score, power_score
+from modicum.statistics.inverse_sensitivity import Candidates, LengthPlan, cell_edges
+from modicum.statistics.monotone_statistic import Score, expectile_score, huber_score, power_score
 from modicum.summaries.cells import Cells
 
 __all__ = ["FULL", "QUICK", "Effort", "locations"]

@@ -19,7 +19,7 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.level_sets import LevelScore, LinearLevelLaw
 from modicum.privacy.event import BoundedRange
-from modicum.statistics.cut_levels import level_ends_of
+from modicum.statistics.trimmed import level_ends_of
 from modicum.summaries.order_statistics import Cuts
 
 __all__ = ["FULL", "QUICK", "Effort", "robust"]

@@ -29,7 +29,7 @@ from modicum.mechanisms.scores import (
 from modicum.mechanisms.selection import RadiusDraw, RadiusRanks, Selection
 from modicum.mechanisms.subsampled import Subsampled, amplified
 from modicum.privacy.event import BoundedRange, Event, Pure
-from modicum.statistics.cut_levels import level_ends_of
+from modicum.statistics.trimmed import level_ends_of
 from modicum.summaries.cells import SpreadCounts, cell_numbers
 from modicum.summaries.order_statistics import Cuts, CutSummary
 

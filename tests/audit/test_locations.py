@@ -18,10 +18,9 @@ from modicum.mechanisms.level_sets import LevelScore
 from modicum.privacy.budget import pure
 from modicum.privacy.event import BoundedRange
 from modicum.statistics import crossing
-from modicum.statistics.crossing import Lengths, Masses, trimmed_by_rank
-from modicum.statistics.score import expectile_score
-from modicum.statistics.score_table import ScoreTable
-from modicum.statistics.subset_location import TrimPlan
+from modicum.statistics.crossing import Lengths, Masses, ScoreTable, trimmed_by_rank
+from modicum.statistics.monotone import TrimPlan
+from modicum.statistics.monotone_statistic import expectile_score
 from tests.audit.literal import mean_length, one_draw
 from tests.estimators.test_location import OwnMedian
 

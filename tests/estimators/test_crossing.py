@@ -10,10 +10,9 @@ import pytest
 
 from modicum import request
 from modicum.exact.lattice import Lattice
-from modicum.statistics.crossing import Lengths, Masses, level_ends_of, trimmed_by_rank
-from modicum.statistics.location_plan import cell_edges
-from modicum.statistics.score import expectile_score, huber_score, power_score
-from modicum.statistics.score_table import ScoreTable
+from modicum.statistics.crossing import Lengths, Masses, ScoreTable, level_ends_of, trimmed_by_rank
+from modicum.statistics.inverse_sensitivity import cell_edges
+from modicum.statistics.monotone_statistic import expectile_score, huber_score, power_score
 from modicum.summaries.cells import Cells
 from tests.estimators.test_quantile import answers
 

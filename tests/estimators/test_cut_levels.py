@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from modicum.exact.lattice import Lattice
-from modicum.statistics.cut_levels import level_ends_of, upper_ends
+from modicum.statistics.trimmed import level_ends_of, upper_ends
 from modicum.summaries.order_statistics import Cuts, CutSummary
 from tests.reference.crossing import Crossing, Data, mean
 from tests.summaries.cases import reduce

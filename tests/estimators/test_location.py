@@ -12,9 +12,10 @@ from modicum import request
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Concentrated, Pure
-from modicum.statistics.location_plan import Candidates, LocationPlan, cell_edges, radius_grid
+from modicum.statistics.inverse_sensitivity import Candidates, cell_edges, radius_grid
+from modicum.statistics.location import LocationPlan
+from modicum.statistics.monotone import TrimPlan
 from modicum.statistics.purses import open_purse
-from modicum.statistics.subset_location import TrimPlan
 from tests.estimators.test_quantile import SHAPES, answers
 
 WITHIN = (-1e9, 1e9)

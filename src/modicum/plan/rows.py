@@ -26,8 +26,7 @@ from modicum.plan.trial import (
     of_counts,
     rank_error,
 )
-from modicum.statistics.boundaries import Boundaries
-from modicum.statistics.score import Score, huber_score, power_score
+from modicum.statistics.monotone_statistic import Boundaries, Score, huber_score, power_score
 
 __all__ = ["ROWS", "PlanRow"]
 

@@ -19,20 +19,21 @@ if TYPE_CHECKING:
     from modicum.request.extreme import maximum, minimum
     from modicum.request.histogram import histogram
     from modicum.request.iqr import iqr
-    from modicum.request.location import expectile, huber_location, lp_location
+    from modicum.request.location import lp_location
     from modicum.request.mean import mean
-    from modicum.request.monotone import monotone
     from modicum.request.quantile import median, quantile
     from modicum.request.quantiles import quantiles
     from modicum.request.sum import sum
-    from modicum.request.trimmed import trimmed_mean, winsorized_mean
     from modicum.request.variance import std, variance
     from modicum.statistics.clipped_mean_vector import clipped_mean_vector
     from modicum.statistics.count import count
     from modicum.statistics.covariance import covariance, pca
+    from modicum.statistics.location import expectile, huber_location
     from modicum.statistics.mean_vector import mean_vector
+    from modicum.statistics.monotone import monotone
     from modicum.statistics.own_vector import vector
     from modicum.statistics.regression import linear_regression
+    from modicum.statistics.trimmed import trimmed_mean, winsorized_mean
 
 __all__ = [
     "Query",
@@ -68,20 +69,21 @@ _HOMES = {
     "modicum.request.extreme": {"maximum", "minimum"},
     "modicum.request.histogram": {"histogram"},
     "modicum.request.iqr": {"iqr"},
-    "modicum.request.location": {"expectile", "huber_location", "lp_location"},
+    "modicum.request.location": {"lp_location"},
     "modicum.request.mean": {"mean"},
-    "modicum.request.monotone": {"monotone"},
     "modicum.request.quantile": {"median", "quantile"},
     "modicum.request.quantiles": {"quantiles"},
     "modicum.request.sum": {"sum"},
-    "modicum.request.trimmed": {"trimmed_mean", "winsorized_mean"},
     "modicum.request.variance": {"std", "variance"},
     "modicum.statistics.clipped_mean_vector": {"clipped_mean_vector"},
     "modicum.statistics.count": {"count"},
     "modicum.statistics.covariance": {"covariance", "pca"},
+    "modicum.statistics.location": {"expectile", "huber_location"},
     "modicum.statistics.mean_vector": {"mean_vector"},
+    "modicum.statistics.monotone": {"monotone"},
     "modicum.statistics.own_vector": {"vector"},
     "modicum.statistics.regression": {"linear_regression"},
+    "modicum.statistics.trimmed": {"trimmed_mean", "winsorized_mean"},
 }
 
 

@@ -11,9 +11,9 @@ from modicum.statistics.count import CountEvidence
 from modicum.statistics.covariance import ComponentsEvidence, CovarianceEvidence
 from modicum.statistics.extreme import ExtremeEvidence
 from modicum.statistics.histogram import HistogramEvidence
+from modicum.statistics.inverse_sensitivity import LocationEvidence
 from modicum.statistics.iqr import RangeEvidence
 from modicum.statistics.listed_fit import ListedFit
-from modicum.statistics.location_evidence import LocationEvidence
 from modicum.statistics.mean_evidence import (
     Counted,
     MeanEvidence,
@@ -29,7 +29,7 @@ from modicum.statistics.quantiles import CellCounts, QuantilesEvidence
 from modicum.statistics.regression import RegressionEvidence
 from modicum.statistics.subset_mean import SubsetEvidence
 from modicum.statistics.sum_evidence import SumEvidence
-from modicum.statistics.trimmed_evidence import TrimmedEvidence
+from modicum.statistics.trimmed import TrimmedEvidence
 from modicum.statistics.variance_evidence import ConstantEvidence, VarianceEvidence
 from modicum.statistics.vector_sum import VectorEvidence
 from modicum.summaries.second_moments import Frame

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from modicum.statistics.clipped_mean_vector import CLIPPED_MEAN_VECTOR
-from modicum.statistics.covariance import COVARIANCE, PCA
-from modicum.statistics.mean_vector import MEAN_VECTORS
-from modicum.statistics.own_vector import VECTOR
-from modicum.statistics.regression import LINEAR_REGRESSION
+from modicum.statistics.location import EXPECTILE, HUBER_LOCATION, LP_LOCATION
+from modicum.statistics.monotone import MONOTONE, SUBSET
 from modicum.statistics.rows.distributions import DISTRIBUTIONS
-from modicum.statistics.rows.locations import LOCATIONS
 from modicum.statistics.rows.means import MEANS
+from modicum.statistics.rows.moments import MOMENTS
 from modicum.statistics.rows.ranks import RANKS
 from modicum.statistics.rows.spreads import SPREADS
+from modicum.statistics.rows.vectors import VECTORS
 from modicum.statistics.spec import Row, method_of
+from modicum.statistics.trimmed import TRIMMED_MEAN, WINSORIZED_MEAN
 
 __all__ = ["REGISTRY", "find_row"]
 
@@ -27,13 +26,15 @@ REGISTRY: tuple[Row[Any, Any], ...] = (
     *RANKS,
     *SPREADS,
     *DISTRIBUTIONS,
-    *LOCATIONS,
-    *MEAN_VECTORS,
-    CLIPPED_MEAN_VECTOR,
-    VECTOR,
-    COVARIANCE,
-    PCA,
-    LINEAR_REGRESSION,
+    EXPECTILE,
+    LP_LOCATION,
+    HUBER_LOCATION,
+    MONOTONE,
+    SUBSET,
+    TRIMMED_MEAN,
+    WINSORIZED_MEAN,
+    *VECTORS,
+    *MOMENTS,
 )
 
 

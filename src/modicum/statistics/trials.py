@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from modicum.statistics.score_table import Reals
+from modicum.statistics.crossing import Reals
 
 __all__ = ["crowds", "grown", "shown"]
 

@@ -6,7 +6,6 @@ from modicum.statistics.options.ranks import (
     QuantileOption,
     QuantilesOption,
     RangeOption,
-    TrimOption,
 )
 from modicum.statistics.spec import LEAST_LEVEL, NoOption, Options
 
@@ -20,5 +19,4 @@ __all__ = [
     "QuantileOption",
     "QuantilesOption",
     "RangeOption",
-    "TrimOption",
 ]

@@ -1,4 +1,7 @@
-"""Any monotone statistic by Dick, Kulesza, Sun and Suresh 2023, Algorithm 4, corrected.
+"""Any monotone statistic that a user supplies, in two ways.
+
+By the inverse sensitivity mechanism of :mod:`modicum.statistics.location`, or with
+``method="subset"`` by Dick, Kulesza, Sun and Suresh 2023, Algorithm 4, corrected:
 
 [B1] count    a noisy count, for the status and for the spacing of candidates;
 [B2] low      a private threshold near rank 7r/4 from below;
@@ -18,26 +21,105 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.scores import ThresholdScore
+from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event, Pure
-from modicum.release import Answer
-from modicum.runtime.steps import Steps, draw, need, need_both
-from modicum.statistics.location_evidence import LocationEvidence
-from modicum.statistics.location_plan import Candidates, cell_edges
-from modicum.statistics.location_value import Bounds, Scene, draw_value
+from modicum.release import Answer, Release
+from modicum.runners.request import Query
+from modicum.statistics.inverse_sensitivity import (
+    Bounds,
+    Candidates,
+    LocationEvidence,
+    Scene,
+    cell_edges,
+    draw_value,
+)
+from modicum.statistics.location import LocationOption, asked, cases_of, location
 from modicum.statistics.mean_evidence import NoisyTerm
+from modicum.statistics.monotone_statistic import MonotoneStatistic, Score, expectile_score
 from modicum.statistics.purses import open_purse
-from modicum.statistics.statistic import MonotoneStatistic
-from modicum.summaries.base import Ask
+from modicum.statistics.spec import Row, method_of, ranged
+from modicum.steps import Ask, Steps, draw, need, need_both
 from modicum.summaries.cells import Cells
 from modicum.summaries.sums import Count
 from modicum.summaries.tails import Tails
 
-__all__ = ["TrimPlan", "subset_location"]
+__all__ = ["MONOTONE", "SUBSET", "TrimPlan", "monotone"]
+
+
+def monotone(
+    column: str | None = None,
+    *,
+    statistic: MonotoneStatistic,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    level: float | None = 0.95,
+    method: Literal["inverse-sensitivity", "subset"] = "inverse-sensitivity",
+) -> Query[Release]:
+    """Ask for a statistic of your own that never falls when a record is raised.
+
+    Parameters
+    ----------
+    statistic : Score or Boundaries
+        Either a :class:`modicum.Score`: a function ψ, and the statistic is the t at which the sum
+        of ψ(x - t) over the records is 0. Privacy does not hang on ψ: it is tabulated, and a table
+        that falls somewhere is made level there. Or an instance of a subclass of
+        :class:`modicum.Boundaries`: how low and how high k changed records can bring the
+        statistic. Privacy hangs on those being right.
+    column, within, epsilon, rho, budget, step, level
+        As for :func:`modicum.request.expectile`.
+    method : {"inverse-sensitivity", "subset"}
+        ``"subset"`` is Algorithm 4 of Dick, Kulesza, Sun and Suresh 2023, corrected, with the
+        constants of its theorem: thousands of records are left out on each side. It is for a pure
+        ε and draws no interval: give ``level=None``.
+
+    Returns
+    -------
+    Query
+        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less; with own boundaries, if they keep their promise.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.request.expectile`; if the statistic fails at public points: a ψ that
+        is not finite, not 0 at 0 or falls, boundaries that break their promise for a few records;
+        ``method="subset"`` with a ρ or with a level.
+
+    Notes
+    -----
+    Missing values, infinities and the mechanism are as for :func:`modicum.request.expectile`. If
+    the statistic says ``growth=0``, no record is clipped; otherwise those beyond two private bounds
+    are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from modicum import Score
+    >>> smooth = Score("smooth median", np.tanh, growth=0, width=3)
+    >>> monotone("delay", statistic=smooth, within=(-1e9, 1e9), epsilon=1).statistic
+    'monotone'
+    """
+    price = chosen_budget(epsilon, rho, budget)
+    lattice = Lattice.within(within, step)
+    if statistic is None:
+        raise InvalidArgument("statistic must be a modicum.Score or a modicum.Boundaries, got None")
+    if method == "subset" and level is not None:
+        raise InvalidArgument("method='subset' draws no interval: give level=None")
+    row = method_of((MONOTONE, SUBSET), method)
+    return asked(row, column, statistic, price, lattice, level)
+
 
 COUNT_SHARE = Fraction(1, 50)  # of ε, from the half of the value
 THRESHOLD_SHARE = Fraction(1, 4)
@@ -98,8 +180,8 @@ class TrimPlan:
         return plan
 
 
-def subset_location(
-    column: str | None, lattice: Lattice, event: Event, statistic: MonotoneStatistic
+def _subset(
+    column: str | None, lattice: Lattice | None, event: Event, options: LocationOption
 ) -> Steps[Answer]:
     """Estimate a monotone statistic with the guarantee of Dick et al. 2023, Theorem 4.3.
 
@@ -110,6 +192,8 @@ def subset_location(
     """
     if not isinstance(event, Pure):
         raise InvalidArgument("method='subset' is for a pure budget: use epsilon=")
+    lattice, statistic = ranged(lattice), options.statistic
+    assert statistic is not None
     purse = open_purse(event)
     plan = TrimPlan.of(lattice, event.epsilon)
     counts, tails = yield from need_both(
@@ -162,3 +246,29 @@ def subset_location(
         trimmed=plan.trimmed,
     )
     return Answer(evidence.value, evidence, evidence.status)
+
+
+def _cubic(v: NDArray[np.float64]) -> NDArray[np.float64]:
+    return v**3
+
+
+MONOTONE: Row[LocationOption, Release] = Row(
+    "monotone",
+    "inverse-sensitivity",
+    ("pure", "zcdp", "approx"),
+    True,
+    cases_of(Score("cubic", _cubic, growth=3, homogeneous=True)),
+    "locations",
+    "any monotone statistic, by its score or its level boundaries",
+    location,
+)
+SUBSET: Row[LocationOption, Release] = Row(
+    "monotone",
+    "subset",
+    ("pure",),
+    True,
+    (LocationOption(expectile_score(0.5), None),),
+    "locations",
+    "any monotone statistic with the subset-optimality theorem of Dick et al. 2023",
+    _subset,
+)

@@ -1,0 +1,482 @@
+"""The inverse sensitivity mechanism on the cells of a location, shared by all its chapters.
+
+Candidates around a centre, lengths of the cells' statistic at them, the draws of a value and of
+ends beyond it, and the error model. Labels are those of :mod:`modicum.statistics.location` and
+docs/proofs/locations.md. None of the constants affects privacy; benchmarks/locations.py compares
+the choices.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from modicum.errors import InvalidArgument
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.grids import FloatGrid, RadiusGrid
+from modicum.release import Interval
+from modicum.statistics.crossing import level_ends_of
+from modicum.statistics.mean_evidence import NoisyTerm
+from modicum.statistics.monotone_statistic import MonotoneStatistic, SignedLengths, excess
+from modicum.statistics.outside import Outside
+from modicum.statistics.purse import Purse
+from modicum.status import FINE_STEPS, OK, Status, unseen
+from modicum.steps import Steps, draw
+from modicum.summaries.base import Integers
+from modicum.summaries.cells import CellSummary
+
+__all__ = [
+    "TAIL",
+    "Bounds",
+    "Candidates",
+    "LengthPlan",
+    "LocationEvidence",
+    "Scene",
+    "cell_edges",
+    "draw_ends",
+    "draw_value",
+    "radius_grid",
+]
+
+CENTRE_BITS = 24
+
+GIVE_UP = 6.0  # the interval is the range without need once in e^6
+NEGLIGIBLE = 40.0  # candidates at the cap together weigh at most e^-40 of all
+MOST_LEVELS = 1 << 20
+
+
+FINE = 10  # the length is linear between candidates at most 2^10 fine steps apart
+
+
+def cell_edges(lattice: Lattice, centre: int, bits: int) -> tuple[int, ...]:
+    """Distances from a centre: 2^bits an octave, and every candidate radius."""
+    reach = max(lattice.last - centre, centre - lattice.first, 1)
+    grid = FloatGrid(bits)
+    points = {grid.point(i) for i in range(grid.number(reach) + 1)}
+    return tuple(sorted(points | set(radius_grid(centre, reach).radii) | {reach}))
+
+
+def radius_grid(centre: int, reach: int) -> RadiusGrid:
+    """Candidate radii around a centre that is known to 24 bits."""
+    return RadiusGrid.between(max(1, abs(centre) >> CENTRE_BITS), reach)
+
+
+@dataclass(frozen=True, slots=True)
+class LengthPlan:
+    """How finely lengths are counted in one law, and where they are capped.
+
+    Attributes
+    ----------
+    epsilon : Fraction
+        Size of the bounded range.
+    unit : int
+        Lengths are counted in 1/unit of a record.
+    cap : int
+        In those units: levels 0, ..., cap - 1.
+    """
+
+    epsilon: Fraction
+    unit: int
+    cap: int
+
+    @classmethod
+    def of(
+        cls, epsilon: Fraction, log_candidates: float, shift: float = 0.0, *, whole: bool
+    ) -> LengthPlan:
+        """Choose both: a unit is worth at most 1/32 nat, and beyond the cap no weight is left.
+
+        Whole lengths are counted in halves.
+
+        Raises
+        ------
+        InvalidArgument
+            If the budget is so small that there are more than a million levels.
+        """
+        unit = 2 if whole else 1 << max(0, math.ceil(math.log2(16 * float(epsilon))))
+        cap = math.ceil((shift + (log_candidates + NEGLIGIBLE) * 2 / float(epsilon)) * unit)
+        if cap > MOST_LEVELS:
+            raise InvalidArgument(
+                f"a draw of ε = {float(epsilon):g} would need {cap:,} levels; use a larger budget"
+            )
+        return cls(epsilon, unit, cap)
+
+    def bound(self, log_candidates: float, alpha: float) -> float:
+        """Length in records that a draw exceeds with probability at most ``alpha``.
+
+        If some candidate has length 0: those of length s weigh at most exp(-ε s / 2) each.
+        """
+        return (log_candidates - math.log(alpha)) * 2 / float(self.epsilon)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Values a release may have: evenly spaced around the centre, then evenly in the logarithm.
+
+    The number y stands for centre + unit point(y), point that of a :class:`FloatGrid`. Coarse
+    numbers z are those y = fine z; lengths are computed there.
+
+    Attributes
+    ----------
+    centre : int
+    unit : int
+        Lattice steps between the nearest values.
+    bits : int
+        Those at a distance below 2^(bits + 1) units are evenly spaced.
+    fine : int
+        Values from one coarse number to the next, a power of two.
+    first, last : int
+        Coarse numbers of the lowest and highest value.
+    """
+
+    centre: int
+    unit: int
+    bits: int
+    fine: int
+    first: int
+    last: int
+
+    @classmethod
+    def of(cls, lo: int, hi: int, centre: int, *, flat: int, spacing: int) -> Candidates:
+        """Candidates in [lo, hi]; coarse ones at most ``spacing`` apart up to ``flat`` from it."""
+        exponent = max(0, spacing.bit_length() - 1)
+        inner = min(FINE, exponent)
+        coarse = 1 << exponent
+        bits = max(4, (flat >> exponent).bit_length() - 1)
+        grid = FloatGrid(bits)
+        return cls(
+            centre,
+            coarse >> inner,
+            bits + inner,
+            1 << inner,
+            -grid.number((centre - lo) // coarse),
+            grid.number((hi - centre) // coarse),
+        )
+
+    def place(self, number: int) -> int:
+        """Return the lattice integer of a fine number."""
+        return self.centre + self.unit * FloatGrid(self.bits).point(number)
+
+    def places(self, coarse: Integers) -> Integers:
+        """Return the lattice integers of coarse numbers."""
+        size = np.abs(coarse) * self.fine
+        shift = np.maximum((size >> self.bits) - 1, 0)
+        distance = ((size - (shift << self.bits)) << shift) * self.unit
+        places: Integers = self.centre + np.sign(coarse) * distance
+        return places
+
+    @property
+    def log_count(self) -> float:
+        """Ln of how many there are."""
+        return math.log((self.last - self.first) * self.fine + 1)
+
+
+TAIL = 3.0  # the ends allow for clipped records if the tails are this heavy
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Where records are clipped: released."""
+
+    lo: int
+    hi: int
+    outside: Outside | None
+
+    def allowed(self, statistic: MonotoneStatistic) -> float:
+        """Records at a bound that make up for those beyond it, for a tail of index 3."""
+        if self.outside is None or statistic.excess(TAIL) == math.inf:
+            return 0.0
+        return statistic.excess(TAIL) * self.outside.expected(TAIL)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """All that the last draws follow from; of these, only the cells are secret.
+
+    Attributes
+    ----------
+    purse : Purse
+    lattice : Lattice
+    statistic : MonotoneStatistic
+    cells : CellSummary
+    bounds : Bounds
+    candidates : Candidates
+    trimmed : int
+        Records deleted on each side, by rank; those beyond the bounds are deleted then, and
+        clipped otherwise.
+    """
+
+    purse: Purse
+    lattice: Lattice
+    statistic: MonotoneStatistic
+    cells: CellSummary
+    bounds: Bounds
+    candidates: Candidates
+    trimmed: int = 0
+
+    def lengths(self, size: LengthPlan, towards: int = 0) -> SignedLengths:
+        """Lengths of values between the bounds (``towards``: as of a statistic's lengths)."""
+        ends = self.bounds.lo, self.bounds.hi
+        if self.bounds.outside is None and not self.trimmed:
+            # The outermost cells may reach beyond the range.
+            reach = self.cells.edges[-1]
+            ends = self.cells.centre - reach, self.cells.centre + reach
+        return self.statistic.lengths(
+            self.cells,
+            ends,
+            self.lattice.step,
+            unit=size.unit,
+            cap=size.cap,
+            trimmed=self.trimmed,
+            towards=towards,
+        )
+
+
+def draw_value(scene: Scene, share: Fraction | None) -> Steps[tuple[int, float]]:
+    """[C5] The value, and a bound on its length that holds with a probability of 95 %."""
+    candidates, purse = scene.candidates, scene.purse
+    size = LengthPlan.of(purse.range_for(share), candidates.log_count, whole=scene.statistic.whole)
+    counted = scene.lengths(size)
+    ends = level_ends_of(
+        lambda numbers: counted.at(candidates.places(numbers)),
+        candidates.first,
+        candidates.last,
+        candidates.fine,
+        size.cap,
+    )
+    first, last = (candidates.fine * number for number in (candidates.first, candidates.last))
+    law = purse.level(ends, first, last, unit=size.unit, share=share)
+
+    def words(number: int) -> str:
+        return scene.lattice.words(candidates.place(number))
+
+    number = yield from draw("location", law, words)
+    return candidates.place(number), size.bound(candidates.log_count, 0.05)
+
+
+def draw_ends(scene: Scene, point: int, level: float) -> Steps[tuple[int, int]]:
+    """[C6] A value on each side of the location, equally far from a point, for all that is left.
+
+    One draw of the distance. On either side lengths are those of a statistic that is surely
+    beyond, so that nothing that a cell hides can put the location beyond an end.
+    """
+    epsilon, (first, last) = scene.purse.range_for(None), (scene.lattice.first, scene.lattice.last)
+    low, high = point - max(scene.bounds.lo, first), min(scene.bounds.hi, last) - point
+    nearest, span = scene.candidates.unit * scene.candidates.fine, max(low, high, 1)
+    grid = RadiusGrid.between(min(nearest, span), span, per_octave=4)
+    radii = np.minimum(np.array(grid.radii, dtype=np.int64), span)
+
+    log_count, missed = math.log(len(radii)), 0.9 * (1 - level)
+    give_up = GIVE_UP * 2 / float(epsilon)
+    shift = (
+        scene.bounds.allowed(scene.statistic)
+        + (log_count - math.log(missed)) * 2 / float(epsilon)
+        + give_up
+    )
+    size = LengthPlan.of(epsilon, log_count, shift, whole=scene.statistic.whole)
+    target = math.ceil(shift * size.unit)
+
+    def away(sign: int, reach: int) -> Integers:
+        lengths = sign * scene.lengths(size, sign).at(point + sign * np.minimum(radii, reach))
+        lengths[radii >= reach] = size.cap  # the end is that of the range
+        found: Integers = np.maximum.accumulate(lengths)
+        return found
+
+    nearer = np.minimum(away(-1, low), away(1, high))
+    nearer[-1] = target + math.floor(give_up * size.unit)  # the range itself, for all data alike
+    law = scene.purse.beyond(tuple(nearer.tolist()), target=target, unit=size.unit, share=None)
+
+    def ends(number: int) -> tuple[int, int]:
+        radius = int(radii[number])
+        return (
+            point - radius if radius < low else first,
+            point + radius if radius < high else last,
+        )
+
+    def words(number: int) -> str:
+        lower, upper = ends(number)
+        return f"[{scene.lattice.words(lower)}, {scene.lattice.words(upper)}]"
+
+    number = yield from draw("ends", law, words)
+    return ends(number)
+
+
+NO_CENTRE = Status(
+    "few_records",
+    "too little data for this budget: no private centre was possible, so the answer is as coarse "
+    "as the values are large; a larger budget helps, a narrower `within` hardly",
+)
+TOO_LITTLE = Status(
+    "few_records",
+    "too little data for this range and budget: the answer may lie far from all records; "
+    "narrow `within` or spend more",
+)
+TOO_FEW_TO_TRIM = Status(
+    "few_records",
+    "too little data: method='subset' leaves out {records:,} records and more on each side at this "
+    "budget and range; leave method out, or spend more",
+)
+NO_END = Status(
+    "range_end",
+    "the interval reaches an end of the range: too few records for ends at this budget, or the "
+    "location is as good as at the end",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LocationEvidence:
+    """A value near a location, and ends beyond it (in lattice steps).
+
+    Attributes
+    ----------
+    lattice : Lattice
+    name : str
+        Of the statistic.
+    growth, width : float, float or None
+        As of a :class:`~modicum.statistics.monotone_statistic.MonotoneStatistic`; the width may
+        be a released one.
+    point : int
+    ends : (int, int) or None
+        Lower and upper end, if they were drawn.
+    level : float or None
+        Confidence at which they were drawn.
+    allowed : float
+        Records at the clipping bounds that the ends allow for.
+    bounds : (int, int)
+        Clipping bounds, or the range.
+    outside : Outside or None
+        What the radius draws imply about clipped records; ``None`` if nothing is clipped.
+    count : int
+        The noisy count.
+    count_noise : NoisyTerm
+    length_bound : float
+        With probability 95 %, the value is no more records than this away from the location.
+    has_centre : bool
+    trimmed : int
+        Records that were deleted on each side, by rank.
+    """
+
+    lattice: Lattice
+    name: str
+    growth: float
+    width: float | None
+    point: int
+    ends: tuple[int, int] | None
+    level: float | None
+    allowed: float
+    bounds: tuple[int, int]
+    outside: Outside | None
+    count: int
+    count_noise: NoisyTerm
+    length_bound: float
+    has_centre: bool
+    trimmed: int = 0
+
+    @property
+    def value(self) -> Fraction:
+        """The value in the data's unit."""
+        return self.lattice.inside(self.point)
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """Return the ends, with a step for rounding; the range where they do not hold."""
+        lo, hi, step = self.lattice.lo, self.lattice.hi, self.lattice.step
+        if self.ends is None or self.level is None or level > self.level:
+            return Interval(lo, hi)
+        if self.outside is not None and tail is not None:
+            needed = excess(self.growth, tail) * self.outside.expected(tail)
+            if needed > self.allowed or self._too_many:
+                return Interval(lo, hi)
+        lower, upper = self.ends
+        return Interval(max(lo, (lower - 1) * step), min(hi, (upper + 1) * step))
+
+    @property
+    def _least(self) -> float:
+        return self.count - self.count_noise.bound(0.05) - 2 * self.trimmed
+
+    @property
+    def _too_many(self) -> bool:
+        return self.outside is not None and self.outside.too_many(self._least, 0.05)
+
+    @property
+    def none_seen(self) -> bool:
+        """Whether the released count cannot be told from 0."""
+        return unseen(self.count, self.count_noise.bound(0.1))
+
+    @property
+    def in_steps(self) -> tuple[int, ...]:
+        """How far from 0 the value and its ends are, in steps; 0 if that is little.
+
+        Of a column of zeros, and a few others, it may be any such value.
+        """
+        furthest = max(abs(each) for each in (self.point, *(self.ends or ())))
+        return (furthest if furthest >= FINE_STEPS else 0,)
+
+    @property
+    def status(self) -> Status:
+        """What the released numbers warn of."""
+        if not self.has_centre:
+            return NO_CENTRE
+        if self.trimmed and self._least < 2 * self.trimmed:
+            return TOO_FEW_TO_TRIM.filled(records=self.trimmed)
+        if self._least < 2 * self.length_bound or self._too_many:
+            return TOO_LITTLE
+        if self.ends is not None:
+            range_ends = (self.lattice.first, self.lattice.last)
+            if self.ends == range_ends:
+                return TOO_LITTLE
+            pairs = zip(self.ends, range_ends, strict=True)
+            if any(end == limit != self.point for end, limit in pairs):
+                return NO_END
+        return OK
+
+    @property
+    def condition(self) -> str:
+        """What the default interval assumes."""
+        return "" if self.outside is None else "for tails of index 3 or lighter"
+
+    def assumption(self, tail: float | None) -> str:
+        """Say in words what the interval covers."""
+        if self.trimmed:
+            return (
+                f"method='subset' draws no interval: {self.trimmed:,} records and more are left "
+                "out on each side, and what they would change cannot be told."
+            )
+        if self.level is None:
+            return "no interval was asked for (level=None), so it is the public range."
+        if self.outside is None:
+            return (
+                f"the interval holds the {self.name} location up to a level of "
+                f"{self.level:g}; it assumes nothing. Above that level it is the public range."
+            )
+        if tail is None:
+            lo, hi = (self.lattice.value(bound) for bound in self.bounds)
+            return (
+                f"interval(tail=None) is for the {self.name} of the data clipped to "
+                f"[{lo:,.6g}, {hi:,.6g}], up to a level of {self.level:g}."
+            )
+        if math.isinf(excess(self.growth, tail)):
+            return (
+                f"interval(tail={tail:g}) is the public range: data with tails of index {tail:g} "
+                f"need not have a {self.name}."
+            )
+        return (
+            f"interval(tail={tail:g}) allows for about {self.allowed:.0f} more records at the "
+            "clipping bounds, which is what clipping costs if beyond them the data fall off like "
+            "a power of index 3 or faster; for heavier tails it is the public range."
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Numbers as JSON types."""
+        return {
+            "statistic": self.name,
+            "width": self.width,
+            "clip": [self.lattice.value(bound) for bound in self.bounds],
+            "count": self.count,
+            "count_noise_sd": self.count_noise.variance**0.5,
+            "length_bound": self.length_bound,
+            "allowed_at_bounds": self.allowed,
+            "drawn_level": self.level,
+            "trimmed": self.trimmed,
+        }

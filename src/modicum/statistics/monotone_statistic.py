@@ -1,0 +1,571 @@
+"""Statistics that follow the order of the data, as a user supplies them: by a score, or by bounds.
+
+A :class:`Score` is a nondecreasing function ψ with ψ(0) = 0, and the statistic is the θ at which
+the sum of ψ(x - θ) over the records crosses zero. Its values enter a release through a table of
+integers only (:class:`~modicum.statistics.crossing.ScoreTable`), which is nondecreasing whatever ψ
+is, so the guarantee does not depend on it: not on rounding, and not on a wrong ψ of a user.
+:class:`Boundaries` are for a statistic that brings its own level boundaries; there the guarantee
+depends on those being right.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import combinations_with_replacement
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from modicum.errors import InvalidArgument
+from modicum.statistics.crossing import Lengths, Masses, Reals, ScoreTable, trimmed_by_rank
+from modicum.statistics.trials import grown, shown
+from modicum.statistics.unheard import unheard
+from modicum.summaries.base import Integers
+from modicum.summaries.cells import CellSummary
+
+__all__ = [
+    "Boundaries",
+    "MonotoneStatistic",
+    "Score",
+    "SignedLengths",
+    "checked_power",
+    "checked_tau",
+    "checked_width",
+    "excess",
+    "expectile_score",
+    "huber_score",
+    "is_number",
+    "power_score",
+]
+
+_MOST_GROWTH = 15.0
+
+
+class SignedLengths(Protocol):
+    """How many records each value is from the statistic, in 1/unit of a record."""
+
+    def at(self, t: Integers) -> Integers:
+        """Lengths of lattice integers: negative below the statistic, nondecreasing, capped.
+
+        One record more or less changes each by at most the unit.
+        """
+
+
+class MonotoneStatistic(ABC):
+    """A statistic that never falls when a record is raised.
+
+    Attributes
+    ----------
+    name : str
+        For messages and cards.
+    growth : float
+        A record at distance r pulls like r^growth for large r; 0 if its pull is bounded.
+    width : float or None
+        For a bounded pull, a distance from which it hardly changes.
+    """
+
+    __slots__ = ()
+
+    name: str
+    growth: float
+    width: float | None
+    whole: ClassVar[bool] = False
+    """Whether lengths are whole numbers of records; then they are counted in halves."""
+
+    @property
+    def bounded(self) -> bool:
+        """Whether far records count no more than near ones."""
+        return self.growth == 0
+
+    def excess(self, tail: float) -> float:
+        """Mean excess of a record's pull beyond a clipping bound (see :func:`excess`)."""
+        return excess(self.growth, tail)
+
+    @abstractmethod
+    def check(self, span: float) -> None:
+        """Try the statistic on public data, up to a distance ``span``.
+
+        Raises
+        ------
+        InvalidArgument
+        """
+
+    @abstractmethod
+    def lengths(
+        self,
+        cells: CellSummary,
+        ends: tuple[int, int],
+        step: float,
+        *,
+        unit: int,
+        cap: int,
+        trimmed: int = 0,
+        towards: int = 0,
+    ) -> SignedLengths:
+        """Lengths for the records of cells, clipped to ``ends``; additions are between them.
+
+        Parameters
+        ----------
+        step : float
+            Unit of the data in which a lattice step is counted.
+        unit, cap : int
+            Lengths are counted in 1/unit of a record, up to ``cap``.
+        trimmed : int
+            If positive, this many records are deleted on each side by rank, and those beyond
+            ``ends`` too, in place of clipping.
+        towards : int
+            1 or -1: lengths from a statistic that is surely no less, or no more, than that of
+            the records. 0: as near as cells tell.
+        """
+
+    def check_numbers(self) -> None:
+        """Check growth and width.
+
+        Raises
+        ------
+        InvalidArgument
+            If one is no number, or they do not fit each other.
+        """
+        if not (is_number(self.growth) and 0 <= self.growth <= _MOST_GROWTH):
+            raise InvalidArgument(
+                f"growth must be a number from 0 (bounded) to {_MOST_GROWTH:g}, got {self.growth!r}"
+            )
+        if self.growth > 0 and self.width is not None:
+            raise InvalidArgument("width is for a bounded statistic: leave it out, or growth=0")
+        if self.growth == 0 and not (is_number(self.width) and self.width > 0):  # type: ignore[operator]
+            raise InvalidArgument(
+                "a bounded statistic (growth=0) needs width=, a positive distance from which a "
+                f"record's pull hardly changes, got {self.width!r}"
+            )
+
+
+def excess(growth: float, tail: float) -> float:
+    """Mean excess of a pull beyond a clipping bound, in units of that at the bound.
+
+    For a pull of r^g and P(X > r s) = s^-a it is E[(X / r)^g] - 1 = g / (a - g).
+    """
+    if growth == 0:
+        return 0.0
+    return growth / (tail - growth) if tail > growth else math.inf
+
+
+def is_number(x: object) -> bool:
+    """Whether it is a finite number, and no bool."""
+    return isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x)
+
+
+_LARGEST_POWER = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class Score(MonotoneStatistic):
+    """A monotone M-estimator: the θ at which the sum of ψ(x - t) over the records changes sign.
+
+    Parameters
+    ----------
+    name : str
+        For messages and cards.
+    psi : callable
+        From a float64 array of differences x - t, in the unit of the data, to an array of the
+        same shape: nondecreasing, 0 at 0, finite. It has to be a pure function.
+    growth : float
+        ψ grows like this power of ``|v|`` for large ``|v|``; 0 if it is bounded.
+    width : float or None
+        For a bounded ψ, a distance from which it hardly changes; the noise is on its scale.
+    homogeneous : bool
+        Whether ψ(c v) is a multiple of ψ(v) for every c > 0. Then it is only asked for
+        ``|v| <= 1``.
+    bends : tuple of (float, int), optional
+        If ψ is linear but for some differences: these, in the unit of the data, and whether its
+        slope grows (1) or falls (-1) there. Intervals of many records are narrower then. They
+        may miss if it is not so; the guarantee does not hang on it.
+
+    Raises
+    ------
+    InvalidArgument
+        If growth or width do not fit each other, or ``bends`` are none.
+
+    Examples
+    --------
+    >>> tanh = Score("log cosh", np.tanh, growth=0, width=3)
+    >>> tanh.bounded
+    True
+    """
+
+    name: str
+    psi: Callable[[Reals], Reals] = field(repr=False)
+    growth: float
+    width: float | None = None
+    homogeneous: bool = False
+    bends: tuple[tuple[float, int], ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Check the numbers; :meth:`check` looks at ψ."""
+        if not callable(self.psi):
+            raise InvalidArgument(f"psi must be a function, got {type(self.psi).__name__}")
+        self.check_numbers()
+        if self.bends is not None and not _are_bends(self.bends):
+            raise InvalidArgument(
+                "bends must be a tuple of differences, each with 1 or -1, such as "
+                f"((-2.0, 1), (2.0, -1)), got {self.bends!r}"
+            )
+
+    def check(self, span: float) -> None:
+        """Try ψ at public points up to ``span`` on both sides.
+
+        Raises
+        ------
+        InvalidArgument
+            If ψ fails there, is not finite, not 0 at 0, decreases, or is 0 everywhere.
+        """
+        largest = 1.0 if self.homogeneous else span
+        reach = np.geomspace(largest * 2.0**-60, largest, 481)
+        if self.width is not None:
+            reach = np.sort(np.append(reach, np.linspace(self.width / 64, 2 * self.width, 128)))
+        points = np.concatenate([-reach[::-1], [0.0], reach])
+        values = self._values(points)
+        if values[len(reach)] != 0:
+            raise InvalidArgument(f"psi(0) must be 0, got {values[len(reach)]!r}")
+        falls = np.flatnonzero(np.diff(values) < -1e-9 * np.abs(values).max())
+        if len(falls):
+            a, b = points[falls[0]], points[falls[0] + 1]
+            raise InvalidArgument(
+                f"psi must not decrease, but psi({a:g}) = {values[falls[0]]:g} and "
+                f"psi({b:g}) = {values[falls[0] + 1]:g}"
+            )
+        if not values[-1] > 0 > values[0]:
+            raise InvalidArgument("psi must be negative far to the left and positive to the right")
+
+    def _values(self, points: Reals) -> Reals:
+        """ψ at public points.
+
+        Raises
+        ------
+        InvalidArgument
+            If it fails or returns something else than finite numbers.
+        """
+        try:
+            values = np.asarray(self.psi(points), dtype=np.float64)
+        except Exception as error:
+            raise InvalidArgument(f"psi failed at public points: {error}") from error
+        if values.shape != points.shape:
+            raise InvalidArgument(
+                f"psi must return one number a difference: shape {points.shape} in, "
+                f"{values.shape} out"
+            )
+        if not np.isfinite(values).all():
+            at = points[np.flatnonzero(~np.isfinite(values))[0]]
+            raise InvalidArgument(f"psi({at:g}) is not finite: choose a narrower within=")
+        return values
+
+    def lengths(
+        self,
+        cells: CellSummary,
+        ends: tuple[int, int],
+        step: float,
+        *,
+        unit: int,
+        cap: int,
+        trimmed: int = 0,
+        towards: int = 0,
+    ) -> Lengths:
+        """Crossing lengths on cells (see :mod:`modicum.statistics.crossing`)."""
+        moved = towards != 0 and self.bends is None
+        masses = Masses.of(cells, *ends, Lengths.parts(unit), trimmed, towards, moved=moved)
+        span = ends[1] - ends[0]
+        with unheard():
+            table = ScoreTable.of(self._values, span, None if self.homogeneous else step)
+        bends = None if self.bends is None else tuple(_whole(v / step, k) for v, k in self.bends)
+        return Lengths(masses, table, cap, towards, bends)
+
+
+def _are_bends(bends: object) -> bool:
+    """Whether it is a tuple of pairs of a number and 1 or -1."""
+    if not isinstance(bends, tuple):
+        return False
+    pairs = [each for each in bends if isinstance(each, tuple) and len(each) == 2]
+    return len(pairs) == len(bends) and all(is_number(v) and k in (-1, 1) for v, k in pairs)
+
+
+def _whole(difference: float, kind: int) -> tuple[int, int, int]:
+    """Return a bend between two integers; beyond all that a table holds, at a bound of it."""
+    inside = min(max(difference, -(2.0**60)), 2.0**60)
+    return math.floor(inside), math.ceil(inside), kind
+
+
+@dataclass(frozen=True, slots=True)
+class _Clipped:
+    width: float
+
+    def __call__(self, v: Reals) -> Reals:
+        return np.clip(v, -self.width, self.width)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tilted:
+    tau: float
+
+    def __call__(self, v: Reals) -> Reals:
+        return np.where(v > 0, self.tau, 1 - self.tau) * v
+
+
+@dataclass(frozen=True, slots=True)
+class _Power:
+    exponent: float
+
+    def __call__(self, v: Reals) -> Reals:
+        signed: Reals = np.sign(v) * np.abs(v) ** self.exponent
+        return signed
+
+
+def huber_score(width: float) -> Score:
+    """ψ(v) = v clipped to ±width: a mean near the middle, a median far out."""
+    bends = ((-width, 1), (width, -1))
+    return Score(f"huber({width:g})", _Clipped(width), 0, width, bends=bends)
+
+
+def expectile_score(tau: float) -> Score:
+    """ψ(v) = τ v for v > 0 and (1 - τ) v for v < 0."""
+    bends = () if tau == 0.5 else ((0.0, 1 if tau > 0.5 else -1),)
+    return Score(f"expectile({tau:g})", _Tilted(tau), 1, homogeneous=True, bends=bends)
+
+
+def power_score(p: float) -> Score:
+    """ψ(v) = sign(v) |v|^(p - 1): θ has the least sum of |x - θ|^p."""
+    return Score(f"lp({p:g})", _Power(p - 1), p - 1, homogeneous=True)
+
+
+def checked_power(p: object) -> float:
+    """Return p.
+
+    Raises
+    ------
+    InvalidArgument
+        Unless 1 <= p <= 8.
+    """
+    if not (is_number(p) and 1 <= p <= _LARGEST_POWER):  # type: ignore[operator]
+        raise InvalidArgument(f"p must be a number from 1 to {_LARGEST_POWER:g}, got {p!r}")
+    return float(p)  # type: ignore[arg-type]
+
+
+def checked_tau(tau: object) -> float:
+    """Return τ.
+
+    Raises
+    ------
+    InvalidArgument
+        Unless 0.001 <= τ <= 0.999.
+    """
+    if not (is_number(tau) and 0.001 <= tau <= 0.999):  # type: ignore[operator]
+        raise InvalidArgument(f"tau must be a number from 0.001 to 0.999, got {tau!r}")
+    return float(tau)  # type: ignore[arg-type]
+
+
+def checked_width(width: object) -> float:
+    """Return a width.
+
+    Raises
+    ------
+    InvalidArgument
+        Unless it is a positive number.
+    """
+    if not (is_number(width) and width > 0):  # type: ignore[operator]
+        raise InvalidArgument(f"width must be a positive number or None, got {width!r}")
+    return float(width)  # type: ignore[arg-type]
+
+
+_HALF = 2  # whole lengths k become 2k - 1 halves
+_CHECKED_LEVELS = (6, 12)  # for small data sets also more than they have records
+_CHECKED_RECORDS = 3
+
+
+class Boundaries(MonotoneStatistic):
+    """Base of statistics for :func:`modicum.monotone` that know their own level boundaries.
+
+    Write a subclass with the attributes ``name``, ``growth`` and ``width`` (as of
+    :class:`Score`) and the method :meth:`ends`.
+
+    Examples
+    --------
+    >>> class Median(Boundaries):
+    ...     name, growth, width = "median", 0, 1.0
+    ...
+    ...     def ends(self, places, counts, lo, hi, levels):
+    ...         records = np.repeat(places, counts)
+    ...         padded = np.concatenate([[lo] * (levels + 1), records, [hi] * (levels + 1)])
+    ...         k, n = np.arange(levels), len(records)
+    ...         return (
+    ...             padded[np.maximum((n + 1 - k) // 2 + levels, 0)],
+    ...             padded[np.minimum((n + k) // 2 + levels + 1, len(padded) - 1)],
+    ...         )
+    >>> Median().check(100.0)
+    """
+
+    __slots__ = ()
+    whole: ClassVar[bool] = True
+
+    @abstractmethod
+    def ends(
+        self, places: Reals, counts: Integers, lo: float, hi: float, levels: int
+    ) -> tuple[Reals, Reals]:
+        """Lowest and highest value after adding or removing k records, k = 0, ..., levels - 1.
+
+        Parameters
+        ----------
+        places : float64 array
+            Increasing: the different values of the records.
+        counts : int64 array
+            How many records have each; there may be none.
+        lo, hi : float
+            Records are, and may be added, between them.
+        levels : int
+
+        Returns
+        -------
+        lows, highs : (levels,) arrays
+            *You promise*, for any two data sets D and D' of which one has one record more, and
+            for every k: ``lows'[k + 1] <= lows[k]`` and ``highs'[k + 1] >= highs[k]``, and
+            ``lows[k] <= highs[k]``. The ends of what k changes can reach do this for every
+            statistic; a bound that is not exact may not. The promise includes that the method
+            never fails, on any data: it returns finite numbers for no records, one, ties, and
+            records at both ends. Privacy hangs on it: a failure voids the guarantee.
+            :meth:`check` tries some hundred data sets. If the method fails on the data all the
+            same, all candidates count as equally good, which is no private answer to it; but no
+            error or warning tells of data.
+        """
+
+    def check(self, span: float) -> None:
+        """Try the promise on some hundred public data sets: tiny, large, tied, extreme.
+
+        It proves nothing about all others.
+
+        Raises
+        ------
+        InvalidArgument
+            With a data set on which the method fails, or two that break the promise.
+        """
+        self.check_numbers()
+        known: dict[tuple[bytes, int], tuple[Reals, Reals]] = {}
+
+        def tried(records: Reals, levels: int) -> tuple[Reals, Reals]:
+            key = (records.tobytes(), levels)
+            if key not in known:
+                known[key] = self._tried(records, span, levels)
+            return known[key]
+
+        for few, more, levels in self._pairs(span):
+            here, there = tried(few, levels), tried(more, levels)
+            if not (_held(here, there) and _held(there, here)):
+                raise InvalidArgument(
+                    f"the level boundaries of {self.name} break their promise: compare the records "
+                    f"{shown(few)} with {shown(more)} between {-span / 2:g} and {span / 2:g}"
+                )
+
+    def _pairs(self, span: float) -> Iterator[tuple[Reals, Reals, int]]:
+        points = (-span / 2, -span / 8, 0.0, span / 2)
+        for size in range(_CHECKED_RECORDS):
+            for data in combinations_with_replacement(points, size):
+                for x in points:
+                    for levels in _CHECKED_LEVELS:
+                        yield np.array(data), np.sort([*data, x]), levels
+        for few, more in grown(span):
+            yield few, more, _CHECKED_LEVELS[0]
+
+    def _tried(self, records: Reals, span: float, levels: int) -> tuple[Reals, Reals]:
+        places, counts = np.unique(records.astype(np.float64), return_counts=True)
+        try:
+            with unheard():
+                found = self.ends(places, counts, -span / 2, span / 2, levels)
+                lows, highs = (np.asarray(each, dtype=np.float64) for each in found)
+        except Exception as error:
+            raise InvalidArgument(
+                f"{self.name} failed for the records {shown(records)}, and may fail for none: "
+                f"{error}"
+            ) from error
+        if lows.shape != (levels,) or highs.shape != lows.shape:
+            raise InvalidArgument(
+                f"{self.name} must return {levels} lows and as many highs, got shapes "
+                f"{lows.shape} and {highs.shape}"
+            )
+        if not (np.isfinite(lows).all() and np.isfinite(highs).all()):
+            raise InvalidArgument(
+                f"{self.name} has ends that are not finite for the records {shown(records)}"
+            )
+        if not (lows <= highs).all():
+            raise InvalidArgument(
+                f"{self.name} has lows above highs for the records {shown(records)}"
+            )
+        return lows, highs
+
+    def lengths(
+        self,
+        cells: CellSummary,
+        ends: tuple[int, int],
+        step: float,
+        *,
+        unit: int,
+        cap: int,
+        trimmed: int = 0,
+        towards: int = 0,
+    ) -> BoundaryLengths:
+        """Lengths in halves; each record is moved to the middle or an end of its cell."""
+        assert unit == _HALF
+        edges = np.array(cells.edges, dtype=np.int64)
+        middles, halves = (edges[:-1] + edges[1:]) / 2.0, np.diff(edges) * (towards / 2.0)
+        lower, upper = (halves - middles)[::-1], middles + halves
+        places = np.concatenate([lower, [0.0], upper]) + cells.centre
+        counts = np.array(cells.counts[1:-1], dtype=np.int64)
+        if trimmed:
+            counts = trimmed_by_rank(counts, trimmed)
+            counts[(places < ends[0]) | (places > ends[1])] = 0
+        clipped = np.clip(places, *ends)
+        heads = np.flatnonzero(np.diff(clipped, prepend=-np.inf))
+        gathered = np.add.reduceat(counts, heads)
+        there = gathered > 0
+        levels = cap // _HALF + 1
+        lo, hi = ends[0] * step, ends[1] * step
+        try:
+            with unheard():
+                found = self.ends(clipped[heads][there] * step, gathered[there], lo, hi, levels)
+                lows, highs = (np.asarray(each, dtype=np.float64).reshape(levels) for each in found)
+                fine = bool(np.isfinite(lows).all() and np.isfinite(highs).all())
+        except Exception:  # noqa: BLE001 -- whether it fails may depend on the data
+            fine = False
+        if not fine:
+            lows, highs = np.full(levels, lo), np.full(levels, hi)
+        lows, highs = np.minimum.accumulate(lows), np.maximum.accumulate(highs)
+        return BoundaryLengths(lows, highs, step, cap)
+
+
+def _held(one: tuple[Reals, Reals], other: tuple[Reals, Reals]) -> bool:
+    return bool((other[0][1:] <= one[0][:-1]).all() and (other[1][1:] >= one[1][:-1]).all())
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class BoundaryLengths:
+    """Signed lengths from level ends, in halves of a record: 0, ±1, ±3, ±5, ...
+
+    Attributes
+    ----------
+    lows, highs : float64 arrays
+        Ends of the level sets (secret).
+    step : float
+    cap : int
+    """
+
+    lows: Reals
+    highs: Reals
+    step: float
+    cap: int
+
+    def at(self, t: Integers) -> Integers:
+        """Lengths of lattice integers."""
+        x = t * self.step
+        above = np.searchsorted(self.highs, x, side="left")
+        below = np.searchsorted(-self.lows, -x, side="left")
+        found = np.maximum(2 * above - 1, 0) - np.maximum(2 * below - 1, 0)
+        lengths: Integers = np.clip(found, -self.cap, self.cap)
+        return lengths
