@@ -22,7 +22,7 @@ from modicum.privacy.budget import Budget, pure, zcdp
 from modicum.privacy.event import Event
 from modicum.release import Answer
 from modicum.runners.request import Query
-from modicum.statistics.options.ranks import FINE
+from modicum.statistics.quantiles import FINE
 from modicum.statistics.registry import REGISTRY
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.sums import Count

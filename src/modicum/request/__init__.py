@@ -7,23 +7,23 @@ passes of the slowest one. The functions :func:`modicum.mean`, ``sum``, ``count`
 
 from __future__ import annotations
 
-from modicum.request.cdf import cdf
-from modicum.request.extreme import maximum, minimum
-from modicum.request.histogram import histogram
-from modicum.request.iqr import iqr
 from modicum.request.location import expectile, huber_location, lp_location
 from modicum.request.mean import mean
 from modicum.request.mean_vector import clipped_mean_vector, mean_vector
 from modicum.request.moments import covariance, linear_regression, pca
 from modicum.request.monotone import monotone
-from modicum.request.quantile import median, quantile
-from modicum.request.quantiles import quantiles
 from modicum.request.sum import sum
 from modicum.request.trimmed import trimmed_mean, winsorized_mean
 from modicum.request.variance import std, variance
 from modicum.request.vector import vector
 from modicum.runners.request import Query
+from modicum.statistics.cdf import cdf
 from modicum.statistics.count import count
+from modicum.statistics.extreme import maximum, minimum
+from modicum.statistics.histogram import histogram
+from modicum.statistics.iqr import iqr
+from modicum.statistics.quantile import median, quantile
+from modicum.statistics.quantiles import quantiles
 
 __all__ = [
     "Query",

@@ -6,9 +6,9 @@ from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.release import Release
 from modicum.request.mean import mean
-from modicum.request.quantile import median
 from modicum.runners.request import Query
 from modicum.statistics.location_option import LocationOption
+from modicum.statistics.quantile import median
 from modicum.statistics.registry import find_row
 from modicum.statistics.score import (
     checked_power,
