@@ -18,7 +18,7 @@ from modicum.privacy.unit import Unit
 from modicum.release import Answer
 from modicum.runtime.run import run
 from modicum.statistics.purses import open_purse
-from modicum.statistics.rank_ends import RankPlan
+from modicum.statistics.ranks import RankPlan
 
 WITHIN = (-1e9, 1e9)
 SHAPES = {

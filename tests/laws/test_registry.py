@@ -22,10 +22,10 @@ from modicum.runtime.query import Query
 from modicum.runtime.replay import Run
 from modicum.runtime.run import Walk, run
 from modicum.statistics.covariance import ComponentsOption
-from modicum.statistics.options import BinsOption, CutsOption, Options
+from modicum.statistics.histogram import BinsOption, CutsOption
 from modicum.statistics.own_vector import MeanOfRange
 from modicum.statistics.registry import REGISTRY
-from modicum.statistics.spec import Row
+from modicum.statistics.spec import Options, Row
 
 PRICES = {"pure": pure("1.1"), "zcdp": zcdp("0.3"), "approx": approx("1.1", "1e-6")}
 CASES = [(row, kind, option) for row in REGISTRY for kind in row.kinds for option in row.options]

@@ -15,8 +15,8 @@ from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Kind, approx, pure, zcdp
 from modicum.runtime.query import Query
-from modicum.statistics.options import CutsOption, Options
-from modicum.statistics.spec import Row
+from modicum.statistics.histogram import CutsOption
+from modicum.statistics.spec import Options, Row
 
 __all__ = ["COUNTS", "check", "check_row", "joint_loss", "scenarios"]
 

@@ -9,6 +9,7 @@ A question is a part of the chapter of its statistic, which is imported when it 
 
 from __future__ import annotations
 
+<<<<<<< HEAD
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,25 @@ if TYPE_CHECKING:
     from modicum.statistics.own_vector import vector
     from modicum.statistics.regression import linear_regression
     from modicum.statistics.trimmed import trimmed_mean, winsorized_mean
+=======
+from modicum.request.location import expectile, huber_location, lp_location
+from modicum.request.mean import mean
+from modicum.request.mean_vector import clipped_mean_vector, mean_vector
+from modicum.request.moments import covariance, linear_regression, pca
+from modicum.request.monotone import monotone
+from modicum.request.sum import sum
+from modicum.request.trimmed import trimmed_mean, winsorized_mean
+from modicum.request.variance import std, variance
+from modicum.request.vector import vector
+from modicum.runners.request import Query
+from modicum.statistics.cdf import cdf
+from modicum.statistics.count import count
+from modicum.statistics.extreme import maximum, minimum
+from modicum.statistics.histogram import histogram
+from modicum.statistics.iqr import iqr
+from modicum.statistics.quantile import median, quantile
+from modicum.statistics.quantiles import quantiles
+>>>>>>> ranks
 
 __all__ = [
     "Query",

@@ -9,6 +9,7 @@ d² in variance, but sums are then of few counts. docs/proofs/histogram.md has t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -16,57 +17,86 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.array_release import ArrayAnswer, Axis, Intervals
+from modicum.array_release import ArrayAnswer, ArrayRelease, Axis, Intervals
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise
+from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Concentrated, Event
-from modicum.runtime.steps import Steps, draw, need
-from modicum.statistics.histogram import rounded
-from modicum.statistics.noise_sums import sum_bound
+from modicum.runners.request import Query
+from modicum.statistics.histogram import CutEvidence, CutsOption
 from modicum.statistics.purses import open_purse
+from modicum.statistics.quantiles import sum_bound
+from modicum.statistics.spec import (
+    Row,
+    column_name,
+    ranged,
+)
 from modicum.status import OK, Status, unseen
-from modicum.summaries.base import Ask
+from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.sums import BinCounts
 
-__all__ = ["CdfEvidence", "levels_of", "noisy_cdf"]
+__all__ = ["CDF", "CdfEvidence", "cdf", "increasing", "levels_of"]
 
 MOST_LEVELS = 3
-
-Floats = NDArray[np.float64]
 NOBODY = Status("few_records", "the released counts cannot be told from 0: the shares are noise")
 
+Floats = NDArray[np.float64]
 
-def levels_of(cells: int, power: int) -> tuple[int, ...]:
-    """Return how many cells a block of each level has, the coarsest level first.
+
+def cdf(
+    column: str | None = None,
+    *,
+    points: Sequence[float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+) -> Query[ArrayRelease]:
+    """Ask for the share of values up to each of some public points.
+
+    The shares increase and lie in [0, 1]. Up to about sixty points they are sums of a histogram;
+    for more points, counts of blocks keep the sums short.
 
     Parameters
     ----------
-    cells : int
-        Number of cells on the finest level.
-    power : int
-        2 if the ε of the levels add up, 1 if their ρ do: d levels multiply the variance of a
-        count by d to this power.
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    points : sequence of float
+        Public, increasing, finite, at most 10,000; not taken from the data.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.request.mean`.
+    step : float, optional
+        Values and points are rounded to multiples of this power of two; by default the finest
+        that fits, some 10^-15 of the largest of them.
+
+    Returns
+    -------
+    Query
+        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        points out of order, too many or not finite; a bad step or budget.
 
     Notes
     -----
-    A sum up to a point takes some (B - 1)/2 counts of each of d levels of B = cells^(1/d) parts.
+    Missing values (null, NaN) are dropped. Errors never depend on values. If the noise leaves no
+    records at all, every share is 1/2 and the status says so.
 
     Examples
     --------
-    >>> levels_of(10, 2), levels_of(400, 2), levels_of(10_000, 1)
-    ((1,), (20, 1), (484, 22, 1))
+    >>> cdf("age", points=[18, 30, 65], epsilon=1).statistic
+    'cdf'
     """
-
-    def variance(depth: int) -> float:
-        return float(depth ** (power + 1) * cells ** (1 / depth))
-
-    depth = min(range(1, MOST_LEVELS + 1), key=variance)
-    part = max(2, round(cells ** (1 / depth)))
-    return tuple(part**level for level in reversed(range(depth)))
+    price = chosen_budget(epsilon, rho, budget)
+    options = CutsOption.of(points, "points", least=1, infinite=False)
+    return CDF.request(column_name(column), options.lattice("points", step), price, options)
 
 
 @dataclass(frozen=True, slots=True)
-class CdfEvidence:
+class CdfEvidence(CutEvidence):
     """Noisy counts of blocks.
 
     Attributes
@@ -173,18 +203,10 @@ class CdfEvidence:
         lost = sum(self.counts[0]) <= self._total_bound or self._cells().sum() <= 0
         return NOBODY if lost else OK
 
-    @property
-    def condition(self) -> str:
-        """What the shares are about, if that may show; the intervals assume nothing."""
-        return rounded(self.lattice) if self.lattice.coarse else ""
-
     def assumption(self, tail: float | None) -> str:
         """Say in words what the intervals cover."""
-        return (
-            "the intervals cover the noise of all counts at once, and assume nothing. They are "
-            f"{rounded(self.lattice)}: within half a step of a point a value may count on its "
-            "other side. They use the counts level by level, so they are wider than need be."
-        )
+        levels = " They use the counts level by level, so they are wider than need be."
+        return self._covered("counts", "a point") + levels
 
     def to_dict(self) -> dict[str, object]:
         """Numbers as JSON types."""
@@ -193,6 +215,27 @@ class CdfEvidence:
             "counts": [list(counts) for counts in self.counts],
             "noise_sd": self.noise.variance**0.5,
         }
+
+
+def increasing(y: Floats) -> Floats:
+    """Return the increasing sequence with the least squared distance from ``y``.
+
+    Neighbours out of order are replaced by their mean (pool adjacent violators; Ayer and others
+    1955).
+
+    Examples
+    --------
+    >>> increasing(np.array([1.0, 3.0, 2.0, 4.0])).tolist()
+    [1.0, 2.5, 2.5, 4.0]
+    """
+    pools: list[tuple[float, int]] = []
+    for value in y.tolist():
+        total, size = value, 1
+        while pools and pools[-1][0] * size > total * pools[-1][1]:
+            more, others = pools.pop()
+            total, size = total + more, size + others
+        pools.append((total, size))
+    return np.repeat([total / size for total, size in pools], [size for _, size in pools])
 
 
 def noisy_cdf(
@@ -225,22 +268,45 @@ def noisy_cdf(
     return ArrayAnswer(values, (Axis.of(point=points),), evidence, evidence.status)
 
 
-def increasing(y: Floats) -> Floats:
-    """Return the increasing sequence with the least squared distance from ``y``.
+def levels_of(cells: int, power: int) -> tuple[int, ...]:
+    """Return how many cells a block of each level has, the coarsest level first.
 
-    Neighbours out of order are replaced by their mean (pool adjacent violators; Ayer and others
-    1955).
+    Parameters
+    ----------
+    cells : int
+        Number of cells on the finest level.
+    power : int
+        2 if the ε of the levels add up, 1 if their ρ do: d levels multiply the variance of a
+        count by d to this power.
+
+    Notes
+    -----
+    A sum up to a point takes some (B - 1)/2 counts of each of d levels of B = cells^(1/d) parts.
 
     Examples
     --------
-    >>> increasing(np.array([1.0, 3.0, 2.0, 4.0])).tolist()
-    [1.0, 2.5, 2.5, 4.0]
+    >>> levels_of(10, 2), levels_of(400, 2), levels_of(10_000, 1)
+    ((1,), (20, 1), (484, 22, 1))
     """
-    pools: list[tuple[float, int]] = []
-    for value in y.tolist():
-        total, size = value, 1
-        while pools and pools[-1][0] * size > total * pools[-1][1]:
-            more, others = pools.pop()
-            total, size = total + more, size + others
-        pools.append((total, size))
-    return np.repeat([total / size for total, size in pools], [size for _, size in pools])
+
+    def variance(depth: int) -> float:
+        return float(depth ** (power + 1) * cells ** (1 / depth))
+
+    depth = min(range(1, MOST_LEVELS + 1), key=variance)
+    part = max(2, round(cells ** (1 / depth)))
+    return tuple(part**level for level in reversed(range(depth)))
+
+
+CDF: Row[CutsOption, ArrayRelease] = Row(
+    "cdf",
+    "noisy",
+    ("pure", "zcdp", "approx"),
+    True,
+    (CutsOption((5.0, 6.0)),),
+    "histogram",
+    "shares of the records up to public points",
+    lambda column, lattice, event, options: noisy_cdf(
+        column, ranged(lattice), event, points=options.cuts
+    ),
+    ArrayRelease,
+)

@@ -17,9 +17,10 @@ from fractions import Fraction
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import CELLS, OctavePrior
+from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
-from modicum.release import Answer, Interval
-from modicum.runtime.steps import Steps, draw, need_both
+from modicum.release import Answer, Interval, Release
+from modicum.runners.request import Query
 from modicum.statistics.atom import Home, find_home, home_of, look_elsewhere
 from modicum.statistics.clipping import Setting, find_centre
 from modicum.statistics.mean_evidence import NoisyTerm
@@ -28,11 +29,18 @@ from modicum.statistics.purse import Purse
 from modicum.statistics.purses import open_purse
 from modicum.statistics.remarks import perhaps_unseen
 from modicum.statistics.schedule import Schedule, count_share, mean_schedule
+from modicum.statistics.spec import (
+    NoOption,
+    Row,
+    column_name,
+    ranged,
+)
 from modicum.status import Status, unseen
+from modicum.steps import Steps, draw, need_both
 from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.tails import Tails
 
-__all__ = ["ExtremeEvidence", "extreme"]
+__all__ = ["MAXIMUM", "MINIMUM", "ExtremeEvidence", "maximum", "minimum"]
 
 POWER = Fraction(16)  # of the prior, r^-power in the distance from the centre
 LEAST_POWER = 2.0
@@ -57,6 +65,86 @@ HIDDEN = Status(
     "most rows are as good as equal; whether a few are further out cannot be told at this budget, "
     "so the interval reaches the end of the range",
 )
+
+
+def maximum(
+    column: str | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+) -> Query[Release]:
+    """Ask for a point that next to no record of a column exceeds: its maximum, nearly.
+
+    One record decides a maximum, so no private method can tell it. What is released is about the
+    least point that no more than a few records exceed, or a point not far beyond all of them. It
+    is right in scale, often to a tenth of the distance from the median; for a sharper number
+    ask for a high quantile.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    within : (float, float)
+        A public range that surely holds every value, as wide as you like.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.request.mean`.
+    step : float, optional
+        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+
+    Returns
+    -------
+    Query
+        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.request.mean`; a budget so small that more than four million records
+        would have to be kept.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values. A tail of index a leaves about 15 / (a ε) records beyond the point. With
+    confidence 1 - α, and no assumption, they are at most
+    (15 ln(range / distance) + ln(1000 / α)) / ε, about; ``interval`` is for the largest record.
+
+    Examples
+    --------
+    >>> maximum("delay", within=(-1e9, 1e9), epsilon=1).statistic
+    'maximum'
+    """
+    price = chosen_budget(epsilon, rho, budget)
+    lattice = Lattice.within(within, step)
+    return MAXIMUM.request(column_name(column), lattice, price, NoOption())
+
+
+def minimum(
+    column: str | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+) -> Query[Release]:
+    """Ask for a point that next to no record of a column is below: its minimum, nearly.
+
+    What is estimated, parameters, guarantee, missing values and errors are as for
+    :func:`maximum`, with all signs reversed.
+
+    Examples
+    --------
+    >>> minimum("delay", within=(-1e9, 1e9), rho="0.1").statistic
+    'minimum'
+    """
+    price = chosen_budget(epsilon, rho, budget)
+    lattice = Lattice.within(within, step)
+    return MINIMUM.request(column_name(column), lattice, price, NoOption())
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,3 +422,25 @@ def kept_records(lattice: Lattice, purse: Purse) -> int:
             "larger budget"
         )
     return kept
+
+
+MAXIMUM: Row[NoOption, Release] = Row(
+    "maximum",
+    "exponential",
+    ("pure", "zcdp", "approx"),
+    True,
+    (NoOption(),),
+    "extreme",
+    "point that next to no record exceeds",
+    lambda column, lattice, event, _options: extreme(column, ranged(lattice), event, largest=True),
+)
+MINIMUM: Row[NoOption, Release] = Row(
+    "minimum",
+    "exponential",
+    ("pure", "zcdp", "approx"),
+    True,
+    (NoOption(),),
+    "extreme",
+    "point that next to no record is below",
+    lambda column, lattice, event, _options: extreme(column, ranged(lattice), event, largest=False),
+)

@@ -8,30 +8,254 @@ docs/proofs/histogram.md has the proof.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
-from modicum.array_release import ArrayAnswer, Axis, Intervals
+from modicum.array_release import ArrayAnswer, ArrayRelease, Axis, Intervals
+from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise
+from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
-from modicum.runtime.steps import Steps, draw, need
+from modicum.runners.request import Query
+from modicum.statistics.purse import Purse
 from modicum.statistics.purses import open_purse
-from modicum.statistics.quantiles import drawn_points
+from modicum.statistics.quantiles import FINE, drawn_points
+from modicum.statistics.spec import (
+    MOST_QUANTILES,
+    Options,
+    Row,
+    column_name,
+    ranged,
+)
 from modicum.status import OK
-from modicum.summaries.base import Ask
+from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.sums import BinCounts
 
-__all__ = ["HistogramEvidence", "drawn_histogram", "noisy_histogram", "rounded"]
+__all__ = [
+    "DRAWN_HISTOGRAM",
+    "HISTOGRAM",
+    "BinsOption",
+    "CutEvidence",
+    "CutsOption",
+    "HistogramEvidence",
+    "histogram",
+]
 
 EDGES_SHARE = Fraction(1, 4)
+_MOST_CUTS = 10_000
+
+
+def histogram(
+    column: str | None = None,
+    *,
+    edges: Sequence[float] | None = None,
+    bins: int | None = None,
+    within: tuple[float, float] | None = None,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+) -> Query[ArrayRelease]:
+    """Ask for the number of values in each bin, between public edges or between quantiles.
+
+    A value is in one bin at most, so every count has the noise of a single count at the whole
+    price, however many bins there are.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    edges : sequence of float, optional
+        Public, increasing, at most 10,000; not taken from the data. A bin holds its left edge and
+        not its right one, the last bin holds both, as in ``numpy.histogram``. Values outside are in
+        no bin; with ``-inf`` as the first edge, and ``inf`` as the last, there are none.
+    bins : int, optional
+        Instead of ``edges``: 2 to 1000 bins, with about equally many values in each. A quarter of
+        the price goes to the edges between them, which are quantiles as those of
+        :func:`modicum.request.quantiles`; two that are equal are one.
+    within : (float, float), optional
+        With ``bins``: a public range that surely holds every value; its ends are the outer edges.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.request.mean`.
+    step : float, optional
+        Values and edges are rounded to multiples of this power of two; by default the finest
+        that fits, some 10^-15 of the largest of them.
+
+    Returns
+    -------
+    Query
+        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        edges out of order, too many or not finite; not one of edges and bins; bins out of range
+        or without ``within``; a bad step or budget.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped. Errors never depend on values. Counts are cut at 0.
+
+    Examples
+    --------
+    >>> histogram("age", edges=[0, 18, 65, float("inf")], epsilon=1).statistic
+    'histogram'
+    >>> histogram("income", bins=10, within=(0, 1e9), epsilon=1).method
+    'drawn'
+    """
+    price, name = chosen_budget(epsilon, rho, budget), column_name(column)
+    if (edges is None) == (bins is None):
+        raise InvalidArgument(
+            "give either edges, or bins and within; categories are counted for each key, by "
+            "group_by(...).count or `modicum count FILE --by COLUMN --keys A,B`"
+        )
+    if (bins is None) != (within is None):
+        raise InvalidArgument("bins and within go together; edges need no range")
+    if edges is not None:
+        cuts = CutsOption.of(edges, "edges", least=2, infinite=True)
+        return HISTOGRAM.request(name, cuts.lattice("edges", step), price, cuts)
+    assert within is not None
+    options = BinsOption.of(bins)
+    return DRAWN_HISTOGRAM.request(name, Lattice.within(within, step), price, options)
 
 
 @dataclass(frozen=True, slots=True)
-class HistogramEvidence:
+class BinsOption(Options):
+    """How many bins of about equally many records.
+
+    Attributes
+    ----------
+    bins : int
+    fine : int
+        As for :class:`QuantilesOption`.
+    """
+
+    bins: int
+    fine: int = FINE
+
+    @classmethod
+    def of(cls, bins: object) -> BinsOption:
+        """Check the number.
+
+        Raises
+        ------
+        InvalidArgument
+            Unless it is a whole number from 2 to 1000.
+        """
+        whole = isinstance(bins, int | np.integer) and not isinstance(bins, bool)
+        if not whole or not 2 <= bins <= MOST_QUANTILES:  # type: ignore[operator]
+            raise InvalidArgument(
+                f"bins must be a whole number from 2 to {MOST_QUANTILES}, got {bins!r}"
+            )
+        return cls(int(bins))  # type: ignore[call-overload]
+
+
+@dataclass(frozen=True, slots=True)
+class CutsOption(Options):
+    """Public edges of bins, or points, in the unit of the data."""
+
+    cuts: tuple[float, ...]
+
+    ranged: ClassVar[bool] = False
+
+    @classmethod
+    def of(cls, cuts: object, name: str, *, least: int, infinite: bool) -> CutsOption:
+        """Check them.
+
+        Parameters
+        ----------
+        name : str
+            Of the argument.
+        least : int
+            How many there must be.
+        infinite : bool
+            Whether the first and the last may be infinite.
+
+        Raises
+        ------
+        InvalidArgument
+            Unless they are at most 10,000 numbers, increasing, and one of them is finite.
+
+        Examples
+        --------
+        >>> CutsOption.of([0, 0.5, math.inf], "edges", least=2, infinite=True).cuts
+        (0.0, 0.5, inf)
+        """
+        if isinstance(cuts, str | bytes) or not isinstance(cuts, Iterable):
+            raise InvalidArgument(f"{name} must be a list of numbers, got {cuts!r}")
+        read = tuple(_float(each, name) for each in cuts)
+        if not least <= len(read) <= _MOST_CUTS:
+            raise InvalidArgument(
+                f"{name} must be {least} to {_MOST_CUTS} numbers, got {len(read)}"
+            )
+        inner = read[1:-1] if infinite else read
+        if not all(map(math.isfinite, inner)) or not any(map(math.isfinite, read)):
+            ends = "but for the first and the last, and not all infinite" if infinite else ""
+            raise InvalidArgument(f"{name} must be finite {ends}".rstrip())
+        if not all(a < b for a, b in pairwise(read)):
+            raise InvalidArgument(f"{name} must increase")
+        return cls(read)
+
+    def lattice(self, name: str, step: float | None) -> Lattice:
+        """Return a lattice that reaches beyond the finite ones, so that what is outside stays so.
+
+        Raises
+        ------
+        InvalidArgument
+            If two of them are one on it, or its step is refused.
+        """
+        finite = [cut for cut in self.cuts if math.isfinite(cut)]
+        room = max(abs(finite[0]), abs(finite[-1]), finite[-1] - finite[0], 1.0)
+        lattice = Lattice.within((finite[0] - room, finite[-1] + room), step)
+        if len(set(lattice.quantise(np.array(finite)).tolist())) < len(finite):
+            raise InvalidArgument(
+                f"two of the {name} are one number at a step of {lattice.step:g}, to which values "
+                "are rounded: give a finer step or coarser " + name
+            )
+        return lattice
+
+
+def _float(value: object, name: str) -> float:
+    number = isinstance(value, int | float | np.integer | np.floating)
+    if not number or isinstance(value, bool) or value != value:  # noqa: PLR0124 -- NaN
+        raise InvalidArgument(f"{name} must be numbers, got {value!r}")
+    return float(value) + 0.0  # type: ignore[arg-type]
+
+
+class CutEvidence:
+    """What counts between cuts say alike: values and cuts were rounded to a lattice."""
+
+    __slots__ = ()
+
+    lattice: Lattice
+
+    @property
+    def condition(self) -> str:
+        """What the counts are about, if that may show; the intervals assume nothing."""
+        return self._rounded if self.lattice.coarse else ""
+
+    @property
+    def _rounded(self) -> str:
+        return f"for values and cuts rounded to multiples of {self.lattice.step:g}"
+
+    def _covered(self, counts: str, cut: str) -> str:
+        """Say in words what the intervals cover."""
+        return (
+            f"the intervals cover the noise of all {counts} at once, and assume nothing. They are "
+            f"{self._rounded}: within half a step of {cut} a value may count on its other side."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramEvidence(CutEvidence):
     """Noisy counts and their noise; the lattice to which values and edges were rounded."""
 
     noisy: tuple[int, ...]
@@ -44,18 +268,9 @@ class HistogramEvidence:
         counts = np.array(self.noisy, dtype=np.float64)
         return Intervals(np.maximum(counts - reach, 0), np.maximum(counts + reach, 0))
 
-    @property
-    def condition(self) -> str:
-        """What the counts are about, if that may show; the intervals assume nothing."""
-        return rounded(self.lattice) if self.lattice.coarse else ""
-
     def assumption(self, tail: float | None) -> str:
         """Say in words what the intervals cover."""
-        return (
-            "the intervals cover the noise of all bins at once, and assume nothing. They are "
-            f"{rounded(self.lattice)}: within half a step of an edge a value may count on its "
-            "other side."
-        )
+        return self._covered("bins", "an edge")
 
     def to_dict(self) -> dict[str, object]:
         """Numbers as JSON types."""
@@ -80,11 +295,7 @@ def noisy_histogram(
     cuts = [*_integers(lattice, edges[:-1]), *(cut + 1 for cut in _integers(lattice, edges[-1:]))]
     counted = yield from need(Ask(column, lattice, BinCounts(tuple(cuts))))
     # What lies beyond the edges is in no bin; an infinite edge is an end of the lattice.
-    law = open_purse(event).noisy(counted.counts[1:-1], sensitivity=1, share=None)  # [H1]
-    noisy = yield from draw("counts", law)
-    evidence = HistogramEvidence(noisy, law.noise[0], lattice)
-    axis = Axis.of(left=edges[:-1], right=edges[1:])
-    return ArrayAnswer(tuple(Fraction(max(n, 0)) for n in noisy), (axis,), evidence, OK)
+    return (yield from _counted(counted.counts[1:-1], open_purse(event), lattice, edges))
 
 
 def drawn_histogram(
@@ -116,19 +327,50 @@ def drawn_histogram(
     )  # [H0]
     edges = sorted({lattice.first, *drawn.points, lattice.last})
     upto = [0, *(drawn.windows.below(edge) for edge in edges[1:-1]), drawn.windows.count]
-    law = purse.noisy(tuple(b - a for a, b in pairwise(upto)), sensitivity=1, share=None)  # [H1]
-    noisy = yield from draw("counts", law)
-    evidence = HistogramEvidence(noisy, law.noise[0], lattice)
+    counts = tuple(b - a for a, b in pairwise(upto))
     inner = (float(edge * Fraction(lattice.step)) for edge in edges[1:-1])
     values = (lattice.lo, *inner, lattice.hi)
-    axis = Axis.of(left=values[:-1], right=values[1:])
+    return (yield from _counted(counts, purse, lattice, values))
+
+
+def _counted(
+    counts: tuple[int, ...], purse: Purse, lattice: Lattice, edges: tuple[float, ...]
+) -> Steps[ArrayAnswer]:
+    """[H1] Draw the counts of the bins between edges, with all that is left."""
+    law = purse.noisy(counts, sensitivity=1, share=None)
+    noisy = yield from draw("counts", law)
+    evidence = HistogramEvidence(noisy, law.noise[0], lattice)
+    axis = Axis.of(left=edges[:-1], right=edges[1:])
     return ArrayAnswer(tuple(Fraction(max(n, 0)) for n in noisy), (axis,), evidence, OK)
-
-
-def rounded(lattice: Lattice) -> str:
-    """Say what is counted."""
-    return f"for values and cuts rounded to multiples of {lattice.step:g}"
 
 
 def _integers(lattice: Lattice, edges: tuple[float, ...]) -> list[int]:
     return [int(q) for q in lattice.quantise(np.array(edges))]
+
+
+HISTOGRAM: Row[CutsOption, ArrayRelease] = Row(
+    "histogram",
+    "noisy",
+    ("pure", "zcdp", "approx"),
+    True,
+    (CutsOption((5.0, 6.0, 8.0)), CutsOption((-math.inf, 6.0, math.inf))),
+    "histogram",
+    "counts of the records in public bins",
+    lambda column, lattice, event, options: noisy_histogram(
+        column, ranged(lattice), event, edges=options.cuts
+    ),
+    ArrayRelease,
+)
+DRAWN_HISTOGRAM: Row[BinsOption, ArrayRelease] = Row(
+    "histogram",
+    "drawn",
+    ("pure", "zcdp", "approx"),
+    True,
+    (BinsOption(2, fine=1),),
+    "histogram",
+    "counts of the records between quantiles that are drawn first",
+    lambda column, lattice, event, options: drawn_histogram(
+        column, ranged(lattice), event, bins=options.bins, fine=options.fine
+    ),
+    ArrayRelease,
+)

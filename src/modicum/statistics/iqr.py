@@ -14,22 +14,36 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.exponential import Exponential
-from modicum.mechanisms.scores import RankScore
-from modicum.privacy.budget import short_text
+from modicum.privacy.budget import Budget, Number, chosen_budget, short_text
 from modicum.privacy.event import Event
-from modicum.release import Answer, Interval
-from modicum.runtime.steps import Steps, draw, need_both
+from modicum.release import Answer, Interval, Release
+from modicum.runners.request import Query
 from modicum.statistics.mean_evidence import NoisyTerm
 from modicum.statistics.purses import open_purse
-from modicum.statistics.quantile import TOO_LITTLE
-from modicum.statistics.rank_ends import COUNT_SHARE, POINT_SHARE, Ranked, RankPlan, both_ends
-from modicum.status import OK, Status, unseen
-from modicum.summaries.base import Ask
-from modicum.summaries.order_statistics import RankWindow, WindowSummary
+from modicum.statistics.ranks import (
+    COUNT_SHARE,
+    POINT_SHARE,
+    TOO_LITTLE,
+    Ranked,
+    RankEvidence,
+    RankPlan,
+    both_ends,
+)
+from modicum.statistics.spec import (
+    Options,
+    Row,
+    checked_level,
+    checked_rank,
+    column_name,
+    ranged,
+)
+from modicum.status import OK, Status
+from modicum.steps import Ask, Steps, draw, need_both
+from modicum.summaries.order_statistics import RankWindow
 
-__all__ = ["RangeEvidence", "quantile_range"]
+__all__ = ["IQR", "RangeEvidence", "RangeOption", "iqr"]
 
 HALF = Fraction(1, 2)
 NO_END = Status(
@@ -39,8 +53,107 @@ NO_END = Status(
 )
 
 
+def iqr(
+    column: str | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    between: tuple[Number, Number] = ("1/4", "3/4"),
+    level: float | None = 0.95,
+) -> Query[Release]:
+    """Ask for the interquartile range of a column, with no bounds to guess.
+
+    Prefer it over a standard deviation where tails are heavy: each quartile is near in rank,
+    whatever the range, and no record is clipped.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    within : (float, float)
+        A public range that surely holds every value, as wide as you like.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.request.mean`; each quantile has half of it.
+    step : float, optional
+        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+    between : (number, number)
+        Which quantiles, each strictly between 0 and 1: ``("0.1", "0.9")`` for the distance of the
+        outer deciles. Each is estimated as :func:`modicum.request.quantile` says.
+    level : float or None
+        Confidence level at which the ends of the interval are drawn, 0.95 or more; they take 28 %
+        of the price. ``None``: no ends, the answer is more accurate, and its interval is the
+        width of the public range.
+
+    Returns
+    -------
+    Query
+        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.request.quantile`; if ``between`` does not increase.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values. If the two quantiles come out in the wrong order, as they may where nearly
+    all records are equal, the answer is 0.
+
+    Examples
+    --------
+    >>> iqr("delay", within=(-1e9, 1e9), epsilon=1).statistic
+    'iqr'
+    """
+    price = chosen_budget(epsilon, rho, budget)
+    lattice = Lattice.within(within, step)
+    options = RangeOption.of(between, level)
+    return IQR.request(column_name(column), lattice, price, options)
+
+
 @dataclass(frozen=True, slots=True)
-class RangeEvidence:
+class RangeOption(Options):
+    """Between which quantiles, and the confidence level of the interval.
+
+    Attributes
+    ----------
+    between : (Fraction, Fraction)
+    level : float or None
+        ``None``: the ends of the interval are not drawn.
+    """
+
+    between: tuple[Fraction, Fraction]
+    level: float | None
+
+    @classmethod
+    def of(cls, between: object, level: object) -> RangeOption:
+        """Check both.
+
+        Raises
+        ------
+        InvalidArgument
+            Unless ``between`` is two numbers in (0, 1) that increase, and ``level`` is ``None`` or
+            in [0.95, 1).
+
+        Examples
+        --------
+        >>> RangeOption.of((0.1, "0.9"), None).between
+        (Fraction(1, 10), Fraction(9, 10))
+        """
+        if not isinstance(between, tuple | list) or len(between) != 2:
+            raise InvalidArgument(f"between must be a pair of numbers, got {between!r}")
+        low, high = checked_rank(between[0]), checked_rank(between[1])
+        if low >= high:
+            raise InvalidArgument(f"between must be (lower q, higher q), got {between!r}")
+        return cls((low, high), checked_level(level))
+
+
+@dataclass(frozen=True, slots=True)
+class RangeEvidence(RankEvidence):
     """Two quantiles, and ends around each (in lattice steps).
 
     Attributes
@@ -88,11 +201,6 @@ class RangeEvidence:
         return Interval(least, max(least, min(width, (high - low + 1) * self.lattice.step)))
 
     @property
-    def none_seen(self) -> bool:
-        """Whether the released count cannot be told from 0."""
-        return unseen(self.count, self.count_noise.bound(0.1))
-
-    @property
     def in_steps(self) -> tuple[int, ...]:
         """How far the outermost ends are apart, in steps; 0 if the quantiles are one."""
         drawn = [*self.points, *(end for pair in self.ends or () for end in pair)]
@@ -101,9 +209,7 @@ class RangeEvidence:
     @property
     def status(self) -> Status:
         """What the released numbers warn of."""
-        least = self.count - self.count_noise.bound(0.05)
-        rare = min(self.between[0], 1 - self.between[1])
-        if least * float(rare) < self.rank_bound:
+        if self.scarce(min(self.between[0], 1 - self.between[1])):
             return TOO_LITTLE
         first, last = self.lattice.first, self.lattice.last
         if self.ends is not None:
@@ -135,10 +241,7 @@ class RangeEvidence:
         return {
             "between": [float(q) for q in self.between],
             "points": [self.lattice.value(point) for point in self.points],
-            "count": self.count,
-            "count_noise_sd": self.count_noise.variance**0.5,
-            "rank_bound": self.rank_bound,
-            "drawn_level": self.level,
+            **self._numbers(),
         }
 
 
@@ -185,7 +288,7 @@ def quantile_range(
     noise = NoisyTerm(counting.noise[0], 1.0)
     share = HALF * (POINT_SHARE if level is not None else 1 - COUNT_SHARE)
     laws = [  # [I2]
-        _law(here, window, share if i == 0 or level is not None else None)
+        here.law(window, share if i == 0 or level is not None else None)
         for i, (here, window) in enumerate(zip(settings, windows, strict=True))
     ]
     low = yield from draw("lower quantile", laws[0], lattice.words)
@@ -226,14 +329,18 @@ def quantile_range(
     return Answer(evidence.value, evidence, evidence.status)
 
 
-def _law(here: Ranked, window: WindowSummary, share: Fraction | None) -> Exponential[RankScore]:
-    """The law of one of the quantiles."""
-    return here.purse.rank(
-        (window.values, window.below, window.count),
-        (here.lattice.first, here.lattice.last),
-        q=window.q,
-        shift=0,
-        cap=here.plan.cap,
-        edge=None,
-        share=share,
-    )
+IQR: Row[RangeOption, Release] = Row(
+    "iqr",
+    "exponential",
+    ("pure", "zcdp", "approx"),
+    True,
+    (
+        RangeOption((Fraction(1, 4), Fraction(3, 4)), 0.95),
+        RangeOption((Fraction(1, 10), Fraction(2, 3)), None),
+    ),
+    "iqr",
+    "interquartile range by two quantiles, with an interval",
+    lambda column, lattice, event, options: quantile_range(
+        column, ranged(lattice), event, between=options.between, level=options.level
+    ),
+)

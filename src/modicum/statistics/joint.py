@@ -11,16 +11,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.grids import Stretch
+from modicum.mechanisms.grids import IntervalGrid, Stretch
 from modicum.mechanisms.joint_quantiles import JointTerms
 from modicum.statistics.nest import NEGLIGIBLE
 from modicum.statistics.purse import Purse
 from modicum.statistics.shares import share_of
+from modicum.steps import Steps, draw
+from modicum.summaries.order_statistics import WindowsSummary
 
-__all__ = ["Together", "together"]
+__all__ = ["MOST_KEPT", "Together", "bulk_of", "together"]
 
 MOST_JOINT = 32  # the law's cost grows like the square of the number of quantiles
 FEW = 12
@@ -122,3 +125,15 @@ def together(
     shares = tuple(b - a for a, b in pairwise((Fraction(0), *qs, Fraction(1))))
     found = Together(shares, epsilon, COUNT_SHARE, half, cap)
     return found if 2 * found.reach * len(qs) <= MOST_KEPT else None
+
+
+def bulk_of(
+    purse: Purse, lattice: Lattice, windows: WindowsSummary, share: Fraction
+) -> Steps[Stretch]:
+    """Draw an interval that holds the bulk, and stretch the range around it."""
+    values, _, ties = windows.between(0, windows.count)
+    grid = IntervalGrid.of(lattice)
+    law = purse.interval(grid.scores(grid.counts(values, ties)), grid, share=share)
+    low, wide = grid.interval((yield from draw("bulk", law, partial(grid.words, lattice))))
+    centre = min(max(low + wide // 2, lattice.first), lattice.last)
+    return Stretch.about(centre, wide.bit_length() - 2, (lattice.first, lattice.last))

@@ -18,38 +18,43 @@ from fractions import Fraction
 
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import OctavePrior
-from modicum.privacy.budget import short_text
+from modicum.privacy.budget import Budget, Number, chosen_budget, short_text
 from modicum.privacy.event import Event
-from modicum.release import Answer, Interval
-from modicum.runtime.steps import Steps, draw, need, need_both
+from modicum.release import Answer, Interval, Release
+from modicum.runners.request import Query
 from modicum.statistics.clipping import Setting, find_centre
 from modicum.statistics.mean_evidence import NoisyTerm
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import open_purse
-from modicum.statistics.rank_ends import (
+from modicum.statistics.ranks import (
     ATOM,
     COUNT_SHARE,
     END_SHARE,
     POWER,
     SELDOM,
+    TOO_LITTLE,
     Ranked,
+    RankEvidence,
     RankPlan,
     both_ends,
 )
 from modicum.statistics.schedule import Schedule, mean_schedule
-from modicum.status import OK, Status, unseen
-from modicum.summaries.base import Ask
+from modicum.statistics.spec import (
+    Options,
+    Row,
+    checked_level,
+    checked_rank,
+    column_name,
+    ranged,
+)
+from modicum.status import OK, Status
+from modicum.steps import Ask, Steps, draw, need, need_both
 from modicum.summaries.order_statistics import RankWindow
 from modicum.summaries.subsample import Records
 
-__all__ = ["QuantileEvidence", "rank_quantile"]
+__all__ = ["MEDIAN", "QUANTILE", "QuantileEvidence", "QuantileOption", "median", "quantile"]
 
 SURE = 10.0  # records beyond the quantile outweigh the candidates beyond the data by e^10
-TOO_LITTLE = Status(
-    "few_records",
-    "too little data for this range and budget: the answer may lie beyond all records; "
-    "narrow `within` or spend more",
-)
 NO_END = Status(
     "range_end",
     "the interval reaches an end of the range: too few records lie beyond the quantile for this "
@@ -57,8 +62,128 @@ NO_END = Status(
 )
 
 
+def quantile(
+    column: str | None = None,
+    *,
+    q: Number,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    level: float | None = 0.95,
+) -> Query[Release]:
+    """Ask for the q-quantile of a column, with no bounds to guess.
+
+    The value is near in rank: at ε = 1 usually within three ranks of q n, whatever the range,
+    so its error is that of a few neighbouring records. Prefer it over a mean where tails are
+    heavy, or where few records may decide nothing.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    q : int, float, Fraction, decimal string
+        Strictly between 0 and 1. A float is read as its shortest decimal. Estimated is any point
+        t with ``#{x < t} <= q n <= #{x <= t}``: for q = 1/2 any point between the two middle
+        records.
+    within : (float, float)
+        A public range that surely holds every value, as wide as you like.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.request.mean`.
+    step : float, optional
+        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+    level : float or None
+        Confidence level at which the ends of the interval are drawn, 0.95 or more; they take a
+        third of the price. ``None``: no ends, the answer is more accurate, and its interval is the
+        public range.
+
+    Returns
+    -------
+    Query
+        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.request.mean`; q or level out of range.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values. The rank error exceeds (2 m / ε') ln(N / β) with probability at most β, with
+    m = max(q, 1 - q), ε' the share of the draw, and N the number of lattice points of the range.
+
+    Examples
+    --------
+    >>> quantile("delay", q=0.9, within=(-1e9, 1e9), epsilon=1).statistic
+    'quantile'
+    """
+    price = chosen_budget(epsilon, rho, budget)
+    lattice = Lattice.within(within, step)
+    options = QuantileOption.of(q, level)
+    return QUANTILE.request(column_name(column), lattice, price, options)
+
+
+def median(
+    column: str | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    level: float | None = 0.95,
+) -> Query[Release]:
+    """Ask for the median of a column, with no bounds to guess.
+
+    Parameters, guarantee, missing values and errors are as for :func:`quantile` with q = 1/2.
+
+    Examples
+    --------
+    >>> median("delay", within=(-1e9, 1e9), rho="0.1").statistic
+    'median'
+    """
+    price = chosen_budget(epsilon, rho, budget)
+    lattice = Lattice.within(within, step)
+    options = QuantileOption.of("1/2", level)
+    return MEDIAN.request(column_name(column), lattice, price, options)
+
+
 @dataclass(frozen=True, slots=True)
-class QuantileEvidence:
+class QuantileOption(Options):
+    """Which quantile, and the confidence level of its interval.
+
+    Attributes
+    ----------
+    q : Fraction
+    level : float or None
+        ``None``: the ends of the interval are not drawn.
+    """
+
+    q: Fraction
+    level: float | None
+
+    @classmethod
+    def of(cls, q: object, level: object) -> QuantileOption:
+        """Check both.
+
+        Raises
+        ------
+        InvalidArgument
+            Unless 0 < q < 1, and ``level`` is ``None`` or in [0.95, 1).
+
+        Examples
+        --------
+        >>> QuantileOption.of(0.9, 0.95).q, QuantileOption.of(1 / 3, None).q
+        (Fraction(9, 10), Fraction(1, 3))
+        """
+        return cls(checked_rank(q), checked_level(level))
+
+
+@dataclass(frozen=True, slots=True)
+class QuantileEvidence(RankEvidence):
     """A point near rank q n, and ends beyond it (in lattice steps).
 
     Attributes
@@ -101,11 +226,6 @@ class QuantileEvidence:
         return Interval(max(lo, (lower - 0.5) * step), min(hi, (upper + 0.5) * step))
 
     @property
-    def none_seen(self) -> bool:
-        """Whether the released count cannot be told from 0."""
-        return unseen(self.count, self.count_noise.bound(0.1))
-
-    @property
     def in_steps(self) -> tuple[int, ...]:
         """How far from 0 the point and its ends are, in steps; 0 if the point is."""
         return (self.point and max(abs(each) for each in (self.point, *(self.ends or ()))),)
@@ -113,8 +233,7 @@ class QuantileEvidence:
     @property
     def status(self) -> Status:
         """What the released numbers warn of."""
-        least = self.count - self.count_noise.bound(0.05)
-        if least * float(min(self.q, 1 - self.q)) < self.rank_bound:
+        if self.scarce(min(self.q, 1 - self.q)):
             return TOO_LITTLE
         if self.ends is not None:
             range_ends = (self.lattice.first, self.lattice.last)
@@ -139,13 +258,7 @@ class QuantileEvidence:
 
     def to_dict(self) -> dict[str, object]:
         """Numbers as JSON types."""
-        return {
-            "q": float(self.q),
-            "count": self.count,
-            "count_noise_sd": self.count_noise.variance**0.5,
-            "rank_bound": self.rank_bound,
-            "drawn_level": self.level,
-        }
+        return {"q": float(self.q), **self._numbers()}
 
 
 def rank_quantile(
@@ -188,16 +301,7 @@ def rank_quantile(
     if schedule is not None and records is not None:  # [Q0]
         centre = yield from find_centre(Setting(column, lattice, purse), records, schedule, count)
         prior, share = OctavePrior(centre, POWER, ATOM), share - schedule.centre
-    law = purse.rank(  # [Q2]
-        (window.values, window.below, window.count),
-        (lattice.first, lattice.last),
-        q=q,
-        shift=0,
-        cap=here.plan.cap if prior is None else here.plan.far_cap,
-        edge=None,
-        share=share if any(drawn) else None,
-        prior=prior,
-    )
+    law = here.law(window, share if any(drawn) else None, prior)  # [Q2]
     point = yield from draw("quantile", law, lattice.words)
     ends = None
     if level is not None:
@@ -231,3 +335,31 @@ def far_schedule(
     enough = (math.log(lattice.width + 1) + SURE) * rank
     rare = float(min(q, 1 - q)) * count
     return schedule if schedule.has_centre and rare < enough else None
+
+
+def _begin(
+    column: str | None, lattice: Lattice | None, event: Event, options: QuantileOption
+) -> Steps[Answer]:
+    return rank_quantile(column, ranged(lattice), event, q=options.q, level=options.level)
+
+
+QUANTILE: Row[QuantileOption, Release] = Row(
+    "quantile",
+    "exponential",
+    ("pure", "zcdp", "approx"),
+    True,
+    (QuantileOption(Fraction(9, 10), 0.95), QuantileOption(Fraction(1, 3), None)),
+    "quantile",
+    "quantile by the exponential mechanism on ranks, with an interval",
+    _begin,
+)
+MEDIAN: Row[QuantileOption, Release] = Row(
+    "median",
+    "exponential",
+    ("pure", "zcdp", "approx"),
+    True,
+    (QuantileOption(Fraction(1, 2), 0.95), QuantileOption(Fraction(1, 2), None)),
+    "quantile",
+    "median by the exponential mechanism on ranks, with an interval",
+    _begin,
+)

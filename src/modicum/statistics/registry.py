@@ -8,31 +8,34 @@ from __future__ import annotations
 
 from typing import Any
 
-from modicum.statistics.location import EXPECTILE, HUBER_LOCATION, LP_LOCATION
-from modicum.statistics.monotone import MONOTONE, SUBSET
-from modicum.statistics.rows.distributions import DISTRIBUTIONS
+from modicum.statistics.cdf import CDF
+from modicum.statistics.extreme import MAXIMUM, MINIMUM
+from modicum.statistics.histogram import DRAWN_HISTOGRAM, HISTOGRAM
+from modicum.statistics.iqr import IQR
+from modicum.statistics.quantile import MEDIAN, QUANTILE
+from modicum.statistics.quantiles import QUANTILES
+from modicum.statistics.rows.locations import LOCATIONS
 from modicum.statistics.rows.means import MEANS
 from modicum.statistics.rows.moments import MOMENTS
-from modicum.statistics.rows.ranks import RANKS
 from modicum.statistics.rows.spreads import SPREADS
 from modicum.statistics.rows.vectors import VECTORS
 from modicum.statistics.spec import Row, method_of
-from modicum.statistics.trimmed import TRIMMED_MEAN, WINSORIZED_MEAN
 
 __all__ = ["REGISTRY", "find_row"]
 
 REGISTRY: tuple[Row[Any, Any], ...] = (
     *MEANS,
-    *RANKS,
+    QUANTILE,
+    MEDIAN,
+    QUANTILES,
+    MAXIMUM,
+    MINIMUM,
     *SPREADS,
-    *DISTRIBUTIONS,
-    EXPECTILE,
-    LP_LOCATION,
-    HUBER_LOCATION,
-    MONOTONE,
-    SUBSET,
-    TRIMMED_MEAN,
-    WINSORIZED_MEAN,
+    IQR,
+    HISTOGRAM,
+    DRAWN_HISTOGRAM,
+    CDF,
+    *LOCATIONS,
     *VECTORS,
     *MOMENTS,
 )

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
-from modicum.statistics.iqr import quantile_range
 from modicum.statistics.options import (
     NoOption,
-    RangeOption,
 )
 from modicum.statistics.spec import Row, ranged
 from modicum.statistics.variance import adaptive_variance
@@ -39,21 +36,6 @@ SPREADS: tuple[Row[Any, Any], ...] = (
         "standard deviation with noise on the scale of the data's own spread",
         lambda column, lattice, event, options: adaptive_variance(
             column, ranged(lattice), event, root=True
-        ),
-    ),
-    Row(
-        "iqr",
-        "exponential",
-        ("pure", "zcdp", "approx"),
-        True,
-        (
-            RangeOption((Fraction(1, 4), Fraction(3, 4)), 0.95),
-            RangeOption((Fraction(1, 10), Fraction(2, 3)), None),
-        ),
-        "iqr",
-        "interquartile range by two quantiles, with an interval",
-        lambda column, lattice, event, options: quantile_range(
-            column, ranged(lattice), event, between=options.between, level=options.level
         ),
     ),
 )

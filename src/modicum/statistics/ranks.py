@@ -1,4 +1,4 @@
-"""Ends of an interval for a quantile, and the public constants of a run.
+"""What a quantile and the distance of two quantiles share: constants, laws, ends, warnings.
 
 Labels are those of docs/proofs/quantile.md.
 """
@@ -13,13 +13,29 @@ import numpy as np
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.exponential import OctavePrior
+from modicum.mechanisms.exponential import Exponential, OctavePrior
 from modicum.mechanisms.grids import RadiusGrid
-from modicum.runtime.steps import Steps, draw
+from modicum.mechanisms.scores import RankScore
+from modicum.statistics.mean_evidence import NoisyTerm
+from modicum.statistics.nest import NEGLIGIBLE
 from modicum.statistics.purse import Purse
+from modicum.status import Status, unseen
+from modicum.steps import Steps, draw
 from modicum.summaries.order_statistics import WindowSummary
 
-__all__ = ["ATOM", "COUNT_SHARE", "END_SHARE", "POWER", "SELDOM", "RankPlan", "Ranked", "both_ends"]
+__all__ = [
+    "ATOM",
+    "COUNT_SHARE",
+    "END_SHARE",
+    "POINT_SHARE",
+    "POWER",
+    "SELDOM",
+    "TOO_LITTLE",
+    "RankEvidence",
+    "RankPlan",
+    "Ranked",
+    "both_ends",
+]
 
 COUNT_SHARE = Fraction(1, 50)
 POINT_SHARE = Fraction(7, 10)
@@ -29,8 +45,12 @@ MOST_CENTRE = Fraction(1, 4)  # no centre takes more
 POWER = Fraction(3)  # of the prior, r^-power in the distance from the centre
 ATOM = 24  # cells that the centre is nearer: 2^9 times its weight, where nearly all records are it
 GIVE_UP = 4.0  # with few records known, an end is the range's without need once in e^4
-NEGLIGIBLE = 60.0  # candidates at the cap together weigh at most e^-60 of all
 MOST_KEPT = 1 << 22  # ranks on each side of q n: 64 MB
+TOO_LITTLE = Status(
+    "few_records",
+    "too little data for this range and budget: the answer may lie beyond all records; "
+    "narrow `within` or spend more",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +157,50 @@ class Ranked:
     purse: Purse
     plan: RankPlan
     part: Fraction
+
+    def law(
+        self, window: WindowSummary, share: Fraction | None, prior: OctavePrior | None = None
+    ) -> Exponential[RankScore]:
+        """Law of the quantile: all lattice points of the range by rank."""
+        return self.purse.rank(
+            (window.values, window.below, window.count),
+            (self.lattice.first, self.lattice.last),
+            q=window.q,
+            shift=0,
+            cap=self.plan.cap if prior is None else self.plan.far_cap,
+            edge=None,
+            share=share,
+            prior=prior,
+        )
+
+
+class RankEvidence:
+    """What the released numbers of a quantile, and of a range of two, say alike."""
+
+    __slots__ = ()
+
+    count: int
+    count_noise: NoisyTerm
+    rank_bound: float
+    level: float | None
+
+    @property
+    def none_seen(self) -> bool:
+        """Whether the released count cannot be told from 0."""
+        return unseen(self.count, self.count_noise.bound(0.1))
+
+    def scarce(self, rare: Fraction) -> bool:
+        """Whether a share of the records may be less than a point misses its rank by."""
+        return (self.count - self.count_noise.bound(0.05)) * float(rare) < self.rank_bound
+
+    def _numbers(self) -> dict[str, object]:
+        """Numbers as JSON types."""
+        return {
+            "count": self.count,
+            "count_noise_sd": self.count_noise.variance**0.5,
+            "rank_bound": self.rank_bound,
+            "drawn_level": self.level,
+        }
 
 
 def both_ends(
