@@ -5,10 +5,10 @@ from __future__ import annotations
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.release import Release
-from modicum.request.mean import mean
 from modicum.request.quantile import median
 from modicum.runners.request import Query
 from modicum.statistics.location_option import LocationOption
+from modicum.statistics.mean import mean
 from modicum.statistics.registry import find_row
 from modicum.statistics.score import (
     checked_power,

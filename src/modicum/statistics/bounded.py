@@ -15,15 +15,17 @@ from sys import float_info
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.bounded_mean import transformed_mean
 from modicum.privacy.event import Event
-from modicum.release import Answer, Interval
-from modicum.statistics.clipping import Setting
-from modicum.statistics.mean_evidence import NoisyTerm
+from modicum.release import Answer, Interval, Release
+from modicum.statistics.bounds import Setting
+from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.purses import open_purse
+from modicum.statistics.spec import Row, ranged
+from modicum.statistics.split import BOTH_CLUSTERS, ClusterOption
 from modicum.status import OK, Status, unseen
 from modicum.steps import Steps, draw, need
 from modicum.summaries.sums import ClippedSum
 
-__all__ = ["BoundedEvidence", "bounded_mean", "mean_in_range", "share_between"]
+__all__ = ["BOUNDED_MEAN", "BoundedEvidence", "bounded_mean", "mean_in_range", "share_between"]
 
 _USELESS = 4  # an interval wider than this part of the range says next to nothing
 
@@ -158,3 +160,15 @@ def bounded_mean(column: str | None, lattice: Lattice, event: Event) -> Steps[An
     """Estimate a mean of values that lie in the range, with noise on the scale of the range."""
     evidence = yield from mean_in_range(Setting(column, lattice, open_purse(event)))
     return Answer(evidence.value, evidence, evidence.status)
+
+
+BOUNDED_MEAN: Row[ClusterOption, Release] = Row(
+    "mean",
+    "bounded",
+    ("pure", "zcdp", "approx"),
+    True,
+    BOTH_CLUSTERS[:1],
+    "bounded_mean",
+    "mean with noise on the scale of the range, for ranges known to be tight",
+    lambda column, lattice, event, options: bounded_mean(column, ranged(lattice), event),
+)

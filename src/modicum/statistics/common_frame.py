@@ -13,7 +13,7 @@ import numpy as np
 
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.statistics.purse import Purse
-from modicum.statistics.shares import share_of
+from modicum.statistics.split import share_of
 from modicum.statistics.vector_rounds import (
     VectorSetting,
     beyond,

@@ -20,7 +20,7 @@ from modicum.mechanisms.scores import RankScore
 from modicum.privacy.budget import short_text
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
-from modicum.statistics.mean_evidence import NoisyTerm
+from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.purses import open_purse
 from modicum.statistics.quantile import TOO_LITTLE
 from modicum.statistics.rank_ends import COUNT_SHARE, POINT_SHARE, Ranked, RankPlan, both_ends

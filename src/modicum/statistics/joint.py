@@ -18,7 +18,7 @@ from modicum.mechanisms.grids import Stretch
 from modicum.mechanisms.joint_quantiles import JointTerms
 from modicum.statistics.nest import NEGLIGIBLE
 from modicum.statistics.purse import Purse
-from modicum.statistics.shares import share_of
+from modicum.statistics.split import share_of
 
 __all__ = ["Together", "together"]
 

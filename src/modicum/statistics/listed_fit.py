@@ -19,7 +19,7 @@ from modicum.array_release import Floats, Intervals
 from modicum.exact.lattice import Lattice
 from modicum.statistics.held_columns import HeldColumns
 from modicum.statistics.placed import PlacedColumns
-from modicum.statistics.shares import share_of
+from modicum.statistics.split import share_of
 from modicum.steps import Steps, draw, need
 from modicum.summaries.base import Integers
 from modicum.summaries.fit_losses import FINE, RESIDUAL, FitList, FitLosses

@@ -37,12 +37,11 @@ from modicum.statistics.location_plan import (
     radius_grid,
 )
 from modicum.statistics.location_value import Bounds, Scene, draw_ends, draw_value
-from modicum.statistics.mean_evidence import NoisyTerm
-from modicum.statistics.outside import Outside
+from modicum.statistics.outside import NoisyTerm, Outside
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import open_purse
-from modicum.statistics.schedule import HALF_LN2, subsample_level
 from modicum.statistics.score import huber_score
+from modicum.statistics.split import HALF_LN2, subsample_level
 from modicum.statistics.statistic import MonotoneStatistic
 from modicum.steps import Ask, Steps, draw, need, need_both
 from modicum.summaries.cells import Cells, CellSummary

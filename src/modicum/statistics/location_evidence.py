@@ -8,8 +8,7 @@ from fractions import Fraction
 
 from modicum.exact.lattice import Lattice
 from modicum.release import Interval
-from modicum.statistics.mean_evidence import NoisyTerm
-from modicum.statistics.outside import Outside
+from modicum.statistics.outside import NoisyTerm, Outside
 from modicum.statistics.statistic import excess
 from modicum.status import FINE_STEPS, OK, Status, unseen
 

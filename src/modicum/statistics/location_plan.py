@@ -16,7 +16,7 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import FloatGrid, RadiusGrid
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import ConcentratedPurse
-from modicum.statistics.schedule import HALF_LN2, octaves
+from modicum.statistics.split import HALF_LN2, octaves
 from modicum.summaries.base import Integers
 
 __all__ = ["Candidates", "LengthPlan", "LocationPlan", "cell_edges", "radius_grid"]

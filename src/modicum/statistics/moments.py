@@ -27,7 +27,7 @@ from modicum.exact.lattice import Lattice
 from modicum.statistics.held_columns import HeldColumns
 from modicum.statistics.placed import COUNTED, PlacedColumns
 from modicum.statistics.purse import Purse
-from modicum.statistics.shares import share_of
+from modicum.statistics.split import share_of
 from modicum.status import unseen
 from modicum.steps import Steps, draw, need
 from modicum.summaries.second_moments import (

@@ -1,18 +1,76 @@
-"""How many records a radius draw may have left outside: a bound from public values only."""
+"""The error model of statistics of clipped values: noise, records outside of the bounds, remarks.
+
+How many records a radius draw may have left outside is bounded from public values only. The
+remarks say of an answer what its released numbers say, if there is something to say.
+"""
 
 from __future__ import annotations
 
 import functools
 import math
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise
 from modicum.mechanisms.selection import Selection, quadrature
+from modicum.status import OK, Status
 
-__all__ = ["Outside"]
+__all__ = [
+    "APART",
+    "BEYOND",
+    "FEW",
+    "HEAVY",
+    "NO_CENTRE",
+    "TOO_LITTLE",
+    "Counted",
+    "NoisyTerm",
+    "Outside",
+    "elsewhere_in_words",
+    "judged",
+    "perhaps_unseen",
+    "single_status",
+]
+
+_RARELY = 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyTerm:
+    """A known multiple of a noise variable."""
+
+    noise: Noise
+    factor: float
+
+    def bound(self, alpha: float) -> float:
+        """Return a t with P(|factor noise| > t) <= alpha."""
+        return self.factor * self.noise.tail_bound(alpha)
+
+    def explains(self, seen: float) -> bool:
+        """Whether what was seen may be nothing but the term, which is larger 3 times in 100."""
+        return abs(seen) <= self.bound(_RARELY)
+
+    @property
+    def variance(self) -> float:
+        """Variance of the term."""
+        return self.factor**2 * self.noise.variance
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A count estimate, at least 1, and the independent terms its error is the sum of."""
+
+    value: Fraction
+    noise: tuple[NoisyTerm, ...]
+
+    def bound(self, alpha: float) -> float:
+        """Return a t with P(|error| > t) <= alpha."""
+        return sum(term.bound(alpha / len(self.noise)) for term in self.noise)
+
 
 Floats = NDArray[np.float64]
 
@@ -251,3 +309,118 @@ def _drawn(power: float, tail: float, selection: Selection) -> tuple[Floats, Flo
         weights = weights * np.tensordot(node_weights / 2, others, axes=1)
     weights /= weights.sum(axis=1, keepdims=True) * _PHASES
     return numbers.ravel(), weights.ravel()
+
+
+FEW = Status(
+    "wide_noise",
+    "so few rows for this budget that no bounds could be found: the noise follows the range; a "
+    "larger budget or a narrower `within` helps",
+)
+APART = Status(
+    "wide_noise",
+    "most rows are as good as equal, and too few others for this budget to find how far they "
+    "reach: the noise follows the range; a larger budget or a narrower `within` helps",
+)
+NO_CENTRE = Status(
+    "wide_noise",
+    "too few rows for this budget to find where they lie: the noise follows the size of the "
+    "values, not their spread; a larger budget helps",
+)
+TOO_LITTLE = Status(
+    "few_records",
+    "too little data for this range and budget: most of it may have been clipped away; narrow "
+    "`within` or spend more",
+)
+BEYOND = Status(
+    "clipped",
+    "about {records:,} records lie beyond the clipping bounds, more than the tail of a "
+    "distribution explains: a second group is far away, and clipped; clusters='keep', a narrower "
+    "`within` or a larger budget may reach it",
+)
+HEAVY = Status(
+    "heavy_tail",
+    "the tail looks heavy: more may have been clipped than the default interval allows for; "
+    "interval(tail=2) assumes less",
+)
+UNSEEN = Status(
+    "unseen",
+    "up to {records:,} rows could lie a hundred times further out than all others without "
+    "being noticed, and the interval takes it that none do: they are few for so wide a range",
+)
+_FAR = 100  # times the distance of the bounds
+_GOOD_PART = 1 / 12  # of the records
+
+
+class _Clipped(Protocol):
+    """Evidence of an answer from values clipped to bounds."""
+
+    @property
+    def lattice(self) -> Lattice: ...
+    @property
+    def lo(self) -> int: ...
+    @property
+    def hi(self) -> int: ...
+    def too_little(self, alpha: float) -> bool:
+        """Whether the bounds may hold less than a quarter of the data."""
+
+
+def judged(evidence: _Clipped, outside: Outside, n0: int, otherwise: Status) -> Status:
+    """Say whether an answer within released bounds can be used.
+
+    Parameters
+    ----------
+    evidence : _Clipped
+    outside : Outside
+        What is known of the records outside.
+    n0 : int
+        The noisy count.
+    otherwise : Status
+        What to say if the bounds are no reason to doubt it.
+    """
+    if evidence.too_little(0.05):
+        return TOO_LITTLE
+    if outside.excess(0.05):
+        return BEYOND.filled(records=max(outside.counted or 0, 0))
+    lattice, width = evidence.lattice, evidence.hi - evidence.lo
+    room = max(evidence.lo - lattice.first, lattice.last - evidence.hi)
+    most = outside.counted_at_most(0.02)
+    return perhaps_unseen(most, n0, width, room) if otherwise.ok else otherwise
+
+
+def perhaps_unseen(most: float, n0: int, width: int, room: int) -> Status:
+    """Say if a good part of the records may lie where it would change the answer by everything.
+
+    Parameters
+    ----------
+    most : float
+        How many records may lie outside.
+    n0 : int
+        The noisy count.
+    width, room : int
+        How far the others reach, and how much further these may lie, in steps.
+    """
+    if most > _GOOD_PART * n0 and room > _FAR * width:
+        return UNSEEN.filled(records=round(most))
+    return OK
+
+
+ELSEWHERE = Status(
+    "clipped",
+    "most rows are as good as equal, and about {records:,} others are left out of the answer: too "
+    "few to find how far they reach; a larger budget or a narrower `within` helps",
+)
+
+
+def single_status(elsewhere: int, noise: NoisyTerm) -> Status:
+    """Whether there are records away from a single value, as far as their noisy number tells."""
+    return OK if elsewhere <= noise.bound(0.02) else ELSEWHERE.filled(records=elsewhere)
+
+
+def elsewhere_in_words(elsewhere: int, tail: float | None) -> str:
+    """Say what an interval about a single value assumes."""
+    if tail is None:
+        return "interval(tail=None) is for the data clipped to the bounds: all but no width."
+    return (
+        f"interval() allows the records outside of the bounds, about {max(elsewhere, 0)}, to be "
+        "anywhere in the public range; it assumes no tail."
+    )

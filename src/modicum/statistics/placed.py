@@ -18,7 +18,7 @@ from modicum.statistics.common_frame import common_frame, rows_are_few
 from modicum.statistics.held_columns import HeldColumns
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import open_purse
-from modicum.statistics.shares import share_of
+from modicum.statistics.split import share_of
 from modicum.statistics.vector_rounds import VectorSetting
 from modicum.status import unseen
 from modicum.steps import Ask, Steps, draw, need

@@ -21,8 +21,8 @@ from modicum.mechanisms.exponential import OctavePrior
 from modicum.privacy.budget import short_text
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval
-from modicum.statistics.clipping import Setting, find_centre
-from modicum.statistics.mean_evidence import NoisyTerm
+from modicum.statistics.bounds import Setting, find_centre
+from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import open_purse
 from modicum.statistics.rank_ends import (
@@ -35,7 +35,7 @@ from modicum.statistics.rank_ends import (
     RankPlan,
     both_ends,
 )
-from modicum.statistics.schedule import Schedule, mean_schedule
+from modicum.statistics.split import Schedule, mean_schedule
 from modicum.status import OK, Status, unseen
 from modicum.steps import Ask, Steps, draw, need, need_both
 from modicum.summaries.order_statistics import RankWindow

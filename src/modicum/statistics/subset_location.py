@@ -28,7 +28,7 @@ from modicum.release import Answer
 from modicum.statistics.location_evidence import LocationEvidence
 from modicum.statistics.location_plan import Candidates, cell_edges
 from modicum.statistics.location_value import Bounds, Scene, draw_value
-from modicum.statistics.mean_evidence import NoisyTerm
+from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.purses import open_purse
 from modicum.statistics.statistic import MonotoneStatistic
 from modicum.steps import Ask, Steps, draw, need, need_both

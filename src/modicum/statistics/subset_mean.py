@@ -23,15 +23,17 @@ from modicum.mechanisms.bounded_mean import transformed, transformed_mean
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.scores import ThresholdScore
 from modicum.privacy.event import Event, Pure
-from modicum.release import Answer, Interval
-from modicum.statistics.mean_evidence import NoisyTerm
+from modicum.release import Answer, Interval, Release
+from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.redrawn import Redrawn, Totals
+from modicum.statistics.spec import Row, ranged
+from modicum.statistics.split import BOTH_CLUSTERS, ClusterOption
 from modicum.status import OK, Status, bounds_in_steps, unseen
 from modicum.steps import Ask, Steps, draw, need
 from modicum.summaries.sums import ClippedSum
 from modicum.summaries.tails import Tails
 
-__all__ = ["SubsetEvidence", "SubsetPlan", "subset_mean"]
+__all__ = ["SUBSET_MEAN", "SubsetEvidence", "SubsetPlan", "subset_mean"]
 
 ZETA = Fraction(1, 10**6)  # failure probability of a threshold in the utility theorem
 THRESHOLD_SHARE = Fraction(1, 4)
@@ -217,3 +219,15 @@ def _too_little(plan: SubsetPlan) -> Status:
         f"too little data: method='subset' clips about {plan.target} records on each side at this "
         "budget and range; use method='adaptive', or spend more",
     )
+
+
+SUBSET_MEAN: Row[ClusterOption, Release] = Row(
+    "mean",
+    "subset",
+    ("pure", "approx"),
+    True,
+    BOTH_CLUSTERS[:1],
+    "subset_mean",
+    "mean with the subset-optimality theorem of Dick et al. 2023",
+    lambda column, lattice, event, options: subset_mean(column, ranged(lattice), event),
+)

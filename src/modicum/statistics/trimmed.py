@@ -25,7 +25,7 @@ from modicum.mechanisms.level_sets import LevelScore
 from modicum.privacy.event import Event
 from modicum.release import Answer
 from modicum.statistics.cut_levels import level_ends_of
-from modicum.statistics.mean_evidence import NoisyTerm
+from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import open_purse
 from modicum.statistics.trimmed_evidence import TrimmedEvidence

@@ -8,7 +8,7 @@ from fractions import Fraction
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import short_text
 from modicum.release import Interval
-from modicum.statistics.mean_evidence import NoisyTerm
+from modicum.statistics.outside import NoisyTerm
 from modicum.status import OK, Status, unseen
 
 __all__ = ["TrimmedEvidence"]

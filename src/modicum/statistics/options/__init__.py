@@ -1,6 +1,5 @@
 """The options of estimators: what a request may choose besides the column, range and price."""
 
-from modicum.statistics.options.cluster import ClusterOption
 from modicum.statistics.options.cuts import BinsOption, CutsOption
 from modicum.statistics.options.ranks import (
     QuantileOption,
@@ -13,7 +12,6 @@ from modicum.statistics.spec import LEAST_LEVEL, NoOption, Options
 __all__ = [
     "LEAST_LEVEL",
     "BinsOption",
-    "ClusterOption",
     "CutsOption",
     "NoOption",
     "Options",

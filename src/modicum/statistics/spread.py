@@ -1,4 +1,15 @@
-"""What a variance's interval is computed from: released quantities and public noise laws only."""
+"""Variance and standard deviation with no bounds: squares about a rough mean, clipped privately.
+
+[V1] count    a noisy count drives the schedule;
+[V2] centre   a private median, from a secret subsample, or a public value that most records have;
+[V3] radii    on each side of it, the least width with few records outside;
+[V4] rough    a rough mean m of the data clipped to those bounds, and a second count;
+[V5] squares  the sum of squares about m and what it lacks of the largest, with most of the budget.
+
+The variance is E (x - m)² - (mean - m)², and the last term is far below the noise, so nothing has
+to be spent on it. docs/proofs/variance.md has the proofs, with the same labels. The
+evidence holds released quantities and public noise laws only.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +17,226 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.release import Interval
-from modicum.statistics.clipping import Rough
-from modicum.statistics.mean_evidence import Counted, NoisyTerm, elsewhere_in_words, single_status
-from modicum.statistics.outside import Outside
+from modicum.privacy.budget import Budget, Number, chosen_budget
+from modicum.privacy.event import Event
+from modicum.release import Answer, Interval, Release
+from modicum.runners.request import Query
+from modicum.statistics.bounds import (
+    Bounds,
+    Place,
+    Rough,
+    Setting,
+    count_away,
+    count_outside,
+    find_place,
+    rough_mean,
+)
+from modicum.statistics.outside import (
+    FEW,
+    Counted,
+    NoisyTerm,
+    Outside,
+    elsewhere_in_words,
+    judged,
+    single_status,
+)
+from modicum.statistics.purse import Purse
+from modicum.statistics.purses import open_purse
 from modicum.statistics.redrawn import Redrawn, Totals
+from modicum.statistics.spec import NoOption, Row, column_name, ranged
+from modicum.statistics.split import (
+    FEWEST,
+    Schedule,
+    count_share,
+    ends_reduction,
+    expected_records,
+    mean_schedule,
+)
 from modicum.status import FINE_STEPS, Status, unseen
+from modicum.steps import Steps, draw, need, need_both
+from modicum.summaries.subsample import Records
+from modicum.summaries.sums import ClippedSquares
+from modicum.summaries.tails import TailSummary
 
-__all__ = ["ConstantEvidence", "VarianceEvidence"]
+__all__ = [
+    "STD",
+    "VARIANCE",
+    "ConstantEvidence",
+    "VarianceEvidence",
+    "adaptive_variance",
+    "std",
+    "variance",
+]
+
+_MOST = 1e150
+
+
+def variance(
+    column: str | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+) -> Query[Release]:
+    """Ask for the variance of a column, with no bounds to guess.
+
+    It is the mean of the squared distances from the mean, divided by n and not by n - 1, as
+    ``numpy.var`` is.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    within : (float, float)
+        A public range that surely holds every value, as wide as you like.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.request.mean`.
+    step : float, optional
+        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+
+    Returns
+    -------
+    Query
+        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.request.mean`; if the range exceeds ±1e150, whose square is too
+        large for a number.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values. The noise follows the square of the largest distances from the mean that
+    more than a few records have; what lies beyond is clipped, which makes heavy tails look
+    lighter than they are.
+
+    Examples
+    --------
+    >>> variance("income", within=(-1e9, 1e9), epsilon=1).statistic
+    'variance'
+    """
+    price = chosen_budget(epsilon, rho, budget)
+    lattice = Lattice.within(within, step)
+    if max(-lattice.lo, lattice.hi) > _MOST:
+        raise InvalidArgument(
+            f"within must lie inside ±{_MOST:g} for a variance, which is in squared units, "
+            f"got {within!r}; ask for std"
+        )
+    return VARIANCE.request(column_name(column), lattice, price, NoOption())
+
+
+def std(
+    column: str | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+) -> Query[Release]:
+    """Ask for the standard deviation of a column, with no bounds to guess.
+
+    The root of the variance: parameters, guarantee, missing values and errors are as for
+    :func:`variance`.
+
+    Examples
+    --------
+    >>> std("income", within=(-1e9, 1e9), rho="0.1").statistic
+    'std'
+    """
+    price = chosen_budget(epsilon, rho, budget)
+    lattice = Lattice.within(within, step)
+    return STD.request(column_name(column), lattice, price, NoOption())
+
+
+def adaptive_variance(
+    column: str | None, lattice: Lattice, event: Event, *, root: bool
+) -> Steps[Answer]:
+    """Estimate a variance, or its root.
+
+    Parameters
+    ----------
+    column : str or None
+    lattice : Lattice
+    event : Event
+        Total cost for one row; the draws add up to exactly this.
+    root : bool
+        Whether the answer is the standard deviation.
+    """
+    purse = open_purse(event)
+    here = Setting(column, lattice, purse)
+    most = spread_schedule(lattice, purse, 1 << 60)
+    asks = here.ask(ends_reduction(lattice, purse, most)), here.ask(Records(subsamples=2))
+    summary, records = yield from need_both(*asks)
+    tails = summary if isinstance(summary, TailSummary) else None
+
+    counting = purse.noisy((summary.count,), sensitivity=1, share=count_share(purse))  # [V1]
+    (n0,) = yield from draw("count", counting)
+    first = Counted(Fraction(max(n0, 1)), (NoisyTerm(counting.noise[0], 1.0),))
+    schedule = spread_schedule(lattice, purse, n0)
+
+    if expected_records(purse, n0) < FEWEST:
+        place = Place("range", schedule, remark=FEW)
+    else:
+        place = yield from find_place(here, tails, records, schedule, n0)  # [V2, V3]
+    if place.way == "single":
+        return (yield from _constant(here, place, first, root=root))
+    bounds = Bounds.of_range(lattice) if place.bounds is None else place.bounds
+    if place.way == "bounds" and schedule.has_centre and not bounds.all_of(lattice):
+        outside = yield from count_outside(here, bounds.outside, bounds.elsewhere, n0)
+        bounds = replace(bounds, outside=outside)
+    rough = yield from rough_mean(here, bounds, place.schedule, first)  # [V4]
+
+    squares = yield from need(here.ask(ClippedSquares(bounds.lo, bounds.hi, rough.value)))
+    largest = bounds.reach(rough.value) ** 2
+    pair = (squares.total, squares.count * largest - squares.total)
+    final = purse.noisy(pair, sensitivity=largest, share=None)  # [V5]
+
+    def spread_of(sums: tuple[int, ...]) -> VarianceEvidence:
+        return VarianceEvidence(
+            lattice=lattice,
+            root=root,
+            lo=bounds.lo,
+            hi=bounds.hi,
+            rough=rough,
+            sums=(sums[0], sums[1]),
+            noise=NoisyTerm(final.noise[0], 1.0),
+            outside=bounds.outside,
+            constant=place.way == "range" and place.centre is not None,
+        )
+
+    sums = yield from draw(
+        "squares about the rough mean",
+        final,
+        lambda sums: f"standard deviation {lattice.words(spread_of(sums).deviation)}",
+    )
+    evidence = spread_of(sums)
+    status = judged(evidence, evidence.outside, n0, place.remark)
+    return Answer(evidence.value, evidence, status)
+
+
+def _constant(here: Setting, place: Place, counted: Counted, *, root: bool) -> Steps[Answer]:
+    """All records seem to have one value: count those that have not, with all that is left."""
+    bounds = place.bounds
+    assert bounds is not None
+    elsewhere, noise = yield from count_away(here, bounds.elsewhere)
+    evidence = ConstantEvidence(
+        here.lattice, root, bounds.lo, bounds.hi, counted, max(elsewhere, 0), noise, has_centre=True
+    )
+    return Answer(evidence.value, evidence, evidence.status)
+
+
+def spread_schedule(lattice: Lattice, purse: Purse, noisy_count: int) -> Schedule:
+    """Divide the budget as a mean does, without a look at the shape of the tail."""
+    return replace(mean_schedule(lattice, purse, noisy_count, "clip"), shape=Fraction(0))
+
 
 _PLACES = 80  # binary digits of a root
 _BEYOND = 0.8  # share of alpha for clipped records: their bound grows faster than the noise's
@@ -300,3 +522,30 @@ def _root(square: Fraction) -> Fraction:
     shift = max(0, 2 * _PLACES - int(square).bit_length()) & ~1
     whole = (square.numerator << shift) // square.denominator
     return Fraction(math.isqrt(whole), 1 << shift // 2)
+
+
+VARIANCE: Row[NoOption, Release] = Row(
+    "variance",
+    "adaptive",
+    ("pure", "zcdp", "approx"),
+    True,
+    (NoOption(),),
+    "variance",
+    "variance with noise on the scale of the data's own spread",
+    lambda column, lattice, event, options: adaptive_variance(
+        column, ranged(lattice), event, root=False
+    ),
+)
+
+STD: Row[NoOption, Release] = Row(
+    "std",
+    "adaptive",
+    ("pure", "zcdp", "approx"),
+    True,
+    (NoOption(),),
+    "variance",
+    "standard deviation with noise on the scale of the data's own spread",
+    lambda column, lattice, event, options: adaptive_variance(
+        column, ranged(lattice), event, root=True
+    ),
+)
