@@ -17,7 +17,7 @@ from modicum.mechanisms.bounded_mean import transformed_mean
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval, Release
 from modicum.statistics.bounds import Setting
-from modicum.statistics.outside import NoisyTerm
+from modicum.statistics.outside import NoisyTerm, share_between
 from modicum.statistics.purses import open_purse
 from modicum.statistics.spec import Row, ranged
 from modicum.statistics.split import BOTH_CLUSTERS, ClusterOption
@@ -25,7 +25,7 @@ from modicum.status import OK, Status, unseen
 from modicum.steps import Steps, draw, need
 from modicum.summaries.sums import ClippedSum
 
-__all__ = ["BOUNDED_MEAN", "BoundedEvidence", "bounded_mean", "mean_in_range", "share_between"]
+__all__ = ["BOUNDED_MEAN", "BoundedEvidence", "bounded_mean", "mean_in_range"]
 
 _USELESS = 4  # an interval wider than this part of the range says next to nothing
 
@@ -124,15 +124,6 @@ class BoundedEvidence:
         """Numbers as JSON types."""
         noise = min(self.noise.variance**0.5 * self.lattice.step, float_info.max)
         return {"count": self.count, "noise_sd": noise}
-
-
-def share_between(left: int, right: int, z: float) -> tuple[float, float]:
-    """Return the extremes of s1 / (s1 + s2) where both sums, at least 0, are off by z at most."""
-    ends = []
-    for sign in (-1, 1):
-        first, second = max(0.0, left + sign * z), max(0.0, right - sign * z)
-        ends.append(first / (first + second) if first + second > 0 else float(sign > 0))
-    return ends[0], ends[1]
 
 
 def mean_in_range(here: Setting, home: int | None = None) -> Steps[BoundedEvidence]:

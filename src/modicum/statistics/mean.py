@@ -39,10 +39,14 @@ from modicum.statistics.outside import (
     FEW,
     Counted,
     NoisyTerm,
+    OneValue,
     Outside,
-    elsewhere_in_words,
+    PlacedBounds,
+    clip_ends,
+    clipped_in_words,
+    ended_sides,
     judged,
-    single_status,
+    tail_in_words,
 )
 from modicum.statistics.purses import open_purse
 from modicum.statistics.redrawn import Redrawn, Totals
@@ -58,7 +62,7 @@ from modicum.statistics.split import (
     mean_schedule,
 )
 from modicum.statistics.subset_mean import SUBSET_MEAN
-from modicum.status import Status, bounds_in_steps, unseen
+from modicum.status import Status
 from modicum.steps import Steps, draw, need, need_both
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSum
@@ -237,7 +241,7 @@ _LIGHT = 6.0  # tail indices from which the number says nothing more
 
 
 @dataclass(frozen=True, slots=True)
-class MeanEvidence:
+class MeanEvidence(PlacedBounds):
     """A mean around a rough mean, from clipped deviations (all in lattice steps).
 
     Attributes
@@ -308,9 +312,7 @@ class MeanEvidence:
 
     def too_little(self, alpha: float) -> bool:
         """Whether the bounds may hold less than a quarter of the data."""
-        least = float(self.counted.value) - self.counted.bound(0.1 * alpha)
-        ended = self.lo <= self.lattice.first, self.hi >= self.lattice.last
-        return self.outside.too_many(least, alpha, ended)
+        return self.outside.too_many(self.counted.least(0.1 * alpha), alpha, ended_sides(self))
 
     def reaches(self, alpha: float, tail: float | None) -> tuple[float, float]:
         """How far the interval goes below and above the value, in steps."""
@@ -336,21 +338,11 @@ class MeanEvidence:
     def _side(self, alpha: float, tail: float, side: int) -> float:
         """Bound on noise and clipped excess of a side together, with probability 1 - alpha."""
         distance = (self.rough - self.lo, self.hi - self.rough)[side]
-        if (self.lo <= self.lattice.first, self.hi >= self.lattice.last)[side]:
+        if ended_sides(self)[side]:
             return self.noise.bound(2 * alpha)  # nothing lies beyond the range
         return self.outside.reach(
             alpha, tail, distance, side, noise=self.noise.noise, factor=self.noise.factor
         )
-
-    @property
-    def none_seen(self) -> bool:
-        """Whether the released count cannot be told from 0."""
-        return unseen(float(self.counted.value), self.counted.bound(0.1))
-
-    @property
-    def in_steps(self) -> tuple[int, ...]:
-        """How large the largest released bound is, in lattice steps; 0 if it may hold zeros."""
-        return bounds_in_steps(self.lo, self.hi)
 
     @property
     def condition(self) -> str:
@@ -364,16 +356,8 @@ class MeanEvidence:
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers."""
         if tail is None:
-            lo, hi = self.lattice.value(self.lo), self.lattice.value(self.hi)
-            return (
-                "interval(tail=None) is for the mean of the data clipped to "
-                f"[{lo:,.6g}, {hi:,.6g}]; it covers the noise and the noisy count."
-            )
-        return (
-            f"interval(tail={tail:g}) also allows for clipping, assuming that beyond the "
-            f"clipping bounds the data fall off like a power of index {tail:g} or faster; for "
-            f"heavier tails it can be too short. {self._seen()}"
-        )
+            return clipped_in_words(self, "mean", "the noise and the noisy count")
+        return f"{tail_in_words(tail)} {self._seen()}"
 
     def _seen(self) -> str:
         index = self.outside.index()
@@ -387,7 +371,7 @@ class MeanEvidence:
     def to_dict(self) -> dict[str, object]:
         """Numbers as JSON types."""
         return {
-            "clip": [self.lattice.value(self.lo), self.lattice.value(self.hi)],
+            "clip": clip_ends(self),
             "rough_mean": self.lattice.value(self.rough),
             "noisy_deviation": self.lattice.value(self.deviation),
             "count": float(self.counted.value),
@@ -397,7 +381,7 @@ class MeanEvidence:
 
 
 @dataclass(frozen=True, slots=True)
-class SingleValueEvidence:
+class SingleValueEvidence(OneValue, PlacedBounds):
     """A mean whose clipping bounds all but coincide: most records are there, or they are too few.
 
     Attributes
@@ -428,53 +412,15 @@ class SingleValueEvidence:
         """The answer in the data's unit."""
         return self.lattice.inside(self.point)
 
-    @property
-    def status(self) -> Status:
-        """Whether there are records elsewhere, as far as their noisy number tells."""
-        return single_status(self.elsewhere, self.noise)
-
     def interval(self, level: float, tail: float | None) -> Interval:
         """Allow the records elsewhere to be anywhere in the range: no tail fits a single value."""
-        share = 0.0
-        if tail is not None:
-            alpha = 1 - level
-            most = max(0.0, self.elsewhere + self.noise.bound(0.9 * alpha))
-            least = float(self.counted.value) - self.counted.bound(0.1 * alpha)
-            share = 1.0 if most >= least else most / least
+        share = 0.0 if tail is None else self.share_elsewhere(1 - level)
         lower = self.lo - 0.5 - share * (self.lo - self.lattice.first)
         upper = self.hi + 0.5 + share * (self.lattice.last - self.hi)
         return Interval(
             max(lower * self.lattice.step, self.lattice.lo),
             min(upper * self.lattice.step, self.lattice.hi),
         )
-
-    @property
-    def none_seen(self) -> bool:
-        """Whether the released count cannot be told from 0."""
-        return unseen(float(self.counted.value), self.counted.bound(0.1))
-
-    @property
-    def in_steps(self) -> tuple[int, ...]:
-        """How large the largest released bound is, in lattice steps; 0 if it may hold zeros."""
-        return bounds_in_steps(self.lo, self.hi)
-
-    @property
-    def condition(self) -> str:
-        """What the default interval assumes."""
-        return ""
-
-    def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
-        return elsewhere_in_words(self.elsewhere, tail)
-
-    def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
-        return {
-            "clip": [self.lattice.value(self.lo), self.lattice.value(self.hi)],
-            "count": float(self.counted.value),
-            "elsewhere": self.elsewhere,
-            "elsewhere_noise_sd": self.noise.variance**0.5,
-        }
 
 
 MEANS: tuple[Row[ClusterOption, Release], ...] = (

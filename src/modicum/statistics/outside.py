@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise
 from modicum.mechanisms.selection import Selection, quadrature
-from modicum.status import OK, Status
+from modicum.status import OK, Status, bounds_in_steps, unseen
 
 __all__ = [
     "APART",
@@ -28,12 +28,19 @@ __all__ = [
     "NO_CENTRE",
     "TOO_LITTLE",
     "Counted",
+    "InBounds",
     "NoisyTerm",
+    "OneValue",
     "Outside",
-    "elsewhere_in_words",
+    "PlacedBounds",
+    "clip_ends",
+    "clipped_in_words",
+    "ended_sides",
     "judged",
     "perhaps_unseen",
-    "single_status",
+    "share_between",
+    "share_of_sums",
+    "tail_in_words",
 ]
 
 _RARELY = 0.03
@@ -70,6 +77,10 @@ class Counted:
     def bound(self, alpha: float) -> float:
         """Return a t with P(|error| > t) <= alpha."""
         return sum(term.bound(alpha / len(self.noise)) for term in self.noise)
+
+    def least(self, alpha: float) -> float:
+        """Return what the count is at least, with a probability of 1 - alpha."""
+        return float(self.value) - self.bound(alpha)
 
 
 Floats = NDArray[np.float64]
@@ -351,7 +362,7 @@ _FAR = 100  # times the distance of the bounds
 _GOOD_PART = 1 / 12  # of the records
 
 
-class _Clipped(Protocol):
+class _Ends(Protocol):
     """Evidence of an answer from values clipped to bounds."""
 
     @property
@@ -360,6 +371,27 @@ class _Clipped(Protocol):
     def lo(self) -> int: ...
     @property
     def hi(self) -> int: ...
+
+
+class _Bounded(_Ends, Protocol):
+    """With a count of the records."""
+
+    @property
+    def counted(self) -> Counted: ...
+
+
+class _Single(_Bounded, Protocol):
+    """With a noisy number of the records outside of the bounds."""
+
+    @property
+    def elsewhere(self) -> int: ...
+    @property
+    def noise(self) -> NoisyTerm: ...
+
+
+class _Clipped(_Ends, Protocol):
+    """With a law of the records outside of the bounds."""
+
     def too_little(self, alpha: float) -> bool:
         """Whether the bounds may hold less than a quarter of the data."""
 
@@ -411,16 +443,103 @@ ELSEWHERE = Status(
 )
 
 
-def single_status(elsewhere: int, noise: NoisyTerm) -> Status:
-    """Whether there are records away from a single value, as far as their noisy number tells."""
-    return OK if elsewhere <= noise.bound(0.02) else ELSEWHERE.filled(records=elsewhere)
+class InBounds:
+    """What evidence from values clipped to released bounds says alike, whatever the statistic."""
+
+    __slots__ = ()
+
+    @property
+    def none_seen(self: _Bounded) -> bool:
+        """Whether the released count cannot be told from 0."""
+        return unseen(float(self.counted.value), self.counted.bound(0.1))
 
 
-def elsewhere_in_words(elsewhere: int, tail: float | None) -> str:
-    """Say what an interval about a single value assumes."""
-    if tail is None:
-        return "interval(tail=None) is for the data clipped to the bounds: all but no width."
+class PlacedBounds(InBounds):
+    """Evidence of an answer that is small if the bounds are: a mean or a sum, no spread."""
+
+    __slots__ = ()
+
+    @property
+    def in_steps(self: _Ends) -> tuple[int, ...]:
+        """How large the largest released bound is, in lattice steps; 0 if it may hold zeros."""
+        return bounds_in_steps(self.lo, self.hi)
+
+
+class OneValue(InBounds):
+    """Evidence where the bounds all but coincide, and the records elsewhere were counted."""
+
+    __slots__ = ()
+
+    @property
+    def status(self: _Single) -> Status:
+        """Whether there are records elsewhere, as far as their noisy number tells."""
+        few = self.elsewhere <= self.noise.bound(0.02)
+        return OK if few else ELSEWHERE.filled(records=self.elsewhere)
+
+    def share_elsewhere(self: _Single, alpha: float) -> float:
+        """Bound on the share of the records that are not within the bounds."""
+        most = max(0.0, self.elsewhere + self.noise.bound(0.9 * alpha))
+        least = self.counted.least(0.1 * alpha)
+        return 1.0 if most >= least else most / least
+
+    @property
+    def condition(self) -> str:
+        """What the default interval assumes."""
+        return ""
+
+    def assumption(self: _Single, tail: float | None) -> str:
+        """Say in words what the interval covers."""
+        if tail is None:
+            return "interval(tail=None) is for the data clipped to the bounds: all but no width."
+        return (
+            f"interval() allows the records outside of the bounds, about {max(self.elsewhere, 0)}, "
+            "to be anywhere in the public range; it assumes no tail."
+        )
+
+    def to_dict(self: _Single) -> dict[str, object]:
+        """Numbers as JSON types."""
+        return {
+            "clip": clip_ends(self),
+            "count": float(self.counted.value),
+            "elsewhere": self.elsewhere,
+            "elsewhere_noise_sd": self.noise.variance**0.5,
+        }
+
+
+def clip_ends(evidence: _Ends) -> list[float]:
+    """Return the clipping bounds in the data's unit."""
+    return [evidence.lattice.value(evidence.lo), evidence.lattice.value(evidence.hi)]
+
+
+def ended_sides(evidence: _Ends) -> tuple[bool, bool]:
+    """Whether each side is cut at the range's own end, beyond which nothing lies."""
+    return evidence.lo <= evidence.lattice.first, evidence.hi >= evidence.lattice.last
+
+
+def clipped_in_words(evidence: _Ends, what: str, covered: str) -> str:
+    """Say what an interval is for that does not allow for clipping."""
+    lo, hi = clip_ends(evidence)
     return (
-        f"interval() allows the records outside of the bounds, about {max(elsewhere, 0)}, to be "
-        "anywhere in the public range; it assumes no tail."
+        f"interval(tail=None) is for the {what} of the data clipped to "
+        f"[{lo:,.6g}, {hi:,.6g}]; it covers {covered}."
     )
+
+
+def tail_in_words(tail: float) -> str:
+    """Say what an interval assumes that allows for clipping."""
+    return (
+        f"interval(tail={tail:g}) also allows for clipping, assuming that beyond the "
+        f"clipping bounds the data fall off like a power of index {tail:g} or faster; for "
+        "heavier tails it can be too short."
+    )
+
+
+def share_of_sums(first: float, second: float, otherwise: float) -> float:
+    """Return the first of two sums as a share of both, each at least 0, if they are something."""
+    first, second = max(first, 0.0), max(second, 0.0)
+    return first / (first + second) if first + second > 0 else otherwise
+
+
+def share_between(left: int, right: int, z: float) -> tuple[float, float]:
+    """Return the extremes of s1 / (s1 + s2) where both sums, at least 0, are off by z at most."""
+    return share_of_sums(left - z, right + z, 0.0), share_of_sums(left + z, right - z, 1.0)

@@ -36,11 +36,16 @@ from modicum.statistics.bounds import (
 from modicum.statistics.outside import (
     FEW,
     Counted,
+    InBounds,
     NoisyTerm,
+    OneValue,
     Outside,
-    elsewhere_in_words,
+    clip_ends,
+    clipped_in_words,
+    ended_sides,
     judged,
-    single_status,
+    share_of_sums,
+    tail_in_words,
 )
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import open_purse
@@ -54,7 +59,7 @@ from modicum.statistics.split import (
     expected_records,
     mean_schedule,
 )
-from modicum.status import FINE_STEPS, Status, unseen
+from modicum.status import FINE_STEPS
 from modicum.steps import Steps, draw, need, need_both
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSquares
@@ -244,7 +249,7 @@ _USUAL = 0.3  # share of that for their number
 
 
 @dataclass(frozen=True, slots=True)
-class VarianceEvidence:
+class VarianceEvidence(InBounds):
     """Squares of clipped data about a rough mean (all in lattice steps).
 
     Attributes
@@ -290,6 +295,11 @@ class VarianceEvidence:
     constant: bool = False
 
     @property
+    def counted(self) -> Counted:
+        """The count of the rough mean."""
+        return self.rough.counted
+
+    @property
     def reach(self) -> int:
         """Largest distance of a clipped record from the rough mean."""
         return max(self.hi - self.rough.value, self.rough.value - self.lo)
@@ -326,9 +336,7 @@ class VarianceEvidence:
 
     def too_little(self, alpha: float) -> bool:
         """Whether the bounds may hold less than a quarter of the data."""
-        least = float(self.rough.counted.value) - self.rough.counted.bound(0.1 * alpha)
-        ended = self.lo <= self.lattice.first, self.hi >= self.lattice.last
-        return self.outside.too_many(least, alpha, ended)
+        return self.outside.too_many(self.counted.least(0.1 * alpha), alpha, ended_sides(self))
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """Interval for the answer (of the clipped data if ``tail`` is None)."""
@@ -338,13 +346,12 @@ class VarianceEvidence:
         alpha -= beyond
         main, lack = self.noise.bound(0.8 * alpha), self.noise.bound(0.1 * alpha)
         largest = float(self.reach) ** 2
-        least = largest * _share(s1 - main, s2 + lack, 0.0)
-        most = largest * _share(s1 + main, s2 - lack, 1.0)
+        least = largest * share_of_sums(s1 - main, s2 + lack, 0.0)
+        most = largest * share_of_sums(s1 + main, s2 - lack, 1.0)
         least -= (self.rough.noise.bound(0.05 * alpha) + 0.5) ** 2
         widest = (self.lattice.width / 2) ** 2
         if tail is not None:
-            counted = self.rough.counted
-            rows = float(counted.value) - counted.bound(0.1 * alpha)
+            rows = self.counted.least(0.1 * alpha)
             if tail <= 2 or self.too_little(beyond):
                 most = widest
             else:
@@ -358,7 +365,7 @@ class VarianceEvidence:
         """Bound on the squares of the clipped records beyond those of the bounds, for a > 2."""
         bounds = self.rough.value - self.lo, self.hi - self.rough.value
         distances = [max(*each, 1) for each in zip(bounds, self.outside.radii, strict=True)]
-        ends = self.lo <= self.lattice.first, self.hi >= self.lattice.last
+        ends = ended_sides(self)
         usual, jumps, widest = 0.0, 0.0, max(distances)
         for side, distance in enumerate(distances):
             if ends[side]:
@@ -369,11 +376,6 @@ class VarianceEvidence:
             jumps += float(probabilities @ numbers) * math.pow(distance / widest, tail)
         largest = math.pow(jumps / ((1 - _USUAL) * alpha), 2 / tail)
         return (usual + largest) * float(widest) ** 2
-
-    @property
-    def none_seen(self) -> bool:
-        """Whether the released count cannot be told from 0."""
-        return unseen(float(self.rough.counted.value), self.rough.counted.bound(0.1))
 
     @property
     def in_steps(self) -> tuple[int, ...]:
@@ -389,35 +391,27 @@ class VarianceEvidence:
         """Say in words what the interval covers."""
         what = "standard deviation" if self.root else "variance"
         if tail is None:
-            lo, hi = self.lattice.value(self.lo), self.lattice.value(self.hi)
-            return (
-                f"interval(tail=None) is for the {what} of the data clipped to "
-                f"[{lo:,.6g}, {hi:,.6g}]; it covers the noise and the noisy count."
-            )
+            return clipped_in_words(self, what, "the noise and the noisy count")
         if tail <= 2:
             return (
                 f"interval(tail={tail:g}) assumes next to nothing: under such a tail no finite "
                 f"{what} need exist, so only the public range bounds it from above."
             )
-        return (
-            f"interval(tail={tail:g}) also allows for clipping, assuming that beyond the "
-            f"clipping bounds the data fall off like a power of index {tail:g} or faster; for "
-            "heavier tails it can be too short. No released number can check that assumption."
-        )
+        return f"{tail_in_words(tail)} No released number can check that assumption."
 
     def to_dict(self) -> dict[str, object]:
         """Numbers as JSON types."""
         return {
-            "clip": [self.lattice.value(self.lo), self.lattice.value(self.hi)],
+            "clip": clip_ends(self),
             "rough_mean": self.lattice.value(self.rough.value),
-            "count": float(self.rough.counted.value),
+            "count": float(self.counted.value),
             "relative_noise_sd": self.noise.variance**0.5 / max(self.sums[0], 1),
             "clipped_at_most": self.outside.at_most(0.05),
         }
 
 
 @dataclass(frozen=True, slots=True)
-class ConstantEvidence:
+class ConstantEvidence(OneValue):
     """The spread of data whose clipping bounds all but coincide: zero, for all that is known.
 
     Attributes
@@ -457,41 +451,9 @@ class ConstantEvidence:
         """
         most = float(self.hi - self.lo) ** 2
         if tail is not None:
-            alpha = 1 - level
-            others = max(0.0, self.elsewhere + self.noise.bound(0.9 * alpha))
-            least = float(self.counted.value) - self.counted.bound(0.1 * alpha)
-            share = 1.0 if others >= least else others / least
-            most += share * float(self.lattice.width) ** 2
+            most += self.share_elsewhere(1 - level) * float(self.lattice.width) ** 2
         most = min(most, (self.lattice.width / 2) ** 2)
         return spread_interval(self.lattice, 0.0, most, root=self.root)
-
-    @property
-    def status(self) -> Status:
-        """What to know about it."""
-        return single_status(self.elsewhere, self.noise)
-
-    @property
-    def none_seen(self) -> bool:
-        """Whether the released count cannot be told from 0."""
-        return unseen(float(self.counted.value), self.counted.bound(0.1))
-
-    @property
-    def condition(self) -> str:
-        """What the default interval assumes."""
-        return ""
-
-    def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
-        return elsewhere_in_words(self.elsewhere, tail)
-
-    def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
-        return {
-            "clip": [self.lattice.value(self.lo), self.lattice.value(self.hi)],
-            "count": float(self.counted.value),
-            "elsewhere": self.elsewhere,
-            "elsewhere_noise_sd": self.noise.variance**0.5,
-        }
 
 
 def spread_interval(lattice: Lattice, least: float, most: float, *, root: bool) -> Interval:
@@ -509,12 +471,6 @@ def spread_interval(lattice: Lattice, least: float, most: float, *, root: bool) 
 def _half(lattice: Lattice) -> Fraction:
     """Half of the range: no standard deviation is larger."""
     return (Fraction(lattice.hi) - Fraction(lattice.lo)) / 2
-
-
-def _share(first: float, second: float, otherwise: float) -> float:
-    """Return the first of two sums as a share of both, each at least 0, if they are something."""
-    first, second = max(first, 0.0), max(second, 0.0)
-    return first / (first + second) if first + second > 0 else otherwise
 
 
 def _root(square: Fraction) -> Fraction:

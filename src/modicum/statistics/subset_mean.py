@@ -24,7 +24,7 @@ from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.scores import ThresholdScore
 from modicum.privacy.event import Event, Pure
 from modicum.release import Answer, Interval, Release
-from modicum.statistics.outside import NoisyTerm
+from modicum.statistics.outside import NoisyTerm, clip_ends, clipped_in_words, share_between
 from modicum.statistics.redrawn import Redrawn, Totals
 from modicum.statistics.spec import Row, ranged
 from modicum.statistics.split import BOTH_CLUSTERS, ClusterOption
@@ -136,11 +136,7 @@ class SubsetEvidence:
         alpha = 1 - level
         z = self.noise.bound(alpha / 2 if tail is None else alpha / 4)
         width = self.hi - self.lo
-        ends = []
-        for sign in (-1, 1):
-            left, right = max(0.0, self.left + sign * z), max(0.0, self.right - sign * z)
-            share = left / (left + right) if left + right > 0 else float(sign > 0)
-            ends.append(self.lo + width * share)
+        ends = [self.lo + width * share for share in share_between(self.left, self.right, z)]
         slack = 0.5
         if tail is not None:
             least = self.least_count(alpha / 2)
@@ -161,11 +157,7 @@ class SubsetEvidence:
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers."""
         if tail is None:
-            lo, hi = self.lattice.value(self.lo), self.lattice.value(self.hi)
-            return (
-                "interval(tail=None) is for the mean of the data clipped to "
-                f"[{lo:,.6g}, {hi:,.6g}]; it covers all noise."
-            )
+            return clipped_in_words(self, "mean", "all noise")
         most = self.most_clipped(0.0125)
         return (
             f"interval(tail={tail:g}) also allows for up to {most:.0f} records clipped a side, "
@@ -176,7 +168,7 @@ class SubsetEvidence:
     def to_dict(self) -> dict[str, object]:
         """Numbers as JSON types."""
         return {
-            "clip": [self.lattice.value(self.lo), self.lattice.value(self.hi)],
+            "clip": clip_ends(self),
             "rank_target": self.target,
             "clipped_at_most": self.most_clipped(0.05),
             "noise_sd": self.noise.variance**0.5 * self.lattice.step,

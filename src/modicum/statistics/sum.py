@@ -38,7 +38,20 @@ from modicum.statistics.bounds import (
     home_of,
     look_elsewhere,
 )
-from modicum.statistics.outside import APART, FEW, HEAVY, TOO_LITTLE, NoisyTerm, Outside, judged
+from modicum.statistics.outside import (
+    APART,
+    FEW,
+    HEAVY,
+    TOO_LITTLE,
+    Counted,
+    NoisyTerm,
+    Outside,
+    PlacedBounds,
+    clip_ends,
+    clipped_in_words,
+    judged,
+    tail_in_words,
+)
 from modicum.statistics.purses import open_purse
 from modicum.statistics.redrawn import Redrawn, Totals
 from modicum.statistics.spec import Row, column_name, method_of, ranged
@@ -54,7 +67,7 @@ from modicum.statistics.split import (
     first_reduction,
     sum_schedule,
 )
-from modicum.status import OK, Status, bounds_in_steps, unseen
+from modicum.status import OK, Status
 from modicum.steps import Steps, draw, need, need_both
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.subsample import Records, RecordSummary
@@ -267,7 +280,7 @@ def _within(
 
 
 @dataclass(frozen=True, slots=True)
-class SumEvidence:
+class SumEvidence(PlacedBounds):
     """A noisy clipped sum (all in lattice steps).
 
     Attributes
@@ -299,6 +312,11 @@ class SumEvidence:
     home: int | None = None
 
     @property
+    def counted(self) -> Counted:
+        """The count and its noise."""
+        return Counted(Fraction(self.count), (self.count_noise,))
+
+    @property
     def value(self) -> Fraction:
         """The released sum in the data's unit."""
         return self._steps * Fraction(self.lattice.step)
@@ -321,8 +339,7 @@ class SumEvidence:
         """Whether the bounds may hold less than a quarter of the data."""
         if self.outside is None:
             return False
-        least = self.count - self.count_noise.bound(0.1 * alpha)
-        return self.outside.too_many(least, alpha, (False,))
+        return self.outside.too_many(self.counted.least(0.1 * alpha), alpha, (False,))
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """Noise, rounding, and under a tail assumption the clipped records."""
@@ -352,16 +369,6 @@ class SumEvidence:
         return self.outside.reach(alpha, tail, distance, 0, noise=noise, factor=factor)
 
     @property
-    def none_seen(self) -> bool:
-        """Whether the released count cannot be told from 0."""
-        return unseen(self.count, self.count_noise.bound(0.1))
-
-    @property
-    def in_steps(self) -> tuple[int, ...]:
-        """How large the largest released bound is, in lattice steps; 0 if it may hold zeros."""
-        return bounds_in_steps(self.lo, self.hi)
-
-    @property
     def condition(self) -> str:
         """What the default interval assumes."""
         return "" if self.outside is None else "for tails of index 3 or lighter"
@@ -371,21 +378,13 @@ class SumEvidence:
         if self.outside is None:
             return "interval() covers the noise and assumes nothing: no value is clipped."
         if tail is None:
-            lo, hi = self.lattice.value(self.lo), self.lattice.value(self.hi)
-            return (
-                "interval(tail=None) is for the sum of the data clipped to "
-                f"[{lo:,.6g}, {hi:,.6g}]; it covers the noise."
-            )
-        return (
-            f"interval(tail={tail:g}) also allows for clipping, assuming that beyond the "
-            f"clipping bounds the data fall off like a power of index {tail:g} or faster; for "
-            "heavier tails it can be too short. No released number can check that assumption."
-        )
+            return clipped_in_words(self, "sum", "the noise")
+        return f"{tail_in_words(tail)} No released number can check that assumption."
 
     def to_dict(self) -> dict[str, object]:
         """Numbers as JSON types."""
         return {
-            "clip": [self.lattice.value(self.lo), self.lattice.value(self.hi)],
+            "clip": clip_ends(self),
             "noise_sd": min(self.noise.variance**0.5 * self.lattice.step, float_info.max),
             "clipped_at_most": 0.0 if self.outside is None else self.outside.at_most(0.05),
         }
