@@ -146,7 +146,7 @@ class Rough:
 def find_centre(here: Setting, records: RecordSummary, schedule: Schedule, n0: int) -> Steps[int]:
     """[M2] A median; 0, or the end of the range nearest to it, if the data are too few."""
     if not schedule.has_centre:
-        return min(max(0, here.lattice.first), here.lattice.last)
+        return home_of(here.lattice)
     law = here.purse.centre(
         records,
         here.lattice,
@@ -366,7 +366,7 @@ def find_home(here: Setting, records: RecordSummary, n0: int) -> Steps[Home]:
     them for data without an atom, which may be close together.
     """
     home = home_of(here.lattice)
-    reach = max(here.lattice.last - home, home - here.lattice.first, 1)
+    reach = max(reach_from(here.lattice, home), 1)
     radii = RadiusGrid.between(1, reach, 4).radii
     favour = math.ceil(_SLOPE * math.log(_SURE * _SLOPE))
     grid = RadiusGrid(radii, (-favour, *range(len(radii) - 2, -1, -1)))
@@ -394,7 +394,7 @@ def find_home(here: Setting, records: RecordSummary, n0: int) -> Steps[Home]:
 
 def look_elsewhere(here: Setting, schedule: Schedule, home: Home, n0: int) -> Steps[Atom]:
     """[H2, H3] Count the records that are not at home, and choose what to do about them."""
-    reach = max(here.lattice.last - home.point, home.point - here.lattice.first, 1)
+    reach = max(reach_from(here.lattice, home.point), 1)
     cells = yield from need(here.ask(Cells(home.point, RadiusGrid.between(1, reach).radii)))
     atom = Atom("none", schedule, cells)
     expected = expected_records(here.purse, n0)
@@ -425,7 +425,7 @@ def is_filled(here: Setting, home: Home, n0: int) -> Steps[bool]:
     """
     lattice = here.lattice
     expected = expected_records(here.purse, n0)
-    reach = max(lattice.last - home.point, home.point - lattice.first)
+    reach = reach_from(lattice, home.point)
     if _FAR * home.radius < reach or not _FILLED_FROM < expected < _FILLED_TO:
         return False
     if lattice.width < _PARTS:
