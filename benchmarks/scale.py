@@ -26,7 +26,7 @@ from modicum.frames.cluster.jobs import AskJob, DistributedSource, Job, Known
 from modicum.frames.reader import Scope, read
 from modicum.privacy.event import Pure
 from modicum.statistics.purses import open_purse
-from modicum.statistics.schedule import first_reduction
+from modicum.statistics.split import first_reduction
 from modicum.summaries.base import Ask
 from modicum.summaries.order_statistics import RankWindow
 from modicum.summaries.subsample import PartRecords

@@ -77,9 +77,8 @@ if TYPE_CHECKING:
     from modicum.privacy.unit import Unit, unit_of
     from modicum.release import Interval, Release
     from modicum.request import Query
-    from modicum.statistics.boundaries import Boundaries
+    from modicum.statistics.monotone_statistic import Boundaries, Score
     from modicum.statistics.own_vector import Sensitivities
-    from modicum.statistics.score import Score
 
 __all__ = [
     "AccessDenied",
@@ -173,8 +172,7 @@ _HOMES = {
     "modicum.frames.files": {"csv_file"},
     "modicum.group_by": {"GroupBy"},
     "modicum.grouped": {"GroupedRelease"},
-    "modicum.statistics.boundaries": {"Boundaries"},
-    "modicum.statistics.score": {"Score"},
+    "modicum.statistics.monotone_statistic": {"Boundaries", "Score"},
     "modicum.statistics.own_vector": {"Sensitivities"},
     # Not in __all__: they need the extra, and `from modicum import *` does not.
     "modicum.interop.sklearn": {"LinearRegression", "PCA", "RobustScaler", "StandardScaler"},

@@ -8,9 +8,9 @@ from modicum.privacy.budget import Budget, Number
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit
 from modicum.release import Release
+from modicum.statistics.monotone_statistic import MonotoneStatistic
 from modicum.statistics.own_vector import Sensitivities
-from modicum.statistics.schedule import Clusters
-from modicum.statistics.statistic import MonotoneStatistic
+from modicum.statistics.split import Clusters
 
 def mean(
     table: Any,
@@ -1122,7 +1122,7 @@ def lp_location(
     p : float
         From 1 to 8.
     column, within, epsilon, rho, budget, step, level
-        As for :func:`expectile`.
+        As for :func:`modicum.request.expectile`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1136,12 +1136,13 @@ def lp_location(
     Raises
     ------
     InvalidArgument
-        As for :func:`expectile`; p out of range.
+        As for :func:`modicum.request.expectile`; p out of range.
 
     Notes
     -----
-    Missing values, infinities and the mechanism are as for :func:`expectile`. For p >= 4 the
-    default interval is the public range: data with tails of index 3 need not have such a location.
+    Missing values, infinities and the mechanism are as for :func:`modicum.request.expectile`. For
+    p >= 4 the default interval is the public range: data with tails of index 3 need not have such a
+    location.
 
     Examples
     --------

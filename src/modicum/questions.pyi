@@ -7,9 +7,9 @@ from modicum.array_release import ArrayRelease
 from modicum.grouped import GroupedRelease
 from modicum.privacy.budget import Budget, Number
 from modicum.release import Release
+from modicum.statistics.monotone_statistic import MonotoneStatistic
 from modicum.statistics.own_vector import Sensitivities
-from modicum.statistics.schedule import Clusters
-from modicum.statistics.statistic import MonotoneStatistic
+from modicum.statistics.split import Clusters
 
 ONE_NUMBER: str
 STATISTICS: tuple[str, ...]

@@ -21,7 +21,8 @@ from modicum.mechanisms.base import Law
 from modicum.privacy.budget import Budget, pure, zcdp
 from modicum.privacy.event import Event
 from modicum.release import Answer
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
+from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.quantiles import FINE
 from modicum.statistics.registry import REGISTRY
 from modicum.summaries.base import Ask

@@ -13,7 +13,7 @@ from modicum.frames.reader import read
 from modicum.mechanisms.additive import GaussianNoise, LaplaceNoise
 from modicum.statistics.cdf import CdfEvidence, increasing, levels_of
 from modicum.statistics.quantiles import sum_bound
-from modicum.steps import Ask
+from modicum.summaries.base import Ask
 from modicum.summaries.sums import BinCounts, BinSummary
 from tests.frames.engines import TABLES, table_of
 

@@ -10,7 +10,7 @@ from scipy import optimize, stats
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Concentrated, Pure
 from modicum.statistics.purses import open_purse
-from modicum.statistics.schedule import (
+from modicum.statistics.split import (
     Ranks,
     count_share,
     mean_schedule,

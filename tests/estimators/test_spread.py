@@ -10,10 +10,9 @@ from modicum import request
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import LaplaceNoise
-from modicum.statistics.clipping import Rough
-from modicum.statistics.mean_evidence import Counted, NoisyTerm
-from modicum.statistics.outside import Outside
-from modicum.statistics.variance_evidence import VarianceEvidence, spread_interval
+from modicum.statistics.bounds import Rough
+from modicum.statistics.outside import Counted, NoisyTerm, Outside
+from modicum.statistics.spread import VarianceEvidence, spread_interval
 from tests.estimators.test_quantile import answers
 
 WITHIN = (-1e9, 1e9)

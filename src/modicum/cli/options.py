@@ -13,7 +13,7 @@ from modicum.errors import InvalidArgument, ModicumError
 from modicum.hints import did_you_mean
 from modicum.privacy.budget import Budget, approx, pure, zcdp
 from modicum.privacy.unit import Combine, Unit, unit_of
-from modicum.statistics.options import LEAST_LEVEL
+from modicum.statistics.spec import LEAST_LEVEL
 
 __all__ = [
     "Parser",

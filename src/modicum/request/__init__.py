@@ -9,51 +9,30 @@ A question is a part of the chapter of its statistic, which is imported when it 
 
 from __future__ import annotations
 
-<<<<<<< HEAD
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from modicum.runtime.query import Query
 
 if TYPE_CHECKING:
-    from modicum.request.cdf import cdf
-    from modicum.request.extreme import maximum, minimum
-    from modicum.request.histogram import histogram
-    from modicum.request.iqr import iqr
-    from modicum.request.location import lp_location
-    from modicum.request.mean import mean
-    from modicum.request.quantile import median, quantile
-    from modicum.request.quantiles import quantiles
-    from modicum.request.sum import sum
-    from modicum.request.variance import std, variance
+    from modicum.statistics.cdf import cdf
     from modicum.statistics.clipped_mean_vector import clipped_mean_vector
     from modicum.statistics.count import count
     from modicum.statistics.covariance import covariance, pca
-    from modicum.statistics.location import expectile, huber_location
+    from modicum.statistics.extreme import maximum, minimum
+    from modicum.statistics.histogram import histogram
+    from modicum.statistics.iqr import iqr
+    from modicum.statistics.location import expectile, huber_location, lp_location
+    from modicum.statistics.mean import mean
     from modicum.statistics.mean_vector import mean_vector
     from modicum.statistics.monotone import monotone
     from modicum.statistics.own_vector import vector
+    from modicum.statistics.quantile import median, quantile
+    from modicum.statistics.quantiles import quantiles
     from modicum.statistics.regression import linear_regression
+    from modicum.statistics.spread import std, variance
+    from modicum.statistics.sum import sum
     from modicum.statistics.trimmed import trimmed_mean, winsorized_mean
-=======
-from modicum.request.location import expectile, huber_location, lp_location
-from modicum.request.mean import mean
-from modicum.request.mean_vector import clipped_mean_vector, mean_vector
-from modicum.request.moments import covariance, linear_regression, pca
-from modicum.request.monotone import monotone
-from modicum.request.sum import sum
-from modicum.request.trimmed import trimmed_mean, winsorized_mean
-from modicum.request.variance import std, variance
-from modicum.request.vector import vector
-from modicum.runners.request import Query
-from modicum.statistics.cdf import cdf
-from modicum.statistics.count import count
-from modicum.statistics.extreme import maximum, minimum
-from modicum.statistics.histogram import histogram
-from modicum.statistics.iqr import iqr
-from modicum.statistics.quantile import median, quantile
-from modicum.statistics.quantiles import quantiles
->>>>>>> ranks
 
 __all__ = [
     "Query",
@@ -85,24 +64,23 @@ __all__ = [
 ]
 
 _HOMES = {
-    "modicum.request.cdf": {"cdf"},
-    "modicum.request.extreme": {"maximum", "minimum"},
-    "modicum.request.histogram": {"histogram"},
-    "modicum.request.iqr": {"iqr"},
-    "modicum.request.location": {"lp_location"},
-    "modicum.request.mean": {"mean"},
-    "modicum.request.quantile": {"median", "quantile"},
-    "modicum.request.quantiles": {"quantiles"},
-    "modicum.request.sum": {"sum"},
-    "modicum.request.variance": {"std", "variance"},
+    "modicum.statistics.cdf": {"cdf"},
     "modicum.statistics.clipped_mean_vector": {"clipped_mean_vector"},
     "modicum.statistics.count": {"count"},
     "modicum.statistics.covariance": {"covariance", "pca"},
-    "modicum.statistics.location": {"expectile", "huber_location"},
+    "modicum.statistics.extreme": {"maximum", "minimum"},
+    "modicum.statistics.histogram": {"histogram"},
+    "modicum.statistics.iqr": {"iqr"},
+    "modicum.statistics.location": {"expectile", "huber_location", "lp_location"},
+    "modicum.statistics.mean": {"mean"},
     "modicum.statistics.mean_vector": {"mean_vector"},
     "modicum.statistics.monotone": {"monotone"},
     "modicum.statistics.own_vector": {"vector"},
+    "modicum.statistics.quantile": {"median", "quantile"},
+    "modicum.statistics.quantiles": {"quantiles"},
     "modicum.statistics.regression": {"linear_regression"},
+    "modicum.statistics.spread": {"std", "variance"},
+    "modicum.statistics.sum": {"sum"},
     "modicum.statistics.trimmed": {"trimmed_mean", "winsorized_mean"},
 }
 

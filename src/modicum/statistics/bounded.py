@@ -15,15 +15,17 @@ from sys import float_info
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.bounded_mean import transformed_mean
 from modicum.privacy.event import Event
-from modicum.release import Answer, Interval
+from modicum.release import Answer, Interval, Release
 from modicum.runtime.steps import Steps, draw, need
-from modicum.statistics.clipping import Setting
-from modicum.statistics.mean_evidence import NoisyTerm
+from modicum.statistics.bounds import Setting
+from modicum.statistics.outside import NoisyTerm, share_between
 from modicum.statistics.purses import open_purse
+from modicum.statistics.spec import Row, ranged
+from modicum.statistics.split import BOTH_CLUSTERS, ClusterOption
 from modicum.status import OK, Status, unseen
 from modicum.summaries.sums import ClippedSum
 
-__all__ = ["BoundedEvidence", "bounded_mean", "mean_in_range", "share_between"]
+__all__ = ["BOUNDED_MEAN", "BoundedEvidence", "bounded_mean", "mean_in_range"]
 
 _USELESS = 4  # an interval wider than this part of the range says next to nothing
 
@@ -124,15 +126,6 @@ class BoundedEvidence:
         return {"count": self.count, "noise_sd": noise}
 
 
-def share_between(left: int, right: int, z: float) -> tuple[float, float]:
-    """Return the extremes of s1 / (s1 + s2) where both sums, at least 0, are off by z at most."""
-    ends = []
-    for sign in (-1, 1):
-        first, second = max(0.0, left + sign * z), max(0.0, right - sign * z)
-        ends.append(first / (first + second) if first + second > 0 else float(sign > 0))
-    return ends[0], ends[1]
-
-
 def mean_in_range(here: Setting, home: int | None = None) -> Steps[BoundedEvidence]:
     """[K1] Spend all that is left on the mean over the range; ``home`` as in the evidence."""
     first, last = here.lattice.first, here.lattice.last
@@ -158,3 +151,15 @@ def bounded_mean(column: str | None, lattice: Lattice, event: Event) -> Steps[An
     """Estimate a mean of values that lie in the range, with noise on the scale of the range."""
     evidence = yield from mean_in_range(Setting(column, lattice, open_purse(event)))
     return Answer(evidence.value, evidence, evidence.status)
+
+
+BOUNDED_MEAN: Row[ClusterOption, Release] = Row(
+    "mean",
+    "bounded",
+    ("pure", "zcdp", "approx"),
+    True,
+    BOTH_CLUSTERS[:1],
+    "bounded_mean",
+    "mean with noise on the scale of the range, for ranges known to be tight",
+    lambda column, lattice, event, options: bounded_mean(column, ranged(lattice), event),
+)

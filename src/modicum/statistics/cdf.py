@@ -22,7 +22,8 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Concentrated, Event
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
+from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.histogram import CutEvidence, CutsOption
 from modicum.statistics.purses import open_purse
 from modicum.statistics.quantiles import sum_bound
@@ -32,7 +33,7 @@ from modicum.statistics.spec import (
     ranged,
 )
 from modicum.status import OK, Status, unseen
-from modicum.steps import Ask, Steps, draw, need
+from modicum.summaries.base import Ask
 from modicum.summaries.sums import BinCounts
 
 __all__ = ["CDF", "CdfEvidence", "cdf", "increasing", "levels_of"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from modicum.mechanisms.additive import GaussianNoise, LaplaceNoise
 from modicum.mechanisms.exponential import OctavePrior
 from modicum.statistics.bounded import BoundedEvidence
+from modicum.statistics.bounds import Rough
 from modicum.statistics.cdf import CdfEvidence
-from modicum.statistics.clipping import Rough
 from modicum.statistics.count import CountEvidence
 from modicum.statistics.covariance import ComponentsEvidence, CovarianceEvidence
 from modicum.statistics.extreme import ExtremeEvidence
@@ -14,23 +14,18 @@ from modicum.statistics.histogram import HistogramEvidence
 from modicum.statistics.inverse_sensitivity import LocationEvidence
 from modicum.statistics.iqr import RangeEvidence
 from modicum.statistics.listed_fit import ListedFit
-from modicum.statistics.mean_evidence import (
-    Counted,
-    MeanEvidence,
-    NoisyTerm,
-    SingleValueEvidence,
-)
+from modicum.statistics.mean import MeanEvidence, SingleValueEvidence
 from modicum.statistics.moments import CutOff, Moments
-from modicum.statistics.outside import Outside
+from modicum.statistics.outside import Counted, NoisyTerm, Outside
 from modicum.statistics.own_vector import OwnVectorEvidence
 from modicum.statistics.placed import HeldColumns
 from modicum.statistics.quantile import QuantileEvidence
 from modicum.statistics.quantiles import CellCounts, QuantilesEvidence
 from modicum.statistics.regression import RegressionEvidence
+from modicum.statistics.spread import ConstantEvidence, VarianceEvidence
 from modicum.statistics.subset_mean import SubsetEvidence
-from modicum.statistics.sum_evidence import SumEvidence
+from modicum.statistics.sum import SumEvidence
 from modicum.statistics.trimmed import TrimmedEvidence
-from modicum.statistics.variance_evidence import ConstantEvidence, VarianceEvidence
 from modicum.statistics.vector_sum import VectorEvidence
 from modicum.summaries.second_moments import Frame
 

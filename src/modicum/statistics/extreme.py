@@ -20,23 +20,20 @@ from modicum.mechanisms.exponential import CELLS, OctavePrior
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval, Release
-from modicum.runners.request import Query
-from modicum.statistics.atom import Home, find_home, home_of, look_elsewhere
-from modicum.statistics.clipping import Setting, find_centre
-from modicum.statistics.mean_evidence import NoisyTerm
-from modicum.statistics.outside import Outside
+from modicum.runtime.query import Query
+from modicum.runtime.steps import Steps, draw, need_both
+from modicum.statistics.bounds import Home, Setting, find_centre, find_home, home_of, look_elsewhere
+from modicum.statistics.outside import NoisyTerm, Outside, perhaps_unseen
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import open_purse
-from modicum.statistics.remarks import perhaps_unseen
-from modicum.statistics.schedule import Schedule, count_share, mean_schedule
 from modicum.statistics.spec import (
     NoOption,
     Row,
     column_name,
     ranged,
 )
+from modicum.statistics.split import Schedule, count_share, mean_schedule
 from modicum.status import Status, unseen
-from modicum.steps import Steps, draw, need_both
 from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.tails import Tails
 

@@ -23,7 +23,8 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
+from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import open_purse
 from modicum.statistics.quantiles import FINE, drawn_points
@@ -35,7 +36,7 @@ from modicum.statistics.spec import (
     ranged,
 )
 from modicum.status import OK
-from modicum.steps import Ask, Steps, draw, need
+from modicum.summaries.base import Ask
 from modicum.summaries.sums import BinCounts
 
 __all__ = [

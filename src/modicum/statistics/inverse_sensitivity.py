@@ -18,13 +18,12 @@ from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import FloatGrid, RadiusGrid
 from modicum.release import Interval
+from modicum.runtime.steps import Steps, draw
 from modicum.statistics.crossing import level_ends_of
-from modicum.statistics.mean_evidence import NoisyTerm
 from modicum.statistics.monotone_statistic import MonotoneStatistic, SignedLengths, excess
-from modicum.statistics.outside import Outside
+from modicum.statistics.outside import NoisyTerm, Outside
 from modicum.statistics.purse import Purse
 from modicum.status import FINE_STEPS, OK, Status, unseen
-from modicum.steps import Steps, draw
 from modicum.summaries.base import Integers
 from modicum.summaries.cells import CellSummary
 

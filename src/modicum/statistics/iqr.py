@@ -19,8 +19,9 @@ from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget, short_text
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval, Release
-from modicum.runners.request import Query
-from modicum.statistics.mean_evidence import NoisyTerm
+from modicum.runtime.query import Query
+from modicum.runtime.steps import Steps, draw, need_both
+from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.purses import open_purse
 from modicum.statistics.ranks import (
     COUNT_SHARE,
@@ -40,7 +41,7 @@ from modicum.statistics.spec import (
     ranged,
 )
 from modicum.status import OK, Status
-from modicum.steps import Ask, Steps, draw, need_both
+from modicum.summaries.base import Ask
 from modicum.summaries.order_statistics import RankWindow
 
 __all__ = ["IQR", "RangeEvidence", "RangeOption", "iqr"]

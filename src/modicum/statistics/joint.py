@@ -17,10 +17,10 @@ from itertools import pairwise
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import IntervalGrid, Stretch
 from modicum.mechanisms.joint_quantiles import JointTerms
+from modicum.runtime.steps import Steps, draw
 from modicum.statistics.nest import NEGLIGIBLE
 from modicum.statistics.purse import Purse
-from modicum.statistics.shares import share_of
-from modicum.steps import Steps, draw
+from modicum.statistics.split import share_of
 from modicum.summaries.order_statistics import WindowsSummary
 
 __all__ = ["MOST_KEPT", "Together", "bulk_of", "together"]

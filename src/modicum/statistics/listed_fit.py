@@ -19,7 +19,7 @@ from modicum.array_release import Floats, Intervals
 from modicum.exact.lattice import Lattice
 from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.placed import HeldColumns, PlacedColumns
-from modicum.statistics.shares import share_of
+from modicum.statistics.split import share_of
 from modicum.summaries.base import Integers
 from modicum.summaries.fit_losses import FINE, RESIDUAL, FitList, FitLosses
 from modicum.summaries.second_moments import Frame

@@ -30,7 +30,8 @@ from modicum.mechanisms.grids import FloatGrid, RadiusGrid
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.release import Answer, Release
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
+from modicum.runtime.steps import Steps, draw, need, need_both
 from modicum.statistics.inverse_sensitivity import (
     CENTRE_BITS,
     Bounds,
@@ -42,22 +43,24 @@ from modicum.statistics.inverse_sensitivity import (
     draw_value,
     radius_grid,
 )
-from modicum.statistics.mean_evidence import NoisyTerm
+from modicum.statistics.mean import mean
 from modicum.statistics.monotone_statistic import (
     MonotoneStatistic,
     Score,
+    checked_power,
     checked_tau,
     checked_width,
     expectile_score,
     huber_score,
     power_score,
 )
-from modicum.statistics.outside import Outside
+from modicum.statistics.outside import NoisyTerm, Outside
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import ConcentratedPurse, open_purse
-from modicum.statistics.schedule import HALF_LN2, octaves, subsample_level
+from modicum.statistics.quantile import median
 from modicum.statistics.spec import Options, Row, checked_level, column_name, ranged
-from modicum.steps import Ask, Steps, draw, need, need_both
+from modicum.statistics.split import HALF_LN2, octaves, subsample_level
+from modicum.summaries.base import Ask
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.sums import Count
@@ -73,6 +76,7 @@ __all__ = [
     "expectile",
     "huber_location",
     "location",
+    "lp_location",
 ]
 
 COUNT_SHARE = Fraction(1, 50)
@@ -145,6 +149,63 @@ def expectile(
     lattice = Lattice.within(within, step)
     statistic = expectile_score(checked_tau(tau))
     return asked(EXPECTILE, column, statistic, price, lattice, level)
+
+
+def lp_location(
+    column: str | None = None,
+    *,
+    p: float,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    level: float | None = 0.95,
+) -> Query[Release]:
+    """Ask for the t with the least sum of ``|x - t|^p``, with no bounds to guess.
+
+    p = 1 is the median and p = 2 the mean: those requests are made then, and ``level`` is not used
+    for p = 2. Prefer a p between them for something between them; a p above 2 leans towards the
+    middle of the extremes, and its answers are as noisy as those are far.
+
+    Parameters
+    ----------
+    p : float
+        From 1 to 8.
+    column, within, epsilon, rho, budget, step, level
+        As for :func:`modicum.request.expectile`.
+
+    Returns
+    -------
+    Query
+        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.request.expectile`; p out of range.
+
+    Notes
+    -----
+    Missing values, infinities and the mechanism are as for :func:`modicum.request.expectile`. For
+    p >= 4 the default interval is the public range: data with tails of index 3 need not have such a
+    location.
+
+    Examples
+    --------
+    >>> lp_location("delay", p=1.5, within=(-1e9, 1e9), epsilon=1).statistic
+    'lp_location'
+    >>> lp_location("delay", p=1, within=(-1e9, 1e9), epsilon=1).statistic
+    'median'
+    """
+    power = checked_power(p)
+    price = chosen_budget(epsilon, rho, budget)
+    if power == 1:
+        return median(column, within=within, budget=price, step=step, level=level)
+    if power == 2:
+        return mean(column, within=within, budget=price, step=step)
+    lattice = Lattice.within(within, step)
+    return asked(LP_LOCATION, column, power_score(power), price, lattice, level)
 
 
 def huber_location(

@@ -3,7 +3,7 @@
 One budget, steps with the labels of docs/proofs/mean.md, which has the proofs:
 
 [M1] count    a noisy count drives the schedule;
-[H1] home     is one public value, zero mostly, half of the data? then [H2, H3] of atom.py;
+[H1] home     is one public value, zero mostly, half of the data? then [H2, H3] of bounds.py;
 [M2] centre   a private median on a floating-point grid, from a secret subsample;
 [M3] shape    two radii with a public share of the data outside: how heavy is the tail?
      radii    on each side, the least width with few records outside, and how many those are;
@@ -11,37 +11,131 @@ One budget, steps with the labels of docs/proofs/mean.md, which has the proofs:
 [M5] final    the sum of clipped deviations from the rough mean, with most of the budget.
 
 Where nothing can be known of the spread, for lack of records, [K1] of bounded.py spends the rest on
-the mean over the whole range, so that a search never loses much against known bounds.
+the mean over the whole range, so that a search never loses much against known bounds. The
+evidence holds released quantities and public noise laws only.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Literal
 
 from modicum.exact.lattice import Lattice
+from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
-from modicum.release import Answer
+from modicum.release import Answer, Interval, Release
+from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, need, need_both
-from modicum.statistics.bounded import mean_in_range
-from modicum.statistics.clipping import Setting, count_away, count_outside, rough_mean
-from modicum.statistics.mean_evidence import Counted, MeanEvidence, NoisyTerm, SingleValueEvidence
+from modicum.statistics.bounded import BOUNDED_MEAN, mean_in_range
+from modicum.statistics.bounds import (
+    Place,
+    Setting,
+    count_away,
+    count_outside,
+    find_place,
+    rough_mean,
+)
+from modicum.statistics.outside import (
+    FEW,
+    Counted,
+    NoisyTerm,
+    OneValue,
+    Outside,
+    PlacedBounds,
+    clip_ends,
+    clipped_in_words,
+    ended_sides,
+    judged,
+    tail_in_words,
+)
 from modicum.statistics.purses import open_purse
-from modicum.statistics.remarks import FEW, judged
-from modicum.statistics.schedule import (
+from modicum.statistics.redrawn import Redrawn, Totals
+from modicum.statistics.spec import Row, column_name, method_of, ranged
+from modicum.statistics.split import (
+    BOTH_CLUSTERS,
     FEWEST,
+    ClusterOption,
     Clusters,
     count_share,
     expected_records,
     first_reduction,
     mean_schedule,
 )
-from modicum.statistics.search import Place, find_place
+from modicum.statistics.subset_mean import SUBSET_MEAN
 from modicum.status import Status
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSum
 from modicum.summaries.tails import TailSummary
 
-__all__ = ["adaptive_mean"]
+__all__ = ["MEANS", "MeanEvidence", "SingleValueEvidence", "adaptive_mean", "mean"]
+
+
+def mean(
+    column: str | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    method: Literal["adaptive", "subset", "bounded"] = "adaptive",
+    clusters: Clusters = "clip",
+) -> Query[Release]:
+    """Ask for the mean of a column, with no bounds to guess.
+
+    Prefer it over any mean that needs clipping bounds: the noise follows the spread that the
+    data have, not the range.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    within : (float, float)
+        A public range that surely holds every value, as wide as you like, such as
+        ``(-1e9, 1e9)``. It is no clipping bound to guess: a thousand times wider costs little
+        (a few more records are needed), and no accuracy for large data.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one: the total price as pure ε, as zCDP ρ, or as a :class:`~modicum.Budget`.
+        Numbers may be int, Fraction, decimal string or float (read as its shortest decimal).
+    step : float, optional
+        A power of two: values are rounded to multiples of it. By default the finest for the
+        range (2^-21 for ±1e9).
+    method : {"adaptive", "subset", "bounded"}
+        ``"adaptive"`` is the accurate default; ``"subset"`` is Algorithm 3 of Dick et al. 2023,
+        corrected, with its optimality theorem; ``"bounded"`` looks for nothing and scales its noise
+        to the range (Kulesza, Suresh and Wang 2023, Algorithm 3), which is best if that is
+        known to be tight: the default is hardly worse then, and much better otherwise.
+    clusters : {"clip", "keep"}
+        ``"keep"`` spends more on the clipping bounds so that a smaller distant cluster of
+        records is kept, at some cost in accuracy otherwise.
+
+    Returns
+    -------
+    Query
+        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        Reversed, empty or non-finite range, a step too fine for it, no or several budgets, a
+        budget that is not positive.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values.
+
+    Examples
+    --------
+    >>> mean("income", within=(-1e9, 1e9), epsilon=1).budget
+    pure('1')
+    """
+    price = chosen_budget(epsilon, rho, budget)
+    lattice = Lattice.within(within, step)
+    options = ClusterOption(clusters)
+    return method_of(MEANS, method).request(column_name(column), lattice, price, options)
 
 
 def adaptive_mean(
@@ -140,3 +234,208 @@ def _single_value(here: Setting, place: Place, counted: Counted) -> Steps[Answer
         noise=noise,
     )
     return Answer(evidence.value, evidence, evidence.status)
+
+
+_HEAVY = 2.5  # tail indices below this are seldom seen in data of index 3: once in twenty
+_LIGHT = 6.0  # tail indices from which the number says nothing more
+
+
+@dataclass(frozen=True, slots=True)
+class MeanEvidence(PlacedBounds):
+    """A mean around a rough mean, from clipped deviations (all in lattice steps).
+
+    Attributes
+    ----------
+    lattice : Lattice
+    lo, hi : int
+        The clipping bounds.
+    rough : int
+        The released rough mean m; the final sum is of clipped values minus m.
+    deviation : int
+        The released noisy sum of deviations.
+    counted : Counted
+        The released count estimate.
+    noise : NoisyTerm
+        Noise of the deviation.
+    outside : Outside
+        What the radius draws imply about clipped records.
+
+    Notes
+    -----
+    The value is m + s / n̂, s / n̂ clamped to the reach r = max(hi - m, m - lo), and the whole to the
+    range, where the mean is: that moves it towards the mean, if at all. With S the true
+    sum of deviations, |S / n| <= r, and on an event of probability 1 - alpha both |s - S| <= z
+    and |n̂ - n| <= t. Then |s / n̂ - S / n| <= z / n̂ + |S / n| t / n̂, with
+    |S / n| <= min(r, (|s| + z) / (n̂ - t)).
+
+    Beyond the bounds of a side, at a distance d, F records of a tail of index a have a mean excess
+    of d / (a - 1), so the clipped mean is off by F d / ((a - 1) n). F is random, because the radius
+    was drawn, and its law is known (:meth:`Outside.drawn`). The interval reaches as far on each
+    side as noise and clipping together go, but for a probability of alpha / 2.
+
+    If the bounds may hold less than a quarter of the data, only the public range is left to say.
+    """
+
+    lattice: Lattice
+    lo: int
+    hi: int
+    rough: int
+    deviation: int
+    counted: Counted
+    noise: NoisyTerm
+    outside: Outside
+
+    @property
+    def reach(self) -> int:
+        """Largest deviation a clipped record can have."""
+        return max(self.hi - self.rough, self.rough - self.lo)
+
+    @property
+    def value(self) -> Fraction:
+        """The estimate, exactly, in the data's unit."""
+        shift = min(
+            max(self.deviation / self.counted.value, Fraction(-self.reach)), Fraction(self.reach)
+        )
+        return self.lattice.inside(self.rough + shift)
+
+    def redrawn(self, table: Totals) -> Redrawn:
+        """Return how the answer from this table follows of its last noise."""
+        deviation = table.clipped_sum(self.lo, self.hi) - self.rough * table.rows
+        return Redrawn((self.noise.noise,), lambda z: replace(self, deviation=deviation + z).value)
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """Interval for the mean (of the clipped data if ``tail`` is None)."""
+        below, above = self.reaches(1 - level, tail)
+        centre = float(self.value / Fraction(self.lattice.step))
+        lower, upper = (centre - below) * self.lattice.step, (centre + above) * self.lattice.step
+        return Interval(max(lower, self.lattice.lo), min(upper, self.lattice.hi))
+
+    def too_little(self, alpha: float) -> bool:
+        """Whether the bounds may hold less than a quarter of the data."""
+        return self.outside.too_many(self.counted.least(0.1 * alpha), alpha, ended_sides(self))
+
+    def reaches(self, alpha: float, tail: float | None) -> tuple[float, float]:
+        """How far the interval goes below and above the value, in steps."""
+        count, t = float(self.counted.value), self.counted.bound(0.1 * alpha)
+        least = count - t
+        if tail is not None and self.too_little(alpha):
+            return (float(self.lattice.width),) * 2
+        if least <= 0:  # the count may be anything: only the clipping bounds are known
+            return (float(self.hi - self.lo) + 0.5,) * 2
+        z = self.noise.bound(0.9 * alpha)
+        deviation = min(float(self.reach), (abs(self.deviation) + z) / least)
+        if tail is None:
+            return (0.5 + (z + deviation * t) / count,) * 2
+        left, right = (
+            0.5 + (self._side(0.45 * alpha, tail, side) + deviation * t) / count for side in (0, 1)
+        )
+        # More records outside than any tail explains may be anywhere in the range.
+        share = min(1.0, self.outside.excess(0.1 * alpha) / least)
+        return left + share * (self.lo - self.lattice.first), right + share * (
+            self.lattice.last - self.hi
+        )
+
+    def _side(self, alpha: float, tail: float, side: int) -> float:
+        """Bound on noise and clipped excess of a side together, with probability 1 - alpha."""
+        distance = (self.rough - self.lo, self.hi - self.rough)[side]
+        if ended_sides(self)[side]:
+            return self.noise.bound(2 * alpha)  # nothing lies beyond the range
+        return self.outside.reach(
+            alpha, tail, distance, side, noise=self.noise.noise, factor=self.noise.factor
+        )
+
+    @property
+    def condition(self) -> str:
+        """What the default interval assumes."""
+        index = self.outside.index()
+        if index is None:
+            return "for tails of index 3 or lighter, unchecked"
+        seen = f"; here it looks like {index:.1f}" if index < _HEAVY else ""
+        return f"for tails of index 3 or lighter{seen}"
+
+    def assumption(self, tail: float | None) -> str:
+        """Say in words what the interval covers."""
+        if tail is None:
+            return clipped_in_words(self, "mean", "the noise and the noisy count")
+        return f"{tail_in_words(tail)} {self._seen()}"
+
+    def _seen(self) -> str:
+        index = self.outside.index()
+        if index is None:
+            return "Whether the data are heavier was not looked at, or could not be seen."
+        seen = "the tail looks light"
+        if index < _LIGHT:
+            seen = f"the index looks like {index:.1f}, give or take a third"
+        return f"Up to the bounds {seen}; beyond them, no released number can tell."
+
+    def to_dict(self) -> dict[str, object]:
+        """Numbers as JSON types."""
+        return {
+            "clip": clip_ends(self),
+            "rough_mean": self.lattice.value(self.rough),
+            "noisy_deviation": self.lattice.value(self.deviation),
+            "count": float(self.counted.value),
+            "noise_sd": self.noise.variance**0.5 * self.lattice.step,
+            "clipped_at_most": self.outside.at_most(0.05),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SingleValueEvidence(OneValue, PlacedBounds):
+    """A mean whose clipping bounds all but coincide: most records are there, or they are too few.
+
+    Attributes
+    ----------
+    lattice : Lattice
+    lo, hi : int
+        The clipping bounds.
+    point : int
+        The answer, between them.
+    counted : Counted
+        The released count estimate.
+    elsewhere : int
+        The noisy number of records outside of the bounds.
+    noise : NoisyTerm
+        Its noise.
+    """
+
+    lattice: Lattice
+    lo: int
+    hi: int
+    point: int
+    counted: Counted
+    elsewhere: int
+    noise: NoisyTerm
+
+    @property
+    def value(self) -> Fraction:
+        """The answer in the data's unit."""
+        return self.lattice.inside(self.point)
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """Allow the records elsewhere to be anywhere in the range: no tail fits a single value."""
+        share = 0.0 if tail is None else self.share_elsewhere(1 - level)
+        lower = self.lo - 0.5 - share * (self.lo - self.lattice.first)
+        upper = self.hi + 0.5 + share * (self.lattice.last - self.hi)
+        return Interval(
+            max(lower * self.lattice.step, self.lattice.lo),
+            min(upper * self.lattice.step, self.lattice.hi),
+        )
+
+
+MEANS: tuple[Row[ClusterOption, Release], ...] = (
+    Row(
+        "mean",
+        "adaptive",
+        ("pure", "zcdp", "approx"),
+        True,
+        BOTH_CLUSTERS,
+        "mean",
+        "mean with noise on the scale of the data's own spread",
+        lambda column, lattice, event, options: adaptive_mean(
+            column, ranged(lattice), event, clusters=options.clusters
+        ),
+    ),
+    SUBSET_MEAN,
+    BOUNDED_MEAN,
+)

@@ -33,8 +33,8 @@ from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.placed import COUNTED, HeldColumns, PlacedColumns, noise_quantile
 from modicum.statistics.purse import Purse
-from modicum.statistics.shares import share_of
 from modicum.statistics.spec import Chosen, Row
+from modicum.statistics.split import share_of
 from modicum.status import unseen
 from modicum.summaries.base import Columns
 from modicum.summaries.cells import MOST_COLUMNS

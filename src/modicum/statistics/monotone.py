@@ -33,7 +33,8 @@ from modicum.mechanisms.scores import ThresholdScore
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event, Pure
 from modicum.release import Answer, Release
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
+from modicum.runtime.steps import Steps, draw, need, need_both
 from modicum.statistics.inverse_sensitivity import (
     Bounds,
     Candidates,
@@ -43,11 +44,11 @@ from modicum.statistics.inverse_sensitivity import (
     draw_value,
 )
 from modicum.statistics.location import LocationOption, asked, cases_of, location
-from modicum.statistics.mean_evidence import NoisyTerm
 from modicum.statistics.monotone_statistic import MonotoneStatistic, Score, expectile_score
+from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.purses import open_purse
 from modicum.statistics.spec import Row, method_of, ranged
-from modicum.steps import Ask, Steps, draw, need, need_both
+from modicum.summaries.base import Ask
 from modicum.summaries.cells import Cells
 from modicum.summaries.sums import Count
 from modicum.summaries.tails import Tails

@@ -1,18 +1,87 @@
-"""How many records a radius draw may have left outside: a bound from public values only."""
+"""The error model of statistics of clipped values: noise, records outside of the bounds, remarks.
+
+How many records a radius draw may have left outside is bounded from public values only. The
+remarks say of an answer what its released numbers say, if there is something to say.
+"""
 
 from __future__ import annotations
 
 import functools
 import math
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise
 from modicum.mechanisms.selection import Selection, quadrature
+from modicum.status import OK, Status, bounds_in_steps, unseen
 
-__all__ = ["Outside"]
+__all__ = [
+    "APART",
+    "BEYOND",
+    "FEW",
+    "HEAVY",
+    "NO_CENTRE",
+    "TOO_LITTLE",
+    "Counted",
+    "InBounds",
+    "NoisyTerm",
+    "OneValue",
+    "Outside",
+    "PlacedBounds",
+    "clip_ends",
+    "clipped_in_words",
+    "ended_sides",
+    "judged",
+    "perhaps_unseen",
+    "share_between",
+    "share_of_sums",
+    "tail_in_words",
+]
+
+_RARELY = 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyTerm:
+    """A known multiple of a noise variable."""
+
+    noise: Noise
+    factor: float
+
+    def bound(self, alpha: float) -> float:
+        """Return a t with P(|factor noise| > t) <= alpha."""
+        return self.factor * self.noise.tail_bound(alpha)
+
+    def explains(self, seen: float) -> bool:
+        """Whether what was seen may be nothing but the term, which is larger 3 times in 100."""
+        return abs(seen) <= self.bound(_RARELY)
+
+    @property
+    def variance(self) -> float:
+        """Variance of the term."""
+        return self.factor**2 * self.noise.variance
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A count estimate, at least 1, and the independent terms its error is the sum of."""
+
+    value: Fraction
+    noise: tuple[NoisyTerm, ...]
+
+    def bound(self, alpha: float) -> float:
+        """Return a t with P(|error| > t) <= alpha."""
+        return sum(term.bound(alpha / len(self.noise)) for term in self.noise)
+
+    def least(self, alpha: float) -> float:
+        """Return what the count is at least, with a probability of 1 - alpha."""
+        return float(self.value) - self.bound(alpha)
+
 
 Floats = NDArray[np.float64]
 
@@ -251,3 +320,226 @@ def _drawn(power: float, tail: float, selection: Selection) -> tuple[Floats, Flo
         weights = weights * np.tensordot(node_weights / 2, others, axes=1)
     weights /= weights.sum(axis=1, keepdims=True) * _PHASES
     return numbers.ravel(), weights.ravel()
+
+
+FEW = Status(
+    "wide_noise",
+    "so few rows for this budget that no bounds could be found: the noise follows the range; a "
+    "larger budget or a narrower `within` helps",
+)
+APART = Status(
+    "wide_noise",
+    "most rows are as good as equal, and too few others for this budget to find how far they "
+    "reach: the noise follows the range; a larger budget or a narrower `within` helps",
+)
+NO_CENTRE = Status(
+    "wide_noise",
+    "too few rows for this budget to find where they lie: the noise follows the size of the "
+    "values, not their spread; a larger budget helps",
+)
+TOO_LITTLE = Status(
+    "few_records",
+    "too little data for this range and budget: most of it may have been clipped away; narrow "
+    "`within` or spend more",
+)
+BEYOND = Status(
+    "clipped",
+    "about {records:,} records lie beyond the clipping bounds, more than the tail of a "
+    "distribution explains: a second group is far away, and clipped; clusters='keep', a narrower "
+    "`within` or a larger budget may reach it",
+)
+HEAVY = Status(
+    "heavy_tail",
+    "the tail looks heavy: more may have been clipped than the default interval allows for; "
+    "interval(tail=2) assumes less",
+)
+UNSEEN = Status(
+    "unseen",
+    "up to {records:,} rows could lie a hundred times further out than all others without "
+    "being noticed, and the interval takes it that none do: they are few for so wide a range",
+)
+_FAR = 100  # times the distance of the bounds
+_GOOD_PART = 1 / 12  # of the records
+
+
+class _Ends(Protocol):
+    """Evidence of an answer from values clipped to bounds."""
+
+    @property
+    def lattice(self) -> Lattice: ...
+    @property
+    def lo(self) -> int: ...
+    @property
+    def hi(self) -> int: ...
+
+
+class _Bounded(_Ends, Protocol):
+    """With a count of the records."""
+
+    @property
+    def counted(self) -> Counted: ...
+
+
+class _Single(_Bounded, Protocol):
+    """With a noisy number of the records outside of the bounds."""
+
+    @property
+    def elsewhere(self) -> int: ...
+    @property
+    def noise(self) -> NoisyTerm: ...
+
+
+class _Clipped(_Ends, Protocol):
+    """With a law of the records outside of the bounds."""
+
+    def too_little(self, alpha: float) -> bool:
+        """Whether the bounds may hold less than a quarter of the data."""
+
+
+def judged(evidence: _Clipped, outside: Outside, n0: int, otherwise: Status) -> Status:
+    """Say whether an answer within released bounds can be used.
+
+    Parameters
+    ----------
+    evidence : _Clipped
+    outside : Outside
+        What is known of the records outside.
+    n0 : int
+        The noisy count.
+    otherwise : Status
+        What to say if the bounds are no reason to doubt it.
+    """
+    if evidence.too_little(0.05):
+        return TOO_LITTLE
+    if outside.excess(0.05):
+        return BEYOND.filled(records=max(outside.counted or 0, 0))
+    lattice, width = evidence.lattice, evidence.hi - evidence.lo
+    room = max(evidence.lo - lattice.first, lattice.last - evidence.hi)
+    most = outside.counted_at_most(0.02)
+    return perhaps_unseen(most, n0, width, room) if otherwise.ok else otherwise
+
+
+def perhaps_unseen(most: float, n0: int, width: int, room: int) -> Status:
+    """Say if a good part of the records may lie where it would change the answer by everything.
+
+    Parameters
+    ----------
+    most : float
+        How many records may lie outside.
+    n0 : int
+        The noisy count.
+    width, room : int
+        How far the others reach, and how much further these may lie, in steps.
+    """
+    if most > _GOOD_PART * n0 and room > _FAR * width:
+        return UNSEEN.filled(records=round(most))
+    return OK
+
+
+ELSEWHERE = Status(
+    "clipped",
+    "most rows are as good as equal, and about {records:,} others are left out of the answer: too "
+    "few to find how far they reach; a larger budget or a narrower `within` helps",
+)
+
+
+class InBounds:
+    """What evidence from values clipped to released bounds says alike, whatever the statistic."""
+
+    __slots__ = ()
+
+    @property
+    def none_seen(self: _Bounded) -> bool:
+        """Whether the released count cannot be told from 0."""
+        return unseen(float(self.counted.value), self.counted.bound(0.1))
+
+
+class PlacedBounds(InBounds):
+    """Evidence of an answer that is small if the bounds are: a mean or a sum, no spread."""
+
+    __slots__ = ()
+
+    @property
+    def in_steps(self: _Ends) -> tuple[int, ...]:
+        """How large the largest released bound is, in lattice steps; 0 if it may hold zeros."""
+        return bounds_in_steps(self.lo, self.hi)
+
+
+class OneValue(InBounds):
+    """Evidence where the bounds all but coincide, and the records elsewhere were counted."""
+
+    __slots__ = ()
+
+    @property
+    def status(self: _Single) -> Status:
+        """Whether there are records elsewhere, as far as their noisy number tells."""
+        few = self.elsewhere <= self.noise.bound(0.02)
+        return OK if few else ELSEWHERE.filled(records=self.elsewhere)
+
+    def share_elsewhere(self: _Single, alpha: float) -> float:
+        """Bound on the share of the records that are not within the bounds."""
+        most = max(0.0, self.elsewhere + self.noise.bound(0.9 * alpha))
+        least = self.counted.least(0.1 * alpha)
+        return 1.0 if most >= least else most / least
+
+    @property
+    def condition(self) -> str:
+        """What the default interval assumes."""
+        return ""
+
+    def assumption(self: _Single, tail: float | None) -> str:
+        """Say in words what the interval covers."""
+        if tail is None:
+            return "interval(tail=None) is for the data clipped to the bounds: all but no width."
+        return (
+            f"interval() allows the records outside of the bounds, about {max(self.elsewhere, 0)}, "
+            "to be anywhere in the public range; it assumes no tail."
+        )
+
+    def to_dict(self: _Single) -> dict[str, object]:
+        """Numbers as JSON types."""
+        return {
+            "clip": clip_ends(self),
+            "count": float(self.counted.value),
+            "elsewhere": self.elsewhere,
+            "elsewhere_noise_sd": self.noise.variance**0.5,
+        }
+
+
+def clip_ends(evidence: _Ends) -> list[float]:
+    """Return the clipping bounds in the data's unit."""
+    return [evidence.lattice.value(evidence.lo), evidence.lattice.value(evidence.hi)]
+
+
+def ended_sides(evidence: _Ends) -> tuple[bool, bool]:
+    """Whether each side is cut at the range's own end, beyond which nothing lies."""
+    return evidence.lo <= evidence.lattice.first, evidence.hi >= evidence.lattice.last
+
+
+def clipped_in_words(evidence: _Ends, what: str, covered: str) -> str:
+    """Say what an interval is for that does not allow for clipping."""
+    lo, hi = clip_ends(evidence)
+    return (
+        f"interval(tail=None) is for the {what} of the data clipped to "
+        f"[{lo:,.6g}, {hi:,.6g}]; it covers {covered}."
+    )
+
+
+def tail_in_words(tail: float) -> str:
+    """Say what an interval assumes that allows for clipping."""
+    return (
+        f"interval(tail={tail:g}) also allows for clipping, assuming that beyond the "
+        f"clipping bounds the data fall off like a power of index {tail:g} or faster; for "
+        "heavier tails it can be too short."
+    )
+
+
+def share_of_sums(first: float, second: float, otherwise: float) -> float:
+    """Return the first of two sums as a share of both, each at least 0, if they are something."""
+    first, second = max(first, 0.0), max(second, 0.0)
+    return first / (first + second) if first + second > 0 else otherwise
+
+
+def share_between(left: int, right: int, z: float) -> tuple[float, float]:
+    """Return the extremes of s1 / (s1 + s2) where both sums, at least 0, are off by z at most."""
+    return share_of_sums(left - z, right + z, 0.0), share_of_sums(left + z, right - z, 1.0)

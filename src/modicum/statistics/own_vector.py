@@ -25,8 +25,8 @@ from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import BoundedRange, Concentrated, Event
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, need
+from modicum.statistics.crossing import Reals
 from modicum.statistics.purses import open_purse
-from modicum.statistics.score_table import Reals
 from modicum.statistics.spec import Options, Row, column_names, ranged
 from modicum.statistics.trials import crowds, shown
 from modicum.statistics.unheard import unheard

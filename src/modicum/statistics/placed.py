@@ -25,7 +25,7 @@ from modicum.privacy.event import Event
 from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import open_purse
-from modicum.statistics.shares import share_of
+from modicum.statistics.split import share_of
 from modicum.statistics.vector_rounds import (
     VectorSetting,
     beyond,

@@ -21,9 +21,10 @@ from modicum.mechanisms.exponential import OctavePrior
 from modicum.privacy.budget import Budget, Number, chosen_budget, short_text
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval, Release
-from modicum.runners.request import Query
-from modicum.statistics.clipping import Setting, find_centre
-from modicum.statistics.mean_evidence import NoisyTerm
+from modicum.runtime.query import Query
+from modicum.runtime.steps import Steps, draw, need, need_both
+from modicum.statistics.bounds import Setting, find_centre
+from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import open_purse
 from modicum.statistics.ranks import (
@@ -38,7 +39,6 @@ from modicum.statistics.ranks import (
     RankPlan,
     both_ends,
 )
-from modicum.statistics.schedule import Schedule, mean_schedule
 from modicum.statistics.spec import (
     Options,
     Row,
@@ -47,8 +47,9 @@ from modicum.statistics.spec import (
     column_name,
     ranged,
 )
+from modicum.statistics.split import Schedule, mean_schedule
 from modicum.status import OK, Status
-from modicum.steps import Ask, Steps, draw, need, need_both
+from modicum.summaries.base import Ask
 from modicum.summaries.order_statistics import RankWindow
 from modicum.summaries.subsample import Records
 

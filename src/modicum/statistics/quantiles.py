@@ -30,7 +30,8 @@ from modicum.mechanisms.grids import EVEN
 from modicum.mechanisms.quantile_tree import Node
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
-from modicum.runners.request import Query
+from modicum.runtime.query import Query
+from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.joint import MOST_KEPT, Together, bulk_of, together
 from modicum.statistics.nest import Plan
 from modicum.statistics.purse import Purse
@@ -46,7 +47,7 @@ from modicum.statistics.spec import (
     ranged,
 )
 from modicum.status import FINE_STEPS, OK, Status, unseen
-from modicum.steps import Ask, Steps, draw, need
+from modicum.summaries.base import Ask
 from modicum.summaries.order_statistics import RankWindow, RankWindows, WindowsSummary
 
 __all__ = [

@@ -16,11 +16,11 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import Exponential, OctavePrior
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.mechanisms.scores import RankScore
-from modicum.statistics.mean_evidence import NoisyTerm
+from modicum.runtime.steps import Steps, draw
 from modicum.statistics.nest import NEGLIGIBLE
+from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.purse import Purse
 from modicum.status import Status, unseen
-from modicum.steps import Steps, draw
 from modicum.summaries.order_statistics import WindowSummary
 
 __all__ = [

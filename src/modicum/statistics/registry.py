@@ -1,7 +1,7 @@
-"""The table of estimators. The audit, the command line, the docs and the benchmarks read it.
+"""Every way to answer every statistic. The audit, the command line, the docs and the tests read it.
 
-Adding an estimator means one file, one row in a family of rows, one page in docs/proofs and one
-changelog fragment; a missing part fails a test.
+A statistic is a chapter with rows of its own, a page in docs/proofs and a changelog fragment; a
+missing part fails a test.
 """
 
 from __future__ import annotations
@@ -9,35 +9,55 @@ from __future__ import annotations
 from typing import Any
 
 from modicum.statistics.cdf import CDF
+from modicum.statistics.clipped_mean_vector import CLIPPED_MEAN_VECTOR
+from modicum.statistics.count import COUNT
+from modicum.statistics.covariance import COVARIANCE, PCA
 from modicum.statistics.extreme import MAXIMUM, MINIMUM
 from modicum.statistics.histogram import DRAWN_HISTOGRAM, HISTOGRAM
 from modicum.statistics.iqr import IQR
+from modicum.statistics.location import EXPECTILE, HUBER_LOCATION, LP_LOCATION
+from modicum.statistics.mean import MEANS
+from modicum.statistics.mean_vector import MEAN_VECTORS
+from modicum.statistics.monotone import MONOTONE, SUBSET
+from modicum.statistics.own_vector import VECTOR
 from modicum.statistics.quantile import MEDIAN, QUANTILE
 from modicum.statistics.quantiles import QUANTILES
-from modicum.statistics.rows.locations import LOCATIONS
-from modicum.statistics.rows.means import MEANS
-from modicum.statistics.rows.moments import MOMENTS
-from modicum.statistics.rows.spreads import SPREADS
-from modicum.statistics.rows.vectors import VECTORS
+from modicum.statistics.regression import LINEAR_REGRESSION
 from modicum.statistics.spec import Row, method_of
+from modicum.statistics.spread import STD, VARIANCE
+from modicum.statistics.sum import SUMS
+from modicum.statistics.trimmed import TRIMMED_MEAN, WINSORIZED_MEAN
 
 __all__ = ["REGISTRY", "find_row"]
 
 REGISTRY: tuple[Row[Any, Any], ...] = (
     *MEANS,
+    *SUMS,
+    COUNT,
     QUANTILE,
     MEDIAN,
     QUANTILES,
     MAXIMUM,
     MINIMUM,
-    *SPREADS,
+    VARIANCE,
+    STD,
     IQR,
     HISTOGRAM,
     DRAWN_HISTOGRAM,
     CDF,
-    *LOCATIONS,
-    *VECTORS,
-    *MOMENTS,
+    EXPECTILE,
+    LP_LOCATION,
+    HUBER_LOCATION,
+    MONOTONE,
+    SUBSET,
+    TRIMMED_MEAN,
+    WINSORIZED_MEAN,
+    *MEAN_VECTORS,
+    CLIPPED_MEAN_VECTOR,
+    VECTOR,
+    COVARIANCE,
+    PCA,
+    LINEAR_REGRESSION,
 )
 
 

@@ -23,16 +23,18 @@ from modicum.mechanisms.bounded_mean import transformed, transformed_mean
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.scores import ThresholdScore
 from modicum.privacy.event import Event, Pure
-from modicum.release import Answer, Interval
+from modicum.release import Answer, Interval, Release
 from modicum.runtime.steps import Steps, draw, need
-from modicum.statistics.mean_evidence import NoisyTerm
+from modicum.statistics.outside import NoisyTerm, clip_ends, clipped_in_words, share_between
 from modicum.statistics.redrawn import Redrawn, Totals
+from modicum.statistics.spec import Row, ranged
+from modicum.statistics.split import BOTH_CLUSTERS, ClusterOption
 from modicum.status import OK, Status, bounds_in_steps, unseen
 from modicum.summaries.base import Ask
 from modicum.summaries.sums import ClippedSum
 from modicum.summaries.tails import Tails
 
-__all__ = ["SubsetEvidence", "SubsetPlan", "subset_mean"]
+__all__ = ["SUBSET_MEAN", "SubsetEvidence", "SubsetPlan", "subset_mean"]
 
 ZETA = Fraction(1, 10**6)  # failure probability of a threshold in the utility theorem
 THRESHOLD_SHARE = Fraction(1, 4)
@@ -135,11 +137,7 @@ class SubsetEvidence:
         alpha = 1 - level
         z = self.noise.bound(alpha / 2 if tail is None else alpha / 4)
         width = self.hi - self.lo
-        ends = []
-        for sign in (-1, 1):
-            left, right = max(0.0, self.left + sign * z), max(0.0, self.right - sign * z)
-            share = left / (left + right) if left + right > 0 else float(sign > 0)
-            ends.append(self.lo + width * share)
+        ends = [self.lo + width * share for share in share_between(self.left, self.right, z)]
         slack = 0.5
         if tail is not None:
             least = self.least_count(alpha / 2)
@@ -160,11 +158,7 @@ class SubsetEvidence:
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers."""
         if tail is None:
-            lo, hi = self.lattice.value(self.lo), self.lattice.value(self.hi)
-            return (
-                "interval(tail=None) is for the mean of the data clipped to "
-                f"[{lo:,.6g}, {hi:,.6g}]; it covers all noise."
-            )
+            return clipped_in_words(self, "mean", "all noise")
         most = self.most_clipped(0.0125)
         return (
             f"interval(tail={tail:g}) also allows for up to {most:.0f} records clipped a side, "
@@ -175,7 +169,7 @@ class SubsetEvidence:
     def to_dict(self) -> dict[str, object]:
         """Numbers as JSON types."""
         return {
-            "clip": [self.lattice.value(self.lo), self.lattice.value(self.hi)],
+            "clip": clip_ends(self),
             "rank_target": self.target,
             "clipped_at_most": self.most_clipped(0.05),
             "noise_sd": self.noise.variance**0.5 * self.lattice.step,
@@ -218,3 +212,15 @@ def _too_little(plan: SubsetPlan) -> Status:
         f"too little data: method='subset' clips about {plan.target} records on each side at this "
         "budget and range; use method='adaptive', or spend more",
     )
+
+
+SUBSET_MEAN: Row[ClusterOption, Release] = Row(
+    "mean",
+    "subset",
+    ("pure", "approx"),
+    True,
+    BOTH_CLUSTERS[:1],
+    "subset_mean",
+    "mean with the subset-optimality theorem of Dick et al. 2023",
+    lambda column, lattice, event, options: subset_mean(column, ranged(lattice), event),
+)

@@ -1,7 +1,7 @@
 """The adaptive sum: clip at a private radius around zero, add noise on that scale.
 
 [S1] count    a noisy count drives the schedule;
-[H1] home     how far is half of the data from zero? Mostly zeros: [H2, H3] of atom.py;
+[H1] home     how far is half of the data from zero? Mostly zeros: [H2, H3] of bounds.py;
 [S2] radius   the least C with few records larger than C in size, and how many those are;
 [S3] final    the sum of values clipped to [-C, C], with most of the budget.
 
@@ -9,28 +9,58 @@ Where a radius cannot be found, or would save nothing, [S3] is over the whole ra
 
 A sum moves by the size of one record, so zero is the only useful centre. The mean is not this
 sum over a count: far from zero the sum needs noise on the scale of the values, the mean does not.
+The evidence holds released quantities and public noise laws only. The proofs are in
+docs/proofs/sum.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from sys import float_info
 from typing import Literal
 
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import RadiusGrid
+from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
-from modicum.release import Answer
+from modicum.release import Answer, Interval, Release
+from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, need, need_both
-from modicum.statistics.atom import Atom, Home, Way, find_home, home_of, look_elsewhere
-from modicum.statistics.clipping import COLLAPSED, Setting, count_outside
-from modicum.statistics.mean_evidence import NoisyTerm
-from modicum.statistics.outside import Outside
+from modicum.statistics.bounds import (
+    COLLAPSED,
+    Atom,
+    Home,
+    Setting,
+    Way,
+    count_outside,
+    find_home,
+    home_of,
+    look_elsewhere,
+)
+from modicum.statistics.outside import (
+    APART,
+    FEW,
+    HEAVY,
+    TOO_LITTLE,
+    Counted,
+    NoisyTerm,
+    Outside,
+    PlacedBounds,
+    clip_ends,
+    clipped_in_words,
+    judged,
+    tail_in_words,
+)
 from modicum.statistics.purses import open_purse
-from modicum.statistics.remarks import APART, FEW, HEAVY, TOO_LITTLE, judged
-from modicum.statistics.schedule import (
+from modicum.statistics.redrawn import Redrawn, Totals
+from modicum.statistics.spec import Row, column_name, method_of, ranged
+from modicum.statistics.split import (
+    BOTH_CLUSTERS,
     FEWEST,
     RICH,
+    ClusterOption,
     Clusters,
     Schedule,
     count_share,
@@ -38,14 +68,41 @@ from modicum.statistics.schedule import (
     first_reduction,
     sum_schedule,
 )
-from modicum.statistics.sum_evidence import SumEvidence
 from modicum.status import OK, Status
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.sums import ClippedSum
 from modicum.summaries.tails import TailSummary
 
-__all__ = ["adaptive_sum", "bounded_sum"]
+__all__ = ["SUMS", "SumEvidence", "adaptive_sum", "bounded_sum", "sum"]
+
+
+def sum(
+    column: str | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    method: Literal["adaptive", "bounded"] = "adaptive",
+    clusters: Clusters = "clip",
+) -> Query[Release]:
+    """Ask for the sum of a column, with no bounds to guess.
+
+    Parameters, missing values and errors are as for :func:`modicum.request.mean`. A sum moves by
+    the size of one record, so its noise follows the size of the largest values, not their spread.
+
+    Examples
+    --------
+    >>> sum("income", within=(0, 1e9), rho="0.1").statistic
+    'sum'
+    """
+    price = chosen_budget(epsilon, rho, budget)
+    lattice = Lattice.within(within, step)
+    options = ClusterOption(clusters)
+    return method_of(SUMS, method).request(column_name(column), lattice, price, options)
+
 
 _SMALL = 4  # times smaller than the range a radius of few records has to be
 _NEAR = 4  # if half of the values reach a quarter of the range, a radius saves less than it costs
@@ -220,3 +277,140 @@ def _within(
     (noisy,) = yield from draw("clipped sum", final, lambda drawn: lattice.words(drawn[0]))
     noise = NoisyTerm(final.noise[0], 1.0)
     return SumEvidence(lattice, lo, hi, noisy, noise, n0, counted, outside)
+
+
+@dataclass(frozen=True, slots=True)
+class SumEvidence(PlacedBounds):
+    """A noisy clipped sum (all in lattice steps).
+
+    Attributes
+    ----------
+    lattice : Lattice
+    lo, hi : int
+        The clipping bounds.
+    noisy : int
+        The released sum.
+    noise : NoisyTerm
+        Its noise.
+    count : int
+        The noisy count, for the rounding of the records to the lattice.
+    count_noise : NoisyTerm
+    outside : Outside or None
+        What the radius draw implies about clipped records; ``None``: nothing was clipped.
+    home : int or None
+        A public point that most records have: if noise may explain the others, all have it.
+    """
+
+    lattice: Lattice
+    lo: int
+    hi: int
+    noisy: int
+    noise: NoisyTerm
+    count: int
+    count_noise: NoisyTerm
+    outside: Outside | None
+    home: int | None = None
+
+    @property
+    def counted(self) -> Counted:
+        """The count and its noise."""
+        return Counted(Fraction(self.count), (self.count_noise,))
+
+    @property
+    def value(self) -> Fraction:
+        """The released sum in the data's unit."""
+        return self._steps * Fraction(self.lattice.step)
+
+    @property
+    def _steps(self) -> int:
+        """The sum in steps, or that of as many records at home, if nothing speaks against it."""
+        if self.home is None:
+            return self.noisy
+        there = self.home * max(self.count, 0)
+        surer = self.noise.explains(abs(self.home) * self.count_noise.variance**0.5)
+        return there if surer and self.noise.explains(self.noisy - there) else self.noisy
+
+    def redrawn(self, table: Totals) -> Redrawn:
+        """Return how the answer from this table follows of its last noise."""
+        clipped = table.clipped_sum(self.lo, self.hi)
+        return Redrawn((self.noise.noise,), lambda z: replace(self, noisy=clipped + z).value)
+
+    def too_little(self, alpha: float) -> bool:
+        """Whether the bounds may hold less than a quarter of the data."""
+        if self.outside is None:
+            return False
+        return self.outside.too_many(self.counted.least(0.1 * alpha), alpha, (False,))
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """Noise, rounding, and under a tail assumption the clipped records."""
+        alpha, first, last = 1 - level, self.lattice.first, self.lattice.last
+        most = max(0.0, self.count + self.count_noise.bound(0.1 * alpha))
+        if tail is None:
+            below = above = self.noise.bound(0.9 * alpha)
+        elif self.too_little(alpha):
+            return Interval(most * min(self.lattice.lo, 0.0), most * max(self.lattice.hi, 0.0))
+        else:
+            below = self._side(0.45 * alpha, tail, -self.lo if self.lo > first else None)
+            above = self._side(0.45 * alpha, tail, self.hi if self.hi < last else None)
+            # More records outside than any tail explains may be anywhere in the range.
+            excess = 0.0 if self.outside is None else self.outside.excess(0.1 * alpha)
+            below += excess * (self.lo - first)
+            above += excess * (last - self.hi)
+        return Interval(
+            min(self.noisy - below - 0.5 * most, self._steps) * self.lattice.step,
+            max(self.noisy + above + 0.5 * most, self._steps) * self.lattice.step,
+        )
+
+    def _side(self, alpha: float, tail: float, distance: int | None) -> float:
+        """Bound on noise and clipped excess of a side; None: it is cut at the range's own end."""
+        if distance is None or self.outside is None:
+            return self.noise.bound(2 * alpha)
+        noise, factor = self.noise.noise, self.noise.factor
+        return self.outside.reach(alpha, tail, distance, 0, noise=noise, factor=factor)
+
+    @property
+    def condition(self) -> str:
+        """What the default interval assumes."""
+        return "" if self.outside is None else "for tails of index 3 or lighter"
+
+    def assumption(self, tail: float | None) -> str:
+        """Say in words what the interval covers."""
+        if self.outside is None:
+            return "interval() covers the noise and assumes nothing: no value is clipped."
+        if tail is None:
+            return clipped_in_words(self, "sum", "the noise")
+        return f"{tail_in_words(tail)} No released number can check that assumption."
+
+    def to_dict(self) -> dict[str, object]:
+        """Numbers as JSON types."""
+        return {
+            "clip": clip_ends(self),
+            "noise_sd": min(self.noise.variance**0.5 * self.lattice.step, float_info.max),
+            "clipped_at_most": 0.0 if self.outside is None else self.outside.at_most(0.05),
+        }
+
+
+SUMS: tuple[Row[ClusterOption, Release], ...] = (
+    Row(
+        "sum",
+        "adaptive",
+        ("pure", "zcdp", "approx"),
+        True,
+        BOTH_CLUSTERS,
+        "sum",
+        "sum with noise on the scale of the data's own size",
+        lambda column, lattice, event, options: adaptive_sum(
+            column, ranged(lattice), event, clusters=options.clusters
+        ),
+    ),
+    Row(
+        "sum",
+        "bounded",
+        ("pure", "zcdp", "approx"),
+        True,
+        BOTH_CLUSTERS[:1],
+        "sum",
+        "sum with noise on the scale of the range, for ranges known to be tight",
+        lambda column, lattice, event, options: bounded_sum(column, ranged(lattice), event),
+    ),
+)

@@ -34,8 +34,9 @@ from modicum.mechanisms.level_sets import LevelScore
 from modicum.privacy.budget import Budget, Kind, Number, chosen_budget, short_text
 from modicum.privacy.event import Event
 from modicum.release import Answer, Interval, Release
-from modicum.runners.request import Query
-from modicum.statistics.mean_evidence import NoisyTerm
+from modicum.runtime.query import Query
+from modicum.runtime.steps import Steps, draw, need
+from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import open_purse
 from modicum.statistics.spec import (
@@ -47,8 +48,7 @@ from modicum.statistics.spec import (
     ranged,
 )
 from modicum.status import OK, Status, unseen
-from modicum.steps import Ask, Steps, draw, need
-from modicum.summaries.base import Integers
+from modicum.summaries.base import Ask, Integers
 from modicum.summaries.order_statistics import Cuts, CutSummary
 
 __all__ = [

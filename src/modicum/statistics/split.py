@@ -1,4 +1,4 @@
-"""How the adaptive mean and sum divide their budget: every constant in one place.
+"""How the mean, the sum and the variance divide their budget: every constant in one place.
 
 The division depends on the released noisy count and on public arguments only. The constants were
 chosen by measurement (docs/proofs/mean.md says how); none of them affects privacy.
@@ -8,20 +8,25 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
+from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import ConcentratedPurse
+from modicum.statistics.spec import Options
 from modicum.summaries.base import Reduction
 from modicum.summaries.sums import Count, CountSummary
 from modicum.summaries.tails import Tails, TailSummary
 
 __all__ = [
+    "BOTH_CLUSTERS",
     "FEWEST",
     "RICH",
+    "ClusterOption",
     "Clusters",
     "Ranks",
     "Schedule",
@@ -30,6 +35,7 @@ __all__ = [
     "expected_records",
     "first_reduction",
     "mean_schedule",
+    "share_of",
     "subsample_level",
     "sum_schedule",
     "tail_weight",
@@ -266,3 +272,36 @@ def sum_schedule(lattice: Lattice, purse: Purse, noisy_count: int, clusters: Clu
         radii = radii if concentrated else 0.25
     nothing = Fraction(0)
     return Schedule(nothing, nothing, _grid(radii), nothing, 0, _grid(power))
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterOption(Options):
+    """Whether a small distant cluster may be clipped away."""
+
+    clusters: Clusters
+
+    def check(self, listed: Sequence[Options], where: str) -> None:
+        """Refuse what is not listed.
+
+        Raises
+        ------
+        InvalidArgument
+        """
+        if self not in listed:
+            known = ", ".join(repr(o.clusters) for o in listed if isinstance(o, ClusterOption))
+            raise InvalidArgument(
+                f"clusters must be one of {known} for {where}, got {self.clusters!r}"
+            )
+
+
+_PLACES = 1 << 24
+
+
+def share_of(purse: Purse, size: float) -> Fraction:
+    """Share of the budget that buys a bounded range of about this size; at most all of it."""
+    full = float(purse.range_for(Fraction(1)))
+    share = size / full if purse.kind == "pure" else (size / full) ** 2
+    return Fraction(max(1, round(min(share, 1.0) * _PLACES)), _PLACES)
+
+
+BOTH_CLUSTERS = (ClusterOption("clip"), ClusterOption("keep"))

@@ -1,0 +1,592 @@
+"""Where the data are: clipping bounds for the mean, the sum and the variance, and a rough mean.
+
+A column of which a good part is one public value, zeros or the end of the range nearest to zero, is
+a case of its own.
+A prior r^-p over all radii from one lattice step to the range weighs some hundred nats, against
+which the records that are not zero have to speak up. Where most records are zeros those are few,
+and would be clipped away unseen: all ones of a column with 10 % ones. So, before anything else,
+
+[H1] home    is about half of the data at home, the point of the range nearest to zero?
+[H2] others  if so, a noisy count of the records elsewhere, a second one if the first says little;
+[H3] choice  enough to outweigh the prior: radii are drawn for them, with a prior that they
+             outweigh. Too few for that: nothing is known of where they are, so the noise has to
+             cover the range; what it may explain is answered as if all records were at home.
+[H4] filled  if not, and half of the data are far from home beside a small table's range: do they
+             fill it? Then bounds are not worth what they cost.
+
+Then come a private centre [M2], the radii about it [M3] and a rough mean within them [M4]. The
+search from [H1] to [M3] ends in one of three places: clipping bounds; a single value that all
+records seem to have; or nothing but the range. docs/proofs/mean.md has the proofs, with the same
+labels.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal, TypeVar
+
+import numpy as np
+
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.grids import FloatGrid, RadiusGrid
+from modicum.runtime.steps import Steps, draw, need
+from modicum.statistics.outside import APART, FEW, HEAVY, NO_CENTRE, Counted, NoisyTerm, Outside
+from modicum.statistics.purse import Purse
+from modicum.statistics.split import (
+    INNER_TILT,
+    OUTER_TILT,
+    Ranks,
+    Schedule,
+    expected_records,
+    subsample_level,
+    tail_weight,
+)
+from modicum.status import OK, Status
+from modicum.summaries.base import Ask, Reduction
+from modicum.summaries.cells import Cells, CellSummary
+from modicum.summaries.subsample import RecordSummary
+from modicum.summaries.sums import ClippedSum
+from modicum.summaries.tails import TailSummary
+
+__all__ = [
+    "Atom",
+    "Bounds",
+    "Home",
+    "Place",
+    "Rough",
+    "Setting",
+    "Way",
+    "count_away",
+    "count_outside",
+    "find_bounds",
+    "find_centre",
+    "find_home",
+    "find_place",
+    "home_of",
+    "is_filled",
+    "look_elsewhere",
+    "reach_from",
+    "rough_mean",
+]
+
+S = TypeVar("S")
+SINGLE = 46  # bounds narrower than 2^-46 of the range
+COLLAPSED = 40  # radii
+LOOK = 1 / 128  # least strength of the count of the records outside
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What every step of one run refers to."""
+
+    column: str | None
+    lattice: Lattice
+    purse: Purse
+
+    def ask(self, reduction: Reduction[S]) -> Ask[S]:
+        """Ask for a reduction of the column."""
+        return Ask(self.column, self.lattice, reduction)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Clipping bounds around a centre, in lattice steps: released, but for ``elsewhere``."""
+
+    lo: int
+    hi: int
+    outside: Outside
+    elsewhere: int  # records outside: not released
+
+    @classmethod
+    def of_range(cls, lattice: Lattice) -> Bounds:
+        """Return the ends of the range, outside of which there is nothing."""
+        widest = max(lattice.width, 1)
+        nothing = Outside((widest, widest), widest, candidates=1, eta=1.0, power=1.0)
+        return cls(lattice.first, lattice.last, nothing, 0)
+
+    def all_of(self, lattice: Lattice) -> bool:
+        """Whether they are the ends of the range, outside of which there is nothing."""
+        return self.lo <= lattice.first and self.hi >= lattice.last
+
+    def single(self, lattice: Lattice) -> bool:
+        """Whether they are so close that they hold a single value, for all we know."""
+        return self.hi - self.lo <= lattice.width >> SINGLE
+
+    def collapsed(self, lattice: Lattice) -> bool:
+        """Whether a prior against so few records may have left nothing but a point of them."""
+        return self.hi - self.lo <= lattice.width >> COLLAPSED
+
+    def reach(self, point: int) -> int:
+        """Largest distance of a clipped record from a point between them."""
+        return max(self.hi - point, point - self.lo)
+
+
+@dataclass(frozen=True, slots=True)
+class Rough:
+    """A rough mean of clipped data.
+
+    Attributes
+    ----------
+    value : int
+        Between the bounds.
+    counted : Counted
+        The best count so far.
+    noise : NoisyTerm
+        If two independent such terms are at most t in size, the mean of the clipped data is no
+        further than t + 1/2 from the value.
+    """
+
+    value: int
+    counted: Counted
+    noise: NoisyTerm
+
+
+def find_centre(here: Setting, records: RecordSummary, schedule: Schedule, n0: int) -> Steps[int]:
+    """[M2] A median; 0, or the end of the range nearest to it, if the data are too few."""
+    if not schedule.has_centre:
+        return home_of(here.lattice)
+    law = here.purse.centre(
+        records,
+        here.lattice,
+        bits=schedule.bits,
+        level=subsample_level(n0),
+        share=schedule.centre,
+    )
+    grid = FloatGrid(schedule.bits)
+
+    def point(number: int) -> int:
+        return min(max(grid.point(number), here.lattice.first), here.lattice.last)
+
+    number = yield from draw("centre", law, lambda number: here.lattice.words(point(number)))
+    return point(number)
+
+
+def reach_from(lattice: Lattice, centre: int) -> int:
+    """Widest radius of use around a centre."""
+    return max(lattice.last - centre, centre - lattice.first)
+
+
+def find_bounds(
+    here: Setting,
+    source: TailSummary | CellSummary | None,
+    schedule: Schedule,
+    centre: int,
+    *,
+    exact: bool = False,
+) -> Steps[Bounds]:
+    """[M3] The radii on both sides of the centre: disjoint records, one event.
+
+    Parameters
+    ----------
+    source : TailSummary, CellSummary or None
+        What counts the records outside; ``None``: one more pass does.
+    exact : bool
+        Whether the centre is a public point, and so no matter of its own grid.
+    """
+    lattice = here.lattice
+    smallest = 1 if exact else max(1, abs(centre) >> schedule.bits)
+    grid = RadiusGrid.between(smallest, reach_from(lattice, centre))
+    upper = tuple(centre + r for r in grid.radii)
+    lower = tuple(centre - r for r in grid.radii)
+    if source is None:
+        source = yield from need(here.ask(Cells(centre, grid.radii)))
+    outside = (tuple(source.below_many(lower)), tuple(source.above_many(upper)))
+    law = here.purse.radii(outside, grid, tilt=schedule.tilt, share=schedule.radii)
+
+    def words(drawn: tuple[int, ...]) -> str:
+        left, right = (lattice.words(grid.radii[each]) for each in drawn)
+        return f"few records are more than {left} below the centre, or {right} above"
+
+    left, right = yield from draw("radii", law, words)
+    chosen = Outside(
+        radii=(grid.radii[left], grid.radii[right]),
+        widest=grid.radii[-1],
+        candidates=len(grid.radii),
+        eta=float(law.epsilon),
+        power=float(schedule.power),
+        widening=2 ** (schedule.widening / 2),
+        selection=law.selection,
+    )
+    widest = len(grid.radii) - 1
+    wide_left, wide_right = (min(i + schedule.widening, widest) if i else 0 for i in (left, right))
+    return Bounds(
+        max(lower[wide_left], lattice.first),
+        min(upper[wide_right], lattice.last),
+        chosen,
+        outside[0][wide_left] + outside[1][wide_right],
+    )
+
+
+def count_outside(here: Setting, outside: Outside, elsewhere: int, n0: int) -> Steps[Outside]:
+    """[M3] Count the records outside of the bounds, with noise: are there more than a tail has.
+
+    A record is outside on one side at most, so their number has sensitivity 1. A wide table of
+    counts may cap it at a public number, which keeps that.
+    """
+    strength = max(LOOK, 16 / expected_records(here.purse, n0))
+    share = here.purse.share_for(strength, "noise")
+    law = here.purse.noisy((elsewhere,), sensitivity=1, share=share)
+    (found,) = yield from draw("records outside", law)
+    return replace(outside, counted=found, noise=law.noise[0])
+
+
+def count_away(here: Setting, elsewhere: int) -> Steps[tuple[int, NoisyTerm]]:
+    """Count the records that do not have the value of all others, with all that is left.
+
+    A record is away from it or not, so their number has sensitivity 1.
+    """
+    law = here.purse.noisy((elsewhere,), sensitivity=1, share=None)
+    (found,) = yield from draw("records away from a single value", law)
+    return found, NoisyTerm(law.noise[0], 1.0)
+
+
+def rough_mean(here: Setting, bounds: Bounds, schedule: Schedule, first: Counted) -> Steps[Rough]:
+    """[M4] Transformed noise (Kulesza et al. 2023, Algorithm 3): a mean and a second count.
+
+    With p the true share and e1, e2 the noise, the noisy share is off by
+    ((1 - p) e1 - p e2) / (s1 + s2), so by at most max(|e1|, |e2|) / (s1 + s2).
+    """
+    width = bounds.hi - bounds.lo
+    clipped = yield from need(here.ask(ClippedSum(bounds.lo, bounds.hi)))
+    left = clipped.total - bounds.lo * clipped.count
+    pair = (left, clipped.count * width - left)
+    law = here.purse.noisy(pair, sensitivity=width, share=schedule.rough)
+
+    def mean_of(sums: tuple[int, ...]) -> int:
+        share = Fraction(sums[0] * width, max(sums[0] + sums[1], 1))
+        return bounds.lo + min(max(round(share), 0), width)
+
+    s1, s2 = yield from draw("rough mean", law, lambda sums: here.lattice.words(mean_of(sums)))
+    second = (NoisyTerm(law.noise[0], 1 / width),) * 2
+    return Rough(
+        mean_of((s1, s2)),
+        _combined(first, Counted(Fraction(s1 + s2, width), second)),
+        NoisyTerm(law.noise[0], width / max(s1 + s2, 1)),
+    )
+
+
+def _combined(first: Counted, second: Counted) -> Counted:
+    """Mean of two counts weighted by their inverse variances, at least 1."""
+    spread = [sum(term.variance for term in c.noise) for c in (first, second)]
+    weight = Fraction(round(1024 * spread[1] / (spread[0] + spread[1])), 1024)
+    noise = tuple(
+        NoisyTerm(term.noise, term.factor * float(share))
+        for counted, share in ((first, weight), (second, 1 - weight))
+        for term in counted.noise
+    )
+    return Counted(max(Fraction(1), weight * first.value + (1 - weight) * second.value), noise)
+
+
+Way = Literal["none", "radii", "range"]
+
+_SURE = 50  # times: an atom at home is missed more seldom
+_SLOPE = 40  # a radius weighs e^(1/40) times what the next smaller one does
+_TARGET = 0.4  # of the records, outside the radius
+_ATOM = 0.7  # if more of the records are elsewhere, home is no atom
+_CLEAR = 5.0  # a count of so many noise scales needs no second one
+_KEPT = 0.76  # of the noise's precision, for the last step: 1.3 times the noise of known bounds
+# Least and largest power of the prior, nats to spare, part of the noisy count to rely on.
+_LEAST, _MOST, _SLACK, _TRUST = 1.0, 4.0, 6.0, 0.85
+_HOPE = 3.0  # scales of a first count's noise that may turn few records into enough
+_FAR = 6  # half of the data reach so large a part of the range: is it filled?
+_FILLED_FROM, _FILLED_TO = 480, 20_000  # records per unit of noise
+_PARTS, _WINDOW = 20, 9  # a window has 9/20 of the range
+_SPILT, _EASILY = 0.1, 4  # of the records, outside of every window; weight against each
+
+
+def home_of(lattice: Lattice) -> int:
+    """Return the lattice point nearest to zero."""
+    return min(max(0, lattice.first), lattice.last)
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """[H1] What is known of the distances from home: released.
+
+    Attributes
+    ----------
+    point : int
+    radius : int
+        About half of the records are further away. 0: home may be an atom.
+    """
+
+    point: int
+    radius: int
+
+    @staticmethod
+    def part(n0: int) -> float:
+        """About how many records are further away."""
+        return _TARGET * max(n0, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """[H3] What to do about records that are not at home: released, but for ``cells``.
+
+    Attributes
+    ----------
+    way : {"none", "radii", "range"}
+        Home is no atom; radii can be drawn; only the range is left.
+    schedule : Schedule
+        With the share and the power for ``"radii"``.
+    cells : CellSummary
+        Records by distance from home: not released.
+    found : float
+        About how many are not at home: released.
+    noise : float
+        The scale of its noise.
+    """
+
+    way: Way
+    schedule: Schedule
+    cells: CellSummary
+    found: float = 0.0
+    noise: float = math.inf
+
+    @property
+    def elsewhere(self) -> int:
+        """Records that are not at home: not released."""
+        centre = self.cells.centre
+        return self.cells.above(centre) + self.cells.below(centre)
+
+    @property
+    def remark(self) -> Status:
+        """What to say where only the range is left."""
+        return APART if self.found > _CLEAR * self.noise else OK
+
+
+def find_home(here: Setting, records: RecordSummary, n0: int) -> Steps[Home]:
+    """[H1] A radius about home, in quarter octaves, with about 40 % of the records outside.
+
+    If home is an atom, all radii up to the next records are equally good. A radius weighs e^(1/40)
+    times what the next smaller one does, so all together 40 times the widest, and home at least 50
+    times that: an atom is missed less than once in 50. The finer the radii, the better is one of
+    them for data without an atom, which may be close together.
+    """
+    home = home_of(here.lattice)
+    reach = max(reach_from(here.lattice, home), 1)
+    radii = RadiusGrid.between(1, reach, 4).radii
+    favour = math.ceil(_SLOPE * math.log(_SURE * _SLOPE))
+    grid = RadiusGrid(radii, (-favour, *range(len(radii) - 2, -1, -1)))
+    # An eighth of a median's subsample is enough for a radius this coarse.
+    level = subsample_level(n0 << 3) if n0 > 1 << 12 else 0
+    expected = expected_records(here.purse, n0)
+    strength = max(0.002, min(0.01 + 40 / expected, 200 / expected))
+    law = here.purse.ranks(
+        records,
+        home,
+        grid,
+        targets=(round(_TARGET * n0) >> level,),
+        tilts=(Fraction(1, _SLOPE),),
+        level=level,
+        share=here.purse.share_for(strength, "subsample"),
+    )
+
+    def words(drawn: tuple[int, ...]) -> str:
+        radius = here.lattice.words(grid.radii[drawn[0]])
+        return f"about half of the records are within {radius} of {here.lattice.words(home)}"
+
+    (chosen,) = yield from draw("home", law, words)
+    return Home(home, grid.radii[chosen])
+
+
+def look_elsewhere(here: Setting, schedule: Schedule, home: Home, n0: int) -> Steps[Atom]:
+    """[H2, H3] Count the records that are not at home, and choose what to do about them."""
+    reach = max(reach_from(here.lattice, home.point), 1)
+    cells = yield from need(here.ask(Cells(home.point, RadiusGrid.between(1, reach).radii)))
+    atom = Atom("none", schedule, cells)
+    expected = expected_records(here.purse, n0)
+    scale = float(here.purse.scale)
+
+    strength = max(0.01, 30 / expected)
+    found = float((yield from _count(here, atom, strength, "records elsewhere")))
+    if found > _ATOM * n0:
+        return atom
+    hope = found * scale + _HOPE / strength
+    if found * strength * scale < _CLEAR and _radii_for(here, schedule, math.log(reach), hope):
+        second = min(0.13, max(0.035, 200 / expected))
+        again = yield from _count(here, atom, second, "records elsewhere, again")
+        weight = second**2 / (strength**2 + second**2)
+        found, strength = (1 - weight) * found + weight * again, math.hypot(strength, second)
+    noise = 1 / (strength * scale)
+    chosen = _radii_for(here, schedule, math.log(reach), found * scale)
+    if chosen is None:
+        return replace(atom, way="range", found=found, noise=noise)
+    return replace(atom, way="radii", schedule=chosen, found=found, noise=noise)
+
+
+def is_filled(here: Setting, home: Home, n0: int) -> Steps[bool]:
+    """[H4] Whether the data fill the range of a small table: no window of 9/20 of it holds most.
+
+    The window that holds most records is drawn, or none in place of one that a tenth is outside
+    of. A count outside a window changes by 1 at most, that number is public.
+    """
+    lattice = here.lattice
+    expected = expected_records(here.purse, n0)
+    reach = reach_from(lattice, home.point)
+    if _FAR * home.radius < reach or not _FILLED_FROM < expected < _FILLED_TO:
+        return False
+    if lattice.width < _PARTS:
+        return True
+    cuts = tuple(lattice.width * k // _PARTS for k in range(_PARTS + 1))
+    ends = [lattice.first + cut for cut in cuts]
+    cells = yield from need(here.ask(Cells(lattice.first, cuts[1:-1])))
+    above = (cells.count, *cells.above_many(ends[1:-1]), 0)
+    outside = [above[0] - above[k] + above[k + _WINDOW] for k in range(len(above) - _WINDOW)]
+    losses = np.array([round(_SPILT * max(n0, 0)), *outside], dtype=np.int64)
+    share = here.purse.share_for(min(0.07, 90 / expected), "range")
+    law = here.purse.least_loss(losses, most=1, first=_EASILY, share=share)
+
+    def words(place: int) -> str:
+        if not place:
+            return "the data fill the range"
+        lo, hi = lattice.words(ends[place - 1]), lattice.words(ends[place - 1 + _WINDOW])
+        return f"most records are between {lo} and {hi}"
+
+    place = yield from draw("filled", law, words)
+    return place == 0
+
+
+def _count(here: Setting, atom: Atom, strength: float, label: str) -> Steps[int]:
+    share = here.purse.share_for(strength, "noise")
+    law = here.purse.noisy((atom.elsewhere,), sensitivity=1, share=share)
+    (found,) = yield from draw(label, law)
+    return found
+
+
+def _radii_for(
+    here: Setting, schedule: Schedule, log_reach: float, others: float
+) -> Schedule | None:
+    """[H3] Radii, if the records elsewhere can outweigh their prior for a share that is affordable.
+
+    At a strength s a radius has score -s F - p ln r: no radius with F records outside is chosen
+    in place of the widest one if s F is well above p ln(reach).
+    """
+    strength = max(0.10, (_LEAST * log_reach + _SLACK) / max(_TRUST * others, 1.0))
+    share = here.purse.share_for(strength, "range")
+    if not here.purse.keeps(_KEPT, share):
+        return None
+    power = (_TRUST * strength * others - _SLACK) / max(log_reach, 1.0)
+    power = min(max(power, _LEAST), _MOST)
+    return replace(schedule, radii=share, power=Fraction(round(power * 1024), 1024), widening=0)
+
+
+# Bounds that hold so much of the range are worth no further draws.
+_NEARLY_ALL, _TOO_MUCH = Fraction(9, 10), Fraction(6, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What the search came to: bounds, a single value, or nothing but the range.
+
+    Attributes
+    ----------
+    way : {"bounds", "single", "range"}
+    schedule : Schedule
+    centre : int or None
+        Or, if only the range is left, the value that most records have.
+    bounds : Bounds or None
+    remark : Status
+        Of the schedule, so far.
+    """
+
+    way: Literal["bounds", "single", "range"]
+    schedule: Schedule
+    centre: int | None = None
+    bounds: Bounds | None = None
+    remark: Status = OK
+
+
+def find_place(
+    here: Setting,
+    tails: TailSummary | None,
+    records: RecordSummary,
+    schedule: Schedule,
+    n0: int,
+    *,
+    filled: bool = False,
+) -> Steps[Place]:
+    """[H1] to [M3] Where the data are, as far as they can be found.
+
+    ``filled``: whether the range is an answer that is good enough for data that fill it, [H4].
+    """
+    if not schedule.has_centre:
+        return (yield from _among_few(here, tails, schedule))
+    home = yield from find_home(here, records, n0)
+    if home.radius == 0:
+        place = yield from _about_an_atom(here, schedule, home, n0)
+        if place is not None:
+            return place
+    elif filled and (yield from is_filled(here, home, n0)):
+        return Place("range", schedule)
+    centre = yield from find_centre(here, records, schedule, n0)
+    seen = None
+    if schedule.shape:
+        schedule, seen = yield from _shape(here, records, schedule, centre, n0)
+    bounds = yield from find_bounds(here, tails, schedule, centre)
+    if bounds.single(here.lattice):
+        return Place("single", schedule, centre, bounds)
+    # How far half of the data are from home, against the bounds: is that too far for a light tail?
+    half = (home.part(n0), home.radius) if home.radius else None
+    heavy = replace(bounds.outside, seen=half).heavy() or schedule.widening
+    bounds = replace(bounds, outside=replace(bounds.outside, seen=seen))
+    return Place("bounds", schedule, centre, bounds, remark=HEAVY if heavy else OK)
+
+
+def _among_few(here: Setting, tails: TailSummary | None, schedule: Schedule) -> Steps[Place]:
+    """Bounds about home. They hold nothing, or too much to pay for: the range is better."""
+    home = home_of(here.lattice)
+    bounds = yield from find_bounds(here, tails, schedule, home, exact=True)
+    if bounds.collapsed(here.lattice):
+        return Place("range", schedule, remark=FEW)
+    if bounds.hi - bounds.lo >= _TOO_MUCH * here.lattice.width:
+        return Place("range", schedule)
+    return Place("bounds", schedule, home, bounds, remark=NO_CENTRE)
+
+
+def _about_an_atom(here: Setting, schedule: Schedule, home: Home, n0: int) -> Steps[Place | None]:
+    """[H2, H3] Bounds about an atom at home; ``None``: it is none."""
+    atom = yield from look_elsewhere(here, schedule, home, n0)
+    if atom.way == "none":
+        return None
+    if atom.way == "range":
+        return Place("range", schedule, home.point, remark=atom.remark)
+    bounds = yield from find_bounds(here, atom.cells, atom.schedule, home.point, exact=True)
+    if bounds.collapsed(here.lattice):
+        return Place("range", atom.schedule, remark=APART)
+    if bounds.hi - bounds.lo >= _NEARLY_ALL * here.lattice.width:
+        return Place("range", atom.schedule)
+    return Place("bounds", atom.schedule, home.point, bounds)
+
+
+def _shape(
+    here: Setting, records: RecordSummary, schedule: Schedule, centre: int, n0: int
+) -> Steps[tuple[Schedule, tuple[float, int] | None]]:
+    """[M3] Adapt the schedule to the tail, seen through a fresh subsample.
+
+    The outer radius is returned too, if it is one, with the records that were to be outside.
+    """
+    level = subsample_level(n0)
+    ranks = Ranks.of(n0 * float(here.purse.scale))
+    grid = RadiusGrid.between(
+        max(1, abs(centre) >> schedule.bits), reach_from(here.lattice, centre), per_octave=4
+    )
+    law = here.purse.ranks(
+        records,
+        centre,
+        grid,
+        targets=(round(ranks.inner * n0) >> level, round(ranks.outer * n0) >> level),
+        tilts=(INNER_TILT, OUTER_TILT),
+        level=level,
+        share=schedule.shape,
+    )
+
+    def words(drawn: tuple[int, ...]) -> str:
+        inner, outer = (here.lattice.words(grid.radii[each]) for each in drawn)
+        return f"radii {inner} and {outer} around the centre, at two ranks"
+
+    inner, outer = yield from draw("shape", law, words)
+    seen = (ranks.outer * n0, grid.radii[outer]) if outer else None
+    return schedule.for_tail(tail_weight(grid.radii[inner], grid.radii[outer], ranks)), seen

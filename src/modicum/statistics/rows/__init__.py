@@ -1,1 +1,0 @@
-"""The rows of the table of estimators, by family."""

@@ -1,0 +1,507 @@
+"""Variance and standard deviation with no bounds: squares about a rough mean, clipped privately.
+
+[V1] count    a noisy count drives the schedule;
+[V2] centre   a private median, from a secret subsample, or a public value that most records have;
+[V3] radii    on each side of it, the least width with few records outside;
+[V4] rough    a rough mean m of the data clipped to those bounds, and a second count;
+[V5] squares  the sum of squares about m and what it lacks of the largest, with most of the budget.
+
+The variance is E (x - m)² - (mean - m)², and the last term is far below the noise, so nothing has
+to be spent on it. docs/proofs/variance.md has the proofs, with the same labels. The
+evidence holds released quantities and public noise laws only.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from modicum.errors import InvalidArgument
+from modicum.exact.lattice import Lattice
+from modicum.privacy.budget import Budget, Number, chosen_budget
+from modicum.privacy.event import Event
+from modicum.release import Answer, Interval, Release
+from modicum.runtime.query import Query
+from modicum.runtime.steps import Steps, draw, need, need_both
+from modicum.statistics.bounds import (
+    Bounds,
+    Place,
+    Rough,
+    Setting,
+    count_away,
+    count_outside,
+    find_place,
+    rough_mean,
+)
+from modicum.statistics.outside import (
+    FEW,
+    Counted,
+    InBounds,
+    NoisyTerm,
+    OneValue,
+    Outside,
+    clip_ends,
+    clipped_in_words,
+    ended_sides,
+    judged,
+    share_of_sums,
+    tail_in_words,
+)
+from modicum.statistics.purse import Purse
+from modicum.statistics.purses import open_purse
+from modicum.statistics.redrawn import Redrawn, Totals
+from modicum.statistics.spec import NoOption, Row, column_name, ranged
+from modicum.statistics.split import (
+    FEWEST,
+    Schedule,
+    count_share,
+    ends_reduction,
+    expected_records,
+    mean_schedule,
+)
+from modicum.status import FINE_STEPS
+from modicum.summaries.subsample import Records
+from modicum.summaries.sums import ClippedSquares
+from modicum.summaries.tails import TailSummary
+
+__all__ = [
+    "STD",
+    "VARIANCE",
+    "ConstantEvidence",
+    "VarianceEvidence",
+    "adaptive_variance",
+    "std",
+    "variance",
+]
+
+_MOST = 1e150
+
+
+def variance(
+    column: str | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+) -> Query[Release]:
+    """Ask for the variance of a column, with no bounds to guess.
+
+    It is the mean of the squared distances from the mean, divided by n and not by n - 1, as
+    ``numpy.var`` is.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    within : (float, float)
+        A public range that surely holds every value, as wide as you like.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.request.mean`.
+    step : float, optional
+        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+
+    Returns
+    -------
+    Query
+        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.request.mean`; if the range exceeds ±1e150, whose square is too
+        large for a number.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values. The noise follows the square of the largest distances from the mean that
+    more than a few records have; what lies beyond is clipped, which makes heavy tails look
+    lighter than they are.
+
+    Examples
+    --------
+    >>> variance("income", within=(-1e9, 1e9), epsilon=1).statistic
+    'variance'
+    """
+    price = chosen_budget(epsilon, rho, budget)
+    lattice = Lattice.within(within, step)
+    if max(-lattice.lo, lattice.hi) > _MOST:
+        raise InvalidArgument(
+            f"within must lie inside ±{_MOST:g} for a variance, which is in squared units, "
+            f"got {within!r}; ask for std"
+        )
+    return VARIANCE.request(column_name(column), lattice, price, NoOption())
+
+
+def std(
+    column: str | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+) -> Query[Release]:
+    """Ask for the standard deviation of a column, with no bounds to guess.
+
+    The root of the variance: parameters, guarantee, missing values and errors are as for
+    :func:`variance`.
+
+    Examples
+    --------
+    >>> std("income", within=(-1e9, 1e9), rho="0.1").statistic
+    'std'
+    """
+    price = chosen_budget(epsilon, rho, budget)
+    lattice = Lattice.within(within, step)
+    return STD.request(column_name(column), lattice, price, NoOption())
+
+
+def adaptive_variance(
+    column: str | None, lattice: Lattice, event: Event, *, root: bool
+) -> Steps[Answer]:
+    """Estimate a variance, or its root.
+
+    Parameters
+    ----------
+    column : str or None
+    lattice : Lattice
+    event : Event
+        Total cost for one row; the draws add up to exactly this.
+    root : bool
+        Whether the answer is the standard deviation.
+    """
+    purse = open_purse(event)
+    here = Setting(column, lattice, purse)
+    most = spread_schedule(lattice, purse, 1 << 60)
+    asks = here.ask(ends_reduction(lattice, purse, most)), here.ask(Records(subsamples=2))
+    summary, records = yield from need_both(*asks)
+    tails = summary if isinstance(summary, TailSummary) else None
+
+    counting = purse.noisy((summary.count,), sensitivity=1, share=count_share(purse))  # [V1]
+    (n0,) = yield from draw("count", counting)
+    first = Counted(Fraction(max(n0, 1)), (NoisyTerm(counting.noise[0], 1.0),))
+    schedule = spread_schedule(lattice, purse, n0)
+
+    if expected_records(purse, n0) < FEWEST:
+        place = Place("range", schedule, remark=FEW)
+    else:
+        place = yield from find_place(here, tails, records, schedule, n0)  # [V2, V3]
+    if place.way == "single":
+        return (yield from _constant(here, place, first, root=root))
+    bounds = Bounds.of_range(lattice) if place.bounds is None else place.bounds
+    if place.way == "bounds" and schedule.has_centre and not bounds.all_of(lattice):
+        outside = yield from count_outside(here, bounds.outside, bounds.elsewhere, n0)
+        bounds = replace(bounds, outside=outside)
+    rough = yield from rough_mean(here, bounds, place.schedule, first)  # [V4]
+
+    squares = yield from need(here.ask(ClippedSquares(bounds.lo, bounds.hi, rough.value)))
+    largest = bounds.reach(rough.value) ** 2
+    pair = (squares.total, squares.count * largest - squares.total)
+    final = purse.noisy(pair, sensitivity=largest, share=None)  # [V5]
+
+    def spread_of(sums: tuple[int, ...]) -> VarianceEvidence:
+        return VarianceEvidence(
+            lattice=lattice,
+            root=root,
+            lo=bounds.lo,
+            hi=bounds.hi,
+            rough=rough,
+            sums=(sums[0], sums[1]),
+            noise=NoisyTerm(final.noise[0], 1.0),
+            outside=bounds.outside,
+            constant=place.way == "range" and place.centre is not None,
+        )
+
+    sums = yield from draw(
+        "squares about the rough mean",
+        final,
+        lambda sums: f"standard deviation {lattice.words(spread_of(sums).deviation)}",
+    )
+    evidence = spread_of(sums)
+    status = judged(evidence, evidence.outside, n0, place.remark)
+    return Answer(evidence.value, evidence, status)
+
+
+def _constant(here: Setting, place: Place, counted: Counted, *, root: bool) -> Steps[Answer]:
+    """All records seem to have one value: count those that have not, with all that is left."""
+    bounds = place.bounds
+    assert bounds is not None
+    elsewhere, noise = yield from count_away(here, bounds.elsewhere)
+    evidence = ConstantEvidence(
+        here.lattice, root, bounds.lo, bounds.hi, counted, max(elsewhere, 0), noise, has_centre=True
+    )
+    return Answer(evidence.value, evidence, evidence.status)
+
+
+def spread_schedule(lattice: Lattice, purse: Purse, noisy_count: int) -> Schedule:
+    """Divide the budget as a mean does, without a look at the shape of the tail."""
+    return replace(mean_schedule(lattice, purse, noisy_count, "clip"), shape=Fraction(0))
+
+
+_PLACES = 80  # binary digits of a root
+_BEYOND = 0.8  # share of alpha for clipped records: their bound grows faster than the noise's
+_USUAL = 0.3  # share of that for their number
+
+
+@dataclass(frozen=True, slots=True)
+class VarianceEvidence(InBounds):
+    """Squares of clipped data about a rough mean (all in lattice steps).
+
+    Attributes
+    ----------
+    lattice : Lattice
+    root : bool
+        Whether the answer is the standard deviation.
+    lo, hi : int
+        The clipping bounds.
+    rough : Rough
+        The released rough mean m.
+    sums : (int, int)
+        Noisy sum of (x - m)², and noisy sum of R² - (x - m)², R the largest distance from m.
+    noise : NoisyTerm
+        Noise of each of them.
+    outside : Outside
+        What the radius draws imply about clipped records.
+    constant : bool
+        Whether most records have one public value: the answer is 0 if noise may explain the rest.
+
+    Notes
+    -----
+    [V6] With S1, S2 the true sums, E (x - m)² = R² S1 / (S1 + S2), which grows with S1 and falls
+    with S2: bounds on the two noises give its bounds. The variance of the clipped data is that
+    minus (mean - m)², and the last term lies between 0 and the square of what [M4] says.
+
+    [V7] Clipping brings all values closer together, so the variance of the data is at least that
+    of the clipped ones, and at most E (x - m)². With a tail of index a beyond the bounds the number
+    F of records there has a known law (:meth:`Outside.drawn`). Their squares (x - m)² / d², d the
+    distance of the bound, have a tail of index a / 2: they exceed 1 by 2 / (a - 2) on average, and
+    the largest exceeds w with a probability of at most E F w^(-a / 2). The sum of the excesses is
+    taken to be at most the one, for a large F, plus the other.
+    """
+
+    lattice: Lattice
+    root: bool
+    lo: int
+    hi: int
+    rough: Rough
+    sums: tuple[int, int]
+    noise: NoisyTerm
+    outside: Outside
+    constant: bool = False
+
+    @property
+    def counted(self) -> Counted:
+        """The count of the rough mean."""
+        return self.rough.counted
+
+    @property
+    def reach(self) -> int:
+        """Largest distance of a clipped record from the rough mean."""
+        return max(self.hi - self.rough.value, self.rough.value - self.lo)
+
+    @property
+    def square(self) -> Fraction:
+        """The variance, in squared steps."""
+        if self.constant and self.noise.explains(self.sums[0]):
+            return Fraction(0)
+        share = Fraction(self.sums[0], max(sum(self.sums), 1))
+        return self.reach**2 * min(max(share, Fraction(0)), Fraction(1))
+
+    @property
+    def deviation(self) -> Fraction:
+        """Its root, in steps."""
+        return _root(self.square)
+
+    @property
+    def value(self) -> Fraction:
+        """The answer in the data's unit, or its square."""
+        step, half = Fraction(self.lattice.step), _half(self.lattice)
+        return (
+            min(self.deviation * step, half) if self.root else min(self.square * step**2, half**2)
+        )
+
+    def redrawn(self, table: Totals) -> Redrawn:
+        """Return how the answer from this table follows of its last noise."""
+        squares = table.squares(self.lo, self.hi, self.rough.value)
+        rest = self.reach**2 * table.rows - squares
+        return Redrawn(
+            (self.noise.noise,) * 2,
+            lambda z, other: replace(self, sums=(squares + z, rest + other)).value,
+        )
+
+    def too_little(self, alpha: float) -> bool:
+        """Whether the bounds may hold less than a quarter of the data."""
+        return self.outside.too_many(self.counted.least(0.1 * alpha), alpha, ended_sides(self))
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """Interval for the answer (of the clipped data if ``tail`` is None)."""
+        alpha = 1 - level
+        s1, s2 = (max(float(each), 0.0) for each in self.sums)  # as the true ones are
+        beyond = 0.0 if tail is None else _BEYOND * alpha
+        alpha -= beyond
+        main, lack = self.noise.bound(0.8 * alpha), self.noise.bound(0.1 * alpha)
+        largest = float(self.reach) ** 2
+        least = largest * share_of_sums(s1 - main, s2 + lack, 0.0)
+        most = largest * share_of_sums(s1 + main, s2 - lack, 1.0)
+        least -= (self.rough.noise.bound(0.05 * alpha) + 0.5) ** 2
+        widest = (self.lattice.width / 2) ** 2
+        if tail is not None:
+            rows = self.counted.least(0.1 * alpha)
+            if tail <= 2 or self.too_little(beyond):
+                most = widest
+            else:
+                most += self._excess(beyond, tail) / max(rows, 1.0)
+                # More records outside than any tail explains may be anywhere in the range.
+                others = self.outside.excess(0.1 * beyond) / max(rows, 1.0)
+                most += others * float(self.lattice.width) ** 2
+        return spread_interval(self.lattice, max(least, 0.0), min(most, widest), root=self.root)
+
+    def _excess(self, alpha: float, tail: float) -> float:
+        """Bound on the squares of the clipped records beyond those of the bounds, for a > 2."""
+        bounds = self.rough.value - self.lo, self.hi - self.rough.value
+        distances = [max(*each, 1) for each in zip(bounds, self.outside.radii, strict=True)]
+        ends = ended_sides(self)
+        usual, jumps, widest = 0.0, 0.0, max(distances)
+        for side, distance in enumerate(distances):
+            if ends[side]:
+                continue  # nothing lies beyond the range
+            most = self.outside.quantile(_USUAL * alpha / 2, tail, distance, side)
+            numbers, probabilities = self.outside.beyond(tail, distance, side)
+            usual += most * (distance / widest) ** 2 * 2 / (tail - 2)
+            jumps += float(probabilities @ numbers) * math.pow(distance / widest, tail)
+        largest = math.pow(jumps / ((1 - _USUAL) * alpha), 2 / tail)
+        return (usual + largest) * float(widest) ** 2
+
+    @property
+    def in_steps(self) -> tuple[int, ...]:
+        """How far the bounds are apart, in lattice steps; 0 if that may be an atom's doing."""
+        return (self.hi - self.lo if self.hi - self.lo >= FINE_STEPS else 0,)
+
+    @property
+    def condition(self) -> str:
+        """What the default interval assumes."""
+        return "for tails of index 3 or lighter"
+
+    def assumption(self, tail: float | None) -> str:
+        """Say in words what the interval covers."""
+        what = "standard deviation" if self.root else "variance"
+        if tail is None:
+            return clipped_in_words(self, what, "the noise and the noisy count")
+        if tail <= 2:
+            return (
+                f"interval(tail={tail:g}) assumes next to nothing: under such a tail no finite "
+                f"{what} need exist, so only the public range bounds it from above."
+            )
+        return f"{tail_in_words(tail)} No released number can check that assumption."
+
+    def to_dict(self) -> dict[str, object]:
+        """Numbers as JSON types."""
+        return {
+            "clip": clip_ends(self),
+            "rough_mean": self.lattice.value(self.rough.value),
+            "count": float(self.counted.value),
+            "relative_noise_sd": self.noise.variance**0.5 / max(self.sums[0], 1),
+            "clipped_at_most": self.outside.at_most(0.05),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantEvidence(OneValue):
+    """The spread of data whose clipping bounds all but coincide: zero, for all that is known.
+
+    Attributes
+    ----------
+    lattice : Lattice
+    root : bool
+    lo, hi : int
+        The clipping bounds.
+    counted : Counted
+    elsewhere : int
+        The noisy number of records outside of the bounds, at least 0.
+    noise : NoisyTerm
+        Its noise.
+    has_centre : bool
+        Whether the bounds lie around a private centre.
+    """
+
+    lattice: Lattice
+    root: bool
+    lo: int
+    hi: int
+    counted: Counted
+    elsewhere: int
+    noise: NoisyTerm
+    has_centre: bool
+
+    @property
+    def value(self) -> Fraction:
+        """Zero."""
+        return Fraction(0)
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """Allow the records elsewhere to be anywhere in the range: no tail fits a single value.
+
+        About a point of the bounds, E (x - point)² is at most (hi - lo)², plus for the share
+        elsewhere the square of the range.
+        """
+        most = float(self.hi - self.lo) ** 2
+        if tail is not None:
+            most += self.share_elsewhere(1 - level) * float(self.lattice.width) ** 2
+        most = min(most, (self.lattice.width / 2) ** 2)
+        return spread_interval(self.lattice, 0.0, most, root=self.root)
+
+
+def spread_interval(lattice: Lattice, least: float, most: float, *, root: bool) -> Interval:
+    """Turn bounds on a variance in squared steps into an interval in the data's unit.
+
+    Rounding moves each value by half a step at most, and so the standard deviation: it is a
+    distance from the constants, divided by sqrt(n). Noise may put both bounds beyond half of the
+    range, which no standard deviation exceeds.
+    """
+    upper = min((math.sqrt(most) + 0.5) * lattice.step, (lattice.hi - lattice.lo) / 2)
+    lower = min(max(0.0, math.sqrt(least) - 0.5) * lattice.step, upper)
+    return Interval(lower, upper) if root else Interval(lower**2, upper**2)
+
+
+def _half(lattice: Lattice) -> Fraction:
+    """Half of the range: no standard deviation is larger."""
+    return (Fraction(lattice.hi) - Fraction(lattice.lo)) / 2
+
+
+def _root(square: Fraction) -> Fraction:
+    """Square root, rounded down at a relative 2^-80 or so."""
+    shift = max(0, 2 * _PLACES - int(square).bit_length()) & ~1
+    whole = (square.numerator << shift) // square.denominator
+    return Fraction(math.isqrt(whole), 1 << shift // 2)
+
+
+VARIANCE: Row[NoOption, Release] = Row(
+    "variance",
+    "adaptive",
+    ("pure", "zcdp", "approx"),
+    True,
+    (NoOption(),),
+    "variance",
+    "variance with noise on the scale of the data's own spread",
+    lambda column, lattice, event, options: adaptive_variance(
+        column, ranged(lattice), event, root=False
+    ),
+)
+
+STD: Row[NoOption, Release] = Row(
+    "std",
+    "adaptive",
+    ("pure", "zcdp", "approx"),
+    True,
+    (NoOption(),),
+    "variance",
+    "standard deviation with noise on the scale of the data's own spread",
+    lambda column, lattice, event, options: adaptive_variance(
+        column, ranged(lattice), event, root=True
+    ),
+)
