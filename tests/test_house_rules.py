@@ -40,3 +40,14 @@ def test_every_statistic_is_in_the_changelog() -> None:
     fragments = [path for path in (ROOT / "changes").glob("*.md") if path.name != "README.md"]
     notes = "".join(path.read_text() for path in (ROOT / "CHANGELOG.md", *fragments))
     assert {row.statistic for row in REGISTRY if f"`{row.statistic}`" not in notes} == set()
+
+
+def test_a_class_name_means_one_thing() -> None:
+    homes: dict[str, list[str]] = {}
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
+    twice = {name for name, those in homes.items() if len(those) > 1}
+    # A mean of people without a curator or through a shuffler, and the mean that theory is about.
+    assert twice <= {"Mean", "MeanVector"}

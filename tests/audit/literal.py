@@ -16,7 +16,7 @@ from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise
 from modicum.mechanisms.base import SECRET, Law
-from modicum.mechanisms.exponential import Exponential, Runs, Score
+from modicum.mechanisms.exponential import Exponential, Runs, ScoreFunction
 from modicum.privacy.budget import Budget
 from modicum.privacy.event import Event, Pure
 from modicum.release import Answer, Release
@@ -139,7 +139,7 @@ def mean_length(data: NDArray[np.int64], t: Fraction, lo: int, hi: int) -> int:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class InverseSensitivity(Score):
+class InverseSensitivity(ScoreFunction):
     """Dick et al. 2023, Algorithm 5 on half integers: weight exp(-rate len)."""
 
     law = "InverseSensitivity"
@@ -170,7 +170,7 @@ def inverse_sensitivity(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Length(Score):
+class Length(ScoreFunction):
     """The length as any function of the data, on integers."""
 
     law = "Length"
@@ -228,7 +228,7 @@ class StaircaseNoise(Noise):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CappedShells(Score):
+class CappedShells(ScoreFunction):
     """Asi and Duchi 2020, Algorithm 1 in one dimension: a shell k <= len(radii), and no other."""
 
     law = "CappedShells"

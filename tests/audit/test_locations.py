@@ -13,7 +13,7 @@ from modicum import audit
 from modicum import request as ask
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.base import SECRET
-from modicum.mechanisms.exponential import Exponential, Runs, Score
+from modicum.mechanisms.exponential import Exponential, Runs, ScoreFunction
 from modicum.mechanisms.level_sets import LevelScore
 from modicum.privacy.budget import pure
 from modicum.privacy.event import BoundedRange
@@ -202,7 +202,7 @@ def test_a_value_without_the_factor_of_two() -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ShiftedEnds(Score):
+class ShiftedEnds(ScoreFunction):
     """Dick et al. 2023, Algorithm 4, steps 5 to 7, for given thresholds 0 and 4 and a mean.
 
     As printed the m lowest and highest records are moved outwards by one step before all beyond

@@ -16,7 +16,7 @@ from modicum import audit, mechanisms
 from modicum.audit import goodness
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.base import Law
-from modicum.mechanisms.exponential import Exponential, Score
+from modicum.mechanisms.exponential import Exponential, ScoreFunction
 from modicum.privacy.event import Pure
 from tests.mechanisms.examples import EXAMPLES, WRITTEN
 
@@ -46,7 +46,7 @@ def test_every_law_and_every_score_has_an_example() -> None:
     shown = [law_of(name) for name in EXAMPLES]
     scores = [law.score for law in shown if isinstance(law, Exponential)]
     assert set(concrete(Law)) == {type(law) for law in shown}
-    assert set(concrete(Score)) == {type(score) for score in scores}
+    assert set(concrete(ScoreFunction)) == {type(score) for score in scores}
     assert WRITTEN.keys() == {law.name for law in shown}
 
 

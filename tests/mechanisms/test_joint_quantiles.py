@@ -14,7 +14,7 @@ from modicum.mechanisms import joint_quantiles as joint
 from modicum.mechanisms import quantile_chain as strips
 from modicum.mechanisms.grids import EVEN, Stretch
 from modicum.mechanisms.joint_quantiles import JointQuantiles, JointTerms
-from modicum.mechanisms.quantile_chain import Cells, Chain, Scale, Strip, Table
+from modicum.mechanisms.quantile_chain import ChainCells, ChainTable, QuantileChain, Scale, Strip
 from modicum.privacy.event import Pure
 from modicum.summaries.sifting import Ranked
 from tests.mechanisms.test_quantile_tree import Sorted, neighbours, worst
@@ -231,8 +231,8 @@ def test_a_sampler_with_a_wrong_scale_is_noticed() -> None:
 
 
 def strip_of(data, ranks, centre, scale, *, fine=12, last=900, stretch=EVEN) -> Strip:
-    cells = Cells.of(Many(data), (0, last), fine, ranks, stretch)
-    return Strip.of(Table.of(cells, ranks, scale), centre, scale.distances(2.0 * len(data)))
+    cells = ChainCells.of(Many(data), (0, last), fine, ranks, stretch)
+    return Strip.of(ChainTable.of(cells, ranks, scale), centre, scale.distances(2.0 * len(data)))
 
 
 BLOCKS = (5, 6, 6, 7, *(8,) * 40, *range(300, 330), *(331,) * 90, *range(600, 836))
@@ -351,8 +351,8 @@ def test_points_of_a_gap_are_in_order_and_follow_the_law() -> None:
 @pytest.mark.parametrize("records", [0, 30])
 def test_many_points_of_one_gap_take_few_proposals(records, monkeypatch) -> None:
     """Twelve points in one gap are in order once in 12! times."""
-    proposals, propose = [], Chain.propose
-    monkeypatch.setattr(Chain, "propose", lambda *a: proposals.append(0) or propose(*a))
+    proposals, propose = [], QuantileChain.propose
+    monkeypatch.setattr(QuantileChain, "propose", lambda *a: proposals.append(0) or propose(*a))
     data = tuple(range(10**14, 10**14 + records))
     law = law_of(data, (Fraction(1, 13),) * 13, fine=4, last=10**15, totals=range(30, 31), cap=900)
     law, entropy = replace(law, records=Many(data)), SeededEntropy("wide")
@@ -364,8 +364,8 @@ def test_many_points_of_one_gap_take_few_proposals(records, monkeypatch) -> None
 
 def test_many_records_at_few_integers_of_a_wide_range_take_few_proposals(monkeypatch) -> None:
     """Points that go astray together meet pieces of many ranks, until these are cut finer."""
-    proposals, propose = [], Chain.propose
-    monkeypatch.setattr(Chain, "propose", lambda *a: proposals.append(0) or propose(*a))
+    proposals, propose = [], QuantileChain.propose
+    monkeypatch.setattr(QuantileChain, "propose", lambda *a: proposals.append(0) or propose(*a))
     data = 2**49 + np.rint(np.random.default_rng(0).normal(0, 2.5, 600)).astype(np.int64)
     terms = {"fine": 30, "last": 2**50, "totals": range(440, 760, 32), "cap": 1200}
     law = replace(law_of((), (Fraction(1, 10),) * 10, **terms), records=Many(data.tolist()))

@@ -1,8 +1,8 @@
 """The exponential mechanism, over runs of outcomes that have equal losses.
 
-P(z) ∝ w(z) exp(-rate loss(z)) for integers z (McSherry and Talwar 2007). A :class:`Score` makes the
-losses from the data; :class:`Exponential` draws, exactly. The candidates may be 2^60 integers: only
-the runs between data points matter.
+P(z) ∝ w(z) exp(-rate loss(z)) for integers z (McSherry and Talwar 2007). A :class:`ScoreFunction`
+makes the losses from the data; :class:`Exponential` draws, exactly. The candidates may be 2^60
+integers: only the runs between data points matter.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from modicum.mechanisms.grids import FloatGrid
 from modicum.mechanisms.support import Support
 from modicum.privacy.event import BoundedRange, Event
 
-__all__ = ["CELLS", "Exponential", "OctavePrior", "Runs", "Score", "runs_between"]
+__all__ = ["CELLS", "Exponential", "OctavePrior", "Runs", "ScoreFunction", "runs_between"]
 
 Integers = NDArray[np.int64]
 
@@ -82,7 +82,7 @@ def runs_between(
     return starts[real], lengths[real], below[real], equal[real]
 
 
-class Score(ABC):
+class ScoreFunction(ABC):
     """Losses of all outcomes, from the data; subclasses are frozen slotted dataclasses.
 
     Sensitivity contract, which every subclass proves: one record more changes the losses of all
@@ -112,7 +112,7 @@ class Score(ABC):
         raise NotImplementedError
 
 
-S = TypeVar("S", bound=Score)
+S = TypeVar("S", bound=ScoreFunction)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -125,7 +125,7 @@ class Exponential(Law[int], Generic[S]):
 
     Parameters
     ----------
-    score : Score
+    score : ScoreFunction
         Its data are secret.
     epsilon : Fraction
     stated : Event, optional
@@ -219,7 +219,7 @@ class Exponential(Law[int], Generic[S]):
 
     def public(self) -> dict[str, object]:
         """Name what the score needs, then the price, then the options of the score."""
-        kind: type[Score] = type(self.score)
+        kind: type[ScoreFunction] = type(self.score)
         needed, options = _parameters(kind)
         found = {name: getattr(self.score, name) for name in needed} | {"epsilon": self.epsilon}
         if self.stated is not None:
@@ -232,7 +232,7 @@ class Exponential(Law[int], Generic[S]):
 
 
 @functools.cache
-def _parameters(kind: type[Score]) -> tuple[list[str], list[str]]:
+def _parameters(kind: type[ScoreFunction]) -> tuple[list[str], list[str]]:
     """Public fields of a score: those without a default, and those with one."""
     options = {f.name for f in fields(kind) if f.default is not MISSING}  # type: ignore[arg-type]
     public = public_fields(kind)

@@ -21,7 +21,7 @@ from modicum.exact.bernoulli import guessed_below, small_exp_bounds
 from modicum.exact.entropy import Entropy
 from modicum.mechanisms.base import SECRET, Law
 from modicum.mechanisms.grids import EVEN, Stretch
-from modicum.mechanisms.quantile_chain import Cells, Chain, Scale, Strip, Table
+from modicum.mechanisms.quantile_chain import ChainCells, ChainTable, QuantileChain, Scale, Strip
 from modicum.mechanisms.quantile_tree import RankedRecords
 from modicum.privacy.event import Event
 
@@ -99,7 +99,9 @@ class JointQuantiles(Law[tuple[int, ...]]):
     epsilon: Fraction
     stated: Event
     stretch: Stretch = EVEN
-    _chains: list[Chain] = field(default_factory=list, init=False, repr=False, metadata=SECRET)
+    _chains: list[QuantileChain] = field(
+        default_factory=list, init=False, repr=False, metadata=SECRET
+    )
     _totals: list[float] = field(default_factory=list, init=False, repr=False, metadata=SECRET)
 
     @property
@@ -237,24 +239,24 @@ class JointQuantiles(Law[tuple[int, ...]]):
         )
         return found, parts << self._bits
 
-    def _chain(self, level: int, *, upper: bool) -> Chain:
+    def _chain(self, level: int, *, upper: bool) -> QuantileChain:
         strips, rate, totals = [], float(self.rate), self.terms.totals
         scale, n = Scale(rate, len(self.terms.shares) - 1, level), self.records.count
         off = max(abs(n - totals[0]), abs(n - totals[-1]))
         distances = scale.distances(float(self.terms.cap + off))
-        tables: dict[tuple[int, int], Table] = {}
+        tables: dict[tuple[int, int], ChainTable] = {}
         shares, parts = _whole(self.terms.shares)
         for upto in list(accumulate(shares))[:-1]:
             low = totals[0] * upto // parts - self.terms.cap - 1
             high = -(-totals[-1] * upto // parts) + self.terms.cap + 1
             ranks = max(low, -1), min(high, n + 1)
             if ranks not in tables:  # those of few records are alike
-                cells = Cells.of(
+                cells = ChainCells.of(
                     self.records, (self.first, self.last), self.fine, ranks, self.stretch
                 )
-                tables[ranks] = Table.of(cells, ranks, scale)
+                tables[ranks] = ChainTable.of(cells, ranks, scale)
             strips.append(Strip.of(tables[ranks], upto / parts * n, distances))
-        return Chain.of(
+        return QuantileChain.of(
             tuple(strips),
             self.records.count,
             totals,

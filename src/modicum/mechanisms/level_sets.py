@@ -20,7 +20,7 @@ from modicum.exact.bernoulli import exp_coin
 from modicum.exact.entropy import Entropy
 from modicum.exact.levels import draw_level
 from modicum.mechanisms.base import SECRET, Law
-from modicum.mechanisms.exponential import Runs, Score
+from modicum.mechanisms.exponential import Runs, ScoreFunction
 from modicum.mechanisms.support import Support, check_size
 from modicum.privacy.event import Event
 
@@ -32,7 +32,7 @@ _MOST = 128  # a larger ε is used as this one: what is ε-private for 128 is so
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LevelScore(Score):
+class LevelScore(ScoreFunction):
     """An integer t of [first, last], P(t) ∝ exp(-ε len(t) / 2), len given by its level sets.
 
     {t: len(t) <= k} = {t: lows[k] <= t <= highs[k]} for k = 0, ..., K - 1, and len(t) = K at

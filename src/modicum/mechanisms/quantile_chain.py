@@ -18,7 +18,7 @@ from modicum.exact.entropy import Entropy
 from modicum.mechanisms.grids import EVEN, Stretch
 from modicum.mechanisms.quantile_tree import RankedRecords
 
-__all__ = ["Cells", "Chain", "Scale", "Strip", "Table"]
+__all__ = ["ChainCells", "ChainTable", "QuantileChain", "Scale", "Strip"]
 
 _NEAR = 4.0  # units 1/rate of ranks around a quantile, where pieces are fine
 _FINE = 8.0  # pieces of 1/8 of a unit there
@@ -78,7 +78,7 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Cells:
+class ChainCells:
     """Points in a row: integers that have records, the gaps between them, or parts of these.
 
     A cell holds the points from (start << fine) + offset up to the start of the next one. A place
@@ -115,7 +115,7 @@ class Cells:
         fine: int,
         ranks: tuple[int, int],
         stretch: Stretch = EVEN,
-    ) -> Cells:
+    ) -> ChainCells:
         """Take the points of a range whose rank is between two; all if there are few records."""
         n = records.count
         start, stop = max(0, min(ranks[0], n - 1)), min(n, max(ranks[1], 1))
@@ -136,7 +136,7 @@ class Cells:
     @classmethod
     def _counted(
         cls, starts: Integers, offsets: Integers, fine: int, mass: Floats, source: Integers
-    ) -> tuple[Cells, Integers]:
+    ) -> tuple[ChainCells, Integers]:
         """Leave out cells without a point; also return which cell now begins where each began."""
         sizes = (starts[1:] - starts[:-1]) * 2.0**fine + (offsets[1:] - offsets[:-1])
         there = np.append(sizes > 0, True)
@@ -147,7 +147,7 @@ class Cells:
         cells = cls(starts, offsets, fine, mass, source, sizes, above)
         return cells, np.cumsum(there) - there
 
-    def cut(self, keys: Floats) -> tuple[Cells, Integers]:
+    def cut(self, keys: Floats) -> tuple[ChainCells, Integers]:
         """Cut cells; return where in the result each key is.
 
         A key is a cell's number and the share of it that lies before: of its places, and of the
@@ -175,7 +175,7 @@ class Cells:
         )
         return cells, _distinct(now[cell + np.cumsum(cuts)])
 
-    def within(self, low: float, high: float, heads: Integers) -> tuple[Cells, Integers]:
+    def within(self, low: float, high: float, heads: Integers) -> tuple[ChainCells, Integers]:
         """Leave out cells wholly below or above two masses, but one; some begin at the heads.
 
         What is drawn from beyond is never kept, so that mass may be taken for what is nearer.
@@ -185,7 +185,7 @@ class Cells:
         first = int(self.above[:-1].searchsorted(low, side="right"))
         last = max(first + 1, int(self.mass[:-1].searchsorted(high)))
         every, own = slice(first, last + 1), slice(first, last)
-        cells = Cells(
+        cells = ChainCells(
             self.starts[every],
             self.offsets[every],
             self.fine,
@@ -204,12 +204,12 @@ class Cells:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Table:
+class ChainTable:
     """Cells, and what the cutting of them for every quantile begins with.
 
     Attributes
     ----------
-    cells : Cells
+    cells : ChainCells
     ranks : (int, int)
         What is drawn from beyond these is never kept.
     grown : (k,) float64 array
@@ -220,14 +220,14 @@ class Table:
         Keys at which a piece ends, wherever the quantile is.
     """
 
-    cells: Cells
+    cells: ChainCells
     ranks: tuple[int, int]
     grown: Floats
     parts: Integers
     fixed: Floats
 
     @classmethod
-    def of(cls, cells: Cells, ranks: tuple[int, int], scale: Scale) -> Table:
+    def of(cls, cells: ChainCells, ranks: tuple[int, int], scale: Scale) -> ChainTable:
         """Find light cells and long ones."""
         lengths = (cells.starts[1:] - cells.starts[:-1]).astype(np.float64)
         grown = np.diff(cells.mass)
@@ -275,7 +275,7 @@ class Strip:
 
     Attributes
     ----------
-    cells : Cells
+    cells : ChainCells
     halves : (cells,) float64 array
         The mass below a point of the cell lies so near to the middle of its piece.
     heads : (k + 1,) int64 array
@@ -286,14 +286,14 @@ class Strip:
         Ends of the runs of parts of long cells, and of the runs of other pieces.
     """
 
-    cells: Cells
+    cells: ChainCells
     halves: Floats
     heads: Integers
     middles: Floats
     stretches: tuple[int, ...]
 
     @classmethod
-    def of(cls, table: Table, centre: float, distances: Floats) -> Strip:
+    def of(cls, table: ChainTable, centre: float, distances: Floats) -> Strip:
         """Cut at distances from a wanted rank, but for light cells: they stay whole."""
         mass, (low, high) = table.cells.mass, table.ranks
         wanted = np.concatenate([[low], centre - distances[:0:-1], centre + distances, [high]])
@@ -323,7 +323,7 @@ class Strip:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Chain:
+class QuantileChain:
     """Weights of all ways through the strips, for every candidate of the number of records.
 
     The weight of a way is the product of its pieces' weights and exp(-rate s): s is the sum of the
@@ -366,7 +366,7 @@ class Chain:
         rate: float,
         *,
         upper: bool,
-    ) -> Chain:
+    ) -> QuantileChain:
         """Add the weights up, from the lowest strip to the highest."""
         c = np.array(totals, dtype=np.float64)[:, None]
         cells: list[Floats] = []

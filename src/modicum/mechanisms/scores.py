@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.mechanisms.base import SECRET
-from modicum.mechanisms.exponential import OctavePrior, Runs, Score, runs_between
+from modicum.mechanisms.exponential import OctavePrior, Runs, ScoreFunction, runs_between
 from modicum.mechanisms.grids import FloatGrid, IntervalGrid
 
 __all__ = [
@@ -33,7 +33,7 @@ _FINE = 1 << 10  # units of a rank or record, at least, where a prior is added t
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RankScore(Score):
+class RankScore(ScoreFunction):
     """An integer t near rank T = q n + shift of n records: its distance from that rank.
 
     With b = #{x < t} and e = #{x = t}, the loss is the distance of T from [b, b + e],
@@ -115,7 +115,7 @@ class RankScore(Score):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TopScore(Score):
+class TopScore(ScoreFunction):
     """An integer t that next to no record exceeds: P(t) ∝ w(t) exp(-ε #{x > t}), w the prior.
 
     Sensitivity contract: one record more adds 0 or 1 to #{x > t}, at every t: all losses move one
@@ -149,7 +149,7 @@ class TopScore(Score):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ThresholdScore(Score):
+class ThresholdScore(ScoreFunction):
     """A rank-t threshold of all integers of the public range.
 
     Dick, Kulesza, Sun and Suresh 2023, Algorithm 2.
@@ -196,7 +196,7 @@ class ThresholdScore(Score):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MedianScore(Score):
+class MedianScore(ScoreFunction):
     """A median over the numbers of a :class:`FloatGrid`: a centre, to measure spread from.
 
     Sensitivity contract: with a records above, b below and e on a grid point, its loss is
@@ -237,7 +237,7 @@ class MedianScore(Score):
 
 
 @dataclass(frozen=True, slots=True)
-class TargetScore(Score):
+class TargetScore(ScoreFunction):
     """A threshold k by the loss |#{records beyond threshold k} - target|.
 
     Sensitivity contract: a record changes every count by at most 1, so every loss by 1.
@@ -265,7 +265,7 @@ class TargetScore(Score):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LossScore(Score):
+class LossScore(ScoreFunction):
     """A candidate k with nearly the least loss, P(k) ∝ w(k) exp(-ε loss(k) / most).
 
     A loss is a sum over records. w is 1 but for the first candidate, which is what remains if no
@@ -305,7 +305,7 @@ class LossScore(Score):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class IntervalScore(Score):
+class IntervalScore(ScoreFunction):
     """An interval that holds a column, its place and its width at once, in one draw; or none.
 
     P(I) ∝ w(I) exp(ε s(I)), P(none) ∝ 2^doubt sum of all w(I), w a prior that does not depend on

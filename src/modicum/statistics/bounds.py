@@ -54,8 +54,8 @@ __all__ = [
     "Atom",
     "Bounds",
     "Home",
-    "Place",
     "Rough",
+    "SearchResult",
     "Setting",
     "Way",
     "count_away",
@@ -478,7 +478,7 @@ _NEARLY_ALL, _TOO_MUCH = Fraction(9, 10), Fraction(6, 10)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SearchResult:
     """What the search came to: bounds, a single value, or nothing but the range.
 
     Attributes
@@ -507,7 +507,7 @@ def find_place(
     n0: int,
     *,
     filled: bool = False,
-) -> Steps[Place]:
+) -> Steps[SearchResult]:
     """[H1] to [M3] Where the data are, as far as they can be found.
 
     ``filled``: whether the range is an answer that is good enough for data that fill it, [H4].
@@ -520,45 +520,47 @@ def find_place(
         if place is not None:
             return place
     elif filled and (yield from is_filled(here, home, n0)):
-        return Place("range", schedule)
+        return SearchResult("range", schedule)
     centre = yield from find_centre(here, records, schedule, n0)
     seen = None
     if schedule.shape:
         schedule, seen = yield from _shape(here, records, schedule, centre, n0)
     bounds = yield from find_bounds(here, tails, schedule, centre)
     if bounds.single(here.lattice):
-        return Place("single", schedule, centre, bounds)
+        return SearchResult("single", schedule, centre, bounds)
     # How far half of the data are from home, against the bounds: is that too far for a light tail?
     half = (home.part(n0), home.radius) if home.radius else None
     heavy = replace(bounds.outside, seen=half).heavy() or schedule.widening
     bounds = replace(bounds, outside=replace(bounds.outside, seen=seen))
-    return Place("bounds", schedule, centre, bounds, remark=HEAVY if heavy else OK)
+    return SearchResult("bounds", schedule, centre, bounds, remark=HEAVY if heavy else OK)
 
 
-def _among_few(here: Setting, tails: TailSummary | None, schedule: Schedule) -> Steps[Place]:
+def _among_few(here: Setting, tails: TailSummary | None, schedule: Schedule) -> Steps[SearchResult]:
     """Bounds about home. They hold nothing, or too much to pay for: the range is better."""
     home = home_of(here.lattice)
     bounds = yield from find_bounds(here, tails, schedule, home, exact=True)
     if bounds.collapsed(here.lattice):
-        return Place("range", schedule, remark=FEW)
+        return SearchResult("range", schedule, remark=FEW)
     if bounds.hi - bounds.lo >= _TOO_MUCH * here.lattice.width:
-        return Place("range", schedule)
-    return Place("bounds", schedule, home, bounds, remark=NO_CENTRE)
+        return SearchResult("range", schedule)
+    return SearchResult("bounds", schedule, home, bounds, remark=NO_CENTRE)
 
 
-def _about_an_atom(here: Setting, schedule: Schedule, home: Home, n0: int) -> Steps[Place | None]:
+def _about_an_atom(
+    here: Setting, schedule: Schedule, home: Home, n0: int
+) -> Steps[SearchResult | None]:
     """[H2, H3] Bounds about an atom at home; ``None``: it is none."""
     atom = yield from look_elsewhere(here, schedule, home, n0)
     if atom.way == "none":
         return None
     if atom.way == "range":
-        return Place("range", schedule, home.point, remark=atom.remark)
+        return SearchResult("range", schedule, home.point, remark=atom.remark)
     bounds = yield from find_bounds(here, atom.cells, atom.schedule, home.point, exact=True)
     if bounds.collapsed(here.lattice):
-        return Place("range", atom.schedule, remark=APART)
+        return SearchResult("range", atom.schedule, remark=APART)
     if bounds.hi - bounds.lo >= _NEARLY_ALL * here.lattice.width:
-        return Place("range", atom.schedule)
-    return Place("bounds", atom.schedule, home.point, bounds)
+        return SearchResult("range", atom.schedule)
+    return SearchResult("bounds", atom.schedule, home.point, bounds)
 
 
 def _shape(

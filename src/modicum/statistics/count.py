@@ -12,7 +12,7 @@ from modicum.release import Answer, Interval, Release
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.purses import open_purse
-from modicum.statistics.redrawn import Redrawn, Totals
+from modicum.statistics.redrawn import Redrawn, TableTotals
 from modicum.statistics.spec import NoOption, Row, column_name
 from modicum.status import OK
 from modicum.summaries.base import Ask
@@ -55,7 +55,7 @@ class CountEvidence:
     noisy: int
     noise: Noise
 
-    def redrawn(self, table: Totals) -> Redrawn:
+    def redrawn(self, table: TableTotals) -> Redrawn:
         """Return how the answer from this table follows of its noise."""
         return Redrawn((self.noise,), lambda z: Fraction(max(table.rows + z, 0)))
 

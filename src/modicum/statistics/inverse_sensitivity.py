@@ -29,8 +29,8 @@ from modicum.summaries.cells import CellSummary
 
 __all__ = [
     "TAIL",
-    "Bounds",
     "Candidates",
+    "ClipBounds",
     "LengthPlan",
     "LocationEvidence",
     "Scene",
@@ -176,7 +176,7 @@ TAIL = 3.0  # the ends allow for clipped records if the tails are this heavy
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class ClipBounds:
     """Where records are clipped: released."""
 
     lo: int
@@ -200,7 +200,7 @@ class Scene:
     lattice : Lattice
     statistic : MonotoneStatistic
     cells : CellSummary
-    bounds : Bounds
+    bounds : ClipBounds
     candidates : Candidates
     trimmed : int
         Records deleted on each side, by rank; those beyond the bounds are deleted then, and
@@ -211,7 +211,7 @@ class Scene:
     lattice: Lattice
     statistic: MonotoneStatistic
     cells: CellSummary
-    bounds: Bounds
+    bounds: ClipBounds
     candidates: Candidates
     trimmed: int = 0
 

@@ -27,9 +27,9 @@ from modicum.statistics.ranks import (
     COUNT_SHARE,
     POINT_SHARE,
     TOO_LITTLE,
-    Ranked,
     RankEvidence,
     RankPlan,
+    RankSetting,
     both_ends,
 )
 from modicum.statistics.spec import (
@@ -276,7 +276,8 @@ def quantile_range(
     # Both quantiles have to be inside their ends: each at half of what may go wrong.
     each = None if level is None else (1 + level) / 2
     settings = [
-        Ranked(lattice, purse, RankPlan.of(lattice, purse, q, each, HALF), HALF) for q in between
+        RankSetting(lattice, purse, RankPlan.of(lattice, purse, q, each, HALF), HALF)
+        for q in between
     ]
     asks = [
         Ask(column, lattice, RankWindow(q, here.plan.reach))

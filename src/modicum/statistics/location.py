@@ -34,8 +34,8 @@ from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, need, need_both
 from modicum.statistics.inverse_sensitivity import (
     CENTRE_BITS,
-    Bounds,
     Candidates,
+    ClipBounds,
     LocationEvidence,
     Scene,
     cell_edges,
@@ -511,11 +511,11 @@ def _scaled(here: _Setting, records: RecordSummary, centre: int) -> Steps[Monoto
     return huber_score(here.lattice.value(width(drawn)))
 
 
-def _bounds(here: _Setting, cells: CellSummary, statistic: MonotoneStatistic) -> Steps[Bounds]:
+def _bounds(here: _Setting, cells: CellSummary, statistic: MonotoneStatistic) -> Steps[ClipBounds]:
     """[C4] The radii on both sides of the centre: disjoint records, one event."""
     first, last = here.range_ends
     if statistic.bounded:
-        return Bounds(first, last, None)
+        return ClipBounds(first, last, None)
     centre = cells.centre
     grid = radius_grid(centre, cells.edges[-1])
     upper = tuple(centre + r for r in grid.radii)
@@ -529,7 +529,7 @@ def _bounds(here: _Setting, cells: CellSummary, statistic: MonotoneStatistic) ->
 
     left, right = yield from draw("radii", law, words)
     # At least one candidate radius: there has to be something to choose from.
-    return Bounds(
+    return ClipBounds(
         lower[max(left, 1)],
         upper[max(right, 1)],
         Outside(
@@ -552,7 +552,7 @@ def _outside(cells: CellSummary, grid: RadiusGrid, side: int) -> tuple[int, ...]
 
 
 def _candidates(
-    here: _Setting, bounds: Bounds, statistic: MonotoneStatistic, centre: int
+    here: _Setting, bounds: ClipBounds, statistic: MonotoneStatistic, centre: int
 ) -> Candidates:
     """Candidates spaced like the noise: a change of one record in a scale of ψ's width."""
     first, last = here.range_ends

@@ -29,7 +29,7 @@ from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, need, need_both
 from modicum.statistics.bounded import BOUNDED_MEAN, mean_in_range
 from modicum.statistics.bounds import (
-    Place,
+    SearchResult,
     Setting,
     count_away,
     count_outside,
@@ -50,7 +50,7 @@ from modicum.statistics.outside import (
     tail_in_words,
 )
 from modicum.statistics.purses import open_purse
-from modicum.statistics.redrawn import Redrawn, Totals
+from modicum.statistics.redrawn import Redrawn, TableTotals
 from modicum.statistics.spec import Row, column_name, method_of, ranged
 from modicum.statistics.split import (
     BOTH_CLUSTERS,
@@ -182,7 +182,7 @@ def _over_the_range(here: Setting, remark: Status, home: int | None = None) -> S
 
 
 def _deviations(
-    here: Setting, tails: TailSummary | None, place: Place, counted: Counted, n0: int
+    here: Setting, tails: TailSummary | None, place: SearchResult, counted: Counted, n0: int
 ) -> Steps[Answer]:
     """[M4, M5] The rough mean, and the deviations from it."""
     lattice, purse, bounds = here.lattice, here.purse, place.bounds
@@ -216,7 +216,7 @@ def _deviations(
     return Answer(evidence.value, evidence, judged(evidence, outside, n0, place.remark))
 
 
-def _single_value(here: Setting, place: Place, counted: Counted) -> Steps[Answer]:
+def _single_value(here: Setting, place: SearchResult, counted: Counted) -> Steps[Answer]:
     """Both radii are next to nothing: answer the centre, and count the records outside.
 
     A record is outside on one side at most, so their number has sensitivity 1.
@@ -298,7 +298,7 @@ class MeanEvidence(PlacedBounds):
         )
         return self.lattice.inside(self.rough + shift)
 
-    def redrawn(self, table: Totals) -> Redrawn:
+    def redrawn(self, table: TableTotals) -> Redrawn:
         """Return how the answer from this table follows of its last noise."""
         deviation = table.clipped_sum(self.lo, self.hi) - self.rough * table.rows
         return Redrawn((self.noise.noise,), lambda z: replace(self, deviation=deviation + z).value)

@@ -36,8 +36,8 @@ from modicum.release import Answer, Release
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, need, need_both
 from modicum.statistics.inverse_sensitivity import (
-    Bounds,
     Candidates,
+    ClipBounds,
     LocationEvidence,
     Scene,
     cell_edges,
@@ -226,7 +226,7 @@ def _subset(
     changes = max(1.0, max(1, count) * float(purse.range_for(None)))
     spacing = max(1, math.floor((hi - lo) / changes))
     candidates = Candidates.of(lo, hi, centre, flat=hi - lo, spacing=spacing)
-    bounds = Bounds(lo, hi, None)
+    bounds = ClipBounds(lo, hi, None)
     scene = Scene(purse, lattice, statistic, cells, bounds, candidates, plan.trimmed)
     point, length_bound = yield from draw_value(scene, None)  # [B4]
     evidence = LocationEvidence(

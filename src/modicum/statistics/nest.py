@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 
 from modicum.mechanisms.quantile_tree import Node
 
-__all__ = ["Branch", "Plan", "drift_of", "nodes_of", "planned", "tree_of"]
+__all__ = ["Branch", "TreePlan", "drift_of", "nodes_of", "planned", "tree_of"]
 
 NEGLIGIBLE = 60.0  # candidates at the cap together weigh at most e^-60 of all
 _DRIFT = 24.0  # a node misses by more than this many scales once in e^24
@@ -49,7 +49,7 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TreePlan:
     """Nodes of a tree with their budgets.
 
     Attributes
@@ -162,12 +162,12 @@ def planned(
     amount: Fraction,
     range_of: Callable[[Fraction], Fraction],
     points: int,
-) -> Plan:
+) -> TreePlan:
     """Choose the tree of quantiles, and divide an amount; parameters as for those two."""
     nodes = nodes_of(tree_of(qs, power), amount, range_of, points)
     drift = drift_of(nodes)
     reaches = {node.place: node.cap + drift[node.place] + 2 for node in nodes}
-    return Plan(nodes, tuple(reaches[place] for place in range(len(qs))))
+    return TreePlan(nodes, tuple(reaches[place] for place in range(len(qs))))
 
 
 def drift_of(nodes: tuple[Node, ...]) -> dict[int, int]:

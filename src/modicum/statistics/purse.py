@@ -36,7 +36,7 @@ from modicum.mechanisms.selection import RadiusDraw, RadiusRanks, Selection
 from modicum.mechanisms.subsampled import Members, Subsampled, amplified
 from modicum.privacy.budget import Kind
 from modicum.privacy.event import BoundedRange, Event, Pure
-from modicum.statistics.nest import Plan, planned
+from modicum.statistics.nest import TreePlan, planned
 from modicum.summaries.base import Integers
 from modicum.summaries.second_moments import Norm
 
@@ -193,7 +193,7 @@ class Purse(ABC):
         """Integer between two ends that next to no record exceeds, for all that is left."""
         return self._exponential(TopScore(values, *ends, prior), None)
 
-    def tree(self, qs: tuple[Fraction, ...], points: int, *, share: Fraction) -> Plan:
+    def tree(self, qs: tuple[Fraction, ...], points: int, *, share: Fraction) -> TreePlan:
         """Divide a share along every path of a tree of quantiles."""
         return planned(qs, self.path_power, self.total * share, self._range_of, points)
 

@@ -34,9 +34,9 @@ from modicum.statistics.ranks import (
     POWER,
     SELDOM,
     TOO_LITTLE,
-    Ranked,
     RankEvidence,
     RankPlan,
+    RankSetting,
     both_ends,
 )
 from modicum.statistics.spec import (
@@ -284,7 +284,7 @@ def rank_quantile(
         If the budget is too small to keep the records around the rank.
     """
     purse = open_purse(event)
-    here = Ranked(lattice, purse, RankPlan.of(lattice, purse, q, level), Fraction(1))
+    here = RankSetting(lattice, purse, RankPlan.of(lattice, purse, q, level), Fraction(1))
     asked = Ask(column, lattice, RankWindow(q, here.plan.reach))
     records = None
     if min(q, 1 - q) < SELDOM:

@@ -33,7 +33,7 @@ from modicum.privacy.event import Event
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.joint import MOST_KEPT, Together, bulk_of, together
-from modicum.statistics.nest import Plan
+from modicum.statistics.nest import TreePlan
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import open_purse
 from modicum.statistics.spec import (
@@ -510,7 +510,7 @@ def drawn_points(
     return Drawn(inside(outcome), least, windows)
 
 
-def _windows(total: Fraction, qs: tuple[Fraction, ...], plan: Plan, reach: int) -> RankWindows:
+def _windows(total: Fraction, qs: tuple[Fraction, ...], plan: TreePlan, reach: int) -> RankWindows:
     """Ask for the records that the nodes' laws depend on, wherever their ends may lie.
 
     And at least for those within ``reach``.

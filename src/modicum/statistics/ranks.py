@@ -33,7 +33,7 @@ __all__ = [
     "TOO_LITTLE",
     "RankEvidence",
     "RankPlan",
-    "Ranked",
+    "RankSetting",
     "both_ends",
 ]
 
@@ -141,7 +141,7 @@ class RankPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankSetting:
     """What the draws of one run refer to.
 
     Attributes
@@ -204,7 +204,7 @@ class RankEvidence:
 
 
 def both_ends(
-    here: Ranked,
+    here: RankSetting,
     window: WindowSummary,
     point: int,
     *,
@@ -244,7 +244,7 @@ def both_ends(
 
 
 def _upper_end(
-    here: Ranked,
+    here: RankSetting,
     window: WindowSummary,
     point: int,
     least: float,

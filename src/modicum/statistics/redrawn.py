@@ -12,10 +12,10 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from modicum.mechanisms.additive import Noise
 
-__all__ = ["NoisyLast", "Redrawn", "Totals"]
+__all__ = ["NoisyLast", "Redrawn", "TableTotals"]
 
 
-class Totals(Protocol):
+class TableTotals(Protocol):
     """Exact sums of a table that is no secret, such as a synthetic one (in lattice steps)."""
 
     @property
@@ -40,5 +40,5 @@ class Redrawn(NamedTuple):
 class NoisyLast(Protocol):
     """Evidence of an answer whose last draw is noise."""
 
-    def redrawn(self, table: Totals) -> Redrawn:
+    def redrawn(self, table: TableTotals) -> Redrawn:
         """Return how the answer from this table follows of its last noise."""

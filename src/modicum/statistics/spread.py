@@ -26,8 +26,8 @@ from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, need, need_both
 from modicum.statistics.bounds import (
     Bounds,
-    Place,
     Rough,
+    SearchResult,
     Setting,
     count_away,
     count_outside,
@@ -50,7 +50,7 @@ from modicum.statistics.outside import (
 )
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import open_purse
-from modicum.statistics.redrawn import Redrawn, Totals
+from modicum.statistics.redrawn import Redrawn, TableTotals
 from modicum.statistics.spec import NoOption, Row, column_name, ranged
 from modicum.statistics.split import (
     FEWEST,
@@ -188,7 +188,7 @@ def adaptive_variance(
     schedule = spread_schedule(lattice, purse, n0)
 
     if expected_records(purse, n0) < FEWEST:
-        place = Place("range", schedule, remark=FEW)
+        place = SearchResult("range", schedule, remark=FEW)
     else:
         place = yield from find_place(here, tails, records, schedule, n0)  # [V2, V3]
     if place.way == "single":
@@ -227,7 +227,7 @@ def adaptive_variance(
     return Answer(evidence.value, evidence, status)
 
 
-def _constant(here: Setting, place: Place, counted: Counted, *, root: bool) -> Steps[Answer]:
+def _constant(here: Setting, place: SearchResult, counted: Counted, *, root: bool) -> Steps[Answer]:
     """All records seem to have one value: count those that have not, with all that is left."""
     bounds = place.bounds
     assert bounds is not None
@@ -325,7 +325,7 @@ class VarianceEvidence(InBounds):
             min(self.deviation * step, half) if self.root else min(self.square * step**2, half**2)
         )
 
-    def redrawn(self, table: Totals) -> Redrawn:
+    def redrawn(self, table: TableTotals) -> Redrawn:
         """Return how the answer from this table follows of its last noise."""
         squares = table.squares(self.lo, self.hi, self.rough.value)
         rest = self.reach**2 * table.rows - squares

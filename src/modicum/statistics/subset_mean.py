@@ -26,7 +26,7 @@ from modicum.privacy.event import Event, Pure
 from modicum.release import Answer, Interval, Release
 from modicum.runtime.steps import Steps, draw, need
 from modicum.statistics.outside import NoisyTerm, clip_ends, clipped_in_words, share_between
-from modicum.statistics.redrawn import Redrawn, Totals
+from modicum.statistics.redrawn import Redrawn, TableTotals
 from modicum.statistics.spec import Row, ranged
 from modicum.statistics.split import BOTH_CLUSTERS, ClusterOption
 from modicum.status import OK, Status, bounds_in_steps, unseen
@@ -94,7 +94,7 @@ class SubsetEvidence:
         mean = transformed_mean((self.left, self.right), lo=self.lo, hi=self.hi)
         return self.lattice.inside(mean)
 
-    def redrawn(self, table: Totals) -> Redrawn:
+    def redrawn(self, table: TableTotals) -> Redrawn:
         """Return how the answer from this table follows of its last noise."""
         left = table.clipped_sum(self.lo, self.hi) - self.lo * table.rows
         right = (self.hi - self.lo) * table.rows - left

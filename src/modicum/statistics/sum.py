@@ -54,7 +54,7 @@ from modicum.statistics.outside import (
     tail_in_words,
 )
 from modicum.statistics.purses import open_purse
-from modicum.statistics.redrawn import Redrawn, Totals
+from modicum.statistics.redrawn import Redrawn, TableTotals
 from modicum.statistics.spec import Row, column_name, method_of, ranged
 from modicum.statistics.split import (
     BOTH_CLUSTERS,
@@ -330,7 +330,7 @@ class SumEvidence(PlacedBounds):
         surer = self.noise.explains(abs(self.home) * self.count_noise.variance**0.5)
         return there if surer and self.noise.explains(self.noisy - there) else self.noisy
 
-    def redrawn(self, table: Totals) -> Redrawn:
+    def redrawn(self, table: TableTotals) -> Redrawn:
         """Return how the answer from this table follows of its last noise."""
         clipped = table.clipped_sum(self.lo, self.hi)
         return Redrawn((self.noise.noise,), lambda z: replace(self, noisy=clipped + z).value)
