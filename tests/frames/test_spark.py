@@ -61,7 +61,8 @@ def test_questions_together_share_a_job(session) -> None:
         age=mo.request.mean("age", within=(0, 150), epsilon="0.25"),
         rows=mo.request.count(epsilon="0.05"),
     )
-    assert len(session.sparkContext.statusTracker().getJobIdsForGroup("together")) <= 2
+    # Two passes of two jobs at most: the second one looks whether the ages fill their range.
+    assert len(session.sparkContext.statusTracker().getJobIdsForGroup("together")) <= 4
     assert abs(answers["x"].value - 10_000) < 1000
     assert abs(answers["age"].value - 74.5) < 20
     assert curator.spent == mo.pure("0.8")
@@ -100,7 +101,8 @@ def test_a_count_and_a_sum_are_those_of_numpy(session) -> None:
         curator = mo.Curator(table, budget=mo.pure(2), entropy=SeededEntropy(5))
         count, total = (
             curator.count(column, epsilon=1),
-            curator.sum(column, within=(0, 10), epsilon=1),
+            # No subsample: which records are in one depends on where they are.
+            curator.sum(column, within=(0, 10), epsilon=1, method="bounded"),
         )
         values.add((count.value, total.value))
     assert len(values) == 1
