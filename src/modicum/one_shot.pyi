@@ -12,6 +12,668 @@ from modicum.statistics.monotone_statistic import MonotoneStatistic
 from modicum.statistics.own_vector import Sensitivities
 from modicum.statistics.split import Clusters
 
+def cdf(
+    table: Any,
+    column: str | None = None,
+    *,
+    points: Sequence[float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> ArrayRelease:
+    """Release the share of values up to each of some public points.
+
+    The shares increase and lie in [0, 1]. Up to about sixty points they are sums of a histogram;
+    for more points, counts of blocks keep the sums short.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    points : sequence of float
+        Public, increasing, finite, at most 10,000; not taken from the data.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.request.mean`.
+    step : float, optional
+        Values and points are rounded to multiples of this power of two; by default the finest
+        that fits, some 10^-15 of the largest of them.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    ArrayRelease
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        points out of order, too many or not finite; a bad step or budget.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped. Errors never depend on values. If the noise leaves no
+    records at all, every share is 1/2 and the status says so.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> modicum.cdf(np.arange(20_000.0), points=[5000, 1e4], epsilon=1).values.round(2).tolist()
+    [0.25, 0.5]
+    """
+
+def clipped_mean_vector(
+    table: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> ArrayRelease:
+    """Release the means of several columns, with noise on the scale of the rows' distances from 0.
+
+    For rows that lie about 0, such as gradients or differences, and as the reference of the
+    clipped mean of Huang, Liang and Yi (2021). For any other rows prefer :func:`mean_vector`.
+
+    Parameters
+    ----------
+    columns, within, epsilon, rho, budget, step
+        As for :func:`mean_vector`.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    ArrayRelease
+        Guarantee: ρ-zCDP, pure ε or (ε, δ) for add-remove neighbours, that is one
+        privacy unit more or less. The number of rows is private too.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`mean_vector`.
+
+    Notes
+    -----
+    Rows are clipped to the radius beyond which about sqrt(2 d/ρ) of them lie, found by a noisy
+    binary search on a grid of four radii an octave. The noise of all components together is about
+    (that radius) sqrt(d/(2 ρ)) / n. In pure ε norms are L1, about d/ε rows lie beyond the radius,
+    and the noise of all components together is about (that radius) sqrt(2 d) / (ε n).
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> x = np.random.default_rng(1).normal([3, -5], 1, size=(20_000, 2))
+    >>> found = modicum.clipped_mean_vector(x, within=(-1e9, 1e9), rho="0.5")
+    >>> found.shape, found.values.round(0).tolist()
+    ((2,), [3.0, -5.0])
+    """
+
+def count(
+    table: Any,
+    column: str | None = None,
+    *,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> Release:
+    """Release the number of non-missing values of a column, or of rows.
+
+    Parameters
+    ----------
+    column : str, optional
+        Without it, the rows of a table (the non-missing values of an array) are counted. With
+        it, the column's non-missing values, whatever their type: in a CSV file, every cell that is
+        not empty.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one.
+
+    ``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` who pays, see `Curator`.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> release = modicum.count(np.arange(20_000.0), epsilon=1)
+    >>> 19900 < release.value < 20100
+    True
+    """
+
+def covariance(
+    table: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> ArrayRelease:
+    """Release the covariance matrix of several columns, with no bounds to guess.
+
+    It divides by n, as ``numpy.cov(..., bias=True)`` does.
+
+    Parameters
+    ----------
+    columns : list of str, optional
+        Names of numeric columns of a table, at most 500. Leave it out for an array of shape
+        (n, d), or an Arrow array of lists of one size.
+    within : (float, float)
+        A public range that surely holds every value of every column, such as ``(-1e6, 1e6)``. It
+        need not be tight, and columns may differ in scale and in place.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.request.mean`. With more than about 15 columns, ρ has
+        the smaller noise; a price of (ε, δ) is spent as the better one of ε and ρ, see
+        :func:`modicum.request.mean_vector`.
+    step : float, optional
+        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    ArrayRelease
+        Guarantee: ε-DP, ρ-zCDP or (ε, δ)-DP for add-remove neighbours, that is one
+        privacy unit more or less. The number of rows is private too.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.request.mean`; names that are not different or no text; a range
+        beyond ±1e150, whose square is too large for a number.
+
+    Notes
+    -----
+    A row with a missing value (null, NaN) in any column is dropped. Errors never depend on values.
+    An interval is drawn for each column, in which most of it lies; a value further than twice its
+    half-width from its middle counts as that far, and further than eight times as the middle. Rows
+    that are large in these units are shrunk as a whole, constant included, so that linear relations
+    survive. A column whose spread is lost in the noise has covariance 0 with all.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> x = np.random.default_rng(1).normal([3, 500], [1, 100], size=(20_000, 2))
+    >>> found = modicum.covariance(x, within=(-1e6, 1e6), epsilon=1)
+    >>> found.shape, 5_000 < found[1, 1] < 12_000
+    ((2, 2), True)
+    """
+
+def expectile(
+    table: Any,
+    column: str | None = None,
+    *,
+    tau: float,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    level: float | None = 0.95,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> Release:
+    """Release the τ-expectile of a column, with no bounds to guess.
+
+    The t at which τ sum (x - t)+ = (1 - τ) sum (t - x)+: for τ = 1/2 the mean (then prefer
+    :func:`modicum.request.mean`, which is about three times more accurate), for larger τ a value
+    further up. Prefer it over a quantile where it matters how far the extremes lie, and not only
+    how many they are.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    tau : float
+        From 0.001 to 0.999.
+    within : (float, float)
+        A public range that surely holds every value, as wide as you like.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.request.mean`.
+    step : float, optional
+        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+    level : float or None
+        Confidence level at which the ends of the interval are drawn, 0.95 or more; they take a
+        fifth of the price. ``None``: no ends, and the interval is the public range.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    Release
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.request.mean`; tau or level out of range.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values. The inverse sensitivity mechanism (Asi and Duchi 2020) between two private
+    bounds, after Dick, Kulesza, Sun and Suresh 2023, Algorithm 4. The answer is about 2/ε' records
+    away from the expectile of the clipped data, whatever the range is; a few extreme records are
+    clipped.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> release = modicum.expectile(np.arange(20_000.0), tau=0.5, within=(-1e9, 1e9), epsilon=1)
+    >>> 9900 < release.value < 10100
+    True
+    """
+
+def histogram(
+    table: Any,
+    column: str | None = None,
+    *,
+    edges: Sequence[float] | None = None,
+    bins: int | None = None,
+    within: tuple[float, float] | None = None,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> ArrayRelease:
+    """Release the number of values in each bin, between public edges or between quantiles.
+
+    A value is in one bin at most, so every count has the noise of a single count at the whole
+    price, however many bins there are.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    edges : sequence of float, optional
+        Public, increasing, at most 10,000; not taken from the data. A bin holds its left edge and
+        not its right one, the last bin holds both, as in ``numpy.histogram``. Values outside are in
+        no bin; with ``-inf`` as the first edge, and ``inf`` as the last, there are none.
+    bins : int, optional
+        Instead of ``edges``: 2 to 1000 bins, with about equally many values in each. A quarter of
+        the price goes to the edges between them, which are quantiles as those of
+        :func:`modicum.request.quantiles`; two that are equal are one.
+    within : (float, float), optional
+        With ``bins``: a public range that surely holds every value; its ends are the outer edges.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.request.mean`.
+    step : float, optional
+        Values and edges are rounded to multiples of this power of two; by default the finest
+        that fits, some 10^-15 of the largest of them.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    ArrayRelease
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        edges out of order, too many or not finite; not one of edges and bins; bins out of range
+        or without ``within``; a bad step or budget.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped. Errors never depend on values. Counts are cut at 0.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> found = modicum.histogram(np.arange(20_000.0), edges=[0, 5000, 20_000], epsilon=1)
+    >>> found.values.round(-3).tolist()
+    [5000.0, 15000.0]
+    """
+
+def huber_location(
+    table: Any,
+    column: str | None = None,
+    *,
+    width: float | None = None,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    level: float | None = 0.95,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> Release:
+    """Release Huber's location of a column: a mean in which far records count as near ones.
+
+    The t at which the sum of x - t, clipped to ±width, is 0. Prefer it over the mean if outliers
+    are errors, and over the median if the middle of the data is smooth: nothing is clipped away,
+    and the noise follows the width and not the tails.
+
+    Parameters
+    ----------
+    width : float, optional
+        In the unit of the data. Records further than this from the answer pull with a constant
+        force. Without it, twice the median distance from the median is used, found privately to
+        the next 19 % for 3 % of the price, and shown on the release: about 1.35 standard
+        deviations of normal data, the usual choice.
+    column, within, epsilon, rho, budget, step, level
+        As for :func:`expectile`.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    Release
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`expectile`; a width that is not positive.
+
+    Notes
+    -----
+    Missing values, infinities and the mechanism are as for :func:`expectile`, on the whole range:
+    the score is bounded, so no private bounds are needed. The interval assumes nothing.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> release = modicum.huber_location(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
+    >>> 9900 < release.value < 10100
+    True
+    """
+
+def iqr(
+    table: Any,
+    column: str | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    between: tuple[Number, Number] = ("1/4", "3/4"),
+    level: float | None = 0.95,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> Release:
+    """Release the interquartile range of a column, with no bounds to guess.
+
+    Prefer it over a standard deviation where tails are heavy: each quartile is near in rank,
+    whatever the range, and no record is clipped.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    within : (float, float)
+        A public range that surely holds every value, as wide as you like.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.request.mean`; each quantile has half of it.
+    step : float, optional
+        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+    between : (number, number)
+        Which quantiles, each strictly between 0 and 1: ``("0.1", "0.9")`` for the distance of the
+        outer deciles. Each is estimated as :func:`modicum.request.quantile` says.
+    level : float or None
+        Confidence level at which the ends of the interval are drawn, 0.95 or more; they take 28 %
+        of the price. ``None``: no ends, the answer is more accurate, and its interval is the
+        width of the public range.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    Release
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.request.quantile`; if ``between`` does not increase.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values. If the two quantiles come out in the wrong order, as they may where nearly
+    all records are equal, the answer is 0.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> release = modicum.iqr(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
+    >>> 9700 < release.value < 10300
+    True
+    """
+
+def linear_regression(
+    table: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    target: str | None = None,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> ArrayRelease:
+    """Release a linear regression of one column on others, with no bounds to guess.
+
+    Parameters
+    ----------
+    columns : list of str, optional
+        Names of the explaining columns of a table, at most 499. Leave it and ``target`` out for an
+        array of shape (n, d): its last column is explained by the others.
+    target : str, optional
+        Name of the explained column.
+    within : (float, float)
+        A public range that surely holds every value of every column, such as ``(-1e6, 1e6)``.
+    epsilon, rho, budget, step
+        As for :func:`covariance`.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    Query
+        Of the intercept and the slopes. Guarantee as for :func:`covariance`.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`covariance`; columns without a target or the reverse, a target among the
+        columns.
+
+    Notes
+    -----
+    Missing and far values as for :func:`covariance`; errors never depend on values, singular data
+    included. With rows times ε of 200 times the square of the number of explaining columns or more,
+    the slopes solve normal equations with noise and a penalty that follows from it, as those of
+    Wang (2018) do; columns whose spread is lost in the noise have slope 0, and ``release.status``
+    says so. With fewer rows, a fit is drawn from public lists by its squared residuals, each cut
+    off at a public part of the released spread; then ``release.method`` is ``"listed fits"``, and
+    intervals have no bounds.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> x = np.random.default_rng(1).normal([3, 500], [1, 100], size=(20_000, 2))
+    >>> x[:, 1] += 70 * x[:, 0]
+    >>> found = modicum.linear_regression(x, within=(-1e6, 1e6), epsilon=1)
+    >>> found.labels, 40 < found[1] < 100
+    (('intercept', 'column 0'), True)
+    """
+
+def lp_location(
+    table: Any,
+    column: str | None = None,
+    *,
+    p: float,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    level: float | None = 0.95,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> Release:
+    """Release the t with the least sum of ``|x - t|^p``, with no bounds to guess.
+
+    p = 1 is the median and p = 2 the mean: those requests are made then, and ``level`` is not used
+    for p = 2. Prefer a p between them for something between them; a p above 2 leans towards the
+    middle of the extremes, and its answers are as noisy as those are far.
+
+    Parameters
+    ----------
+    p : float
+        From 1 to 8.
+    column, within, epsilon, rho, budget, step, level
+        As for :func:`modicum.request.expectile`.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    Release
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.request.expectile`; p out of range.
+
+    Notes
+    -----
+    Missing values, infinities and the mechanism are as for :func:`modicum.request.expectile`. For
+    p >= 4 the default interval is the public range: data with tails of index 3 need not have such a
+    location.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> release = modicum.lp_location(np.arange(20_000.0), p=1.5, within=(-1e9, 1e9), epsilon=1)
+    >>> 9900 < release.value < 10100
+    True
+    """
+
+def maximum(
+    table: Any,
+    column: str | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> Release:
+    """Release a point that next to no record of a column exceeds: its maximum, nearly.
+
+    One record decides a maximum, so no private method can tell it. What is released is about the
+    least point that no more than a few records exceed, or a point not far beyond all of them. It
+    is right in scale, often to a tenth of the distance from the median; for a sharper number
+    ask for a high quantile.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    within : (float, float)
+        A public range that surely holds every value, as wide as you like.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.request.mean`.
+    step : float, optional
+        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+    unit : Unit, optional
+        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
+    ledger, account, key : str, optional
+        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
+
+    Returns
+    -------
+    Release
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.request.mean`; a budget so small that more than four million records
+        would have to be kept.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values. A tail of index a leaves about 15 / (a ε) records beyond the point. With
+    confidence 1 - α, and no assumption, they are at most
+    (15 ln(range / distance) + ln(1000 / α)) / ε, about; ``interval`` is for the largest record.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> release = modicum.maximum(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
+    >>> 18000 < release.value < 100000
+    True
+    """
+
 def mean(
     table: Any,
     column: str | None = None,
@@ -171,64 +833,38 @@ def mean_vector(
     ((2,), [0.0, 500.0])
     """
 
-def clipped_mean_vector(
+def median(
     table: Any,
-    columns: Sequence[str] | None = None,
+    column: str | None = None,
     *,
     within: tuple[float, float],
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    level: float | None = 0.95,
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
     key: str | None = None,
-) -> ArrayRelease:
-    """Release the means of several columns, with noise on the scale of the rows' distances from 0.
+) -> Release:
+    """Release the median of a column, with no bounds to guess.
 
-    For rows that lie about 0, such as gradients or differences, and as the reference of the
-    clipped mean of Huang, Liang and Yi (2021). For any other rows prefer :func:`mean_vector`.
+    Parameters, guarantee, missing values and errors are as for :func:`quantile` with q = 1/2.
 
-    Parameters
-    ----------
-    columns, within, epsilon, rho, budget, step
-        As for :func:`mean_vector`.
-    unit : Unit, optional
-        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
-    ledger, account, key : str, optional
-        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
-
-    Returns
-    -------
-    ArrayRelease
-        Guarantee: ρ-zCDP, pure ε or (ε, δ) for add-remove neighbours, that is one
-        privacy unit more or less. The number of rows is private too.
-
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`mean_vector`.
-
-    Notes
-    -----
-    Rows are clipped to the radius beyond which about sqrt(2 d/ρ) of them lie, found by a noisy
-    binary search on a grid of four radii an octave. The noise of all components together is about
-    (that radius) sqrt(d/(2 ρ)) / n. In pure ε norms are L1, about d/ε rows lie beyond the radius,
-    and the noise of all components together is about (that radius) sqrt(2 d) / (ε n).
+    ``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` who pays, see `Curator`.
 
     Examples
     --------
     >>> import numpy as np, modicum
-    >>> x = np.random.default_rng(1).normal([3, -5], 1, size=(20_000, 2))
-    >>> found = modicum.clipped_mean_vector(x, within=(-1e9, 1e9), rho="0.5")
-    >>> found.shape, found.values.round(0).tolist()
-    ((2,), [3.0, -5.0])
+    >>> release = modicum.median(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
+    >>> 9800 < release.value < 10200
+    True
     """
 
-def covariance(
+def minimum(
     table: Any,
-    columns: Sequence[str] | None = None,
+    column: str | None = None,
     *,
     within: tuple[float, float],
     epsilon: Number | None = None,
@@ -239,25 +875,55 @@ def covariance(
     ledger: Ledger | str | None = None,
     account: str | None = None,
     key: str | None = None,
-) -> ArrayRelease:
-    """Release the covariance matrix of several columns, with no bounds to guess.
+) -> Release:
+    """Release a point that next to no record of a column is below: its minimum, nearly.
 
-    It divides by n, as ``numpy.cov(..., bias=True)`` does.
+    What is estimated, parameters, guarantee, missing values and errors are as for
+    :func:`maximum`, with all signs reversed.
+
+    ``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` who pays, see `Curator`.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> release = modicum.minimum(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
+    >>> -80000 < release.value < 2000
+    True
+    """
+
+def monotone(
+    table: Any,
+    column: str | None = None,
+    *,
+    statistic: MonotoneStatistic,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    level: float | None = 0.95,
+    method: Literal["inverse-sensitivity", "subset"] = "inverse-sensitivity",
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> Release:
+    """Release a statistic of your own that never falls when a record is raised.
 
     Parameters
     ----------
-    columns : list of str, optional
-        Names of numeric columns of a table, at most 500. Leave it out for an array of shape
-        (n, d), or an Arrow array of lists of one size.
-    within : (float, float)
-        A public range that surely holds every value of every column, such as ``(-1e6, 1e6)``. It
-        need not be tight, and columns may differ in scale and in place.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`. With more than about 15 columns, ρ has
-        the smaller noise; a price of (ε, δ) is spent as the better one of ε and ρ, see
-        :func:`modicum.request.mean_vector`.
-    step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+    statistic : Score or Boundaries
+        Either a :class:`modicum.Score`: a function ψ, and the statistic is the t at which the sum
+        of ψ(x - t) over the records is 0. Privacy does not hang on ψ: it is tabulated, and a table
+        that falls somewhere is made level there. Or an instance of a subclass of
+        :class:`modicum.Boundaries`: how low and how high k changed records can bring the
+        statistic. Privacy hangs on those being right.
+    column, within, epsilon, rho, budget, step, level
+        As for :func:`modicum.request.expectile`.
+    method : {"inverse-sensitivity", "subset"}
+        ``"subset"`` is Algorithm 4 of Dick, Kulesza, Sun and Suresh 2023, corrected, with the
+        constants of its theorem: thousands of records are left out on each side. It is for a pure
+        ε and draws no interval: give ``level=None``.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -265,31 +931,29 @@ def covariance(
 
     Returns
     -------
-    ArrayRelease
-        Guarantee: ε-DP, ρ-zCDP or (ε, δ)-DP for add-remove neighbours, that is one
-        privacy unit more or less. The number of rows is private too.
+    Release
+        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less; with own boundaries, if they keep their promise.
 
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.request.mean`; names that are not different or no text; a range
-        beyond ±1e150, whose square is too large for a number.
+        As for :func:`modicum.request.expectile`; if the statistic fails at public points: a ψ that
+        is not finite, not 0 at 0 or falls, boundaries that break their promise for a few records;
+        ``method="subset"`` with a ρ or with a level.
 
     Notes
     -----
-    A row with a missing value (null, NaN) in any column is dropped. Errors never depend on values.
-    An interval is drawn for each column, in which most of it lies; a value further than twice its
-    half-width from its middle counts as that far, and further than eight times as the middle. Rows
-    that are large in these units are shrunk as a whole, constant included, so that linear relations
-    survive. A column whose spread is lost in the noise has covariance 0 with all.
+    Missing values, infinities and the mechanism are as for :func:`modicum.request.expectile`. If
+    the statistic says ``growth=0``, no record is clipped; otherwise those beyond two private bounds
+    are.
 
     Examples
     --------
     >>> import numpy as np, modicum
-    >>> x = np.random.default_rng(1).normal([3, 500], [1, 100], size=(20_000, 2))
-    >>> found = modicum.covariance(x, within=(-1e6, 1e6), epsilon=1)
-    >>> found.shape, 5_000 < found[1, 1] < 12_000
-    ((2, 2), True)
+    >>> release = modicum.monotone(np.arange(20_000.0), statistic=modicum.Score('cube', lambda v: v**3, growth=3), within=(-1e9, 1e9), epsilon=1)
+    >>> 9500 < release.value < 10500
+    True
     """
 
 def pca(
@@ -347,134 +1011,6 @@ def pca(
     >>> found = modicum.pca(x, components=1, within=(-1e6, 1e6), epsilon=1)
     >>> abs(found.values.round(1)).tolist()
     [[0.0, 1.0]]
-    """
-
-def linear_regression(
-    table: Any,
-    columns: Sequence[str] | None = None,
-    *,
-    target: str | None = None,
-    within: tuple[float, float],
-    epsilon: Number | None = None,
-    rho: Number | None = None,
-    budget: Budget | None = None,
-    step: float | None = None,
-    unit: Unit | None = None,
-    ledger: Ledger | str | None = None,
-    account: str | None = None,
-    key: str | None = None,
-) -> ArrayRelease:
-    """Release a linear regression of one column on others, with no bounds to guess.
-
-    Parameters
-    ----------
-    columns : list of str, optional
-        Names of the explaining columns of a table, at most 499. Leave it and ``target`` out for an
-        array of shape (n, d): its last column is explained by the others.
-    target : str, optional
-        Name of the explained column.
-    within : (float, float)
-        A public range that surely holds every value of every column, such as ``(-1e6, 1e6)``.
-    epsilon, rho, budget, step
-        As for :func:`covariance`.
-    unit : Unit, optional
-        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
-    ledger, account, key : str, optional
-        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
-
-    Returns
-    -------
-    Query
-        Of the intercept and the slopes. Guarantee as for :func:`covariance`.
-
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`covariance`; columns without a target or the reverse, a target among the
-        columns.
-
-    Notes
-    -----
-    Missing and far values as for :func:`covariance`; errors never depend on values, singular data
-    included. With rows times ε of 200 times the square of the number of explaining columns or more,
-    the slopes solve normal equations with noise and a penalty that follows from it, as those of
-    Wang (2018) do; columns whose spread is lost in the noise have slope 0, and ``release.status``
-    says so. With fewer rows, a fit is drawn from public lists by its squared residuals, each cut
-    off at a public part of the released spread; then ``release.method`` is ``"listed fits"``, and
-    intervals have no bounds.
-
-    Examples
-    --------
-    >>> import numpy as np, modicum
-    >>> x = np.random.default_rng(1).normal([3, 500], [1, 100], size=(20_000, 2))
-    >>> x[:, 1] += 70 * x[:, 0]
-    >>> found = modicum.linear_regression(x, within=(-1e6, 1e6), epsilon=1)
-    >>> found.labels, 40 < found[1] < 100
-    (('intercept', 'column 0'), True)
-    """
-
-def sum(
-    table: Any,
-    column: str | None = None,
-    *,
-    within: tuple[float, float],
-    epsilon: Number | None = None,
-    rho: Number | None = None,
-    budget: Budget | None = None,
-    step: float | None = None,
-    method: Literal["adaptive", "bounded"] = "adaptive",
-    clusters: Clusters = "clip",
-    unit: Unit | None = None,
-    ledger: Ledger | str | None = None,
-    account: str | None = None,
-    key: str | None = None,
-) -> Release:
-    """Release the sum of a column, with no bounds to guess.
-
-    Parameters, missing values and errors are as for :func:`modicum.request.mean`. A sum moves by
-    the size of one record, so its noise follows the size of the largest values, not their spread.
-
-    ``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` who pays, see `Curator`.
-
-    Examples
-    --------
-    >>> import numpy as np, modicum
-    >>> release = modicum.sum(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
-    >>> 190000000.0 < release.value < 210000000.0
-    True
-    """
-
-def count(
-    table: Any,
-    column: str | None = None,
-    *,
-    epsilon: Number | None = None,
-    rho: Number | None = None,
-    budget: Budget | None = None,
-    unit: Unit | None = None,
-    ledger: Ledger | str | None = None,
-    account: str | None = None,
-    key: str | None = None,
-) -> Release:
-    """Release the number of non-missing values of a column, or of rows.
-
-    Parameters
-    ----------
-    column : str, optional
-        Without it, the rows of a table (the non-missing values of an array) are counted. With
-        it, the column's non-missing values, whatever their type: in a CSV file, every cell that is
-        not empty.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one.
-
-    ``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` who pays, see `Curator`.
-
-    Examples
-    --------
-    >>> import numpy as np, modicum
-    >>> release = modicum.count(np.arange(20_000.0), epsilon=1)
-    >>> 19900 < release.value < 20100
-    True
     """
 
 def quantile(
@@ -544,35 +1080,6 @@ def quantile(
     >>> import numpy as np, modicum
     >>> release = modicum.quantile(np.arange(20_000.0), q=0.9, within=(-1e9, 1e9), epsilon=1)
     >>> 17800 < release.value < 18200
-    True
-    """
-
-def median(
-    table: Any,
-    column: str | None = None,
-    *,
-    within: tuple[float, float],
-    epsilon: Number | None = None,
-    rho: Number | None = None,
-    budget: Budget | None = None,
-    step: float | None = None,
-    level: float | None = 0.95,
-    unit: Unit | None = None,
-    ledger: Ledger | str | None = None,
-    account: str | None = None,
-    key: str | None = None,
-) -> Release:
-    """Release the median of a column, with no bounds to guess.
-
-    Parameters, guarantee, missing values and errors are as for :func:`quantile` with q = 1/2.
-
-    ``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` who pays, see `Curator`.
-
-    Examples
-    --------
-    >>> import numpy as np, modicum
-    >>> release = modicum.median(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
-    >>> 9800 < release.value < 10200
     True
     """
 
@@ -648,13 +1155,11 @@ def quantiles(
     [5000.0, 10000.0, 15000.0]
     """
 
-def histogram(
+def std(
     table: Any,
     column: str | None = None,
     *,
-    edges: Sequence[float] | None = None,
-    bins: int | None = None,
-    within: tuple[float, float] | None = None,
+    within: tuple[float, float],
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
@@ -663,90 +1168,95 @@ def histogram(
     ledger: Ledger | str | None = None,
     account: str | None = None,
     key: str | None = None,
-) -> ArrayRelease:
-    """Release the number of values in each bin, between public edges or between quantiles.
+) -> Release:
+    """Release the standard deviation of a column, with no bounds to guess.
 
-    A value is in one bin at most, so every count has the noise of a single count at the whole
-    price, however many bins there are.
+    The root of the variance: parameters, guarantee, missing values and errors are as for
+    :func:`variance`.
 
-    Parameters
-    ----------
-    column : str, optional
-        Name of a numeric column. Leave it out for a one-dimensional array or series.
-    edges : sequence of float, optional
-        Public, increasing, at most 10,000; not taken from the data. A bin holds its left edge and
-        not its right one, the last bin holds both, as in ``numpy.histogram``. Values outside are in
-        no bin; with ``-inf`` as the first edge, and ``inf`` as the last, there are none.
-    bins : int, optional
-        Instead of ``edges``: 2 to 1000 bins, with about equally many values in each. A quarter of
-        the price goes to the edges between them, which are quantiles as those of
-        :func:`modicum.request.quantiles`; two that are equal are one.
-    within : (float, float), optional
-        With ``bins``: a public range that surely holds every value; its ends are the outer edges.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`.
-    step : float, optional
-        Values and edges are rounded to multiples of this power of two; by default the finest
-        that fits, some 10^-15 of the largest of them.
-    unit : Unit, optional
-        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
-    ledger, account, key : str, optional
-        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
-
-    Returns
-    -------
-    ArrayRelease
-        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
-        privacy unit more or less.
-
-    Raises
-    ------
-    InvalidArgument
-        edges out of order, too many or not finite; not one of edges and bins; bins out of range
-        or without ``within``; a bad step or budget.
-
-    Notes
-    -----
-    Missing values (null, NaN) are dropped. Errors never depend on values. Counts are cut at 0.
+    ``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` who pays, see `Curator`.
 
     Examples
     --------
     >>> import numpy as np, modicum
-    >>> found = modicum.histogram(np.arange(20_000.0), edges=[0, 5000, 20_000], epsilon=1)
-    >>> found.values.round(-3).tolist()
-    [5000.0, 15000.0]
+    >>> release = modicum.std(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
+    >>> 5700 < release.value < 5850
+    True
     """
 
-def cdf(
+def sum(
     table: Any,
     column: str | None = None,
     *,
-    points: Sequence[float],
+    within: tuple[float, float],
     epsilon: Number | None = None,
     rho: Number | None = None,
     budget: Budget | None = None,
     step: float | None = None,
+    method: Literal["adaptive", "bounded"] = "adaptive",
+    clusters: Clusters = "clip",
     unit: Unit | None = None,
     ledger: Ledger | str | None = None,
     account: str | None = None,
     key: str | None = None,
-) -> ArrayRelease:
-    """Release the share of values up to each of some public points.
+) -> Release:
+    """Release the sum of a column, with no bounds to guess.
 
-    The shares increase and lie in [0, 1]. Up to about sixty points they are sums of a histogram;
-    for more points, counts of blocks keep the sums short.
+    Parameters, missing values and errors are as for :func:`modicum.request.mean`. A sum moves by
+    the size of one record, so its noise follows the size of the largest values, not their spread.
+
+    ``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` who pays, see `Curator`.
+
+    Examples
+    --------
+    >>> import numpy as np, modicum
+    >>> release = modicum.sum(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
+    >>> 190000000.0 < release.value < 210000000.0
+    True
+    """
+
+def trimmed_mean(
+    table: Any,
+    column: str | None = None,
+    *,
+    trim: Number,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+    level: float | None = 0.95,
+    unit: Unit | None = None,
+    ledger: Ledger | str | None = None,
+    account: str | None = None,
+    key: str | None = None,
+) -> Release:
+    """Release a trimmed mean of a column, with no bounds to guess.
+
+    Of n records the floor(trim n) lowest and as many highest are left out, and the mean of the
+    others is estimated; what ``scipy.stats.trim_mean`` computes. Its noise is about as wide as
+    that of a mean of data within the two cuts, whatever lies beyond. Prefer it over a mean where a
+    few records are errors, or say little about the others; over a median where the middle half
+    of the records should count.
 
     Parameters
     ----------
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
-    points : sequence of float
-        Public, increasing, finite, at most 10,000; not taken from the data.
+    trim : int, float, Fraction, decimal string
+        Share of the records left out on each side, strictly between 0 and 1/2. A float is read
+        as its shortest decimal.
+    within : (float, float)
+        A public range that surely holds every value, as wide as you like. At ε = 1 and ±1e9 some
+        110 records should be trimmed on each side; the status says if they are not.
     epsilon, rho, budget : number, number, Budget
         Exactly one, as for :func:`modicum.request.mean`.
     step : float, optional
-        Values and points are rounded to multiples of this power of two; by default the finest
-        that fits, some 10^-15 of the largest of them.
+        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+    level : float or None
+        Confidence level at which the radius of the interval is drawn, 0.95 or more; it takes
+        28 % of the price. ``None``: no radius, the answer is more accurate, and its
+        interval is the public range.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -754,25 +1264,27 @@ def cdf(
 
     Returns
     -------
-    ArrayRelease
+    Release
         Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
         privacy unit more or less.
 
     Raises
     ------
     InvalidArgument
-        points out of order, too many or not finite; a bad step or budget.
+        As for :func:`modicum.request.mean`; trim or level out of range.
 
     Notes
     -----
-    Missing values (null, NaN) are dropped. Errors never depend on values. If the noise leaves no
-    records at all, every share is 1/2 and the status says so.
+    Inverse sensitivity mechanism (Asi and Duchi 2020) with a length that is exact for a share of
+    a private number of records, and linear between its levels (Durfee 2025). Missing values
+    (null, NaN) are dropped; infinities are clamped to the range. Errors never depend on values.
 
     Examples
     --------
     >>> import numpy as np, modicum
-    >>> modicum.cdf(np.arange(20_000.0), points=[5000, 1e4], epsilon=1).values.round(2).tolist()
-    [0.25, 0.5]
+    >>> release = modicum.trimmed_mean(np.arange(20_000.0), trim=0.1, within=(-1e9, 1e9), epsilon=1)
+    >>> 9900 < release.value < 10100
+    True
     """
 
 def variance(
@@ -833,446 +1345,6 @@ def variance(
     >>> import numpy as np, modicum
     >>> release = modicum.variance(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
     >>> 32000000.0 < release.value < 35000000.0
-    True
-    """
-
-def std(
-    table: Any,
-    column: str | None = None,
-    *,
-    within: tuple[float, float],
-    epsilon: Number | None = None,
-    rho: Number | None = None,
-    budget: Budget | None = None,
-    step: float | None = None,
-    unit: Unit | None = None,
-    ledger: Ledger | str | None = None,
-    account: str | None = None,
-    key: str | None = None,
-) -> Release:
-    """Release the standard deviation of a column, with no bounds to guess.
-
-    The root of the variance: parameters, guarantee, missing values and errors are as for
-    :func:`variance`.
-
-    ``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` who pays, see `Curator`.
-
-    Examples
-    --------
-    >>> import numpy as np, modicum
-    >>> release = modicum.std(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
-    >>> 5700 < release.value < 5850
-    True
-    """
-
-def iqr(
-    table: Any,
-    column: str | None = None,
-    *,
-    within: tuple[float, float],
-    epsilon: Number | None = None,
-    rho: Number | None = None,
-    budget: Budget | None = None,
-    step: float | None = None,
-    between: tuple[Number, Number] = ("1/4", "3/4"),
-    level: float | None = 0.95,
-    unit: Unit | None = None,
-    ledger: Ledger | str | None = None,
-    account: str | None = None,
-    key: str | None = None,
-) -> Release:
-    """Release the interquartile range of a column, with no bounds to guess.
-
-    Prefer it over a standard deviation where tails are heavy: each quartile is near in rank,
-    whatever the range, and no record is clipped.
-
-    Parameters
-    ----------
-    column : str, optional
-        Name of a numeric column. Leave it out for a one-dimensional array or series.
-    within : (float, float)
-        A public range that surely holds every value, as wide as you like.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`; each quantile has half of it.
-    step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
-    between : (number, number)
-        Which quantiles, each strictly between 0 and 1: ``("0.1", "0.9")`` for the distance of the
-        outer deciles. Each is estimated as :func:`modicum.request.quantile` says.
-    level : float or None
-        Confidence level at which the ends of the interval are drawn, 0.95 or more; they take 28 %
-        of the price. ``None``: no ends, the answer is more accurate, and its interval is the
-        width of the public range.
-    unit : Unit, optional
-        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
-    ledger, account, key : str, optional
-        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
-
-    Returns
-    -------
-    Release
-        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
-        privacy unit more or less.
-
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`modicum.request.quantile`; if ``between`` does not increase.
-
-    Notes
-    -----
-    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
-    depend on values. If the two quantiles come out in the wrong order, as they may where nearly
-    all records are equal, the answer is 0.
-
-    Examples
-    --------
-    >>> import numpy as np, modicum
-    >>> release = modicum.iqr(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
-    >>> 9700 < release.value < 10300
-    True
-    """
-
-def minimum(
-    table: Any,
-    column: str | None = None,
-    *,
-    within: tuple[float, float],
-    epsilon: Number | None = None,
-    rho: Number | None = None,
-    budget: Budget | None = None,
-    step: float | None = None,
-    unit: Unit | None = None,
-    ledger: Ledger | str | None = None,
-    account: str | None = None,
-    key: str | None = None,
-) -> Release:
-    """Release a point that next to no record of a column is below: its minimum, nearly.
-
-    What is estimated, parameters, guarantee, missing values and errors are as for
-    :func:`maximum`, with all signs reversed.
-
-    ``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` who pays, see `Curator`.
-
-    Examples
-    --------
-    >>> import numpy as np, modicum
-    >>> release = modicum.minimum(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
-    >>> -80000 < release.value < 2000
-    True
-    """
-
-def maximum(
-    table: Any,
-    column: str | None = None,
-    *,
-    within: tuple[float, float],
-    epsilon: Number | None = None,
-    rho: Number | None = None,
-    budget: Budget | None = None,
-    step: float | None = None,
-    unit: Unit | None = None,
-    ledger: Ledger | str | None = None,
-    account: str | None = None,
-    key: str | None = None,
-) -> Release:
-    """Release a point that next to no record of a column exceeds: its maximum, nearly.
-
-    One record decides a maximum, so no private method can tell it. What is released is about the
-    least point that no more than a few records exceed, or a point not far beyond all of them. It
-    is right in scale, often to a tenth of the distance from the median; for a sharper number
-    ask for a high quantile.
-
-    Parameters
-    ----------
-    column : str, optional
-        Name of a numeric column. Leave it out for a one-dimensional array or series.
-    within : (float, float)
-        A public range that surely holds every value, as wide as you like.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`.
-    step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
-    unit : Unit, optional
-        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
-    ledger, account, key : str, optional
-        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
-
-    Returns
-    -------
-    Release
-        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
-        privacy unit more or less.
-
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`modicum.request.mean`; a budget so small that more than four million records
-        would have to be kept.
-
-    Notes
-    -----
-    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
-    depend on values. A tail of index a leaves about 15 / (a ε) records beyond the point. With
-    confidence 1 - α, and no assumption, they are at most
-    (15 ln(range / distance) + ln(1000 / α)) / ε, about; ``interval`` is for the largest record.
-
-    Examples
-    --------
-    >>> import numpy as np, modicum
-    >>> release = modicum.maximum(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
-    >>> 18000 < release.value < 100000
-    True
-    """
-
-def expectile(
-    table: Any,
-    column: str | None = None,
-    *,
-    tau: float,
-    within: tuple[float, float],
-    epsilon: Number | None = None,
-    rho: Number | None = None,
-    budget: Budget | None = None,
-    step: float | None = None,
-    level: float | None = 0.95,
-    unit: Unit | None = None,
-    ledger: Ledger | str | None = None,
-    account: str | None = None,
-    key: str | None = None,
-) -> Release:
-    """Release the τ-expectile of a column, with no bounds to guess.
-
-    The t at which τ sum (x - t)+ = (1 - τ) sum (t - x)+: for τ = 1/2 the mean (then prefer
-    :func:`modicum.request.mean`, which is about three times more accurate), for larger τ a value
-    further up. Prefer it over a quantile where it matters how far the extremes lie, and not only
-    how many they are.
-
-    Parameters
-    ----------
-    column : str, optional
-        Name of a numeric column. Leave it out for a one-dimensional array or series.
-    tau : float
-        From 0.001 to 0.999.
-    within : (float, float)
-        A public range that surely holds every value, as wide as you like.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`.
-    step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
-    level : float or None
-        Confidence level at which the ends of the interval are drawn, 0.95 or more; they take a
-        fifth of the price. ``None``: no ends, and the interval is the public range.
-    unit : Unit, optional
-        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
-    ledger, account, key : str, optional
-        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
-
-    Returns
-    -------
-    Release
-        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
-        privacy unit more or less.
-
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`modicum.request.mean`; tau or level out of range.
-
-    Notes
-    -----
-    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
-    depend on values. The inverse sensitivity mechanism (Asi and Duchi 2020) between two private
-    bounds, after Dick, Kulesza, Sun and Suresh 2023, Algorithm 4. The answer is about 2/ε' records
-    away from the expectile of the clipped data, whatever the range is; a few extreme records are
-    clipped.
-
-    Examples
-    --------
-    >>> import numpy as np, modicum
-    >>> release = modicum.expectile(np.arange(20_000.0), tau=0.5, within=(-1e9, 1e9), epsilon=1)
-    >>> 9900 < release.value < 10100
-    True
-    """
-
-def lp_location(
-    table: Any,
-    column: str | None = None,
-    *,
-    p: float,
-    within: tuple[float, float],
-    epsilon: Number | None = None,
-    rho: Number | None = None,
-    budget: Budget | None = None,
-    step: float | None = None,
-    level: float | None = 0.95,
-    unit: Unit | None = None,
-    ledger: Ledger | str | None = None,
-    account: str | None = None,
-    key: str | None = None,
-) -> Release:
-    """Release the t with the least sum of ``|x - t|^p``, with no bounds to guess.
-
-    p = 1 is the median and p = 2 the mean: those requests are made then, and ``level`` is not used
-    for p = 2. Prefer a p between them for something between them; a p above 2 leans towards the
-    middle of the extremes, and its answers are as noisy as those are far.
-
-    Parameters
-    ----------
-    p : float
-        From 1 to 8.
-    column, within, epsilon, rho, budget, step, level
-        As for :func:`modicum.request.expectile`.
-    unit : Unit, optional
-        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
-    ledger, account, key : str, optional
-        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
-
-    Returns
-    -------
-    Release
-        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours.
-
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`modicum.request.expectile`; p out of range.
-
-    Notes
-    -----
-    Missing values, infinities and the mechanism are as for :func:`modicum.request.expectile`. For
-    p >= 4 the default interval is the public range: data with tails of index 3 need not have such a
-    location.
-
-    Examples
-    --------
-    >>> import numpy as np, modicum
-    >>> release = modicum.lp_location(np.arange(20_000.0), p=1.5, within=(-1e9, 1e9), epsilon=1)
-    >>> 9900 < release.value < 10100
-    True
-    """
-
-def huber_location(
-    table: Any,
-    column: str | None = None,
-    *,
-    width: float | None = None,
-    within: tuple[float, float],
-    epsilon: Number | None = None,
-    rho: Number | None = None,
-    budget: Budget | None = None,
-    step: float | None = None,
-    level: float | None = 0.95,
-    unit: Unit | None = None,
-    ledger: Ledger | str | None = None,
-    account: str | None = None,
-    key: str | None = None,
-) -> Release:
-    """Release Huber's location of a column: a mean in which far records count as near ones.
-
-    The t at which the sum of x - t, clipped to ±width, is 0. Prefer it over the mean if outliers
-    are errors, and over the median if the middle of the data is smooth: nothing is clipped away,
-    and the noise follows the width and not the tails.
-
-    Parameters
-    ----------
-    width : float, optional
-        In the unit of the data. Records further than this from the answer pull with a constant
-        force. Without it, twice the median distance from the median is used, found privately to
-        the next 19 % for 3 % of the price, and shown on the release: about 1.35 standard
-        deviations of normal data, the usual choice.
-    column, within, epsilon, rho, budget, step, level
-        As for :func:`expectile`.
-    unit : Unit, optional
-        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
-    ledger, account, key : str, optional
-        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
-
-    Returns
-    -------
-    Release
-        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours.
-
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`expectile`; a width that is not positive.
-
-    Notes
-    -----
-    Missing values, infinities and the mechanism are as for :func:`expectile`, on the whole range:
-    the score is bounded, so no private bounds are needed. The interval assumes nothing.
-
-    Examples
-    --------
-    >>> import numpy as np, modicum
-    >>> release = modicum.huber_location(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
-    >>> 9900 < release.value < 10100
-    True
-    """
-
-def monotone(
-    table: Any,
-    column: str | None = None,
-    *,
-    statistic: MonotoneStatistic,
-    within: tuple[float, float],
-    epsilon: Number | None = None,
-    rho: Number | None = None,
-    budget: Budget | None = None,
-    step: float | None = None,
-    level: float | None = 0.95,
-    method: Literal["inverse-sensitivity", "subset"] = "inverse-sensitivity",
-    unit: Unit | None = None,
-    ledger: Ledger | str | None = None,
-    account: str | None = None,
-    key: str | None = None,
-) -> Release:
-    """Release a statistic of your own that never falls when a record is raised.
-
-    Parameters
-    ----------
-    statistic : Score or Boundaries
-        Either a :class:`modicum.Score`: a function ψ, and the statistic is the t at which the sum
-        of ψ(x - t) over the records is 0. Privacy does not hang on ψ: it is tabulated, and a table
-        that falls somewhere is made level there. Or an instance of a subclass of
-        :class:`modicum.Boundaries`: how low and how high k changed records can bring the
-        statistic. Privacy hangs on those being right.
-    column, within, epsilon, rho, budget, step, level
-        As for :func:`modicum.request.expectile`.
-    method : {"inverse-sensitivity", "subset"}
-        ``"subset"`` is Algorithm 4 of Dick, Kulesza, Sun and Suresh 2023, corrected, with the
-        constants of its theorem: thousands of records are left out on each side. It is for a pure
-        ε and draws no interval: give ``level=None``.
-    unit : Unit, optional
-        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
-    ledger, account, key : str, optional
-        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
-
-    Returns
-    -------
-    Release
-        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
-        privacy unit more or less; with own boundaries, if they keep their promise.
-
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`modicum.request.expectile`; if the statistic fails at public points: a ψ that
-        is not finite, not 0 at 0 or falls, boundaries that break their promise for a few records;
-        ``method="subset"`` with a ρ or with a level.
-
-    Notes
-    -----
-    Missing values, infinities and the mechanism are as for :func:`modicum.request.expectile`. If
-    the statistic says ``growth=0``, no record is clipped; otherwise those beyond two private bounds
-    are.
-
-    Examples
-    --------
-    >>> import numpy as np, modicum
-    >>> release = modicum.monotone(np.arange(20_000.0), statistic=modicum.Score('cube', lambda v: v**3, growth=3), within=(-1e9, 1e9), epsilon=1)
-    >>> 9500 < release.value < 10500
     True
     """
 
@@ -1356,78 +1428,6 @@ def vector(
     >>> found = modicum.vector(x, statistic=Mean(), within=(0, 1e4), epsilon=1)
     >>> found.labels, 4900 < found[0] < 5100
     (('mean',), True)
-    """
-
-def trimmed_mean(
-    table: Any,
-    column: str | None = None,
-    *,
-    trim: Number,
-    within: tuple[float, float],
-    epsilon: Number | None = None,
-    rho: Number | None = None,
-    budget: Budget | None = None,
-    step: float | None = None,
-    level: float | None = 0.95,
-    unit: Unit | None = None,
-    ledger: Ledger | str | None = None,
-    account: str | None = None,
-    key: str | None = None,
-) -> Release:
-    """Release a trimmed mean of a column, with no bounds to guess.
-
-    Of n records the floor(trim n) lowest and as many highest are left out, and the mean of the
-    others is estimated; what ``scipy.stats.trim_mean`` computes. Its noise is about as wide as
-    that of a mean of data within the two cuts, whatever lies beyond. Prefer it over a mean where a
-    few records are errors, or say little about the others; over a median where the middle half
-    of the records should count.
-
-    Parameters
-    ----------
-    column : str, optional
-        Name of a numeric column. Leave it out for a one-dimensional array or series.
-    trim : int, float, Fraction, decimal string
-        Share of the records left out on each side, strictly between 0 and 1/2. A float is read
-        as its shortest decimal.
-    within : (float, float)
-        A public range that surely holds every value, as wide as you like. At ε = 1 and ±1e9 some
-        110 records should be trimmed on each side; the status says if they are not.
-    epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`.
-    step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
-    level : float or None
-        Confidence level at which the radius of the interval is drawn, 0.95 or more; it takes
-        28 % of the price. ``None``: no radius, the answer is more accurate, and its
-        interval is the public range.
-    unit : Unit, optional
-        Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
-    ledger, account, key : str, optional
-        Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
-
-    Returns
-    -------
-    Release
-        Guarantee: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
-        privacy unit more or less.
-
-    Raises
-    ------
-    InvalidArgument
-        As for :func:`modicum.request.mean`; trim or level out of range.
-
-    Notes
-    -----
-    Inverse sensitivity mechanism (Asi and Duchi 2020) with a length that is exact for a share of
-    a private number of records, and linear between its levels (Durfee 2025). Missing values
-    (null, NaN) are dropped; infinities are clamped to the range. Errors never depend on values.
-
-    Examples
-    --------
-    >>> import numpy as np, modicum
-    >>> release = modicum.trimmed_mean(np.arange(20_000.0), trim=0.1, within=(-1e9, 1e9), epsilon=1)
-    >>> 9900 < release.value < 10100
-    True
     """
 
 def winsorized_mean(

@@ -15,6 +15,7 @@ from modicum.derive import asked, dressed, released_as
 from modicum.errors import InvalidArgument
 from modicum.grouped import GroupedRelease
 from modicum.release import Release
+from modicum.runtime.query import Query
 
 __all__ = ["ONE_NUMBER", "STATISTICS", "GroupStatistics", "Statistics"]
 
@@ -22,33 +23,7 @@ ONE_NUMBER = (
     "groups are asked for one number each, and {name} gives several; ask for each of them with a "
     "request of its own"
 )
-STATISTICS = (
-    "mean",
-    "mean_vector",
-    "clipped_mean_vector",
-    "covariance",
-    "pca",
-    "linear_regression",
-    "sum",
-    "count",
-    "quantile",
-    "median",
-    "quantiles",
-    "histogram",
-    "cdf",
-    "variance",
-    "std",
-    "iqr",
-    "minimum",
-    "maximum",
-    "expectile",
-    "lp_location",
-    "huber_location",
-    "monotone",
-    "vector",
-    "trimmed_mean",
-    "winsorized_mean",
-)
+STATISTICS = tuple(name for name in ask.__all__ if name != Query.__name__)
 
 
 class _Method:
@@ -65,31 +40,26 @@ class _Method:
         return method.__get__(instance, owner)
 
 
-def _of_curator(name: str) -> Callable[..., Any]:
-    """Turn a question into a method of the curator with the same arguments."""
-    question = getattr(ask, name)
+def _asking(question: Callable[..., Query[Any]], owner: str, returns: type) -> Callable[..., Any]:
+    """Turn a question into a method with the same arguments of what has ``run``."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         return self.run(asked(question, "", args, kwargs))
 
-    derived: Callable[..., Any] = dressed(
-        method, question, owner="Curator", returns=released_as(question)
-    )
+    derived: Callable[..., Any] = dressed(method, question, owner=owner, returns=returns)
     return derived
 
 
+def _of_curator(name: str) -> Callable[..., Any]:
+    question = getattr(ask, name)
+    return _asking(question, "Curator", released_as(question))
+
+
 def _of_groups(name: str) -> Callable[..., Any]:
-    """Turn a question into a method of groups, or say why one with several numbers has none."""
+    """Say why a question that is answered by several numbers is none of groups."""
     question = getattr(ask, name)
     if released_as(question) is Release:
-
-        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-            return self.run(asked(question, "", args, kwargs))
-
-        derived: Callable[..., Any] = dressed(
-            method, question, owner="GroupBy", returns=GroupedRelease
-        )
-        return derived
+        return _asking(question, "GroupBy", GroupedRelease)
 
     def refused(_self: Any, *_: object, **__: object) -> Any:
         raise InvalidArgument(ONE_NUMBER.format(name=name))

@@ -16,6 +16,180 @@ STATISTICS: tuple[str, ...]
 
 class Statistics:
     """The methods of a curator that release one statistic."""
+    def cdf(
+        self,
+        column: str | None = None,
+        *,
+        points: Sequence[float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+    ) -> ArrayRelease:
+        """Release the share of values up to each of some public points.
+
+        Parameters are those of :func:`modicum.cdf`.
+        """
+
+    def clipped_mean_vector(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        within: tuple[float, float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+    ) -> ArrayRelease:
+        """Release the means of several columns, with noise on the scale of the rows' distances from 0.
+
+        Parameters are those of :func:`modicum.clipped_mean_vector`.
+        """
+
+    def count(
+        self,
+        column: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+    ) -> Release:
+        """Release the number of non-missing values of a column, or of rows.
+
+        Parameters are those of :func:`modicum.count`.
+        """
+
+    def covariance(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        within: tuple[float, float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+    ) -> ArrayRelease:
+        """Release the covariance matrix of several columns, with no bounds to guess.
+
+        Parameters are those of :func:`modicum.covariance`.
+        """
+
+    def expectile(
+        self,
+        column: str | None = None,
+        *,
+        tau: float,
+        within: tuple[float, float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+        level: float | None = 0.95,
+    ) -> Release:
+        """Release the τ-expectile of a column, with no bounds to guess.
+
+        Parameters are those of :func:`modicum.expectile`.
+        """
+
+    def histogram(
+        self,
+        column: str | None = None,
+        *,
+        edges: Sequence[float] | None = None,
+        bins: int | None = None,
+        within: tuple[float, float] | None = None,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+    ) -> ArrayRelease:
+        """Release the number of values in each bin, between public edges or between quantiles.
+
+        Parameters are those of :func:`modicum.histogram`.
+        """
+
+    def huber_location(
+        self,
+        column: str | None = None,
+        *,
+        width: float | None = None,
+        within: tuple[float, float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+        level: float | None = 0.95,
+    ) -> Release:
+        """Release Huber's location of a column: a mean in which far records count as near ones.
+
+        Parameters are those of :func:`modicum.huber_location`.
+        """
+
+    def iqr(
+        self,
+        column: str | None = None,
+        *,
+        within: tuple[float, float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+        between: tuple[Number, Number] = ("1/4", "3/4"),
+        level: float | None = 0.95,
+    ) -> Release:
+        """Release the interquartile range of a column, with no bounds to guess.
+
+        Parameters are those of :func:`modicum.iqr`.
+        """
+
+    def linear_regression(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        target: str | None = None,
+        within: tuple[float, float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+    ) -> ArrayRelease:
+        """Release a linear regression of one column on others, with no bounds to guess.
+
+        Parameters are those of :func:`modicum.linear_regression`.
+        """
+
+    def lp_location(
+        self,
+        column: str | None = None,
+        *,
+        p: float,
+        within: tuple[float, float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+        level: float | None = 0.95,
+    ) -> Release:
+        """Release the t with the least sum of ``|x - t|^p``, with no bounds to guess.
+
+        Parameters are those of :func:`modicum.lp_location`.
+        """
+
+    def maximum(
+        self,
+        column: str | None = None,
+        *,
+        within: tuple[float, float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+    ) -> Release:
+        """Release a point that next to no record of a column exceeds: its maximum, nearly.
+
+        Parameters are those of :func:`modicum.maximum`.
+        """
+
     def mean(
         self,
         column: str | None = None,
@@ -49,115 +223,6 @@ class Statistics:
         Parameters are those of :func:`modicum.mean_vector`.
         """
 
-    def clipped_mean_vector(
-        self,
-        columns: Sequence[str] | None = None,
-        *,
-        within: tuple[float, float],
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-        step: float | None = None,
-    ) -> ArrayRelease:
-        """Release the means of several columns, with noise on the scale of the rows' distances from 0.
-
-        Parameters are those of :func:`modicum.clipped_mean_vector`.
-        """
-
-    def covariance(
-        self,
-        columns: Sequence[str] | None = None,
-        *,
-        within: tuple[float, float],
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-        step: float | None = None,
-    ) -> ArrayRelease:
-        """Release the covariance matrix of several columns, with no bounds to guess.
-
-        Parameters are those of :func:`modicum.covariance`.
-        """
-
-    def pca(
-        self,
-        columns: Sequence[str] | None = None,
-        *,
-        components: int,
-        within: tuple[float, float],
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-        step: float | None = None,
-    ) -> ArrayRelease:
-        """Release the leading principal components of several columns, with no bounds to guess.
-
-        Parameters are those of :func:`modicum.pca`.
-        """
-
-    def linear_regression(
-        self,
-        columns: Sequence[str] | None = None,
-        *,
-        target: str | None = None,
-        within: tuple[float, float],
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-        step: float | None = None,
-    ) -> ArrayRelease:
-        """Release a linear regression of one column on others, with no bounds to guess.
-
-        Parameters are those of :func:`modicum.linear_regression`.
-        """
-
-    def sum(
-        self,
-        column: str | None = None,
-        *,
-        within: tuple[float, float],
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-        step: float | None = None,
-        method: Literal["adaptive", "bounded"] = "adaptive",
-        clusters: Clusters = "clip",
-    ) -> Release:
-        """Release the sum of a column, with no bounds to guess.
-
-        Parameters are those of :func:`modicum.sum`.
-        """
-
-    def count(
-        self,
-        column: str | None = None,
-        *,
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-    ) -> Release:
-        """Release the number of non-missing values of a column, or of rows.
-
-        Parameters are those of :func:`modicum.count`.
-        """
-
-    def quantile(
-        self,
-        column: str | None = None,
-        *,
-        q: Number,
-        within: tuple[float, float],
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-        step: float | None = None,
-        level: float | None = 0.95,
-    ) -> Release:
-        """Release the q-quantile of a column, with no bounds to guess.
-
-        Parameters are those of :func:`modicum.quantile`.
-        """
-
     def median(
         self,
         column: str | None = None,
@@ -174,102 +239,6 @@ class Statistics:
         Parameters are those of :func:`modicum.median`.
         """
 
-    def quantiles(
-        self,
-        column: str | None = None,
-        *,
-        q: Sequence[Number],
-        within: tuple[float, float],
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-        step: float | None = None,
-        level: float | None = 0.95,
-    ) -> ArrayRelease:
-        """Release several quantiles of a column at once, with no bounds to guess.
-
-        Parameters are those of :func:`modicum.quantiles`.
-        """
-
-    def histogram(
-        self,
-        column: str | None = None,
-        *,
-        edges: Sequence[float] | None = None,
-        bins: int | None = None,
-        within: tuple[float, float] | None = None,
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-        step: float | None = None,
-    ) -> ArrayRelease:
-        """Release the number of values in each bin, between public edges or between quantiles.
-
-        Parameters are those of :func:`modicum.histogram`.
-        """
-
-    def cdf(
-        self,
-        column: str | None = None,
-        *,
-        points: Sequence[float],
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-        step: float | None = None,
-    ) -> ArrayRelease:
-        """Release the share of values up to each of some public points.
-
-        Parameters are those of :func:`modicum.cdf`.
-        """
-
-    def variance(
-        self,
-        column: str | None = None,
-        *,
-        within: tuple[float, float],
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-        step: float | None = None,
-    ) -> Release:
-        """Release the variance of a column, with no bounds to guess.
-
-        Parameters are those of :func:`modicum.variance`.
-        """
-
-    def std(
-        self,
-        column: str | None = None,
-        *,
-        within: tuple[float, float],
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-        step: float | None = None,
-    ) -> Release:
-        """Release the standard deviation of a column, with no bounds to guess.
-
-        Parameters are those of :func:`modicum.std`.
-        """
-
-    def iqr(
-        self,
-        column: str | None = None,
-        *,
-        within: tuple[float, float],
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-        step: float | None = None,
-        between: tuple[Number, Number] = ("1/4", "3/4"),
-        level: float | None = 0.95,
-    ) -> Release:
-        """Release the interquartile range of a column, with no bounds to guess.
-
-        Parameters are those of :func:`modicum.iqr`.
-        """
-
     def minimum(
         self,
         column: str | None = None,
@@ -283,72 +252,6 @@ class Statistics:
         """Release a point that next to no record of a column is below: its minimum, nearly.
 
         Parameters are those of :func:`modicum.minimum`.
-        """
-
-    def maximum(
-        self,
-        column: str | None = None,
-        *,
-        within: tuple[float, float],
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-        step: float | None = None,
-    ) -> Release:
-        """Release a point that next to no record of a column exceeds: its maximum, nearly.
-
-        Parameters are those of :func:`modicum.maximum`.
-        """
-
-    def expectile(
-        self,
-        column: str | None = None,
-        *,
-        tau: float,
-        within: tuple[float, float],
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-        step: float | None = None,
-        level: float | None = 0.95,
-    ) -> Release:
-        """Release the τ-expectile of a column, with no bounds to guess.
-
-        Parameters are those of :func:`modicum.expectile`.
-        """
-
-    def lp_location(
-        self,
-        column: str | None = None,
-        *,
-        p: float,
-        within: tuple[float, float],
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-        step: float | None = None,
-        level: float | None = 0.95,
-    ) -> Release:
-        """Release the t with the least sum of ``|x - t|^p``, with no bounds to guess.
-
-        Parameters are those of :func:`modicum.lp_location`.
-        """
-
-    def huber_location(
-        self,
-        column: str | None = None,
-        *,
-        width: float | None = None,
-        within: tuple[float, float],
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-        step: float | None = None,
-        level: float | None = 0.95,
-    ) -> Release:
-        """Release Huber's location of a column: a mean in which far records count as near ones.
-
-        Parameters are those of :func:`modicum.huber_location`.
         """
 
     def monotone(
@@ -369,20 +272,86 @@ class Statistics:
         Parameters are those of :func:`modicum.monotone`.
         """
 
-    def vector(
+    def pca(
         self,
         columns: Sequence[str] | None = None,
         *,
-        statistic: Sensitivities,
+        components: int,
         within: tuple[float, float],
         epsilon: Number | None = None,
         rho: Number | None = None,
         budget: Budget | None = None,
         step: float | None = None,
     ) -> ArrayRelease:
-        """Release a vector statistic of your own, with noise on the scale of its local sensitivity.
+        """Release the leading principal components of several columns, with no bounds to guess.
 
-        Parameters are those of :func:`modicum.vector`.
+        Parameters are those of :func:`modicum.pca`.
+        """
+
+    def quantile(
+        self,
+        column: str | None = None,
+        *,
+        q: Number,
+        within: tuple[float, float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+        level: float | None = 0.95,
+    ) -> Release:
+        """Release the q-quantile of a column, with no bounds to guess.
+
+        Parameters are those of :func:`modicum.quantile`.
+        """
+
+    def quantiles(
+        self,
+        column: str | None = None,
+        *,
+        q: Sequence[Number],
+        within: tuple[float, float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+        level: float | None = 0.95,
+    ) -> ArrayRelease:
+        """Release several quantiles of a column at once, with no bounds to guess.
+
+        Parameters are those of :func:`modicum.quantiles`.
+        """
+
+    def std(
+        self,
+        column: str | None = None,
+        *,
+        within: tuple[float, float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+    ) -> Release:
+        """Release the standard deviation of a column, with no bounds to guess.
+
+        Parameters are those of :func:`modicum.std`.
+        """
+
+    def sum(
+        self,
+        column: str | None = None,
+        *,
+        within: tuple[float, float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+        method: Literal["adaptive", "bounded"] = "adaptive",
+        clusters: Clusters = "clip",
+    ) -> Release:
+        """Release the sum of a column, with no bounds to guess.
+
+        Parameters are those of :func:`modicum.sum`.
         """
 
     def trimmed_mean(
@@ -400,6 +369,37 @@ class Statistics:
         """Release a trimmed mean of a column, with no bounds to guess.
 
         Parameters are those of :func:`modicum.trimmed_mean`.
+        """
+
+    def variance(
+        self,
+        column: str | None = None,
+        *,
+        within: tuple[float, float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+    ) -> Release:
+        """Release the variance of a column, with no bounds to guess.
+
+        Parameters are those of :func:`modicum.variance`.
+        """
+
+    def vector(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        statistic: Sensitivities,
+        within: tuple[float, float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+    ) -> ArrayRelease:
+        """Release a vector statistic of your own, with noise on the scale of its local sensitivity.
+
+        Parameters are those of :func:`modicum.vector`.
         """
 
     def winsorized_mean(
@@ -421,40 +421,6 @@ class Statistics:
 
 class GroupStatistics:
     """The methods of groups that release one statistic of each."""
-    def mean(
-        self,
-        column: str | None = None,
-        *,
-        within: tuple[float, float],
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-        step: float | None = None,
-        method: Literal["adaptive", "subset", "bounded"] = "adaptive",
-        clusters: Clusters = "clip",
-    ) -> GroupedRelease:
-        """Release the mean of a column, with no bounds to guess.
-
-        Parameters are those of :func:`modicum.mean`.
-        """
-
-    def sum(
-        self,
-        column: str | None = None,
-        *,
-        within: tuple[float, float],
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-        step: float | None = None,
-        method: Literal["adaptive", "bounded"] = "adaptive",
-        clusters: Clusters = "clip",
-    ) -> GroupedRelease:
-        """Release the sum of a column, with no bounds to guess.
-
-        Parameters are those of :func:`modicum.sum`.
-        """
-
     def count(
         self,
         column: str | None = None,
@@ -466,116 +432,6 @@ class GroupStatistics:
         """Release the number of non-missing values of a column, or of rows.
 
         Parameters are those of :func:`modicum.count`.
-        """
-
-    def quantile(
-        self,
-        column: str | None = None,
-        *,
-        q: Number,
-        within: tuple[float, float],
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-        step: float | None = None,
-        level: float | None = 0.95,
-    ) -> GroupedRelease:
-        """Release the q-quantile of a column, with no bounds to guess.
-
-        Parameters are those of :func:`modicum.quantile`.
-        """
-
-    def median(
-        self,
-        column: str | None = None,
-        *,
-        within: tuple[float, float],
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-        step: float | None = None,
-        level: float | None = 0.95,
-    ) -> GroupedRelease:
-        """Release the median of a column, with no bounds to guess.
-
-        Parameters are those of :func:`modicum.median`.
-        """
-
-    def variance(
-        self,
-        column: str | None = None,
-        *,
-        within: tuple[float, float],
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-        step: float | None = None,
-    ) -> GroupedRelease:
-        """Release the variance of a column, with no bounds to guess.
-
-        Parameters are those of :func:`modicum.variance`.
-        """
-
-    def std(
-        self,
-        column: str | None = None,
-        *,
-        within: tuple[float, float],
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-        step: float | None = None,
-    ) -> GroupedRelease:
-        """Release the standard deviation of a column, with no bounds to guess.
-
-        Parameters are those of :func:`modicum.std`.
-        """
-
-    def iqr(
-        self,
-        column: str | None = None,
-        *,
-        within: tuple[float, float],
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-        step: float | None = None,
-        between: tuple[Number, Number] = ("1/4", "3/4"),
-        level: float | None = 0.95,
-    ) -> GroupedRelease:
-        """Release the interquartile range of a column, with no bounds to guess.
-
-        Parameters are those of :func:`modicum.iqr`.
-        """
-
-    def minimum(
-        self,
-        column: str | None = None,
-        *,
-        within: tuple[float, float],
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-        step: float | None = None,
-    ) -> GroupedRelease:
-        """Release a point that next to no record of a column is below: its minimum, nearly.
-
-        Parameters are those of :func:`modicum.minimum`.
-        """
-
-    def maximum(
-        self,
-        column: str | None = None,
-        *,
-        within: tuple[float, float],
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-        step: float | None = None,
-    ) -> GroupedRelease:
-        """Release a point that next to no record of a column exceeds: its maximum, nearly.
-
-        Parameters are those of :func:`modicum.maximum`.
         """
 
     def expectile(
@@ -595,6 +451,40 @@ class GroupStatistics:
         Parameters are those of :func:`modicum.expectile`.
         """
 
+    def huber_location(
+        self,
+        column: str | None = None,
+        *,
+        width: float | None = None,
+        within: tuple[float, float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+        level: float | None = 0.95,
+    ) -> GroupedRelease:
+        """Release Huber's location of a column: a mean in which far records count as near ones.
+
+        Parameters are those of :func:`modicum.huber_location`.
+        """
+
+    def iqr(
+        self,
+        column: str | None = None,
+        *,
+        within: tuple[float, float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+        between: tuple[Number, Number] = ("1/4", "3/4"),
+        level: float | None = 0.95,
+    ) -> GroupedRelease:
+        """Release the interquartile range of a column, with no bounds to guess.
+
+        Parameters are those of :func:`modicum.iqr`.
+        """
+
     def lp_location(
         self,
         column: str | None = None,
@@ -612,11 +502,42 @@ class GroupStatistics:
         Parameters are those of :func:`modicum.lp_location`.
         """
 
-    def huber_location(
+    def maximum(
         self,
         column: str | None = None,
         *,
-        width: float | None = None,
+        within: tuple[float, float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+    ) -> GroupedRelease:
+        """Release a point that next to no record of a column exceeds: its maximum, nearly.
+
+        Parameters are those of :func:`modicum.maximum`.
+        """
+
+    def mean(
+        self,
+        column: str | None = None,
+        *,
+        within: tuple[float, float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+        method: Literal["adaptive", "subset", "bounded"] = "adaptive",
+        clusters: Clusters = "clip",
+    ) -> GroupedRelease:
+        """Release the mean of a column, with no bounds to guess.
+
+        Parameters are those of :func:`modicum.mean`.
+        """
+
+    def median(
+        self,
+        column: str | None = None,
+        *,
         within: tuple[float, float],
         epsilon: Number | None = None,
         rho: Number | None = None,
@@ -624,9 +545,24 @@ class GroupStatistics:
         step: float | None = None,
         level: float | None = 0.95,
     ) -> GroupedRelease:
-        """Release Huber's location of a column: a mean in which far records count as near ones.
+        """Release the median of a column, with no bounds to guess.
 
-        Parameters are those of :func:`modicum.huber_location`.
+        Parameters are those of :func:`modicum.median`.
+        """
+
+    def minimum(
+        self,
+        column: str | None = None,
+        *,
+        within: tuple[float, float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+    ) -> GroupedRelease:
+        """Release a point that next to no record of a column is below: its minimum, nearly.
+
+        Parameters are those of :func:`modicum.minimum`.
         """
 
     def monotone(
@@ -647,6 +583,55 @@ class GroupStatistics:
         Parameters are those of :func:`modicum.monotone`.
         """
 
+    def quantile(
+        self,
+        column: str | None = None,
+        *,
+        q: Number,
+        within: tuple[float, float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+        level: float | None = 0.95,
+    ) -> GroupedRelease:
+        """Release the q-quantile of a column, with no bounds to guess.
+
+        Parameters are those of :func:`modicum.quantile`.
+        """
+
+    def std(
+        self,
+        column: str | None = None,
+        *,
+        within: tuple[float, float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+    ) -> GroupedRelease:
+        """Release the standard deviation of a column, with no bounds to guess.
+
+        Parameters are those of :func:`modicum.std`.
+        """
+
+    def sum(
+        self,
+        column: str | None = None,
+        *,
+        within: tuple[float, float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+        method: Literal["adaptive", "bounded"] = "adaptive",
+        clusters: Clusters = "clip",
+    ) -> GroupedRelease:
+        """Release the sum of a column, with no bounds to guess.
+
+        Parameters are those of :func:`modicum.sum`.
+        """
+
     def trimmed_mean(
         self,
         column: str | None = None,
@@ -662,6 +647,21 @@ class GroupStatistics:
         """Release a trimmed mean of a column, with no bounds to guess.
 
         Parameters are those of :func:`modicum.trimmed_mean`.
+        """
+
+    def variance(
+        self,
+        column: str | None = None,
+        *,
+        within: tuple[float, float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+    ) -> GroupedRelease:
+        """Release the variance of a column, with no bounds to guess.
+
+        Parameters are those of :func:`modicum.variance`.
         """
 
     def winsorized_mean(

@@ -466,17 +466,18 @@ _OPENERS: dict[str, Opener] = {}
 
 # Where what opens the tables of a package registers itself. The file of the package in which a
 # table's class was made is imported first; others only if it opens none of that class.
-_ENGINES: Mapping[str, tuple[str, ...]] = {
-    "numpy": ("arrays",),
-    "builtins": ("arrays", "files"),
-    "pandas": ("pandas",),
-    "polars": ("polars",),
-    "pyarrow": ("arrow",),
-    "duckdb": ("duckdb",),
-    "_duckdb": ("duckdb",),
-    "pyspark": ("cluster.spark",),
-    "dask": ("cluster.dask",),
-    "ibis": ("ibis",),
+_ENGINES: Mapping[str, str] = {
+    "numpy": "arrays",
+    "builtins": "arrays",
+    "pathlib": "files",
+    "pandas": "pandas",
+    "polars": "polars",
+    "pyarrow": "arrow",
+    "duckdb": "duckdb",
+    "_duckdb": "duckdb",
+    "pyspark": "cluster.spark",
+    "dask": "cluster.dask",
+    "ibis": "ibis",
 }
 
 
@@ -533,8 +534,7 @@ def open_source(table: Any) -> Source:
         return table
     roots = {each.__module__.partition(".")[0] for each in type(table).__mro__[:-1]}
     for package in (*(each for each in _ENGINES if each in roots), *_ENGINES):
-        for file in _ENGINES[package]:
-            import_module(f"modicum.frames.{file}")
+        import_module(f"modicum.frames.{_ENGINES[package]}")
         for kind, opened in _OPENERS.items():
             module, _, name = kind.rpartition(".")
             known = getattr(sys.modules.get(module), name, None)

@@ -2,7 +2,8 @@
 
 An answer's frame is ``mL``, the version, the round (one byte each), eight bytes that stand for the
 session and all its parameters, the client's number (eight bytes) and the answer, little-endian.
-Every frame of a round is equally long, whatever the value. Several frames may be joined.
+Every frame of a round is equally long, whatever the value. Several frames may be joined. An
+announcement goes from the server to everybody.
 """
 
 from __future__ import annotations

@@ -353,6 +353,8 @@ def composed_tightly(events: Iterable[Event], delta: Number) -> Budget:
     """(ε, δ) guarantee of events together, from Google's ``dp-accounting``.
 
     Prefer :func:`modicum.composed`, which is exact arithmetic, unless the last tenth of ε matters.
+    For planning and for reports: the result is a float that another library computed, so no ledger
+    or curator charges by it.
     Pure, bounded-range and (ε, δ) events have a worst privacy loss distribution, and these are
     convolved (Koskela, Jälkö and Honkela 2020; pessimistic rounding). A ρ-zCDP event has none: with
     one among the events, the Rényi accountant adds up all of them, and (ε, δ) events are refused.

@@ -3,6 +3,10 @@
 A sift collects the records in a bracket and counts those below and above it. Parts are sifted apart
 and merged. If more records lie inside than may be held, a uniform sample of them takes their place,
 from which a narrower bracket follows; a search repeats this until the wanted positions are known.
+
+Whatever a sample says, the result is exact: a pass counts the records below and above its bracket,
+so it knows whether the wanted ranks lie inside, and if not, the bracket is widened and the column
+is read again. The sample decides how often that happens, and nothing else.
 """
 
 from __future__ import annotations

@@ -103,8 +103,8 @@ class ClippedSum:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ClippedSummary(Sensitive):
-    """How many records there are, and the exact sum of their clipped integers.
+class _ExactSum(Sensitive):
+    """How many records there are, and an exact sum over them.
 
     Attributes
     ----------
@@ -112,22 +112,31 @@ class ClippedSummary(Sensitive):
         Sensitive.
     """
 
+    written: ClassVar[str]
+
     count: int
     total: int
 
-    def merge(self, other: Self) -> ClippedSummary:
+    def merge(self, other: Self) -> Self:
         self._check_same(other)
-        return ClippedSummary(self.count + other.count, self.total + other.total)
+        return type(self)(self.count + other.count, self.total + other.total)
 
     def to_bytes(self) -> bytes:
-        return pack("clipped", self.count, self.total)
+        return pack(self.written, self.count, self.total)
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> ClippedSummary:
-        fields = Fields("clipped", data)
+    def from_bytes(cls, data: bytes) -> Self:
+        fields = Fields(cls.written, data)
         summary = cls(fields.integer(), fields.integer())
         fields.end()
         return summary
+
+
+class ClippedSummary(_ExactSum):
+    """How many records there are, and the exact sum of their clipped integers."""
+
+    __slots__ = ()
+    written = "clipped"
 
 
 class _ClippedPass:
@@ -201,32 +210,11 @@ class ClippedSquares:
         return _SquaresPass(self, quantiser)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SquareSummary(Sensitive):
-    """How many records there are, and the exact sum of their squared distances.
+class SquareSummary(_ExactSum):
+    """How many records there are, and the exact sum of their squared distances."""
 
-    Attributes
-    ----------
-    count, total : int
-        Sensitive.
-    """
-
-    count: int
-    total: int
-
-    def merge(self, other: Self) -> SquareSummary:
-        self._check_same(other)
-        return SquareSummary(self.count + other.count, self.total + other.total)
-
-    def to_bytes(self) -> bytes:
-        return pack("squares", self.count, self.total)
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> SquareSummary:
-        fields = Fields("squares", data)
-        summary = cls(fields.integer(), fields.integer())
-        fields.end()
-        return summary
+    __slots__ = ()
+    written = "squares"
 
 
 class _SquaresPass:
