@@ -18,7 +18,7 @@ import polars as pl
 
 from benchmarks.clock import fastest
 from benchmarks.targets import Target, table
-from modicum import Curator, pure, request
+from modicum import Curator, pure, query
 from modicum.exact.lattice import Lattice
 from modicum.summaries.base import CHUNK
 from modicum.summaries.grouped import PackedGroups
@@ -72,8 +72,8 @@ def releases(rows: int, groups: int) -> tuple[str, list[Target]]:
     lines, targets = [], []
     for name, limit in (("count", 60), ("sum", 120), ("mean", 300), ("median", 300)):
         bounds = {} if name == "count" else {"within": WITHIN}
-        asked = getattr(request, name)("x", epsilon=1, **bounds)
-        single = getattr(request, name)(epsilon=1, **bounds)
+        asked = getattr(query, name)("x", epsilon=1, **bounds)
+        single = getattr(query, name)(epsilon=1, **bounds)
         by_group = Curator(frame, budget=pure(1)).group_by("g", keys=range(groups))
         all_of_them = seconds_of(lambda: by_group.run(asked))  # noqa: B023 -- called at once
         one = seconds_of(
@@ -86,8 +86,9 @@ def releases(rows: int, groups: int) -> tuple[str, list[Target]]:
     header = ["releases", "seconds", "ms each", "/ numpy.sum", "/ one alone"]
     text = f"""### The releases: {groups:,} groups of {rows:,} rows
 
-CPU time of `group_by(...)` with ε = 1, all draws, journals and the reading of the table included,
-as a ratio to numpy.sum of the column, and of each to one release of as many records alone.
+CPU time of `group_by(...)` with ε = 1, all draws, transcripts and the reading of the table
+included, as a ratio to numpy.sum of the column, and of each to one release of as many records
+alone.
 
 {table(header, lines)}"""
     return text, targets

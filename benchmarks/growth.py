@@ -29,18 +29,18 @@ STATISTICS: dict[str, Callable[[object], object]] = {
     "median": lambda x: modicum.median(x, **_RANGED),
     "quantile 0.99": lambda x: modicum.quantile(x, q=0.99, **_RANGED),
     "9 quantiles": lambda x: modicum.quantiles(x, q=[i / 10 for i in range(1, 10)], **_RANGED),
-    "variance": lambda x: modicum.variance(x, **_RANGED),
+    "var": lambda x: modicum.var(x, **_RANGED),
     "std": lambda x: modicum.std(x, **_RANGED),
     "iqr": lambda x: modicum.iqr(x, **_RANGED),
-    "maximum": lambda x: modicum.maximum(x, **_RANGED),
+    "max": lambda x: modicum.max(x, **_RANGED),
     "histogram, 20 edges": lambda x: modicum.histogram(x, edges=range(20), epsilon=1),
     "histogram, 20 bins": lambda x: modicum.histogram(x, bins=20, **_RANGED),
     "cdf, 20 points": lambda x: modicum.cdf(x, points=range(20), epsilon=1),
     "trimmed mean": lambda x: modicum.trimmed_mean(x, trim=0.1, **_RANGED),
     "winsorized mean": lambda x: modicum.winsorized_mean(x, trim=0.1, **_RANGED),
-    "Huber location": lambda x: modicum.huber_location(x, **_RANGED),
+    "Huber location": lambda x: modicum.huber(x, **_RANGED),
     "expectile": lambda x: modicum.expectile(x, tau=0.9, **_RANGED),
-    "lp location, p = 1.5": lambda x: modicum.lp_location(x, p=1.5, **_RANGED),
+    "lp location, p = 1.5": lambda x: modicum.lp_center(x, p=1.5, **_RANGED),
 }
 
 
@@ -77,8 +77,8 @@ def _threshold() -> Target:
     tail = default_rng(6).integers(0, 10**9, _KEPT)
     ordered, range_ = np.sort(tail), Lattice.within(WITHIN)
     score = ThresholdScore(ordered, range_.first, range_.last, _KEPT // 4, _KEPT)
-    law = Exponential(score, Fraction(1))
-    times = fastest({"sort": lambda: np.sort(tail), "draw": lambda: law.sample(SYSTEM)}, 200)
+    mechanism = Exponential(score, Fraction(1))
+    times = fastest({"sort": lambda: np.sort(tail), "draw": lambda: mechanism.sample(SYSTEM)}, 200)
     return Target(
         f"a private threshold from {_KEPT:,} records of a tail / numpy.sort of them",
         40,

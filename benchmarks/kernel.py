@@ -17,7 +17,7 @@ from modicum.exact.entropy import SYSTEM
 from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
 from modicum.frames.reader import read
-from modicum.summaries.base import CHUNK, Ask
+from modicum.summaries.base import CHUNK, Read
 from modicum.summaries.tails import Tails
 
 LATTICE = Lattice.within((-1e9, 1e9))
@@ -46,7 +46,7 @@ def orders(rows: int) -> Iterator[tuple[str, Column]]:
 
 def in_memory(x: Column, keep: int) -> Callable[[], object]:
     """One pass of the reader."""
-    return lambda: read(open_source(x), [Ask(None, LATTICE, Tails(keep))], SYSTEM)
+    return lambda: read(open_source(x), [Read(None, LATTICE, Tails(keep))], SYSTEM)
 
 
 def streamed(x: Column, keep: int) -> Callable[[], object]:

@@ -19,7 +19,7 @@ from benchmarks.datasets import SHAPES, DataSet
 from benchmarks.methods import CachedReader
 from benchmarks.quantiles import answers
 from benchmarks.targets import Target, table
-from modicum import request
+from modicum import query
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import Exponential
@@ -94,9 +94,9 @@ def tight(x: Floats, score: Score, seed: str, releases: int) -> Floats:
         size.cap,
     )
     first, last = candidates.first * candidates.fine, candidates.last * candidates.fine
-    law = Exponential(LevelScore(*ends, first, last), Fraction(1, size.unit))
+    mechanism = Exponential(LevelScore(*ends, first, last), Fraction(1, size.unit))
     entropy = SeededEntropy(seed)
-    places = [candidates.place(law.sample(entropy)) for _ in range(releases)]
+    places = [candidates.place(mechanism.sample(entropy)) for _ in range(releases)]
     return np.array(places) * LATTICE.step
 
 
@@ -132,14 +132,14 @@ def measure(data: DataSet, which: int, effort: Effort) -> tuple[str, Cell]:
             method: Literal["inverse-sensitivity", "subset"] = "inverse-sensitivity",
             reader: CachedReader = reader,
             k: int = k,
-        ) -> list[modicum.release.Answer]:
-            question = request.monotone(
+        ) -> list[modicum.release.ScalarEstimate]:
+            question = query.monotone_statistic(
                 statistic=statistic, within=(-1e9, 1e9), epsilon=1, level=level, method=method
             )
             return answers(question, reader, f"{k} {level}", effort.releases)
 
         found = ask(score, 0.95)
-        intervals = [answer.evidence.interval(0.95, None) for answer in found]
+        intervals = [answer.error_model.interval(0.95, None) for answer in found]
         drawn = tight(x, score, f"tight {k}", effort.releases)
         rows.append(
             [
@@ -212,7 +212,7 @@ def _speed(effort: Effort) -> list[Target]:
         {
             "sum": lambda: np.sum(x),
             "expectile": lambda: modicum.expectile(x, tau=0.9, within=(-1e9, 1e9), epsilon=1),
-            "huber": lambda: modicum.huber_location(x, within=(-1e9, 1e9), epsilon=1),
+            "huber": lambda: modicum.huber(x, within=(-1e9, 1e9), epsilon=1),
             "sort": lambda: np.sort(x),
         },
         effort.repeats,

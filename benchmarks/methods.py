@@ -10,7 +10,7 @@ from numpy.random import default_rng
 from numpy.typing import NDArray
 
 from benchmarks.oracle import hindsight
-from modicum import request
+from modicum import query
 from modicum.exact.entropy import Entropy, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
@@ -19,7 +19,7 @@ from modicum.mechanisms.additive import Additive
 from modicum.mechanisms.bounded_mean import transformed, transformed_mean
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.subsample import Records
 
 __all__ = ["METHODS", "WITHIN", "CachedReader", "Prepared"]
@@ -39,20 +39,20 @@ class CachedReader:
 
     def __init__(self, x: NDArray[np.float64]) -> None:
         self._source = open_source(x)
-        self._kept: dict[Ask[Any], Any] = {}
+        self._kept: dict[Read[Any], Any] = {}
 
-    def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
+    def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
         """Answer from what is kept, or read."""
-        fresh = [ask for ask in asks if ask not in self._kept]
+        fresh = [ask for ask in reads if ask not in self._kept]
         answers = dict(zip(fresh, read(self._source, fresh, entropy), strict=True)) if fresh else {}
         self._kept |= {a: s for a, s in answers.items() if not isinstance(a.reduction, Records)}
-        return [answers[ask] if ask in answers else self._kept[ask] for ask in asks]
+        return [answers[ask] if ask in answers else self._kept[ask] for ask in reads]
 
 
 def _ours(method: str) -> Callable[[NDArray[np.float64], Fraction, str], Prepared]:
     def prepare(x: NDArray[np.float64], epsilon: Fraction, seed: str) -> Prepared:
         reader = CachedReader(x)
-        question = request.mean(within=WITHIN, epsilon=epsilon, method=method)
+        question = query.mean(within=WITHIN, epsilon=epsilon, method=method)
 
         def answer(i: int) -> float:
             walks = run(
@@ -80,7 +80,7 @@ class _Sorted:
         parts = (self.q >> 31, self.q & ((1 << 31) - 1))
         self._high, self._low = (np.concatenate(([0], np.cumsum(part))) for part in parts)
 
-    def law(self, lo: int, hi: int, epsilon: Fraction) -> Additive:
+    def mechanism(self, lo: int, hi: int, epsilon: Fraction) -> Additive:
         """Algorithm 3 of Kulesza et al. for the data clipped to [lo, hi]."""
         i, j = (int(k) for k in np.searchsorted(self.q, [lo, hi]))
         middle = (int(self._high[j] - self._high[i]) << 31) + int(self._low[j] - self._low[i])
@@ -93,9 +93,9 @@ def best_clip(x: NDArray[np.float64], epsilon: Fraction, seed: str) -> Prepared:
     lattice = Lattice.within(WITHIN)
     best = hindsight(x, float(epsilon))
     lo, hi = (int(q) for q in lattice.quantise(np.array([best.lo, best.hi])))
-    law = _Sorted(x, lattice).law(lo, hi, epsilon)
+    mechanism = _Sorted(x, lattice).mechanism(lo, hi, epsilon)
     entropy = SeededEntropy(f"clip {seed}")
-    return lambda i: lattice.value(transformed_mean(law.sample(entropy), lo=lo, hi=hi))
+    return lambda i: lattice.value(transformed_mean(mechanism.sample(entropy), lo=lo, hi=hi))
 
 
 def durfee(x: NDArray[np.float64], epsilon: Fraction, seed: str) -> Prepared:
@@ -127,8 +127,8 @@ def durfee(x: NDArray[np.float64], epsilon: Fraction, seed: str) -> Prepared:
         if lo == hi:
             return lattice.value(lo)
         entropy = SeededEntropy(f"durfee {seed} {i}")
-        law = data.law(lo, hi, epsilon / 2)
-        return lattice.value(transformed_mean(law.sample(entropy), lo=lo, hi=hi))
+        mechanism = data.mechanism(lo, hi, epsilon / 2)
+        return lattice.value(transformed_mean(mechanism.sample(entropy), lo=lo, hi=hi))
 
     return answer
 

@@ -12,7 +12,7 @@ from benchmarks.kinds import ORDINARY, Floats, Kind
 from benchmarks.outcomes import Ask, Outcomes, Seen, far_target, released
 from benchmarks.targets import Target, table
 from benchmarks.wide import wide
-from modicum import Curator, pure, request
+from modicum import Curator, pure, query
 from modicum.exact.entropy import SeededEntropy
 
 __all__ = ["FULL", "QUICK", "Effort", "ordinary"]
@@ -118,7 +118,7 @@ def _cell(kind: Kind, name: str, n: int, releases: int, ask: Ask) -> Cell:
         x = kind.sample(n, k)
         truths.append(float(getattr(x, name)()))
         for method in METHODS:
-            question = getattr(request, name)(within=kind.within, epsilon=1, method=method)
+            question = getattr(query, name)(within=kind.within, epsilon=1, method=method)
             seen[method].append(ask(question, x, f"{kind.name} {name} {n} {method} {k}"))
     default, bounded = (Outcomes.of(seen[method], truths) for method in METHODS)
     return Cell(kind, name, n, default, bounded)
@@ -147,7 +147,7 @@ def _group_means(
 ) -> Iterator[Seen]:
     entropy = SeededEntropy(f"groups {kind.name} {method} {k}")
     curator = Curator(pl.DataFrame({"g": keys, "x": x}), budget=pure(1), entropy=entropy)
-    question = request.mean("x", within=kind.within, epsilon=Fraction(1), method=method)
+    question = query.mean("x", within=kind.within, epsilon=Fraction(1), method=method)
     found = curator.group_by("g", keys=range(GROUPS)).run(question)
     for key in range(GROUPS):
         release = found[key]

@@ -38,7 +38,7 @@ Ask = Callable[[Query, Floats, str], Seen]
 def released(question: Query[Release], x: Floats, seed: str) -> Seen:
     """Release once."""
     (answer,) = answers(question, CachedReader(x), seed, 1)
-    lower, upper = answer.evidence.interval(0.95, 3)
+    lower, upper = answer.error_model.interval(0.95, 3)
     return Seen(float(answer.value), lower, upper, answer.verdict("array").code)
 
 

@@ -12,10 +12,10 @@ from benchmarks.clock import fastest
 from benchmarks.datasets import income
 from benchmarks.methods import CachedReader
 from benchmarks.targets import Target, table
-from modicum import request
+from modicum import query
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
-from modicum.release import Answer
+from modicum.release import ScalarEstimate
 from modicum.runtime.run import run
 
 __all__ = ["FULL", "QUICK", "Effort", "quantiles"]
@@ -49,7 +49,7 @@ class Cell:
 
 def answers(
     question: modicum.Query, reader: CachedReader, seed: str, releases: int
-) -> list[Answer]:
+) -> list[ScalarEstimate]:
     """Release several times; summaries of the data are read once."""
     entropy = SeededEntropy(seed)
     found = []
@@ -67,13 +67,13 @@ def measure(q: float, bound: float | None, level: float | None, effort: Effort) 
         x = np.sort(income(default_rng([5, k]), N))
         truth = float(np.quantile(x, q))
         within = (float(x[0]), float(x[-1])) if bound is None else (-bound, bound)
-        question = request.quantile(q=q, within=within, epsilon=1, level=level)
+        question = query.quantile(q=q, within=within, epsilon=1, level=level)
         for answer in answers(question, CachedReader(x), f"{q} {k}", effort.releases):
             value = float(answer.value)
             below, upto = np.searchsorted(x, value, "left"), np.searchsorted(x, value, "right")
             ranks.append(max(0.0, below - q * N, q * N - upto))
             relative.append(abs(value / truth - 1))
-            lower, upper = answer.evidence.interval(0.95, None)
+            lower, upper = answer.error_model.interval(0.95, None)
             widths.append((upper - lower) / 2 / truth)
             covered.append(lower <= truth <= upper)
     return Cell(np.array(relative), np.array(ranks), np.array(widths), float(np.mean(covered)))

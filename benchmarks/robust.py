@@ -13,12 +13,12 @@ from benchmarks.datasets import SHAPES, DataSet
 from benchmarks.methods import CachedReader
 from benchmarks.quantiles import answers
 from benchmarks.targets import Target, table
-from modicum import request
+from modicum import query
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import Exponential
-from modicum.mechanisms.level_sets import LevelScore, LinearLevelLaw
-from modicum.privacy.event import BoundedRange
+from modicum.mechanisms.level_sets import LevelScore, LinearLevelMechanism
+from modicum.privacy.event import RangeDP
 from modicum.statistics.trimmed import level_ends_of
 from modicum.summaries.order_statistics import Cuts
 
@@ -86,8 +86,8 @@ def measure(data: DataSet, effort: Effort) -> list[str]:
         errors = {"local": local_noise(x, rng, 4000), "smooth": smooth_sensitivity(x, rng, 4000)}
         covered = 0.0
         for name, ask, winsorized in (
-            ("trimmed", request.trimmed_mean, False),
-            ("winsorized", request.winsorized_mean, True),
+            ("trimmed", query.trimmed_mean, False),
+            ("winsorized", query.winsorized_mean, True),
         ):
             truth = exact(x, winsorized=winsorized)
             for level in (0.95, None):
@@ -95,7 +95,7 @@ def measure(data: DataSet, effort: Effort) -> list[str]:
                 found = answers(question, reader, f"{name} {k} {level}", effort.releases)
                 errors[f"{name} {level}"] = np.array([float(a.value) - truth for a in found])
                 if level is not None:
-                    ends = [a.evidence.interval(0.95, None) for a in found]
+                    ends = [a.error_model.interval(0.95, None) for a in found]
                     covered += float(np.mean([a <= truth <= b for a, b in ends])) / 2
         mean = {each: float(np.abs(e).mean()) for each, e in errors.items()}
         ratios = [mean[each] / mean["local"] for each in mean if each != "local"]
@@ -115,12 +115,12 @@ def slope(effort: Effort) -> list[list[str]]:
     for epsilon in (Fraction(1, 2), Fraction(1), Fraction(3), Fraction(7)):
         errors = []
         within = (*ends, lattice.first, lattice.last)
-        for law in (
+        for mechanism in (
             Exponential(LevelScore(*within), epsilon),
-            LinearLevelLaw(*within, epsilon, BoundedRange(epsilon)),
+            LinearLevelMechanism(*within, epsilon, RangeDP(epsilon)),
         ):
-            entropy = SeededEntropy(f"{law.name} {epsilon}")
-            drawn = [lattice.value(law.sample(entropy)) for _ in range(effort.draws)]
+            entropy = SeededEntropy(f"{mechanism.name} {epsilon}")
+            drawn = [lattice.value(mechanism.sample(entropy)) for _ in range(effort.draws)]
             errors.append(float(np.abs(np.array(drawn) - truth).mean()))
         rows.append([f"{float(epsilon):g}", f"{1 - errors[1] / errors[0]:.0%}"])
     return rows

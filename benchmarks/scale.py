@@ -22,12 +22,12 @@ from modicum.exact.entropy import SYSTEM
 from modicum.exact.lattice import Lattice
 from modicum.frames.arrays import ArrayColumn
 from modicum.frames.base import MemorySource, open_source
-from modicum.frames.cluster.jobs import AskJob, DistributedSource, Job, Known
+from modicum.frames.cluster.jobs import DistributedSource, Job, Known, ReadJob
 from modicum.frames.reader import Scope, read
-from modicum.privacy.event import Pure
+from modicum.privacy.event import PureDP
 from modicum.statistics.purses import open_purse
 from modicum.statistics.split import first_reduction
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.order_statistics import RankWindow
 from modicum.summaries.subsample import PartRecords
 from modicum.summaries.sums import ClippedSum
@@ -43,11 +43,11 @@ def partition(number: int, rows: int) -> NDArray[np.float64]:
     return default_rng(number).lognormal(8, 1.5, rows)
 
 
-def job_of(epsilon: str) -> AskJob:
+def job_of(epsilon: str) -> ReadJob:
     """The asks of the first pass of a mean: both tails or a count, and two secret subsamples."""
-    first = first_reduction(LATTICE, open_purse(Pure(Fraction(epsilon))), "clip")
-    asks: Sequence[Any] = (first, PartRecords(2), ClippedSum(-(2**40), 2**40))
-    return AskJob(Scope(), None, VERSION, tuple((0, Ask(None, LATTICE, a)) for a in asks))
+    first = first_reduction(LATTICE, open_purse(PureDP(Fraction(epsilon))), "clip")
+    reads: Sequence[Any] = (first, PartRecords(2), ClippedSum(-(2**40), 2**40))
+    return ReadJob(Scope(), None, VERSION, tuple((0, Read(None, LATTICE, a)) for a in reads))
 
 
 def timed(action: Callable[[], list[Known]]) -> tuple[float, list[Known]]:
@@ -61,7 +61,7 @@ def size(known: Sequence[Known]) -> int:
     return sum(len(data) for _, data in known)
 
 
-def grown(job: AskJob, merged: Sequence[Any], rows: int) -> list[str]:
+def grown(job: ReadJob, merged: Sequence[Any], rows: int) -> list[str]:
     """Merge what is known with itself until it stands for ``rows`` rows: a tree of that height.
 
     Its secret subsamples are then of copies, not of people; their sizes are what they would be.
@@ -102,12 +102,12 @@ def simulate(epsilon: str, parts: int, rows: int) -> tuple[list[str], list[str]]
         merging += seconds
     merged = job.merged([each for some in known for each in some], SYSTEM)
     whole = np.concatenate([partition(number, rows) for number in range(parts)])
-    asks = [Ask(None, LATTICE, ask.reduction) for ask in (job.asks[0][1], job.asks[2][1])]
-    once = [each.to_bytes() for each in read(open_source(whole), asks, SYSTEM)]
+    reads = [Read(None, LATTICE, ask.reduction) for ask in (job.reads[0][1], job.reads[2][1])]
+    once = [each.to_bytes() for each in read(open_source(whole), reads, SYSTEM)]
     equal = once == [merged[0].to_bytes(), merged[2].to_bytes()]
     row = [
         epsilon,
-        type(job.asks[0][1].reduction).__name__,
+        type(job.reads[0][1].reduction).__name__,
         f"{np.mean(summary_bytes) / 1e3:.0f} kB",
         f"{max(summary_bytes) / 1e3:.0f} kB",
         f"{sum(map(size, known)) / 1e6:.2f} MB",
@@ -152,7 +152,7 @@ def quantile(parts: int, rows: int) -> list[list[str]]:
     """Find the records around the median; return a row for each job."""
     source = MadeUp(parts, rows)
     asked = RankWindow(Fraction(1, 2), 1000)
-    (found,) = read(source, [Ask("x", LATTICE, asked)], SYSTEM)
+    (found,) = read(source, [Read("x", LATTICE, asked)], SYSTEM)
     whole = LATTICE.quantise(np.concatenate([partition(i, rows) for i in range(parts)]))
     start, stop = asked.ranks(len(whole))
     whole.partition([start, stop - 1])

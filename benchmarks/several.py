@@ -13,8 +13,8 @@ from benchmarks.datasets import SHAPES
 from benchmarks.methods import CachedReader
 from benchmarks.quantile_peers import app_ind_exp, aq, joint_exp
 from benchmarks.targets import Target, table
-from modicum import request
-from modicum.array_release import ArrayAnswer
+from modicum import query
+from modicum.array_release import ArrayEstimate
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
@@ -100,7 +100,7 @@ def _our_errors(case: Case, x: Array, qs: Array, seed: str, releases: int) -> It
     """Errors without and with an interval; half of ε for swap neighbours."""
     q = [f"{i}/{len(qs) + 1}" for i in range(1, len(qs) + 1)]
     for level in (None, 0.95):
-        question = request.quantiles(
+        question = query.quantiles(
             q=q,
             within=(-case.bound, case.bound),
             epsilon="0.5" if case.swap else 1,
@@ -111,7 +111,7 @@ def _our_errors(case: Case, x: Array, qs: Array, seed: str, releases: int) -> It
         for _ in range(releases):
             walk = run({"a": question}, reader, unit=Unit(), charge=lambda: None, entropy=entropy)
             answer = walk["a"].answer
-            assert isinstance(answer, ArrayAnswer)
+            assert isinstance(answer, ArrayEstimate)
             errors.append(_rank_error(x, qs, np.array(answer.values, dtype=float)))
         yield errors
 

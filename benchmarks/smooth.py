@@ -90,9 +90,9 @@ def exact(x: Floats, statistic: Statistic, epsilon: Fraction, lattice: Lattice) 
     low = statistic.lowered(x, steps, steps, lattice.lo)
     high = statistic.raised(x, steps, steps, lattice.hi)
     ends = np.ceil(low / lattice.step).astype(int), np.floor(high / lattice.step).astype(int)
-    law = Exponential(LevelScore(*ends, lattice.first, lattice.last), epsilon)
-    runs, here = law.runs(), statistic.value(x) / lattice.step
-    weights = runs.lengths * np.exp(-float(law.rate) * (runs.losses - runs.losses.min()))
+    mechanism = Exponential(LevelScore(*ends, lattice.first, lattice.last), epsilon)
+    runs, here = mechanism.runs(), statistic.value(x) / lattice.step
+    weights = runs.lengths * np.exp(-float(mechanism.rate) * (runs.losses - runs.losses.min()))
     first, last = runs.starts - here, runs.starts + runs.lengths - 1 - here
     # Mean of |t| over a stretch; θ is an end of one, or inside.
     mean, inside = np.abs(first + last) / 2, first * last < 0
@@ -158,7 +158,7 @@ class Direction(modicum.Sensitivities):
 
 
 def released(dimension: int, rows: int, releases: int) -> tuple[float, float]:
-    """Sines of the angle to the leading direction, by ``vector`` and by ``pca``, ε = 1."""
+    """Sines of the angle to the leading direction by both questions, ε = 1."""
     squares = []
     for k in range(releases):
         rng = default_rng([22, k])
@@ -169,7 +169,7 @@ def released(dimension: int, rows: int, releases: int) -> tuple[float, float]:
         curator = modicum.Curator(
             x, budget=modicum.pure(2), entropy=SeededEntropy(f"direction {k}")
         )
-        near = curator.vector(
+        near = curator.vector_statistic(
             statistic=Direction(dimension), within=(-BOUND, BOUND), epsilon=1
         ).values
         far = curator.pca(components=1, within=(-BOUND, BOUND), epsilon=1).values[0]
@@ -230,7 +230,7 @@ def smooth(effort: Effort) -> tuple[str, list[Target]]:
         for size in effort.sizes:
             near, far = released(dimension, size, effort.releases)
             rows.append([str(dimension), f"{size:,}", f"{near:.2g}", f"{far:.2g}"])
-    header = ["columns", "rows", "M.2, L2, as a `vector` of one's own", "`pca`"]
+    header = ["columns", "rows", "M.2, L2, as a `vector_statistic` of one's own", "`pca`"]
     blocks.append(
         "The same as releases: sines of the angle to the leading direction, roots of mean squares "
         f"over {effort.releases}\nreleases. Standard deviations are 0.51 along it and 0.1 across. "

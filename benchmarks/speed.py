@@ -25,10 +25,10 @@ from modicum.exact.entropy import SYSTEM
 from modicum.exact.laplace import discrete_laplace
 from modicum.frames.base import open_source
 from modicum.frames.reader import read
-from modicum.privacy.event import Pure
+from modicum.privacy.event import PureDP
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
-from modicum.runtime.steps import Need
+from modicum.runtime.steps import Reads
 from modicum.summaries.subsample import Records
 
 __all__ = ["FULL", "QUICK", "Sizes", "speed"]
@@ -76,10 +76,10 @@ release is `modicum.mean(x, within=(-1e9, 1e9), epsilon=1)`, everything included
 
 def _in_memory(sizes: Sizes) -> Iterator[Target]:
     x = default_rng(1).normal(size=sizes.rows)
-    source, question = open_source(x), modicum.request.mean(within=WITHIN, epsilon=1)
-    first_step = next(question.begin(Pure(Fraction(1))))
-    assert isinstance(first_step, Need)
-    asks = [ask for ask in first_step.asks if not isinstance(ask.reduction, Records)]
+    source, question = open_source(x), modicum.query.mean(within=WITHIN, epsilon=1)
+    first_step = next(question.begin(PureDP(Fraction(1))))
+    assert isinstance(first_step, Reads)
+    reads = [ask for ask in first_step.reads if not isinstance(ask.reduction, Records)]
     cached = CachedReader(x)
 
     def draws() -> None:
@@ -90,7 +90,7 @@ def _in_memory(sizes: Sizes) -> Iterator[Target]:
         {
             "sum": lambda: np.sum(x),
             "release": lambda: release(x),
-            "pass": lambda: read(source, asks, SYSTEM),
+            "pass": lambda: read(source, reads, SYSTEM),
             "draws": draws,
         },
         sizes.repeats,

@@ -13,7 +13,7 @@ from benchmarks.methods import CachedReader
 from benchmarks.peers import spread_peers
 from benchmarks.quantiles import answers
 from benchmarks.targets import Target, table
-from modicum import request
+from modicum import query
 
 __all__ = ["FULL", "QUICK", "Effort", "spread"]
 
@@ -77,10 +77,10 @@ def _deviations(effort: Effort) -> tuple[str, list[Target]]:
     for shape in list(SHAPES)[:-1]:
         ours, best, held = [], [], []
         for k, x in enumerate(_data(shape, effort, N)):
-            question, truth = request.std(within=(-1e9, 1e9), epsilon=1), float(x.std())
+            question, truth = query.std(within=(-1e9, 1e9), epsilon=1), float(x.std())
             for answer in answers(question, CachedReader(x), f"{shape} {k}", effort.releases):
                 ours.append(abs(float(answer.value) / truth - 1))
-                lower, upper = answer.evidence.interval(0.95, 3)
+                lower, upper = answer.error_model.interval(0.95, 3)
                 held.append(lower <= truth <= upper)
             best += list(best_clip(x, effort.releases, default_rng([42, k])))
         median, reference = float(np.median(ours)), float(np.median(best))
@@ -117,11 +117,11 @@ def _quartiles(effort: Effort) -> str:
     for shape in SHAPES:
         errors, held, widths = [], [], []
         for k, x in enumerate(_data(shape, effort, N)):
-            question = request.iqr(within=(-1e9, 1e9), epsilon=1)
+            question = query.iqr(within=(-1e9, 1e9), epsilon=1)
             truth = float(np.subtract(*np.quantile(x, [0.75, 0.25])))
             for answer in answers(question, CachedReader(x), f"{shape} {k}", effort.releases):
                 errors.append(abs(float(answer.value) - truth) / max(truth, 1e-12))
-                lower, upper = answer.evidence.interval(0.95, 3)
+                lower, upper = answer.error_model.interval(0.95, 3)
                 held.append(lower <= truth <= upper)
                 widths.append((upper - lower) / 2 / max(truth, 1e-12))
         constant = shape == "constant"
@@ -195,7 +195,7 @@ def _high_rows(
             x = np.sort(np.rint(raw / step) * step)
             rng, reader = default_rng([43, k]), CachedReader(x)
             for name, level in (("ours", 0.95), ("no", None)):
-                question = request.quantile(q=q, within=(-bound, bound), epsilon=1, level=level)
+                question = query.quantile(q=q, within=(-bound, bound), epsilon=1, level=level)
                 found = answers(question, reader, f"{q} {k}", effort.releases)
                 errors[name] += [_rank_error(x, float(a.value), q) for a in found]
             for name, method in (("durfee", durfee), ("tight", tight)):
@@ -225,12 +225,12 @@ def _maxima(effort: Effort) -> str:
         ours, beyond, others, held = [], [], [], []
         for k, raw in enumerate(_data(shape, effort, N)):
             x, rng = np.sort(raw), default_rng([44, k])
-            question = request.maximum(within=(-1e9, 1e9), epsilon=1)
+            question = query.max(within=(-1e9, 1e9), epsilon=1)
             for answer in answers(question, CachedReader(x), f"{shape} {k}", effort.releases):
                 value = float(answer.value)
                 ours.append(abs(value / x[-1] - 1))
                 beyond.append(int((x > value).sum()))
-                lower, upper = answer.evidence.interval(0.95, 3)
+                lower, upper = answer.error_model.interval(0.95, 3)
                 held.append(lower <= x[-1] <= upper)
                 others.append(abs(durfee(x, 1 - 5 / N, rng) / x[-1] - 1))
         rows.append(

@@ -10,8 +10,8 @@ from numpy.random import Generator, default_rng
 from numpy.typing import NDArray
 
 from benchmarks.targets import Target, table
-from modicum import request
-from modicum.array_release import ArrayAnswer
+from modicum import query
+from modicum.array_release import ArrayEstimate
 from modicum.exact.entropy import SeededEntropy
 from modicum.frames.base import open_source
 from modicum.frames.persons import TableReader
@@ -70,11 +70,11 @@ KINDS = (
 )
 
 
-def released(question: request.Query, x: Floats, seed: str) -> ArrayAnswer:
+def released(question: query.Query, x: Floats, seed: str) -> ArrayEstimate:
     """One answer with randomness from a seed."""
     reader, entropy = TableReader(open_source(x)), SeededEntropy(seed)
     walk = run({"a": question}, reader, unit=Unit(), charge=lambda: None, entropy=entropy)["a"]
-    assert isinstance(walk.answer, ArrayAnswer)
+    assert isinstance(walk.answer, ArrayEstimate)
     return walk.answer
 
 
@@ -104,10 +104,10 @@ def study(kind: Kind, n: int, d: int, price: str, releases: int) -> Found:
     errors, relative, held, fine, silent, far = [], [], 0, 0, 0, 0
     for k in range(releases):
         x = np.clip(kind.rows(default_rng([13, n, d, k]), n, d), *WITHIN)
-        question = request.mean_vector(within=WITHIN, **PRICES[price])
+        question = query.mean_vector(within=WITHIN, **PRICES[price])
         answer = released(question, x, f"{kind.name} {n} {d} {price} {k}")
         truth, values = x.mean(axis=0), np.array([float(value) for value in answer.values])
-        lower, upper = answer.evidence.intervals(0.95, 3)
+        lower, upper = answer.error_model.intervals(0.95, 3)
         holds = bool(((lower <= truth) & (truth <= upper)).all())
         misses = np.abs(values - truth) > FAR * (upper - lower) / 2
         errors.append(float(np.linalg.norm(values - truth)))

@@ -21,7 +21,7 @@ from benchmarks.targets import Target, table
 from benchmarks.vector_baselines import BASELINES
 from benchmarks.vector_kinds import kinds
 from benchmarks.vector_kinds import released as answered
-from modicum import request
+from modicum import query
 from modicum.array_release import ArrayRelease
 from modicum.exact.entropy import SeededEntropy
 from modicum.frames.base import open_source
@@ -131,7 +131,7 @@ def released(question: Query[ArrayRelease], x: Floats, seed: str) -> Floats:
 
 def ours(x: Floats, rho: float, seed: str) -> Floats:
     """A mean vector in zCDP; the range is ±1e9 for every component."""
-    return released(request.mean_vector(within=(-1e9, 1e9), rho=rho), x, seed)
+    return released(query.mean_vector(within=(-1e9, 1e9), rho=rho), x, seed)
 
 
 Average = tuple[float, float]
@@ -217,19 +217,19 @@ def pure(effort: Effort) -> tuple[str, float]:
     rows, worst = [], 0.0
     for setting in PURE:
         releases = effort.releases(8 * setting.n, setting.d)  # means one by one take their time
-        found: dict[str, list[float]] = {"together": [], "one by one": []}
+        found: dict[str, list[float]] = {"release": [], "one by one": []}
         for k in range(releases):
             x, _ = setting.rows(default_rng([12, setting.d, k]))
             truth, seed = x.mean(axis=0), f"{setting.seed} {k}"
-            whole = request.mean_vector(within=(-1e9, 1e9), epsilon=1)
-            single = request.mean(within=(-1e9, 1e9), epsilon=Fraction(1, setting.d))
+            whole = query.mean_vector(within=(-1e9, 1e9), epsilon=1)
+            single = query.mean(within=(-1e9, 1e9), epsilon=Fraction(1, setting.d))
             together = released(whole, x, seed)
             alone = [number(single, x[:, j].copy(), f"{seed} {j}") for j in range(setting.d)]
-            found["together"].append(float(np.linalg.norm(together - truth)))
+            found["release"].append(float(np.linalg.norm(together - truth)))
             found["one by one"].append(float(np.linalg.norm(alone - truth)))
         average = averages(found)
         if setting.d > 2:
-            worst = max(worst, average["together"][0] / average["one by one"][0])
+            worst = max(worst, average["release"][0] / average["one by one"][0])
         cells = [cell(each) for each in average.values()]
         rows.append([setting.name, f"{setting.n:,}", str(setting.d), str(releases), *cells])
     header = ["rows", "n", "d", "releases", "mean_vector, ε = 1", "mean of each, ε = 1/d"]

@@ -7,11 +7,11 @@ import numpy as np
 from benchmarks.kinds import WIDE, Floats, Kind, rare, real_tables
 from benchmarks.outcomes import Ask, Outcomes, far_target, low
 from benchmarks.targets import Target, table
-from modicum import request
+from modicum import query
 
 __all__ = ["wide"]
 
-STATISTICS = ("mean", "sum", "std", "maximum")
+STATISTICS = ("mean", "sum", "std", "max")
 SHARES = (0.02, 0.1, 0.3, 0.5)
 ENOUGH = 600  # records of the rarer value of a 0/1 column, from which on it is answered
 SAID = ("Zipf(2.6)", "90 % zeros", "60 % zeros, incomes")  # promised: right, or not "ok"
@@ -57,7 +57,7 @@ known; the other columns are as above."""
 
 
 def _cell(kind: Kind, n: int, name: str, releases: int, ask: Ask) -> Cell:
-    question = getattr(request, name)(within=kind.within, epsilon=1)
+    question = getattr(query, name)(within=kind.within, epsilon=1)
     seen, truths = [], []
     for k in range(releases):
         x = kind.sample(n, k)
@@ -67,7 +67,7 @@ def _cell(kind: Kind, n: int, name: str, releases: int, ask: Ask) -> Cell:
 
 
 def _truth(x: Floats, name: str) -> float:
-    return float(getattr(x, "max" if name == "maximum" else name)())
+    return float(getattr(x, "max" if name == "max" else name)())
 
 
 def _table(cells: list[Cell], name: str) -> str:
@@ -99,7 +99,7 @@ def _targets(cells: list[Cell]) -> list[Target]:
             words = f"mean within ±1e9, {name}, from {ENOUGH} ones on, n ε error"
             targets.append(Target(words, 3, worst, "", margin=margin))
     for name in SAID:
-        chosen = [c for c in cells if c.name == name and c.statistic != "maximum"]
+        chosen = [c for c in cells if c.name == name and c.statistic != "max"]
         if chosen:
             targets.append(_said(name, chosen))
     return targets

@@ -71,7 +71,7 @@ def show_comparison(releases: list[modicum.Release], values: np.ndarray) -> None
     shares = [covered(releases, tail, truth) for tail in (3, 2)]
     warning = (
         "An interval needs an assumption about the few records that were clipped away, and no "
-        "released number can check it. Here the tail is heavy, and the card often says so: the "
+        "released number can check it. Here the tail is heavy, and the summary often says so: the "
         f"default, tails of index 3 or lighter, held the truth in {shares[0]:.0%} of the releases, "
         f"interval(tail=2) in {shares[1]:.0%}."
     )

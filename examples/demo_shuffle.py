@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.error import HTTPError
-from urllib.request import Query, urlopen
+from urllib.query import Query, urlopen
 
 import numpy as np
 
@@ -134,12 +134,12 @@ def ask(port: int, path: str, body: bytes | None = None) -> bytes:
 class Quiet(ThreadingHTTPServer):
     """Says nothing about clients that went away: their addresses are theirs."""
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
+    def handle_error(self, query: Any, client_address: Any) -> None:
         pass
 
 
 def serve(routes: dict[str, Callable[[bytes], bytes]], told: Any) -> None:
-    """Answer requests by the functions of ``routes``, one at a time; tell the port."""
+    """Answer queries by the functions of ``routes``, one at a time; tell the port."""
     lock = threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):

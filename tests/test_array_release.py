@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import modicum as mo
-from modicum import request as ask
-from modicum.array_release import ArrayAnswer, Axis, Intervals
+from modicum import query as ask
+from modicum.array_release import ArrayEstimate, Axis, Intervals
 from modicum.exact.entropy import SeededEntropy
 from modicum.runtime.query import Query
 from modicum.status import OK
@@ -70,11 +70,11 @@ def test_intervals_are_arrays_and_grow_with_the_level(release) -> None:
 
 def test_json_text_and_pickle(release) -> None:
     record = json.loads(release.to_json())
-    assert record["schema"] == "modicum.array/1"
+    assert record["schema"] == "modicum.array/2"
     assert record["values"] == release.values.tolist()
     assert record["lower"] == release.interval().lower.tolist()
     key = "rho_exact" if "rho_exact" in record else "epsilon_exact"
-    spent = sum(Fraction(entry[key]) for entry in record["journal"])
+    spent = sum(Fraction(entry[key]) for entry in record["transcript"])
     assert spent == Fraction(record[key])
     assert pickle.loads(pickle.dumps(release)) == release
     card = str(release)
@@ -103,7 +103,7 @@ def test_the_frame_is_one_of_the_datas_library(frame) -> None:
 
 
 class Even:
-    """Evidence of any shape."""
+    """Error model of any shape."""
 
     condition = ""
 
@@ -120,10 +120,10 @@ class Even:
 def test_two_axes() -> None:
     """As coefficients of several outcomes would be."""
     one = RELEASES["cdf"]
-    names = ("statistic", "column", "event", "unit", "lattice", "ranged", "method", "journal")
+    names = ("statistic", "column", "event", "unit", "lattice", "ranged", "method", "transcript")
     more = ("engine", "account", "private", "version")
     axes = (Axis.of(feature=("a", "b")), Axis.of(outcome=("x", "y", "z")))
-    answer = ArrayAnswer(tuple(Fraction(i) for i in range(6)), axes, Even(), OK)
+    answer = ArrayEstimate(tuple(Fraction(i) for i in range(6)), axes, Even(), OK)
     found = answer.released(**{name: getattr(one, name) for name in (*names, *more)})
     assert found.shape == (2, 3)
     assert found[1].tolist() == [3, 4, 5]
@@ -133,17 +133,17 @@ def test_two_axes() -> None:
     assert found.frame()[4] == {
         "feature": "b", "outcome": "y", "value": 4.0, "lower": -1.7976931348623157e308, "upper": 1.0
     }  # fmt: skip
-    assert "  feature  outcome" in found.card()
+    assert "  feature  outcome" in found.summary()
     assert json.loads(found.to_json())["values"] == [[0, 1, 2], [3, 4, 5]]
 
 
 def test_the_card_says_what_was_given_and_which_law_answered() -> None:
     """Cuts imply a range for the rounding, but nobody gave one."""
     for name in ("cdf", "histogram"):
-        assert "within" not in RELEASES[name].card()
+        assert "within" not in RELEASES[name].summary()
         assert RELEASES[name].within is None
         assert json.loads(RELEASES[name].to_json())["within"] is None
-    card = RELEASES["quantiles"].card()
+    card = RELEASES["quantiles"].summary()
     assert "method         joint, values within [-1e+09, 1e+09]" in card
     assert card.splitlines()[1].split() == [
         "q",
@@ -162,7 +162,7 @@ def test_the_card_says_what_was_given_and_which_law_answered() -> None:
 def test_one_number_is_one_number() -> None:
     for asked in ({"q": [0.5], "within": WITHIN}, {"edges": [0, 1e9]}):
         name = "quantiles" if "q" in asked else "histogram"
-        card = released(name, **asked, epsilon=1).card()
+        card = released(name, **asked, epsilon=1).summary()
         assert card.startswith(f"{name} of array: 1 number\n")
         assert "95 % interval\n" in card
     few = released("quantiles", np.arange(5.0), q=[0.5], within=WITHIN, epsilon="0.1")
@@ -177,9 +177,9 @@ def test_a_coarse_step_is_told() -> None:
         ("histogram", {"bins": 2, "within": (0, 1e4)}),
     ):
         coarse = released(name, **asked, epsilon=1, step=256)
-        assert "for values and cuts rounded to multiples of 256" in coarse.card()
+        assert "for values and cuts rounded to multiples of 256" in coarse.summary()
         usual = released(name, **asked, epsilon=1)
-        assert "rounded" not in usual.card()
+        assert "rounded" not in usual.summary()
         assert "rounded to multiples of" in usual.explain()
 
 
@@ -187,7 +187,7 @@ def test_kinds_of_release_go_together() -> None:
     curator = mo.Curator(DATA, budget=mo.pure(3), entropy=SeededEntropy("t"))
     asked = ask.quantiles(q=QS, within=WITHIN, epsilon=1)
     assert isinstance(asked, Query)
-    found = curator.together(
+    found = curator.release(
         spread=asked,
         typical=ask.mean(within=WITHIN, epsilon=1),
         ages=ask.cdf(points=[1], epsilon=1),
@@ -204,7 +204,7 @@ def test_groups_are_asked_for_one_number() -> None:
     with pytest.raises(mo.InvalidArgument, match="one number each"):
         groups.run(ask.histogram("x", edges=[0, 1], epsilon=1))
     several = ("quantiles", "histogram", "cdf", "mean_vector", "clipped_mean_vector")
-    for name in (*several, "covariance", "pca", "linear_regression", "vector"):
+    for name in (*several, "covariance", "pca", "linear_regression", "vector_statistic"):
         with pytest.raises(mo.InvalidArgument, match=f"one number each, and {name} gives several"):
             getattr(groups, name)(["x"], within=(0, 1), epsilon=1)
     assert curator.spent.amount == 0

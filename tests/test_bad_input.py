@@ -77,7 +77,7 @@ def test_bad_arguments(table: pd.DataFrame, wrong: dict[str, Any], word: str) ->
     with pytest.raises(mo.InvalidArgument, match=word):
         mo.mean(table, "income", **(MEAN | wrong))
     with pytest.raises(mo.InvalidArgument, match=word):
-        mo.request.mean("income", **(MEAN | wrong))
+        mo.query.mean("income", **(MEAN | wrong))
 
 
 @pytest.mark.parametrize("statistic", ["sum", "count"])
@@ -131,7 +131,7 @@ def test_bad_arguments_of_a_quantile(table: pd.DataFrame, wrong: dict[str, Any],
             mo.median(table, "income", **(MEAN | wrong))
 
 
-@pytest.mark.parametrize("statistic", ["variance", "std", "iqr", "minimum", "maximum"])
+@pytest.mark.parametrize("statistic", ["var", "std", "iqr", "min", "max"])
 @pytest.mark.parametrize(
     ("wrong", "word"),
     [
@@ -186,7 +186,7 @@ def test_bad_arguments_of_a_trimmed_mean(
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
-@pytest.mark.parametrize("statistic", ["mean", "sum", "median", "std", "iqr", "maximum"])
+@pytest.mark.parametrize("statistic", ["mean", "sum", "median", "std", "iqr", "max"])
 @pytest.mark.parametrize(
     ("column", "kind", "word"),
     [
@@ -266,9 +266,9 @@ def test_an_exceeded_budget_charges_nothing(table: pd.DataFrame) -> None:
     curator.count(epsilon=1)
     with pytest.raises(mo.BudgetExceeded, match=r"ε = 0\.5 of ε = 1\.5 is left"):
         curator.mean("income", **MEAN)
-    requests = {str(i): mo.request.count(epsilon="0.2") for i in range(3)}
+    queries = {str(i): mo.query.count(epsilon="0.2") for i in range(3)}
     with pytest.raises(mo.BudgetExceeded, match=r"costs ε = 0\.6"):
-        curator.together(**requests)
+        curator.release(**queries)
     assert curator.remaining == mo.pure("0.5")
     curator.count(epsilon="0.5")
     assert curator.remaining.amount == 0
@@ -325,10 +325,10 @@ def test_bad_deltas(delta: float) -> None:
 @pytest.mark.parametrize("request_", [None, "mean", 5])
 def test_only_requests_are_answered_together(table: pd.DataFrame, request_: Any) -> None:
     curator = mo.Curator(table, budget=mo.pure(9))
-    with pytest.raises(mo.InvalidArgument, match="request"):
-        curator.together(a=mo.request.count(epsilon=1), b=request_)
-    with pytest.raises(mo.InvalidArgument, match="request"):
-        curator.together()
+    with pytest.raises(mo.InvalidArgument, match="query"):
+        curator.release(a=mo.query.count(epsilon=1), b=request_)
+    with pytest.raises(mo.InvalidArgument, match="query"):
+        curator.release()
     assert curator.spent.amount == 0
 
 

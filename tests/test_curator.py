@@ -59,7 +59,7 @@ def test_a_zcdp_account_takes_pure_and_zcdp_releases(data, price) -> None:
     expected = Fraction(9, 200) if "epsilon" in price else Fraction(3, 10)
     assert curator.spent.amount == expected
     kind = release.event.kind
-    assert total([e.event for e in release.journal], kind) == release.event.cost(kind)
+    assert total([e.event for e in release.transcript], kind) == release.event.cost(kind)
 
 
 def test_a_pure_account_refuses_zcdp_and_an_approximate_one_takes_pure(data) -> None:
@@ -74,28 +74,28 @@ def test_together_answers_all_in_the_passes_of_one(data) -> None:
     table = {"income": data, "age": np.arange(len(data)) % 90}
     pandas = pytest.importorskip("pandas")
     curator = curator_of(pandas.DataFrame(table))
-    releases = curator.together(
-        income=mo.request.mean("income", within=WITHIN, epsilon=1),
-        age=mo.request.mean("age", within=(0, 150), epsilon=1),
-        rows=mo.request.count(epsilon="0.5"),
+    releases = curator.release(
+        income=mo.query.mean("income", within=WITHIN, epsilon=1),
+        age=mo.query.mean("age", within=(0, 150), epsilon=1),
+        rows=mo.query.count(epsilon="0.5"),
     )
     assert list(releases) == ["income", "age", "rows"]
     assert curator.spent == mo.pure("2.5")
     assert float(releases["age"]) == pytest.approx(44.5, rel=0.02)
     assert float(releases["rows"]) == pytest.approx(20_000, abs=50)
     with pytest.raises(mo.BudgetExceeded):
-        curator.together(one=mo.request.count(epsilon="0.4"), two=mo.request.count(epsilon="0.4"))
+        curator.release(one=mo.query.count(epsilon="0.4"), two=mo.query.count(epsilon="0.4"))
     assert curator.spent == mo.pure("2.5")
     with pytest.raises(mo.InvalidArgument, match="at least one"):
-        curator.together()
-    with pytest.raises(mo.InvalidArgument, match=r"modicum\.request"):
-        curator.together(wrong=3)
+        curator.release()
+    with pytest.raises(mo.InvalidArgument, match=r"modicum\.query"):
+        curator.release(wrong=3)
 
 
 def test_the_unit_shrinks_what_a_row_may_cost(data) -> None:
     curator = curator_of(data, unit=mo.unit_of(rows=4))
     release = curator.count(epsilon=1)
-    assert sum(e.event.epsilon for e in release.journal) == Fraction(1, 4)
+    assert sum(e.event.epsilon for e in release.transcript) == Fraction(1, 4)
     assert curator.spent == mo.pure(1)
     assert "at most 4 rows" in str(release)
     spread = [abs(float(curator_of(data, unit=mo.unit_of(rows=50)).count(epsilon=1)) - 20_000)]
@@ -160,7 +160,7 @@ def test_one_shots_say_that_nothing_was_counted(data) -> None:
 
 
 def test_the_signatures_and_documents_are_those_of_the_questions() -> None:
-    question = inspect.signature(mo.request.mean)
+    question = inspect.signature(mo.query.mean)
     for function, first in ((mo.mean, "table"), (mo.Curator.mean, "self")):
         names = list(inspect.signature(function).parameters)
         more = ["unit", "ledger", "account", "key"] if first == "table" else []
@@ -171,7 +171,7 @@ def test_the_signatures_and_documents_are_those_of_the_questions() -> None:
 def test_one_shots_say_who_is_protected(data) -> None:
     release = mo.mean(data, within=WITHIN, epsilon=1, unit=mo.unit_of(rows=2))
     assert release.unit == mo.unit_of(rows=2)
-    assert sum(entry.event.epsilon for entry in release.journal) == Fraction(1, 2)
+    assert sum(entry.event.epsilon for entry in release.transcript) == Fraction(1, 2)
     for function in (mo.mean, mo.sum, mo.count):
         assert "mo" in function.__module__
         assert "unit" in function.__doc__
@@ -186,7 +186,7 @@ def test_a_negative_price_is_no_refund(data) -> None:
         mo.pure(1) - mo.pure(4)
     negative = mo.pure(3)
     object.__setattr__(negative, "amount", Fraction(-3))  # past every check
-    crafted = dataclasses.replace(mo.request.count(epsilon=1), budget=negative)
+    crafted = dataclasses.replace(mo.query.count(epsilon=1), budget=negative)
     with pytest.raises(mo.InvalidArgument, match="positive"):
         curator.run(crafted)
     assert curator.spent == mo.pure(1)

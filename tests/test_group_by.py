@@ -14,7 +14,7 @@ import modicum as mo
 from modicum.exact.entropy import SeededEntropy
 from modicum.group_by import GroupBy
 from modicum.privacy.accountant import total
-from modicum.privacy.event import Approximate
+from modicum.privacy.event import ApproxDP
 
 WITHIN = (-1e9, 1e9)
 RNG = np.random.default_rng(1)
@@ -47,14 +47,14 @@ def test_all_groups_cost_what_one_costs() -> None:
     for key in "ab":
         truth = TABLE.wage[TABLE.firm == key].mean()
         assert wages[key].value == pytest.approx(truth, rel=0.1)
-        assert total([entry.event for entry in wages[key].journal], "pure") == mo.pure(1)
+        assert total([entry.event for entry in wages[key].transcript], "pure") == mo.pure(1)
     assert wages["never"].status != "ok"
 
 
 def test_together_is_charged_once_for_all_groups_and_questions() -> None:
     guarded = curator(budget=mo.zcdp(2))
-    both = guarded.group_by("size", keys=range(4)).together(
-        n=mo.request.count(rho="0.5"), total=mo.request.sum("wage", within=(0, 1e9), rho=1)
+    both = guarded.group_by("size", keys=range(4)).release(
+        n=mo.query.count(rho="0.5"), total=mo.query.sum("wage", within=(0, 1e9), rho=1)
     )
     assert guarded.spent == mo.zcdp("1.5")
     assert list(both) == ["n", "total"]
@@ -63,9 +63,7 @@ def test_together_is_charged_once_for_all_groups_and_questions() -> None:
     assert both["total"][2].value == pytest.approx(truth, rel=0.05)
 
 
-@pytest.mark.parametrize(
-    "statistic", ["count", "mean", "sum", "std", "variance", "iqr", "maximum", "minimum"]
-)
+@pytest.mark.parametrize("statistic", ["count", "mean", "sum", "std", "var", "iqr", "max", "min"])
 @pytest.mark.parametrize("key", ["a", "b", "c", "never"])
 def test_a_group_is_released_as_a_filtered_table(statistic, key) -> None:
     """With the same entropy, of less than 2^13 rows, whose order does not matter then."""
@@ -75,7 +73,7 @@ def test_a_group_is_released_as_a_filtered_table(statistic, key) -> None:
     alone = curator(table[table.firm == key])
     one = getattr(grouped, statistic)("wage", **options)[key]
     other = getattr(alone, statistic)("wage", **options)
-    assert (one.value, one.journal, one.status) == (other.value, other.journal, other.status)
+    assert (one.value, one.transcript, one.status) == (other.value, other.transcript, other.status)
 
 
 def test_keys_are_drawn_for_epsilon_and_delta() -> None:
@@ -83,7 +81,7 @@ def test_keys_are_drawn_for_epsilon_and_delta() -> None:
     groups = guarded.group_by("firm", key_budget=mo.approx("0.5", "1e-6"))
     assert groups.keys == ("a", "b")  # 6 rows have the key c
     assert guarded.spent == mo.approx("0.5", "1e-6")
-    assert groups.selection.event == Approximate(*_half())
+    assert groups.selection.event == ApproxDP(*_half())
     counts = groups.count(epsilon=1)
     assert guarded.spent == mo.approx("1.5", "1e-6")
     assert counts.selection == groups.selection
@@ -117,7 +115,7 @@ def test_a_person_with_several_rows() -> None:
         assert parameters["epsilon"] == "1/3"
         release = groups.count(epsilon=1)
         assert guarded.spent == mo.approx(2, "1e-6")
-        assert {str(e.event) for e in release["a"].journal} == {"ε = 1/3"}
+        assert {str(e.event) for e in release["a"].transcript} == {"ε = 1/3"}
 
 
 REFUSED = {
@@ -172,7 +170,7 @@ def test_columns_are_checked_before_anything_is_charged() -> None:
     with pytest.raises(mo.BudgetExceeded):
         groups.count(epsilon=11)
     with pytest.raises(mo.InvalidArgument, match="at least one"):
-        groups.together()
+        groups.release()
     with pytest.raises(mo.BudgetExceeded):
         guarded.group_by("firm", key_budget=mo.approx(1, "1e-4"))
     assert guarded.spent.amount == 0
@@ -223,11 +221,11 @@ def test_a_person_has_one_combined_record_in_each_of_a_few_groups() -> None:
     for most, share in ((1, "1"), (2, "0.5"), (3, "0.5")):
         guarded = curator(unit=unit)
         groups = guarded.group_by("firm", keys=["a", "b"], max_groups=most)
-        both = groups.together(
-            n=mo.request.count(epsilon=1), wage=mo.request.mean("wage", within=WITHIN, epsilon=1)
+        both = groups.release(
+            n=mo.query.count(epsilon=1), wage=mo.query.mean("wage", within=WITHIN, epsilon=1)
         )
         assert guarded.spent.amount == 2
-        assert {str(e.event) for e in both["n"]["a"].journal} == {f"ε = {share}"}
+        assert {str(e.event) for e in both["n"]["a"].transcript} == {f"ε = {share}"}
         counts = [both["n"][key].value for key in "ab"]
         if most > 1:
             assert counts == pytest.approx([len(means[key]) for key in "ab"], abs=30)
@@ -252,7 +250,7 @@ def test_zcdp_of_a_person_in_several_groups_adds_up() -> None:
         "firm", keys=["a", "b", "c"], max_groups=3
     )
     release = groups.sum("wage", within=(0, 1e6), rho=1)
-    assert total([entry.event for entry in release["a"].journal], "zcdp") == mo.zcdp("1/3")
+    assert total([entry.event for entry in release["a"].transcript], "zcdp") == mo.zcdp("1/3")
 
 
 @pytest.mark.parametrize("few", [64, 0], ids=["few", "many"])
@@ -302,7 +300,7 @@ def test_the_card_the_json_and_the_repr() -> None:
     assert "ε = 1 for one row, all groups together (add-remove; swap: ε = 2)" in str(release)
     assert "never: too little data" in str(release)
     assert "not private" in str(release)
-    assert "90 % interval" in release.card(level=0.9)
+    assert "90 % interval" in release.summary(level=0.9)
     assert repr(release) == "GroupedRelease(mean of 'wage' by 'firm', 2 groups)"
     assert release._repr_html_().startswith("<pre>mean of wage")
     record = json.loads(release.to_json())

@@ -54,14 +54,14 @@ def test_how_a_question_is_asked(call: Callable[[], object], told: str) -> None:
 
 def test_every_example_of_a_call_fits_its_function() -> None:
     """The calls that messages propose are made, but for what only a person can fill in."""
-    names = [name for name in mo.request.__all__ if name[0].islower()]
+    names = [name for name in mo.query.__all__ if name[0].islower()]
     assert len(names) > 20
     for name in names:
         with pytest.raises(mo.InvalidArgument) as refused:
             getattr(mo, name)(TABLE, "income", 1, 2)
         call = str(refused.value).partition(", such as ")[2]
         if "statistic=" not in call:
-            eval(call.replace("(table, ", "("), {name: getattr(mo.request, name)})
+            eval(call.replace("(table, ", "("), {name: getattr(mo.query, name)})
 
 
 def test_a_mistake_inside_a_question_is_not_taken_for_a_wrong_call() -> None:
@@ -75,7 +75,7 @@ def test_a_mistake_inside_a_question_is_not_taken_for_a_wrong_call() -> None:
             return np.zeros(levels)
 
     with pytest.raises(Exception, match=r".") as failed:
-        mo.vector(TABLE[["age"]].to_numpy(), statistic=Bad(), **MEAN)
+        mo.vector_statistic(TABLE[["age"]].to_numpy(), statistic=Bad(), **MEAN)
     assert "by name" not in str(failed.value)
 
 
@@ -138,8 +138,8 @@ def test_a_note_does_not_promise_what_a_narrower_range_does_not_do() -> None:
     """Without a centre, the range is not what is short: it enters by a logarithm."""
     x = np.random.default_rng(1).lognormal(0, 1, 300)
     for within in ((-1e9, 1e9), (-1e3, 1e3)):
-        found = mo.lp_location(x, p=1.5, within=within, epsilon="0.1")
-        assert not found.evidence.has_centre
+        found = mo.lp_center(x, p=1.5, within=within, epsilon="0.1")
+        assert not found.error_model.has_centre
         assert "or a narrower" not in found.status
 
 

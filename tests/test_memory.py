@@ -22,9 +22,9 @@ within = dict(within=(-1e9, 1e9), epsilon=1)
 curator = mo.Curator(folder, budget=mo.pure(9))
 if statistic == "groups":
     answers = curator.group_by("g", keys=range(8)).mean("x", **within)
-    counts = [each.evidence.to_dict()["count"] for each in answers.values()]
+    counts = [each.error_model.to_dict()["count"] for each in answers.values()]
 else:
-    counts = [getattr(curator, statistic)("x", **within).evidence.to_dict()["count"]]
+    counts = [getattr(curator, statistic)("x", **within).error_model.to_dict()["count"]]
 # Not ru_maxrss, which a child has from its parent.
 peak = re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())
 print(peak[1], round(sum(counts)))

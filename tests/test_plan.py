@@ -10,7 +10,7 @@ import pytest
 
 import modicum as mo
 from modicum import plan
-from modicum import request as ask
+from modicum import query as ask
 from modicum.errors import WrongCall
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
@@ -24,7 +24,7 @@ from modicum.plan.steering import Part, chances, steered
 from modicum.plan.trial import column_trials
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
-from modicum.summaries.base import Ask, Reduction
+from modicum.summaries.base import Read, Reduction
 from modicum.summaries.cells import Cells
 from modicum.summaries.order_statistics import RankWindow
 from modicum.summaries.subsample import Records
@@ -45,13 +45,13 @@ def population(shape: str, rows: int, lattice: Lattice = LATTICE) -> Population:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_shape_has_its_mean_and_sd(shape: str) -> None:
-    law = Shape(shape, mean=3.0, sd=2.0)
+    mechanism = Shape(shape, mean=3.0, sd=2.0)
     p = (np.arange(200_000) + 0.5) / 400_000
-    x = np.concatenate([law.below(p), law.above(p)])
+    x = np.concatenate([mechanism.below(p), mechanism.above(p)])
     assert x.mean() == pytest.approx(3, rel=2e-3)
     assert x.std() == pytest.approx(2, rel=0.08 if shape == "pareto" else 2e-3)
-    assert law.below(np.array([0.3])) == pytest.approx(law.above(np.array([0.7])))
-    assert np.isfinite(law.above(np.array([1e-15]))).all()
+    assert mechanism.below(np.array([0.3])) == pytest.approx(mechanism.above(np.array([0.7])))
+    assert np.isfinite(mechanism.above(np.array([1e-15]))).all()
 
 
 @pytest.mark.parametrize("rows", [1, 2, 1000, 1025, 5000, 100_000, 10**7, 10**12])
@@ -90,7 +90,7 @@ def test_synthetic_answers_equal_those_of_the_same_rows(
     table = population("normal", rows, lattice).table(SeededEntropy(2))
     accumulator = reduction.begin(lattice)
     accumulator.update(np.repeat(table.q, table.weights) * lattice.step)
-    (answer,) = SyntheticReader(table).read([Ask(None, lattice, reduction)], SeededEntropy(3))
+    (answer,) = SyntheticReader(table).read([Read(None, lattice, reduction)], SeededEntropy(3))
     assert answer == accumulator.finish()
 
 
@@ -102,7 +102,7 @@ def test_sums_of_huge_tables_are_exact() -> None:
 
 def test_a_subsample_has_the_right_size_and_shape() -> None:
     table = population("uniform", 10**6).table(SeededEntropy(4))
-    (records,) = SyntheticReader(table).read([Ask(None, LATTICE, Records())], SeededEntropy(5))
+    (records,) = SyntheticReader(table).read([Read(None, LATTICE, Records())], SeededEntropy(5))
     thinned = records.thin(7, SeededEntropy(6))
     assert len(thinned) == pytest.approx(10**6 / 2**7, rel=0.05)
     assert np.median(thinned) * LATTICE.step == pytest.approx(0, abs=SD / 20)
@@ -114,22 +114,22 @@ def test_chances_are_those_of_the_law(selection: str) -> None:
     grid = RadiusGrid.between(1, 300)
     positions = range(len(grid.radii))
     outside = tuple(tuple(max(0, 40 - 3 * i - 5 * s) for i in positions) for s in (0, 1))
-    law = RadiusDraw(outside, grid, Fraction(1, 5), Fraction(7, 10), selection)
-    first, second = chances(law, 0), chances(law, 1)
+    mechanism = RadiusDraw(outside, grid, Fraction(1, 5), Fraction(7, 10), selection)
+    first, second = chances(mechanism, 0), chances(mechanism, 1)
     for i in positions:
         for j in positions:
-            exact = math.exp(law.log_density((i, j)))
+            exact = math.exp(mechanism.log_density((i, j)))
             assert first[i] * second[j] == pytest.approx(exact, rel=1e-9)
 
 
 def test_weights_average_to_one() -> None:
-    request = ask.mean(within=WITHIN, epsilon=1)
+    query = ask.mean(within=WITHIN, epsilon=1)
     table = population("normal", 20_000).table(SeededEntropy(7))
     weights = []
     for number in range(64):
         part = Part(number, 64)
         run(
-            {"plan": steered(request, part)},
+            {"plan": steered(query, part)},
             SyntheticReader(table),
             unit=Unit(),
             charge=lambda: None,
@@ -217,7 +217,7 @@ def test_a_median_buys_an_epsilon_and_rows() -> None:
 
 def test_a_location_by_first_powers_is_planned_as_the_median_that_it_is() -> None:
     asked = {"within": WITHIN, "sd": SD, "n": 1000, "epsilon": 1}
-    powers, median = plan.lp_location(p=1, **asked), plan.median(**asked)
+    powers, median = plan.lp_center(p=1, **asked), plan.median(**asked)
     assert powers.statistic == "median"
     assert (powers.error, powers.events) == (median.error, median.events)
 
@@ -235,10 +235,10 @@ def test_a_sum_is_predicted_too() -> None:
 
 SPREADS = {
     "std": lambda x: x.std(),
-    "variance": lambda x: x.var(),
+    "var": lambda x: x.var(),
     "iqr": lambda x: np.subtract(*np.quantile(x, [0.75, 0.25])),
-    "maximum": lambda x: x.max(),
-    "minimum": lambda x: x.min(),
+    "max": lambda x: x.max(),
+    "min": lambda x: x.min(),
 }
 
 
@@ -260,7 +260,7 @@ def test_the_error_of_a_spread_is_predicted(statistic: str) -> None:
         within=(-1e6, 1e6), sd=1, mean=0, n=5000, epsilon=1, shape="normal"
     )
     # The extreme record of the synthetic table stays where it is; that of data moves.
-    within = 0.4 if statistic in ("maximum", "minimum") else 0.25
+    within = 0.4 if statistic in ("max", "min") else 0.25
     assert predicted.error == pytest.approx(float(np.mean(errors)), rel=within)
 
 
@@ -268,11 +268,11 @@ def test_the_error_of_a_spread_is_predicted(statistic: str) -> None:
 def test_a_statistic_of_ones_own_is_planned_as_the_same_one_by_name() -> None:
     asked = {"within": WITHIN, "sd": SD, "n": 500, "epsilon": 1, "level": None}
     score = mo.Score("huber", lambda v: np.clip(v, -SD, SD), growth=0, width=SD)
-    own, named = plan.monotone(statistic=score, **asked), plan.huber_location(width=SD, **asked)
+    own, named = plan.monotone_statistic(statistic=score, **asked), plan.huber(width=SD, **asked)
     assert own.error == pytest.approx(named.error, rel=1e-3)
     assert own.events == named.events
     assert str(own).startswith("plan for a monotone statistic of 500 rows")
-    brought = plan.monotone(statistic=OwnMedian(), **asked)
+    brought = plan.monotone_statistic(statistic=OwnMedian(), **asked)
     assert brought.error == pytest.approx(plan.median(**asked).error, rel=0.3)
 
 
@@ -290,7 +290,7 @@ def test_a_plan_tells_why_boundaries_fail() -> None:
     with pytest.raises(
         mo.InvalidArgument, match=r"few failed on 2,?500 synthetic records: too man"
     ):
-        plan.monotone(statistic=FailsOnMany(), within=WITHIN, sd=SD, n=2500, epsilon=1)
+        plan.monotone_statistic(statistic=FailsOnMany(), within=WITHIN, sd=SD, n=2500, epsilon=1)
 
 
 def test_the_count_is_predicted_exactly() -> None:
@@ -313,14 +313,14 @@ def test_events_add_up_to_the_price() -> None:
         plan.sum(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
         plan.quantile(q=0.9, within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
         plan.std(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
-        plan.variance(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
+        plan.var(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
         plan.iqr(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
-        plan.maximum(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
-        plan.minimum(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
+        plan.max(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
+        plan.min(within=WITHIN, sd=SD, n=20_000, epsilon="0.7"),
         plan.count(epsilon="0.7"),
     ):
         assert sum(event.cost("pure").amount for _, event in found.events) == Fraction(7, 10)
-        assert found.passes == (2 if found.statistic in ("std", "variance") else 1)
+        assert found.passes == (2 if found.statistic in ("std", "var") else 1)
 
 
 def test_an_error_buys_an_epsilon() -> None:
@@ -436,9 +436,9 @@ def test_rounding_up_never_rounds_down() -> None:
 
 
 def test_a_trial_is_a_release_of_the_table() -> None:
-    request = ask.mean(within=WITHIN, epsilon=1)
+    query = ask.mean(within=WITHIN, epsilon=1)
     shape = shape_of(LATTICE, shape="normal", sd=SD)
-    one, *others = column_trials(shape, ROWS["mean"].error, Unit())(request, 20_000, 4)
+    one, *others = column_trials(shape, ROWS["mean"].error, Unit())(query, 20_000, 4)
     assert len(others) == 3
     assert one.passes == 1
     assert one.status == "ok"
@@ -450,7 +450,7 @@ PLANS = sorted(ROWS)
 
 def test_every_statistic_has_a_plan_but_a_vector_of_ones_own() -> None:
     asked = {name for name in ask.__all__ if name[0].islower()}
-    assert {*PLANS, "vector"} == asked
+    assert {*PLANS, "vector_statistic"} == asked
     assert {*PLANS, "Plan", "release"} == {*plan.__all__}
 
 
@@ -479,8 +479,8 @@ def test_the_order_of_arguments_is_that_of_the_question_about_what_is_guessed_an
 def test_a_question_is_planned_by_its_function_too() -> None:
     asked = {"within": WITHIN, "sd": SD, "n": 2000, "epsilon": 1}
     assert plan.release(ask.median, **asked) == plan.median(**asked)
-    for question in (ask.vector, mo.mean, "mean", None):
-        with pytest.raises(mo.InvalidArgument, match=r"such as modicum\.request\.mean"):
+    for question in (ask.vector_statistic, mo.mean, "mean", None):
+        with pytest.raises(mo.InvalidArgument, match=r"such as modicum\.query\.mean"):
             plan.release(question, **asked)
 
 

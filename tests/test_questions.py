@@ -30,7 +30,7 @@ def test_the_example_of_a_function_holds(name) -> None:
 
 @pytest.mark.parametrize("name", STATISTICS)
 def test_a_method_has_the_arguments_of_its_question(name) -> None:
-    asked = inspect.signature(getattr(modicum.request, name)).parameters
+    asked = inspect.signature(getattr(modicum.query, name)).parameters
     for owner in (Curator, GroupBy):
         method = getattr(owner, name)
         assert method is getattr(owner, name)

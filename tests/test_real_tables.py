@@ -19,7 +19,7 @@ from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
 from modicum.frames.groups import reader_of_groups
 from modicum.frames.persons import reader_of
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.sums import ClippedSum
 from modicum.summaries.tails import Tails
 
@@ -70,8 +70,8 @@ def test_the_tables_are_those_of_the_pages() -> None:
     assert (len(labs()), len(rows), rows.median(), rows.max()) == (400_123, 15_666, 18, 513)
 
 
-def releases(table, request, unit) -> list[mo.Release]:
-    return [curator(table, seed, unit=unit).run(request) for seed in range(RUNS)]
+def releases(table, query, unit) -> list[mo.Release]:
+    return [curator(table, seed, unit=unit).run(query) for seed in range(RUNS)]
 
 
 def covered(found, truth: float) -> int:
@@ -87,8 +87,8 @@ def kept_mean(table: pd.DataFrame, person: str, column: str, m: int) -> float:
 
 def test_delays_of_flights() -> None:
     truth = flights().dep_delay.mean()
-    request = mo.request.mean("dep_delay", within=WIDE, epsilon=1)
-    found = releases(flights(), request, None)
+    query = mo.query.mean("dep_delay", within=WIDE, epsilon=1)
+    found = releases(flights(), query, None)
     assert covered(found, truth) >= RUNS - 2
     assert np.mean([abs(each.value - truth) for each in found]) < 0.02
     assert max(np.ptp(each.interval()) for each in found) < 0.2
@@ -97,8 +97,8 @@ def test_delays_of_flights() -> None:
 def test_delays_with_planes_as_units() -> None:
     planes = mo.unit_of("tailnum", max_rows=20)
     truth = kept_mean(owned().dropna(), "tailnum", "dep_delay", 20)
-    request = mo.request.mean("dep_delay", within=WIDE, epsilon=2)
-    found = releases(flights(), request, planes)
+    query = mo.query.mean("dep_delay", within=WIDE, epsilon=2)
+    found = releases(flights(), query, planes)
     assert covered(found, truth) >= RUNS - 2
     assert {str(each.unit) for each in found} == {
         "one person (tailnum) with at most 20 rows each, at random"
@@ -116,8 +116,8 @@ def test_a_mean_of_planes_means(epsilon, words) -> None:
     29 are 64 minutes or more beyond the median, 17 are 90, 7 are 181: an index of 1 to 1.5.
     """
     truth = owned().groupby("tailnum").dep_delay.mean().mean()
-    request = mo.request.mean("dep_delay", within=WIDE, epsilon=epsilon)
-    found = releases(flights(), request, mo.unit_of("tailnum", combine="mean"))
+    query = mo.query.mean("dep_delay", within=WIDE, epsilon=epsilon)
+    found = releases(flights(), query, mo.unit_of("tailnum", combine="mean"))
     assert max(abs(each.value - truth) for each in found) < 0.08 * truth
     longer = [each.interval(tail=2) for each in found]
     assert sum(lower <= truth <= upper for lower, upper in longer) >= 0.8 * RUNS
@@ -135,8 +135,8 @@ def test_a_mean_of_planes_means(epsilon, words) -> None:
 )
 def test_costs_of_persons(unit, truth) -> None:
     expected = truth(care().groupby("zper").meddol)
-    request = mo.request.mean("meddol", within=COSTS, epsilon=4)
-    found = releases(care(), request, unit)
+    query = mo.query.mean("meddol", within=COSTS, epsilon=4)
+    found = releases(care(), query, unit)
     assert covered(found, expected) >= 0.85 * RUNS
     assert np.median([abs(each.value - expected) for each in found]) < 0.04 * expected
 
@@ -154,8 +154,8 @@ def test_values_of_patients() -> None:
     """The longest history, of 513 rows, costs its owner what the shortest costs."""
     chosen = labs()[labs().test == "chol"]
     truth = chosen.groupby("id").value.mean().mean()
-    request = mo.request.mean("value", within=(0, 1e6), epsilon=1)
-    found = releases(chosen, request, mo.unit_of("id", combine="mean"))
+    query = mo.query.mean("value", within=(0, 1e6), epsilon=1)
+    found = releases(chosen, query, mo.unit_of("id", combine="mean"))
     assert covered(found, truth) >= RUNS - 2
     assert max(abs(each.value - truth) for each in found) < 0.01 * truth
 
@@ -166,9 +166,9 @@ def test_flights_by_carrier() -> None:
     groups = curator(flights()).group_by("carrier", keys=[*rows.groups, "no such"])
     hit = 0
     for _ in range(5):
-        both = groups.together(
-            n=mo.request.count("dep_delay", epsilon=1),
-            delay=mo.request.mean("dep_delay", within=WIDE, epsilon=1),
+        both = groups.release(
+            n=mo.query.count("dep_delay", epsilon=1),
+            delay=mo.query.mean("dep_delay", within=WIDE, epsilon=1),
         )
         for carrier in large:
             assert both["n"][carrier].value == pytest.approx(rows.count()[carrier], abs=15)
@@ -201,9 +201,9 @@ def test_planes_by_carrier() -> None:
     keys = sorted(set(flights().carrier))
     for most in (1, 2):
         groups = curator(flights(), unit=unit).group_by("carrier", keys=keys, max_groups=most)
-        both = groups.together(
-            n=mo.request.count("dep_delay", epsilon=2),
-            delay=mo.request.median("dep_delay", within=WIDE, epsilon=4),
+        both = groups.release(
+            n=mo.query.count("dep_delay", epsilon=2),
+            delay=mo.query.median("dep_delay", within=WIDE, epsilon=4),
         )
         counts = {key: each.value for key, each in both["n"].items()}
         lost = 17 if most == 1 else 0
@@ -235,8 +235,8 @@ def test_kinds_of_laboratory_values_are_drawn() -> None:
 KEYS = ["UA", "HA", "no such", "EV"]
 LATTICE = Lattice.within(WIDE)
 ASKS = [
-    Ask("dep_delay", LATTICE, Tails(300)),
-    Ask("dep_delay", LATTICE, ClippedSum(-(2**40), 2**40)),
+    Read("dep_delay", LATTICE, Tails(300)),
+    Read("dep_delay", LATTICE, ClippedSum(-(2**40), 2**40)),
 ]
 KINDS = {
     "polars": lambda table, folder: pl.from_pandas(table),

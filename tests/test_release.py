@@ -40,16 +40,16 @@ def test_it_is_a_number(release) -> None:
 
 def test_json_holds_everything_and_only_json(release) -> None:
     record = json.loads(release.to_json())
-    assert record["schema"] == "modicum.release/1"
+    assert record["schema"] == "modicum.release/2"
     assert record["value"] == release.value
     assert record["interval"] == list(release.interval())
     assert record["neighbours"] == "add-remove"
     exact = record.get("epsilon_exact") or record["rho_exact"]
     key = "epsilon_exact" if "epsilon_exact" in record else "rho_exact"
     if key == "epsilon_exact":
-        spent = sum(Fraction(e.get(key) or e["eta_exact"]) for e in record["journal"])
+        spent = sum(Fraction(e.get(key) or e["eta_exact"]) for e in record["transcript"])
         assert spent == Fraction(exact)
-    assert len(record["journal"]) == len(release.journal)
+    assert len(record["transcript"]) == len(release.transcript)
 
 
 def test_nothing_can_be_hung_on_it(release) -> None:
@@ -71,7 +71,7 @@ def test_the_card_and_the_explanation_are_text(release) -> None:
     assert "95 % interval" in card
     assert "test entropy, not private" in card
     assert card in story
-    for entry in release.journal:
+    for entry in release.transcript:
         assert entry.label in story
     assert card.splitlines()[0] in release._repr_html_()
 
@@ -102,9 +102,9 @@ def test_the_answer_and_its_interval_lie_in_the_range(epsilon, n, within) -> Non
     asked = {
         "mean": {},
         "median": {},
-        "minimum": {},
-        "maximum": {},
-        "huber_location": {},
+        "min": {},
+        "max": {},
+        "huber": {},
         "expectile": {"tau": 0.9},
         "trimmed_mean": {"trim": 0.1},
         "std": {},
@@ -124,7 +124,7 @@ def test_the_answer_and_its_interval_lie_in_the_range(epsilon, n, within) -> Non
 def test_the_interval_reaches_an_end_between_two_steps() -> None:
     """All records are 10.4, and count as 10."""
     x = np.full(5000, 10.4)
-    for name in ("mean", "maximum", "median"):
+    for name in ("mean", "max", "median"):
         found = getattr(mo, name)(x, within=(0, 10.4), step=1, epsilon=1)
         assert found.interval().lower <= 10.4 <= found.interval().upper
 

@@ -1,4 +1,4 @@
-"""What released numbers say of an answer: codes of any statistic, and the step on its card."""
+"""What released numbers say of an answer: codes of any statistic, and the step on its summary."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "quantiles": {"q": [0.1, 0.5, 0.9]},
     "iqr": {},
     "trimmed_mean": {"trim": 0.1},
-    "huber_location": {},
+    "huber": {},
 }
 ORDINARY = {
     "rare ones": (RNG.random(6000) < 0.02) * 1.0,
@@ -53,7 +53,7 @@ class Seen:
 
 
 @pytest.mark.parametrize(
-    ("status", "evidence", "code"),
+    ("status", "error_model", "code"),
     [
         (OK, object(), "ok"),
         (FEW, object(), "few_records"),
@@ -69,11 +69,13 @@ class Seen:
         (OK, Seen((2,), lattice=Lattice.within((0, 100), step=1)), "ok"),
     ],
 )
-def test_what_evidence_says_beside_the_status(status: Status, evidence: object, code: str) -> None:
-    found = judged(status, evidence, typed=False)
+def test_what_evidence_says_beside_the_status(
+    status: Status, error_model: object, code: str
+) -> None:
+    found = judged(status, error_model, typed=False)
     assert found.code == code
     assert (found is status) == (code == status.code)
-    assert judged(status, evidence, typed=True).code != "no_values"
+    assert judged(status, error_model, typed=True).code != "no_values"
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -185,7 +187,7 @@ def test_a_plan_foretells_a_coarse_step() -> None:
 
 
 def test_a_location_that_may_be_anywhere_is_not_to_be_used() -> None:
-    release = asked(SKEWED * 1e-6, "huber_location")
+    release = asked(SKEWED * 1e-6, "huber")
     if release.interval() == WIDE:
         assert not release.usable
 

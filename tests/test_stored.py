@@ -15,7 +15,7 @@ import modicum as mo
 from modicum import stored
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.statistics.evidence import EVIDENCE
+from modicum.statistics.error_models import ERROR_MODELS
 from modicum.statistics.registry import REGISTRY
 
 BUDGETS = {"pure": mo.pure(1), "zcdp": mo.zcdp("0.5"), "approx": mo.approx(1, "1e-6")}
@@ -40,9 +40,9 @@ CASES = [
 @pytest.mark.parametrize(("row", "option", "kind"), CASES)
 def test_every_release_reads_back_complete(row, option, kind, data) -> None:
     lattice = Lattice.within((-1e9, 1e9)) if row.needs_range else None
-    request = row.request(None, lattice, BUDGETS[kind], option)
+    query = row.query(None, lattice, BUDGETS[kind], option)
     curator = mo.Curator(COLUMNS[data], budget=BUDGETS[kind], entropy=SeededEntropy("s"))
-    release = curator.run(request)
+    release = curator.run(query)
     again = stored.from_text(stored.to_text(release))
     assert again == release
     assert again.to_json() == release.to_json()
@@ -52,7 +52,7 @@ def test_every_release_reads_back_complete(row, option, kind, data) -> None:
 
 
 def test_no_two_records_share_a_name() -> None:
-    assert len(stored._records()) == len(stored._OURS) + len(EVIDENCE)
+    assert len(stored._records()) == len(stored._OURS) + len(ERROR_MODELS)
 
 
 def test_groups_of_persons_read_back_complete() -> None:
@@ -72,7 +72,7 @@ def test_groups_and_their_drawn_keys_read_back_complete() -> None:
     table = pd.DataFrame({"firm": ["a", "b"] * 900, "wage": np.arange(1800.0)})
     curator = mo.Curator(table, unit=mo.unit_of("wage", max_rows=2), budget=mo.approx(9, "1e-3"))
     groups = curator.group_by("firm", key_budget=mo.approx(5, "1e-4"))
-    answers = dict(groups.together(mean=mo.request.mean("wage", within=(0, 1e6), epsilon=1)))
+    answers = dict(groups.release(mean=mo.query.mean("wage", within=(0, 1e6), epsilon=1)))
     assert stored.from_text(stored.to_text(answers)) == answers
     again = stored.from_text(stored.to_text(answers))["mean"]
     assert str(again) == str(answers["mean"])
@@ -107,7 +107,7 @@ def damaged() -> list[str]:
     record = json.loads(text)
     return [
         "", "[]", "{}", text[:-1],
-        json.dumps(record | {"schema": "modicum.stored/2"}),
+        json.dumps(record | {"schema": "modicum.stored/3"}),
         json.dumps(record | {"value": {"fraction": "1/0"}}),
         json.dumps(record | {"value": {"os.system": "ls"}}),
         json.dumps(record | {"value": {"Unit": {"rows": -1}}}),
@@ -128,7 +128,7 @@ def test_the_account_is_part_of_it() -> None:
 
 
 def test_releases_of_an_earlier_state_are_read() -> None:
-    """Written before releases had codes, and some of their evidence fewer fields."""
+    """Written before releases had codes, and some of their error models fewer fields."""
     written = json.loads((Path(__file__).parent / "stored_before_codes.json").read_text())
     assert len(written) == 16
     for name, text in written.items():

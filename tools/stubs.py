@@ -1,7 +1,7 @@
 """Write what type checkers and editors show of the derived functions: ``python -m tools.stubs``.
 
 The functions of a table, and the methods of a curator and of its groups, are derived from the
-questions of ``modicum.request`` when they are first asked for. Their signatures and documentation
+questions of ``modicum.query`` when they are first asked for. Their signatures and documentation
 are known at run time only; the stubs repeat them for those who read without running anything.
 """
 
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import modicum
-from modicum import one_shot, request
+from modicum import one_shot, query
 from modicum.questions import STATISTICS, GroupStatistics, Statistics
 
 PACKAGE = Path(modicum.__file__).parent
@@ -84,7 +84,7 @@ def _annotation(parameter: inspect.Parameter) -> str:
 
 def _imports(name: str) -> Iterator[str]:
     """Yield imports of the names that the annotations of a question hold."""
-    question = getattr(request, name)
+    question = getattr(query, name)
     home = sys.modules[question.__module__]
     words = {
         word

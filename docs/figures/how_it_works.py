@@ -51,13 +51,13 @@ def range_scaled(data: np.ndarray, width: float, seed: str) -> float:
 
 def milestones(release: mo.Release) -> dict[str, float]:
     """What was drawn on the way, in the unit of the data."""
-    drawn = {entry.label: entry for entry in release.journal}
-    grid = drawn["centre"].parameters["law"].grid
+    drawn = {entry.label: entry for entry in release.transcript}
+    grid = drawn["centre"].parameters["mechanism"].grid
     radii = drawn["radii"].parameters["grid"].radii
     left, right = (radii[i] for i in drawn["radii"].outcome)
     step = release.lattice.step
     centre = FloatGrid(grid.bits).point(drawn["centre"].outcome) * step
-    found = release.evidence.to_dict()
+    found = release.error_model.to_dict()
     lo, hi = found["clip"]
     return {
         "centre": centre,

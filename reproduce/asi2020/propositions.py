@@ -8,8 +8,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from modicum import theory
-from modicum.mechanisms.norm_ball import RadialLaw
-from modicum.privacy.event import BoundedRange
+from modicum.mechanisms.norm_ball import RadialMechanism
+from modicum.privacy.event import RangeDP
 from reproduce.verdict import STYLE, Verdict, write_csv, write_readme
 
 OUT = Path(__file__).parent / "out" / "propositions"
@@ -144,12 +144,12 @@ def run() -> list[Verdict]:
 
 def _law(
     centre: tuple[int, ...], radii: tuple[int, ...], largest: int, epsilon: float
-) -> RadialLaw:
+) -> RadialMechanism:
     price = Fraction(str(epsilon))
-    return RadialLaw(centre, radii, largest, 1, price, BoundedRange(price))
+    return RadialMechanism(centre, radii, largest, 1, price, RangeDP(price))
 
 
-def _loss(one: RadialLaw, other: RadialLaw) -> float:
+def _loss(one: RadialMechanism, other: RadialMechanism) -> float:
     probes = sorted({*one.probes(), *other.probes()})
     return float(np.abs(one.log_densities(probes) - other.log_densities(probes)).max())
 

@@ -48,8 +48,8 @@ def measure(
 ) -> tuple[float, float]:
     """Normalised mean squared error n² E (estimate - mean)² and its standard error."""
     total = round(mean * N * WIDTH)
-    law = build(total, N, lo=0, hi=WIDTH, epsilon=epsilon)
-    first, second = _outcomes(law, SeededEntropy(seed))
+    mechanism = build(total, N, lo=0, hi=WIDTH, epsilon=epsilon)
+    first, second = _outcomes(mechanism, SeededEntropy(seed))
     if build is transformed:
         share = first / np.where(first + second > 0, first + second, np.nan)
     else:
@@ -59,10 +59,10 @@ def measure(
     return float(squares.mean()), float(squares.std() / REPETITIONS**0.5)
 
 
-def _outcomes(law: Additive, entropy: SeededEntropy) -> list[NDArray[np.int64]]:
+def _outcomes(mechanism: Additive, entropy: SeededEntropy) -> list[NDArray[np.int64]]:
     """Draw from the law many times: its exact noise, vectorised, plus its values."""
     columns = []
-    for value, noise in zip(law.values, law.noise, strict=True):
+    for value, noise in zip(mechanism.values, mechanism.noise, strict=True):
         assert isinstance(noise, LaplaceNoise)
         drawn = discrete_laplace_many(noise.scale, REPETITIONS, entropy)
         columns.append(value + drawn.astype(np.int64))

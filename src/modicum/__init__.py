@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 from modicum.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from modicum import audit, local, plan, request, shuffle, theory
+    from modicum import audit, local, plan, query, shuffle, theory
     from modicum.array_release import ArrayRelease, Intervals
     from modicum.curator import Curator
     from modicum.errors import (
-        AccessDenied,
+        AccessDeniedError,
         BudgetExceeded,
         InvalidArgument,
-        KeyReused,
+        KeyReusedError,
         LedgerCorrupt,
         LedgerError,
         MissingColumn,
@@ -43,24 +43,24 @@ if TYPE_CHECKING:
         covariance,
         expectile,
         histogram,
-        huber_location,
+        huber,
         iqr,
         linear_regression,
-        lp_location,
-        maximum,
+        lp_center,
+        max,
         mean,
         mean_vector,
         median,
-        minimum,
-        monotone,
+        min,
+        monotone_statistic,
         pca,
         quantile,
         quantiles,
         std,
         sum,
         trimmed_mean,
-        variance,
-        vector,
+        var,
+        vector_statistic,
         winsorized_mean,
     )
     from modicum.privacy.accountant import (
@@ -75,13 +75,13 @@ if TYPE_CHECKING:
     from modicum.privacy.budget import Budget, approx, pure, zcdp
     from modicum.privacy.ledger.book import Ledger
     from modicum.privacy.unit import Unit, unit_of
+    from modicum.query import Query
     from modicum.release import Interval, Release
-    from modicum.request import Query
     from modicum.statistics.monotone_statistic import Boundaries, Score
     from modicum.statistics.own_vector import Sensitivities
 
 __all__ = [
-    "AccessDenied",
+    "AccessDeniedError",
     "ArrayRelease",
     "Boundaries",
     "Budget",
@@ -93,7 +93,7 @@ __all__ = [
     "Interval",
     "Intervals",
     "InvalidArgument",
-    "KeyReused",
+    "KeyReusedError",
     "Ledger",
     "LedgerCorrupt",
     "LedgerError",
@@ -119,17 +119,17 @@ __all__ = [
     "csv_file",
     "expectile",
     "histogram",
-    "huber_location",
+    "huber",
     "iqr",
     "linear_regression",
     "local",
-    "lp_location",
-    "maximum",
+    "lp_center",
+    "max",
     "mean",
     "mean_vector",
     "median",
-    "minimum",
-    "monotone",
+    "min",
+    "monotone_statistic",
     "parallel",
     "pca",
     "plan",
@@ -138,29 +138,29 @@ __all__ = [
     "pure_to_zcdp",
     "quantile",
     "quantiles",
-    "request",
+    "query",
     "shuffle",
     "std",
     "sum",
     "theory",
     "trimmed_mean",
     "unit_of",
-    "variance",
-    "vector",
+    "var",
+    "vector_statistic",
     "winsorized_mean",
     "zcdp",
     "zcdp_to_approx",
 ]
 
-_SUBMODULES = {"audit", "local", "plan", "request", "shuffle", "theory"}
+_SUBMODULES = {"audit", "local", "plan", "query", "shuffle", "theory"}
 _HOMES = {
     "modicum.array_release": {"ArrayRelease", "Intervals"},
     "modicum.curator": {"Curator"},
     "modicum.errors": {
-        "AccessDenied",
+        "AccessDeniedError",
         "BudgetExceeded",
         "InvalidArgument",
-        "KeyReused",
+        "KeyReusedError",
         "LedgerCorrupt",
         "LedgerError",
         "MissingColumn",
@@ -183,24 +183,24 @@ _HOMES = {
         "covariance",
         "expectile",
         "histogram",
-        "huber_location",
+        "huber",
         "iqr",
         "linear_regression",
-        "lp_location",
-        "maximum",
+        "lp_center",
+        "max",
         "mean",
         "mean_vector",
         "median",
-        "minimum",
-        "monotone",
+        "min",
+        "monotone_statistic",
         "pca",
         "quantile",
         "quantiles",
         "std",
         "sum",
         "trimmed_mean",
-        "variance",
-        "vector",
+        "var",
+        "vector_statistic",
         "winsorized_mean",
     },
     "modicum.privacy.budget": {"Budget", "approx", "pure", "zcdp"},
@@ -216,7 +216,7 @@ _HOMES = {
     "modicum.privacy.ledger.book": {"Ledger"},
     "modicum.privacy.unit": {"Unit", "unit_of"},
     "modicum.release": {"Interval", "Release"},
-    "modicum.request": {"Query"},
+    "modicum.query": {"Query"},
 }
 
 

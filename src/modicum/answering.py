@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from modicum import request as ask
+from modicum import query as ask
+from modicum.charging import fitted
 from modicum.curator import Curator
 from modicum.derive import asked, dressed, released_as
 from modicum.errors import InvalidArgument
@@ -13,7 +14,6 @@ from modicum.exact.entropy import SYSTEM
 from modicum.frames.base import open_source
 from modicum.frames.persons import check_unit, reader_of
 from modicum.frames.reader import check_column, read_as
-from modicum.paying import fitted
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.recording import recorded
@@ -31,16 +31,16 @@ def answered(question: Query[R], table: Table, unit: Unit, account: str) -> R:
     """Answer a question from a table; ``account`` says who counts what it costs."""
     source = open_source(table)
     check_column(source, question.place, question.lattice)
-    requests = fitted({"answer": question}, source, question.budget.kind)
+    queries = fitted({"answer": question}, source, question.budget.kind)
     check_unit(source, unit)
     walks = run(
-        requests,
+        queries,
         reader_of(source, unit, [read_as(source, question.place, question.lattice)]),
         unit=unit,
         charge=lambda: None,
         entropy=SYSTEM,
     )
-    return recorded(requests["answer"], walks["answer"], source, unit, account, SYSTEM)
+    return recorded(queries["answer"], walks["answer"], source, unit, account, SYSTEM)
 
 
 def function_of_a_table(name: str, example: str) -> Callable[..., Record]:
@@ -66,12 +66,12 @@ def function_of_a_table(name: str, example: str) -> Callable[..., Record]:
     ) -> Record:
         if ledger is not None:
             curator = Curator(table, unit=unit, ledger=ledger, account=account)
-            curator = curator if key is None else curator.once(key)
+            curator = curator if key is None else curator.idempotent(key)
             return curator.run(asked(question, "table, ", args, kwargs))
         if account is not None or key is not None:
             raise InvalidArgument("account= and key= need ledger=, the URL of a ledger")
-        request, person = asked(question, "table, ", args, kwargs), checked_unit(unit)
-        return answered(request, table, person, "not counted against any budget")
+        query, person = asked(question, "table, ", args, kwargs), checked_unit(unit)
+        return answered(query, table, person, "not counted against any budget")
 
     function.__module__ = "modicum.one_shot"
     derived: Callable[..., Record] = dressed(

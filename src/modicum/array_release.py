@@ -17,13 +17,13 @@ from modicum.confidence import check_confidence
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_nearest
 from modicum.native_table import native_table
-from modicum.release import Basis, Finding, Record, sealed
+from modicum.release import ErrorModel, Estimate, Record, sealed
 from modicum.status import Status
 
-__all__ = ["ArrayAnswer", "ArrayEvidence", "ArrayRelease", "Axis", "Intervals"]
+__all__ = ["ArrayErrorModel", "ArrayEstimate", "ArrayRelease", "Axis", "Intervals"]
 
-SCHEMA = "modicum.array/1"
-_SHOWN = 30  # components on the card
+SCHEMA = "modicum.array/2"
+_SHOWN = 30  # components on the summary
 _LARGEST = float_info.max
 
 Floats = NDArray[np.float64]
@@ -37,7 +37,7 @@ class Intervals(NamedTuple):
     upper: Floats
 
 
-class ArrayEvidence(Basis, Protocol):
+class ArrayErrorModel(ErrorModel, Protocol):
     """Released quantities from which intervals of every component follow."""
 
     def intervals(self, level: float, tail: float | None) -> Intervals:
@@ -79,7 +79,7 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class ArrayAnswer(Finding["ArrayRelease"]):
+class ArrayEstimate(Estimate["ArrayRelease"]):
     """What an estimator of several numbers returns.
 
     Attributes
@@ -88,15 +88,15 @@ class ArrayAnswer(Finding["ArrayRelease"]):
         The components, in C order.
     axes : tuple of Axis
         Their number is the number of dimensions.
-    evidence : ArrayEvidence
+    error_model : ArrayErrorModel
     status : Status
     method : str, optional
-        As for :class:`~modicum.release.Finding`.
+        As for :class:`~modicum.release.Estimate`.
     """
 
     values: tuple[Fraction, ...]
     axes: tuple[Axis, ...]
-    evidence: ArrayEvidence
+    error_model: ArrayErrorModel
     status: Status
     method: str | None = None
 
@@ -106,7 +106,7 @@ class ArrayAnswer(Finding["ArrayRelease"]):
         return ArrayRelease(
             numbers=tuple(float_nearest(value) for value in self.values),
             axes=self.axes,
-            evidence=self.evidence,
+            error_model=self.error_model,
             status=verdict.words,
             code=verdict.code,
             **circumstances,
@@ -127,9 +127,10 @@ class ArrayRelease(Record):
         The components, in C order.
     axes : tuple of Axis
         What they stand for.
-    evidence : ArrayEvidence
+    error_model : ArrayErrorModel
         What :meth:`interval` computes from.
-    statistic, column, event, unit, lattice, ranged, method, status, code, journal, engine, account
+    statistic, column, event, unit, lattice, ranged, method, status, code, transcript, engine,
+    account
         And ``private`` and ``version``: as for :class:`~modicum.release.Record`.
 
     Examples
@@ -142,7 +143,7 @@ class ArrayRelease(Record):
     ((2,), ['q', 'value', 'lower', 'upper'])
     """
 
-    evidence: ArrayEvidence
+    error_model: ArrayErrorModel
     numbers: tuple[float, ...]
     axes: tuple[Axis, ...]
 
@@ -205,7 +206,7 @@ class ArrayRelease(Record):
             If ``level`` is not in (0, 1) or ``tail`` is not above 1.
         """
         check_confidence(level, tail)
-        lower, upper = self.evidence.intervals(level, tail)
+        lower, upper = self.error_model.intervals(level, tail)
         return Intervals(
             self._shaped(np.maximum(lower, -_LARGEST)), self._shaped(np.minimum(upper, _LARGEST))
         )
@@ -219,7 +220,7 @@ class ArrayRelease(Record):
         """
         return native_table(self._columns(), self.engine)
 
-    def card(self, level: float = 0.95, tail: float | None = 3) -> str:
+    def summary(self, level: float = 0.95, tail: float | None = 3) -> str:
         """Write a table of all components with intervals; arguments as for :meth:`interval`."""
         columns = self._columns(level, tail)
         names = [name for name in columns if name not in {"value", "lower", "upper"}]
@@ -237,12 +238,12 @@ class ArrayRelease(Record):
             lines.append("  " + "  ".join([*parts, interval]))
         if len(self.numbers) > _SHOWN:
             lines.append(f"  and {len(self.numbers) - _SHOWN} more: frame() has all")
-        if self.evidence.condition:
-            lines.append(f"  intervals      {self.evidence.condition}")
+        if self.error_model.condition:
+            lines.append(f"  intervals      {self.error_model.condition}")
         return "\n".join([*lines, *self._terms()])
 
     def to_json(self, indent: int | None = None) -> str:
-        """Write everything as one JSON object (``schema: modicum.array/1``).
+        """Write everything as one JSON object (``schema: modicum.array/2``).
 
         ``values``, ``lower`` and ``upper`` are nested lists of one shape; ``axes`` is a list of
         objects, each from the name of a column to its labels.
@@ -278,7 +279,7 @@ class ArrayRelease(Record):
         return shaped
 
     def __str__(self) -> str:
-        return self.card()
+        return self.summary()
 
     def __repr__(self) -> str:
         return f"ArrayRelease({self.statistic} of {self._of()!r}, shape={self.shape})"

@@ -8,6 +8,14 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
+from modicum.charging import (
+    PendingCharge,
+    accountant_for,
+    checked_key,
+    fitted,
+    price_of,
+    query_text,
+)
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.frames.base import open_source
@@ -18,16 +26,15 @@ from modicum.group_by import GroupBy, checked_keys, key_event
 from modicum.grouped import GroupedRelease
 from modicum.hints import no_attribute
 from modicum.mechanisms.partition_selection import KeySelection
-from modicum.paying import Bill, checked_key, fitted, payer_for, price_of, request_text
 from modicum.privacy.budget import Budget
-from modicum.privacy.event import Approximate
+from modicum.privacy.event import ApproxDP
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit
 from modicum.questions import Statistics
 from modicum.recording import recorded
 from modicum.release import Entry, Record, Release, plain
 from modicum.runtime.query import Query
-from modicum.runtime.run import Walk, run, run_groups
+from modicum.runtime.run import LiveRun, run, run_groups
 
 __all__ = ["Curator"]
 
@@ -82,8 +89,8 @@ class Curator(Statistics):
         account: str | None = None,
         entropy: Entropy | None = None,
     ) -> None:
-        self._payer, self._unit = payer_for(unit, budget, ledger, account)
-        self._kind = self._payer.budget.kind
+        self._accountant, self._unit = accountant_for(unit, budget, ledger, account)
+        self._kind = self._accountant.budget.kind
         self._key: str | None = None
         self._source = open_source(table)
         check_unit(self._source, self._unit)
@@ -94,19 +101,19 @@ class Curator(Statistics):
     @property
     def budget(self) -> Budget:
         """The whole budget."""
-        return self._payer.budget
+        return self._accountant.budget
 
     @property
     def spent(self) -> Budget:
         """What has been charged so far; to the account of a ledger, by whatever process."""
-        return self._payer.spent
+        return self._accountant.spent
 
     @property
     def remaining(self) -> Budget:
         """What is left."""
-        return self._payer.budget - self._payer.spent
+        return self._accountant.budget - self._accountant.spent
 
-    def once(self, key: str) -> Curator:
+    def idempotent(self, key: str) -> Curator:
         """Return the same curator for one question, which is answered once whatever happens.
 
         The first answer is recorded in the ledger under the key. Whoever asks the same question
@@ -127,8 +134,8 @@ class Curator(Statistics):
 
         Notes
         -----
-        :class:`KeyReused` is raised by a question with other arguments than those that the key was
-        charged for. The draw of a group's keys has a key of its own, made of this one.
+        :class:`KeyReusedError` is raised by a question with other arguments than those that the key
+        was charged for. The draw of a group's keys has a key of its own, made of this one.
 
         Examples
         --------
@@ -136,30 +143,30 @@ class Curator(Statistics):
         >>> url = f"sqlite:///{tempfile.mkdtemp()}/budget.db"
         >>> account = modicum.Ledger.create(url).open_account("visits", modicum.pure(1))
         >>> curator = modicum.Curator([1.0] * 999, ledger=url, account="visits")
-        >>> first, again = (curator.once("Monday").count(epsilon="0.5") for _ in range(2))
+        >>> first, again = (curator.idempotent("Monday").count(epsilon="0.5") for _ in range(2))
         >>> first == again, curator.remaining
         (True, pure('0.5'))
         """
         keyed = object.__new__(Curator)
-        keyed.__dict__.update(self.__dict__, _key=checked_key(self._payer, key))
+        keyed.__dict__.update(self.__dict__, _key=checked_key(self._accountant, key))
         return keyed
 
-    def run(self, request: Query[R]) -> R:
-        """Answer one request made with :mod:`modicum.request`."""
-        return self.together(answer=request)["answer"]
+    def run(self, query: Query[R]) -> R:
+        """Answer one query made with :mod:`modicum.query`."""
+        return self.release(answer=query)["answer"]
 
-    def together(self, **requests: Query[R]) -> Mapping[str, R]:
-        """Answer several requests in the passes of the slowest one.
+    def release(self, **queries: Query[R]) -> Mapping[str, R]:
+        """Answer several queries in the passes of the slowest one.
 
         Parameters
         ----------
-        **requests : Query[Release] or Query
-            Name each question: ``together(income=modicum.request.mean("income", ...))``.
+        **queries : Query[Release] or Query
+            Name each question: ``release(income=modicum.query.mean("income", ...))``.
 
         Returns
         -------
         mapping of str to Release or ArrayRelease
-            In the order asked, each of the kind of its request. The whole cost is charged at
+            In the order asked, each of the kind of its query. The whole cost is charged at
             once, before the first draw.
 
         Raises
@@ -169,19 +176,21 @@ class Curator(Statistics):
         InvalidArgument, MissingColumn, UnsupportedData
             For bad arguments or columns; nothing is read or charged.
         """
-        requests = fitted(requests, self._source, self._kind)
-        with self._paying(requests, self._unit) as bill:
-            done: Mapping[str, R] | None = bill.done
+        queries = fitted(queries, self._source, self._kind)
+        with self._charging(queries, self._unit) as pending:
+            done: Mapping[str, R] | None = pending.done
             if done is not None:
                 return done
-            places = [read_as(self._source, each.place, each.lattice) for each in requests.values()]
+            places = [read_as(self._source, each.place, each.lattice) for each in queries.values()]
             rows = reader_of(self._source, self._unit, places)
-            walks = run(requests, rows, unit=self._unit, charge=bill.charge, entropy=self._entropy)
+            walks = run(
+                queries, rows, unit=self._unit, charge=pending.charge, entropy=self._entropy
+            )
             releases = {
-                name: self._release(requests[name], walk, self._unit, bill)
+                name: self._release(queries[name], walk, self._unit, pending)
                 for name, walk in walks.items()
             }
-            return bill.settle(releases)
+            return pending.commit(releases)
 
     def group_by(
         self,
@@ -218,7 +227,7 @@ class Curator(Statistics):
         -------
         GroupBy
             It has the curator's methods for statistics of one number (not ``quantiles``,
-            ``histogram`` and ``cdf``), and ``together``; each release is a
+            ``histogram`` and ``cdf``), and ``release``; each release is a
             :class:`GroupedRelease`.
 
         Raises
@@ -260,28 +269,28 @@ class Curator(Statistics):
         if max_groups is not None:
             unit = unit.in_groups(max(1, min(max_groups, len(chosen))))  # keys are public by now
 
-        def answer(requests: Mapping[str, Query[Release]]) -> Mapping[str, GroupedRelease]:
-            return self._answer_groups(by, chosen, selection, unit, requests)
+        def answer(queries: Mapping[str, Query[Release]]) -> Mapping[str, GroupedRelease]:
+            return self._answer_groups(by, chosen, selection, unit, queries)
 
         return GroupBy(by, chosen, selection, answer)
 
-    def _draw_keys(self, by: str, event: Approximate, unit: Unit) -> Entry:
+    def _draw_keys(self, by: str, event: ApproxDP, unit: Unit) -> Entry:
         """Charge for the keys of a column, and draw them."""
         self._check_process()
         with self._lock:
             key = None if self._key is None else f"{self._key} (keys of {by})"
-            asked = request_text({}, unit, keys_of=by, event=repr(event))
-            bill = self._payer.bill(event.cost(self._kind), asked, key)
-            done: Entry | None = bill.done
+            asked = query_text({}, unit, keys_of=by, event=repr(event))
+            pending = self._accountant.pending(event.cost(self._kind), asked, key)
+            done: Entry | None = pending.done
             if done is not None:
                 return done
             counts = count_keys(self._source, unit, by, self._entropy)
-            bill.charge()
+            pending.charge()
             row = unit.per_row(event)
-            law = KeySelection(counts, row.epsilon, row.delta)
-            parameters = {name: plain(value) for name, value in law.public().items()}
-            drawn = law.sample(self._entropy)
-            return bill.settle(Entry("keys", "KeySelection", parameters, drawn, "", event))
+            mechanism = KeySelection(counts, row.epsilon, row.delta)
+            parameters = {name: plain(value) for name, value in mechanism.public().items()}
+            drawn = mechanism.sample(self._entropy)
+            return pending.commit(Entry("keys", "KeySelection", parameters, drawn, "", event))
 
     def _answer_groups(
         self,
@@ -289,57 +298,57 @@ class Curator(Statistics):
         keys: tuple[Hashable, ...],
         selection: Entry | None,
         unit: Unit,
-        requests: Mapping[str, Query[Release]],
+        queries: Mapping[str, Query[Release]],
     ) -> Mapping[str, GroupedRelease]:
-        with self._paying(requests, unit, by=by, keys=[repr(key) for key in keys]) as bill:
-            done: Mapping[str, GroupedRelease] | None = bill.done
+        with self._charging(queries, unit, by=by, keys=[repr(key) for key in keys]) as pending:
+            done: Mapping[str, GroupedRelease] | None = pending.done
             if done is not None:
                 return done
-            columns = [read_as(self._source, q.column, q.lattice) for q in requests.values()]
+            columns = [read_as(self._source, q.column, q.lattice) for q in queries.values()]
             groups = run_groups(
-                requests,
+                queries,
                 len(keys),
                 reader_of_groups(self._source, unit, by, keys, columns),
                 unit=unit,
-                charge=bill.charge,
+                charge=pending.charge,
                 entropy=self._entropy,
             )
             grouped = {
                 name: GroupedRelease(
-                    statistic=request.statistic,
-                    column=request.column,
+                    statistic=query.statistic,
+                    column=query.column,
                     by=by,
                     releases={
-                        key: self._release(request, walks[name], unit, bill)
+                        key: self._release(query, walks[name], unit, pending)
                         for key, walks in zip(keys, groups, strict=True)
                     },
-                    event=request.event,
+                    event=query.event,
                     unit=unit,
                     selection=selection,
                     engine=self._source.engine,
-                    account=bill.account,
+                    account=pending.account,
                 )
-                for name, request in requests.items()
+                for name, query in queries.items()
             }
-            return bill.settle(grouped)
+            return pending.commit(grouped)
 
     @contextmanager
-    def _paying(
-        self, requests: Mapping[str, Query[Any]], unit: Unit, **more: object
-    ) -> Iterator[Bill]:
-        """Check requests, and hold the lock while they are answered; yield the bill for all."""
-        if not requests:
-            raise InvalidArgument("together() needs at least one request")
+    def _charging(
+        self, queries: Mapping[str, Query[Any]], unit: Unit, **more: object
+    ) -> Iterator[PendingCharge]:
+        """Check queries, and hold the lock while they are answered; yield the charge for all."""
+        if not queries:
+            raise InvalidArgument("release() needs at least one query")
         self._check_process()  # before the lock: a fork may have copied it locked
         with self._lock:
-            price = price_of(requests.values(), self._kind)
-            bill = self._payer.bill(price, request_text(requests, unit, **more), self._key)
-            for request in requests.values():
-                check_column(self._source, request.place, request.lattice)
-            yield bill
+            price = price_of(queries.values(), self._kind)
+            pending = self._accountant.pending(price, query_text(queries, unit, **more), self._key)
+            for query in queries.values():
+                check_column(self._source, query.place, query.lattice)
+            yield pending
 
-    def _release(self, question: Query[R], walk: Walk, unit: Unit, bill: Bill) -> R:
-        return recorded(question, walk, self._source, unit, bill.account, self._entropy)
+    def _release(self, question: Query[R], walk: LiveRun, unit: Unit, pending: PendingCharge) -> R:
+        return recorded(question, walk, self._source, unit, pending.account, self._entropy)
 
     def _check_process(self) -> None:
         if os.getpid() != self._process:
@@ -356,7 +365,7 @@ class Curator(Statistics):
             raise no_attribute(self, name)
 
     def __repr__(self) -> str:
-        return f"Curator({self._source.engine} data, unit={self._unit}, {self._payer})"
+        return f"Curator({self._source.engine} data, unit={self._unit}, {self._accountant})"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Curator cannot be pickled or copied: it guards data and a budget")

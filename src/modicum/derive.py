@@ -1,4 +1,4 @@
-"""Turning a request builder into something that answers, with its arguments and documentation."""
+"""Turning a query builder into something that answers, with its arguments and documentation."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def asked(
     Parameters
     ----------
     question : callable
-        Builder of a request.
+        Builder of a query.
     table : str
         What a call has before the arguments: ``"table, "``, or nothing.
     arguments, named : tuple, mapping

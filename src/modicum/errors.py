@@ -7,11 +7,11 @@ say what was wrong, the value of the argument and what to do; they never depend 
 from __future__ import annotations
 
 __all__ = [
-    "AccessDenied",
+    "AccessDeniedError",
     "BudgetExceeded",
     "CopyRefused",
     "InvalidArgument",
-    "KeyReused",
+    "KeyReusedError",
     "LedgerCorrupt",
     "LedgerError",
     "MissingColumn",
@@ -63,7 +63,7 @@ class LedgerError(ModicumError, OSError):
     """The ledger could not be read or written. Nothing was released."""
 
 
-class AccessDenied(LedgerError, PermissionError):
+class AccessDeniedError(LedgerError, PermissionError):
     """Whoever asks may read the ledger, and not spend from it."""
 
 
@@ -71,8 +71,8 @@ class LedgerCorrupt(LedgerError):
     """The entries of the ledger were edited, or its file is damaged. Nothing is spent from it."""
 
 
-class KeyReused(InvalidArgument):
-    """An idempotency key belongs to another request."""
+class KeyReusedError(InvalidArgument):
+    """An idempotency key belongs to another query."""
 
 
 class ModicumWarning(UserWarning):

@@ -15,7 +15,7 @@ from modicum.errors import InvalidArgument
 from modicum.grouped import GroupedRelease
 from modicum.hints import no_attribute
 from modicum.privacy.budget import Budget, chosen_budget
-from modicum.privacy.event import Approximate
+from modicum.privacy.event import ApproxDP
 from modicum.questions import ONE_NUMBER, GroupStatistics
 from modicum.release import Entry, Release
 from modicum.runtime.query import Query
@@ -23,7 +23,7 @@ from modicum.runtime.query import Query
 __all__ = ["GroupBy", "checked_keys", "key_event"]
 
 P = ParamSpec("P")
-Answer = Callable[[Mapping[str, Query[Release]]], Mapping[str, GroupedRelease]]
+ScalarEstimate = Callable[[Mapping[str, Query[Release]]], Mapping[str, GroupedRelease]]
 
 
 class GroupBy(GroupStatistics):
@@ -46,28 +46,28 @@ class GroupBy(GroupStatistics):
     __slots__ = ("_answer", "by", "keys", "selection")
 
     def __init__(
-        self, by: str, keys: tuple[Any, ...], selection: Entry | None, answer: Answer
+        self, by: str, keys: tuple[Any, ...], selection: Entry | None, answer: ScalarEstimate
     ) -> None:
         self.by = by
         self.keys = keys
         self.selection = selection
         self._answer = answer
 
-    def run(self, request: Query[Release]) -> GroupedRelease:
-        """Answer one request made with :mod:`modicum.request` for every group."""
-        return self.together(answer=request)["answer"]
+    def run(self, query: Query[Release]) -> GroupedRelease:
+        """Answer one query made with :mod:`modicum.query` for every group."""
+        return self.release(answer=query)["answer"]
 
-    def together(self, **requests: Query[Release]) -> Mapping[str, GroupedRelease]:
-        """Answer several requests for every group, in the passes of the slowest one.
+    def release(self, **queries: Query[Release]) -> Mapping[str, GroupedRelease]:
+        """Answer several queries for every group, in the passes of the slowest one.
 
         Parameters, price and errors are those of :meth:`Curator.together`: the sum of the
-        requests' prices, once for all groups.
+        queries' prices, once for all groups.
         """
-        for name, request in requests.items():
-            if request.several:
-                message = ONE_NUMBER.format(name=request.statistic)
+        for name, query in queries.items():
+            if query.several:
+                message = ONE_NUMBER.format(name=query.statistic)
                 raise InvalidArgument(f"{name}: {message}")
-        return self._answer(requests)
+        return self._answer(queries)
 
     if not TYPE_CHECKING:  # or every attribute would seem to exist
 
@@ -78,7 +78,7 @@ class GroupBy(GroupStatistics):
         return f"GroupBy({self.by!r}, {len(self.keys)} keys)"
 
 
-def key_event(budget: Budget | None) -> Approximate:
+def key_event(budget: Budget | None) -> ApproxDP:
     """Return the event of a draw of keys for a budget.
 
     Raises
@@ -92,7 +92,7 @@ def key_event(budget: Budget | None) -> Approximate:
             f"data with few rows could never be shown, got {budget!r}"
         )
     chosen_budget(None, None, budget)
-    return Approximate(budget.amount, budget.delta)
+    return ApproxDP(budget.amount, budget.delta)
 
 
 _KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {

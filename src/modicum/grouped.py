@@ -16,8 +16,8 @@ from modicum.release import HTML, Entry, Release, plain, sealed
 
 __all__ = ["GroupedRelease"]
 
-SCHEMA = "modicum.grouped/1"
-_SHOWN = 30  # groups on the card
+SCHEMA = "modicum.grouped/2"
+_SHOWN = 30  # groups on the summary
 _NAMED = 8  # keys in a note
 _NOTES = 4
 
@@ -105,7 +105,7 @@ class GroupedRelease(Mapping[Any, Release]):
         }
         return native_table(columns, self.engine)
 
-    def card(self, level: float = 0.95, tail: float | None = 3) -> str:
+    def summary(self, level: float = 0.95, tail: float | None = 3) -> str:
         """Write a table of all groups with intervals; arguments as for :meth:`Release.interval`."""
         check_confidence(level, tail)
         of = self.column if self.column is not None else "rows"
@@ -155,12 +155,12 @@ class GroupedRelease(Mapping[Any, Release]):
         parts = [str(self)]
         if self.selection is not None:
             drawn = self.selection
-            parts.append(f"The keys were drawn: {drawn.law}  [{drawn.event}]")
+            parts.append(f"The keys were drawn: {drawn.mechanism}  [{drawn.event}]")
         parts += [f"{self.by} = {key}\n{release.explain()}" for key, release in self.items()]
         return "\n\n".join(parts)
 
     def to_json(self, indent: int | None = None) -> str:
-        """Write everything as one JSON object (``schema: modicum.grouped/1``).
+        """Write everything as one JSON object (``schema: modicum.grouped/2``).
 
         ``groups`` is a list, in order, of objects with ``key`` and ``release``; ``usable`` is
         whether the answer of any can be used.
@@ -183,7 +183,7 @@ class GroupedRelease(Mapping[Any, Release]):
         return text
 
     def __str__(self) -> str:
-        return self.card()
+        return self.summary()
 
     def __repr__(self) -> str:
         return (

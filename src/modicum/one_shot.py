@@ -76,21 +76,21 @@ EXAMPLES = {
     "cdf": """>>> import numpy as np, modicum
 >>> modicum.cdf(np.arange(20_000.0), points=[5000, 1e4], epsilon=1).values.round(2).tolist()
 [0.25, 0.5]""",
-    "variance": _example("variance", "within=(-1e9, 1e9), ", 3.2e7, 3.5e7),
+    "var": _example("var", "within=(-1e9, 1e9), ", 3.2e7, 3.5e7),
     "std": _example("std", "within=(-1e9, 1e9), ", 5700, 5850),
     "iqr": _example("iqr", "within=(-1e9, 1e9), ", 9700, 10300),
-    "maximum": _example("maximum", "within=(-1e9, 1e9), ", 18_000, 100_000),
-    "minimum": _example("minimum", "within=(-1e9, 1e9), ", -80_000, 2_000),
+    "max": _example("max", "within=(-1e9, 1e9), ", 18_000, 100_000),
+    "min": _example("min", "within=(-1e9, 1e9), ", -80_000, 2_000),
     "expectile": _example("expectile", "tau=0.5, within=(-1e9, 1e9), ", 9900, 10100),
-    "lp_location": _example("lp_location", "p=1.5, within=(-1e9, 1e9), ", 9900, 10100),
-    "huber_location": _example("huber_location", "within=(-1e9, 1e9), ", 9900, 10100),
-    "monotone": _example(
-        "monotone",
+    "lp_center": _example("lp_center", "p=1.5, within=(-1e9, 1e9), ", 9900, 10100),
+    "huber": _example("huber", "within=(-1e9, 1e9), ", 9900, 10100),
+    "monotone_statistic": _example(
+        "monotone_statistic",
         "statistic=modicum.Score('cube', lambda v: v**3, growth=3), within=(-1e9, 1e9), ",
         9500,
         10500,
     ),
-    "vector": """>>> import numpy as np, modicum
+    "vector_statistic": """>>> import numpy as np, modicum
 >>> class Mean(modicum.Sensitivities):
 ...     name, labels = "mean", ("mean",)
 ...
@@ -100,7 +100,7 @@ EXAMPLES = {
 ...     def sensitivities(self, rows, lo, hi, levels):
 ...         return (hi - lo) / np.maximum(len(rows) - np.arange(levels), 1)
 >>> x = np.arange(10_000.0)
->>> found = modicum.vector(x, statistic=Mean(), within=(0, 1e4), epsilon=1)
+>>> found = modicum.vector_statistic(x, statistic=Mean(), within=(0, 1e4), epsilon=1)
 >>> found.labels, 4900 < found[0] < 5100
 (('mean',), True)""",
     "trimmed_mean": _example("trimmed_mean", "trim=0.1, within=(-1e9, 1e9), ", 9900, 10100),

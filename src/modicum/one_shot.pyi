@@ -38,7 +38,7 @@ def cdf(
     points : sequence of float
         Public, increasing, finite, at most 10,000; not taken from the data.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`.
+        Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
         Values and points are rounded to multiples of this power of two; by default the finest
         that fits, some 10^-15 of the largest of them.
@@ -185,11 +185,11 @@ def covariance(
         A public range that surely holds every value of every column, such as ``(-1e6, 1e6)``. It
         need not be tight, and columns may differ in scale and in place.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`. With more than about 15 columns, ρ has
+        Exactly one, as for :func:`modicum.query.mean`. With more than about 15 columns, ρ has
         the smaller noise; a price of (ε, δ) is spent as the better one of ε and ρ, see
-        :func:`modicum.request.mean_vector`.
+        :func:`modicum.query.mean_vector`.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -204,7 +204,7 @@ def covariance(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.request.mean`; names that are not different or no text; a range
+        As for :func:`modicum.query.mean`; names that are not different or no text; a range
         beyond ±1e150, whose square is too large for a number.
 
     Notes
@@ -243,7 +243,7 @@ def expectile(
     """Release the τ-expectile of a column, with no bounds to guess.
 
     The t at which τ sum (x - t)+ = (1 - τ) sum (t - x)+: for τ = 1/2 the mean (then prefer
-    :func:`modicum.request.mean`, which is about three times more accurate), for larger τ a value
+    :func:`modicum.query.mean`, which is about three times more accurate), for larger τ a value
     further up. Prefer it over a quantile where it matters how far the extremes lie, and not only
     how many they are.
 
@@ -256,9 +256,9 @@ def expectile(
     within : (float, float)
         A public range that surely holds every value, as wide as you like.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`.
+        Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more; they take a
         fifth of the price. ``None``: no ends, and the interval is the public range.
@@ -276,7 +276,7 @@ def expectile(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.request.mean`; tau or level out of range.
+        As for :func:`modicum.query.mean`; tau or level out of range.
 
     Notes
     -----
@@ -326,11 +326,11 @@ def histogram(
     bins : int, optional
         Instead of ``edges``: 2 to 1000 bins, with about equally many values in each. A quarter of
         the price goes to the edges between them, which are quantiles as those of
-        :func:`modicum.request.quantiles`; two that are equal are one.
+        :func:`modicum.query.quantiles`; two that are equal are one.
     within : (float, float), optional
         With ``bins``: a public range that surely holds every value; its ends are the outer edges.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`.
+        Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
         Values and edges are rounded to multiples of this power of two; by default the finest
         that fits, some 10^-15 of the largest of them.
@@ -363,7 +363,7 @@ def histogram(
     [5000.0, 15000.0]
     """
 
-def huber_location(
+def huber(
     table: Any,
     column: str | None = None,
     *,
@@ -417,7 +417,7 @@ def huber_location(
     Examples
     --------
     >>> import numpy as np, modicum
-    >>> release = modicum.huber_location(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
+    >>> release = modicum.huber(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
     >>> 9900 < release.value < 10100
     True
     """
@@ -450,12 +450,12 @@ def iqr(
     within : (float, float)
         A public range that surely holds every value, as wide as you like.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`; each quantile has half of it.
+        Exactly one, as for :func:`modicum.query.mean`; each quantile has half of it.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
     between : (number, number)
         Which quantiles, each strictly between 0 and 1: ``("0.1", "0.9")`` for the distance of the
-        outer deciles. Each is estimated as :func:`modicum.request.quantile` says.
+        outer deciles. Each is estimated as :func:`modicum.query.quantile` says.
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more; they take 28 %
         of the price. ``None``: no ends, the answer is more accurate, and its interval is the
@@ -474,7 +474,7 @@ def iqr(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.request.quantile`; if ``between`` does not increase.
+        As for :func:`modicum.query.quantile`; if ``between`` does not increase.
 
     Notes
     -----
@@ -554,7 +554,7 @@ def linear_regression(
     (('intercept', 'column 0'), True)
     """
 
-def lp_location(
+def lp_center(
     table: Any,
     column: str | None = None,
     *,
@@ -572,7 +572,7 @@ def lp_location(
 ) -> Release:
     """Release the t with the least sum of ``|x - t|^p``, with no bounds to guess.
 
-    p = 1 is the median and p = 2 the mean: those requests are made then, and ``level`` is not used
+    p = 1 is the median and p = 2 the mean: those queries are made then, and ``level`` is not used
     for p = 2. Prefer a p between them for something between them; a p above 2 leans towards the
     middle of the extremes, and its answers are as noisy as those are far.
 
@@ -581,7 +581,7 @@ def lp_location(
     p : float
         From 1 to 8.
     column, within, epsilon, rho, budget, step, level
-        As for :func:`modicum.request.expectile`.
+        As for :func:`modicum.query.expectile`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -595,23 +595,23 @@ def lp_location(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.request.expectile`; p out of range.
+        As for :func:`modicum.query.expectile`; p out of range.
 
     Notes
     -----
-    Missing values, infinities and the mechanism are as for :func:`modicum.request.expectile`. For
+    Missing values, infinities and the mechanism are as for :func:`modicum.query.expectile`. For
     p >= 4 the default interval is the public range: data with tails of index 3 need not have such a
     location.
 
     Examples
     --------
     >>> import numpy as np, modicum
-    >>> release = modicum.lp_location(np.arange(20_000.0), p=1.5, within=(-1e9, 1e9), epsilon=1)
+    >>> release = modicum.lp_center(np.arange(20_000.0), p=1.5, within=(-1e9, 1e9), epsilon=1)
     >>> 9900 < release.value < 10100
     True
     """
 
-def maximum(
+def max(
     table: Any,
     column: str | None = None,
     *,
@@ -639,9 +639,9 @@ def maximum(
     within : (float, float)
         A public range that surely holds every value, as wide as you like.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`.
+        Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -656,7 +656,7 @@ def maximum(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.request.mean`; a budget so small that more than four million records
+        As for :func:`modicum.query.mean`; a budget so small that more than four million records
         would have to be kept.
 
     Notes
@@ -669,7 +669,7 @@ def maximum(
     Examples
     --------
     >>> import numpy as np, modicum
-    >>> release = modicum.maximum(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
+    >>> release = modicum.max(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
     >>> 18000 < release.value < 100000
     True
     """
@@ -862,7 +862,7 @@ def median(
     True
     """
 
-def minimum(
+def min(
     table: Any,
     column: str | None = None,
     *,
@@ -879,19 +879,19 @@ def minimum(
     """Release a point that next to no record of a column is below: its minimum, nearly.
 
     What is estimated, parameters, guarantee, missing values and errors are as for
-    :func:`maximum`, with all signs reversed.
+    :func:`max`, with all signs reversed.
 
     ``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` who pays, see `Curator`.
 
     Examples
     --------
     >>> import numpy as np, modicum
-    >>> release = modicum.minimum(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
+    >>> release = modicum.min(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
     >>> -80000 < release.value < 2000
     True
     """
 
-def monotone(
+def monotone_statistic(
     table: Any,
     column: str | None = None,
     *,
@@ -919,7 +919,7 @@ def monotone(
         :class:`modicum.Boundaries`: how low and how high k changed records can bring the
         statistic. Privacy hangs on those being right.
     column, within, epsilon, rho, budget, step, level
-        As for :func:`modicum.request.expectile`.
+        As for :func:`modicum.query.expectile`.
     method : {"inverse-sensitivity", "subset"}
         ``"subset"`` is Algorithm 4 of Dick, Kulesza, Sun and Suresh 2023, corrected, with the
         constants of its theorem: thousands of records are left out on each side. It is for a pure
@@ -938,20 +938,20 @@ def monotone(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.request.expectile`; if the statistic fails at public points: a ψ that
+        As for :func:`modicum.query.expectile`; if the statistic fails at public points: a ψ that
         is not finite, not 0 at 0 or falls, boundaries that break their promise for a few records;
         ``method="subset"`` with a ρ or with a level.
 
     Notes
     -----
-    Missing values, infinities and the mechanism are as for :func:`modicum.request.expectile`. If
+    Missing values, infinities and the mechanism are as for :func:`modicum.query.expectile`. If
     the statistic says ``growth=0``, no record is clipped; otherwise those beyond two private bounds
     are.
 
     Examples
     --------
     >>> import numpy as np, modicum
-    >>> release = modicum.monotone(np.arange(20_000.0), statistic=modicum.Score('cube', lambda v: v**3, growth=3), within=(-1e9, 1e9), epsilon=1)
+    >>> release = modicum.monotone_statistic(np.arange(20_000.0), statistic=modicum.Score('cube', lambda v: v**3, growth=3), within=(-1e9, 1e9), epsilon=1)
     >>> 9500 < release.value < 10500
     True
     """
@@ -991,9 +991,9 @@ def pca(
     Returns
     -------
     Query
-        Of unit vectors, shape (components, columns). The evidence of the release has the variance
-        along each, ``evidence.explained_variance``, and about the largest that noise alone would
-        show, ``evidence.noise_size``. Guarantee as for :func:`covariance`.
+        Of unit vectors, shape (components, columns). The error model of the release has the
+        variance along each, ``evidence.explained_variance``, and about the largest that noise alone
+        would show, ``evidence.noise_size``. Guarantee as for :func:`covariance`.
 
     Raises
     ------
@@ -1046,9 +1046,9 @@ def quantile(
     within : (float, float)
         A public range that surely holds every value, as wide as you like.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`.
+        Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more; they take a
         third of the price. ``None``: no ends, the answer is more accurate, and its interval is the
@@ -1067,7 +1067,7 @@ def quantile(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.request.mean`; q or level out of range.
+        As for :func:`modicum.query.mean`; q or level out of range.
 
     Notes
     -----
@@ -1115,9 +1115,9 @@ def quantiles(
     within : (float, float)
         A public range that surely holds every value, as wide as you like.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`.
+        Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
     level : float or None
         A tenth of the price goes to counts of the records between the points, which give
         simultaneous intervals from one point to another, of this level as of any other. ``None``:
@@ -1136,7 +1136,7 @@ def quantiles(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.request.mean`; q out of range or order; level out of range.
+        As for :func:`modicum.query.mean`; q out of range or order; level out of range.
 
     Notes
     -----
@@ -1172,7 +1172,7 @@ def std(
     """Release the standard deviation of a column, with no bounds to guess.
 
     The root of the variance: parameters, guarantee, missing values and errors are as for
-    :func:`variance`.
+    :func:`var`.
 
     ``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` who pays, see `Curator`.
 
@@ -1202,7 +1202,7 @@ def sum(
 ) -> Release:
     """Release the sum of a column, with no bounds to guess.
 
-    Parameters, missing values and errors are as for :func:`modicum.request.mean`. A sum moves by
+    Parameters, missing values and errors are as for :func:`modicum.query.mean`. A sum moves by
     the size of one record, so its noise follows the size of the largest values, not their spread.
 
     ``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` who pays, see `Curator`.
@@ -1250,9 +1250,9 @@ def trimmed_mean(
         A public range that surely holds every value, as wide as you like. At ε = 1 and ±1e9 some
         110 records should be trimmed on each side; the status says if they are not.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`.
+        Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
     level : float or None
         Confidence level at which the radius of the interval is drawn, 0.95 or more; it takes
         28 % of the price. ``None``: no radius, the answer is more accurate, and its
@@ -1271,7 +1271,7 @@ def trimmed_mean(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.request.mean`; trim or level out of range.
+        As for :func:`modicum.query.mean`; trim or level out of range.
 
     Notes
     -----
@@ -1287,7 +1287,7 @@ def trimmed_mean(
     True
     """
 
-def variance(
+def var(
     table: Any,
     column: str | None = None,
     *,
@@ -1313,9 +1313,9 @@ def variance(
     within : (float, float)
         A public range that surely holds every value, as wide as you like.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`.
+        Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1330,7 +1330,7 @@ def variance(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.request.mean`; if the range exceeds ±1e150, whose square is too
+        As for :func:`modicum.query.mean`; if the range exceeds ±1e150, whose square is too
         large for a number.
 
     Notes
@@ -1343,12 +1343,12 @@ def variance(
     Examples
     --------
     >>> import numpy as np, modicum
-    >>> release = modicum.variance(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
+    >>> release = modicum.var(np.arange(20_000.0), within=(-1e9, 1e9), epsilon=1)
     >>> 32000000.0 < release.value < 35000000.0
     True
     """
 
-def vector(
+def vector_statistic(
     table: Any,
     columns: Sequence[str] | None = None,
     *,
@@ -1366,8 +1366,8 @@ def vector(
     """Release a vector statistic of your own, with noise on the scale of its local sensitivity.
 
     It is for statistics of which you know how far one row can move them, on the data and on data
-    near them, and nothing else. Prefer :func:`modicum.request.monotone` for a monotone statistic of
-    one column, and what the library has for means, covariances and components.
+    near them, and nothing else. Prefer :func:`modicum.query.monotone_statistic` for a monotone
+    statistic of one column, and what the library has for means, covariances and components.
 
     Parameters
     ----------
@@ -1381,9 +1381,9 @@ def vector(
         A public range that surely holds every value of every column. How wide it is matters as
         much as the statistic lets it.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`.
+        Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
     unit : Unit, optional
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     ledger, account, key : str, optional
@@ -1399,7 +1399,7 @@ def vector(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.request.mean`; a statistic that is none, of another number of columns,
+        As for :func:`modicum.query.mean`; a statistic that is none, of another number of columns,
         or whose sensitivities break their promise for a few rows; names that are not different or
         no text.
 
@@ -1425,7 +1425,7 @@ def vector(
     ...     def sensitivities(self, rows, lo, hi, levels):
     ...         return (hi - lo) / np.maximum(len(rows) - np.arange(levels), 1)
     >>> x = np.arange(10_000.0)
-    >>> found = modicum.vector(x, statistic=Mean(), within=(0, 1e4), epsilon=1)
+    >>> found = modicum.vector_statistic(x, statistic=Mean(), within=(0, 1e4), epsilon=1)
     >>> found.labels, 4900 < found[0] < 5100
     (('mean',), True)
     """

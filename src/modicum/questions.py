@@ -1,4 +1,4 @@
-"""Every question of :mod:`modicum.request` as a method of a curator, and of its groups.
+"""Every question of :mod:`modicum.query` as a method of a curator, and of its groups.
 
 A method is derived from the question of the same name when it is first asked for, so that a process
 loads the statistics that it uses. What a type checker and an editor show of the methods stands in
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from modicum import request as ask
+from modicum import query as ask
 from modicum.derive import asked, dressed, released_as
 from modicum.errors import InvalidArgument
 from modicum.grouped import GroupedRelease
@@ -21,7 +21,7 @@ __all__ = ["ONE_NUMBER", "STATISTICS", "GroupStatistics", "Statistics"]
 
 ONE_NUMBER = (
     "groups are asked for one number each, and {name} gives several; ask for each of them with a "
-    "request of its own"
+    "query of its own"
 )
 STATISTICS = tuple(name for name in ask.__all__ if name != Query.__name__)
 

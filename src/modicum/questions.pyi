@@ -108,7 +108,7 @@ class Statistics:
         Parameters are those of :func:`modicum.histogram`.
         """
 
-    def huber_location(
+    def huber(
         self,
         column: str | None = None,
         *,
@@ -122,7 +122,7 @@ class Statistics:
     ) -> Release:
         """Release Huber's location of a column: a mean in which far records count as near ones.
 
-        Parameters are those of :func:`modicum.huber_location`.
+        Parameters are those of :func:`modicum.huber`.
         """
 
     def iqr(
@@ -158,7 +158,7 @@ class Statistics:
         Parameters are those of :func:`modicum.linear_regression`.
         """
 
-    def lp_location(
+    def lp_center(
         self,
         column: str | None = None,
         *,
@@ -172,10 +172,10 @@ class Statistics:
     ) -> Release:
         """Release the t with the least sum of ``|x - t|^p``, with no bounds to guess.
 
-        Parameters are those of :func:`modicum.lp_location`.
+        Parameters are those of :func:`modicum.lp_center`.
         """
 
-    def maximum(
+    def max(
         self,
         column: str | None = None,
         *,
@@ -187,7 +187,7 @@ class Statistics:
     ) -> Release:
         """Release a point that next to no record of a column exceeds: its maximum, nearly.
 
-        Parameters are those of :func:`modicum.maximum`.
+        Parameters are those of :func:`modicum.max`.
         """
 
     def mean(
@@ -239,7 +239,7 @@ class Statistics:
         Parameters are those of :func:`modicum.median`.
         """
 
-    def minimum(
+    def min(
         self,
         column: str | None = None,
         *,
@@ -251,10 +251,10 @@ class Statistics:
     ) -> Release:
         """Release a point that next to no record of a column is below: its minimum, nearly.
 
-        Parameters are those of :func:`modicum.minimum`.
+        Parameters are those of :func:`modicum.min`.
         """
 
-    def monotone(
+    def monotone_statistic(
         self,
         column: str | None = None,
         *,
@@ -269,7 +269,7 @@ class Statistics:
     ) -> Release:
         """Release a statistic of your own that never falls when a record is raised.
 
-        Parameters are those of :func:`modicum.monotone`.
+        Parameters are those of :func:`modicum.monotone_statistic`.
         """
 
     def pca(
@@ -371,7 +371,7 @@ class Statistics:
         Parameters are those of :func:`modicum.trimmed_mean`.
         """
 
-    def variance(
+    def var(
         self,
         column: str | None = None,
         *,
@@ -383,10 +383,10 @@ class Statistics:
     ) -> Release:
         """Release the variance of a column, with no bounds to guess.
 
-        Parameters are those of :func:`modicum.variance`.
+        Parameters are those of :func:`modicum.var`.
         """
 
-    def vector(
+    def vector_statistic(
         self,
         columns: Sequence[str] | None = None,
         *,
@@ -399,7 +399,7 @@ class Statistics:
     ) -> ArrayRelease:
         """Release a vector statistic of your own, with noise on the scale of its local sensitivity.
 
-        Parameters are those of :func:`modicum.vector`.
+        Parameters are those of :func:`modicum.vector_statistic`.
         """
 
     def winsorized_mean(
@@ -451,7 +451,7 @@ class GroupStatistics:
         Parameters are those of :func:`modicum.expectile`.
         """
 
-    def huber_location(
+    def huber(
         self,
         column: str | None = None,
         *,
@@ -465,7 +465,7 @@ class GroupStatistics:
     ) -> GroupedRelease:
         """Release Huber's location of a column: a mean in which far records count as near ones.
 
-        Parameters are those of :func:`modicum.huber_location`.
+        Parameters are those of :func:`modicum.huber`.
         """
 
     def iqr(
@@ -485,7 +485,7 @@ class GroupStatistics:
         Parameters are those of :func:`modicum.iqr`.
         """
 
-    def lp_location(
+    def lp_center(
         self,
         column: str | None = None,
         *,
@@ -499,10 +499,10 @@ class GroupStatistics:
     ) -> GroupedRelease:
         """Release the t with the least sum of ``|x - t|^p``, with no bounds to guess.
 
-        Parameters are those of :func:`modicum.lp_location`.
+        Parameters are those of :func:`modicum.lp_center`.
         """
 
-    def maximum(
+    def max(
         self,
         column: str | None = None,
         *,
@@ -514,7 +514,7 @@ class GroupStatistics:
     ) -> GroupedRelease:
         """Release a point that next to no record of a column exceeds: its maximum, nearly.
 
-        Parameters are those of :func:`modicum.maximum`.
+        Parameters are those of :func:`modicum.max`.
         """
 
     def mean(
@@ -550,7 +550,7 @@ class GroupStatistics:
         Parameters are those of :func:`modicum.median`.
         """
 
-    def minimum(
+    def min(
         self,
         column: str | None = None,
         *,
@@ -562,10 +562,10 @@ class GroupStatistics:
     ) -> GroupedRelease:
         """Release a point that next to no record of a column is below: its minimum, nearly.
 
-        Parameters are those of :func:`modicum.minimum`.
+        Parameters are those of :func:`modicum.min`.
         """
 
-    def monotone(
+    def monotone_statistic(
         self,
         column: str | None = None,
         *,
@@ -580,7 +580,7 @@ class GroupStatistics:
     ) -> GroupedRelease:
         """Release a statistic of your own that never falls when a record is raised.
 
-        Parameters are those of :func:`modicum.monotone`.
+        Parameters are those of :func:`modicum.monotone_statistic`.
         """
 
     def quantile(
@@ -649,7 +649,7 @@ class GroupStatistics:
         Parameters are those of :func:`modicum.trimmed_mean`.
         """
 
-    def variance(
+    def var(
         self,
         column: str | None = None,
         *,
@@ -661,7 +661,7 @@ class GroupStatistics:
     ) -> GroupedRelease:
         """Release the variance of a column, with no bounds to guess.
 
-        Parameters are those of :func:`modicum.variance`.
+        Parameters are those of :func:`modicum.var`.
         """
 
     def winsorized_mean(

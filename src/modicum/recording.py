@@ -9,7 +9,7 @@ from modicum.frames.base import Source
 from modicum.privacy.unit import Unit
 from modicum.release import Record
 from modicum.runtime.query import Query
-from modicum.runtime.run import Walk
+from modicum.runtime.run import LiveRun
 from modicum.version import VERSION
 
 __all__ = ["recorded"]
@@ -18,7 +18,7 @@ R = TypeVar("R", bound=Record)
 
 
 def recorded(
-    question: Query[R], walk: Walk, source: Source, unit: Unit, account: str, entropy: Entropy
+    question: Query[R], walk: LiveRun, source: Source, unit: Unit, account: str, entropy: Entropy
 ) -> R:
     """Return what a user gets of a question's walk, with the circumstances of the run."""
     assert walk.answer is not None
@@ -30,7 +30,7 @@ def recorded(
         lattice=question.lattice,
         ranged=question.ranged,
         method=walk.answer.method or question.method,
-        journal=tuple(walk.journal),
+        transcript=tuple(walk.transcript),
         engine=source.engine,
         account=account,
         private=entropy.secret,

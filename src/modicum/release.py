@@ -25,19 +25,19 @@ from modicum.writing import draws_heading, event_fields, plain, range_text, shor
 
 __all__ = [
     "HTML",
-    "Answer",
-    "Basis",
     "Entry",
-    "Evidence",
-    "Finding",
+    "ErrorModel",
+    "Estimate",
     "Interval",
     "Record",
     "Release",
+    "ScalarErrorModel",
+    "ScalarEstimate",
     "plain",
     "sealed",
 ]
 
-SCHEMA = "modicum.release/1"
+SCHEMA = "modicum.release/2"
 T = TypeVar("T")
 HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
@@ -65,7 +65,7 @@ class Interval(NamedTuple):
     upper: float
 
 
-class Basis(Protocol):
+class ErrorModel(Protocol):
     """Released quantities in words and as numbers; `modicum.status` reads two more of some."""
 
     @property
@@ -79,7 +79,7 @@ class Basis(Protocol):
         """Every number as JSON types."""
 
 
-class Evidence(Basis, Protocol):
+class ScalarErrorModel(ErrorModel, Protocol):
     """Released quantities from which intervals follow; one class a statistic."""
 
     def interval(self, level: float, tail: float | None) -> Interval:
@@ -89,7 +89,7 @@ class Evidence(Basis, Protocol):
 R_co = TypeVar("R_co", bound="Record", covariant=True)
 
 
-class Finding(ABC, Generic[R_co]):
+class Estimate(ABC, Generic[R_co]):
     """What an estimator returns, and the kind of release that is made of it.
 
     ``method`` names what answered, if the question left it open.
@@ -104,7 +104,7 @@ class Finding(ABC, Generic[R_co]):
 
     @property
     @abstractmethod
-    def evidence(self) -> Basis:
+    def error_model(self) -> ErrorModel:
         """What intervals are computed from."""
 
     @property
@@ -113,8 +113,8 @@ class Finding(ABC, Generic[R_co]):
         """Whether the answer can be used, from released quantities alone."""
 
     def verdict(self, engine: str) -> Status:
-        """Return the status, or what any evidence from such data may warn of instead."""
-        return judged(self.status, self.evidence, typed=engine != "csv")
+        """Return the status, or a warning that holds for any such data."""
+        return judged(self.status, self.error_model, typed=engine != "csv")
 
     @abstractmethod
     def released(self, **circumstances: Any) -> R_co:
@@ -122,11 +122,11 @@ class Finding(ABC, Generic[R_co]):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Finding["Release"]):
-    """What an estimator of one number returns: a value, its evidence, and a status."""
+class ScalarEstimate(Estimate["Release"]):
+    """What an estimator of one number returns: a value, its error model, and a status."""
 
     value: Fraction
-    evidence: Evidence
+    error_model: ScalarErrorModel
     status: Status
 
     def released(self, **circumstances: Any) -> Release:
@@ -134,7 +134,7 @@ class Answer(Finding["Release"]):
         verdict = self.verdict(circumstances["engine"])
         return Release(
             value=float_nearest(self.value),
-            evidence=self.evidence,
+            error_model=self.error_model,
             status=verdict.words,
             code=verdict.code,
             **circumstances,
@@ -143,13 +143,13 @@ class Answer(Finding["Release"]):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One draw in the journal: what was drawn, from which public law, at what cost.
+    """One draw in the transcript: what was drawn, from which public law, at what cost.
 
     ``words`` is the outcome in the units of the data, where it has any.
     """
 
     label: str
-    law: str
+    mechanism: str
     parameters: Mapping[str, object]
     outcome: object
     words: str
@@ -169,7 +169,7 @@ class Record:
     column : str or None
         The column, ``None`` for an array or for rows.
     event : Event
-        What the release cost the privacy unit, journal included.
+        What the release cost the privacy unit, transcript included.
     unit : Unit
         Who is protected.
     lattice : Lattice or None
@@ -182,10 +182,10 @@ class Record:
         ``"ok"``, or a warning in words that follows from released quantities.
     code : str
         The same in one stable word, see :class:`modicum.status.Status`.
-    journal : tuple of Entry
+    transcript : tuple of Entry
         Every intermediate draw; their costs add up to ``event`` (for a unit of one row). If that
         is (ε, δ), they add up to the largest ρ that implies it.
-    evidence : Basis
+    error_model : ErrorModel
         What ``interval`` computes from.
     engine : str
         Which engine read the data.
@@ -206,8 +206,8 @@ class Record:
     method: str
     status: str
     code: Code
-    journal: tuple[Entry, ...]
-    evidence: Basis
+    transcript: tuple[Entry, ...]
+    error_model: ErrorModel
     engine: str
     account: str
     private: bool
@@ -236,31 +236,31 @@ class Record:
     @property
     def step_words(self) -> str:
         """What to know about the step, if the answer is at most a million of it; or nothing."""
-        return "" if self.lattice is None else step_words(self.evidence, self.lattice)
+        return "" if self.lattice is None else step_words(self.error_model, self.lattice)
 
     def explain(self) -> str:
         """Tell step by step what was drawn, what it cost, and what the interval assumes."""
         lines = [str(self), "", draws_heading(self.event)]
-        for entry in self.journal:
+        for entry in self.transcript:
             shown = ", ".join(f"{k}={short(v)}" for k, v in entry.parameters.items())
             said = entry.words or short(entry.outcome)
             lines.append(f"  {entry.label}: {said}  [{entry.event}]")
-            lines.append(f"    {entry.law}({shown})")
-        assumed = dict.fromkeys([self.evidence.assumption(3), self.evidence.assumption(None)])
+            lines.append(f"    {entry.mechanism}({shown})")
+        assumed = dict.fromkeys([self.error_model.assumption(3), self.error_model.assumption(None)])
         return "\n".join([*lines, "", *assumed])
 
     def _of(self) -> str:
         return "rows" if self.column is None and self.lattice is None else self.column or "array"
 
     def _head(self, answer: str) -> list[str]:
-        """First lines of the card: the answer, or that there is none to be used."""
+        """First lines of the summary: the answer, or that there is none to be used."""
         what = f"{self.statistic} of {self._of()}"
         if self.usable:
             return [f"{what}: {answer}"]
         return [f"{what}: no usable answer ({self.code})", f"  released       {answer}"]
 
     def _terms(self) -> list[str]:
-        """Lines of the card that do not tell the answer."""
+        """Lines of the summary that do not tell the answer."""
         where = f", values within {range_text(self.within)}" if self.within else ""
         lines = [
             f"  cost           {self.event} for {self.unit} ({self.neighbours}; "
@@ -289,7 +289,7 @@ class Record:
             "column": self.column,
             **answer,
             "interval_level": 0.95,
-            "interval_assumption": self.evidence.assumption(3),
+            "interval_assumption": self.error_model.assumption(3),
             **event_fields(self.event),
             "neighbours": self.neighbours,
             "unit": str(self.unit),
@@ -304,17 +304,17 @@ class Record:
             "engine": self.engine,
             "account": self.account,
             "private": self.private,
-            "evidence": self.evidence.to_dict(),
-            "journal": [
+            "error_model": self.error_model.to_dict(),
+            "transcript": [
                 {
                     "label": entry.label,
-                    "law": entry.law,
+                    "mechanism": entry.mechanism,
                     "parameters": dict(entry.parameters),
                     "outcome": plain(entry.outcome),
                     "words": entry.words,
                     **event_fields(entry.event),
                 }
-                for entry in self.journal
+                for entry in self.transcript
             ],
         }
         json = import_module("json")
@@ -334,13 +334,14 @@ class Release(Record):
     ----------
     value : float
         The answer; ``float(release)``, ``round(release)`` and ``f"{release:,.0f}"`` are of it.
-    evidence : Evidence
+    error_model : ScalarErrorModel
         What :meth:`interval` computes from.
-    statistic, column, event, unit, lattice, ranged, method, status, code, journal, engine, account
+    statistic, column, event, unit, lattice, ranged, method, status, code, transcript, engine,
+    account
         And ``private`` and ``version``: as for :class:`Record`.
     """
 
-    evidence: Evidence
+    error_model: ScalarErrorModel
     value: float
 
     def __float__(self) -> float:
@@ -377,11 +378,11 @@ class Release(Record):
             If ``level`` is not in (0, 1) or ``tail`` is not above 1.
         """
         check_confidence(level, tail)
-        lower, upper = self.evidence.interval(level, tail)
+        lower, upper = self.error_model.interval(level, tail)
         return Interval(max(lower, -float_info.max), min(upper, float_info.max))
 
     def to_json(self, indent: int | None = None) -> str:
-        """Write everything as one JSON object (``schema: modicum.release/1``).
+        """Write everything as one JSON object (``schema: modicum.release/2``).
 
         Exact rationals are strings such as ``"1/50"``.
         """
@@ -390,7 +391,7 @@ class Release(Record):
 
     def __str__(self) -> str:
         lower, upper = self.interval()
-        condition = f"  ({self.evidence.condition})" if self.evidence.condition else ""
+        condition = f"  ({self.error_model.condition})" if self.error_model.condition else ""
         lines = [
             *self._head(f"{self.value:,.6g}"),
             f"  95 % interval  [{lower:,.6g}, {upper:,.6g}]{condition}",

@@ -100,40 +100,40 @@ def unseen(count: float, bound: float) -> bool:
     return count <= bound <= _MOST_UNSEEN
 
 
-def judged(status: Status, evidence: Any, *, typed: bool) -> Status:
+def judged(status: Status, error_model: Any, *, typed: bool) -> Status:
     """Return a status, or what the released numbers of any statistic may warn of instead.
 
     Parameters
     ----------
     status : Status
         What the estimator says.
-    evidence : object
+    error_model : object
         Its property ``none_seen``, if it has one, is whether the released count is
         :func:`unseen`. An answer that can be used stays so however few records there are.
     typed : bool
         Whether the column is declared to hold numbers: then there are too few, and no text.
     """
-    if not typed and status.code not in USABLE and getattr(evidence, "none_seen", False):
+    if not typed and status.code not in USABLE and getattr(error_model, "none_seen", False):
         return NO_VALUES
-    return resolved(status, evidence)
+    return resolved(status, error_model)
 
 
-def resolved(status: Status, evidence: Any) -> Status:
+def resolved(status: Status, error_model: Any) -> Status:
     """Return a status, or that the answer is as small as the step.
 
     Parameters
     ----------
     status : Status
-    evidence : object
+    error_model : object
         Its property ``in_steps``, if it has one, is how large what was released is, in steps of its
         ``lattice``: one number, or one for each part of the answer; 0 if it may be that small
         because the values are 0, which is no question of the step. A step that was chosen wider
         than it has to be is no surprise.
     """
-    largest = max(getattr(evidence, "in_steps", ()), default=0)
-    if status.code == "few_records" or not 0 < largest <= _FEW_STEPS or evidence.lattice.coarse:
+    largest = max(getattr(error_model, "in_steps", ()), default=0)
+    if status.code == "few_records" or not 0 < largest <= _FEW_STEPS or error_model.lattice.coarse:
         return status
-    return COARSE.filled(step=evidence.lattice.step)
+    return COARSE.filled(step=error_model.lattice.step)
 
 
 def bounds_in_steps(lo: int, hi: int) -> tuple[int, ...]:
@@ -145,9 +145,9 @@ def bounds_in_steps(lo: int, hi: int) -> tuple[int, ...]:
     return (furthest if furthest >= FINE_STEPS or not lo <= 0 <= hi else 0,)
 
 
-def step_words(evidence: Any, lattice: Any) -> str:
+def step_words(error_model: Any, lattice: Any) -> str:
     """Say how coarse the step is beside what was released, see :func:`resolved`; or nothing."""
-    sizes = getattr(evidence, "in_steps", ())
+    sizes = getattr(error_model, "in_steps", ())
     if not sizes or min(sizes) >= FINE_STEPS:
         return ""
     if lattice.coarse:

@@ -22,25 +22,37 @@ from modicum.array_release import ArrayRelease, Axis
 from modicum.errors import LedgerCorrupt
 from modicum.exact.lattice import Lattice
 from modicum.grouped import GroupedRelease
-from modicum.privacy.event import Approximate, BoundedRange, Concentrated, Pure
+from modicum.privacy.event import ZCDP, ApproxDP, PureDP, RangeDP
 from modicum.privacy.unit import Unit
 from modicum.release import Entry, Release
 from modicum.version import VERSION
 
 __all__ = ["from_text", "to_text"]
 
-SCHEMA = "modicum.stored/1"
+SCHEMA = "modicum.stored/2"
+
+# Names in what the first schema wrote, and what they are now.
+_FIRST_SCHEMA = "modicum.stored/1"
+_RENAMED = {
+    "Pure": "PureDP",
+    "BoundedRange": "RangeDP",
+    "Concentrated": "ZCDP",
+    "Approximate": "ApproxDP",
+    "journal": "transcript",
+    "law": "mechanism",
+    "evidence": "error_model",
+}
 
 _OURS: tuple[type, ...] = (
-    Approximate,
+    ApproxDP,
     ArrayRelease,
     Axis,
-    BoundedRange,
-    Concentrated,
+    RangeDP,
+    ZCDP,
     Entry,
     GroupedRelease,
     Lattice,
-    Pure,
+    PureDP,
     Release,
     Unit,
 )
@@ -49,8 +61,8 @@ _OURS: tuple[type, ...] = (
 @functools.cache
 def _records() -> Mapping[str, type]:
     """Return every record that may be stored; all statistics are imported for it."""
-    evidence: tuple[type, ...] = import_module("modicum.statistics.evidence").EVIDENCE
-    return {each.__name__: each for each in (*_OURS, *evidence)}
+    models: tuple[type, ...] = import_module("modicum.statistics.error_models").ERROR_MODELS
+    return {each.__name__: each for each in (*_OURS, *models)}
 
 
 _WRITERS: tuple[tuple[type, str, Callable[[Any], object]], ...] = (
@@ -106,6 +118,8 @@ def from_text(text: str) -> Any:
     """
     try:
         record = json.loads(text)
+        if record["schema"] == _FIRST_SCHEMA:
+            return _value(_renamed(record["value"]))
         if record["schema"] == SCHEMA:
             return _value(record["value"])
         wrote = f"in the form {record['schema']!r}"
@@ -145,6 +159,20 @@ def _value(plain: Any) -> Any:
         return _READERS[name](content)
     content = _completed(name, content)
     return _records()[name](**{field: _value(each) for field, each in content.items()})
+
+
+def _renamed(plain: Any) -> Any:
+    """Return what the first schema wrote, with the names of this one."""
+    if isinstance(plain, list):
+        return [_renamed(each) for each in plain]
+    if not isinstance(plain, dict):
+        return plain
+    return {_new_name(name): _renamed(content) for name, content in plain.items()}
+
+
+def _new_name(name: str) -> str:
+    model, evidence, _ = name.partition("Evidence")
+    return f"{model}ErrorModel" if evidence else _RENAMED.get(name, name)
 
 
 def _completed(name: str, content: Mapping[str, Any]) -> Mapping[str, Any]:

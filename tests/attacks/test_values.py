@@ -11,13 +11,13 @@ from modicum.exact.entropy import SeededEntropy
 WITHIN = (-1e9, 1e9)
 STEP = 2.0**-21
 QUESTIONS = {
-    "mean": mo.request.mean(within=WITHIN, epsilon=1),
-    "subset": mo.request.mean(within=WITHIN, epsilon=1, method="subset"),
-    "zcdp": mo.request.mean(within=WITHIN, rho="0.1"),
-    "sum": mo.request.sum(within=WITHIN, epsilon=1),
-    "quantile": mo.request.quantile(q=0.9, within=WITHIN, epsilon=1),
-    "median, zcdp": mo.request.median(within=WITHIN, rho="0.1"),
-    "count": mo.request.count(epsilon=1),
+    "mean": mo.query.mean(within=WITHIN, epsilon=1),
+    "subset": mo.query.mean(within=WITHIN, epsilon=1, method="subset"),
+    "zcdp": mo.query.mean(within=WITHIN, rho="0.1"),
+    "sum": mo.query.sum(within=WITHIN, epsilon=1),
+    "quantile": mo.query.quantile(q=0.9, within=WITHIN, epsilon=1),
+    "median, zcdp": mo.query.median(within=WITHIN, rho="0.1"),
+    "count": mo.query.count(epsilon=1),
 }
 
 
@@ -43,7 +43,7 @@ def test_every_draw_is_an_integer_whose_support_ignores_the_data(question) -> No
     """Mironov (2012): the low bits of float noise tell the data. Here no draw has any."""
     for value in (0.0, 1.0, 1 / 3, 2.0**-52, 1e9):
         release = released(np.full(300, value), question)
-        for entry in release.journal:
+        for entry in release.transcript:
             assert all(type(x) is int for x in integers_in(entry.outcome))
 
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import gaussian, laplace
-from modicum.mechanisms.base import Law
+from modicum.mechanisms.base import Mechanism
 from modicum.mechanisms.bounded_mean import independent, shifted, staircase, transformed
 from modicum.mechanisms.exponential import Exponential, OctavePrior
 from modicum.mechanisms.grids import FloatGrid, IntervalGrid, RadiusGrid
-from modicum.mechanisms.level_sets import LevelScore, LinearLevelLaw
+from modicum.mechanisms.level_sets import LevelScore, LinearLevelMechanism
 from modicum.mechanisms.scores import (
     IntervalScore,
     LossScore,
@@ -28,7 +28,7 @@ from modicum.mechanisms.scores import (
 )
 from modicum.mechanisms.selection import RadiusDraw, RadiusRanks, Selection
 from modicum.mechanisms.subsampled import Subsampled, amplified
-from modicum.privacy.event import BoundedRange, Event, Pure
+from modicum.privacy.event import Event, PureDP, RangeDP
 from modicum.statistics.trimmed import level_ends_of
 from modicum.summaries.cells import SpreadCounts, cell_numbers
 from modicum.summaries.order_statistics import Cuts, CutSummary
@@ -37,7 +37,7 @@ LATTICE = Lattice(-8.0, 8.0, 1.0)
 TILT = Fraction(1, 4)
 
 Records = NDArray[np.int64]
-LawOf = Callable[[Records, Fraction], Law]
+LawOf = Callable[[Records, Fraction], Mechanism]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +55,12 @@ class Members:
 
 
 def _radii(selection: Selection) -> LawOf:
-    def law(q: Records, e: Fraction) -> Law:
+    def mechanism(q: Records, e: Fraction) -> Mechanism:
         grid = RadiusGrid.between(1, 16)
         outside = tuple(tuple(int((s * q > r).sum()) for r in grid.radii) for s in (-1, 1))
         return RadiusDraw(outside, grid, e, TILT, selection)
 
-    return law
+    return mechanism
 
 
 def median_template(
@@ -70,11 +70,11 @@ def median_template(
     return Exponential(MedianScore(np.empty(0, dtype=np.int64), grid, first, last), epsilon)
 
 
-def _centre(q: Records, e: Fraction) -> Law:
+def _centre(q: Records, e: Fraction) -> Mechanism:
     return median_template(FloatGrid(2), -8, 8, e).over(q)
 
 
-def _ranks(q: Records, e: Fraction) -> Law:
+def _ranks(q: Records, e: Fraction) -> Mechanism:
     """Of records at 1, all radii but the widest have the wanted rank; one more at 8 gives it."""
     grid = RadiusGrid.between(1, 13, per_octave=4)
     tilts = (Fraction(1, 64), Fraction(1, 64))
@@ -94,9 +94,9 @@ def rank_law(
     return Exponential(score, e)
 
 
-def _subsampled_ranks(q: Records, e: Fraction) -> Law:
+def _subsampled_ranks(q: Records, e: Fraction) -> Mechanism:
     inner = amplified(e, 2)
-    return Subsampled(Members(q), _ranks(np.empty(0, dtype=np.int64), inner), 2, Pure(e))
+    return Subsampled(Members(q), _ranks(np.empty(0, dtype=np.int64), inner), 2, PureDP(e))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,22 +107,22 @@ class CountLaw:
 
     @property
     def event(self) -> Event:
-        return Pure(self.epsilon)
+        return PureDP(self.epsilon)
 
-    def over(self, q: Records) -> Law:
+    def over(self, q: Records) -> Mechanism:
         return laplace((len(q),), l1=1, epsilon=self.epsilon)
 
     def public(self) -> dict[str, object]:
         return {"epsilon": self.epsilon}
 
 
-def _subsampled_count(q: Records, e: Fraction) -> Law:
-    return Subsampled(Members(q), CountLaw(amplified(e, 2)), 2, Pure(e))
+def _subsampled_count(q: Records, e: Fraction) -> Mechanism:
+    return Subsampled(Members(q), CountLaw(amplified(e, 2)), 2, PureDP(e))
 
 
-def _subsampled_centre(q: Records, e: Fraction) -> Law:
+def _subsampled_centre(q: Records, e: Fraction) -> Mechanism:
     template = median_template(FloatGrid(2), -8, 8, amplified(e, 2))
-    return Subsampled(Members(q), template, 2, Pure(e))
+    return Subsampled(Members(q), template, 2, PureDP(e))
 
 
 def trimmed_levels(q: Records, share: Fraction = Fraction(1, 4)) -> tuple[Records, Records]:
@@ -135,7 +135,7 @@ def trimmed_levels(q: Records, share: Fraction = Fraction(1, 4)) -> tuple[Record
     return level_ends_of(summary, -8, 8, 9, winsorized=False)
 
 
-def _interval(q: Records, e: Fraction) -> Law:
+def _interval(q: Records, e: Fraction) -> Mechanism:
     summary = SpreadCounts().begin(LATTICE)
     summary.update(q[:, None].astype(np.float64))
     grid = IntervalGrid.of(LATTICE)
@@ -144,19 +144,19 @@ def _interval(q: Records, e: Fraction) -> Law:
     return Exponential(IntervalScore(scores, grid, 1), e)
 
 
-def _beyond(q: Records, e: Fraction) -> Law:
+def _beyond(q: Records, e: Fraction) -> Mechanism:
     counts = tuple(int((q > k).sum()) for k in (-9, 0, 4))
     return Exponential(TargetScore(counts, 1), e)
 
 
-def _least_loss(q: Records, e: Fraction) -> Law:
+def _least_loss(q: Records, e: Fraction) -> Mechanism:
     """Squared distances from four places, cut off at 9: the best one is a capped mean."""
     places = np.array([0, -8, 3, 8])
     losses = np.minimum((q[:, None] - places) ** 2, 9).sum(axis=0)
     return Exponential(LossScore(losses, 9, 3), e)
 
 
-def _weighted(q: Records, e: Fraction) -> Law:
+def _weighted(q: Records, e: Fraction) -> Mechanism:
     """Sum and number of records, the number with an eighth of the noise."""
     return laplace((int(q.sum()), len(q)), l1=16, epsilon=e, weights=(1, 8))
 
@@ -182,7 +182,7 @@ LAWS: dict[str, LawOf] = {
     ),
     "top": lambda q, e: Exponential(TopScore(np.sort(q), -8, 25, OctavePrior(0, Fraction(8))), e),
     "levels": lambda q, e: Exponential(LevelScore(*trimmed_levels(q), -8, 8), e),
-    "linear levels": lambda q, e: LinearLevelLaw(*trimmed_levels(q), -8, 8, e, BoundedRange(e)),
+    "linear levels": lambda q, e: LinearLevelMechanism(*trimmed_levels(q), -8, 8, e, RangeDP(e)),
     "interval": _interval,
     "beyond": _beyond,
     "least loss": _least_loss,

@@ -15,36 +15,36 @@ from numpy.typing import NDArray
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise
-from modicum.mechanisms.base import SECRET, Law
+from modicum.mechanisms.base import SECRET, Mechanism
 from modicum.mechanisms.exponential import Exponential, Runs, ScoreFunction
 from modicum.privacy.budget import Budget
-from modicum.privacy.event import Event, Pure
-from modicum.release import Answer, Release
+from modicum.privacy.event import Event, PureDP
+from modicum.release import Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, need
+from modicum.runtime.steps import Steps, draw, read
 from modicum.status import OK
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.subsample import Records
 
 
 def one_draw(
-    law_of: Callable[[NDArray[np.int64]], Law], lattice: Lattice, budget: Budget
+    law_of: Callable[[NDArray[np.int64]], Mechanism], lattice: Lattice, budget: Budget
 ) -> Query[Release]:
     """An estimator of one draw, from a law of the records."""
 
-    def begin(event: Event) -> Steps[Answer]:
-        records = yield from need(Ask(None, lattice, Records()))
+    def begin(event: Event) -> Steps[ScalarEstimate]:
+        records = yield from read(Read(None, lattice, Records()))
         yield from draw("outcome", law_of(records.all()))
-        return Answer(Fraction(0), None, OK)
+        return ScalarEstimate(Fraction(0), None, OK)
 
     return Query("test", "one draw", None, lattice, budget, begin)
 
 
 @dataclass(frozen=True, slots=True)
-class Understated(Law):
+class Understated(Mechanism):
     """A law that claims another event than its own."""
 
-    law: Law = field(repr=False, metadata=SECRET)
+    mechanism: Mechanism = field(repr=False, metadata=SECRET)
     stated: Event
 
     @property
@@ -52,17 +52,17 @@ class Understated(Law):
         return self.stated
 
     def sample(self, entropy: Entropy) -> object:
-        return self.law.sample(entropy)
+        return self.mechanism.sample(entropy)
 
     def log_density(self, outcome: object) -> float:
-        return self.law.log_density(outcome)
+        return self.mechanism.log_density(outcome)
 
     def probes(self) -> Iterable[object]:
-        return self.law.probes()
+        return self.mechanism.probes()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LiteralThreshold(Law):
+class LiteralThreshold(Mechanism):
     """Dick et al. 2023, Algorithm 3, step 2 as printed: alpha = gamma / |D|."""
 
     data: NDArray[np.float64] = field(repr=False, metadata=SECRET)
@@ -72,7 +72,7 @@ class LiteralThreshold(Law):
 
     @property
     def event(self) -> Event:
-        return Pure(Fraction(self.epsilon))
+        return PureDP(Fraction(self.epsilon))
 
     @property
     def alpha(self) -> float:
@@ -142,7 +142,7 @@ def mean_length(data: NDArray[np.int64], t: Fraction, lo: int, hi: int) -> int:
 class InverseSensitivity(ScoreFunction):
     """Dick et al. 2023, Algorithm 5 on half integers: weight exp(-rate len)."""
 
-    law = "InverseSensitivity"
+    mechanism = "InverseSensitivity"
     span = 1
 
     data: NDArray[np.int64] = field(repr=False, metadata=SECRET)
@@ -173,7 +173,7 @@ def inverse_sensitivity(
 class Length(ScoreFunction):
     """The length as any function of the data, on integers."""
 
-    law = "Length"
+    mechanism = "Length"
     span = 1
 
     data: NDArray[np.int64] = field(repr=False, metadata=SECRET)
@@ -231,7 +231,7 @@ class StaircaseNoise(Noise):
 class CappedShells(ScoreFunction):
     """Asi and Duchi 2020, Algorithm 1 in one dimension: a shell k <= len(radii), and no other."""
 
-    law = "CappedShells"
+    mechanism = "CappedShells"
     span = 2
 
     centre: int = field(repr=False, metadata=SECRET)

@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 
 from modicum import audit
-from modicum import request as ask
+from modicum import query as ask
 from modicum.mechanisms.additive import VectorNoise
-from modicum.privacy.event import Concentrated
+from modicum.privacy.event import ZCDP
 from modicum.statistics import placed
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import ConcentratedPurse
@@ -66,8 +66,8 @@ def test_octaves_with_too_little_noise_break_the_claim(monkeypatch) -> None:
     """Losses as if they had paid for 30 % less noise."""
 
     def underpaid(self, losses, *, most, first, share):
-        law = least_loss(self, losses, most=most, first=first, share=share)
-        return replace(law, epsilon=law.epsilon * Fraction(10, 7))
+        mechanism = least_loss(self, losses, most=most, first=first, share=share)
+        return replace(mechanism, epsilon=mechanism.epsilon * Fraction(10, 7))
 
     least_loss = Purse.least_loss
     monkeypatch.setattr(Purse, "least_loss", underpaid)
@@ -83,11 +83,11 @@ def test_steps_with_too_little_noise_break_the_claim(monkeypatch) -> None:
     class Louder(VectorNoise):
         @property
         def event(self):
-            return Concentrated(self.rho * Fraction(49, 100))
+            return ZCDP(self.rho * Fraction(49, 100))
 
     def underpaid(self, values, *, bound, share):
-        law = vector(self, values, bound=bound, share=share)
-        return Louder(values, bound, law.rho / Fraction(49, 100))
+        mechanism = vector(self, values, bound=bound, share=share)
+        return Louder(values, bound, mechanism.rho / Fraction(49, 100))
 
     vector = ConcentratedPurse.vector
     monkeypatch.setattr(ConcentratedPurse, "vector", underpaid)

@@ -11,7 +11,7 @@ from modicum.mechanisms.additive import Additive, GaussianNoise, gaussian, lapla
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.scores import ThresholdScore
 from modicum.mechanisms.support import ALPHAS, log_ratio, needed_rho
-from modicum.privacy.event import Concentrated
+from modicum.privacy.event import ZCDP
 
 
 @pytest.mark.parametrize("rho", ["1e-10", "0.001", "0.5", "8"])
@@ -28,7 +28,7 @@ def test_a_stride_does_not_change_the_divergence() -> None:
     sigma2, shift = Fraction(40**2), 30
     noise = GaussianNoise(sigma2)
     p, q = (np.array([noise.log_pmf(k - v) for k in range(-9000, 9001)]) for v in (shift, 0))
-    one, other = (Additive((v,), (noise,), Concentrated(Fraction(1))) for v in (shift, 0))
+    one, other = (Additive((v,), (noise,), ZCDP(Fraction(1))) for v in (shift, 0))
     assert one.renyi(other) == pytest.approx(
         np.array([needed_rho(p, q, 1.0), needed_rho(q, p, 1.0)]), rel=1e-9
     )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from modicum import audit
-from modicum import request as ask
+from modicum import query as ask
 from modicum.audit.pairs import Remembered
 from modicum.privacy.budget import approx, pure
 from modicum.privacy.event import event_of
@@ -46,8 +46,8 @@ QUICK = {
 
 @pytest.mark.parametrize("name", QUICK)
 def test_an_adaptive_estimator_keeps_its_claim_and_uses_it(name) -> None:
-    request, pairs = QUICK[name]
-    report = audit.check(request, pairs)
+    query, pairs = QUICK[name]
+    report = audit.check(query, pairs)
     assert report.passed, report
     assert report.used > 0.95
     assert report.drawn == report.claimed
@@ -65,12 +65,12 @@ ATOM = {
 
 
 @pytest.mark.parametrize("price", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
-@pytest.mark.parametrize("statistic", [ask.mean, ask.sum, ask.std, ask.maximum])
+@pytest.mark.parametrize("statistic", [ask.mean, ask.sum, ask.std, ask.max])
 def test_a_column_with_an_atom_keeps_the_claim_on_every_way(statistic, price) -> None:
     """The answer at home, radii for the others, or the range."""
     pairs = audit.neighbours((-8, 0, 8), 2)
-    request = statistic(**NARROW, **price)
-    report = audit.check(request, pairs, values=ATOM, widths=(0, 0, 0, 0, 1))
+    query = statistic(**NARROW, **price)
+    report = audit.check(query, pairs, values=ATOM, widths=(0, 0, 0, 0, 1))
     assert report.passed, report
     assert report.drawn == report.claimed
     used = {step.label: step.used for step in report.steps}
@@ -86,8 +86,8 @@ def test_whether_data_fill_the_range_keeps_the_claim(price) -> None:
     """Half of the data are far from home: some window holds most of the data, or none does."""
     pairs = audit.neighbours((-8, 0, 8), 2)
     filled = {"count": ((1500,),), "home": ((2,), (5,)), "filled": (0, 4)}
-    request = ask.mean(within=(-8, 8), step=0.5, **price)
-    report = audit.check(request, pairs, values=filled, widths=(0, 0, 0, 0, 1))
+    query = ask.mean(within=(-8, 8), step=0.5, **price)
+    report = audit.check(query, pairs, values=filled, widths=(0, 0, 0, 0, 1))
     assert report.passed, report
     assert report.drawn == report.claimed
     used = {step.label: step.used for step in report.steps}
@@ -113,8 +113,8 @@ def test_a_home_that_is_told_by_the_true_number_of_records_is_found(monkeypatch)
 @pytest.mark.parametrize("price", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
 def test_a_bounded_answer_keeps_its_claim_and_uses_it(statistic, price) -> None:
     for within, points in (((-8, 8), MORE), ((-7, 2), audit.neighbours((-7, 2), 3))):
-        request = statistic(within=within, step=1, method="bounded", **price)
-        report = audit.check(request, points)
+        query = statistic(within=within, step=1, method="bounded", **price)
+        report = audit.check(query, points)
         assert report.passed, report
         assert report.used > 0.99
         assert report.drawn == report.claimed
@@ -153,9 +153,9 @@ def test_a_threshold_of_the_subset_mean_can_lose_all_its_share() -> None:
     Here t = 4: the fifth record lifts nearly all integers to loss 0 and those above the highest
     record from it.
     """
-    request = ask.mean(**WIDE, epsilon=100, method="subset")
+    query = ask.mean(**WIDE, epsilon=100, method="subset")
     data = (-1e9, -1e9, -1e9, 1e9 - 1)
-    report = audit.joint_loss(request, data, (-1e9, *data), widths=(4, 4, 1))
+    report = audit.joint_loss(query, data, (-1e9, *data), widths=(4, 4, 1))
     low, high, sums = report.steps
     assert report.passed
     assert report.worst == pytest.approx(75, abs=0.01)
@@ -181,19 +181,19 @@ def test_more_records_than_are_kept() -> None:
     """Counts outside are capped, the middle is known by its sum only."""
     mean, sum_ = ask.mean(**NARROW, epsilon=8), ask.sum(**NARROW, rho=16)
     reductions = [Run(r, event_of(r.budget), Remembered(())).trail[0] for r in (mean, sum_)]
-    assert [asks[0].reduction for asks in reductions] == [Tails(64), Tails(64)]
-    for request in (mean, sum_):
+    assert [reads[0].reduction for reads in reductions] == [Tails(64), Tails(64)]
+    for query in (mean, sum_):
         report = audit.check(
-            request, around(64), values={"count": ((0,), (600,))}, widths=(0, 3, 2, 1, 1, 1)
+            query, around(64), values={"count": ((0,), (600,))}, widths=(0, 3, 2, 1, 1, 1)
         )
         assert report.passed, report
         assert report.used > 0.9
 
 
 def test_more_records_than_the_subset_mean_keeps() -> None:
-    request = ask.mean(**NARROW, epsilon=64, method="subset")
-    (asked,) = Run(request, event_of(request.budget), Remembered(())).trail[0]
-    report = audit.check(request, around(asked.reduction.keep)[::5], widths=(5, 5, 1))
+    query = ask.mean(**NARROW, epsilon=64, method="subset")
+    (asked,) = Run(query, event_of(query.budget), Remembered(())).trail[0]
+    report = audit.check(query, around(asked.reduction.keep)[::5], widths=(5, 5, 1))
     assert report.passed, report
 
 
@@ -211,10 +211,10 @@ QUANTILES = {
 @pytest.mark.parametrize("name", QUANTILES)
 def test_a_quantile_keeps_its_claim_at_every_draw(name) -> None:
     """Ends are drawn with and without the way out for few records, by the noisy count."""
-    request, used = QUANTILES[name]
-    points = (4, 12) if request.lattice.lo > 0 else (-8, 1, 8)
-    records = 2 if request.budget.kind == "zcdp" else 3
-    report = audit.check(request, audit.neighbours(points, records), widths=(1, 2, 1, 1))
+    query, used = QUANTILES[name]
+    points = (4, 12) if query.lattice.lo > 0 else (-8, 1, 8)
+    records = 2 if query.budget.kind == "zcdp" else 3
+    report = audit.check(query, audit.neighbours(points, records), widths=(1, 2, 1, 1))
     assert report.passed, report
     assert report.drawn == report.claimed
     assert all(step.used > used - 1e-6 for step in report.steps), report
@@ -222,71 +222,71 @@ def test_a_quantile_keeps_its_claim_at_every_draw(name) -> None:
 
 def test_a_median_can_lose_all_of_its_budget() -> None:
     """A far record makes nearly all points likelier, and those on the other side less likely."""
-    request = ask.median(**WIDE, epsilon=1, level=None)
+    query = ask.median(**WIDE, epsilon=1, level=None)
     low = 1 - 1e9
-    report = audit.joint_loss(request, (low, low), (low, low, 1e9))
+    report = audit.joint_loss(query, (low, low), (low, low, 1e9))
     assert report.passed, report
     assert report.used > 0.999
 
 
 def test_more_records_than_a_quantile_keeps() -> None:
-    for request in (
+    for query in (
         ask.median(**NARROW, epsilon=64),
         ask.quantile(q="0.8", **NARROW, epsilon=64, level=None),
     ):
-        asked = Run(request, event_of(request.budget), Remembered(())).trail[0][0]
+        asked = Run(query, event_of(query.budget), Remembered(())).trail[0][0]
         pairs = around(asked.reduction.reach)[::5]
         values = {"count": ((0,), (600,))}
-        report = audit.check(request, pairs, values=values, widths=(0, 3, 2, 1))
+        report = audit.check(query, pairs, values=values, widths=(0, 3, 2, 1))
         assert report.passed, report
         assert report.bound > 0.3 * float(report.claimed)
 
 
 SPREADS = {
-    "variance, ε": (ask.variance(**NARROW, epsilon=1), MORE),
+    "variance, ε": (ask.var(**NARROW, epsilon=1), MORE),
     "std, ρ": (ask.std(**NARROW, rho="0.5"), FEW),
     "std, range above zero": (ask.std(**ABOVE, epsilon=1), HIGH),
-    "variance, cell table": (ask.variance(**NARROW, epsilon="0.0001"), FEW),
-    "maximum, ε": (ask.maximum(**NARROW, epsilon=1), FEW),
-    "maximum, range above zero": (ask.maximum(**ABOVE, epsilon=1), HIGH),
-    "minimum, ε": (ask.minimum(**NARROW, epsilon=1), FEW),
+    "variance, cell table": (ask.var(**NARROW, epsilon="0.0001"), FEW),
+    "maximum, ε": (ask.max(**NARROW, epsilon=1), FEW),
+    "maximum, range above zero": (ask.max(**ABOVE, epsilon=1), HIGH),
+    "minimum, ε": (ask.min(**NARROW, epsilon=1), FEW),
 }
 
 
 @pytest.mark.parametrize("name", SPREADS)
 def test_a_spread_keeps_its_claim_and_uses_it(name) -> None:
-    request, pairs = SPREADS[name]
-    report = audit.check(request, pairs)
+    query, pairs = SPREADS[name]
+    report = audit.check(query, pairs)
     assert report.passed, report
     assert report.drawn == report.claimed
-    assert report.used > (0.6 if request.method == "exponential" else 0.95)
+    assert report.used > (0.6 if query.method == "exponential" else 0.95)
 
 
 def test_a_distance_of_quantiles_keeps_its_claim_at_every_draw() -> None:
-    for request in (
+    for query in (
         ask.iqr(**NARROW, epsilon=1),
         ask.iqr(**NARROW, rho="0.5", between=("0.1", "0.9"), level=None),
     ):
         pairs = audit.neighbours((-8, 1, 8), 2)
-        report = audit.check(request, pairs, widths=(1, 2, 1, 1, 1, 1, 1))
+        report = audit.check(query, pairs, widths=(1, 2, 1, 1, 1, 1, 1))
         assert report.passed, report
         assert report.drawn == report.claimed
 
 
 def test_a_high_quantile_measured_from_a_centre() -> None:
     """600 records, it seems, and six of them beyond: all steps are taken on a few."""
-    request = ask.quantile(q="0.99", **NARROW, epsilon=1)
+    query = ask.quantile(q="0.99", **NARROW, epsilon=1)
     pairs = audit.neighbours((-8, 1, 8), 2)
-    report = audit.check(request, pairs, values={"count": ((600,),)}, widths=(1, 3, 2, 1))
+    report = audit.check(query, pairs, values={"count": ((600,),)}, widths=(1, 3, 2, 1))
     assert report.passed, report
     assert [step.label for step in report.steps][:3] == ["count", "centre", "quantile"]
 
 
 def test_more_records_than_an_extreme_keeps() -> None:
-    request = ask.maximum(**NARROW, epsilon=64)
-    asked = Run(request, event_of(request.budget), Remembered(())).trail[0][0]
+    query = ask.max(**NARROW, epsilon=64)
+    asked = Run(query, event_of(query.budget), Remembered(())).trail[0][0]
     pairs = around(asked.reduction.keep)[::7]
-    report = audit.check(request, pairs, values={"count": ((0,), (9,))}, widths=(0, 2, 1))
+    report = audit.check(query, pairs, values={"count": ((0,), (9,))}, widths=(0, 2, 1))
     assert report.passed, report
 
 
@@ -303,19 +303,19 @@ ARRAYS = {
 }
 
 
-def coarse(request):
+def coarse(query):
     """The same with few points of an integer: all outcomes of the nested law can be listed."""
-    row = find_row(request.statistic, request.method)
+    row = find_row(query.statistic, query.method)
     options = next(o for o in row.options if hasattr(o, "fine"))
-    return row.request(None, request.lattice, request.budget, options)
+    return row.query(None, query.lattice, query.budget, options)
 
 
 @pytest.mark.parametrize("name", ARRAYS)
 def test_several_numbers_keep_their_claim(name) -> None:
-    request, used = ARRAYS[name]
-    if request.method in ("nested", "drawn"):
-        request = coarse(request)
-    report = audit.check(request, MORE, widths=(2, 1, 1))
+    query, used = ARRAYS[name]
+    if query.method in ("nested", "drawn"):
+        query = coarse(query)
+    report = audit.check(query, MORE, widths=(2, 1, 1))
     assert report.passed, report
     assert report.drawn == report.claimed
     assert report.used > used - 1e-6, report
@@ -324,13 +324,13 @@ def test_several_numbers_keep_their_claim(name) -> None:
 @pytest.mark.parametrize("price", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
 def test_the_joint_law_of_quantiles_keeps_its_claim(price) -> None:
     """A noisy number of records that is just large enough for it."""
-    request = ask.quantiles(q=[0.25, 0.75], **NARROW, **price)
-    row = find_row(request.statistic, request.method)
+    query = ask.quantiles(q=[0.25, 0.75], **NARROW, **price)
+    row = find_row(query.statistic, query.method)
     halves = replace(row.options[1], qs=(Fraction(1, 3), Fraction(3, 5)))
-    request = row.request(None, request.lattice, request.budget, halves)
+    query = row.query(None, query.lattice, query.budget, halves)
     many = (-8,) * 11 + (1,) * 8 + (8,) * 12
     pairs = [((), (1,)), ((8,), (8, 8)), ((-8, 1, 8), (-8, 1, 8, 8)), (many, (*many, 8))]
-    report = audit.check(request, pairs, values={"count": ((32,), (66,))}, widths=(0, 1))
+    report = audit.check(query, pairs, values={"count": ((32,), (66,))}, widths=(0, 1))
     assert report.passed, report
     assert report.drawn == report.claimed
     assert report.used > 0.5, report.used
@@ -339,13 +339,13 @@ def test_the_joint_law_of_quantiles_keeps_its_claim(price) -> None:
 @pytest.mark.parametrize("price", [{"epsilon": 1}, {"rho": "0.5"}], ids=str)
 def test_a_range_that_is_stretched_around_the_bulk_is_paid_for(price) -> None:
     """Around the middle, and around an end of the range, which then has two octaves."""
-    request = ask.quantiles(q=["1/3", "0.6"], **NARROW, **price, level=None)
-    row = find_row(request.statistic, request.method)
-    request = row.request(None, request.lattice, request.budget, row.options[1])  # no parts
+    query = ask.quantiles(q=["1/3", "0.6"], **NARROW, **price, level=None)
+    row = find_row(query.statistic, query.method)
+    query = row.query(None, query.lattice, query.budget, row.options[1])  # no parts
     many = (-8,) * 11 + (1,) * 8 + (8,) * 12
     pairs = [((), (1,)), ((8,), (8, 8)), ((-8, 1, 8), (-8, 1, 8, 8)), (many, (*many, 8))]
     drawn = {"count": ((46,),), "bulk": (254, 255)}
-    report = audit.check(request, pairs, values=drawn, widths=(0, 0, 1))
+    report = audit.check(query, pairs, values=drawn, widths=(0, 0, 1))
     assert report.passed, report
     assert report.drawn == report.claimed
     assert {step.label for step in report.steps} == {"count", "bulk", "quantiles"}
@@ -363,10 +363,10 @@ TRIMMED = {
 @pytest.mark.parametrize("name", TRIMMED)
 def test_a_trimmed_mean_keeps_its_claim_at_every_draw(name) -> None:
     """No record, fewer than are trimmed, and enough: every neighbour among three values."""
-    request, used = TRIMMED[name]
-    points = (4, 12) if request.lattice.lo > 0 else (-8, 1, 8)
-    records = 2 if request.budget.kind == "zcdp" else 4
-    report = audit.check(request, audit.neighbours(points, records), widths=(1, 2, 1))
+    query, used = TRIMMED[name]
+    points = (4, 12) if query.lattice.lo > 0 else (-8, 1, 8)
+    records = 2 if query.budget.kind == "zcdp" else 4
+    report = audit.check(query, audit.neighbours(points, records), widths=(1, 2, 1))
     assert report.passed, report
     assert report.drawn == report.claimed
     assert report.steps[1].used > used - 1e-6, report
@@ -375,10 +375,10 @@ def test_a_trimmed_mean_keeps_its_claim_at_every_draw(name) -> None:
 @pytest.mark.parametrize("statistic", [ask.trimmed_mean, ask.winsorized_mean])
 def test_more_records_than_a_trimmed_mean_keeps(statistic) -> None:
     """The records beyond both windows are known by their sum or not at all."""
-    request = statistic(trim=0.3, **NARROW, epsilon=64)
-    (asked,) = Run(request, event_of(request.budget), Remembered(())).trail[0]
+    query = statistic(trim=0.3, **NARROW, epsilon=64)
+    (asked,) = Run(query, event_of(query.budget), Remembered(())).trail[0]
     pairs = around(4 * asked.reduction.reach)[::5]
-    report = audit.check(request, pairs, values={"count": ((0,), (600,))}, widths=(0, 3, 2))
+    report = audit.check(query, pairs, values={"count": ((0,), (600,))}, widths=(0, 3, 2))
     assert report.passed, report
     assert report.bound > 0.3 * float(report.claimed)
 
@@ -397,20 +397,20 @@ def test_missing_and_infinite_records() -> None:
 def test_the_audit_reaches_every_branch_of_the_mean() -> None:
     """No centre, all records, a subsample, one value, cells: on one record."""
 
-    def trail(request, *outcomes):
-        return replay(request, event_of(request.budget), Remembered((3.0,)), outcomes).trail
+    def trail(query, *outcomes):
+        return replay(query, event_of(query.budget), Remembered((3.0,)), outcomes).trail
 
-    request = ask.mean(**NARROW, epsilon=1)
-    assert trail(request, (1,))[-1][0] == "mean over the range"
-    assert trail(request, (100,))[-1][0] == "radii"
+    query = ask.mean(**NARROW, epsilon=1)
+    assert trail(query, (1,))[-1][0] == "mean over the range"
+    assert trail(query, (100,))[-1][0] == "radii"
     levels = {
-        n: trail(request, (n,))[-1][3]["level"]
+        n: trail(query, (n,))[-1][3]["level"]
         for ((n,),) in zip(audit.COUNTS, strict=True)
         if n > 500
     }
     assert levels[600] == "0"
     assert int(levels[10**9]) > int(levels[20_000]) > 0
-    assert trail(request, (100,), (0, 0))[-1][0] != trail(request, (100,), (2, 2))[-1][0]
+    assert trail(query, (100,), (0, 0))[-1][0] != trail(query, (100,), (2, 2))[-1][0]
     small = ask.mean(**NARROW, epsilon="0.0001")
     assert any(
         isinstance(a.reduction, Cells)
@@ -426,15 +426,15 @@ def test_an_approximate_budget_is_spent_as_a_pure_one() -> None:
 
 def test_scenarios_cover_every_budget_and_option() -> None:
     for row in REGISTRY:
-        kinds = {request.budget.kind for request in audit.scenarios(row)}
+        kinds = {query.budget.kind for query in audit.scenarios(row)}
         assert kinds == set(row.kinds)
-        ranges = {request.lattice for request in audit.scenarios(row)}
+        ranges = {query.lattice for query in audit.scenarios(row)}
         assert len(ranges) == (4 if row.needs_range else 1)
 
 
 def test_scenarios_cover_every_kind_of_range() -> None:
     """About zero, above and below it, asymmetric about it, and with ends off the lattice."""
-    ranges = [request.lattice for request in audit.scenarios(find_row("sum", "adaptive"))]
+    ranges = [query.lattice for query in audit.scenarios(find_row("sum", "adaptive"))]
     assert any(r.lo == -r.hi for r in ranges)
     assert any(r.lo > 0 for r in ranges)
     assert any(r.hi < 0 for r in ranges)
@@ -443,40 +443,40 @@ def test_scenarios_cover_every_kind_of_range() -> None:
 
 
 def test_cuts_of_a_scenario_are_in_its_range() -> None:
-    for request in audit.scenarios(find_row("histogram", "noisy")):
-        finite = [cut for cut in request.options.cuts if math.isfinite(cut)]
+    for query in audit.scenarios(find_row("histogram", "noisy")):
+        finite = [cut for cut in query.options.cuts if math.isfinite(cut)]
         assert finite == sorted(set(finite))
-        assert request.lattice.value(request.lattice.first) < finite[0]
-        assert finite[-1] < request.lattice.value(request.lattice.last)
+        assert query.lattice.value(query.lattice.first) < finite[0]
+        assert finite[-1] < query.lattice.value(query.lattice.last)
 
 
-SCENARIOS = [request for row in REGISTRY for request in audit.scenarios(row)]
+SCENARIOS = [query for row in REGISTRY for query in audit.scenarios(row)]
 
 
-def named(request) -> str:
+def named(query) -> str:
     """Row, budget and range."""
-    within = request.lattice and f"[{request.lattice.lo:g}, {request.lattice.hi:g}]"
-    return f"{request.statistic}-{request.method}-{request.budget.kind}-{within}"
+    within = query.lattice and f"[{query.lattice.lo:g}, {query.lattice.hi:g}]"
+    return f"{query.statistic}-{query.method}-{query.budget.kind}-{within}"
 
 
-def uneven(request) -> bool:
+def uneven(query) -> bool:
     """Whether zero is above the range, or nearer to its upper end."""
-    return request.lattice is not None and request.lattice.lo < -request.lattice.hi
+    return query.lattice is not None and query.lattice.lo < -query.lattice.hi
 
 
 # The first options of every row.
 UNEVEN = {
-    named(request): request
-    for request in reversed(SCENARIOS)
-    if request.budget.kind != "approx" and uneven(request)
+    named(query): query
+    for query in reversed(SCENARIOS)
+    if query.budget.kind != "approx" and uneven(query)
 }
 
 
 @pytest.mark.parametrize("name", UNEVEN)
 def test_a_range_below_or_about_zero_keeps_the_claim(name) -> None:
-    request = UNEVEN[name]
-    pairs = audit.neighbours((request.lattice.lo, request.lattice.hi), 2)
-    report = audit.check(request, pairs, widths=(1, 2, 1, 1))
+    query = UNEVEN[name]
+    pairs = audit.neighbours((query.lattice.lo, query.lattice.hi), 2)
+    report = audit.check(query, pairs, widths=(1, 2, 1, 1))
     assert report.passed, report
 
 
@@ -499,7 +499,7 @@ def test_every_scenario_on_three_records(request_) -> None:
     }
     # On half as many points no three records use all of every draw at once.
     least = usual.get(request_.method, 0.9 if uneven(request_) else 0.98)
-    if request_.statistic == "monotone" and request_.method == "subset":
+    if request_.statistic == "monotone_statistic" and request_.method == "subset":
         least = 0.15  # all are trimmed
     if request_.statistic in {"mean_vector", "clipped_mean_vector"}:
         # Three rows end most searches early; test_vectors walks the branches that use all.
@@ -548,12 +548,12 @@ def test_random_larger_data_sets() -> None:
     for _ in range(20):
         data = tuple(float(x) for x in np.sort(rng.integers(-100, 101, rng.integers(4, 8))))
         pairs.append((data, tuple(sorted((*data, float(rng.integers(-100, 101)))))))
-    for request in (
+    for query in (
         ask.mean(within=(-100, 100), step=1, epsilon=1, clusters="keep"),
         ask.mean(within=(-100, 100), step=1, rho="0.5"),
         ask.sum(within=(-100, 100), step=1, epsilon=1),
         ask.mean(within=(-100, 100), step=1, epsilon=30, method="subset"),
     ):
         values = {"count": ((0,), (600,), (10_000,))}  # no level of which 2^8 subsamples differ
-        report = audit.check(request, pairs, values=values, widths=(2, 3, 2, 2, 1))
+        report = audit.check(query, pairs, values=values, widths=(2, 3, 2, 2, 1))
         assert report.passed, report

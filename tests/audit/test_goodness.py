@@ -16,7 +16,7 @@ from modicum.mechanisms.grids import FloatGrid, RadiusGrid
 from modicum.mechanisms.scores import LossScore, TargetScore, ThresholdScore
 from modicum.mechanisms.selection import RadiusDraw, RadiusRanks
 from modicum.mechanisms.subsampled import Subsampled
-from modicum.privacy.event import Pure
+from modicum.privacy.event import PureDP
 from tests.audit.cases import LAWS, Members, median_template
 
 DATA = np.array([-8, -7, -3, 0, 1, 1, 2, 5, 8])
@@ -55,7 +55,7 @@ SPREAD = {
         Members(np.full(6, 3)),
         median_template(FloatGrid(4), -100, 100, 2 * e),
         1,
-        Pure(2 * e),
+        PureDP(2 * e),
     ),
 }
 
@@ -85,8 +85,8 @@ MANY = [
 ]
 
 
-def many(law, name: str):
-    return type(law).sample_many([law] * DRAWS, SeededEntropy(f"many {name}"))
+def many(mechanism, name: str):
+    return type(mechanism).sample_many([mechanism] * DRAWS, SeededEntropy(f"many {name}"))
 
 
 @pytest.mark.parametrize("name", MANY)
@@ -104,41 +104,41 @@ def test_many_draws_of_a_wrong_scale_are_noticed(name, scale) -> None:
 
 
 def test_dependent_coordinates_are_noticed() -> None:
-    law = laplace((0, 0), l1=4, epsilon=Fraction(1))
+    mechanism = laplace((0, 0), l1=4, epsilon=Fraction(1))
     entropy = SeededEntropy("pairs")
-    sample = [law.sample(entropy) for _ in range(2000)]
-    assert goodness._p_value(law, sample) > 1e-3
-    assert goodness._p_value(law, [(x, x) for x, _ in sample]) < 1e-12
+    sample = [mechanism.sample(entropy) for _ in range(2000)]
+    assert goodness._p_value(mechanism, sample) > 1e-3
+    assert goodness._p_value(mechanism, [(x, x) for x, _ in sample]) < 1e-12
 
 
 def test_an_uneven_choice_inside_a_stretch_is_noticed() -> None:
-    law = Exponential(ThresholdScore(np.array([500]), 0, 1000, 1, 1), Fraction(1))
+    mechanism = Exponential(ThresholdScore(np.array([500]), 0, 1000, 1, 1), Fraction(1))
     entropy = SeededEntropy("stretch")
-    sample = [law.sample(entropy) for _ in range(2000)]
-    assert goodness._p_value(law, sample) > 1e-3
-    assert goodness._p_value(law, [x - x % 250 if x < 500 else x for x in sample]) < 1e-12
+    sample = [mechanism.sample(entropy) for _ in range(2000)]
+    assert goodness._p_value(mechanism, sample) > 1e-3
+    assert goodness._p_value(mechanism, [x - x % 250 if x < 500 else x for x in sample]) < 1e-12
 
 
 def test_wide_noise_of_another_sign_or_value_is_noticed() -> None:
     """Noise of one sign only, and a value that is a third of the scale away."""
-    law = SPREAD["laplace, beyond 2^20"](Fraction(1))
+    mechanism = SPREAD["laplace, beyond 2^20"](Fraction(1))
     entropy = SeededEntropy("sides")
-    sample = [law.sample(entropy) for _ in range(2000)]
-    assert goodness._p_value(law, sample) > 1e-3
-    assert goodness._p_value(law, [(abs(x),) for (x,) in sample]) < 1e-12
-    away = int(law.noise[0].scale) // 3
-    assert goodness._p_value(law, [(x + away,) for (x,) in sample]) < 1e-6
+    sample = [mechanism.sample(entropy) for _ in range(2000)]
+    assert goodness._p_value(mechanism, sample) > 1e-3
+    assert goodness._p_value(mechanism, [(abs(x),) for (x,) in sample]) < 1e-12
+    away = int(mechanism.noise[0].scale) // 3
+    assert goodness._p_value(mechanism, [(x + away,) for (x,) in sample]) < 1e-6
 
 
 def test_an_impossible_outcome_is_certain_proof() -> None:
-    law = LAWS["centre"](DATA, Fraction(1))
-    assert goodness._p_value(law, [law.sample(SeededEntropy(1)), 10**6]) == 0
+    mechanism = LAWS["centre"](DATA, Fraction(1))
+    assert goodness._p_value(mechanism, [mechanism.sample(SeededEntropy(1)), 10**6]) == 0
 
 
 def test_the_p_value_is_one_at_least_that_often() -> None:
-    law = laplace((0,), l1=1, epsilon=Fraction(1))
+    mechanism = laplace((0,), l1=1, epsilon=Fraction(1))
     entropy = SeededEntropy("level")
-    small = sum(audit.fit(law, 50, entropy) < 0.1 for _ in range(200))
+    small = sum(audit.fit(mechanism, 50, entropy) < 0.1 for _ in range(200))
     assert small <= 20
 
 

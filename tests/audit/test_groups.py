@@ -7,7 +7,7 @@ from itertools import combinations, combinations_with_replacement, product
 import pandas as pd
 import pytest
 
-from modicum import request as ask
+from modicum import query as ask
 from modicum.exact.entropy import SYSTEM
 from modicum.frames import groups as module
 from modicum.frames.base import open_source
@@ -28,11 +28,11 @@ class OneGroup:
     def __init__(self, reader, group: int) -> None:
         self._reader, self._group, self._kept = reader, group, {}
 
-    def read(self, asks, entropy):
-        missing = [each for each in asks if each not in self._kept]
+    def read(self, reads, entropy):
+        missing = [each for each in reads if each not in self._kept]
         found = self._reader.read([(self._group, each) for each in missing], entropy)
         self._kept.update(zip(missing, found, strict=True))
-        return [self._kept[each] for each in asks]
+        return [self._kept[each] for each in reads]
 
 
 class Overlapping:
@@ -41,12 +41,12 @@ class Overlapping:
     def __init__(self, reader, source) -> None:
         self._reader, self._source = reader, source
 
-    def read(self, asks, entropy):
+    def read(self, reads, entropy):
         return [
             read(self._source, [each], entropy)[0]
             if group == len(KEYS) - 1
             else self._reader.read([(group, each)], entropy)[0]
-            for group, each in asks
+            for group, each in reads
         ]
 
 
@@ -246,6 +246,8 @@ def test_the_divergences_of_independent_groups_add_up() -> None:
     asked = ask.count(rho="0.5")
     for most in (1, 2, 3):
         unit = COMBINED.in_groups(most)
-        law = replay(asked, unit.per_row(event_of(asked.budget)), person_readers([], 3)[0], ())
-        (noise,) = law.waiting.noise
+        mechanism = replay(
+            asked, unit.per_row(event_of(asked.budget)), person_readers([], 3)[0], ()
+        )
+        (noise,) = mechanism.waiting.noise
         assert most * Fraction(1, 2) / noise.variance == asked.budget.amount

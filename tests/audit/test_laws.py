@@ -8,7 +8,7 @@ import pytest
 
 from modicum import audit
 from modicum.mechanisms.additive import Additive
-from modicum.mechanisms.base import Law
+from modicum.mechanisms.base import Mechanism
 from modicum.mechanisms.bounded_mean import staircase
 from modicum.mechanisms.support import log_ratio
 from modicum.privacy.budget import Budget, pure, zcdp
@@ -33,21 +33,21 @@ def price(name: str) -> Budget:
 
 @pytest.mark.parametrize("name", LAWS)
 def test_a_law_keeps_its_claim_and_uses_all_of_it(name: str) -> None:
-    request = one_draw(lambda q: LAWS[name](q, Fraction(1)), LATTICE, price(name))
-    report = audit.check(request, PAIRS, widths=(1,))
+    query = one_draw(lambda q: LAWS[name](q, Fraction(1)), LATTICE, price(name))
+    report = audit.check(query, PAIRS, widths=(1,))
     assert report.passed, report
     assert report.steps[0].used > USED.get(name, 1 - 1e-6)
 
 
 @pytest.mark.parametrize("name", sorted(LAWS.keys() - {"subsampled ranks", "subsampled centre"}))
 def test_noise_30_percent_too_small_breaks_the_claim(name: str) -> None:
-    def law(q: np.ndarray) -> Law:
+    def mechanism(q: np.ndarray) -> Mechanism:
         louder, stated = LAWS[name](q, Fraction(10, 7)), LAWS[name](q, Fraction(1)).event
         if isinstance(louder, Additive):
             return replace(louder, stated=stated)
         return Understated(louder, stated)
 
-    report = audit.check(one_draw(law, LATTICE, price(name)), PAIRS, widths=(1,))
+    report = audit.check(one_draw(mechanism, LATTICE, price(name)), PAIRS, widths=(1,))
     assert report.leak is None
     assert not report.passed
     # ε and the range grow as the scale shrinks, ρ as its square does.
@@ -55,7 +55,7 @@ def test_noise_30_percent_too_small_breaks_the_claim(name: str) -> None:
     assert report.steps[0].used > USED.get(name, 1 - 1e-6) * expected
 
 
-def small(name: str, q: np.ndarray) -> Law:
+def small(name: str, q: np.ndarray) -> Mechanism:
     """The law with so little noise that its outcomes can be listed quickly."""
     if name == "staircase of a pair":
         return staircase((len(q), int((q > 0).sum())), l1=2, epsilon=Fraction(4))
@@ -65,11 +65,11 @@ def small(name: str, q: np.ndarray) -> Law:
 @pytest.mark.parametrize("name", sorted(LAWS.keys() - {"gaussian", "subsampled count"}))
 def test_the_probes_of_two_laws_attain_their_largest_log_ratio(name: str) -> None:
     for data, neighbour in NEIGHBOURS[::4]:
-        laws = [small(name, q) for q in (data, neighbour)]
-        parts = [law.factors() or (law,) for law in laws]
+        mechanisms = [small(name, q) for q in (data, neighbour)]
+        parts = [mechanism.factors() or (mechanism,) for mechanism in mechanisms]
         for pair in zip(*parts, strict=True):
             on_probes, on_all = (
-                log_ratio(*(law.log_densities(outcomes) for law in pair))
+                log_ratio(*(mechanism.log_densities(outcomes) for mechanism in pair))
                 for outcomes in (pair[0].telling(pair), pair[0].support(pair).outcomes)
             )
             assert on_probes.max() == pytest.approx(on_all.max(), abs=1e-12)

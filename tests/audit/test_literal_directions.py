@@ -13,9 +13,9 @@ import pytest
 from modicum import audit
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.base import SECRET, Law
+from modicum.mechanisms.base import SECRET, Mechanism
 from modicum.privacy.budget import pure
-from modicum.privacy.event import Event, Pure
+from modicum.privacy.event import Event, PureDP
 from tests.audit.literal import one_draw
 from tests.reference import directions
 
@@ -24,7 +24,7 @@ Length = Callable[[list[int], int], float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Weighed(Law):
+class Weighed(Mechanism):
     """P(t) proportional to exp(-weight length(t)) on integers."""
 
     lengths: np.ndarray = field(repr=False, metadata=SECRET)
@@ -33,7 +33,7 @@ class Weighed(Law):
 
     @property
     def event(self) -> Event:
-        return Pure(ONE)
+        return PureDP(ONE)
 
     def sample(self, entropy: Entropy) -> int:
         raise NotImplementedError
@@ -50,12 +50,12 @@ class Weighed(Law):
 def asked(length: Length, ends: tuple[int, int], reach: int, weight: Fraction = ONE / 2):
     """Weight exp(-weight length) on the integers between two ends, claimed to be 1-DP."""
 
-    def law(q: np.ndarray) -> Weighed:
+    def mechanism(q: np.ndarray) -> Weighed:
         points = range(ends[0], ends[1] + 1)
         lengths = [float(length(q.tolist(), t)) for t in points]
         return Weighed(np.array(lengths), ends[0], weight)
 
-    return one_draw(law, Lattice(-float(reach), float(reach), 1.0), pure(1))
+    return one_draw(mechanism, Lattice(-float(reach), float(reach), 1.0), pure(1))
 
 
 def exchanges(points: Iterable[int], n: int) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
@@ -119,19 +119,19 @@ def test_a_gradient_bound_that_is_read_off_the_data() -> None:
 @pytest.mark.parametrize("ridge", [0, 3])
 def test_a_ridge_in_the_score_costs_nothing(ridge) -> None:
     """Empty and singular data included."""
-    request = asked(lambda data, t: abs(slope(data, t) + ridge * t) / 16, (-8, 8), 8)
-    assert audit.check(request, audit.neighbours((-8, 1, 8), 4)).passed
+    query = asked(lambda data, t: abs(slope(data, t) + ridge * t) / 16, (-8, 8), 8)
+    assert audit.check(query, audit.neighbours((-8, 1, 8), 4)).passed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trials(Law):
+class Trials(Mechanism):
     """How many proposals Algorithm 3 makes until one lies in [-1, 1]; a record 10 x, with y = 1."""
 
     data: np.ndarray = field(repr=False, metadata=SECRET)
 
     @property
     def event(self) -> Event:
-        return Pure(ONE)
+        return PureDP(ONE)
 
     @property
     def chance(self) -> float:
@@ -152,11 +152,11 @@ class Trials(Law):
 
 def test_the_number_of_rejections_is_no_private_number() -> None:
     """Its law decays at a rate that depends on the data: the loss has no bound."""
-    request = one_draw(Trials, Lattice(-10.0, 10.0, 1.0), pure(1))
+    query = one_draw(Trials, Lattice(-10.0, 10.0, 1.0), pure(1))
     pair = ((1.0,) * 100, (*(1.0,) * 100, 10.0))
     assert Trials(np.array(pair[0])).chance == pytest.approx(0.0207, abs=1e-4)
     assert Trials(np.array(pair[1])).chance == pytest.approx(0.0333, abs=1e-4)
-    report = audit.joint_loss(request, *pair)
+    report = audit.joint_loss(query, *pair)
     assert not report.passed
     assert report.worst == pytest.approx(4.67, abs=0.01)
 
@@ -222,18 +222,18 @@ def median_length(data: list[int], t: int, *, printed: bool) -> int:
 def test_a_local_sensitivity_where_its_bound_is_meant() -> None:
     """Proposition 2.1 prints R_l(x) = sup LS(x), in place of the sup over data sets l - 1 away."""
 
-    def request(printed: bool):
+    def query(printed: bool):
         length = functools.partial(median_length, printed=printed)
         return asked(length, (0, 12), 12)
 
     calm, wild = (5.0, 6.0, 6.0), (5.0, 6.0, 12.0)
     assert local((5, 6, 6)) < local((5, 6, 12))
-    report = audit.joint_loss(request(True), calm, wild)
+    report = audit.joint_loss(query(True), calm, wild)
     assert not report.passed
     assert report.worst == pytest.approx(1.755, abs=1e-3)
     some = exchanges((0, 5, 6, 12), 3)
-    assert audit.check(request(False), some).passed
-    assert not audit.check(request(True), some).passed
+    assert audit.check(query(False), some).passed
+    assert not audit.check(query(True), some).passed
 
 
 # Directions.
@@ -244,16 +244,16 @@ ENDS = (0, directions.CIRCLE - 1)
 
 def test_sharp_angle_radii_for_a_row_more() -> None:
     length = functools.partial(directions.angular_length, radii=directions.sharp)
-    request = asked(length, ENDS, directions.CIRCLE)
-    report = audit.check(request, audit.neighbours(QUARTERS, 5))
+    query = asked(length, ENDS, directions.CIRCLE)
+    report = audit.check(query, audit.neighbours(QUARTERS, 5))
     assert report.passed
     assert report.used > 0.6
 
 
 def test_sharp_angle_radii_for_another_row() -> None:
     length = functools.partial(directions.angular_length, radii=directions.sharp_swap)
-    request = asked(length, ENDS, directions.CIRCLE)
-    report = audit.check(request, exchanges(QUARTERS, 4))
+    query = asked(length, ENDS, directions.CIRCLE)
+    report = audit.check(query, exchanges(QUARTERS, 4))
     assert report.passed
     assert report.used > 0.4
 
@@ -265,22 +265,22 @@ def test_one_radius_for_all_steps() -> None:
     """
     pair = ((0.0,) * 40, (*(0.0,) * 39, 24.0))
 
-    def request(printed: bool):
+    def query(printed: bool):
         return asked(
             lambda rows, t: directions.far_length(rows, abs(t) / 4, printed=printed), (0, 100), 48
         )
 
-    report = audit.joint_loss(request(True), *pair)
+    report = audit.joint_loss(query(True), *pair)
     assert not report.passed
     assert report.worst == pytest.approx(8.997, abs=1e-3)
-    assert audit.joint_loss(request(False), *pair).passed
-    assert audit.check(request(False), exchanges(QUARTERS, 3)).passed
+    assert audit.joint_loss(query(False), *pair).passed
+    assert audit.check(query(False), exchanges(QUARTERS, 3)).passed
 
 
 def test_a_direction_by_its_variance() -> None:
     """exp(ε v'X'Xv): the score rises by 0 to 1 with a row, and moves both ways with another."""
-    request = asked(lambda rows, t: -directions.variance(rows, t), ENDS, directions.CIRCLE, ONE)
-    assert audit.check(request, audit.neighbours(QUARTERS, 4)).passed
-    report = audit.check(request, exchanges(QUARTERS, 4))
+    query = asked(lambda rows, t: -directions.variance(rows, t), ENDS, directions.CIRCLE, ONE)
+    assert audit.check(query, audit.neighbours(QUARTERS, 4)).passed
+    report = audit.check(query, exchanges(QUARTERS, 4))
     assert not report.passed
     assert report.worst == pytest.approx(1.588, abs=1e-3)

@@ -12,10 +12,10 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive, laplace
 from modicum.mechanisms.bounded_mean import staircase, transformed
 from modicum.mechanisms.exponential import Exponential, OctavePrior
-from modicum.mechanisms.level_sets import LevelScore, LinearLevelLaw
+from modicum.mechanisms.level_sets import LevelScore, LinearLevelMechanism
 from modicum.mechanisms.scores import ThresholdScore, TopScore
 from modicum.privacy.budget import pure
-from modicum.privacy.event import BoundedRange, Event, Pure
+from modicum.privacy.event import Event, PureDP, RangeDP
 from tests.audit.cases import LATTICE, rank_law, trimmed_levels
 from tests.audit.literal import (
     LiteralThreshold,
@@ -40,27 +40,27 @@ from tests.reference.swap import literal_length
 )
 def test_a_window_that_shrinks_with_the_data(n, epsilon, R, gamma, nats) -> None:
     """Dick et al. 2023, Algorithm 3: alpha = gamma / |D|; n zeros against n + 1."""
-    request = one_draw(
+    query = one_draw(
         lambda q: LiteralThreshold(q.astype(float), R, gamma, epsilon), LATTICE, pure(epsilon)
     )
-    report = audit.joint_loss(request, np.zeros(n), np.zeros(n + 1))
+    report = audit.joint_loss(query, np.zeros(n), np.zeros(n + 1))
     assert not report.passed
     assert report.worst == pytest.approx(nats, abs=0.01)
     # The ring between the two windows is that likely.
-    law = LiteralThreshold(np.zeros(n), R, gamma, epsilon)
-    ring = 2 * (law.alpha - replace(law, data=np.zeros(n + 1)).alpha)
-    inside = math.exp(law.log_density(law.alpha * (1 - 1e-9)))
+    mechanism = LiteralThreshold(np.zeros(n), R, gamma, epsilon)
+    ring = 2 * (mechanism.alpha - replace(mechanism, data=np.zeros(n + 1)).alpha)
+    inside = math.exp(mechanism.log_density(mechanism.alpha * (1 - 1e-9)))
     assert ring * inside == pytest.approx(1 / (n + 1), rel=0.01)
 
 
 def test_the_same_on_a_public_grid() -> None:
     """A public lattice in place of the window, and a public rank: at most epsilon."""
-    request = one_draw(
+    query = one_draw(
         lambda q: Exponential(ThresholdScore(np.sort(q), -8, 8, 61, 200), Fraction(1)),
         LATTICE,
         pure(1),
     )
-    assert audit.joint_loss(request, np.zeros(200), np.zeros(201)).passed
+    assert audit.joint_loss(query, np.zeros(200), np.zeros(201)).passed
 
 
 @pytest.mark.parametrize("R", [8, 100])
@@ -90,23 +90,23 @@ def test_an_inverse_sensitivity_without_epsilon(statistic, nats, epsilon) -> Non
     lattice = Lattice(0.0, 3.0, 1.0)
     price = pure(epsilon)
 
-    def law(weight: Fraction):
-        return lambda q: inverse_sensitivity(q, 0, 3, weight, statistic, Pure(price.amount))
+    def mechanism(weight: Fraction):
+        return lambda q: inverse_sensitivity(q, 0, 3, weight, statistic, PureDP(price.amount))
 
-    literal = audit.check(one_draw(law(Fraction(1)), lattice, price), pairs)
+    literal = audit.check(one_draw(mechanism(Fraction(1)), lattice, price), pairs)
     assert literal.worst == pytest.approx(nats, abs=1e-3)
     assert not literal.passed
-    assert audit.check(one_draw(law(price.amount / 2), lattice, price), pairs).passed
+    assert audit.check(one_draw(mechanism(price.amount / 2), lattice, price), pairs).passed
 
 
 def test_half_of_epsilon_is_the_right_weight_of_the_length() -> None:
     """exp(-epsilon len / 2) is tight: the mean of up to five records reaches 0.998 epsilon."""
-    request = one_draw(
-        lambda q: inverse_sensitivity(q, 0, 2, Fraction(5, 2), "mean", Pure(Fraction(5))),
+    query = one_draw(
+        lambda q: inverse_sensitivity(q, 0, 2, Fraction(5, 2), "mean", PureDP(Fraction(5))),
         Lattice(0.0, 2.0, 1.0),
         pure(5),
     )
-    report = audit.check(request, audit.neighbours((0, 1, 2), 5))
+    report = audit.check(query, audit.neighbours((0, 1, 2), 5))
     assert report.passed
     assert report.used > 0.998
 
@@ -118,7 +118,7 @@ def test_a_quantile_without_the_factor_of_two(which) -> None:
     lattice, pairs = Lattice(-8.0, 8.0, 1.0), audit.neighbours((-8, 1, 8), 4)
 
     def literal(data: np.ndarray) -> Understated:
-        return Understated(rank_law(data, 2 * one, q), BoundedRange(one))
+        return Understated(rank_law(data, 2 * one, q), RangeDP(one))
 
     report = audit.check(one_draw(literal, lattice, pure(1)), pairs)
     assert not report.passed
@@ -132,7 +132,7 @@ def test_a_quantile_by_a_sensitivity_of_one_half() -> None:
     lattice, pairs = Lattice(-8.0, 8.0, 1.0), audit.neighbours((-8, 1, 8), 4)
 
     def literal(data: np.ndarray) -> Understated:
-        return Understated(rank_law(data, 2 * q * one, q), BoundedRange(one))
+        return Understated(rank_law(data, 2 * q * one, q), RangeDP(one))
 
     assert not audit.check(one_draw(literal, lattice, pure(1)), pairs).passed
 
@@ -143,7 +143,7 @@ def test_an_extreme_by_a_score_that_moves_both_ways() -> None:
     lattice, pairs = Lattice(-8.0, 8.0, 1.0), audit.neighbours((-8, 1, 8), 4)
 
     def literal(data: np.ndarray) -> Understated:
-        return Understated(rank_law(data, 2 * one, Fraction(9, 10), prior=prior), BoundedRange(one))
+        return Understated(rank_law(data, 2 * one, Fraction(9, 10), prior=prior), RangeDP(one))
 
     def right(data: np.ndarray) -> Exponential[TopScore]:
         return Exponential(TopScore(np.sort(data), -8, 17, prior), one)
@@ -230,8 +230,8 @@ def test_a_length_from_a_clipped_trimmed_mean(n, losses) -> None:
     one, other = (-9,) * (m + 1) + (-3,) * m, (-9,) * m + (-3,) * (m + 1)
     lattice = Lattice(-9.0, 8.0, 1.0)
 
-    def law(length):
-        return lambda q: length_law(q, *ends, Fraction(1, 2), length, Pure(Fraction(1)))
+    def mechanism(length):
+        return lambda q: length_law(q, *ends, Fraction(1, 2), length, PureDP(Fraction(1)))
 
     def printed(data, t) -> int:
         return literal_length(data, m, Fraction(t), ends)
@@ -239,10 +239,12 @@ def test_a_length_from_a_clipped_trimmed_mean(n, losses) -> None:
     def corrected(data, t) -> int:
         return exchanges(data, m, Fraction(t), (-math.inf, math.inf))
 
-    report = audit.joint_loss(one_draw(law(printed), lattice, pure(1)), one, other)
+    report = audit.joint_loss(one_draw(mechanism(printed), lattice, pure(1)), one, other)
     assert not report.passed
     assert report.worst == pytest.approx(losses, abs=0.001)
-    assert audit.joint_loss(one_draw(law(corrected), lattice, pure(1)), one, other).worst < 0.83
+    assert (
+        audit.joint_loss(one_draw(mechanism(corrected), lattice, pure(1)), one, other).worst < 0.83
+    )
 
 
 def test_lengths_for_exchanges_are_no_lengths_for_additions() -> None:
@@ -255,7 +257,7 @@ def test_lengths_for_exchanges_are_no_lengths_for_additions() -> None:
                 return 0
             return exchanges(data, len(data) // 4, Fraction(t), (-math.inf, math.inf))
 
-        return length_law(q, -8, 8, Fraction(1, 2), length, Pure(Fraction(1)))
+        return length_law(q, -8, 8, Fraction(1, 2), length, PureDP(Fraction(1)))
 
     report = audit.check(one_draw(literal, lattice, pure(1)), pairs)
     assert not report.passed
@@ -265,19 +267,19 @@ def by_steps(lows, highs, first: int, last: int, epsilon: Fraction, stated: Even
     return Exponential(LevelScore(lows, highs, first, last), epsilon, stated)
 
 
-@pytest.mark.parametrize("law", [by_steps, LinearLevelLaw])
+@pytest.mark.parametrize("mechanism", [by_steps, LinearLevelMechanism])
 @pytest.mark.parametrize("weight", [Fraction(2), Fraction(20)])
-def test_levels_without_a_half_and_without_epsilon(law, weight) -> None:
+def test_levels_without_a_half_and_without_epsilon(mechanism, weight) -> None:
     """exp(-epsilon len), and exp(-len) at an epsilon of a tenth, of a trimmed mean."""
-    stated = BoundedRange(2 / weight if weight > 2 else Fraction(1))
+    stated = RangeDP(2 / weight if weight > 2 else Fraction(1))
     claim = pure(stated.eta)
     lattice, pairs = Lattice(-8.0, 8.0, 1.0), audit.neighbours((-8, 1, 8), 4)
 
     def literal(q: np.ndarray):
-        return law(*trimmed_levels(q), -8, 8, weight * stated.eta, stated)
+        return mechanism(*trimmed_levels(q), -8, 8, weight * stated.eta, stated)
 
     def right(q: np.ndarray):
-        return law(*trimmed_levels(q), -8, 8, stated.eta, stated)
+        return mechanism(*trimmed_levels(q), -8, 8, stated.eta, stated)
 
     report = audit.check(one_draw(literal, lattice, claim), pairs)
     assert not report.passed
@@ -296,11 +298,13 @@ def test_an_outermost_ring_without_slope() -> None:
             return len(highs)
         return float(np.interp(t, *zip(*_corners(highs), strict=True)))
 
-    law = LinearLevelLaw(np.zeros(3, int), np.array(ends[0][0]), 0, 60, one, BoundedRange(one))
-    shorter = LinearLevelLaw(np.zeros(3, int), np.array(ends[1][0]), 0, 60, one, BoundedRange(one))
+    mechanism = LinearLevelMechanism(
+        np.zeros(3, int), np.array(ends[0][0]), 0, 60, one, RangeDP(one)
+    )
+    shorter = LinearLevelMechanism(np.zeros(3, int), np.array(ends[1][0]), 0, 60, one, RangeDP(one))
     worst = max(abs(length([], t) - length([0], t)) for t in range(61))
     assert worst > 1.8
-    sloped = [law.log_density(t) - shorter.log_density(t) for t in range(61)]
+    sloped = [mechanism.log_density(t) - shorter.log_density(t) for t in range(61)]
     assert max(sloped) - min(sloped) <= 1 + 1e-12
     assert lattice.width == 60
 
@@ -318,7 +322,7 @@ def test_independent_staircases(x) -> None:
 
     def literal(q: np.ndarray) -> Additive:
         noise = StaircaseNoise(w, 6, Fraction(2))
-        return Additive((int(q.sum()), int((w - q).sum())), (noise, noise), Pure(Fraction(2)))
+        return Additive((int(q.sum()), int((w - q).sum())), (noise, noise), PureDP(Fraction(2)))
 
     def radial(q: np.ndarray):
         return staircase((int(q.sum()), int((w - q).sum())), l1=w, epsilon=Fraction(2))
@@ -335,9 +339,11 @@ def test_independent_staircases(x) -> None:
 def test_independent_staircases_at_the_ends_of_the_range(x) -> None:
     """There only one coordinate moves, and the remark holds."""
     noise = StaircaseNoise(16, 6, Fraction(2))
-    request = one_draw(
-        lambda q: Additive((int(q.sum()), int((16 - q).sum())), (noise, noise), Pure(Fraction(2))),
+    query = one_draw(
+        lambda q: Additive(
+            (int(q.sum()), int((16 - q).sum())), (noise, noise), PureDP(Fraction(2))
+        ),
         Lattice(0.0, 16.0, 1.0),
         pure(2),
     )
-    assert audit.joint_loss(request, (), (float(x),)).used == pytest.approx(1)
+    assert audit.joint_loss(query, (), (float(x),)).used == pytest.approx(1)

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 import modicum as mo
 from modicum import audit
-from modicum import request as ask
+from modicum import query as ask
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.base import SECRET
 from modicum.mechanisms.exponential import Exponential, Runs, ScoreFunction
 from modicum.mechanisms.level_sets import LevelScore
 from modicum.privacy.budget import pure
-from modicum.privacy.event import BoundedRange
+from modicum.privacy.event import RangeDP
 from modicum.statistics import crossing
 from modicum.statistics.crossing import Lengths, Masses, ScoreTable, trimmed_by_rank
 from modicum.statistics.monotone import TrimPlan
@@ -34,20 +34,20 @@ REQUESTS = {
     "expectile, ε": (ask.expectile(tau=0.9, **NARROW, epsilon=1), FEW),
     "expectile, ρ": (ask.expectile(tau=0.3, **ABOVE, rho="0.5"), HIGH),
     "expectile, no ends": (ask.expectile(tau=0.9, **NARROW, epsilon=3, level=None), FEW),
-    "lp 1.5": (ask.lp_location(p=1.5, **NARROW, epsilon=1), FEW),
-    "lp 3": (ask.lp_location(p=3, **NARROW, epsilon=1, level=None), FEW),
-    "huber": (ask.huber_location(width=3, **NARROW, epsilon=1), FEW),
-    "huber, ρ": (ask.huber_location(width=3, **NARROW, rho="0.5"), FEW),
-    "huber, private width": (ask.huber_location(**NARROW, epsilon=1), FEW),
-    "own boundaries": (ask.monotone(statistic=OwnMedian(), **NARROW, epsilon=1), FEW),
+    "lp 1.5": (ask.lp_center(p=1.5, **NARROW, epsilon=1), FEW),
+    "lp 3": (ask.lp_center(p=3, **NARROW, epsilon=1, level=None), FEW),
+    "huber": (ask.huber(width=3, **NARROW, epsilon=1), FEW),
+    "huber, ρ": (ask.huber(width=3, **NARROW, rho="0.5"), FEW),
+    "huber, private width": (ask.huber(**NARROW, epsilon=1), FEW),
+    "own boundaries": (ask.monotone_statistic(statistic=OwnMedian(), **NARROW, epsilon=1), FEW),
 }
 
 
 @pytest.mark.parametrize("name", REQUESTS)
 def test_a_location_keeps_its_claim_at_every_draw(name) -> None:
     """Without a centre and with one, with coarse cells and fine ones, by the noisy count."""
-    request, pairs = REQUESTS[name]
-    report = audit.check(request, pairs, widths=(1, 1, 2, 1, 1))
+    query, pairs = REQUESTS[name]
+    report = audit.check(query, pairs, widths=(1, 1, 2, 1, 1))
     assert report.passed, report
     assert report.drawn == report.claimed
     for step in report.steps:
@@ -58,11 +58,13 @@ def test_a_location_keeps_its_claim_at_every_draw(name) -> None:
 @pytest.mark.parametrize("statistic", [mo.Score("mean", lambda v: v, growth=1), OwnMedian()])
 def test_thresholds_trimming_and_a_value(statistic) -> None:
     """Algorithm 4, corrected: at this ε one record a side is trimmed, and the target rank is 1."""
-    request = ask.monotone(statistic=statistic, **NARROW, epsilon=400, level=None, method="subset")
-    assert TrimPlan.of(request.lattice, Fraction(400)).trimmed == 1
-    assert TrimPlan.of(request.lattice, Fraction(400)).target == 1
+    query = ask.monotone_statistic(
+        statistic=statistic, **NARROW, epsilon=400, level=None, method="subset"
+    )
+    assert TrimPlan.of(query.lattice, Fraction(400)).trimmed == 1
+    assert TrimPlan.of(query.lattice, Fraction(400)).target == 1
     report = audit.check(
-        request,
+        query,
         audit.neighbours((-8, 1, 8), 4),
         widths=(1, 2, 2, 1),
         values={"low threshold": (-8, 1), "high threshold, negated": (-8, -1)},
@@ -89,15 +91,17 @@ def crowds(trimmed: int) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
 
 def with_deletions(statistic) -> audit.AuditReport:
     """Audit a method that deletes four records a side, then those beyond any thresholds."""
-    request = ask.monotone(statistic=statistic, **NARROW, epsilon=100, level=None, method="subset")
-    trimmed = TrimPlan.of(request.lattice, Fraction(100)).trimmed
+    query = ask.monotone_statistic(
+        statistic=statistic, **NARROW, epsilon=100, level=None, method="subset"
+    )
+    trimmed = TrimPlan.of(query.lattice, Fraction(100)).trimmed
     assert trimmed == 4
     values = {
         "count": ((0,), (30,)),
         "low threshold": (-8, -3),
         "high threshold, negated": (-8, -5),
     }
-    return audit.check(request, crowds(trimmed), widths=(0, 1, 1, 1), values=values)
+    return audit.check(query, crowds(trimmed), widths=(0, 1, 1, 1), values=values)
 
 
 @pytest.mark.parametrize("statistic", [mo.Score("mean", lambda v: v, growth=1), OwnMedian()])
@@ -146,8 +150,10 @@ class Fails(OwnMedian):
 @pytest.mark.parametrize("how", ["raises", "nan", "short", "text"])
 def test_boundaries_that_always_fail_are_private(how) -> None:
     """All values are equally likely, whatever the data, at the full price."""
-    request = ask.monotone(statistic=Fails(size=None, how=how), **NARROW, epsilon=3, level=None)
-    report = audit.check(request, FEW, widths=(1, 1))
+    query = ask.monotone_statistic(
+        statistic=Fails(size=None, how=how), **NARROW, epsilon=3, level=None
+    )
+    report = audit.check(query, FEW, widths=(1, 1))
     assert report.passed, report
     assert report.drawn == report.claimed
     assert {step.label: step.used for step in report.steps}["location"] == 0
@@ -157,15 +163,17 @@ def test_boundaries_that_always_fail_are_private(how) -> None:
 def test_boundaries_that_fail_on_one_neighbour_only(how) -> None:
     """They break the promise by failing, which no fallback mends: the audit tells."""
     pairs = audit.neighbours((-8, 0, 8), 4)
-    request = ask.monotone(statistic=Fails(size=4, how=how), **NARROW, epsilon=20, level=None)
-    report = audit.check(request, pairs, widths=(1, 1))
+    query = ask.monotone_statistic(
+        statistic=Fails(size=4, how=how), **NARROW, epsilon=20, level=None
+    )
+    report = audit.check(query, pairs, widths=(1, 1))
     assert not report.passed
     assert {step.label: step.used for step in report.steps}["location"] > 1.2
 
 
 def test_a_score_that_falls_is_private_all_the_same() -> None:
     """Past the check, which would refuse it: privacy does not hang on it."""
-    row = mo.request.monotone(
+    row = mo.query.monotone_statistic(
         statistic=mo.Score("rises", lambda v: v, growth=1), **NARROW, epsilon=1, level=None
     )
     assert audit.check(row, FEW[:3], widths=(1,)).passed
@@ -189,7 +197,7 @@ def _law(q: NDArray[np.int64], weight: int) -> Exponential[LevelScore]:
     lows = np.searchsorted(found, -levels, side="left") - 8
     highs = np.searchsorted(found, levels, side="right") - 9
     one = Fraction(1)
-    return Exponential(LevelScore(lows, highs, -8, 8), weight * one, BoundedRange(one))
+    return Exponential(LevelScore(lows, highs, -8, 8), weight * one, RangeDP(one))
 
 
 def test_a_value_without_the_factor_of_two() -> None:
@@ -209,7 +217,7 @@ class ShiftedEnds(ScoreFunction):
     the thresholds are pruned; ``trim`` deletes them by rank instead.
     """
 
-    law = "ShiftedEnds"
+    mechanism = "ShiftedEnds"
     span = 2
 
     data: NDArray[np.int64] = field(repr=False, metadata=SECRET)
@@ -242,12 +250,12 @@ def test_moving_the_ends_outwards_before_pruning(epsilon) -> None:
         if len(data) > 3  # shifted ends that overlap have no meaning
     ]
 
-    def law(*, trim: bool):
+    def mechanism(*, trim: bool):
         return lambda q: Exponential(ShiftedEnds(q, trim), price.amount)
 
-    literal = audit.check(one_draw(law(trim=False), lattice, price), pairs)
+    literal = audit.check(one_draw(mechanism(trim=False), lattice, price), pairs)
     assert not literal.passed
     assert literal.used > 1.2
-    trimmed = audit.check(one_draw(law(trim=True), lattice, price), pairs)
+    trimmed = audit.check(one_draw(mechanism(trim=True), lattice, price), pairs)
     assert trimmed.passed, trimmed
     assert math.isfinite(trimmed.worst)

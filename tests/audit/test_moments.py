@@ -7,21 +7,21 @@ import numpy as np
 import pytest
 
 from modicum import audit
-from modicum import request as ask
+from modicum import query as ask
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import laplace
 from modicum.mechanisms.grids import IntervalGrid
 from modicum.privacy.budget import pure
 from modicum.privacy.event import Event
-from modicum.release import Answer, Release
+from modicum.release import Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, need
+from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.placed import placed_columns
 from modicum.status import OK
 from modicum.summaries import second_moments
-from modicum.summaries.base import Ask, Columns
+from modicum.summaries.base import Columns, Read
 from modicum.summaries.cells import SpreadCounts, cell_numbers
-from modicum.summaries.second_moments import ONE, Frame, Gauge, OuterProducts, Weights
+from modicum.summaries.second_moments import ONE, Frame, OuterProducts, RowNorm, Weights
 
 NARROW = {"within": (-8, 8), "step": 1}
 LATTICE = Lattice(-8.0, 8.0, 1.0)
@@ -103,22 +103,22 @@ def test_a_far_row_counts_once_for_all_columns(monkeypatch) -> None:
 
 
 FRAME = Frame((0, 0), (3, 3))
-GAUGE = Gauge("l1", Weights(count=1, mean=1, square=1, product=1))
+GAUGE = RowNorm("l1", Weights(count=1, mean=1, square=1, product=1))
 
 
 def one_release(bound: int, reduction: object, frame_of=None) -> Query[Release]:
     """Products of rows with noise for a bound on their size."""
 
-    def begin(event: Event) -> Steps[Answer]:
+    def begin(event: Event) -> Steps[ScalarEstimate]:
         asked = reduction
         if frame_of is not None:
-            spread = yield from need(Ask(None, LATTICE, SpreadCounts(), Columns()))
+            spread = yield from read(Read(None, LATTICE, SpreadCounts(), Columns()))
             asked = OuterProducts(frame_of(spread), GAUGE, bound)
-        sums = yield from need(Ask(None, LATTICE, asked, Columns()))
+        sums = yield from read(Read(None, LATTICE, asked, Columns()))
         weights = (1,) * len(sums.products)
-        law = laplace(sums.products, l1=bound, epsilon=Fraction(1), weights=weights)
-        yield from draw("products", law)
-        return Answer(Fraction(0), None, OK)
+        mechanism = laplace(sums.products, l1=bound, epsilon=Fraction(1), weights=weights)
+        yield from draw("products", mechanism)
+        return ScalarEstimate(Fraction(0), None, OK)
 
     return Query("test", "products", Columns(), LATTICE, pure(1), begin)
 
@@ -143,7 +143,7 @@ def test_rounding_to_nearest_exceeds_the_bound(monkeypatch) -> None:
     bound = 15  # the largest row shrinks to components of 1.58 units: rounding matters most
     asked = one_release(bound, OuterProducts(FRAME, GAUGE, bound))
     assert audit.check(asked, pairs(1), widths=(1,)).passed
-    monkeypatch.setattr(Gauge, "clipped", nearest)
+    monkeypatch.setattr(RowNorm, "clipped", nearest)
     report = audit.check(asked, pairs(1), widths=(1,))
     assert not report.passed
     assert report.worst > 1.5
@@ -190,16 +190,16 @@ def test_scales_taken_from_the_data_are_not_private() -> None:
 
 def test_a_change_of_a_row_costs_twice() -> None:
     """The constant of the paper's mechanisms is that of adding or removing a row."""
-    gauge = Gauge("l1", Weights(count=1, mean=100, square=1, product=1))
-    bound = gauge.typical(3)
+    row_norm = RowNorm("l1", Weights(count=1, mean=100, square=1, product=1))
+    bound = row_norm.typical(3)
 
-    def begin(event: Event) -> Steps[Answer]:
-        asked = OuterProducts(FRAME, gauge, bound)
-        sums = yield from need(Ask(None, LATTICE, asked, Columns()))
-        weights = tuple(gauge.weights.matrix(3)[np.triu_indices(3)].tolist())
-        law = laplace(sums.products, l1=bound, epsilon=Fraction(1), weights=weights)
-        yield from draw("products", law)
-        return Answer(Fraction(0), None, OK)
+    def begin(event: Event) -> Steps[ScalarEstimate]:
+        asked = OuterProducts(FRAME, row_norm, bound)
+        sums = yield from read(Read(None, LATTICE, asked, Columns()))
+        weights = tuple(row_norm.weights.matrix(3)[np.triu_indices(3)].tolist())
+        mechanism = laplace(sums.products, l1=bound, epsilon=Fraction(1), weights=weights)
+        yield from draw("products", mechanism)
+        return ScalarEstimate(Fraction(0), None, OK)
 
     asked = Query("test", "products", Columns(), LATTICE, pure(1), begin)
     changed = (np.array([[8.0, 8.0]]), np.array([[-8.0, -8.0]]))
@@ -211,15 +211,15 @@ def test_a_change_of_a_row_costs_twice() -> None:
 def test_the_true_number_of_rows_in_a_schedule_leaks() -> None:
     """The target of the size must follow from the noisy count."""
 
-    def begin(event: Event) -> Steps[Answer]:
-        count = yield from need(Ask(None, LATTICE, SpreadCounts(), Columns()))
+    def begin(event: Event) -> Steps[ScalarEstimate]:
+        count = yield from read(Read(None, LATTICE, SpreadCounts(), Columns()))
         steps = placed_columns(Columns(), LATTICE, event, goal=False)
         sent = None
         while True:
             try:
                 step = steps.send(sent)
             except StopIteration:
-                return Answer(Fraction(count.count), None, OK)
+                return ScalarEstimate(Fraction(count.count), None, OK)
             sent = yield step
 
     asked = Query("test", "count", Columns(), LATTICE, pure(1), begin)

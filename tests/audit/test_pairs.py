@@ -8,7 +8,7 @@ from modicum.audit.pairs import Remembered
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM
 from modicum.exact.lattice import Lattice
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.sums import ClippedSum, Count
 
 
@@ -33,10 +33,10 @@ def test_nothing_to_compare(points, records) -> None:
 @pytest.mark.parametrize("data", [(), (1.0, float("nan"), 2.0), np.array([1.0, 2.0])])
 def test_a_summary_is_read_once(data) -> None:
     lattice = Lattice(-8.0, 8.0, 1.0)
-    asks = [Ask(None, None, Count()), Ask(None, lattice, ClippedSum(-8, 8))]
+    reads = [Read(None, None, Count()), Read(None, lattice, ClippedSum(-8, 8))]
     reader = Remembered(data)
-    first = reader.read(asks, SYSTEM)
-    again = reader.read(asks[::-1], SYSTEM)
+    first = reader.read(reads, SYSTEM)
+    again = reader.read(reads[::-1], SYSTEM)
     assert [first[0] is again[1], first[1] is again[0]] == [True, True]
     present = [x for x in data if not np.isnan(x)]
     assert (first[0].count, first[1].total) == (len(present), sum(present))

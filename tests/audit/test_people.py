@@ -14,15 +14,15 @@ import pytest
 
 import modicum as mo
 from modicum import audit
-from modicum import request as ask
+from modicum import query as ask
 from modicum.audit.pairs import Remembered
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.frames.persons import reader_of
 from modicum.privacy.budget import approx, pure
-from modicum.privacy.event import Pure, event_of
+from modicum.privacy.event import PureDP, event_of
 from modicum.runtime.replay import replay
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.tails import Tails
 from tests.frames.test_distributed import Cluster
 from tests.frames.test_persons import Rows
@@ -41,12 +41,12 @@ class People(Remembered):
     def check(self, column) -> None:
         pass
 
-    def read(self, asks, entropy):
-        missing = [each for each in dict.fromkeys(asks) if each not in self._kept]
+    def read(self, reads, entropy):
+        missing = [each for each in dict.fromkeys(reads) if each not in self._kept]
         if missing:
             found = self._people.read(missing, entropy)
             self._kept.update(zip(missing, found, strict=True))
-        return [self._kept[each] for each in asks]
+        return [self._kept[each] for each in reads]
 
 
 class Table(Rows):
@@ -60,9 +60,9 @@ class Table(Rows):
         return f"{self.unit} {self.rows}"
 
 
-def for_a_person(request, unit):
-    """The request as a run starts it: each row may cost what the unit leaves it."""
-    return replace(request, begin=lambda event: request.begin(unit.per_row(event)))
+def for_a_person(query, unit):
+    """The query as a run starts it: each row may cost what the unit leaves it."""
+    return replace(query, begin=lambda event: query.begin(unit.per_row(event)))
 
 
 def pairs_of(unit, *, persons: int = 2, rows: int = 3):
@@ -101,13 +101,13 @@ UNITS = {
 @pytest.mark.parametrize("rule", UNITS)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_release_keeps_its_claim_for_a_person(audited, rule, question) -> None:
-    unit, request = UNITS[rule], QUESTIONS[question]
-    report = audited(for_a_person(request, unit), pairs_of(unit), widths=(2, 3, 2, 1))
+    unit, query = UNITS[rule], QUESTIONS[question]
+    report = audited(for_a_person(query, unit), pairs_of(unit), widths=(2, 3, 2, 1))
     claimed = float(report.claimed)
     assert report.leak is None
     assert max(report.worst, report.bound) <= claimed * (1 + 1e-9)
     # The worst records for a mean, at both ends of the range, are no person's mean or sum.
-    assert report.worst > (0.8 if request.statistic == "mean" else 0.95) * claimed
+    assert report.worst > (0.8 if query.statistic == "mean" else 0.95) * claimed
     share = unit.rows**2 if report.kind == "zcdp" else unit.rows
     assert report.drawn * share <= report.claimed
 
@@ -115,9 +115,9 @@ def test_a_release_keeps_its_claim_for_a_person(audited, rule, question) -> None
 @pytest.mark.parametrize("question", ["count, ε", "sum, ε", "sum, ρ"])
 def test_without_a_bound_the_audit_finds_a_false_claim(question) -> None:
     """Control: every row enters, as if two rows were the most by declaration."""
-    declared, request = mo.unit_of(rows=2), QUESTIONS[question]
+    declared, query = mo.unit_of(rows=2), QUESTIONS[question]
     report = audit.check(
-        for_a_person(request, declared), pairs_of(declared, persons=1), widths=(2, 3, 2, 1)
+        for_a_person(query, declared), pairs_of(declared, persons=1), widths=(2, 3, 2, 1)
     )
     assert report.worst > 1.2 * float(report.claimed)
 
@@ -130,10 +130,10 @@ def selections(rows, m):
         yield [row for part in chosen for row in part], 1 / math.prod(map(len, choices))
 
 
-def mixture(request, event, rows, m, outcomes) -> float:
+def mixture(query, event, rows, m, outcomes) -> float:
     """Log-density of the release at these outcomes, over all random choices of rows."""
     densities = [
-        (weight, replay(request, event, Remembered(Rows(kept)), outcomes).log_density)
+        (weight, replay(query, event, Remembered(Rows(kept)), outcomes).log_density)
         for kept, weight in selections(rows, m)
     ]
     top = max(density for _, density in densities)
@@ -146,28 +146,28 @@ def test_a_random_choice_keeps_the_claim() -> None:
     mine = [("a", None, -8.0), ("a", None, 8.0), ("a", None, 8.0), ("a", None, None)]
     other = [("b", None, 1.0), ("b", None, -8.0), ("b", None, 3.0)]
     worst = 0.0
-    for request, paths in (
+    for query, paths in (
         (ask.count("x", epsilon=1), [((k,),) for k in range(-12, 13)]),
         (ask.sum("x", **NARROW, epsilon=1), [((k,),) for k in (-3, 0, 1, 5)]),
     ):
-        event = unit.per_row(event_of(request.budget))
+        event = unit.per_row(event_of(query.budget))
         for path in paths:
-            if request.statistic == "sum":
-                path = _continued(request, event, path)  # noqa: PLW2901
+            if query.statistic == "sum":
+                path = _continued(query, event, path)  # noqa: PLW2901
             for beside in ([], other):
                 with_, without = (
-                    mixture(request, event, rows, 2, path) for rows in ([*beside, *mine], beside)
+                    mixture(query, event, rows, 2, path) for rows in ([*beside, *mine], beside)
                 )
                 worst = max(worst, abs(with_ - without))
     assert 0.5 < worst <= 1 + 1e-9
 
 
-def _continued(request, event, path):
+def _continued(query, event, path):
     """Follow one run on two rows to its end."""
     rows = Remembered(Rows([("a", None, 8.0), ("a", None, 1.0)]))
     entropy = SeededEntropy("path")
-    while (law := replay(request, event, rows, path).waiting) is not None:
-        path = (*path, law.sample(entropy))
+    while (mechanism := replay(query, event, rows, path).waiting) is not None:
+        path = (*path, mechanism.sample(entropy))
     return path
 
 
@@ -177,7 +177,7 @@ def test_the_choices_of_the_reader_are_those_of_the_mixture() -> None:
     found = Counter()
     for _ in range(300):
         reader = reader_of(Rows(rows), unit, ["x"])
-        (tails,) = reader.read([Ask("x", Lattice(-8.0, 8.0, 1.0), Tails(100))], entropy)
+        (tails,) = reader.read([Read("x", Lattice(-8.0, 8.0, 1.0), Tails(100))], entropy)
         found[tuple(sorted([*tails.low.tolist(), *tails.high.tolist()]))] += 1
     assert set(found) == {tuple(sorted(x for *_, x in kept)) for kept, _ in selections(rows, 2)}
 
@@ -185,10 +185,10 @@ def test_the_choices_of_the_reader_are_those_of_the_mixture() -> None:
 def test_an_approximate_price_is_shared_exactly() -> None:
     """No δ is multiplied by e^((m-1)ε): the release is (ε, 0)-DP for the person."""
     unit = mo.unit_of("id", max_rows=5)
-    assert unit.per_row(event_of(approx(1, "1e-6"))) == Pure(event_of(pure("0.2")).epsilon)
+    assert unit.per_row(event_of(approx(1, "1e-6"))) == PureDP(event_of(pure("0.2")).epsilon)
     curator = mo.Curator(Rows([("a", 0.0, 1.0)]), unit=unit, budget=approx(1, "1e-6"))
     release = curator.count(budget=approx(1, "1e-7"))
-    assert sum(entry.event.epsilon for entry in release.journal) * 5 == 1
+    assert sum(entry.event.epsilon for entry in release.transcript) * 5 == 1
     assert (curator.spent.amount, curator.spent.delta) == (1, 0)
 
 
@@ -204,8 +204,8 @@ class InParts(People):
         rows = pa.table(dict(zip(fields, columns, strict=True)))
         self._people = reader_of(Cluster([rows[i : i + 1] for i in range(4)]), table.unit, ["x"])
 
-    def read(self, asks, entropy):
-        return super().read(asks, SeededEntropy("key"))
+    def read(self, reads, entropy):
+        return super().read(reads, SeededEntropy("key"))
 
 
 @pytest.mark.parametrize("question", ["count, ε", "sum, ε", "sum, ρ"])
@@ -213,8 +213,8 @@ def test_a_choice_by_a_key_keeps_the_claim_if_a_person_is_in_one_part(
     monkeypatch, question
 ) -> None:
     monkeypatch.setattr("modicum.audit.trail.Remembered", InParts)
-    unit, request = mo.unit_of("id", max_rows=2), QUESTIONS[question]
-    asked = for_a_person(request, unit), pairs_of(unit)
+    unit, query = mo.unit_of("id", max_rows=2), QUESTIONS[question]
+    asked = for_a_person(query, unit), pairs_of(unit)
     report = audit.check(*asked, widths=(2, 3, 2, 1))
     claimed = float(report.claimed)
     assert report.leak is None

@@ -11,9 +11,9 @@ import pytest
 from modicum import audit
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import Exponential
-from modicum.mechanisms.norm_ball import RadialLaw
+from modicum.mechanisms.norm_ball import RadialMechanism
 from modicum.privacy.budget import pure
-from modicum.privacy.event import BoundedRange, Pure
+from modicum.privacy.event import PureDP, RangeDP
 from tests.audit.literal import CappedShells, Understated, one_draw
 from tests.reference.radii import Data, Sensitivity, Value, added_or_removed, exchanged
 
@@ -64,12 +64,12 @@ def test_the_least_radii_are_private(name, swap) -> None:
     points = [float(p) for p in points]
     found = Sensitivity(value, points, norm, exchanged if swap else added_or_removed)
 
-    def law(q: np.ndarray) -> RadialLaw:
+    def mechanism(q: np.ndarray) -> RadialMechanism:
         data = tuple(sorted(map(float, q)))
         radii = found.radii(data, LEVELS)
-        return RadialLaw(value(data), radii, largest, norm, ONE, BoundedRange(ONE))
+        return RadialMechanism(value(data), radii, largest, norm, ONE, RangeDP(ONE))
 
-    report = audit.check(one_draw(law, LATTICE, pure(1)), pairs_of(points, 3, swap=swap))
+    report = audit.check(one_draw(mechanism, LATTICE, pure(1)), pairs_of(points, 3, swap=swap))
     assert report.passed
     assert report.steps[0].used > 0.99  # the promise is tight
 
@@ -77,15 +77,15 @@ def test_the_least_radii_are_private(name, swap) -> None:
 def medians(radii: Callable[[Data, Sensitivity], tuple[int, ...]], price: Fraction = ONE):
     found = Sensitivity(median, [float(p) for p in POINTS], 1)
 
-    def law(q: np.ndarray) -> RadialLaw:
+    def mechanism(q: np.ndarray) -> RadialMechanism:
         data = tuple(sorted(map(float, q)))
-        return RadialLaw(median(data), radii(data, found), 12, 1, price, BoundedRange(price))
+        return RadialMechanism(median(data), radii(data, found), 12, 1, price, RangeDP(price))
 
-    return law
+    return mechanism
 
 
-def checked(law) -> audit.AuditReport:
-    return audit.check(one_draw(law, LATTICE, pure(1)), audit.neighbours(POINTS, 4))
+def checked(mechanism) -> audit.AuditReport:
+    return audit.check(one_draw(mechanism, LATTICE, pure(1)), audit.neighbours(POINTS, 4))
 
 
 def test_looser_radii_are_private_too() -> None:
@@ -109,8 +109,8 @@ def test_a_first_radius_below_the_local_sensitivity() -> None:
 
 
 def test_weights_without_the_half() -> None:
-    law = medians(lambda data, found: found.radii(data, LEVELS), 2 * ONE)
-    report = checked(lambda q: Understated(law(q), BoundedRange(ONE)))
+    mechanism = medians(lambda data, found: found.radii(data, LEVELS), 2 * ONE)
+    report = checked(lambda q: Understated(mechanism(q), RangeDP(ONE)))
     assert not report.passed
     assert report.steps[0].used > 1.2
 
@@ -124,11 +124,11 @@ def test_shells_that_end_at_n(n, epsilon, mass) -> None:
     lattice = Lattice(0.0, 1.0, 1.0)
 
     def literal(q: np.ndarray) -> Exponential:
-        return Exponential(CappedShells(int(q.sum()) * unit, (unit,) * n), price, Pure(price))
+        return Exponential(CappedShells(int(q.sum()) * unit, (unit,) * n), price, PureDP(price))
 
-    def endless(q: np.ndarray) -> RadialLaw:
+    def endless(q: np.ndarray) -> RadialMechanism:
         centre = (int(q.sum()) * unit,)
-        return RadialLaw(centre, (unit,) * n, unit, 1, price, BoundedRange(price))
+        return RadialMechanism(centre, (unit,) * n, unit, 1, price, RangeDP(price))
 
     one, other = (0.0,) * n, (0.0,) * (n - 1) + (1.0,)
     report = audit.joint_loss(one_draw(literal, lattice, pure(epsilon)), one, other)

@@ -17,15 +17,15 @@ from modicum.audit.trail import Family
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive, laplace
-from modicum.mechanisms.base import Law
+from modicum.mechanisms.base import Mechanism
 from modicum.privacy.budget import Budget, pure, zcdp
 from modicum.privacy.event import Event
-from modicum.release import Answer
+from modicum.release import ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, need
+from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.quantiles import FINE
 from modicum.statistics.registry import REGISTRY
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.sums import Count
 from modicum.summaries.vectors import BOUND
 
@@ -63,8 +63,12 @@ def data_for(row: Any) -> tuple[np.ndarray, ...]:
     return tuple(table[:, : getattr(statistic, "columns", 3)] for table in TABLES)
 
 
-def counts_rows(label: str, law: Law[Any]) -> bool:
-    return label in {"count", "rows"} and isinstance(law, Additive) and len(law.values) == 1
+def counts_rows(label: str, mechanism: Mechanism[Any]) -> bool:
+    return (
+        label in {"count", "rows"}
+        and isinstance(mechanism, Additive)
+        and len(mechanism.values) == 1
+    )
 
 
 def walk(
@@ -76,23 +80,23 @@ def walk(
     drawn from any of the data sets.
     """
     chosen = np.random.default_rng(seed)
-    entropy = SeededEntropy(f"{family.request.statistic} {count} {seed}")
+    entropy = SeededEntropy(f"{family.query.statistic} {count} {seed}")
     runs, leak = family.start(())
     draws: tuple[tuple[str, Any], ...] = ()
     while leak is None and runs[0].waiting is not None:
         label: str = runs[0].trail[-1][0]
-        law = runs[chosen.integers(len(runs))].waiting
-        if counts_rows(label, law):
+        mechanism = runs[chosen.integers(len(runs))].waiting
+        if counts_rows(label, mechanism):
             outcome = (count,)
         else:
-            outcome = given[label] if label in given else law.sample(entropy)
+            outcome = given[label] if label in given else mechanism.sample(entropy)
         draws = (*draws, (label, outcome))
         runs, leak = family.advance(runs, draws)
     return leak, [label for label, _ in draws]
 
 
 def walk_all(
-    request: Query[Any],
+    query: Query[Any],
     data: Sequence[np.ndarray],
     *,
     counts: Sequence[int] = COUNTS,
@@ -100,7 +104,7 @@ def walk_all(
     given: Mapping[str, Any] | None = None,
 ) -> set[str]:
     """Walk with every count, check that nothing leaks, and return the labels met."""
-    family = Family.of(request, data)
+    family = Family.of(query, data)
     labels: set[str] = set()
     for count in counts:
         for seed in range(seeds):
@@ -114,7 +118,7 @@ def requests_of(row: Any, budgets: Sequence[Budget], lattice: Lattice) -> list[Q
     """One for each budget and option; points of the lattice are cut as finely as in real runs."""
     options = [replace(o, fine=FINE) if hasattr(o, "fine") else o for o in row.options]
     within = lattice if row.needs_range else None
-    return [row.request(None, within, budget, o) for budget in budgets for o in options]
+    return [row.query(None, within, budget, o) for budget in budgets for o in options]
 
 
 CASES = [(row, kind) for row in REGISTRY for kind in ("pure", "zcdp") if kind in row.kinds]
@@ -133,9 +137,9 @@ def test_steps_do_not_show_how_many_records_there_are(row, kind) -> None:
     data, few = data_for(row), []
     if row.statistic == "linear_regression":  # below that many rows it tries thousands of fits
         few = [count for count in COUNTS if count < 20_000]
-    for request in requests_of(row, PRICES[kind][:1], LATTICE):
-        walk_all(request, data, counts=[count for count in COUNTS if count not in few])
-        walk_all(request, [table[::100] for table in data], counts=few)
+    for query in requests_of(row, PRICES[kind][:1], LATTICE):
+        walk_all(query, data, counts=[count for count in COUNTS if count not in few])
+        walk_all(query, [table[::100] for table in data], counts=few)
 
 
 @pytest.mark.slow
@@ -145,40 +149,40 @@ def test_many_walks_at_two_prices(row, kind, lattice) -> None:
     seeds = 1 if row.statistic == "linear_regression" else 12
     # A trimmed mean refuses the smaller price: it would need too many level sets.
     refused = row.statistic in {"trimmed_mean", "winsorized_mean"}
-    for request in requests_of(row, PRICES[kind][: 1 if refused else None], lattice):
-        walk_all(request, data_for(row), counts=(*COUNTS, 0, 1, 50), seeds=seeds)
+    for query in requests_of(row, PRICES[kind][: 1 if refused else None], lattice):
+        walk_all(query, data_for(row), counts=(*COUNTS, 0, 1, 50), seeds=seeds)
 
 
 def test_the_walks_of_a_mean_reach_the_look_at_its_tail() -> None:
     row = next(row for row in REGISTRY if row.statistic == "mean")
-    (request, *_) = requests_of(row, PRICES["pure"][:1], LATTICE)
-    assert {"centre", "shape", "radii"} <= walk_all(request, COLUMNS, given={"home": (2,)})
+    (query, *_) = requests_of(row, PRICES["pure"][:1], LATTICE)
+    assert {"centre", "shape", "radii"} <= walk_all(query, COLUMNS, given={"home": (2,)})
 
 
 @pytest.mark.parametrize("kind", ["pure", "zcdp"])
 def test_components_of_uneven_sizes_are_weighed_alike_for_all_tables(kind) -> None:
     """Mean sizes that are released as 1/2, 1/50 and 1/1000 of the radius."""
     row = next(row for row in REGISTRY if row.statistic == "mean_vector")
-    (request,) = requests_of(row, PRICES[kind][:1], LATTICE)
+    (query,) = requests_of(row, PRICES[kind][:1], LATTICE)
     sizes = tuple(20_000 * BOUND // part for part in (2, 1000, 50))
     given = {"sizes 1": sizes, "sizes 2": sizes}
-    met = walk_all(request, TABLES, counts=(20_000,), given=given)
+    met = walk_all(query, TABLES, counts=(20_000,), given=given)
     assert any(label.startswith("weighed") for label in met)
 
 
 def test_a_thousandth_of_the_true_count_is_found() -> None:
     """Neighbours of few records do not tell it from the noisy count's."""
 
-    def begin(event: Event) -> Steps[Answer]:
-        counted = yield from need(Ask(None, LATTICE, Count()))
+    def begin(event: Event) -> Steps[ScalarEstimate]:
+        counted = yield from read(Read(None, LATTICE, Count()))
         (noisy,) = yield from draw("count", laplace([counted.count], l1=1, epsilon=Fraction(1, 2)))
         bound = max(1, counted.count // 1000)
-        law = laplace([min(counted.count, bound)], l1=bound, epsilon=Fraction(1, 2))
-        yield from draw("first records", law)
-        return Answer(Fraction(noisy), None, "ok")
+        mechanism = laplace([min(counted.count, bound)], l1=bound, epsilon=Fraction(1, 2))
+        yield from draw("first records", mechanism)
+        return ScalarEstimate(Fraction(noisy), None, "ok")
 
-    request = Query("test", "by size", None, LATTICE, pure(1), begin)
-    assert audit.check(request).passed
-    leak, _ = walk(Family.of(request, COLUMNS), 700, 0, {})
+    query = Query("test", "by size", None, LATTICE, pure(1), begin)
+    assert audit.check(query).passed
+    leak, _ = walk(Family.of(query, COLUMNS), 700, 0, {})
     assert leak is not None
     assert leak.kind == "draw"

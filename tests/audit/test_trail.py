@@ -7,18 +7,18 @@ import polars as pl
 import pytest
 
 from modicum import audit
-from modicum import request as ask
+from modicum import query as ask
 from modicum.audit.trail import Family
 from modicum.errors import InvalidArgument, MissingColumn
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import laplace
 from modicum.privacy.budget import pure
 from modicum.privacy.event import Event
-from modicum.release import Answer, Release
+from modicum.release import Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, need
+from modicum.runtime.steps import Steps, draw, read
 from modicum.status import OK, Status
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.sums import ClippedSum, Count
 
 LATTICE = Lattice(-8.0, 8.0, 1.0)
@@ -26,80 +26,80 @@ DATA = [(), (1.0,), (1.0, 1.0)]
 ONE = Fraction(1)
 
 
-def request(begin: Callable[[Event], Steps[Answer]]) -> Query[Release]:
+def query(begin: Callable[[Event], Steps[ScalarEstimate]]) -> Query[Release]:
     return Query("test", "leaky", None, LATTICE, pure(1), begin)
 
 
 def counted() -> Steps[int]:
-    summary = yield from need(Ask(None, None, Count()))
+    summary = yield from read(Read(None, None, Count()))
     return summary.count
 
 
-def honest(event: Event) -> Steps[Answer]:
+def honest(event: Event) -> Steps[ScalarEstimate]:
     n = yield from counted()
     (noisy,) = yield from draw("count", laplace([n], l1=1, epsilon=ONE))
-    return Answer(Fraction(noisy), None, OK)
+    return ScalarEstimate(Fraction(noisy), None, OK)
 
 
-def leaky_need(event: Event) -> Steps[Answer]:
+def leaky_need(event: Event) -> Steps[ScalarEstimate]:
     n = yield from counted()
-    yield from need(Ask(None, LATTICE, ClippedSum(0, n)))
+    yield from read(Read(None, LATTICE, ClippedSum(0, n)))
     return (yield from honest(event))
 
 
-def leaky_number_of_needs(event: Event) -> Steps[Answer]:
+def leaky_number_of_needs(event: Event) -> Steps[ScalarEstimate]:
     n = yield from counted()
     if n > 1:
         yield from counted()
     return (yield from honest(event))
 
 
-def leaky_label(event: Event) -> Steps[Answer]:
+def leaky_label(event: Event) -> Steps[ScalarEstimate]:
     n = yield from counted()
     yield from draw(f"count of {n}", laplace([n], l1=1, epsilon=ONE))
-    return Answer(Fraction(0), None, OK)
+    return ScalarEstimate(Fraction(0), None, OK)
 
 
-def leaky_scale(event: Event) -> Steps[Answer]:
+def leaky_scale(event: Event) -> Steps[ScalarEstimate]:
     n = yield from counted()
     yield from draw("count", laplace([n], l1=n + 1, epsilon=ONE))
-    return Answer(Fraction(0), None, OK)
+    return ScalarEstimate(Fraction(0), None, OK)
 
 
-def leaky_price(event: Event) -> Steps[Answer]:
+def leaky_price(event: Event) -> Steps[ScalarEstimate]:
     n = yield from counted()
     yield from draw("count", laplace([n], l1=n + 1, epsilon=ONE / (n + 1)))
-    return Answer(Fraction(0), None, OK)
+    return ScalarEstimate(Fraction(0), None, OK)
 
 
-def leaky_number_of_draws(event: Event) -> Steps[Answer]:
+def leaky_number_of_draws(event: Event) -> Steps[ScalarEstimate]:
     n = yield from counted()
     if n > 1:
         yield from draw("large", laplace([n], l1=2, epsilon=ONE))
-    return Answer(Fraction(0), None, OK)
+    return ScalarEstimate(Fraction(0), None, OK)
 
 
-def leaky_answer(event: Event) -> Steps[Answer]:
+def leaky_answer(event: Event) -> Steps[ScalarEstimate]:
     n = yield from counted()
     yield from draw("count", laplace([n], l1=1, epsilon=ONE))
-    return Answer(Fraction(n), None, OK)
+    return ScalarEstimate(Fraction(n), None, OK)
 
 
-def leaky_status(event: Event) -> Steps[Answer]:
+def leaky_status(event: Event) -> Steps[ScalarEstimate]:
     n = yield from counted()
     yield from draw("count", laplace([n], l1=1, epsilon=ONE))
-    return Answer(Fraction(0), None, Status("few_records", "too few") if n < 2 else OK)
+    return ScalarEstimate(Fraction(0), None, Status("few_records", "too few") if n < 2 else OK)
 
 
-def leaky_error(event: Event) -> Steps[Answer]:
+def leaky_error(event: Event) -> Steps[ScalarEstimate]:
     n = yield from counted()
     (noisy,) = yield from draw("count", laplace([n], l1=1, epsilon=ONE))
-    return Answer(Fraction(noisy, n), None, OK)
+    return ScalarEstimate(Fraction(noisy, n), None, OK)
 
 
 LEAKY = {
-    leaky_need: "need",
-    leaky_number_of_needs: "need",
+    leaky_need: "read",
+    leaky_number_of_needs: "read",
     leaky_label: "draw",
     leaky_scale: "draw",
     leaky_price: "draw",
@@ -111,13 +111,13 @@ LEAKY = {
 
 
 def test_an_honest_estimator_shows_nothing() -> None:
-    assert audit.leaks(request(honest), DATA, [(7,)]) is None
-    assert audit.check(request(honest)).passed
+    assert audit.leaks(query(honest), DATA, [(7,)]) is None
+    assert audit.check(query(honest)).passed
 
 
 @pytest.mark.parametrize("begin", LEAKY)
 def test_a_leak_is_found(begin) -> None:
-    leak = audit.leaks(request(begin), DATA, [(7,)])
+    leak = audit.leaks(query(begin), DATA, [(7,)])
     assert leak is not None
     assert leak.kind == LEAKY[begin]
     assert leak.seen != leak.instead
@@ -127,7 +127,7 @@ def test_a_leak_is_found(begin) -> None:
 
 @pytest.mark.parametrize("begin", LEAKY)
 def test_a_leak_fails_the_check(begin) -> None:
-    report = audit.check(request(begin))
+    report = audit.check(query(begin))
     assert not report.passed
     assert report.leak is not None
     assert report.leak.kind == LEAKY[begin]
@@ -135,12 +135,12 @@ def test_a_leak_fails_the_check(begin) -> None:
 
 
 def test_an_error_of_public_arguments_is_raised() -> None:
-    def refused(event: Event) -> Steps[Answer]:
+    def refused(event: Event) -> Steps[ScalarEstimate]:
         yield from counted()
         raise InvalidArgument("never")
 
     with pytest.raises(InvalidArgument, match="never"):
-        audit.check(request(refused))
+        audit.check(query(refused))
 
 
 def test_columns_are_checked_first() -> None:
@@ -150,4 +150,4 @@ def test_columns_are_checked_first() -> None:
 
 def test_nothing_to_run() -> None:
     with pytest.raises(InvalidArgument, match="at least one data set"):
-        Family.of(request(honest), [])
+        Family.of(query(honest), [])

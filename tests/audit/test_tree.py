@@ -7,26 +7,26 @@ import numpy as np
 import pytest
 
 from modicum import audit
-from modicum import request as ask
+from modicum import query as ask
 from modicum.audit.pairs import Remembered
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import gaussian, laplace
 from modicum.privacy.budget import pure, zcdp
-from modicum.privacy.event import Event, Pure, event_of
-from modicum.release import Answer, Release
+from modicum.privacy.event import Event, PureDP, event_of
+from modicum.release import Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.replay import replay
-from modicum.runtime.steps import Steps, draw, need
+from modicum.runtime.steps import Steps, draw, read
 from modicum.status import OK
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.sums import Count
 
 LATTICE = Lattice(-4.0, 4.0, 1.0)
 
 
-def densities(request: Query[Release], data: tuple[float, ...], outcomes: list[object]) -> float:
-    return replay(request, event_of(request.budget), Remembered(data), outcomes).log_density
+def densities(query: Query[Release], data: tuple[float, ...], outcomes: list[object]) -> float:
+    return replay(query, event_of(query.budget), Remembered(data), outcomes).log_density
 
 
 @pytest.mark.parametrize(
@@ -52,43 +52,43 @@ def test_the_worst_loss_is_that_of_two_replays(request_: Query[Release]) -> None
 @pytest.mark.slow
 def test_no_branch_of_a_small_tree_is_worse() -> None:
     """All outcomes of the thresholds and all corners of the last law, by brute force."""
-    request = ask.mean(within=(-2, 2), step=1, epsilon=64, method="subset")
+    query = ask.mean(within=(-2, 2), step=1, epsilon=64, method="subset")
     pairs = audit.neighbours((-2, 1, 2), 2)
-    report = audit.check(request, pairs, widths=(5, 5, 1))
+    report = audit.check(query, pairs, widths=(5, 5, 1))
     worst = 0.0
     for data, neighbour in pairs:
         for low, high in product(range(-2, 3), range(-2, 3)):
             for last in product((-200, 200), repeat=2):
                 outcomes = [low, high, last]
-                joint = [densities(request, d, outcomes) for d in (data, neighbour)]
+                joint = [densities(query, d, outcomes) for d in (data, neighbour)]
                 worst = max(worst, abs(joint[0] - joint[1]))
     assert report.worst == pytest.approx(worst, rel=1e-9)
 
 
-def two_draws(event: Event) -> Steps[Answer]:
+def two_draws(event: Event) -> Steps[ScalarEstimate]:
     """The second draw is free unless the first was large: a branch that must be walked."""
-    counted = yield from need(Ask(None, None, Count()))
+    counted = yield from read(Read(None, None, Count()))
     (n,) = yield from draw("count", laplace([counted.count], l1=1, epsilon=Fraction(1, 2)))
     scale = 1 if n >= 5000 else 100
-    law = laplace([scale * counted.count], l1=100, epsilon=Fraction(1, 2))
-    yield from draw("second", law)
-    return Answer(Fraction(n), None, OK)
+    mechanism = laplace([scale * counted.count], l1=100, epsilon=Fraction(1, 2))
+    yield from draw("second", mechanism)
+    return ScalarEstimate(Fraction(n), None, OK)
 
 
-def understated(event: Event) -> Steps[Answer]:
-    counted = yield from need(Ask(None, None, Count()))
+def understated(event: Event) -> Steps[ScalarEstimate]:
+    counted = yield from read(Read(None, None, Count()))
     (n,) = yield from draw("count", laplace([counted.count], l1=1, epsilon=Fraction(1, 2)))
-    law = laplace([200 * counted.count if n > 10**8 else 0], l1=100, epsilon=Fraction(1, 2))
-    yield from draw("second", law)
-    return Answer(Fraction(n), None, OK)
+    mechanism = laplace([200 * counted.count if n > 10**8 else 0], l1=100, epsilon=Fraction(1, 2))
+    yield from draw("second", mechanism)
+    return ScalarEstimate(Fraction(n), None, OK)
 
 
-def overdrawn(event: Event) -> Steps[Answer]:
-    counted = yield from need(Ask(None, None, Count()))
+def overdrawn(event: Event) -> Steps[ScalarEstimate]:
+    counted = yield from read(Read(None, None, Count()))
     for label in ("one", "two"):
-        law = gaussian([counted.count], l2=10, rho=event.rho * Fraction(3, 4))
-        yield from draw(label, law)
-    return Answer(Fraction(0), None, OK)
+        mechanism = gaussian([counted.count], l2=10, rho=event.rho * Fraction(3, 4))
+        yield from draw(label, mechanism)
+    return ScalarEstimate(Fraction(0), None, OK)
 
 
 def test_forced_counts_reach_the_branches_for_large_data() -> None:
@@ -111,20 +111,20 @@ def test_draws_that_cost_more_than_the_claim_fail() -> None:
 
 
 def test_steps_tell_their_own_claims() -> None:
-    request = ask.sum(within=(-8, 8), step=1, epsilon=1, method="bounded")
-    report = audit.check(request, audit.neighbours((-8, 3), 2))
+    query = ask.sum(within=(-8, 8), step=1, epsilon=1, method="bounded")
+    report = audit.check(query, audit.neighbours((-8, 3), 2))
     labels = [step.label for step in report.steps]
     assert labels == ["count", "clipped sum"]
-    assert report.steps[0].event == Pure(Fraction(1, 50))
+    assert report.steps[0].event == PureDP(Fraction(1, 50))
     assert all(step.used == pytest.approx(1) for step in report.steps)
     assert report.drawn == 1
     assert "clipped sum: 0.98" in str(report)
 
 
 def test_tables_can_be_audited() -> None:
-    request = ask.count(epsilon=1)
-    assert audit.joint_loss(request, np.zeros(100), np.zeros(101)).used == pytest.approx(1)
-    two = audit.joint_loss(request, np.zeros(100), np.zeros(102))
+    query = ask.count(epsilon=1)
+    assert audit.joint_loss(query, np.zeros(100), np.zeros(101)).used == pytest.approx(1)
+    two = audit.joint_loss(query, np.zeros(100), np.zeros(102))
     assert two.used == pytest.approx(2)
     assert not two.passed
 
@@ -136,6 +136,6 @@ def test_bad_arguments(arguments) -> None:
 
 
 def test_an_unlisted_law_without_all_its_probes_is_refused() -> None:
-    law = laplace([1, 2], l1=1, epsilon=Fraction(1))
+    mechanism = laplace([1, 2], l1=1, epsilon=Fraction(1))
     with pytest.raises(InvalidArgument, match="by its factors"):
-        law.support([law])
+        mechanism.support([mechanism])

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from modicum import audit
-from modicum import request as ask
+from modicum import query as ask
 from modicum.audit.pairs import Remembered
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.additive import GaussianNoise, VectorNoise
 from modicum.mechanisms.selection import RadiusDraw
-from modicum.privacy.event import BoundedRange, Pure
+from modicum.privacy.event import PureDP, RangeDP
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
 from modicum.statistics import clipped_mean_vector, vector_sum
@@ -21,7 +21,7 @@ from modicum.statistics.purse import Purse
 from modicum.statistics.purses import ConcentratedPurse
 from modicum.statistics.vector_rounds import VectorSetting
 from modicum.statistics.vector_schedule import VectorSchedule
-from modicum.statistics.vector_sum import VectorEvidence
+from modicum.statistics.vector_sum import VectorErrorModel
 from modicum.summaries.vectors import BOUND, FrameView
 
 Point = tuple[float, ...]
@@ -129,12 +129,14 @@ def test_a_second_search_with_too_little_noise_breaks_the_claim(price, monkeypat
         @property
         def event(self):
             told = self.epsilon * Fraction(7, 10)
-            return Pure(told) if self.selection == "flip" else BoundedRange(told)
+            return PureDP(told) if self.selection == "flip" else RangeDP(told)
 
     def underpaid(self, outside, grid, *, tilt, share):
-        law = radii(self, outside, grid, tilt=tilt, share=share)
-        louder = Louder(outside, grid, law.epsilon * Fraction(10, 7), tilt, law.selection)
-        return louder if share in again else law
+        mechanism = radii(self, outside, grid, tilt=tilt, share=share)
+        louder = Louder(
+            outside, grid, mechanism.epsilon * Fraction(10, 7), tilt, mechanism.selection
+        )
+        return louder if share in again else mechanism
 
     radii, again = Purse.radii, {Fraction(1, 25), Fraction(2, 25)}
     monkeypatch.setattr(Purse, "radii", underpaid)
@@ -157,9 +159,9 @@ def test_looking_again_by_the_true_number_of_rows_outside_is_found(monkeypatch) 
 
     monkeypatch.setattr(vector_sum, "count_outside", remembered)
     monkeypatch.setattr(VectorSchedule, "most_outside", by_truth)
-    request = ask.mean_vector(**NARROW, rho="0.5")
+    query = ask.mean_vector(**NARROW, rho="0.5")
     values = {"count": ((600,),), "last radius": ((0,),), "rows outside": ((0,),)}
-    report = audit.check(request, CASES["one component"][0], widths=(0, 1), values=values)
+    report = audit.check(query, CASES["one component"][0], widths=(0, 1), values=values)
     assert report.leak is not None
 
 
@@ -205,8 +207,12 @@ def test_medians_by_natural_logarithms_break_the_claim(monkeypatch) -> None:
             return (GaussianNoise(noise.sigma2 * Fraction(283, 500)),) * len(self.values)
 
     def underpaid(self, values, *, bound, share):
-        law = vector(self, values, bound=bound, share=share)
-        return law if bound == BOUND else Natural(law.values, law.bound, law.rho)
+        mechanism = vector(self, values, bound=bound, share=share)
+        return (
+            mechanism
+            if bound == BOUND
+            else Natural(mechanism.values, mechanism.bound, mechanism.rho)
+        )
 
     vector = ConcentratedPurse.vector
     monkeypatch.setattr(ConcentratedPurse, "vector", underpaid)
@@ -230,9 +236,9 @@ def test_a_search_by_natural_logarithms_breaks_its_claim(monkeypatch) -> None:
     """One question for each of ceil(log2 radii) levels, paid as if there were ln(radii)."""
 
     def underpaid(self, values, *, sensitivity, share):
-        law = noisy(self, values, sensitivity=sensitivity, share=share)
-        smaller = law.noise[0].sigma2 * Fraction(7, 10)
-        return replace(law, noise=(GaussianNoise(smaller),))
+        mechanism = noisy(self, values, sensitivity=sensitivity, share=share)
+        smaller = mechanism.noise[0].sigma2 * Fraction(7, 10)
+        return replace(mechanism, noise=(GaussianNoise(smaller),))
 
     noisy = ConcentratedPurse.noisy
     monkeypatch.setattr(ConcentratedPurse, "noisy", underpaid)
@@ -251,8 +257,8 @@ def test_small_and_large_budgets(rho) -> None:
 @pytest.mark.slow
 def test_a_wide_range_on_its_default_lattice() -> None:
     pairs = vectors([(-1e9, 1e9), (1234567.8, 0.1)], 1)
-    request = ask.mean_vector(within=(-1e9, 1e9), rho="0.5")
-    report = audit.check(request, pairs, widths=(1,), values={"count": ((1,), (10_000,))})
+    query = ask.mean_vector(within=(-1e9, 1e9), rho="0.5")
+    report = audit.check(query, pairs, widths=(1,), values={"count": ((1,), (10_000,))})
     assert report.passed, report
     assert report.used > 0.95
 
@@ -268,26 +274,26 @@ def test_rounding_to_the_nearest_integers_breaks_the_claim(monkeypatch) -> None:
         return np.floor(clipped / coarse + 0.5 + 1e-9) * coarse
 
     pairs = [(np.empty((0, 16)), np.full((1, 16), 8.0))]
-    request = ask.mean_vector(**NARROW, rho="0.5")
+    query = ask.mean_vector(**NARROW, rho="0.5")
     values = {"count": ((600,),), "radius 1": ((44,),)}
     monkeypatch.setattr(FrameView, "clipped", rounded)
-    report = audit.check(request, pairs, widths=(1,), values=values)
+    report = audit.check(query, pairs, widths=(1,), values=values)
     assert not report.passed
     assert max(step.used for step in report.steps) > 3.9
 
 
 def test_dividing_by_the_true_number_of_rows_is_found(monkeypatch) -> None:
-    request = ask.mean_vector(**NARROW, rho="0.5")
+    query = ask.mean_vector(**NARROW, rho="0.5")
     data = [np.zeros((n, 2)) for n in (1, 2)]
     walk = run(
-        {"answer": request},
+        {"answer": query},
         Remembered(data[0]),
         unit=Unit(),
         charge=lambda: None,
         entropy=SeededEntropy(1),
     )["answer"]
-    outcomes = [entry.outcome for entry in walk.journal]
-    assert audit.leaks(request, data, outcomes) is None
+    outcomes = [entry.outcome for entry in walk.transcript]
+    assert audit.leaks(query, data, outcomes) is None
     counted: list[int] = []
     noisy = ConcentratedPurse.noisy
 
@@ -296,10 +302,10 @@ def test_dividing_by_the_true_number_of_rows_is_found(monkeypatch) -> None:
         return noisy(self, values, sensitivity=sensitivity, share=share)
 
     def true_rows(**fields):
-        return VectorEvidence(**{**fields, "rows": counted[0]})
+        return VectorErrorModel(**{**fields, "rows": counted[0]})
 
     monkeypatch.setattr(ConcentratedPurse, "noisy", remembered)
-    monkeypatch.setattr(vector_sum, "VectorEvidence", true_rows)
-    leak = audit.leaks(request, data, outcomes)
+    monkeypatch.setattr(vector_sum, "VectorErrorModel", true_rows)
+    leak = audit.leaks(query, data, outcomes)
     assert leak is not None
     assert leak.kind == "answer"

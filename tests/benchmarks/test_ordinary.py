@@ -27,7 +27,7 @@ def _right(question, x, seed) -> Seen:
     """The default knows the truth; known bounds do not."""
     if question.method == "bounded":
         return released(question, x, seed)
-    statistic = "max" if question.statistic == "maximum" else question.statistic
+    statistic = "max" if question.statistic == "max" else question.statistic
     truth = float(getattr(x, statistic)())
     return Seen(truth, truth, truth, "ok")
 

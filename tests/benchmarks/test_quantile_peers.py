@@ -31,9 +31,9 @@ def test_joint_exp_draws_gaps_by_their_weights(qs, swap) -> None:
         size = math.prod(edges[i + 1] - edges[i] for i in gaps)
         cost = rate * np.abs(between - shares * len(X)).sum()
         weights[gaps] = math.exp(-cost) * size / repeats
-    law = joint_exp(X, np.array(qs), LOW, HIGH, 1.5, swap=swap)
+    mechanism = joint_exp(X, np.array(qs), LOW, HIGH, 1.5, swap=swap)
     rng, draws = np.random.default_rng(1), 20_000
-    seen = Counter(tuple(np.searchsorted(X, law.draw(rng)).tolist()) for _ in range(draws))
+    seen = Counter(tuple(np.searchsorted(X, mechanism.draw(rng)).tolist()) for _ in range(draws))
     total = sum(weights.values())
     assert seen.keys() <= weights.keys()
     for gaps, weight in weights.items():

@@ -14,8 +14,8 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.level_sets import LevelScore
-from modicum.mechanisms.norm_ball import RadialLaw
-from modicum.privacy.event import BoundedRange
+from modicum.mechanisms.norm_ball import RadialMechanism
+from modicum.privacy.event import RangeDP
 
 ONE = Fraction(1)
 PLACES = np.concatenate(
@@ -64,8 +64,8 @@ def test_the_exact_error_is_that_of_the_law(name) -> None:
         (median.lowered(x, steps, steps, -16.0) * 16).astype(int),
         (median.raised(x, steps, steps, 128.0) * 16).astype(int),
     )
-    law = Exponential(LevelScore(*ends, lattice.first, lattice.last), epsilon)
-    masses = {t: math.exp(law.log_density(t)) for t in range(lattice.first, lattice.last + 1)}
+    mechanism = Exponential(LevelScore(*ends, lattice.first, lattice.last), epsilon)
+    masses = {t: math.exp(mechanism.log_density(t)) for t in range(lattice.first, lattice.last + 1)}
     error = sum(m * abs(t / 16 - median.value(x)) for t, m in masses.items())
     assert smooth.exact(x, median, epsilon, lattice) == pytest.approx(error, rel=1e-9)
 
@@ -74,9 +74,9 @@ def test_the_approximate_error_is_that_of_the_sampler() -> None:
     x, unit = np.sort(np.random.default_rng(2).normal(size=1000)), 1 << 20
     each = theory.local_sensitivities(x, "median", 300, within=(-8, 8))
     radii = tuple(math.ceil(r * unit) for r in each)
-    law = RadialLaw((0,), radii, 16 * unit, 1, ONE, BoundedRange(ONE))
+    mechanism = RadialMechanism((0,), radii, 16 * unit, 1, ONE, RangeDP(ONE))
     entropy = SeededEntropy("median")
-    drawn = np.abs([law.sample(entropy)[0] for _ in range(600)]) / unit
+    drawn = np.abs([mechanism.sample(entropy)[0] for _ in range(600)]) / unit
     error = theory.radial_error(each, 1, largest=16.0)
     assert drawn.mean() == pytest.approx(error, abs=5 * drawn.std() / 600**0.5)
 

@@ -51,7 +51,7 @@ def test_the_text_is_the_card(people: str, capsys: pytest.CaptureFixture[str]) -
 
 @pytest.mark.parametrize(
     "statistic",
-    ["mean", "sum", "count", "median", "variance", "std", "iqr", "minimum", "maximum"],
+    ["mean", "sum", "count", "median", "var", "std", "iqr", "min", "max"],
 )
 def test_json_is_one_object(
     statistic: str, people: str, capsys: pytest.CaptureFixture[str]
@@ -156,11 +156,11 @@ def test_quantiles(people: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["quantile", people, "income", RANGE, "--epsilon", "1", "--json"]
     record = json.loads(answer(capsys, *words, "--q", "0.9"))
     assert record["statistic"] == "quantile"
-    assert record["evidence"]["q"] == 0.9
+    assert record["error_model"]["q"] == 0.9
     assert record["value"] == pytest.approx(62_800, rel=0.02)
     assert record["interval"][0] <= record["value"] <= record["interval"][1] < 1e5
     sure = json.loads(answer(capsys, *words, "--q", "1/3", "--level", "0.999"))
-    assert (sure["evidence"]["drawn_level"], sure["interval_level"]) == (0.999, 0.999)
+    assert (sure["error_model"]["drawn_level"], sure["interval_level"]) == (0.999, 0.999)
     assert sure["interval"][1] < 1e5
     point = json.loads(answer(capsys, *words, "--q", "0.9", "--level", "none"))
     assert point["interval"] == [-1e9, 1e9]
@@ -176,14 +176,14 @@ def test_only_what_an_interval_uses_is_offered(
     words = [people, "income", RANGE, "--epsilon", "1"]
     assert "--tail" in refusal(capsys, "median", *words, "--tail", "2")
     assert "level" in refusal(capsys, "mean", *words, "--level", "none")
-    for statistic in ("mean", "sum", "std", "variance", "minimum", "maximum"):
+    for statistic in ("mean", "sum", "std", "var", "min", "max"):
         answer(capsys, statistic, *words, "--tail", "2")
 
 
 def test_a_distance_of_quantiles(people: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["iqr", people, "income", RANGE, "--epsilon", "1", "--json"]
     record = json.loads(answer(capsys, *words, "--between", "0.1,0.9"))
-    assert record["evidence"]["between"] == [0.1, 0.9]
+    assert record["error_model"]["between"] == [0.1, 0.9]
     assert record["value"] == pytest.approx(25_600, rel=0.05)
     point = json.loads(answer(capsys, *words, "--level", "none"))
     assert point["interval"] == [0, 2e9]
@@ -191,7 +191,7 @@ def test_a_distance_of_quantiles(people: str, capsys: pytest.CaptureFixture[str]
     assert "between" in refusal(capsys, *words, "--between", "0.9")
 
 
-@pytest.mark.parametrize("statistic", ["variance", "std", "iqr", "minimum", "maximum"])
+@pytest.mark.parametrize("statistic", ["var", "std", "iqr", "min", "max"])
 def test_plans_of_spreads(statistic: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--n", "1e4", "--sd", "1", "--epsilon", "1"]
     out = answer(capsys, "plan", statistic, RANGE, *words)
@@ -231,7 +231,7 @@ def test_trimmed_means(verb: str, people: str, capsys: pytest.CaptureFixture[str
     words = [verb, people, "income", RANGE, "--epsilon", "1"]
     record = json.loads(answer(capsys, *words, "--trim", "0.1", "--json"))
     assert record["statistic"] == verb.replace("-", "_")
-    assert record["evidence"]["trim"] == 0.1
+    assert record["error_model"]["trim"] == 0.1
     assert record["interval"][0] <= record["value"] <= record["interval"][1] < 1e5
     out = answer(capsys, *words, "--trim", "1/20", "--explain")
     for label in ("count", verb.replace("-", " "), "radius of the interval"):

@@ -111,7 +111,7 @@ def test_verbs_of_several_numbers_charge_it(run, named) -> None:
     assert "account        people: ε = 1 of ε = 2 spent" in first
     assert run(*several, "--key", "monday") == first
     assert json.loads(run("ledger", "show", "people", "--json"))["remaining"] == "pure('1')"
-    assert "for another request" in run(*several[:-1], "0.5", "--key", "monday", code=2)
+    assert "for another query" in run(*several[:-1], "0.5", "--key", "monday", code=2)
 
 
 def test_drawn_keys_charge_it(run, named) -> None:

@@ -31,7 +31,7 @@ def refusal(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
     [
         (["mean", "{}", "income", *PRICE], "such as --within=-1e9,1e9 (see modicum mean --help)"),
         (["meen", "{}", "income"], "did you mean 'mean'?"),
-        (["huber", "{}", "income"], "did you mean 'huber-location'?"),
+        (["hubre", "{}", "income"], "did you mean 'huber'?"),
         (["plan", "quantil"], "did you mean 'quantile'?"),
         (["ledger", "creat"], "did you mean 'create'?"),
         (
@@ -81,7 +81,7 @@ def test_each_verb_stands_once_in_a_list(capsys: pytest.CaptureFixture[str]) -> 
     names = told.partition("(choose from ")[2].partition(")")[0].split(", ")
     assert len({name.replace("_", "-") for name in names}) == len(names) > 20
     assert main(["--help"]) == 0
-    assert "huber_location" not in capsys.readouterr().out
+    assert "lp_center" not in capsys.readouterr().out
 
 
 def test_names_of_statistics_may_be_written_as_in_python(

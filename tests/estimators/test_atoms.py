@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from modicum import request as ask
+from modicum import query as ask
 from modicum.status import USABLE
 from tests.estimators.test_quantile import answers
 
@@ -45,8 +45,8 @@ TRUTHS = {
     "mean": np.mean,
     "sum": np.sum,
     "std": np.std,
-    "maximum": np.max,
-    "minimum": np.min,
+    "max": np.max,
+    "min": np.min,
 }
 
 
@@ -61,7 +61,7 @@ def test_no_answer_says_ok_and_is_wrong_by_everything(kind, price, statistic) ->
         tight = (0.0, 2.0 ** np.ceil(np.log2(data.max())))
         for within in (tight, (-1e9, 1e9)):
             for found in answers(getattr(ask, statistic)(within=within, **price), data, times):
-                lower, upper = found.evidence.interval(0.95, 3)
+                lower, upper = found.error_model.interval(0.95, 3)
                 missed = max(lower - truth, truth - upper) > 10 * (upper - lower) / 2
                 assert not (missed and found.status.ok), (n, within, found)
 
@@ -78,7 +78,7 @@ def test_a_search_is_hardly_worse_than_known_bounds(n, most, kind, within, stati
     asked = getattr(ask, statistic)
     truth = TRUTHS[statistic](data)
     (known,) = answers(asked(within=within, epsilon=1, method="bounded"), data, 1)
-    unit = known.evidence.noise.variance**0.5 * known.evidence.lattice.step
+    unit = known.error_model.noise.variance**0.5 * known.error_model.lattice.step
     unit /= n if statistic == "mean" else 1
     errors = [
         abs(float(found.value) - truth)
@@ -117,7 +117,7 @@ def test_others_that_noise_may_explain_cost_no_more_than_known_bounds(statistic)
     truth, unit = (0.02, 1000) if statistic == "mean" else (20, 1)
     usable = 0
     for found in answers(getattr(ask, statistic)(within=(0, 1), epsilon=1), data, 20):
-        lower, upper = found.evidence.interval(0.95, 3)
+        lower, upper = found.error_model.interval(0.95, 3)
         assert lower <= float(found.value) <= upper
         assert abs(float(found.value) - truth) * unit < 30
         usable += found.status.code in USABLE
@@ -134,7 +134,7 @@ def test_a_column_of_zeros_is_answered_exactly(within, statistic) -> None:
     widths = []
     released = answers(getattr(ask, statistic)(within=within, epsilon=1), np.zeros(N), 60)
     for found in released:
-        lower, upper = found.evidence.interval(0.95, 3)
+        lower, upper = found.error_model.interval(0.95, 3)
         assert lower <= float(found.value) <= upper
         widths.append(upper - lower)
     assert min(widths) > 0.2 * np.median(widths)
@@ -145,11 +145,11 @@ def test_a_column_of_zeros_is_answered_exactly(within, statistic) -> None:
 def test_an_interval_is_never_shorter_than_the_noise(statistic) -> None:
     """Noise far below what any data can have: the interval was a single point."""
     (found,) = answers(getattr(ask, statistic)(within=(0, 1), epsilon=1), np.zeros(100), 1)
-    evidence, ends = found.evidence, []
+    error_model, ends = found.error_model, []
     for deviations in (0, 9):
-        low = -round(deviations * evidence.noise.variance**0.5)
-        drawn = {"left": low} if statistic == "mean" else {"sums": (low, evidence.sums[1])}
-        ends.append(replace(evidence, **drawn).interval(0.95, 3).upper)
+        low = -round(deviations * error_model.noise.variance**0.5)
+        drawn = {"left": low} if statistic == "mean" else {"sums": (low, error_model.sums[1])}
+        ends.append(replace(error_model, **drawn).interval(0.95, 3).upper)
     assert ends[1] == ends[0] > 0
 
 
@@ -167,7 +167,7 @@ def test_a_good_part_of_the_data_that_could_be_far_away_unseen_is_said(statistic
     truth = TRUTHS[statistic](data)
     codes = []
     for found in answers(getattr(ask, statistic)(within=(-1e9, 1e9), epsilon=1), data, 12):
-        lower, upper = found.evidence.interval(0.95, 3)
+        lower, upper = found.error_model.interval(0.95, 3)
         codes.append(found.status.code)
         assert not found.status.ok or lower <= truth <= upper
     assert "unseen" in codes or statistic == "sum"
@@ -181,9 +181,9 @@ def test_data_that_fill_the_range_are_not_searched(statistic) -> None:
         (known,) = answers(
             getattr(ask, statistic)(within=within, epsilon=1, method="bounded"), data, 1
         )
-        most = known.evidence.noise.variance
+        most = known.error_model.noise.variance
         found = answers(getattr(ask, statistic)(within=within, epsilon=1), data, 20)
-        assert np.median([each.evidence.noise.variance for each in found]) < 1.3**2 * most
+        assert np.median([each.error_model.noise.variance for each in found]) < 1.3**2 * most
 
 
 def test_a_second_group_far_away_is_told() -> None:
@@ -191,7 +191,7 @@ def test_a_second_group_far_away_is_told() -> None:
     rng = np.random.default_rng(3)
     data = np.concatenate([rng.normal(0, 1e-3, 30_000), np.full(700, 1e6)])
     for found in answers(ask.mean(within=(-1e9, 1e9), epsilon=1), data, 4):
-        lower, upper = found.evidence.interval(0.95, 3)
+        lower, upper = found.error_model.interval(0.95, 3)
         assert lower <= data.mean() <= upper
         assert not found.status.ok or abs(float(found.value) - data.mean()) < 1e6 / 3000
 

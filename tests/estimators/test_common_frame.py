@@ -9,7 +9,7 @@ import pytest
 import modicum as mo
 from modicum import plan
 from modicum.exact.entropy import SeededEntropy
-from modicum.privacy.event import Concentrated, Pure
+from modicum.privacy.event import ZCDP, PureDP
 from modicum.statistics.placed import rows_are_few
 from modicum.statistics.purses import open_purse
 
@@ -32,7 +32,7 @@ def captured(rows: np.ndarray, found: np.ndarray) -> float:
 
 
 def common(release: mo.ArrayRelease) -> bool:
-    labels = [entry.label for entry in release.journal]
+    labels = [entry.label for entry in release.transcript]
     assert ("octaves of the norms" in labels) != any(each.startswith("interval") for each in labels)
     return "octaves of the norms" in labels
 
@@ -76,9 +76,9 @@ def test_enough_rows_have_an_interval_for_each_column() -> None:
     rows = ROWS[:, :5]
     assert not common(released(rows, "enough", "0.05"))
     for event, few in (
-        (Concentrated(Fraction(1, 50)), 349),
-        (Concentrated(Fraction(1, 2)), 69),
-        (Pure(Fraction(1)), 0),
+        (ZCDP(Fraction(1, 50)), 349),
+        (ZCDP(Fraction(1, 2)), 69),
+        (PureDP(Fraction(1)), 0),
     ):
         purse = open_purse(event)
         assert rows_are_few(purse, few, 5) == (few > 0)
@@ -101,7 +101,7 @@ def test_what_cannot_be_found_is_said(rows) -> None:
 @pytest.mark.parametrize("place", [0.0, 1000.0])
 def test_a_bound_on_noise_holds_for_noise_drawn_again(place) -> None:
     """Near to the common centre, and with a centre that is still far from the mean."""
-    moments = (evidence := released(ROWS + place, "again", "0.05").evidence).moments
+    moments = (error_model := released(ROWS + place, "again", "0.05").error_model).moments
     covariance = moments.scatter / moments.weight * moments.units[0] ** 2
     sizes = []
     for _ in range(100):
@@ -110,9 +110,9 @@ def test_a_bound_on_noise_holds_for_noise_drawn_again(place) -> None:
         again = replace(moments, sums=sums)
         found = again.scatter / again.weight * moments.units[0] ** 2
         sizes.append(np.abs(np.linalg.eigvalsh(found - covariance)).max())
-    bound = evidence.distance(0.95, None)
+    bound = error_model.distance(0.95, None)
     assert max(sizes) < bound < 4 * np.median(sizes)
-    assert evidence.noise_size > np.median(sizes)
+    assert error_model.noise_size > np.median(sizes)
 
 
 def test_two_places_far_apart_are_answered() -> None:

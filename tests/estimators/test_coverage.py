@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from modicum import request
+from modicum import query
 from modicum.exact.entropy import SeededEntropy
 from modicum.frames.base import open_source
 from modicum.frames.reader import read
@@ -41,11 +41,11 @@ class Remembering:
     def __init__(self, data) -> None:
         self._source, self._kept = open_source(data), {}
 
-    def read(self, asks, entropy):
-        for ask in asks:
+    def read(self, reads, entropy):
+        for ask in reads:
             if ask not in self._kept or isinstance(ask.reduction, Records):
                 (self._kept[ask],) = read(self._source, [ask], entropy)
-        return [self._kept[ask] for ask in asks]
+        return [self._kept[ask] for ask in reads]
 
 
 def covered(question, shape, n, tail, sets, releases) -> tuple[float, float]:
@@ -53,17 +53,17 @@ def covered(question, shape, n, tail, sets, releases) -> tuple[float, float]:
     holds_all, holds_clipped = [], []
     for i in range(sets):
         data = SHAPES[shape](np.random.default_rng([i, n]), n)
-        statistic = np.var if question.statistic == "variance" else getattr(np, question.statistic)
+        statistic = np.var if question.statistic == "var" else getattr(np, question.statistic)
         truth, reader = statistic(data), Remembering(data)
         entropy = SeededEntropy(f"{shape} {n} {i}")
         for _ in range(releases):
             walk = run({"a": question}, reader, unit=Unit(), charge=lambda: None, entropy=entropy)
-            evidence = walk["a"].answer.evidence
-            lower, upper = evidence.interval(0.95, tail)
+            error_model = walk["a"].answer.error_model
+            lower, upper = error_model.interval(0.95, tail)
             holds_all.append(lower <= truth <= upper)
-            lower, upper = evidence.interval(0.95, None)
-            step = evidence.lattice.step
-            ends = getattr(evidence, "lo", -math.inf), getattr(evidence, "hi", math.inf)
+            lower, upper = error_model.interval(0.95, None)
+            step = error_model.lattice.step
+            ends = getattr(error_model, "lo", -math.inf), getattr(error_model, "hi", math.inf)
             clipped = statistic(np.clip(data, ends[0] * step, ends[1] * step))
             slack = 1e-12 * abs(clipped)  # of the sums of floats here
             holds_clipped.append(lower - slack <= clipped <= upper + slack)
@@ -71,10 +71,10 @@ def covered(question, shape, n, tail, sets, releases) -> tuple[float, float]:
 
 
 QUESTIONS = {
-    "mean": request.mean(within=WITHIN, epsilon=1),
-    "mean zcdp": request.mean(within=WITHIN, rho="0.5"),
-    "subset": request.mean(within=WITHIN, epsilon=1, method="subset"),
-    "sum": request.sum(within=WITHIN, epsilon=1),
+    "mean": query.mean(within=WITHIN, epsilon=1),
+    "mean zcdp": query.mean(within=WITHIN, rho="0.5"),
+    "subset": query.mean(within=WITHIN, epsilon=1, method="subset"),
+    "sum": query.sum(within=WITHIN, epsilon=1),
 }
 LIGHT = ["normal", "far", "income", "uniform", "exponential", "coins"]
 
@@ -97,7 +97,7 @@ def test_few_records_get_honest_intervals(shape, n) -> None:
 
 def test_a_tail_of_the_assumed_index_is_covered() -> None:
     """A tenth of the data beyond the median's distance 1, like r^-3: 81 % with the mean F alone."""
-    question = request.mean(within=WITHIN, epsilon=4)
+    question = query.mean(within=WITHIN, epsilon=4)
     whole, _ = covered(question, "index 3", 4000, 3, sets=8, releases=15)
     assert whole >= 0.89  # 120 intervals: three standard errors below 0.95
 
@@ -128,15 +128,15 @@ def test_coverage_over_many_data_sets(name, shape, n) -> None:
 
 SUMS = {
     "sum": QUESTIONS["sum"],
-    "sum zcdp": request.sum(within=WITHIN, rho="0.5"),
-    "variance": request.variance(within=WITHIN, epsilon=1),
-    "std zcdp": request.std(within=WITHIN, rho="0.5"),
+    "sum zcdp": query.sum(within=WITHIN, rho="0.5"),
+    "var": query.var(within=WITHIN, epsilon=1),
+    "std zcdp": query.std(within=WITHIN, rho="0.5"),
 }
 
 
 def test_a_sum_with_a_tail_of_the_assumed_index_is_covered() -> None:
     """With the mean number of clipped records alone, 75 of 100 are."""
-    question = request.sum(within=WITHIN, epsilon=4)
+    question = query.sum(within=WITHIN, epsilon=4)
     whole, clipped = covered(question, "pareto 3", 4000, 3, sets=20, releases=6)
     assert whole >= 0.85  # 120 intervals
     assert clipped >= 0.87

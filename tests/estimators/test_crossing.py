@@ -8,7 +8,7 @@ from itertools import combinations, combinations_with_replacement
 import numpy as np
 import pytest
 
-from modicum import request
+from modicum import query
 from modicum.exact.lattice import Lattice
 from modicum.statistics.crossing import Lengths, Masses, ScoreTable, level_ends_of, trimmed_by_rank
 from modicum.statistics.inverse_sensitivity import cell_edges
@@ -255,6 +255,6 @@ def test_how_many_lengths_are_asked_for_is_bounded_by_public_values(where) -> No
 def test_balanced_clusters_far_apart_have_an_answer() -> None:
     """The sum of scores is next to 0 between them: nearly all candidates have a small length."""
     data = np.where(np.arange(6000) % 2, 1e8, -1e8)
-    question = request.huber_location(width=1.0, within=(-1e9, 1e9), epsilon=20_000)
+    question = query.huber(width=1.0, within=(-1e9, 1e9), epsilon=20_000)
     for answer in answers(question, data, 2):
         assert -1e8 - 2 <= float(answer.value) <= 1e8 + 2

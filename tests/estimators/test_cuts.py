@@ -5,15 +5,15 @@ import pyarrow as pa
 import pytest
 
 import modicum as mo
-from modicum import request as ask
+from modicum import query as ask
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
 from modicum.frames.reader import read
 from modicum.mechanisms.additive import GaussianNoise, LaplaceNoise
-from modicum.statistics.cdf import CdfEvidence, increasing, levels_of
+from modicum.statistics.cdf import CdfErrorModel, increasing, levels_of
 from modicum.statistics.quantiles import sum_bound
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.sums import BinCounts, BinSummary
 from tests.frames.engines import TABLES, table_of
 
@@ -70,7 +70,7 @@ def test_bins_are_equal_on_every_engine(engine, tmp_path) -> None:
     lattice = Lattice.within((-1000, 1000), 2.0**-10)
     reduction = BinCounts((-5, 0, 12_345, 51_200))
     table = TABLES[engine](table_of(pa.array(X[:300]), pa.array(X[300:])), tmp_path)
-    (summary,) = read(open_source(table), [Ask("x", lattice, reduction)], SeededEntropy("e"))
+    (summary,) = read(open_source(table), [Read("x", lattice, reduction)], SeededEntropy("e"))
     places = np.searchsorted(reduction.cuts, lattice.quantise(X[~np.isnan(X)]), side="right")
     assert summary.counts == tuple(np.bincount(places, minlength=5).tolist())
     assert BinSummary.from_bytes(summary.to_bytes()) == summary
@@ -110,7 +110,7 @@ def test_more_levels_pay_for_many_points() -> None:
                 tuple(int(n) + noise.sample(entropy) for n in np.add.reduceat(truth, starts))
                 for starts in (np.arange(0, cells, size) for size in sizes)
             )
-            found = CdfEvidence(sizes, counts, noise, Lattice.within((-8, 8))).shares
+            found = CdfErrorModel(sizes, counts, noise, Lattice.within((-8, 8))).shares
             errors.append(np.abs(found - np.arange(1, cells) / cells).mean())
         return float(np.mean(errors))
 
@@ -124,7 +124,7 @@ def test_more_levels_pay_for_many_points() -> None:
 
 def test_levels_agree_after_the_estimate() -> None:
     counts = ((10, 20), (3, 4, 9, 2))
-    found = CdfEvidence((2, 1), counts, LaplaceNoise(1), Lattice.within((-8, 8)))
+    found = CdfErrorModel((2, 1), counts, LaplaceNoise(1), Lattice.within((-8, 8)))
     # least squares: x1 + x2 = 10, x3 + x4 = 20, x = counts, all of one variance
     design = np.array([[1, 1, 0, 0], [0, 0, 1, 1], *np.eye(4)])
     best = np.linalg.lstsq(design, np.array([10, 20, 3, 4, 9, 2.0]), rcond=None)[0]
@@ -187,9 +187,9 @@ def test_bad_edges(wrong, word) -> None:
     ("wrong", "word"),
     [
         ({}, "either"),
-        ({"bins": 3}, "together"),
+        ({"bins": 3}, "release"),
         ({"within": (0, 1)}, "either"),
-        ({"edges": [0, 1], "within": (0, 1)}, "together"),
+        ({"edges": [0, 1], "within": (0, 1)}, "release"),
         ({"edges": [0, 1], "bins": 3, "within": (0, 1)}, "either"),
         ({"bins": 1, "within": (0, 1)}, "whole number"),
         ({"bins": 2.0, "within": (0, 1)}, "whole number"),

@@ -9,11 +9,11 @@ import pytest
 
 import modicum as mo
 from modicum import audit, plan
-from modicum import request as ask
-from modicum.errors import BudgetExceeded, InvalidArgument, KeyReused, MissingColumn
+from modicum import query as ask
+from modicum.charging import query_text
+from modicum.errors import BudgetExceeded, InvalidArgument, KeyReusedError, MissingColumn
 from modicum.exact.entropy import SeededEntropy
-from modicum.paying import request_text
-from modicum.privacy.event import Approximate, BoundedRange, Concentrated, Pure
+from modicum.privacy.event import ZCDP, ApproxDP, PureDP, RangeDP
 from modicum.privacy.ledger.book import Ledger
 from modicum.statistics.own_vector import MeanOfRange
 from modicum.stored import from_text, to_text
@@ -21,7 +21,7 @@ from modicum.stored import from_text, to_text
 WITHIN = (-1e6, 1e6)
 PRICE = mo.approx(1, "1e-6")
 RHO = mo.approx_to_zcdp(PRICE)
-EVENT = Approximate(Fraction(1), Fraction(1, 10**6))
+EVENT = ApproxDP(Fraction(1), Fraction(1, 10**6))
 STATISTICS = [
     ask.mean_vector,
     ask.clipped_mean_vector,
@@ -48,9 +48,9 @@ def test_many_columns_are_answered_as_their_rho_is_and_charged_as_asked(question
     release = curator.run(question(within=WITHIN, budget=PRICE))
     assert release.event == EVENT
     assert curator.spent == PRICE
-    assert {type(entry.event) for entry in release.journal} <= {Concentrated, BoundedRange}
+    assert {type(entry.event) for entry in release.transcript} <= {ZCDP, RangeDP}
     same = curator_of(x, mo.zcdp(1)).run(question(within=WITHIN, budget=RHO))
-    assert (release.numbers, release.journal) == (same.numbers, same.journal)
+    assert (release.numbers, release.transcript) == (same.numbers, same.transcript)
     assert from_text(to_text(release)) == release
     assert '"delta_exact": "1/1000000"' in release.to_json()
     assert "(ε, δ) = (1, 0.000001)" in str(release)
@@ -63,7 +63,7 @@ def test_few_columns_are_answered_in_pure_epsilon(question, width) -> None:
     x = rows_of(width)
     curator = curator_of(x, mo.approx(3, "1e-5"))
     release = curator.run(question(within=WITHIN, budget=PRICE))
-    assert release.event == Pure(Fraction(1))
+    assert release.event == PureDP(Fraction(1))
     assert curator.spent == mo.Budget("approx", Fraction(1))
     same = curator_of(x, mo.pure(1)).run(question(within=WITHIN, epsilon=1))
     assert release.numbers == same.numbers
@@ -108,8 +108,8 @@ def test_the_better_way_follows_from_public_numbers() -> None:
 @pytest.mark.parametrize(
     ("budget", "event"),
     [
-        (mo.Budget("approx", Fraction(1)), Pure(Fraction(1))),
-        (mo.approx(1, "1e-300"), Pure(Fraction(1))),
+        (mo.Budget("approx", Fraction(1)), PureDP(Fraction(1))),
+        (mo.approx(1, "1e-300"), PureDP(Fraction(1))),
     ],
 )
 def test_a_budget_that_holds_little_rho_is_spent_in_pure_epsilon(budget, event) -> None:
@@ -123,9 +123,9 @@ def test_scalars_and_vectors_of_ones_own_are_as_they_were() -> None:
     for asked in (
         ask.mean(within=WITHIN, budget=PRICE),
         ask.quantiles(q=[0.2, 0.5], within=WITHIN, budget=PRICE),
-        ask.vector(statistic=MeanOfRange(), within=WITHIN, budget=PRICE),
+        ask.vector_statistic(statistic=MeanOfRange(), within=WITHIN, budget=PRICE),
     ):
-        assert curator.run(asked).event == Pure(Fraction(1))
+        assert curator.run(asked).event == PureDP(Fraction(1))
     assert curator.spent == mo.Budget("approx", Fraction(3))
 
 
@@ -133,7 +133,7 @@ def test_scalars_and_vectors_of_ones_own_are_as_they_were() -> None:
 def test_accounts_without_a_delta_pay_for_epsilon(budget, spent) -> None:
     curator = curator_of(rows_of(64), budget)
     release = curator.mean_vector(within=WITHIN, budget=PRICE)
-    assert release.event == Pure(Fraction(1))
+    assert release.event == PureDP(Fraction(1))
     assert curator.spent.amount == Fraction(spent)
 
 
@@ -156,20 +156,20 @@ def test_what_is_refused_costs_nothing() -> None:
     with pytest.raises(BudgetExceeded):
         curator.mean_vector(list(x), within=WITHIN, budget=PRICE)
     with pytest.raises(BudgetExceeded):
-        curator.together(
+        curator.release(
             a=ask.mean_vector(list(x), within=WITHIN, budget=mo.approx("0.6", "1e-8")),
             b=ask.covariance(list(x), within=WITHIN, budget=mo.approx("0.6", "1e-8")),
         )
     with pytest.raises(MissingColumn):
         curator.mean_vector([*x, "y"], within=WITHIN, budget=mo.approx(1, "1e-7"))
-    with pytest.raises(InvalidArgument, match="request"):
-        curator.together(a="mean_vector")
+    with pytest.raises(InvalidArgument, match="query"):
+        curator.release(a="mean_vector")
     assert curator.spent == mo.Budget("approx", Fraction(0))
 
 
 def test_prices_of_several_questions_add_up() -> None:
     curator = curator_of(rows_of(20), mo.approx(4, "1e-5"))
-    curator.together(
+    curator.release(
         wide=ask.mean_vector(within=WITHIN, budget=PRICE),
         again=ask.covariance(within=WITHIN, budget=mo.approx(1, "2e-6")),
     )
@@ -181,7 +181,7 @@ def test_a_person_with_several_rows_has_the_whole_price() -> None:
     curator = mo.Curator(rows_of(30), unit=mo.unit_of(rows=2), budget=PRICE)
     release = curator.mean_vector(within=WITHIN, budget=PRICE)
     assert release.event == EVENT
-    drawn = sum(entry.event.cost("zcdp").amount for entry in release.journal)
+    drawn = sum(entry.event.cost("zcdp").amount for entry in release.transcript)
     assert 4 * drawn == RHO.amount
 
 
@@ -201,19 +201,19 @@ def test_a_key_is_asked_again_and_old_charges_pay_for_no_delta(tmp_path) -> None
     url = f"sqlite:///{tmp_path}/budget.db"
     Ledger.create(url).open_account("p", mo.approx(3, "1e-4"))
     curator = mo.Curator(rows_of(30), ledger=url, account="p")
-    first, again = (curator.once("k").mean_vector(within=WITHIN, budget=PRICE) for _ in range(2))
+    first, again = (
+        curator.idempotent("k").mean_vector(within=WITHIN, budget=PRICE) for _ in range(2)
+    )
     assert first == again
     assert curator.spent == PRICE
-    Ledger(url).charge("p", mo.Budget("approx", Fraction(1)), request=old_text(), key="old")
-    with pytest.raises(KeyReused):
-        curator.once("old").mean_vector(within=WITHIN, budget=PRICE)
+    Ledger(url).charge("p", mo.Budget("approx", Fraction(1)), query=old_text(), key="old")
+    with pytest.raises(KeyReusedError):
+        curator.idempotent("old").mean_vector(within=WITHIN, budget=PRICE)
 
 
 def old_text() -> str:
     """The question as it was written when it cost (ε, 0)."""
-    return request_text(
-        {"answer": ask.mean_vector(within=WITHIN, budget=PRICE)}, mo.unit_of(rows=1)
-    )
+    return query_text({"answer": ask.mean_vector(within=WITHIN, budget=PRICE)}, mo.unit_of(rows=1))
 
 
 def test_a_plan_follows_the_better_way() -> None:

@@ -51,7 +51,7 @@ def test_rare_dummies_among_many_rows_are_found(price, scale) -> None:
 
 @pytest.mark.parametrize("p", [0.01, 0.05, 0.3])
 def test_no_slope_of_a_dummy_is_absurd(p) -> None:
-    """Of few rows it is 0, and its name is on the card."""
+    """Of few rows it is 0, and its name is on the summary."""
     named = 0
     for seed in range(6):
         release = regression(dummies(500, p, seed), seed, PRICES[1])

@@ -1,4 +1,4 @@
-"""Regression of few rows: accuracy, columns that were missed, prices, what the card says."""
+"""Regression of few rows: accuracy, columns that were missed, prices, what the summary says."""
 
 from fractions import Fraction
 
@@ -8,7 +8,7 @@ import pytest
 import modicum as mo
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.privacy.event import Concentrated, Event, Pure
+from modicum.privacy.event import ZCDP, Event, PureDP
 from modicum.statistics.listed_fit import listed_fit
 from modicum.statistics.placed import HeldColumns, PlacedColumns
 from modicum.statistics.purses import open_purse
@@ -107,11 +107,11 @@ def fitted(data: np.ndarray, frame: Frame, event: Event, seed: str) -> np.ndarra
 
 def answer(step: object, data: np.ndarray, entropy: SeededEntropy) -> object:
     if hasattr(step, "asks"):
-        passes = [ask.reduction.begin(ask.lattice) for ask in step.asks]
+        passes = [ask.reduction.begin(ask.lattice) for ask in step.reads]
         for each in passes:
             each.update(data)
         return tuple(each.finish() for each in passes)
-    return step.law.sample(entropy)
+    return step.mechanism.sample(entropy)
 
 
 def frame_of(data: np.ndarray) -> Frame:
@@ -121,7 +121,7 @@ def frame_of(data: np.ndarray) -> Frame:
     return Frame(tuple(np.rint(steps.mean(axis=0)).astype(int).tolist()), tuple(shifts.tolist()))
 
 
-@pytest.mark.parametrize("event", [Pure(Fraction(1)), Concentrated(Fraction(1, 50))], ids=str)
+@pytest.mark.parametrize("event", [PureDP(Fraction(1)), ZCDP(Fraction(1, 50))], ids=str)
 def test_columns_whose_interval_missed_them_do_no_harm(event) -> None:
     """Two of four are so far from their narrow intervals that any slope would ruin the fit."""
     found = []

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import modicum as mo
-from modicum import request
+from modicum import query
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.privacy.event import Concentrated, Pure
+from modicum.privacy.event import ZCDP, PureDP
 from modicum.statistics.inverse_sensitivity import Candidates, cell_edges, radius_grid
 from modicum.statistics.location import LocationPlan
 from modicum.statistics.monotone import TrimPlan
@@ -47,19 +47,19 @@ def crossing(x, psi) -> float:
 
 ASKED = {
     "expectile 0.9": (
-        lambda **k: request.expectile(tau=0.9, within=WITHIN, **k),
+        lambda **k: query.expectile(tau=0.9, within=WITHIN, **k),
         lambda v: np.where(v > 0, 0.9, 0.1) * v,
     ),
     "lp 1.5": (
-        lambda **k: request.lp_location(p=1.5, within=WITHIN, **k),
+        lambda **k: query.lp_center(p=1.5, within=WITHIN, **k),
         lambda v: np.sign(v) * np.sqrt(np.abs(v)),
     ),
     "huber": (
-        lambda **k: request.huber_location(width=2, within=WITHIN, **k),
+        lambda **k: query.huber(width=2, within=WITHIN, **k),
         lambda v: np.clip(v, -2, 2),
     ),
     "tanh": (
-        lambda **k: request.monotone(
+        lambda **k: query.monotone_statistic(
             statistic=mo.Score("tanh", np.tanh, growth=0, width=3), within=WITHIN, **k
         ),
         np.tanh,
@@ -98,7 +98,7 @@ def test_the_interval_covers_the_location(name, n) -> None:
         held = [
             lower <= truth <= upper
             for a in answers(question, data, 4)
-            for lower, upper in [a.evidence.interval(0.95, 3)]
+            for lower, upper in [a.error_model.interval(0.95, 3)]
         ]
         assert np.mean(held) >= 0.75, shape  # 4 intervals
 
@@ -107,12 +107,12 @@ def test_the_interval_covers_the_location(name, n) -> None:
 def test_the_interval_covers_what_cells_hide(sign) -> None:
     """A third of the data at the kink of the score, within one cell: hardly noise, but a bias."""
     width, n, held = 1.003, 20_000, []
-    question = request.huber_location(width=width, within=(-1e3, 1e3), epsilon=100)
+    question = query.huber(width=width, within=(-1e3, 1e3), epsilon=100)
     for at in (1.4 * width, 1.402 * width):
         data = sign * np.repeat([0.0, at, -50.0], [n // 2, 35 * n // 100, 15 * n // 100])
         truth = crossing(data, lambda v: np.clip(v, -width, width))
         for a in answers(question, data, 3):
-            lower, upper = a.evidence.interval(0.95, 3)
+            lower, upper = a.error_model.interval(0.95, 3)
             held.append(lower <= truth <= upper)
     assert np.mean(held) >= 0.6  # 6 intervals
 
@@ -128,7 +128,7 @@ def test_coverage_over_many_data_sets(name, shape, n) -> None:
         data = SHAPES[shape](np.random.default_rng([k, n]), n)
         truth = crossing(data, psi)
         for a in answers(question, data, 10, k):
-            lower, upper = a.evidence.interval(0.95, 3)
+            lower, upper = a.error_model.interval(0.95, 3)
             held.append(lower <= truth <= upper)
     assert np.mean(held) >= 0.93
 
@@ -143,7 +143,7 @@ def test_intervals_of_many_records_are_narrow_and_cover(name) -> None:
         data = np.random.default_rng(k).normal(size=n)
         truth = crossing(data, psi)
         for a in answers(ask(epsilon=1), data, 5, k):
-            lower, upper = a.evidence.interval(0.95, 3)
+            lower, upper = a.error_model.interval(0.95, 3)
             held.append(lower <= truth <= upper)
             widths.append((upper - lower) / 2)
     assert all(held)
@@ -154,9 +154,9 @@ def test_intervals_of_many_records_are_narrow_and_cover(name) -> None:
 def test_two_halves_far_apart(odd) -> None:
     """Lengths pass from none to half of the records within a step: ends must not stay between."""
     data = np.repeat([-1e8, 1e8], [1500, 1500 + odd]) + np.random.default_rng(0).random(3000 + odd)
-    question = request.huber_location(width=2, within=WITHIN, epsilon=1)
+    question = query.huber(width=2, within=WITHIN, epsilon=1)
     for a in answers(question, data, 3):
-        lower, upper = a.evidence.interval(0.95, 3)
+        lower, upper = a.error_model.interval(0.95, 3)
         assert lower < -9e7
         assert upper > 1e8
 
@@ -164,19 +164,19 @@ def test_two_halves_far_apart(odd) -> None:
 def test_a_width_is_found_and_shown() -> None:
     """1.35 standard deviations of normal data, to the next quarter octave."""
     data = 1e6 + 5 * np.random.default_rng(0).normal(size=30_000)
-    for answer in answers(request.huber_location(within=WITHIN, epsilon=1), data, 8):
-        assert 5 * 1.35 / 1.3 < answer.evidence.width < 5 * 1.35 * 1.3
-        assert answer.evidence.to_dict()["statistic"].startswith("huber(")
+    for answer in answers(query.huber(within=WITHIN, epsilon=1), data, 8):
+        assert 5 * 1.35 / 1.3 < answer.error_model.width < 5 * 1.35 * 1.3
+        assert answer.error_model.to_dict()["statistic"].startswith("huber(")
         assert abs(float(answer.value) - data.mean()) < 0.2
 
 
 def test_own_boundaries() -> None:
     """A median brought by the user answers as the library's own, but for the cells."""
     data = np.random.default_rng(0).normal(50, 10, 5000)
-    question = request.monotone(statistic=OwnMedian(), within=WITHIN, epsilon=1)
+    question = query.monotone_statistic(statistic=OwnMedian(), within=WITHIN, epsilon=1)
     for answer in answers(question, data, 8):
         assert abs((data < float(answer.value)).sum() - 2500) < 40
-        lower, upper = answer.evidence.interval(0.95, 3)
+        lower, upper = answer.error_model.interval(0.95, 3)
         assert lower < np.median(data) < upper
 
 
@@ -190,7 +190,7 @@ class Failing(OwnMedian):
 
 
 def test_boundaries_that_fail_on_the_data_tell_nobody() -> None:
-    question = request.monotone(statistic=Failing(), within=WITHIN, epsilon=1)
+    question = query.monotone_statistic(statistic=Failing(), within=WITHIN, epsilon=1)
     found = answers(question, np.random.default_rng(0).normal(size=2500), 3)
     assert all(-1e9 <= float(a.value) <= 1e9 for a in found)
 
@@ -208,7 +208,7 @@ class Warns(OwnMedian):
 @pytest.mark.parametrize("action", ["always", "error"])
 def test_warnings_about_the_data_tell_nobody(action) -> None:
     data = np.random.default_rng(0).normal(size=20_000)
-    question = request.monotone(statistic=Warns(), within=WITHIN, epsilon=1)
+    question = query.monotone_statistic(statistic=Warns(), within=WITHIN, epsilon=1)
     with warnings.catch_warnings(record=True) as heard, np.errstate(all="raise"):
         warnings.simplefilter(action)
         found = answers(question, data, 2)
@@ -296,24 +296,24 @@ def test_boundaries_that_are_wrong_from_some_size_on_are_refused() -> None:
 )
 def test_what_is_no_statistic(statistic, word) -> None:
     with pytest.raises(InvalidArgument, match=word):
-        request.monotone(statistic=statistic, within=WITHIN, epsilon=1)
+        query.monotone_statistic(statistic=statistic, within=WITHIN, epsilon=1)
 
 
 @pytest.mark.parametrize(
     ("ask", "options", "word"),
     [
-        (request.expectile, {"tau": 0}, "tau"),
-        (request.expectile, {"tau": 1}, "tau"),
-        (request.expectile, {"tau": "half"}, "tau"),
-        (request.expectile, {"tau": True}, "tau"),
-        (request.expectile, {"tau": 0.5, "level": 0.5}, "level"),
-        (request.lp_location, {"p": 0.5}, "p must be"),
-        (request.lp_location, {"p": 9}, "p must be"),
-        (request.lp_location, {"p": None}, "p must be"),
-        (request.huber_location, {"width": 0}, "width"),
-        (request.huber_location, {"width": np.inf}, "width"),
-        (request.huber_location, {"width": "wide"}, "width"),
-        (request.huber_location, {"level": 1}, "level"),
+        (query.expectile, {"tau": 0}, "tau"),
+        (query.expectile, {"tau": 1}, "tau"),
+        (query.expectile, {"tau": "half"}, "tau"),
+        (query.expectile, {"tau": True}, "tau"),
+        (query.expectile, {"tau": 0.5, "level": 0.5}, "level"),
+        (query.lp_center, {"p": 0.5}, "p must be"),
+        (query.lp_center, {"p": 9}, "p must be"),
+        (query.lp_center, {"p": None}, "p must be"),
+        (query.huber, {"width": 0}, "width"),
+        (query.huber, {"width": np.inf}, "width"),
+        (query.huber, {"width": "wide"}, "width"),
+        (query.huber, {"level": 1}, "level"),
     ],
 )
 def test_wrong_arguments(ask, options, word) -> None:
@@ -325,7 +325,7 @@ def in_the_theorem(**options):
     """The mean by Algorithm 4 with the constants of its theorem."""
     options = {"epsilon": 1, "level": None} | options
     mean = mo.Score("mean", lambda v: v, growth=1, homogeneous=True)
-    return request.monotone(statistic=mean, within=WITHIN, method="subset", **options)
+    return query.monotone_statistic(statistic=mean, within=WITHIN, method="subset", **options)
 
 
 def test_the_constants_of_the_theorem() -> None:
@@ -338,9 +338,9 @@ def test_the_constants_of_the_theorem() -> None:
     for answer in answers(in_the_theorem(), data, 5):
         assert abs(float(answer.value) - data.mean()) < 0.05
         assert answer.status.words == "ok"
-        assert tuple(answer.evidence.interval(0.95, 3)) == WITHIN
-        assert "no interval" in answer.evidence.assumption(3)
-        lo, hi = (lattice.value(each) for each in answer.evidence.bounds)
+        assert tuple(answer.error_model.interval(0.95, 3)) == WITHIN
+        assert "no interval" in answer.error_model.assumption(3)
+        lo, hi = (lattice.value(each) for each in answer.error_model.bounds)
         # Corollary 3.8: between 3r/2 and 2r records beyond each threshold.
         assert 1.5 * r <= (data < lo).sum() <= 2 * r
         assert 1.5 * r <= (data > hi).sum() <= 2 * r
@@ -373,34 +373,34 @@ def test_what_the_theorem_is_not_about(options, word) -> None:
 
 @pytest.mark.parametrize("epsilon", ["1e-6", "1e-9"])
 def test_a_tiny_budget_is_refused(epsilon) -> None:
-    question = request.expectile(tau=0.9, within=WITHIN, epsilon=epsilon)
+    question = query.expectile(tau=0.9, within=WITHIN, epsilon=epsilon)
     with pytest.raises(InvalidArgument, match="larger budget"):
         answers(question, np.arange(9.0), 1)
 
 
 def test_powers_that_have_their_own_request() -> None:
-    assert request.lp_location(p=1, within=WITHIN, epsilon=1).statistic == "median"
-    assert request.lp_location(p=2, within=WITHIN, epsilon=1).statistic == "mean"
+    assert query.lp_center(p=1, within=WITHIN, epsilon=1).statistic == "median"
+    assert query.lp_center(p=2, within=WITHIN, epsilon=1).statistic == "mean"
 
 
 def test_notes() -> None:
     data = np.random.default_rng(0).normal(size=20)
-    for answer in answers(request.huber_location(width=2, within=WITHIN, epsilon=1), data, 4):
+    for answer in answers(query.huber(width=2, within=WITHIN, epsilon=1), data, 4):
         assert answer.status.words.startswith("too little data for this budget")
     data = np.random.default_rng(0).normal(size=300)
-    found = answers(request.expectile(tau=0.9, within=WITHIN, epsilon=1), data, 6)
+    found = answers(query.expectile(tau=0.9, within=WITHIN, epsilon=1), data, 6)
     assert not all(a.status.words == "ok" for a in found)
     steep = answers(
-        request.lp_location(p=5, within=WITHIN, epsilon=1),
+        query.lp_center(p=5, within=WITHIN, epsilon=1),
         SHAPES["ages"](np.random.default_rng(0), 20_000),
         1,
     )[0]
-    assert steep.evidence.interval(0.95, 3) == WITHIN
-    assert "need not have" in steep.evidence.assumption(3)
-    assert steep.evidence.interval(0.95, None) != WITHIN
+    assert steep.error_model.interval(0.95, 3) == WITHIN
+    assert "need not have" in steep.error_model.assumption(3)
+    assert steep.error_model.interval(0.95, None) != WITHIN
 
 
-@pytest.mark.parametrize("event", [Pure(1), Concentrated(1), Pure(64)])
+@pytest.mark.parametrize("event", [PureDP(1), ZCDP(1), PureDP(64)])
 @pytest.mark.parametrize("bounded", [True, False])
 @pytest.mark.parametrize("n", [-50, 0, 1, 100, 1000, 10**5, 10**9])
 def test_shares_leave_something_for_the_value(event, bounded, n) -> None:
@@ -439,5 +439,5 @@ def test_candidates_ascend_within_their_ends(flat, spacing) -> None:
 
 def test_the_same_seed_gives_the_same_answer() -> None:
     data = np.random.default_rng(0).normal(size=2000)
-    question = request.expectile(tau=0.3, within=WITHIN, epsilon=1)
+    question = query.expectile(tau=0.3, within=WITHIN, epsilon=1)
     assert answers(question, data, 2, 5) == answers(question, data[::-1], 2, 5)

@@ -9,15 +9,15 @@ import pyarrow as pa
 import pytest
 
 import modicum
-from modicum import request as ask
-from modicum.array_release import ArrayAnswer
+from modicum import query as ask
+from modicum.array_release import ArrayEstimate
 from modicum.errors import InvalidArgument, UnsupportedData
 from modicum.exact.entropy import SeededEntropy
 from modicum.frames import arrays, reader
 from modicum.frames.base import open_source
 from modicum.frames.persons import TableReader
 from modicum.privacy.unit import Unit
-from modicum.runtime.run import Walk, run
+from modicum.runtime.run import LiveRun, run
 from modicum.statistics import vector_sum
 from modicum.stored import from_text, to_text
 
@@ -27,19 +27,19 @@ RNG = np.random.default_rng(8)
 ROWS = RNG.normal([3, 500, -1e5], [1, 100, 0.01], size=(3000, 3))
 
 
-def walk(data, question, seed="rows") -> Walk:
+def walk(data, question, seed="rows") -> LiveRun:
     reader = TableReader(open_source(data))
     entropy = SeededEntropy(seed)
     return run({"a": question}, reader, unit=Unit(), charge=lambda: None, entropy=entropy)["a"]
 
 
-def answer(data, question, seed="rows") -> ArrayAnswer:
+def answer(data, question, seed="rows") -> ArrayEstimate:
     found = walk(data, question, seed).answer
-    assert isinstance(found, ArrayAnswer)
+    assert isinstance(found, ArrayEstimate)
     return found
 
 
-def distance(found: ArrayAnswer, truth: np.ndarray) -> float:
+def distance(found: ArrayEstimate, truth: np.ndarray) -> float:
     return float(np.linalg.norm(np.array(found.values, dtype=float) - truth))
 
 
@@ -121,8 +121,8 @@ def test_rows_far_from_zero_cost_rounds_and_not_accuracy() -> None:
     steps = []
     for place in (0.0, 1e3, 1e6):
         found = walk(near + place, ask.mean_vector(**WIDE, rho="0.5"))
-        steps.append(sum(entry.label.startswith("step") for entry in found.journal))
-        assert isinstance(found.answer, ArrayAnswer)
+        steps.append(sum(entry.label.startswith("step") for entry in found.transcript))
+        assert isinstance(found.answer, ArrayEstimate)
         assert distance(found.answer, near.mean(axis=0) + place) < 0.02
     assert steps[0] <= steps[1] <= steps[2] <= 10
 
@@ -135,11 +135,11 @@ def test_intervals_hold_all_at_once(question, price) -> None:
     truth, covered, inside = x.mean(axis=0), 0, 0
     for seed in range(40):
         found = answer(x, question(**WIDE, **price), seed)
-        lower, upper = found.evidence.intervals(0.95, 3)
+        lower, upper = found.error_model.intervals(0.95, 3)
         values = np.array(found.values, dtype=float)
         inside += bool(((lower <= values) & (values <= upper)).all())
         covered += bool(((lower <= truth) & (truth <= upper)).all())
-        narrow = found.evidence.intervals(0.95, None)
+        narrow = found.error_model.intervals(0.95, None)
         assert (narrow.upper - narrow.lower <= upper - lower).all()
     assert inside == 40
     assert covered >= 37
@@ -152,7 +152,7 @@ def test_the_interval_for_the_noise_alone_is_not_far_too_wide() -> None:
     held = half = 0
     for seed in range(60):
         found = answer(x, question, seed)
-        lower, upper = found.evidence.intervals(0.8, None)
+        lower, upper = found.error_model.intervals(0.8, None)
         miss = np.abs(np.array(found.values, dtype=float) - x.mean(axis=0))
         held += bool((miss <= (upper - lower) / 2 * 1.1).all())
         half += bool((miss <= (upper - lower) / 5).all())
@@ -168,7 +168,7 @@ def test_the_shifted_mean_finds_its_centre_anywhere(d, limit) -> None:
     for seed in range(3):
         found = answer(x, question, seed)
         assert found.status.ok
-        assert max(found.evidence.to_dict()["radii"]) < 4 * math.sqrt(d) + 2
+        assert max(found.error_model.to_dict()["radii"]) < 4 * math.sqrt(d) + 2
         errors.append(distance(found, x.mean(axis=0)))
     assert np.median(errors) < limit
 
@@ -186,14 +186,14 @@ def test_a_release_can_be_read_and_stored() -> None:
     assert list(found.frame()["column"]) == ["a", "c"]
     assert "mean_vector of a, c: 2 numbers" in str(found)
     assert from_text(to_text(found)) == found
-    assert "in any direction" in found.evidence.assumption(3)
-    assert "not what was clipped" in found.evidence.assumption(None)
-    assert len(found.evidence.to_dict()["sums"]) == 2
+    assert "in any direction" in found.error_model.assumption(3)
+    assert "not what was clipped" in found.error_model.assumption(None)
+    assert len(found.error_model.to_dict()["sums"]) == 2
 
 
 def test_a_curator_charges_for_it_and_answers_it_beside_others(tmp_path) -> None:
     curator = modicum.Curator(pd.DataFrame(ROWS, columns=NAMES), budget=modicum.zcdp("1"))
-    found = curator.together(
+    found = curator.release(
         vector=ask.mean_vector(["a", "b"], **WIDE, rho="0.5"),
         mean=ask.mean("a", **WIDE, rho="0.1"),
         rows=ask.count(rho="0.1"),
@@ -210,7 +210,8 @@ def test_a_persons_rows_cost_the_square_of_their_number() -> None:
     unit = modicum.unit_of("who", max_rows=2)
     found = modicum.mean_vector(table, NAMES, **WIDE, rho="0.5", unit=unit)
     assert math.isclose(
-        sum(float(getattr(e.event, "rho", 0) or e.event.eta**2 / 8) for e in found.journal), 0.125
+        sum(float(getattr(e.event, "rho", 0) or e.event.eta**2 / 8) for e in found.transcript),
+        0.125,
     )
     with pytest.raises(InvalidArgument, match="combined"):
         modicum.mean_vector(
@@ -221,7 +222,7 @@ def test_a_persons_rows_cost_the_square_of_their_number() -> None:
 def test_a_ledger_knows_the_question_again(tmp_path) -> None:
     url = f"sqlite:///{tmp_path}/budget.db"
     account = modicum.Ledger.create(url).open_account("rows", modicum.zcdp(1))
-    curator = modicum.Curator(ROWS, ledger=url, account="rows").once("Monday")
+    curator = modicum.Curator(ROWS, ledger=url, account="rows").idempotent("Monday")
     first, again = (curator.mean_vector(**WIDE, rho="0.5") for _ in range(2))
     assert first == again
     assert curator.remaining == modicum.zcdp("0.5")

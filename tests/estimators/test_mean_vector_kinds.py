@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from modicum import request as ask
-from modicum.array_release import ArrayAnswer
+from modicum import query as ask
+from modicum.array_release import ArrayEstimate
 from modicum.exact.entropy import SeededEntropy
 from modicum.frames.base import open_source
 from modicum.frames.persons import TableReader
@@ -18,21 +18,21 @@ RHO, EPSILON = {"rho": "0.5"}, {"epsilon": 1}
 PRICES = [RHO, EPSILON]
 
 
-def answer(x, price, seed, within=(-1e6, 1e6), question=ask.mean_vector) -> ArrayAnswer:
+def answer(x, price, seed, within=(-1e6, 1e6), question=ask.mean_vector) -> ArrayEstimate:
     asked = question(within=within, **price)
     reader, entropy = TableReader(open_source(x)), SeededEntropy(f"kinds {seed}")
     found = run({"a": asked}, reader, unit=Unit(), charge=lambda: None, entropy=entropy)["a"].answer
-    assert isinstance(found, ArrayAnswer)
+    assert isinstance(found, ArrayEstimate)
     return found
 
 
-def distance(found: ArrayAnswer, x: np.ndarray) -> float:
+def distance(found: ArrayEstimate, x: np.ndarray) -> float:
     return float(np.linalg.norm(np.array(found.values, dtype=float) - x.mean(axis=0)))
 
 
-def misses(found: ArrayAnswer, x: np.ndarray) -> float:
+def misses(found: ArrayEstimate, x: np.ndarray) -> float:
     """Largest error in half-widths of the default interval."""
-    lower, upper = found.evidence.intervals(0.95, 3)
+    lower, upper = found.error_model.intervals(0.95, 3)
     error = np.abs(np.array(found.values, dtype=float) - x.mean(axis=0))
     return float((error / np.maximum((upper - lower) / 2, 1e-300)).max())
 
@@ -126,9 +126,9 @@ def test_equal_rows_are_a_point(price) -> None:
     found = answer(x, price, 0)
     assert found.status == vector_sum.POINT
     assert distance(found, x) < 1e-9
-    lower, upper = found.evidence.intervals(0.95, 3)
+    lower, upper = found.error_model.intervals(0.95, 3)
     assert (upper - lower > 100).all()
-    lower, upper = found.evidence.intervals(0.95, None)
+    lower, upper = found.error_model.intervals(0.95, None)
     assert (upper - lower < 1e-6).all()
 
 
@@ -143,7 +143,7 @@ def test_a_clipped_mean_of_one_point_is_no_answer() -> None:
 def test_more_rows_outside_than_a_tail_has_are_told(price) -> None:
     """The intervals then allow for rows anywhere in the range."""
     x = np.random.default_rng(1).normal(10, 1, (4000, 2))
-    found = answer(x, price, 0).evidence
+    found = answer(x, price, 0).error_model
     assert found.status.ok
     lost = replace(found, outside=found.most_outside + 1)
     unseen = replace(found, seen=False)

@@ -9,7 +9,7 @@ import pytest
 
 import modicum as mo
 from modicum.exact.entropy import SeededEntropy
-from modicum.statistics.covariance import ComponentsEvidence
+from modicum.statistics.covariance import ComponentsErrorModel
 from modicum.statistics.moments import noise_size
 from modicum.statistics.placed import noise_quantile
 from modicum.statistics.regression import moved
@@ -89,7 +89,7 @@ def moments_held(
         )
         held[0] += ((lower <= true) & (true <= upper)).all()
         found = curator(data, seed, price).pca(components=2, within=WITHIN, **price)
-        variances = found.evidence.variance_intervals(0.95, tail)
+        variances = found.error_model.variance_intervals(0.95, tail)
         largest = values[::-1][:2]
         held[1] += ((variances.lower <= largest) & (largest <= variances.upper)).all()
         lower, upper = found.interval(tail=tail)
@@ -135,7 +135,7 @@ def test_the_variance_of_noise_between_two_vectors() -> None:
     assert moved(left, right, variances) == pytest.approx(exact)
 
 
-class Known(ComponentsEvidence):
+class Known(ComponentsErrorModel):
     """Components of a known matrix, at a known distance from the true one."""
 
     def __init__(self, matrix: np.ndarray, apart: float) -> None:

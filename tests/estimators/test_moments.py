@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import modicum as mo
-from modicum import request as ask
+from modicum import query as ask
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.statistics.regression import Equations
@@ -73,7 +73,7 @@ def test_deviations_are_those_of_noise_drawn_again() -> None:
     data = np.column_stack([rows, 1 + rows @ [1, -2] + 0.1 * RNG.normal(size=len(rows))])
     price = {"rho": "0.03"}
     release = curator(data, "again", price).linear_regression(within=WITHIN, **price)
-    released = release.evidence.moments
+    released = release.error_model.moments
     kept = np.array([True, True])
     found = []
     for _ in range(500):
@@ -88,7 +88,7 @@ def test_the_noise_of_a_scatter_is_that_of_noise_drawn_again() -> None:
     """Variances too, of columns that are not in the middle of their interval."""
     rows = RNG.normal(1, [1, 2, 0.5], size=(5000, 3))
     release = curator(rows, "scatter", {"rho": "0.03"}).covariance(within=WITHIN, rho="0.03")
-    released = release.evidence.moments
+    released = release.error_model.moments
     assert np.abs(released.means).max() > 0.2
     found = []
     for _ in range(2000):
@@ -108,9 +108,9 @@ def test_components_capture_variance() -> None:
         assert release.values @ release.values.T == pytest.approx(np.eye(2), abs=1e-9)
         shares.append(np.trace(release.values @ matrix @ release.values.T) / np.trace(matrix))
     assert np.median(shares) > 0.6  # a random plane has 0.2, the best 0.65
-    evidence = release.evidence
-    assert evidence.explained_variance[0] == pytest.approx(10, rel=0.5)
-    assert len(evidence.variances) == 10
+    error_model = release.error_model
+    assert error_model.explained_variance[0] == pytest.approx(10, rel=0.5)
+    assert len(error_model.variances) == 10
 
 
 def test_little_data_say_so() -> None:

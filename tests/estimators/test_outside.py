@@ -31,8 +31,8 @@ def test_the_law_is_that_of_the_radius_draw_on_such_a_tail(selection, tail) -> N
     for phase in range(8):
         shift = 10**8 * math.exp(tail * math.log(2) / 2 * phase / 8)
         counts = tuple(round(min(shift / max(r, 0.5) ** tail, 1e9)) for r in grid.radii)
-        law = RadiusDraw((counts,), grid, eta, tilt, selection)
-        masses = np.array([math.exp(law.log_density((i,))) for i in range(len(grid.radii))])
+        mechanism = RadiusDraw((counts,), grid, eta, tilt, selection)
+        masses = np.array([math.exp(mechanism.log_density((i,))) for i in range(len(grid.radii))])
         means.append(float(masses @ np.array(counts)) * float(eta))
         larges.append(float(masses[np.array(counts) * float(eta) > 2.5 * power / tail].sum()))
     assert mean == pytest.approx(np.mean(means), rel=0.02)

@@ -74,7 +74,7 @@ class Direction(mo.Sensitivities):
 
 
 def asked(statistic, epsilon=8, step=1.0, within=WITHIN):
-    return mo.request.vector(statistic=statistic, within=within, step=step, epsilon=epsilon)
+    return mo.query.vector_statistic(statistic=statistic, within=within, step=step, epsilon=epsilon)
 
 
 def pairs_of(points, most):
@@ -192,8 +192,8 @@ def test_a_sign_by_a_rule_is_not_private() -> None:
     with pytest.raises(InvalidArgument, match="break their promise"):
         asked(Ruled(), within=within)
     rows = np.array([[-1.0, 4.0], [-1.0, 4.0], [-1.0, 4.0], [4.0, 4.0]])
-    request = asked(Coarse(), epsilon=16, within=within)
-    assert audit.check(request, [(rows[:3], rows)], widths=(1,)).passed
+    query = asked(Coarse(), epsilon=16, within=within)
+    assert audit.check(query, [(rows[:3], rows)], widths=(1,)).passed
 
 
 def test_a_failure_tells_nothing() -> None:
@@ -213,21 +213,21 @@ def test_a_failure_tells_nothing() -> None:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        requests = [asked(statistic, epsilon=1) for statistic in (Fragile(), Wrong())]
+        queries = [asked(statistic, epsilon=1) for statistic in (Fragile(), Wrong())]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for request in requests:
+        for query in queries:
             many, other = np.zeros((2020, 2)), np.full((2030, 2), 4.0)
             draws = [
-                mo.Curator(x, budget=mo.pure(1), entropy=SeededEntropy("f")).run(request).numbers
+                mo.Curator(x, budget=mo.pure(1), entropy=SeededEntropy("f")).run(query).numbers
                 for x in (many, other)
             ]
             assert draws[0] == draws[1]
 
 
 def released(x, statistic, seed="s"):
-    request = asked(statistic, epsilon=1, step=None)
-    return mo.Curator(x, budget=mo.pure(1), entropy=SeededEntropy(seed)).run(request)
+    query = asked(statistic, epsilon=1, step=None)
+    return mo.Curator(x, budget=mo.pure(1), entropy=SeededEntropy(seed)).run(query)
 
 
 def test_order_does_not_matter_and_missing_rows_are_dropped() -> None:
@@ -251,12 +251,12 @@ def test_values_are_near() -> None:
 def test_a_direction() -> None:
     rng = np.random.default_rng(2)
     x = rng.normal(0, 0.5, 3000)[:, None] * [0.6, 0.8] + rng.normal(0, 0.1, (3000, 2))
-    request = asked(Direction(), epsilon=1, step=None, within=(-9, 9))
+    query = asked(Direction(), epsilon=1, step=None, within=(-9, 9))
     curator = mo.Curator(x, budget=mo.pure(1), entropy=SeededEntropy("d"))
-    x, y = curator.run(request).values
+    x, y = curator.run(query).values
     assert np.sign(x) * np.array([x, y]) == pytest.approx((0.6, 0.8), abs=0.02)
     signs = [
-        mo.Curator(np.eye(2), budget=mo.pure(1), entropy=SeededEntropy(s)).run(request).numbers[0]
+        mo.Curator(np.eye(2), budget=mo.pure(1), entropy=SeededEntropy(s)).run(query).numbers[0]
         for s in range(60)
     ]
     assert 15 < sum(x > 0 for x in signs) < 45
@@ -334,7 +334,7 @@ def test_other_refusals() -> None:
     with pytest.raises(InvalidArgument, match="subclass of modicum"):
         asked(Means)
     with pytest.raises(InvalidArgument, match="of 2 columns, got 1"):
-        mo.request.vector(["x"], statistic=Means(), within=WITHIN, epsilon=1)
+        mo.query.vector_statistic(["x"], statistic=Means(), within=WITHIN, epsilon=1)
     with pytest.raises(InvalidArgument, match="of 2 columns, got 3"):
-        mo.vector(np.zeros((5, 3)), statistic=Means(), within=WITHIN, epsilon=1)
+        mo.vector_statistic(np.zeros((5, 3)), statistic=Means(), within=WITHIN, epsilon=1)
     assert repr(Means()) == "Means('means')"

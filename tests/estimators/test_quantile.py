@@ -6,16 +6,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from modicum import request
+from modicum import query
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
 from modicum.frames.reader import read
 from modicum.mechanisms.grids import RadiusGrid
-from modicum.privacy.event import Pure
+from modicum.privacy.event import PureDP
 from modicum.privacy.unit import Unit
-from modicum.release import Answer
+from modicum.release import ScalarEstimate
 from modicum.runtime.run import run
 from modicum.statistics.purses import open_purse
 from modicum.statistics.ranks import RankPlan
@@ -42,14 +42,14 @@ class Remembering:
     def __init__(self, data) -> None:
         self._source, self._kept = open_source(data), {}
 
-    def read(self, asks, entropy):
-        for ask in asks:
+    def read(self, reads, entropy):
+        for ask in reads:
             if ask not in self._kept:
                 (self._kept[ask],) = read(self._source, [ask], entropy)
-        return [self._kept[ask] for ask in asks]
+        return [self._kept[ask] for ask in reads]
 
 
-def answers(question, data, releases: int, seed: object = 0) -> list[Answer]:
+def answers(question, data, releases: int, seed: object = 0) -> list[ScalarEstimate]:
     reader, entropy = Remembering(data), SeededEntropy(repr(seed))
     return [
         run({"a": question}, reader, unit=Unit(), charge=lambda: None, entropy=entropy)["a"].answer
@@ -70,13 +70,13 @@ def rank_error(data, t: float, q: Fraction) -> float:
 
 def coverage(shape, q, n, *, epsilon="1", level=0.95, sets, releases) -> tuple[float, float]:
     """Shares of intervals that hold the whole quantile, and of answers that are ok."""
-    question = request.quantile(q=q, within=WITHIN, epsilon=epsilon, level=level)
+    question = query.quantile(q=q, within=WITHIN, epsilon=epsilon, level=level)
     held, fine = [], []
     for i in range(sets):
         data = SHAPES[shape](np.random.default_rng([i, n]), n)
         lowest, highest = quantiles(data, q)
         for answer in answers(question, data, releases, (shape, q, n, i)):
-            lower, upper = answer.evidence.interval(level, 3)
+            lower, upper = answer.error_model.interval(level, 3)
             held.append(lower <= lowest and highest <= upper)
             fine.append(answer.status.words == "ok")
     return float(np.mean(held)), float(np.mean(fine))
@@ -106,9 +106,9 @@ def test_large_data_are_ok_and_tightly_covered(shape) -> None:
     assert held >= 0.9
     assert fine == 1
     data = SHAPES[shape](np.random.default_rng(1), 20_000)
-    question = request.quantile(q=0.9, within=WITHIN, epsilon=1)
+    question = query.quantile(q=0.9, within=WITHIN, epsilon=1)
     for answer in answers(question, data, 10):
-        ranks = [(data < end).sum() for end in answer.evidence.interval(0.95, 3)]
+        ranks = [(data < end).sum() for end in answer.error_model.interval(0.95, 3)]
         tied = max(np.unique(data, return_counts=True)[1])
         assert ranks[1] - ranks[0] < 600 + 2 * tied
 
@@ -120,7 +120,7 @@ def test_the_rank_error_is_small_whatever_the_range(q, level) -> None:
     data = np.random.default_rng(2).normal(0, 1e6, 20_000)
     means = []
     for within in ((-1e15, 1e15), (-1e9, 1e9), (-1e7, 1e7)):
-        question = request.quantile(q=q, within=within, epsilon=1, level=level)
+        question = query.quantile(q=q, within=within, epsilon=1, level=level)
         errors = [rank_error(data, float(a.value), q) for a in answers(question, data, 80, within)]
         means.append(np.mean(errors))
     scale = 2 * float(max(q, 1 - q)) / (0.98 if level is None else 0.7)
@@ -131,7 +131,7 @@ def test_the_rank_error_is_small_whatever_the_range(q, level) -> None:
 def test_few_records_are_told(n) -> None:
     _, fine = coverage("normal", Fraction(1, 2), n, sets=4, releases=10)
     assert fine <= 0.1
-    question = request.median(within=WITHIN, epsilon=1, level=None)
+    question = query.median(within=WITHIN, epsilon=1, level=None)
     data = np.random.default_rng(0).normal(size=n)
     statuses = [answer.status.words for answer in answers(question, data, 20)]
     assert np.mean([s.startswith("too little data") for s in statuses]) > 0.7
@@ -140,9 +140,9 @@ def test_few_records_are_told(n) -> None:
 def test_an_end_of_the_range_is_told() -> None:
     """Enough records for the 0.99 quantile, but not for the interval's upper end."""
     data = np.random.default_rng(0).normal(size=5000)
-    question = request.quantile(q=0.99, within=(-10, 10), step=2**-10, epsilon=1)
+    question = query.quantile(q=0.99, within=(-10, 10), step=2**-10, epsilon=1)
     found = answers(question, data, 20)
-    reached = [a for a in found if a.evidence.interval(0.95, 3).upper == 10]
+    reached = [a for a in found if a.error_model.interval(0.95, 3).upper == 10]
     assert len(reached) > 15
     for answer in reached:
         assert answer.status.words.startswith("the interval reaches an end of the range")
@@ -150,29 +150,29 @@ def test_an_end_of_the_range_is_told() -> None:
 
 def test_ties_are_answered_exactly() -> None:
     data = np.repeat([0.0, 34.0, 90.0], [2000, 9000, 2000])
-    for answer in answers(request.median(within=WITHIN, epsilon=1), data, 20):
+    for answer in answers(query.median(within=WITHIN, epsilon=1), data, 20):
         assert answer.value == 34
-        lower, upper = answer.evidence.interval(0.95, 3)
+        lower, upper = answer.error_model.interval(0.95, 3)
         assert upper - lower == 2.0**-21  # half a step of rounding on each side
 
 
 def test_a_range_that_ends_at_the_quantile() -> None:
     data = np.full(5000, 7.0)
     for within in ((7, 1e9), (-1e9, 7)):
-        for answer in answers(request.median(within=within, epsilon=1), data, 10):
+        for answer in answers(query.median(within=within, epsilon=1), data, 10):
             assert answer.value == 7
             assert answer.status.words == "ok"
 
 
 def test_levels() -> None:
     data = np.random.default_rng(0).normal(size=20_000)
-    (sure,) = answers(request.median(within=WITHIN, epsilon=1, level=0.999), data, 1)
-    drawn = sure.evidence.interval(0.999, None)
-    assert sure.evidence.interval(0.5, 3) == drawn
-    assert sure.evidence.interval(0.9999, 3) == WITHIN
-    (point,) = answers(request.median(within=WITHIN, epsilon=1, level=None), data, 1)
-    assert point.evidence.interval(0.5, 3) == WITHIN
-    assert "level=None" in point.evidence.assumption(3)
+    (sure,) = answers(query.median(within=WITHIN, epsilon=1, level=0.999), data, 1)
+    drawn = sure.error_model.interval(0.999, None)
+    assert sure.error_model.interval(0.5, 3) == drawn
+    assert sure.error_model.interval(0.9999, 3) == WITHIN
+    (point,) = answers(query.median(within=WITHIN, epsilon=1, level=None), data, 1)
+    assert point.error_model.interval(0.5, 3) == WITHIN
+    assert "level=None" in point.error_model.assumption(3)
     assert abs(float(point.value)) < 0.1
 
 
@@ -189,13 +189,13 @@ def test_levels() -> None:
     ],
 )
 def test_q_is_read_exactly(q, exact) -> None:
-    (answer,) = answers(request.quantile(q=q, within=WITHIN, epsilon=1), np.arange(9.0), 1)
-    assert answer.evidence.q == exact
+    (answer,) = answers(query.quantile(q=q, within=WITHIN, epsilon=1), np.arange(9.0), 1)
+    assert answer.error_model.q == exact
 
 
 @pytest.mark.parametrize("epsilon", ["1e-6", "1e-9"])
 def test_a_tiny_budget_is_refused_before_the_data_are_read(epsilon) -> None:
-    question = request.median(within=WITHIN, epsilon=epsilon)
+    question = query.median(within=WITHIN, epsilon=epsilon)
     with pytest.raises(InvalidArgument, match="larger budget"):
         answers(question, np.arange(9.0), 1)
 
@@ -205,7 +205,7 @@ def test_constants_of_a_run() -> None:
     lattice = Lattice.within(WITHIN)
     for q in (Fraction(1, 2), Fraction(9, 10), Fraction(1, 1000)):
         for level in (0.95, 0.9999):
-            plan = RankPlan.of(lattice, open_purse(Pure(Fraction(1))), q, level)
+            plan = RankPlan.of(lattice, open_purse(PureDP(Fraction(1))), q, level)
             rate = 0.14 / (2 * float(max(q, 1 - q)))
             candidates = len(RadiusGrid.between(1, lattice.width, per_octave=4).radii) - 1
             missed = candidates * math.exp(-rate * plan.shift)

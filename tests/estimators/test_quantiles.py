@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from modicum import request
+from modicum import query
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
@@ -50,12 +50,12 @@ def ends(data, qs) -> tuple[np.ndarray, np.ndarray]:
 )
 def test_intervals_cover_all_quantiles_at_once(m, epsilon, shape) -> None:
     level, held, informative = 0.8, 0, 0
-    question = request.quantiles(q=fractions(m), within=WITHIN, epsilon=epsilon)
+    question = query.quantiles(q=fractions(m), within=WITHIN, epsilon=epsilon)
     for k in range(4):
         data = SHAPES[shape](np.random.default_rng([m, k]), 600)
         low, high = ends(data, fractions(m))
         for walk in walks(question, data, 8, f"{shape} {m} {k}"):
-            lower, upper = walk.answer.evidence.intervals(level, None)
+            lower, upper = walk.answer.error_model.intervals(level, None)
             held += bool((lower <= low).all() and (high <= upper).all())
             informative += bool((upper - lower < 2e9).any())
     assert held >= 32 * level - 3 * math.sqrt(32 * level * (1 - level))
@@ -63,16 +63,16 @@ def test_intervals_cover_all_quantiles_at_once(m, epsilon, shape) -> None:
 
 
 def labels(walk) -> list[str]:
-    return [entry.label for entry in walk.journal]
+    return [entry.label for entry in walk.transcript]
 
 
 def test_the_law_depends_on_the_number_of_quantiles_and_a_noisy_count() -> None:
     data = np.random.default_rng(1).normal(size=600)
 
     def drawn(m: int, **price) -> tuple[list[str], str]:
-        question = request.quantiles(q=fractions(m), within=WITHIN, level=None, **price)
+        question = query.quantiles(q=fractions(m), within=WITHIN, level=None, **price)
         (walk,) = walks(question, data, 1, f"law {m}")
-        return labels(walk), walk.journal[-1].law
+        return labels(walk), walk.transcript[-1].mechanism
 
     assert drawn(1, epsilon=1) == (["quantiles"], "NestedQuantiles")
     plenty, middling = ["count", "quantiles"], ["count", "bulk", "quantiles"]
@@ -92,7 +92,7 @@ def test_the_law_depends_on_the_number_of_quantiles_and_a_noisy_count() -> None:
 def test_nine_quantiles_are_near_in_rank(shape, most) -> None:
     """The joint law misses by 0, 0.6 and 4.5 ranks on average; the nested one by 10, 4 and 13."""
     data = SHAPES[shape](np.random.default_rng(5), 1000)
-    question = request.quantiles(
+    question = query.quantiles(
         q=fractions(9),
         within=WITHIN,
         epsilon=1,
@@ -115,7 +115,7 @@ def test_nine_quantiles_are_near_in_rank(shape, most) -> None:
 def test_the_bulk_of_a_wide_range_is_found(shape, m, epsilon, most) -> None:
     """Without it all quantiles are likely to leave the data: they miss by 50 ranks on average."""
     data = SHAPES[shape](np.random.default_rng(6), 1000)
-    question = request.quantiles(q=fractions(m), within=WITHIN, epsilon=epsilon, level=None)
+    question = query.quantiles(q=fractions(m), within=WITHIN, epsilon=epsilon, level=None)
     x, wanted = np.sort(data), 1000 / (m + 1) * np.arange(1, m + 1)
     missed = []
     for walk in walks(question, data, 8, shape):
@@ -129,7 +129,7 @@ def test_the_bulk_of_a_wide_range_is_found(shape, m, epsilon, most) -> None:
 def test_records_that_were_not_kept_are_found_for_the_bulk() -> None:
     """The smallest share is that of one quantile; windows do not meet."""
     data = np.random.default_rng(7).normal(1000, 1, 60_000)
-    question = request.quantiles(q=["0.0005", "0.5"], within=WITHIN, epsilon=1, level=None)
+    question = query.quantiles(q=["0.0005", "0.5"], within=WITHIN, epsilon=1, level=None)
     (walk,) = walks(question, data, 1, "few")
     assert labels(walk) == ["count", "bulk", "quantiles"]
     low, middle = (float(value) for value in walk.answer.values)

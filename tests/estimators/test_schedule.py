@@ -8,7 +8,7 @@ import pytest
 from scipy import optimize, stats
 
 from modicum.exact.lattice import Lattice
-from modicum.privacy.event import Concentrated, Pure
+from modicum.privacy.event import ZCDP, PureDP
 from modicum.statistics.purses import open_purse
 from modicum.statistics.split import (
     Ranks,
@@ -24,7 +24,7 @@ STEPS = 2**21
 
 
 @pytest.mark.parametrize(
-    "event", [Pure(Fraction(1)), Pure(Fraction(1, 10)), Concentrated(Fraction(1, 2))]
+    "event", [PureDP(Fraction(1)), PureDP(Fraction(1, 10)), ZCDP(Fraction(1, 2))]
 )
 @pytest.mark.parametrize("n0", [-100, 0, 1, 600, 10**4, 10**5, 10**9])
 @pytest.mark.parametrize("clusters", ["clip", "keep"])
@@ -40,13 +40,13 @@ def test_shares_leave_most_for_the_final_sum(event, n0, clusters) -> None:
             assert all(part.denominator <= 1024 and part >= 0 for part in parts)
             rest = 1 - count_share(purse) - sum(parts)
             assert rest > Fraction(1, 10)
-            if n0 >= 10**4 and event != Pure(Fraction(1, 10)):
+            if n0 >= 10**4 and event != PureDP(Fraction(1, 10)):
                 assert rest > Fraction(13, 20)
             assert Fraction(5, 4) <= adapted.power <= 5
 
 
 def test_a_centre_needs_about_five_hundred_records_per_unit_of_noise() -> None:
-    purse = open_purse(Pure(Fraction(1)))
+    purse = open_purse(PureDP(Fraction(1)))
     least = min(n for n in range(100, 2000) if mean_schedule(LATTICE, purse, n, "clip").has_centre)
     assert 480 <= least <= 540
 
@@ -64,13 +64,13 @@ def test_subsample_levels() -> None:
         assert 2**13 <= n >> subsample_level(n) < 2**14
 
 
-def weight_of(law, expected: float) -> float:
+def weight_of(mechanism, expected: float) -> float:
     """Tail weight from the exact radii of a distribution around its median."""
-    median = law.ppf(0.5)
+    median = mechanism.ppf(0.5)
 
     def radius(fraction: float) -> float:
         def excess(r: float) -> float:
-            return law.sf(median + r) + law.cdf(median - r) - fraction
+            return mechanism.sf(median + r) + mechanism.cdf(median - r) - fraction
 
         return optimize.brentq(excess, 0, 1e9, xtol=1e-12)
 
@@ -81,7 +81,7 @@ def weight_of(law, expected: float) -> float:
 
 
 @pytest.mark.parametrize(
-    ("law", "weight"),
+    ("mechanism", "weight"),
     [
         (stats.uniform(), 0.1),
         (stats.norm(), 0.5),
@@ -92,12 +92,12 @@ def weight_of(law, expected: float) -> float:
         (stats.pareto(1.0), 3.0),
     ],
 )
-def test_the_tail_weight_of_well_known_shapes(law, weight) -> None:
-    assert weight_of(law, 1e5) == pytest.approx(weight, abs=0.06)
+def test_the_tail_weight_of_well_known_shapes(mechanism, weight) -> None:
+    assert weight_of(mechanism, 1e5) == pytest.approx(weight, abs=0.06)
 
 
 def test_heavier_tails_get_flatter_priors_and_wider_radii() -> None:
-    schedule = mean_schedule(LATTICE, open_purse(Pure(Fraction(1))), 10**5, "clip")
+    schedule = mean_schedule(LATTICE, open_purse(PureDP(Fraction(1))), 10**5, "clip")
     adapted = [schedule.for_tail(w) for w in np.linspace(-3, 5, 50)]
     for lighter, heavier in pairwise(adapted):
         assert lighter.power >= heavier.power
@@ -108,7 +108,7 @@ def test_heavier_tails_get_flatter_priors_and_wider_radii() -> None:
 
 def test_an_unknown_shape_changes_nothing() -> None:
     ranks = Ranks.of(1e5)
-    schedule = mean_schedule(LATTICE, open_purse(Pure(Fraction(1))), 10**5, "clip")
+    schedule = mean_schedule(LATTICE, open_purse(PureDP(Fraction(1))), 10**5, "clip")
     assert schedule.for_tail(None) == schedule
     assert tail_weight(0, 5, ranks) is None
     assert tail_weight(5, 0, ranks) is None

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from modicum import request
+from modicum import query
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import RadiusGrid
-from modicum.privacy.event import Pure
+from modicum.privacy.event import PureDP
 from modicum.statistics.purses import open_purse
 from modicum.statistics.trimmed import LevelPlan
 from tests.estimators.test_quantile import SHAPES, WITHIN, answers
@@ -26,7 +26,7 @@ def exact(statistic: str, data, trim: float) -> float:
 
 def question(statistic: str, trim=0.1, **options):
     options = {"within": WITHIN, "epsilon": 1} | options
-    return getattr(request, statistic)(trim=trim, **options)
+    return getattr(query, statistic)(trim=trim, **options)
 
 
 STATISTICS = pytest.mark.parametrize("statistic", ["trimmed_mean", "winsorized_mean"])
@@ -39,7 +39,7 @@ def coverage(statistic, shape, n, *, trim=0.1, sets, releases) -> tuple[float, f
         data = SHAPES[shape](np.random.default_rng([i, n]), n)
         truth = exact(statistic, data, trim)
         for answer in answers(question(statistic, trim), data, releases, (shape, n, i)):
-            lower, upper = answer.evidence.interval(0.95, 3)
+            lower, upper = answer.error_model.interval(0.95, 3)
             slack = 1e-12 * abs(truth)  # the reference is a float
             held.append(lower - slack <= truth <= upper + slack)
             fine.append(answer.status.words == "ok")
@@ -96,7 +96,7 @@ def test_a_range_and_a_step_that_are_coarse(statistic) -> None:
         found = answers(question(statistic, within=within, step=1.0), coins, 30)
         assert {float(a.value) for a in found} == {0.0, 1.0}
         for answer in found:
-            lower, upper = answer.evidence.interval(0.95, 3)
+            lower, upper = answer.error_model.interval(0.95, 3)
             assert lower <= 0.5 <= upper <= 3
 
 
@@ -114,8 +114,8 @@ def test_an_end_of_the_range_is_told(statistic) -> None:
     """It takes a level that the records do not suffice for, while they do for the point."""
     data = np.random.default_rng(0).normal(size=20_000)
     (answer,) = answers(question(statistic), data, 1)
-    far = replace(answer.evidence, radius=answer.evidence.lattice.last)
-    assert answer.status.words == answer.evidence.status.words == "ok"
+    far = replace(answer.error_model, radius=answer.error_model.lattice.last)
+    assert answer.status.words == answer.error_model.status.words == "ok"
     assert far.status.words.startswith("the interval reaches an end of the range")
     assert WITHIN[1] in far.interval(0.95, None) or WITHIN[0] in far.interval(0.95, None)
 
@@ -126,7 +126,7 @@ def test_constant_columns_are_answered_exactly(statistic) -> None:
         for answer in answers(question(statistic, within=within), np.full(5000, 7.0), 10):
             assert answer.value == pytest.approx(7, abs=1e-6)
             assert answer.status.words == "ok"
-            lower, upper = answer.evidence.interval(0.95, 3)
+            lower, upper = answer.error_model.interval(0.95, 3)
             assert lower <= 7 <= upper <= lower + 1e-5
 
 
@@ -134,12 +134,12 @@ def test_constant_columns_are_answered_exactly(statistic) -> None:
 def test_levels(statistic) -> None:
     data = np.random.default_rng(0).normal(size=20_000)
     (sure,) = answers(question(statistic, level=0.999), data, 1)
-    drawn = sure.evidence.interval(0.999, None)
-    assert sure.evidence.interval(0.5, 3) == drawn
-    assert sure.evidence.interval(0.9999, 3) == WITHIN
+    drawn = sure.error_model.interval(0.999, None)
+    assert sure.error_model.interval(0.5, 3) == drawn
+    assert sure.error_model.interval(0.9999, 3) == WITHIN
     (point,) = answers(question(statistic, level=None), data, 1)
-    assert point.evidence.interval(0.5, 3) == WITHIN
-    assert "level=None" in point.evidence.assumption(3)
+    assert point.error_model.interval(0.5, 3) == WITHIN
+    assert "level=None" in point.error_model.assumption(3)
 
 
 @pytest.mark.parametrize("epsilon", ["0.001", "1e-9"])
@@ -152,7 +152,7 @@ def test_constants_of_a_run() -> None:
     """The aim and the caps follow from arguments alone; the proof's inequalities hold."""
     lattice = Lattice.within(WITHIN)
     for level in (0.95, 0.9999):
-        plan = LevelPlan.of(lattice, open_purse(Pure(1)), level)
+        plan = LevelPlan.of(lattice, open_purse(PureDP(1)), level)
         radii = len(RadiusGrid.between(1, lattice.width, per_octave=4).radii)
         assert radii * math.exp(-0.14 * plan.aim) <= (1 - level) * (1 + 1e-9)
         assert plan.radius_cap >= plan.aim

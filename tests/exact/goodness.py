@@ -10,14 +10,14 @@ ACCEPT = 1e-4
 REJECT = 1e-9
 
 
-def p_value(draws: Iterable[int], law: Mapping[int, float]) -> float:
+def p_value(draws: Iterable[int], mechanism: Mapping[int, float]) -> float:
     """p-value of Pearson's test; outcomes of expectation below 8 are one cell, or ignored.
 
     They are ignored if they are expected less than 8 times together, unless they come 40 times.
     """
     counts = Counter(draws)
     n = counts.total()
-    cells = {k: p for k, p in law.items() if n * p >= 8}
+    cells = {k: p for k, p in mechanism.items() if n * p >= 8}
     observed = [counts[k] for k in cells]
     expected = [n * p for p in cells.values()]
     rest = n - sum(expected)

@@ -62,11 +62,11 @@ def test_geometric(rate) -> None:
     entropy = SeededEntropy(f"geometric {rate}")
     draws = [geometric(rate, entropy) for _ in range(DRAWS)]
 
-    def law(x: float) -> dict[int, float]:
+    def mechanism(x: float) -> dict[int, float]:
         return {k: math.exp(-x * k) * -math.expm1(-x) for k in range(math.ceil(40 / x))}
 
-    assert p_value(draws, law(float(rate))) > ACCEPT
-    assert p_value(draws, law(float(rate) * 0.7)) < REJECT
+    assert p_value(draws, mechanism(float(rate))) > ACCEPT
+    assert p_value(draws, mechanism(float(rate) * 0.7)) < REJECT
 
 
 def test_bernoulli_compares_digit_by_digit() -> None:

@@ -15,7 +15,7 @@ from tests.exact.goodness import ACCEPT, REJECT, p_value
 SMALL = [(1, 1), (2, 1), (5, 3), (40, 1), (100, 2), (1000, 5), (300, 9)]
 
 
-def law(n: int, k: int, factor: float = 1.0) -> dict[int, float]:
+def mechanism(n: int, k: int, factor: float = 1.0) -> dict[int, float]:
     values = np.arange(n + 1)
     return dict(enumerate(stats.binom.pmf(values, n, factor * 2.0**-k).tolist()))
 
@@ -25,8 +25,8 @@ def test_small(n, k) -> None:
     entropy = SeededEntropy("binomial")
     draws = [binomial_pow2(n, k, entropy) for _ in range(10_000)]
     assert set(draws) <= set(range(n + 1))
-    assert p_value(draws, law(n, k)) > ACCEPT
-    assert p_value(draws, law(n, k, 0.7)) < REJECT
+    assert p_value(draws, mechanism(n, k)) > ACCEPT
+    assert p_value(draws, mechanism(n, k, 0.7)) < REJECT
 
 
 @pytest.mark.parametrize(("n", "k"), [(10**6, 4), (10**9, 15), (10**12, 26)])

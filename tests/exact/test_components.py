@@ -28,7 +28,7 @@ def weights(counts, exponents, orders, unit) -> list[mpmath.mpf]:
         return [c * x**e / (1 - x) ** q for c, e, q in zip(counts, exponents, orders, strict=True)]
 
 
-def law(*case) -> dict[int, float]:
+def mechanism(*case) -> dict[int, float]:
     found = weights(*case)
     with mpmath.workdps(1200):
         total = mpmath.fsum(found)
@@ -39,10 +39,10 @@ def law(*case) -> dict[int, float]:
 def test_law(case) -> None:
     entropy, components = SeededEntropy("components"), Components(*case)
     draws = [components.draw(entropy) for _ in range(4000)]
-    assert p_value(draws, law(*case)) > ACCEPT
+    assert p_value(draws, mechanism(*case)) > ACCEPT
     tilted = ([c * (1 + 3 * i) for i, c in enumerate(case[0])], *case[1:])
-    if max(law(*case).values()) < 0.99:
-        assert p_value(draws, law(*tilted)) < REJECT
+    if max(mechanism(*case).values()) < 0.99:
+        assert p_value(draws, mechanism(*tilted)) < REJECT
 
 
 @pytest.mark.parametrize("case", CASES)

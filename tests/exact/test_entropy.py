@@ -48,10 +48,10 @@ def test_nothing_is_below_zero(n) -> None:
 @pytest.mark.parametrize("n", [3, 5, 64, 100])
 def test_below_is_uniform(n) -> None:
     entropy = SeededEntropy(n)
-    law = dict.fromkeys(range(n), 1 / n)
-    assert p_value([entropy.below(n) for _ in range(20_000)], law) > ACCEPT
-    assert p_value(entropy.below_many(n, 20_000).tolist(), law) > ACCEPT
-    lopsided = normalised(law | {0: 1.8 / n, 1: 0.2 / n})
+    mechanism = dict.fromkeys(range(n), 1 / n)
+    assert p_value([entropy.below(n) for _ in range(20_000)], mechanism) > ACCEPT
+    assert p_value(entropy.below_many(n, 20_000).tolist(), mechanism) > ACCEPT
+    lopsided = normalised(mechanism | {0: 1.8 / n, 1: 0.2 / n})
     assert p_value([entropy.below(n) for _ in range(20_000)], lopsided) < REJECT
     assert p_value(entropy.below_many(n, 20_000).tolist(), lopsided) < REJECT
 

@@ -12,7 +12,7 @@ from modicum.exact.flip import flip_many, permute_and_flip
 from tests.exact.goodness import ACCEPT, REJECT, p_value
 
 
-def law(gaps: list[int], denominator: int, factor: float = 1.0) -> dict[int, float]:
+def mechanism(gaps: list[int], denominator: int, factor: float = 1.0) -> dict[int, float]:
     """Average over all orders of the chance to be the first success."""
     success = [math.exp(-factor * gap / denominator) for gap in gaps]
     total = dict.fromkeys(range(len(gaps)), 0.0)
@@ -32,8 +32,8 @@ def law(gaps: list[int], denominator: int, factor: float = 1.0) -> dict[int, flo
 def test_law(gaps, denominator) -> None:
     entropy = SeededEntropy("flip")
     draws = [permute_and_flip(gaps, denominator, entropy) for _ in range(30_000)]
-    assert p_value(draws, law(gaps, denominator)) > ACCEPT
-    assert p_value(draws, law(gaps, denominator, 1.3)) < REJECT
+    assert p_value(draws, mechanism(gaps, denominator)) > ACCEPT
+    assert p_value(draws, mechanism(gaps, denominator, 1.3)) < REJECT
 
 
 def test_hopeless_candidates_are_never_chosen() -> None:
@@ -64,8 +64,8 @@ def test_many_lists_at_once_are_independent_draws_of_each() -> None:
     sizes, units = [len(each) for each, _ in lists] * 30_000, [unit for _, unit in lists] * 30_000
     drawn = np.array(flip_many(gaps, sizes, units, SeededEntropy("many"))).reshape(30_000, -1)
     for place, (each, unit) in enumerate(lists):
-        assert p_value(drawn[:, place].tolist(), law(each, unit)) > ACCEPT
-    assert p_value(drawn[:, 0].tolist(), law(*lists[0], 1.3)) < REJECT
+        assert p_value(drawn[:, place].tolist(), mechanism(each, unit)) > ACCEPT
+    assert p_value(drawn[:, 0].tolist(), mechanism(*lists[0], 1.3)) < REJECT
     agree = np.mean((drawn[:, 0] == 0) & (drawn[:, 1] == 1))
     apart = np.mean(drawn[:, 0] == 0) * np.mean(drawn[:, 1] == 1)
     assert abs(agree - apart) < 0.03

@@ -16,7 +16,7 @@ DRAWS = 20_000
 VARIANCES = [Fraction(1, 10), Fraction(1), Fraction(50, 7), Fraction(400)]
 
 
-def law(sigma2: float) -> dict[int, float]:
+def mechanism(sigma2: float) -> dict[int, float]:
     reach = int(12 * math.sqrt(sigma2)) + 12
     return normalised({k: math.exp(-k * k / (2 * sigma2)) for k in range(-reach, reach + 1)})
 
@@ -25,16 +25,16 @@ def law(sigma2: float) -> dict[int, float]:
 def test_one_at_a_time(sigma2) -> None:
     entropy = SeededEntropy("gaussian")
     draws = [discrete_gaussian(sigma2, entropy) for _ in range(DRAWS // 2)]
-    assert p_value(draws, law(float(sigma2))) > ACCEPT
-    assert p_value(draws, law(1.3**2 * float(sigma2))) < REJECT
+    assert p_value(draws, mechanism(float(sigma2))) > ACCEPT
+    assert p_value(draws, mechanism(1.3**2 * float(sigma2))) < REJECT
 
 
 @pytest.mark.parametrize("sigma2", VARIANCES)
 def test_many_at_a_time(sigma2) -> None:
     draws = discrete_gaussian_many(sigma2, DRAWS, SeededEntropy("gaussians"))
     assert draws.dtype == np.int64
-    assert p_value(draws.tolist(), law(float(sigma2))) > ACCEPT
-    assert p_value(draws.tolist(), law(0.7**2 * float(sigma2))) < REJECT
+    assert p_value(draws.tolist(), mechanism(float(sigma2))) > ACCEPT
+    assert p_value(draws.tolist(), mechanism(0.7**2 * float(sigma2))) < REJECT
 
 
 @pytest.mark.parametrize("sigma2", [Fraction(2**80 + 1, 3), Fraction(2**112), Fraction(10**40, 7)])

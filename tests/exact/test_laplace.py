@@ -16,7 +16,7 @@ DRAWS = 20_000
 SCALES = [Fraction(1, 5), Fraction(1), Fraction(10, 7), Fraction(23), Fraction(2**70 + 1, 2**69)]
 
 
-def law(scale: float) -> dict[int, float]:
+def mechanism(scale: float) -> dict[int, float]:
     reach = int(40 * scale) + 40
     return normalised({k: math.exp(-abs(k) / scale) for k in range(-reach, reach + 1)})
 
@@ -25,8 +25,8 @@ def law(scale: float) -> dict[int, float]:
 def test_one_at_a_time(scale) -> None:
     entropy = SeededEntropy("laplace")
     draws = [discrete_laplace(scale, entropy) for _ in range(DRAWS)]
-    assert p_value(draws, law(float(scale))) > ACCEPT
-    assert p_value(draws, law(1.3 * float(scale))) < REJECT
+    assert p_value(draws, mechanism(float(scale))) > ACCEPT
+    assert p_value(draws, mechanism(1.3 * float(scale))) < REJECT
 
 
 @pytest.mark.parametrize("scale", SCALES)
@@ -34,8 +34,8 @@ def test_many_at_a_time(scale) -> None:
     draws = discrete_laplace_many(scale, DRAWS, SeededEntropy("laplaces"))
     assert draws.dtype == np.int64
     assert draws.shape == (DRAWS,)
-    assert p_value(draws.tolist(), law(float(scale))) > ACCEPT
-    assert p_value(draws.tolist(), law(0.7 * float(scale))) < REJECT
+    assert p_value(draws.tolist(), mechanism(float(scale))) > ACCEPT
+    assert p_value(draws.tolist(), mechanism(0.7 * float(scale))) < REJECT
 
 
 def quantile_cells(draws: list[int], scale: Fraction) -> tuple[list[int], dict[int, float]]:

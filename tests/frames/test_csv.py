@@ -17,7 +17,7 @@ from modicum.frames.persons import reader_of
 from modicum.frames.polars import streams
 from modicum.frames.reader import read, read_as
 from modicum.privacy.unit import Unit, unit_of
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.sums import Count
 from modicum.summaries.tails import Tails
 from tests.frames.engines import labels_of, same, values, without
@@ -101,7 +101,7 @@ def test_cells(opened, cell) -> None:
 @pytest.mark.parametrize("cell", CELLS, ids=ascii)
 def test_every_cell_that_is_not_empty_is_counted(opened, cell) -> None:
     source = opened(f"label,x\nabc,{cell}\n,{cell}\r\nabc,7\n\nabc\n")
-    whole = read(source, [Ask(name, None, Count()) for name in ("label", "x", None)], SYSTEM)
+    whole = read(source, [Read(name, None, Count()) for name in ("label", "x", None)], SYSTEM)
     there = cell not in {"", '""'}
     assert [each.count for each in whole] == [3, 1 + 2 * there, 5]
 
@@ -121,22 +121,22 @@ def test_texts_and_numbers_of_one_column_are_told_apart(opened, name, keys) -> N
     unit, (texts, numbers) = UNITS[name]
     rows = ["p,2,5", "p,1,a", "p,3,", "q,1,2", "q,2,b", ",1,NA", "r,1,3", "s,1,"]
     source = opened("by,who,t,x\n" + "".join(f"g,{each}\n" for each in rows))
-    asks = [Ask("x", None, Count()), Ask("x", LATTICE, Count()), Ask("x", LATTICE, Tails(9))]
-    columns = [read_as(source, each.column, each.lattice) for each in asks]
+    reads = [Read("x", None, Count()), Read("x", LATTICE, Count()), Read("x", LATTICE, Tails(9))]
+    columns = [read_as(source, each.column, each.lattice) for each in reads]
     grouped = unit if unit.combine is None else unit.in_groups(1)
-    whole = reader_of(source, unit, columns).read(asks, SYSTEM)
+    whole = reader_of(source, unit, columns).read(reads, SYSTEM)
     group = reader_of_groups(source, grouped, "by", keys, columns)
-    for found in (whole, group.read([(0, ask) for ask in asks], SYSTEM)):
+    for found in (whole, group.read([(0, ask) for ask in reads], SYSTEM)):
         assert [each.count for each in found] == [texts, numbers, numbers]
-    there = group.read([(i, asks[0]) for i in range(len(keys))], SYSTEM)
+    there = group.read([(i, reads[0]) for i in range(len(keys))], SYSTEM)
     assert sum(each.count for each in there) == texts
 
 
 def test_a_count_of_texts_is_released(opened) -> None:
     source = opened("firm,x\n" + "abc,NA\n,1\n" * 500)
     curator = mo.Curator(source, budget=mo.pure(60))
-    answers = curator.together(
-        firms=mo.request.count("firm", epsilon=10), x=mo.request.count("x", epsilon=10)
+    answers = curator.release(
+        firms=mo.query.count("firm", epsilon=10), x=mo.query.count("x", epsilon=10)
     )
     assert [round(each.value, -1) for each in answers.values()] == [500, 1000]
     assert round(mo.count(source, "firm", epsilon=10).value, -1) == 500

@@ -13,7 +13,7 @@ from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
 from modicum.frames.cluster.dask import _FAN_IN
 from modicum.frames.reader import read
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSum, Count
 
@@ -30,8 +30,8 @@ def frame(rows: int, parts: int) -> Any:
 @pytest.mark.parametrize("parts", [1, 2, _FAN_IN, _FAN_IN + 1, _FAN_IN**2 + 1])
 def test_trees_of_any_height(parts: int) -> None:
     source = open_source(frame(1000, parts))
-    asks = [Ask("x", LATTICE, ClippedSum(0, 10**6)), Ask(None, None, Count())]
-    total, rows = read(source, asks, SYSTEM)
+    reads = [Read("x", LATTICE, ClippedSum(0, 10**6)), Read(None, None, Count())]
+    total, rows = read(source, reads, SYSTEM)
     assert (total.count, total.total, rows.count) == (1000, 499_500, 1000)
 
 
@@ -46,7 +46,7 @@ def test_choices_are_fresh_each_time() -> None:
     source = open_source(frame(40_000, 4))
 
     def drawn(entropy: Any) -> list[int]:
-        (records,) = read(source, [Ask("x", LATTICE, Records())], entropy)
+        (records,) = read(source, [Read("x", LATTICE, Records())], entropy)
         q: list[int] = sorted(records.thin(4, entropy).tolist())
         return q
 

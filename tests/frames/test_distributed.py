@@ -14,10 +14,10 @@ from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
 from modicum.frames.cluster import jobs as module
-from modicum.frames.cluster.jobs import AskJob, DistributedSource, Job, Known
+from modicum.frames.cluster.jobs import DistributedSource, Job, Known, ReadJob
 from modicum.frames.reader import Scope, read
 from modicum.summaries import subsample
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.cells import Cells
 from modicum.summaries.subsample import ChosenRows, PartRecords, Records
 from modicum.summaries.sums import ClippedSum, Count
@@ -86,10 +86,10 @@ def test_parts_and_merges_make_no_difference(parts: int, merges: int) -> None:
     whole = np.concatenate([np.empty(0), *cuts])
     reductions = [Count(), Tails(3), Tails(5000), ClippedSum(-5, 10**6), Cells(7, (0, 9, 1000))]
     lattices = [Lattice.within((-1e9, 1e9)), LATTICE]
-    asks = [(lattice, each) for lattice in lattices for each in reductions]
+    reads = [(lattice, each) for lattice in lattices for each in reductions]
     source = Cluster(cuts, merges)
-    got = read(source, [Ask("x", *each) for each in asks] + [Ask(None, None, Count())], SYSTEM)
-    expected = read(open_source(whole), [Ask(None, *each) for each in asks], SYSTEM)
+    got = read(source, [Read("x", *each) for each in reads] + [Read(None, None, Count())], SYSTEM)
+    expected = read(open_source(whole), [Read(None, *each) for each in reads], SYSTEM)
     assert [each.to_bytes() for each in got[:-1]] == [each.to_bytes() for each in expected]
     assert got[-1].count == len(whole)
     assert len(source.jobs) == 1
@@ -129,7 +129,7 @@ def test_every_set_of_rows_has_its_probability(k: int, merges: int) -> None:
     source = Cluster(CUTS, merges)
     draws = []
     for _ in range(1500):
-        (records,) = read(source, [Ask("x", LATTICE, Records())], entropy)
+        (records,) = read(source, [Read("x", LATTICE, Records())], entropy)
         draws.append(mask(records.thin(k, entropy)))
     # The five records are kept at level 2; only below it has the cluster to be asked again.
     assert len(source.jobs) == 1500 * (1 + (k == 1))
@@ -146,18 +146,20 @@ def test_a_second_subsample_is_a_fresh_one(kept: int) -> None:
     source = Cluster(CUTS, 2)
     pairs = []
     for _ in range(1500):
-        (records,) = read(source, [Ask("x", LATTICE, Records(kept))], entropy)
+        (records,) = read(source, [Read("x", LATTICE, Records(kept))], entropy)
         first, second = (mask(records.thin(2, entropy)) & 1 for _ in range(2))
         pairs.append(2 * first + second)
     assert len(source.jobs) == 1500 * (3 - kept)
-    law = {0: 9 / 16, 1: 3 / 16, 2: 3 / 16, 3: 1 / 16}
-    assert p_value(pairs, law) > ACCEPT
-    assert p_value([3 * (each >> 1) for each in pairs], law) < REJECT  # if it were the same one
+    mechanism = {0: 9 / 16, 1: 3 / 16, 2: 3 / 16, 3: 1 / 16}
+    assert p_value(pairs, mechanism) > ACCEPT
+    assert (
+        p_value([3 * (each >> 1) for each in pairs], mechanism) < REJECT
+    )  # if it were the same one
 
 
 def test_many_parts_give_no_more_rows_than_one() -> None:
     source = Cluster(np.split(np.arange(1e6), 20), 2)
-    (records,) = read(source, [Ask("x", LATTICE, Records(2))], SeededEntropy(1))
+    (records,) = read(source, [Read("x", LATTICE, Records(2))], SeededEntropy(1))
     level = subsample.kept_level(10**6)
     one, other = (records.thin(level, SeededEntropy(2)) for _ in range(2))
     mean = 10**6 / 2**level
@@ -170,11 +172,11 @@ def test_many_parts_give_no_more_rows_than_one() -> None:
 
 def test_all_records() -> None:
     source = Cluster(CUTS)
-    (records,) = read(source, [Ask("x", LATTICE, Records())], SYSTEM)
+    (records,) = read(source, [Read("x", LATTICE, Records())], SYSTEM)
     for _ in range(2):
         assert sorted(records.all().tolist()) == [0, 1, 2, 3, 4]
         assert sorted(records.thin(0, SYSTEM).tolist()) == [0, 1, 2, 3, 4]
-    (nothing,) = read(Cluster([]), [Ask("x", LATTICE, Records())], SYSTEM)
+    (nothing,) = read(Cluster([]), [Read("x", LATTICE, Records())], SYSTEM)
     assert nothing.thin(0, SYSTEM).tolist() == []
 
 
@@ -184,9 +186,9 @@ def test_a_seed_travels_only_if_the_entropy_is_no_secret() -> None:
 
     source = Cluster(CUTS)
     for entropy in (SYSTEM, Hushed(1), SeededEntropy(1), SeededEntropy(1)):
-        (records,) = read(source, [Ask("x", LATTICE, Records())], entropy)
+        (records,) = read(source, [Read("x", LATTICE, Records())], entropy)
         records.thin(1, entropy)
-        read(source, [Ask("x", LATTICE, Tails(2))], entropy)
+        read(source, [Read("x", LATTICE, Tails(2))], entropy)
     first = [job.seed for job in source.jobs[::2]]
     assert first[:2] == [None, None]
     assert first[2] == first[3] is not None
@@ -195,7 +197,7 @@ def test_a_seed_travels_only_if_the_entropy_is_no_secret() -> None:
 
 def test_parts_draw_from_streams_of_their_own() -> None:
     rows = np.arange(64.0)
-    job = AskJob(Scope(), "7", VERSION, ((0, Ask("x", LATTICE, PartRecords(2))),))
+    job = ReadJob(Scope(), "7", VERSION, ((0, Read("x", LATTICE, PartRecords(2))),))
     part = open_source(pa.table({"x": rows}))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(subsample, "kept_level", lambda _: 1)
@@ -207,7 +209,7 @@ def test_parts_draw_from_streams_of_their_own() -> None:
 
 
 def test_workers_of_another_version_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
-    job = AskJob(Scope(), None, VERSION, ((0, Ask("x", LATTICE, Count())),))
+    job = ReadJob(Scope(), None, VERSION, ((0, Read("x", LATTICE, Count())),))
     monkeypatch.setattr(module, "VERSION", "99")
     part = open_source(pa.table({"x": [1.0]}))
     for action in (lambda: job.summarise(part, ""), lambda: job.merge([], "")):
@@ -232,7 +234,7 @@ class Dying(Cluster):
 
 def test_a_failure_shows_nothing() -> None:
     with pytest.raises(SourceError, match=r"^the cluster data could not be read$") as caught:
-        read(Dying([]), [Ask("x", LATTICE, Count())], SYSTEM)
+        read(Dying([]), [Read("x", LATTICE, Count())], SYSTEM)
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
 

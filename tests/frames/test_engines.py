@@ -16,7 +16,7 @@ from modicum.exact.lattice import Lattice
 from modicum.frames import base
 from modicum.frames.base import open_source
 from modicum.frames.reader import read
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.sums import ClippedSum, Count
 from modicum.summaries.tails import Tails
 from tests.frames.engines import RANDOM_ACCESS, TABLES, relation, same, table_of, values, without
@@ -81,11 +81,11 @@ def test_all_engines_give_the_same_floats_and_summaries(make, name) -> None:
 
     def answers(source, column):
         reductions = [Count(), Tails(2), Tails(100), ClippedSum(-5, 10**6)]
-        asks = [Ask(column, lattice, each) for lattice in LATTICES for each in reductions]
-        return [summary.to_bytes() for summary in read(source, asks, SYSTEM)]
+        reads = [Read(column, lattice, each) for lattice in LATTICES for each in reductions]
+        return [summary.to_bytes() for summary in read(source, reads, SYSTEM)]
 
     assert answers(source, "x") == answers(open_source(np.array(expected)), None)
-    (rows,) = read(source, [Ask(None, None, Count())], SYSTEM)
+    (rows,) = read(source, [Read(None, None, Count())], SYSTEM)
     assert rows.count == len(expected)
 
 
@@ -123,7 +123,7 @@ def test_a_release_does_not_depend_on_the_engine(engine, tmp_path) -> None:
     table = RANDOM_ACCESS[engine](table_of(pa.array(x)), tmp_path)
     release, expected = released(table, "x"), released(x, None)
     assert release.value == expected.value
-    assert [e.outcome for e in release.journal] == [e.outcome for e in expected.journal]
+    assert [e.outcome for e in release.transcript] == [e.outcome for e in expected.transcript]
 
 
 @pytest.mark.parametrize("engine", RANDOM_ACCESS)

@@ -21,7 +21,7 @@ from modicum.frames.groups import GroupReader, Places, check_groups, count_keys
 from modicum.frames.reader import read
 from modicum.privacy.unit import Unit, unit_of
 from modicum.summaries import sifting, subsample
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.cells import Cells
 from modicum.summaries.order_statistics import RankWindow
 from modicum.summaries.subsample import Records
@@ -37,15 +37,15 @@ LABELS = RNG.choice(["a", "b", "é", "other", None], SIZE, p=[0.5, 0.3, 0.01, 0.
 X = np.where(RNG.random(SIZE) < 0.1, np.nan, RNG.normal(0, 1e5, SIZE))
 TABLE = pa.table({"g": pa.array(LABELS, pa.string()), "x": X, "y": np.arange(float(SIZE))})
 ASKS = [
-    Ask("x", LATTICE, Tails(20)),
-    Ask("x", LATTICE, Tails(5000)),
-    Ask("x", LATTICE, ClippedSum(-1000, 10**7)),
-    Ask("x", LATTICE, Cells(0, (10, 10**9, 10**12))),
-    Ask("x", LATTICE, RankWindow(Fraction(1, 3), 40)),
-    Ask("x", None, Count()),
-    Ask("x", LATTICE, Count()),
-    Ask("y", LATTICE, Tails(3)),
-    Ask(None, None, Count()),
+    Read("x", LATTICE, Tails(20)),
+    Read("x", LATTICE, Tails(5000)),
+    Read("x", LATTICE, ClippedSum(-1000, 10**7)),
+    Read("x", LATTICE, Cells(0, (10, 10**9, 10**12))),
+    Read("x", LATTICE, RankWindow(Fraction(1, 3), 40)),
+    Read("x", None, Count()),
+    Read("x", LATTICE, Count()),
+    Read("y", LATTICE, Tails(3)),
+    Read(None, None, Count()),
 ]
 
 
@@ -56,10 +56,10 @@ def ways(request, monkeypatch) -> None:
     monkeypatch.setattr(module, "_WAITING", 100)
 
 
-def alone(table: pa.Table, key: object, asks=ASKS) -> list:
+def alone(table: pa.Table, key: object, reads=ASKS) -> list:
     """Summaries of the rows with one key, read as a table of their own."""
     chosen = [label == key for label in table.column("g").to_pylist()]
-    return read(open_source(table.filter(pa.array(chosen))), asks, SYSTEM)
+    return read(open_source(table.filter(pa.array(chosen))), reads, SYSTEM)
 
 
 @pytest.mark.usefixtures("ways")
@@ -67,8 +67,8 @@ def alone(table: pa.Table, key: object, asks=ASKS) -> list:
 def test_all_groups_at_once_are_each_group_alone(make, tmp_path) -> None:
     source = open_source(make(TABLE, tmp_path))
     reader = GroupReader(source, Unit(), "g", KEYS, ["x", "y", None])
-    asks = [(group, ask) for ask in ASKS for group in range(len(KEYS))]
-    found = dict(zip(asks, reader.read(asks, SYSTEM), strict=True))
+    reads = [(group, ask) for ask in ASKS for group in range(len(KEYS))]
+    found = dict(zip(reads, reader.read(reads, SYSTEM), strict=True))
     for group, key in enumerate(KEYS):
         assert [found[group, ask] for ask in ASKS] == alone(TABLE, key)
 
@@ -78,7 +78,7 @@ def test_a_csv_file(tmp_path) -> None:
     table = TABLE.set_column(0, "g", pa.array(RNG.integers(0, 5, SIZE)))
     pyarrow.csv.write_csv(table, tmp_path / "t.csv")
     reader = GroupReader(open_source(tmp_path / "t.csv"), Unit(), "g", [3, 9, 0], ["x"])
-    ask = Ask("x", LATTICE, Tails(20))
+    ask = Read("x", LATTICE, Tails(20))
     found = reader.read([(0, ask), (1, ask), (2, ask)], SYSTEM)
     assert found == [alone(table, key, [ask])[0] for key in (3, 9, 0)]
 
@@ -87,11 +87,11 @@ def test_a_csv_file(tmp_path) -> None:
 def test_records_of_a_group_and_subsamples_of_them(monkeypatch) -> None:
     monkeypatch.setattr(subsample, "FEW", 4)  # thinned from 32 records on
     reader = GroupReader(open_source(TABLE), Unit(), "g", KEYS, ["x"])
-    ask = Ask("x", LATTICE, Records(2))
+    ask = Read("x", LATTICE, Records(2))
     entropy = SeededEntropy(1)
-    asks = [(group, ask) for group in range(len(KEYS))] * 2
-    handles = reader.read(asks, entropy)
-    for (group, _), handle in zip(asks, handles, strict=True):
+    reads = [(group, ask) for group in range(len(KEYS))] * 2
+    handles = reader.read(reads, entropy)
+    for (group, _), handle in zip(reads, handles, strict=True):
         q = np.sort(alone(TABLE, KEYS[group], [ask])[0].all())
         for k in (4, 0, 1):
             kept = handle.thin(k, entropy)
@@ -123,14 +123,14 @@ def test_further_passes_are_shared_by_all_groups(monkeypatch, tmp_path) -> None:
     chunks = source.chunks
     monkeypatch.setattr(source, "chunks", lambda *a: passes.append(a) or chunks(*a))
     reader = GroupReader(source, Unit(), "g", KEYS, ["x"])
-    asks = [
-        (group, Ask(column, LATTICE, RankWindow(Fraction(i, 7), 5)))
+    reads = [
+        (group, Read(column, LATTICE, RankWindow(Fraction(i, 7), 5)))
         for group in range(len(KEYS))
         for column in "xy"
         for i in (1, 2, 5)
     ]
-    found = reader.read(asks, SeededEntropy(1))
-    assert found == [alone(TABLE, KEYS[group], [ask])[0] for group, ask in asks]
+    found = reader.read(reads, SeededEntropy(1))
+    assert found == [alone(TABLE, KEYS[group], [ask])[0] for group, ask in reads]
     assert 1 < len(passes) < 10
 
 
@@ -142,9 +142,9 @@ def test_rows_of_persons_are_bounded_over_all_groups(make, tmp_path) -> None:
     unit = unit_of("who", max_rows=2, order_by="y")
     source = open_source(make(table, tmp_path))
     reader = GroupReader(source, unit, "g", KEYS, ["x", None])
-    asks = [(group, ask) for ask in (ASKS[0], ASKS[-1]) for group in range(len(KEYS))]
-    found = reader.read(asks, SYSTEM)
-    expected = [alone(table[:200], KEYS[group], [ask])[0] for group, ask in asks]
+    reads = [(group, ask) for ask in (ASKS[0], ASKS[-1]) for group in range(len(KEYS))]
+    found = reader.read(reads, SYSTEM)
+    expected = [alone(table[:200], KEYS[group], [ask])[0] for group, ask in reads]
     assert found == expected
     counts = count_keys(source, unit, "g", SYSTEM)
     assert counts == {k: LABELS[:200].tolist().count(k) for k in set(LABELS[:200]) - {None}}

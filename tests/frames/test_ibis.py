@@ -14,7 +14,7 @@ from modicum.exact.entropy import SYSTEM
 from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
 from modicum.frames.groups import GroupReader
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.tails import Tails
 from tests.frames.engines import same, values
 
@@ -65,7 +65,7 @@ def test_a_file_of_sqlite(tmp_path: Path) -> None:
     table = ibis.sqlite.connect(tmp_path / "rows.db").table("t")
     local = pa.table(dict(zip(("who", "firm", "wage"), zip(*rows, strict=True), strict=True)))
     unit = mo.unit_of("who", max_rows=7, order_by="wage")
-    ask = Ask("wage", Lattice.within((-1e9, 1e9)), Tails(999))
+    ask = Read("wage", Lattice.within((-1e9, 1e9)), Tails(999))
     pairs = [(group, ask) for group in (0, 1)]
     got, expected = (
         GroupReader(open_source(each), unit, "firm", ["a", "b"], ["wage"]).read(pairs, SYSTEM)

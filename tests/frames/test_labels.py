@@ -331,8 +331,8 @@ def test_values_of_any_type_can_be_counted(engine, tmp_path) -> None:
     days = pa.array([DAYS[0], None, None, DAYS[1], None, None])
     table = ENGINES[engine](pa.table({"t": texts_of_two, "d": days}), tmp_path)
     curator = modicum.Curator(table, budget=modicum.pure(10_000))
-    both = curator.together(
-        t=modicum.request.count("t", epsilon=1000), d=modicum.request.count("d", epsilon=1000)
+    both = curator.release(
+        t=modicum.query.count("t", epsilon=1000), d=modicum.query.count("d", epsilon=1000)
     )
     assert [both["t"].value, both["d"].value] == [4, 2]
     with pytest.raises(UnsupportedData, match="declared as"):

@@ -12,7 +12,7 @@ from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
 from modicum.frames.groups import count_keys, reader_of_groups
 from modicum.privacy.unit import unit_of
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.sums import ClippedSum, Count
 from tests.frames.engines import TABLES
 
@@ -54,9 +54,9 @@ def test_records_are_those_of_a_plain_loop(make, combine, tmp_path) -> None:
     for column in ("x", "y"):
         reader = reader_of_groups(source, unit, "g", KEYS, [column, None])
         expected = twin(column, combine)
-        asks = [(group, Ask(column, LATTICE, ClippedSum(-1000, 1000))) for group in range(4)]
-        asks += [(group, Ask(column, LATTICE, Count())) for group in range(4)]
-        found = reader.read(asks, SYSTEM)
+        reads = [(group, Read(column, LATTICE, ClippedSum(-1000, 1000))) for group in range(4)]
+        reads += [(group, Read(column, LATTICE, Count())) for group in range(4)]
+        found = reader.read(reads, SYSTEM)
         sums = [each.total for each in found[:4]]
         assert sums == [sum(expected[key]) for key in KEYS]
         assert [each.count for each in found[4:]] == [len(expected[key]) for key in KEYS]
@@ -76,12 +76,12 @@ def test_a_person_counts_in_few_groups_the_same_in_every_pass(make, most, tmp_pa
     source = open_source(make(TABLE, tmp_path))
     reader = reader_of_groups(source, MEAN.in_groups(most), "g", KEYS, ["x", "y", None])
     entropy = SeededEntropy(most)
-    persons = [(group, Ask(None, None, Count())) for group in range(4)]
+    persons = [(group, Read(None, None, Count())) for group in range(4)]
     counts = [each.count for each in reader.read(persons, entropy)]
     assert sum(counts) == sum(min(most, len(each)) for each in groups_of().values())
     # Later passes, of other columns and lattices, keep to the choice: y is never missing.
     for lattice in (LATTICE, COARSE):
-        valued = [(group, Ask("y", lattice, Count())) for group in range(4)]
+        valued = [(group, Read("y", lattice, Count())) for group in range(4)]
         assert [each.count for each in reader.read(valued, entropy)] == counts
 
 
@@ -90,12 +90,12 @@ def test_the_order_of_rows_between_passes_does_not_matter() -> None:
     source, backwards = open_source(TABLE), open_source(TABLE[::-1])
     reader = reader_of_groups(source, MEAN.in_groups(1), "g", KEYS, ["x", "y"])
     entropy = SeededEntropy(5)
-    asks = [(group, Ask("y", LATTICE, ClippedSum(-1000, 1000))) for group in range(4)]
-    reader.read([(0, Ask("x", LATTICE, Count()))], entropy)
+    reads = [(group, Read("y", LATTICE, ClippedSum(-1000, 1000))) for group in range(4)]
+    reader.read([(0, Read("x", LATTICE, Count()))], entropy)
     reader._source = backwards
-    found = reader.read(asks, entropy)
+    found = reader.read(reads, entropy)
     again = reader_of_groups(source, MEAN.in_groups(1), "g", KEYS, ["x", "y"])
-    assert found == again.read(asks, SeededEntropy(5))
+    assert found == again.read(reads, SeededEntropy(5))
 
 
 def test_groups_of_a_person_are_chosen_uniformly() -> None:
@@ -103,8 +103,8 @@ def test_groups_of_a_person_are_chosen_uniformly() -> None:
     source, entropy, chosen = open_source(table), SeededEntropy("choice"), Counter()
     for _ in range(900):
         reader = reader_of_groups(source, MEAN.in_groups(2), "g", KEYS, [None])
-        asks = [(group, Ask(None, None, Count())) for group in range(4)]
-        counts = [each.count for each in reader.read(asks, entropy)]
+        reads = [(group, Read(None, None, Count())) for group in range(4)]
+        counts = [each.count for each in reader.read(reads, entropy)]
         counts[0] -= 1  # the second person is always in b
         chosen[tuple(key for key, n in zip(KEYS, counts, strict=True) if n)] += 1
     pairs = list(combinations([key for key in KEYS if key != "never"], 2))
@@ -125,8 +125,8 @@ def test_keys_are_counted_by_persons(make, tmp_path) -> None:
 def test_a_person_without_values_in_a_group_is_missing_there() -> None:
     table = pa.table({"who": [1, 1], "g": ["a", "b"], "x": [np.nan, 3.0]})
     reader = reader_of_groups(open_source(table), MEAN.in_groups(2), "g", ["a", "b"], ["x", None])
-    asks = [(group, Ask(column, None, Count())) for column in ("x", None) for group in (0, 1)]
-    assert [each.count for each in reader.read(asks, SYSTEM)] == [0, 1, 1, 1]
+    reads = [(group, Read(column, None, Count())) for column in ("x", None) for group in (0, 1)]
+    assert [each.count for each in reader.read(reads, SYSTEM)] == [0, 1, 1, 1]
 
 
 def test_the_reader_shows_nothing() -> None:

@@ -23,7 +23,7 @@ from modicum.frames.base import StreamSource, TableBatch, open_source
 from modicum.frames.labels import Datetimes, Encoded
 from modicum.frames.persons import PersonTotals, SmallestRows, check_unit, reader_of
 from modicum.frames.reader import read
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.sums import Count
 from modicum.summaries.tails import Tails
 from tests.exact.goodness import ACCEPT, REJECT, p_value
@@ -65,7 +65,7 @@ class Rows(StreamSource):
 def records(source, unit, lattice=LATTICE, entropy=SYSTEM) -> list[int]:
     """Lattice integers of the records, sorted."""
     reader = reader_of(open_source(source), unit, ["x"])
-    (tails,) = reader.read([Ask("x", lattice, Tails(10_000))], entropy)
+    (tails,) = reader.read([Read("x", lattice, Tails(10_000))], entropy)
     return sorted([*tails.low.tolist(), *tails.high.tolist()])
 
 
@@ -144,7 +144,7 @@ def test_all_engines_give_the_same_integers(engine, name, tmp_path) -> None:
     check_unit(source, unit)
     assert records(source, unit, WIDE) == expected(rows, unit, WIDE)
     (rows_counted, values_counted) = reader_of(source, unit, ["x", None]).read(
-        [Ask(None, None, Count()), Ask("x", None, Count())], SYSTEM
+        [Read(None, None, Count()), Read("x", None, Count())], SYSTEM
     )
     groups = by_person(rows)
     if unit.combine is None:
@@ -191,8 +191,8 @@ def test_the_choices_of_two_persons_are_independent() -> None:
     source = Rows([*(("a", None, x) for x in (0.0, 1, 2)), *(("b", None, x) for x in (3.0, 4, 5))])
     entropy = SeededEntropy("two")
     found = [records(source, unit, entropy=entropy) for _ in range(1500)]
-    law = {3 * a + b: 1 / 9 for a in range(3) for b in range(3)}
-    assert p_value([3 * a + b - 3 for a, b in found], law) > ACCEPT
+    mechanism = {3 * a + b: 1 / 9 for a in range(3) for b in range(3)}
+    assert p_value([3 * a + b - 3 for a, b in found], mechanism) > ACCEPT
 
 
 def test_a_choice_holds_for_all_passes_and_columns_of_a_run() -> None:
@@ -200,22 +200,22 @@ def test_a_choice_holds_for_all_passes_and_columns_of_a_run() -> None:
     frame = pl.DataFrame({"id": [i // 20 for i in range(1000)], "x": x, "y": -x})
     unit = mo.unit_of("id", max_rows=3)
     reader = reader_of(open_source(frame), unit, ["x", "y"])
-    asks = [Ask(each, WIDE, Tails(1000)) for each in "xy"]
-    (one, other), (again, _) = (reader.read(asks, SYSTEM) for _ in range(2))
+    reads = [Read(each, WIDE, Tails(1000)) for each in "xy"]
+    (one, other), (again, _) = (reader.read(reads, SYSTEM) for _ in range(2))
     assert one == again
     assert one.count == 150
     assert one.low.tolist() == sorted((-other.low).tolist())
-    assert one != reader_of(open_source(frame), unit, ["x", "y"]).read(asks, SYSTEM)[0]
+    assert one != reader_of(open_source(frame), unit, ["x", "y"]).read(reads, SYSTEM)[0]
 
 
 @pytest.mark.parametrize("unit", [mo.unit_of("id", max_rows=2), RULES["mean"]], ids=str)
 def test_the_table_is_read_once(unit) -> None:
     source = Rows([(str(i % 50), None, float(i % 7)) for i in range(400)])
     curator = mo.Curator(source, unit=unit, budget=mo.pure(10), entropy=SeededEntropy(1))
-    curator.together(
-        mean=mo.request.mean("x", within=(-8, 8), epsilon=2),
-        rows=mo.request.count(epsilon=1),
-        times=mo.request.count("t", epsilon=1),
+    curator.release(
+        mean=mo.query.mean("x", within=(-8, 8), epsilon=2),
+        rows=mo.query.count(epsilon=1),
+        times=mo.query.count("t", epsilon=1),
     )
     assert source.passes == 1
 
@@ -228,7 +228,7 @@ def test_releases_are_about_persons() -> None:
     curator = mo.Curator(frame, unit=mo.unit_of("id", combine="mean"), budget=budget)
     persons = frame["id"].nunique()
     assert float(curator.count(epsilon=10)) == pytest.approx(persons, abs=5)
-    assert curator.count(epsilon=10).journal[0].event.epsilon == 10
+    assert curator.count(epsilon=10).transcript[0].event.epsilon == 10
     sums = mo.sum(frame, "x", within=(0, 4), epsilon=10, unit=mo.unit_of("id", combine="sum"))
     per_person = frame.groupby("id")["x"].sum().clip(0, 4).sum()
     assert float(sums) == pytest.approx(per_person, abs=20)
@@ -236,7 +236,7 @@ def test_releases_are_about_persons() -> None:
     bounded = mo.count(frame, epsilon=10, unit=few)
     kept = frame.groupby("id").size().clip(upper=5).sum()
     assert float(bounded) == pytest.approx(kept, abs=20)
-    assert sum(entry.event.epsilon for entry in bounded.journal) == 2
+    assert sum(entry.event.epsilon for entry in bounded.transcript) == 2
     assert "for one person (id) with at most 5 rows each, at random" in str(bounded)
 
 
@@ -280,7 +280,7 @@ def test_readers_show_and_give_away_nothing() -> None:
     source = Rows([("secret", 1.0, 2.0)])
     for unit in (mo.unit_of("id", max_rows=1), RULES["sum"], mo.unit_of(rows=1)):
         reader = reader_of(source, unit, ["x"])
-        reader.read([Ask("x", LATTICE, Count())], SYSTEM)
+        reader.read([Read("x", LATTICE, Count())], SYSTEM)
         assert repr(reader) == f"{type(reader).__name__}()"
         for leak in (copy.copy, copy.deepcopy, pickle.dumps):
             with pytest.raises(mo.ModicumError):
@@ -317,10 +317,10 @@ def test_a_bounded_view_can_be_subsampled(engine, tmp_path) -> None:
 def test_a_view_is_like_an_array_of_its_records() -> None:
     table, rows = people_table()
     unit = UNITS["by number"]
-    asks = [Ask("x", WIDE, Tails(7)), Ask("x", None, Count())]
-    got = reader_of(open_source(table), unit, ["x"]).read(asks, SYSTEM)
+    reads = [Read("x", WIDE, Tails(7)), Read("x", None, Count())]
+    got = reader_of(open_source(table), unit, ["x"]).read(reads, SYSTEM)
     plain = np.array(first_rows(rows, 3), dtype=float)
-    assert got == read(open_source(pl.DataFrame({"x": plain})), asks, SYSTEM)
+    assert got == read(open_source(pl.DataFrame({"x": plain})), reads, SYSTEM)
 
 
 NAN = float("nan")

@@ -19,7 +19,7 @@ from modicum.frames.groups import GroupReader, count_keys
 from modicum.frames.persons import reader_of
 from modicum.frames.reader import read
 from modicum.privacy.unit import Unit
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSum, Count
 from modicum.summaries.tails import Tails
@@ -63,8 +63,8 @@ def table(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
 @pytest.mark.parametrize("unit", UNITS, ids=str)
 def test_rows_and_persons(table: Any, unit: Unit, loud: None) -> None:
     source = open_source(table)
-    asks = [Ask("x", LATTICE, Tails(2)), Ask("x", None, Count()), Ask("x", LATTICE, Records())]
-    tails, count, records = reader_of(source, unit, ["x"]).read(asks, SYSTEM)
+    reads = [Read("x", LATTICE, Tails(2)), Read("x", None, Count()), Read("x", LATTICE, Records())]
+    tails, count, records = reader_of(source, unit, ["x"]).read(reads, SYSTEM)
     assert tails.count == count.count == len(records.all()) <= 4
 
 
@@ -75,8 +75,8 @@ def test_groups(
 ) -> None:
     monkeypatch.setattr(groups, "_FEW", 0 if many else 64)
     source = open_source(table)
-    asks = [(place, Ask("x", LATTICE, each)) for place in (0, 1) for each in (Count(), Tails(3))]
-    found = GroupReader(source, unit, "g", ["a", "b"], ["x"]).read(asks, SYSTEM)
+    reads = [(place, Read("x", LATTICE, each)) for place in (0, 1) for each in (Count(), Tails(3))]
+    found = GroupReader(source, unit, "g", ["a", "b"], ["x"]).read(reads, SYSTEM)
     assert sum(each.count for each in found) <= 8
     assert set(count_keys(source, unit, "g", SYSTEM)) <= {"a", "b"}
 
@@ -112,7 +112,7 @@ def test_settings_do_not_leak_to_whoever_reads(loud: None) -> None:
     before = np.geterr()
     for _ in Streaming().chunks(["x"]):
         assert np.geterr() == before
-    ask = Ask("x", LATTICE, ClippedSum(-100, 100))
+    ask = Read("x", LATTICE, ClippedSum(-100, 100))
     assert read(Streaming(), [ask], SYSTEM)[0].total == 60
     assert np.geterr() == before
 

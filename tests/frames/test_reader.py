@@ -18,7 +18,7 @@ from modicum.frames.base import open_source
 from modicum.frames.persons import reader_of
 from modicum.frames.reader import check_column, read, watched
 from modicum.privacy.unit import Unit
-from modicum.summaries.base import Ask, Columns
+from modicum.summaries.base import Columns, Read
 from modicum.summaries.sums import Count
 from tests.frames.engines import TABLES
 
@@ -48,7 +48,7 @@ class Kept:
 
 
 def rows_of(source, columns=NAMES) -> np.ndarray:
-    (seen,) = read(open_source(source), [Ask(None, LATTICE, Kept(), columns)], SeededEntropy(0))
+    (seen,) = read(open_source(source), [Read(None, LATTICE, Kept(), columns)], SeededEntropy(0))
     assert all(block.ndim == 2 for block in seen)
     return np.concatenate(seen)
 
@@ -110,18 +110,22 @@ def test_arrow_lists_of_one_size() -> None:
 
 def test_single_columns_and_vectors_share_a_pass() -> None:
     table = pa.table({"x": pa.array(X, pa.float64()), "y": pa.array(Y)})
-    asks = [Ask("y", None, Count()), Ask(None, LATTICE, Kept(), NAMES), Ask(None, None, Count())]
-    first, rows, last = read(open_source(table), asks, SeededEntropy(0))
+    reads = [
+        Read("y", None, Count()),
+        Read(None, LATTICE, Kept(), NAMES),
+        Read(None, None, Count()),
+    ]
+    first, rows, last = read(open_source(table), reads, SeededEntropy(0))
     assert (first.count, sum(map(len, rows)), last.count) == (5, 3, 6)
-    (counted,) = read(open_source(np.zeros((5, 2))), [Ask(None, None, Count())], SeededEntropy(0))
+    (counted,) = read(open_source(np.zeros((5, 2))), [Read(None, None, Count())], SeededEntropy(0))
     assert counted.count == 5
 
 
 def test_a_few_rows_of_each_person() -> None:
     table = pd.DataFrame({"who": [1, 1, 1, 2], "x": [1.0, 2, 3, 4], "y": [1.0, 2, 3, 4]})
     reader = reader_of(open_source(table), Unit(2, "who"), [NAMES])
-    asks = [Ask(None, LATTICE, Kept(), NAMES)]
-    (seen,), (again,) = (reader.read(asks, SeededEntropy(3)) for _ in range(2))
+    reads = [Read(None, LATTICE, Kept(), NAMES)]
+    (seen,), (again,) = (reader.read(reads, SeededEntropy(3)) for _ in range(2))
     rows = np.concatenate(seen)
     assert len(rows) == 3
     assert (rows[:, 0] == rows[:, 1]).all()

@@ -23,7 +23,7 @@ from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
 from modicum.frames.reader import read
 from modicum.frames.types import is_number
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.cells import Cells
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSum, Count
@@ -129,9 +129,9 @@ def test_columns_of_a_table(engine, tmp_path) -> None:
     with pytest.raises(InvalidArgument, match="a table needs one; columns: 'label', 'x'"):
         source.check_values(None)
     with pytest.raises(InvalidArgument, match="a table needs one"):
-        read(source, [Ask(None, Lattice.within((0, 1)), ClippedSum(0, 1))], SYSTEM)
+        read(source, [Read(None, Lattice.within((0, 1)), ClippedSum(0, 1))], SYSTEM)
     with pytest.raises(UnsupportedData):
-        read(source, [Ask("label", Lattice.within((0, 1)), ClippedSum(0, 1))], SYSTEM)
+        read(source, [Read("label", Lattice.within((0, 1)), ClippedSum(0, 1))], SYSTEM)
 
 
 def test_two_columns_of_one_name() -> None:
@@ -261,8 +261,8 @@ def make(request, tmp_path) -> Any:
 
 def answers(source: Any, column: str | None) -> list[bytes]:
     reductions = [Count(), Tails(2), Tails(100), ClippedSum(-5, 10**6), Cells(3, (0, 5, 900))]
-    asks = [Ask(column, lattice, each) for lattice in [*LATTICES, COARSE] for each in reductions]
-    return [summary.to_bytes() for summary in read(source, asks, SYSTEM)]
+    reads = [Read(column, lattice, each) for lattice in [*LATTICES, COARSE] for each in reductions]
+    return [summary.to_bytes() for summary in read(source, reads, SYSTEM)]
 
 
 def expected_of(column: pa.Array) -> np.ndarray:
@@ -275,7 +275,7 @@ def test_the_same_integers(make, name) -> None:
     source = open_source(make(column))
     source.check_values("x")
     assert answers(source, "x") == answers(open_source(expected_of(column)), None)
-    (rows,) = read(source, [Ask(None, None, Count())], SYSTEM)
+    (rows,) = read(source, [Read(None, None, Count())], SYSTEM)
     assert rows.count == len(column)
 
 
@@ -285,7 +285,7 @@ def test_many_rows(make) -> None:
     column = pa.array(x)
     source = open_source(make(column[:1], column[1:70_000], column[70_000:]))
     assert answers(source, "x") == answers(open_source(x), None)
-    (records,) = read(source, [Ask("x", LATTICES[0], Records(2))], SYSTEM)
+    (records,) = read(source, [Read("x", LATTICES[0], Records(2))], SYSTEM)
     one, other = records.thin(4, SYSTEM), records.thin(4, SYSTEM)
     mean = np.count_nonzero(~np.isnan(x)) / 16
     assert all(abs(len(q) - mean) < 7 * mean**0.5 for q in (one, other))
@@ -319,8 +319,8 @@ def test_awkward_column_names(engine: str, tmp_path: Path) -> None:
     names = [name for name in NAMES if (name, engine) != ("*", "ibis polars")]
     table = pa.table({"c0 ": ["t"], **{name: [float(i)] for i, name in enumerate(names)}})
     source = open_source(EVERYWHERE[engine](table, tmp_path))
-    asks = [Ask(name, COARSE, ClippedSum(-100, 100)) for name in names]
-    got = [summary.total for summary in read(source, asks, SYSTEM)]
+    reads = [Read(name, COARSE, ClippedSum(-100, 100)) for name in names]
+    got = [summary.total for summary in read(source, reads, SYSTEM)]
     assert got == list(range(len(names)))
 
 
@@ -332,4 +332,4 @@ def test_dates_are_no_numbers(engine: str, tmp_path: Path) -> None:
         folder.mkdir()
         source = open_source(EVERYWHERE[engine](table_of(column), folder))
         with pytest.raises(UnsupportedData, match="column 'x' is declared as"):
-            read(source, [Ask("x", COARSE, Count())], SYSTEM)
+            read(source, [Read("x", COARSE, Count())], SYSTEM)

@@ -30,7 +30,7 @@ from modicum.frames.persons import DrawnRows, check_unit, reader_of
 from modicum.frames.reader import read
 from modicum.privacy.unit import Unit
 from modicum.summaries import sifting, subsample
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.order_statistics import Cuts, RankWindow
 from modicum.summaries.sifting import Sift, Sifted
 from modicum.summaries.subsample import Records
@@ -70,10 +70,10 @@ def test_persons_have_the_records_of_a_local_table(make: Any, name: str) -> None
     source, unit = make(table), UNITS[name]
     check_unit(source, unit)
     assert records(source, unit, WIDE) == expected(rows, unit, WIDE)
-    asks = [Ask(None, None, Count()), Ask("x", None, Count()), Ask("name", None, Count())]
+    reads = [Read(None, None, Count()), Read("x", None, Count()), Read("name", None, Count())]
     columns = ["x", "name", None]
-    got = reader_of(source, unit, columns).read(asks, SYSTEM)
-    assert got == reader_of(open_source(table), unit, columns).read(asks, SYSTEM)
+    got = reader_of(source, unit, columns).read(reads, SYSTEM)
+    assert got == reader_of(open_source(table), unit, columns).read(reads, SYSTEM)
 
 
 LABELS = {
@@ -96,17 +96,17 @@ def test_equal_labels_are_one_person_and_one_group(make: Any, name: str) -> None
     if name in {"decimals", "days"} and source.engine == "dask" and "pyarrow" not in declared:
         pytest.skip("pandas makes objects of these, and Dask texts of objects")
     unit = mo.unit_of("id", max_rows=2, order_by="x")
-    asks = [Ask("x", WIDE, Tails(50)), Ask(None, None, Count())]
-    got = reader_of(source, unit, ["x"]).read(asks, SYSTEM)
-    assert got == reader_of(open_source(table), unit, ["x"]).read(asks, SYSTEM)
+    reads = [Read("x", WIDE, Tails(50)), Read(None, None, Count())]
+    got = reader_of(source, unit, ["x"]).read(reads, SYSTEM)
+    assert got == reader_of(open_source(table), unit, ["x"]).read(reads, SYSTEM)
     one = mo.unit_of("id", combine="sum")
-    assert reader_of(source, one, []).read(asks, SYSTEM)[0].low.tolist() == (
-        reader_of(open_source(table), one, []).read(asks, SYSTEM)[0].low.tolist()
+    assert reader_of(source, one, []).read(reads, SYSTEM)[0].low.tolist() == (
+        reader_of(open_source(table), one, []).read(reads, SYSTEM)[0].low.tolist()
     )
     grouped = count_keys(source, Unit(), "id", SYSTEM)
     assert grouped == count_keys(open_source(table), Unit(), "id", SYSTEM)
     keys = [*grouped, "never"]
-    pairs = [(i, ask) for i in range(len(keys)) for ask in asks]
+    pairs = [(i, ask) for i in range(len(keys)) for ask in reads]
     read_apart = [
         GroupReader(each, Unit(), "id", keys, ["x"]).read(pairs, SYSTEM)
         for each in (source, open_source(table))
@@ -119,15 +119,15 @@ def test_a_random_choice_holds_for_all_jobs_of_a_run(make: Any) -> None:
     table = pa.table({"id": [i // 20 for i in range(1000)], "x": x, "y": -x})
     source, unit = make(table), mo.unit_of("id", max_rows=3)
     reader = reader_of(source, unit, ["x", "y"])
-    asks = [Ask(each, WIDE, Tails(1000)) for each in "xy"]
-    one, other = reader.read(asks, SYSTEM)
-    (again,) = reader.read(asks[:1], SYSTEM)
+    reads = [Read(each, WIDE, Tails(1000)) for each in "xy"]
+    one, other = reader.read(reads, SYSTEM)
+    (again,) = reader.read(reads[:1], SYSTEM)
     assert one == again
     assert one.low.tolist() == sorted((-other.low).tolist())
     kept = Counter((one.low * WIDE.step).astype(int) // 20)
     assert set(kept.values()) == {3}
     assert len(kept) == 50
-    assert one != reader_of(source, unit, ["x", "y"]).read(asks, SYSTEM)[0]
+    assert one != reader_of(source, unit, ["x", "y"]).read(reads, SYSTEM)[0]
 
 
 def chosen_pairs(rows: list[tuple[str, float]], entropy: SeededEntropy, times: int) -> list[int]:
@@ -221,13 +221,13 @@ GROUPED = pa.table(
     }
 )
 ASKS = [
-    Ask("x", WIDE, Tails(20)),
-    Ask("x", WIDE, Tails(5000)),
-    Ask("x", WIDE, ClippedSum(-1000, 10**7)),
-    Ask("x", None, Count()),
-    Ask("x", WIDE, RankWindow(Fraction(1, 3), 4)),
-    Ask("x", WIDE, Cuts(Fraction(1, 5), 4)),
-    Ask(None, None, Count()),
+    Read("x", WIDE, Tails(20)),
+    Read("x", WIDE, Tails(5000)),
+    Read("x", WIDE, ClippedSum(-1000, 10**7)),
+    Read("x", None, Count()),
+    Read("x", WIDE, RankWindow(Fraction(1, 3), 4)),
+    Read("x", WIDE, Cuts(Fraction(1, 5), 4)),
+    Read(None, None, Count()),
 ]
 GROUP_UNITS = [
     Unit(),
@@ -257,13 +257,13 @@ def test_groups_are_those_of_a_local_table(
 
 def test_groups_of_a_person_are_chosen_once_for_all_jobs() -> None:
     unit = mo.unit_of("who", combine="mean").in_groups(1)
-    asks = [(group, Ask(None, None, Count())) for group in range(4)]
+    reads = [(group, Read(None, None, Count())) for group in range(4)]
     here = [g in KEYS for g in GROUPED["g"].to_pylist()]
     persons = set(np.array(GROUPED["who"].to_pylist(), dtype=object)[here].tolist()) - {None}
     seen = set()
     for _ in range(3):
         reader = reader_of_groups(in_parts(GROUPED), unit, "g", KEYS, [None])
-        first, again = (reader.read(asks, SYSTEM) for _ in range(2))
+        first, again = (reader.read(reads, SYSTEM) for _ in range(2))
         assert first == again
         assert sum(each.count for each in first) == len(persons)
         seen.add(tuple(each.count for each in first))
@@ -276,7 +276,7 @@ def test_subsamples_of_groups(few: int, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(subsample, "FEW", 4)  # thinned from 32 records on
     reader = GroupReader(in_parts(GROUPED), Unit(), "g", KEYS, ["x"])
     entropy = SeededEntropy(1)
-    handles = reader.read([(group, Ask("x", WIDE, Records(2))) for group in range(4)], entropy)
+    handles = reader.read([(group, Read("x", WIDE, Records(2))) for group in range(4)], entropy)
     for key, handle in zip(KEYS, handles, strict=True):
         here = [g == key for g in GROUPED["g"].to_pylist()]
         q = np.sort(WIDE.quantise(np.array(GROUPED["x"])[here]))
@@ -301,10 +301,10 @@ def test_a_curator_asks_by_group_and_by_person(make: Any) -> None:
     curator = mo.Curator(source, budget=mo.approx(10, "1e-6"), unit=mo.unit_of("who", max_rows=4))
     grouped = curator.group_by("firm", key_budget=mo.approx(2, "1e-6"))
     assert grouped.keys == ("a", "b")
-    both = grouped.together(
-        mean=mo.request.mean("wage", within=(0, 1e6), epsilon=2),
-        median=mo.request.median("wage", within=(0, 1e6), epsilon=2),
-        trimmed=mo.request.trimmed_mean("wage", trim=0.2, within=(0, 1e6), epsilon=2),
+    both = grouped.release(
+        mean=mo.query.mean("wage", within=(0, 1e6), epsilon=2),
+        median=mo.query.median("wage", within=(0, 1e6), epsilon=2),
+        trimmed=mo.query.trimmed_mean("wage", trim=0.2, within=(0, 1e6), epsilon=2),
     )
     for answers in both.values():
         assert all(abs(release.value - 40) < 3 for release in answers.values())
@@ -334,7 +334,7 @@ def test_samples_lead_to_the_same_records(name: str, q: Fraction) -> None:
     lattice, reduction = Lattice.within((0.0, 1e9), step=1.0), RankWindow(q, 6)
     for seed, cuts in enumerate(([], [1, 700, 701], [100] * 2 + list(range(100, 3000, 100)))):
         source = Cluster(np.split(HARD[name], cuts), seed)
-        (summary,) = read(source, [Ask("x", lattice, reduction)], SeededEntropy(seed))
+        (summary,) = read(source, [Read("x", lattice, reduction)], SeededEntropy(seed))
         assert found(summary) == twin(HARD[name], reduction, lattice)
         assert len(source.jobs) < 10
 
@@ -344,7 +344,7 @@ def test_samples_lead_to_the_same_records(name: str, q: Fraction) -> None:
 def test_several_ranks_share_their_jobs(name: str) -> None:
     lattice = Lattice.within((0.0, 1e9), step=1.0)
     source = Cluster(np.split(HARD[name], [1, 700, 701]), 1)
-    (summary,) = read(source, [Ask("x", lattice, ASKED)], SeededEntropy(1))
+    (summary,) = read(source, [Read("x", lattice, ASKED)], SeededEntropy(1))
     assert len(source.jobs) < 10
     ordered = integers(HARD[name], lattice)
     agrees(summary, ordered, [*ASKED.ranks(len(ordered)), (0, 5), (999, 1020)], lattice)
@@ -357,7 +357,7 @@ def test_samples_lead_to_the_same_cuts_and_sum(name: str, trim: Fraction) -> Non
     lattice, reduction = Lattice.within((0.0, 1e9), step=1.0), Cuts(trim, 6)
     for seed, cuts in enumerate(([], [1, 700, 701], [100] * 2 + list(range(100, 3000, 100)))):
         source = Cluster(np.split(HARD[name], cuts), seed)
-        (summary,) = read(source, [Ask("x", lattice, reduction)], SeededEntropy(seed))
+        (summary,) = read(source, [Read("x", lattice, reduction)], SeededEntropy(seed))
         holding_all = reduction.begin(lattice)
         holding_all.update(HARD[name])
         assert summary == holding_all.finish()
@@ -368,16 +368,16 @@ def test_samples_lead_to_the_same_cuts_and_sum(name: str, trim: Fraction) -> Non
 def test_the_records_around_a_rank(make: Any, size: int) -> None:
     x = np.random.default_rng(1).lognormal(3, 3, size)
     x[::9] = np.nan
-    asks = [Ask("x", WIDE, RankWindow(q, 50)) for q in (Fraction(1, 2), Fraction(99, 100))]
-    got = read(make(pa.table({"x": x})), [*asks, Ask("x", WIDE, Tails(5))], SYSTEM)
-    assert got == read(open_source(pa.table({"x": x})), [*asks, Ask("x", WIDE, Tails(5))], SYSTEM)
+    reads = [Read("x", WIDE, RankWindow(q, 50)) for q in (Fraction(1, 2), Fraction(99, 100))]
+    got = read(make(pa.table({"x": x})), [*reads, Read("x", WIDE, Tails(5))], SYSTEM)
+    assert got == read(open_source(pa.table({"x": x})), [*reads, Read("x", WIDE, Tails(5))], SYSTEM)
 
 
 def test_a_long_column_takes_two_jobs_and_little_moves() -> None:
     x = np.random.default_rng(2).permutation(3_000_000) * 1.0
     source = Cluster(np.split(x, 6), 3)
     reduction = RankWindow(Fraction(1, 2), 1000)
-    (summary,) = read(source, [Ask("x", WIDE, reduction)], SeededEntropy(4))
+    (summary,) = read(source, [Read("x", WIDE, reduction)], SeededEntropy(4))
     assert (summary.count, summary.below) == (3_000_000, 1_499_000)
     assert (summary.values * WIDE.step).tolist() == list(range(1_499_000, 1_501_001))
     assert len(source.jobs) == 2

@@ -18,9 +18,9 @@ from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
 from modicum.frames.persons import reader_of
 from modicum.frames.reader import check_column, read
-from modicum.summaries.base import Ask, Columns
+from modicum.summaries.base import Columns, Read
 from modicum.summaries.cells import SpreadCounts
-from modicum.summaries.second_moments import Frame, Gauge, GaugeCounts, OuterProducts, Weights
+from modicum.summaries.second_moments import Frame, OuterProducts, RowNorm, RowNormCounts, Weights
 from modicum.summaries.sums import Count
 from modicum.summaries.tails import Tails
 from modicum.summaries.vectors import ClippedVectors, NormCounts, RotatedCounts, VectorFrame
@@ -35,7 +35,7 @@ MAKERS = {"parts": in_parts, **REMOTE}
 
 _FRAME = VectorFrame((0, 3 << 31, -7), (2.0**-20, 2.0**-31, 2.0**-40))
 _OUTER = Frame((0, 10 << 31, 0), (30, 33, 40))
-_GAUGES = [Gauge(norm, Weights(20, 10, 20, 20)) for norm in ("l1", "l2")]
+_GAUGES = [RowNorm(norm, Weights(20, 10, 20, 20)) for norm in ("l1", "l2")]
 REDUCTIONS = [
     NormCounts(_FRAME, (1, 2**8, 2**12, 2**30)),
     NormCounts(VectorFrame((0,), (2.0**-25,), sizes=True), (1, 2**20, 2**40)),
@@ -43,11 +43,11 @@ REDUCTIONS = [
     ClippedVectors(_FRAME, 2**10),
     ClippedVectors(VectorFrame((0,), (1.0,), power=1), 2**40),
     SpreadCounts(),
-    *(GaugeCounts(_OUTER, each, (each.typical(4) // 4, each.typical(4))) for each in _GAUGES),
+    *(RowNormCounts(_OUTER, each, (each.typical(4) // 4, each.typical(4))) for each in _GAUGES),
     *(OuterProducts(_OUTER, each, each.typical(4) // 4) for each in _GAUGES),
     RotatedCounts((0, 1 << 30, -(1 << 20), 5)),
 ]
-ASKS = [Ask(None, LATTICE, each, NAMES) for each in REDUCTIONS]
+ASKS = [Read(None, LATTICE, each, NAMES) for each in REDUCTIONS]
 SPIKED = [
     [NAN, 1, 2],
     [1, NAN, 2],
@@ -70,7 +70,7 @@ def table_of(x: np.ndarray) -> pa.Table:
 
 def local(x: np.ndarray) -> list[Any]:
     return read(
-        open_source(x), [Ask(None, LATTICE, each, Columns()) for each in REDUCTIONS], SYSTEM
+        open_source(x), [Read(None, LATTICE, each, Columns()) for each in REDUCTIONS], SYSTEM
     )
 
 
@@ -89,7 +89,7 @@ def test_parts_and_merges_make_no_difference(rows: int, cuts: list[int], merges:
     x = vectors(rows)
     ends = itertools.pairwise([0, *cuts, rows])
     source = Cluster([table_of(x)[min(a, rows) : max(min(a, rows), b)] for a, b in ends], merges)
-    alone = [Ask("a.b", LATTICE, Tails(5)), Ask("c`d", None, Count()), Ask(None, None, Count())]
+    alone = [Read("a.b", LATTICE, Tails(5)), Read("c`d", None, Count()), Read(None, None, Count())]
     got = read(source, [*ASKS, *alone], SYSTEM)
     assert [each.to_bytes() for each in got[:-3]] == [each.to_bytes() for each in local(x)]
     assert got[-3:] == read(open_source(table_of(x)), alone, SYSTEM)
@@ -116,9 +116,9 @@ def test_columns_of_other_types(make: Any) -> None:
             "z": pa.array([0.5, 2.0, NAN, 0.1, 7.25] * 9, pa.float64()),
         }
     )
-    asks = [Ask(None, LATTICE, each, Columns(("z", "x", "y"))) for each in REDUCTIONS]
-    got = read(make(table), asks, SYSTEM)
-    assert got == read(open_source(table), asks, SYSTEM)
+    reads = [Read(None, LATTICE, each, Columns(("z", "x", "y"))) for each in REDUCTIONS]
+    got = read(make(table), reads, SYSTEM)
+    assert got == read(open_source(table), reads, SYSTEM)
     assert got[3].count == 27
 
 
@@ -164,11 +164,11 @@ def test_a_random_choice_holds_for_all_jobs_and_columns(make: Any) -> None:
     unit, other = mo.unit_of("id", max_rows=3), Columns(("t",))
     source = make(PERSONS)
     reader = reader_of(source, unit, [NAMES, other])
-    asks = [Ask(None, LATTICE, SpreadCounts(), each) for each in (NAMES, other)]
-    (first,), (again, beside) = (reader.read(each, SYSTEM) for each in (asks[:1], asks))
+    reads = [Read(None, LATTICE, SpreadCounts(), each) for each in (NAMES, other)]
+    (first,), (again, beside) = (reader.read(each, SYSTEM) for each in (reads[:1], reads))
     assert first == again
     assert (first.count <= 120, beside.count) == (True, 120)
-    assert first != reader_of(source, unit, [NAMES, other]).read(asks, SYSTEM)[0]
+    assert first != reader_of(source, unit, [NAMES, other]).read(reads, SYSTEM)[0]
 
 
 def test_combined_persons_are_refused(make: Any) -> None:
@@ -215,7 +215,7 @@ def test_a_release_is_that_of_a_local_table(name: str, maker: str, tmp_path: Pat
         budget = mo.pure(8) if "epsilon" in arguments else mo.zcdp(1)
         curator = mo.Curator(source, budget=budget, entropy=SeededEntropy(name))
         release = getattr(curator, statistic)(columns, within=(-1e6, 1e6), **arguments)
-        found.append((release.values.tolist(), [each.outcome for each in release.journal]))
+        found.append((release.values.tolist(), [each.outcome for each in release.transcript]))
         assert curator.remaining.amount == 0
     assert found[0] == found[1]
 
@@ -223,10 +223,10 @@ def test_a_release_is_that_of_a_local_table(name: str, maker: str, tmp_path: Pat
 def test_vectors_and_single_columns_are_asked_together(make: Any) -> None:
     x = np.random.default_rng(2).normal([40, 10, -3], 2, size=(6000, 3))
     curator = mo.Curator(make(table_of(x)), budget=mo.zcdp(2))
-    answers = curator.together(
-        means=mo.request.mean_vector(NAMES.names, within=(-1e6, 1e6), rho=1),
-        mean=mo.request.mean("a.b", within=(-1e6, 1e6), rho="0.5"),
-        rows=mo.request.count(rho="0.5"),
+    answers = curator.release(
+        means=mo.query.mean_vector(NAMES.names, within=(-1e6, 1e6), rho=1),
+        mean=mo.query.mean("a.b", within=(-1e6, 1e6), rho="0.5"),
+        rows=mo.query.count(rho="0.5"),
     )
     assert np.abs(answers["means"].values - x.mean(axis=0)).max() < 0.3
     assert abs(answers["mean"].value - 40) < 0.3
@@ -251,10 +251,10 @@ def test_a_statistic_that_holds_all_rows_is_refused_before_any_job(make: Any) ->
     curator = mo.Curator(source, budget=mo.pure(1))
     arguments: Any = {"statistic": Means(), "within": (-1e6, 1e6), "epsilon": 1}
     if source.engine == "ibis":  # its rows come in batches, as those of a file
-        assert len(curator.vector(NAMES.names[:2], **arguments).values) == 2
+        assert len(curator.vector_statistic(NAMES.names[:2], **arguments).values) == 2
         return
     with pytest.raises(UnsupportedData, match=r"holds all rows in memory.*toPandas\(\)"):
-        curator.vector(NAMES.names[:2], **arguments)
+        curator.vector_statistic(NAMES.names[:2], **arguments)
     assert curator.spent.amount == 0
     assert getattr(source, "jobs", []) == []
 

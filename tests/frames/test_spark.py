@@ -16,7 +16,7 @@ from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
 from modicum.frames.persons import reader_of
 from modicum.frames.reader import read
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSum, Count
 from modicum.summaries.tails import Tails
@@ -41,8 +41,8 @@ def test_one_round_is_one_job(session) -> None:
     frame = session.range(1000).selectExpr("cast(id as double) as x", "id as y")
     tracker = session.sparkContext.statusTracker()
     session.sparkContext.setJobGroup("round", "")
-    asks = [Ask(c, LATTICE, r) for c in "xy" for r in (Tails(5), ClippedSum(0, 5), Records(2))]
-    summaries = read(open_source(frame), [*asks, Ask(None, None, Count())], SYSTEM)
+    reads = [Read(c, LATTICE, r) for c in "xy" for r in (Tails(5), ClippedSum(0, 5), Records(2))]
+    summaries = read(open_source(frame), [*reads, Read(None, None, Count())], SYSTEM)
     # With adaptive execution, the stage before the merge is a job of Spark's own count.
     assert len(tracker.getJobIdsForGroup("round")) <= 2
     session.sparkContext.setJobGroup("rest", "")
@@ -55,14 +55,14 @@ def test_one_round_is_one_job(session) -> None:
 def test_questions_together_share_a_job(session) -> None:
     frame = session.range(20_000).selectExpr("cast(id as double) as x", "id % 150 as age")
     curator = mo.Curator(frame, budget=mo.pure(2))
-    session.sparkContext.setJobGroup("together", "")
-    answers = curator.together(
-        x=mo.request.mean("x", within=(-1e9, 1e9), epsilon="0.5"),
-        age=mo.request.mean("age", within=(0, 150), epsilon="0.25"),
-        rows=mo.request.count(epsilon="0.05"),
+    session.sparkContext.setJobGroup("release", "")
+    answers = curator.release(
+        x=mo.query.mean("x", within=(-1e9, 1e9), epsilon="0.5"),
+        age=mo.query.mean("age", within=(0, 150), epsilon="0.25"),
+        rows=mo.query.count(epsilon="0.05"),
     )
     # Two passes of two jobs at most: the second one looks whether the ages fill their range.
-    assert len(session.sparkContext.statusTracker().getJobIdsForGroup("together")) <= 4
+    assert len(session.sparkContext.statusTracker().getJobIdsForGroup("release")) <= 4
     assert abs(answers["x"].value - 10_000) < 1000
     assert abs(answers["age"].value - 74.5) < 20
     assert curator.spent == mo.pure("0.8")
@@ -70,7 +70,7 @@ def test_questions_together_share_a_job(session) -> None:
 
 def test_partitions_draw_independently(session) -> None:
     frame = session.range(0, 40_000, 1, 8).selectExpr("id % 5000 as x")
-    (records,) = read(open_source(frame), [Ask("x", LATTICE, Records(2))], SYSTEM)
+    (records,) = read(open_source(frame), [Read("x", LATTICE, Records(2))], SYSTEM)
     drawn = [np.unique(records.thin(3, SYSTEM) * LATTICE.step, return_counts=True) for _ in "ab"]
     for _, times in drawn:
         # Of eight equal partitions each keeps an eighth: were their coins the same, a value would
@@ -84,7 +84,7 @@ def test_a_seed_repeats_itself_and_is_not_private(session) -> None:
     frame = session.range(0, 50_000, 1, 5).selectExpr("cast(id as double) as x")
 
     def drawn(entropy: Any) -> list[int]:
-        (records,) = read(open_source(frame), [Ask("x", LATTICE, Records())], entropy)
+        (records,) = read(open_source(frame), [Read("x", LATTICE, Records())], entropy)
         q: list[int] = records.thin(5, entropy).tolist()
         return q
 
@@ -136,7 +136,7 @@ def test_names_in_any_case(session) -> None:
     with pytest.raises(UnsupportedData, match="several"):
         open_source(session.range(1).selectExpr("1.0 as x", "2.0 as x"))
     both = open_source(session.range(1).selectExpr("1.0 as x", "2.0 as X"))
-    sums = read(both, [Ask(name, LATTICE, ClippedSum(0, 2**40)) for name in "xX"], SYSTEM)
+    sums = read(both, [Read(name, LATTICE, ClippedSum(0, 2**40)) for name in "xX"], SYSTEM)
     assert [each.total * LATTICE.step for each in sums] == [1, 2]
     with pytest.raises(MissingColumn):
         open_source(session.range(1).selectExpr("1.0 as x")).check("X")
@@ -189,7 +189,7 @@ def test_all_rows_of_a_person_come_into_one_of_several_partitions(session, kind)
     partitions = frame.repartition("who").selectExpr("spark_partition_id() as p").distinct()
     assert partitions.count() == 4
     reader = reader_of(open_source(frame), mo.unit_of("who", max_rows=1, order_by="x"), ["x"])
-    (tails,) = reader.read([Ask("x", LATTICE, Tails(999))], SYSTEM)
+    (tails,) = reader.read([Read("x", LATTICE, Tails(999))], SYSTEM)
     assert (tails.low * LATTICE.step).tolist() == list(range(300))
 
 
@@ -197,7 +197,7 @@ def test_labels_of_nobody_and_what_holds_none(session) -> None:
     frame = session.sql("select cast(null as string) as who, 1.0D as x from range(9)")
     for unit in (mo.unit_of("who", max_rows=1), mo.unit_of("who", combine="sum")):
         reader = reader_of(open_source(frame), unit, ["x"])
-        assert reader.read([Ask("x", None, Count())], SYSTEM)[0].count == 0
+        assert reader.read([Read("x", None, Count())], SYSTEM)[0].count == 0
     for kind in ("array(1)", "cast('a' as binary)", "'a' collate UTF8_LCASE"):
         with pytest.raises(UnsupportedData, match="cannot hold labels"):
             open_source(session.range(1).selectExpr(f"{kind} as who")).check_label("who")

@@ -19,6 +19,15 @@ from modicum.statistics.registry import REGISTRY
 CORPUS = Path(__file__).with_name("corpus.jsonl")
 FLOATS = ("value", "interval", "values", "lower", "upper")
 PRICES = {"pure": mo.pure(1), "zcdp": mo.zcdp("0.05")}
+_WRITTEN_AS = {
+    "huber": "huber_location",
+    "lp_center": "lp_location",
+    "max": "maximum",
+    "min": "minimum",
+    "monotone_statistic": "monotone",
+    "var": "variance",
+    "vector_statistic": "vector",
+}
 WITHIN = {"skewed": (-1e9, 1e9), "mostly zeros": (0, 168), "few": (-1000, 5000)}
 
 
@@ -44,22 +53,23 @@ class Case:
 
     @property
     def name(self) -> str:
-        """Unique and stable."""
+        """Unique and stable, with the names that statistics had when the corpus was written."""
         row = self.row
-        return f"{row.statistic}, {row.method}, option {self.option}, {self.price}, {self.table}"
+        statistic = _WRITTEN_AS.get(row.statistic, row.statistic)
+        return f"{statistic}, {row.method}, option {self.option}, {self.price}, {self.table}"
 
     def released(self, data: NDArray[np.float64]) -> mo.Release | mo.ArrayRelease:
         """Release it with seeded draws."""
         row, budget = self.row, PRICES[self.price]
         lattice = Lattice.within(WITHIN[self.table]) if row.needs_range else None
-        request = row.request(None, lattice, budget, row.options[self.option])
-        several = row.of_rows and row.statistic != "vector"
+        query = row.query(None, lattice, budget, row.options[self.option])
+        several = row.of_rows and row.statistic != "vector_statistic"
         curator = mo.Curator(
             data if several else data[:, 0].copy(),
             budget=budget,
             entropy=SeededEntropy(self.name),
         )
-        return curator.run(request)
+        return curator.run(query)
 
 
 def cases() -> Iterator[Case]:
@@ -79,7 +89,7 @@ def observed(case: Case, data: NDArray[np.float64]) -> dict[str, Any]:
     return {
         "case": case.name,
         **answer,
-        "draws": [[step["label"], step["outcome"], _cost(step)] for step in found["journal"]],
+        "draws": [[step["label"], step["outcome"], _cost(step)] for step in found["transcript"]],
     }
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import modicum as mo
 from modicum import answering
-from modicum import request as ask
+from modicum import query as ask
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.gaussian import discrete_gaussian_many
@@ -18,8 +18,8 @@ from modicum.exact.laplace import discrete_laplace_many
 from modicum.interop import opendp as bridge
 from modicum.interop.opendp import register, to_opendp
 from tests.exact.goodness import REJECT, p_value
-from tests.exact.test_gaussian import law as gaussian
-from tests.exact.test_laplace import law as laplace
+from tests.exact.test_gaussian import mechanism as gaussian
+from tests.exact.test_laplace import mechanism as laplace
 
 dp = pytest.importorskip(
     "opendp.prelude", reason="pip install 'opendp>=0.16' (make test-opendp does)"
@@ -219,7 +219,7 @@ def test_the_features_are_the_users_to_enable() -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (lambda: {"question": 3}, "modicum.request.mean(...), got int"),
+        (lambda: {"question": 3}, "modicum.query.mean(...), got int"),
         (lambda: {"question": ask.count("wage", epsilon=1)}, "leave out column='wage'"),
         (lambda: {"domain": dp.atom_domain(T=float)}, "vector_domain of an atom_domain.*f64"),
         (lambda: {"domain": vector("String")}, "numbers or bools.*String"),

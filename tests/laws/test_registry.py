@@ -9,7 +9,7 @@ import pytest
 
 import modicum
 from modicum import audit
-from modicum.array_release import ArrayAnswer
+from modicum.array_release import ArrayEstimate
 from modicum.audit.pairs import Remembered
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
@@ -17,10 +17,10 @@ from modicum.privacy.accountant import total
 from modicum.privacy.budget import Budget, approx, pure, zcdp
 from modicum.privacy.event import event_of
 from modicum.privacy.unit import Unit
-from modicum.release import Answer, Release
+from modicum.release import Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.replay import Run
-from modicum.runtime.run import Walk, run
+from modicum.runtime.run import LiveRun, run
 from modicum.statistics.covariance import ComponentsOption
 from modicum.statistics.histogram import BinsOption, CutsOption
 from modicum.statistics.own_vector import MeanOfRange
@@ -59,12 +59,12 @@ def request_for(
     price: Budget | None = None,
 ) -> Query[Any]:
     lattice = lattice or Lattice.within((-1000, 1000), 2.0**-10)
-    return row.request(None, lattice if row.needs_range else None, price or PRICES[kind], option)
+    return row.query(None, lattice if row.needs_range else None, price or PRICES[kind], option)
 
 
-def walk(request: Query[Release], data: Any, seed: object, unit: Unit | None = None) -> Walk:
+def walk(query: Query[Release], data: Any, seed: object, unit: Unit | None = None) -> LiveRun:
     return run(
-        {"answer": request},
+        {"answer": query},
         Remembered(data),
         unit=unit or Unit(),
         charge=lambda: None,
@@ -72,14 +72,14 @@ def walk(request: Query[Release], data: Any, seed: object, unit: Unit | None = N
     )["answer"]
 
 
-def numbers(answer: Answer | ArrayAnswer) -> tuple[Fraction, ...]:
-    return answer.values if isinstance(answer, ArrayAnswer) else (answer.value,)
+def numbers(answer: ScalarEstimate | ArrayEstimate) -> tuple[Fraction, ...]:
+    return answer.values if isinstance(answer, ArrayEstimate) else (answer.value,)
 
 
-def interval(answer: Answer | ArrayAnswer) -> tuple[np.ndarray, np.ndarray]:
-    evidence = answer.evidence
-    several = isinstance(answer, ArrayAnswer)
-    ends = evidence.intervals(0.95, 3) if several else evidence.interval(0.95, 3)
+def interval(answer: ScalarEstimate | ArrayEstimate) -> tuple[np.ndarray, np.ndarray]:
+    error_model = answer.error_model
+    several = isinstance(answer, ArrayEstimate)
+    ends = error_model.intervals(0.95, 3) if several else error_model.interval(0.95, 3)
     return np.atleast_1d(ends.lower), np.atleast_1d(ends.upper)
 
 
@@ -87,19 +87,19 @@ def interval(answer: Answer | ArrayAnswer) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("rows", [1, 3])
 @pytest.mark.parametrize("name", ["empty", "constant", "many"])
 def test_the_journal_adds_up_to_the_charge(row, kind, option, rows, name) -> None:
-    request = request_for(row, kind, option)
+    query = request_for(row, kind, option)
     unit = Unit(rows)
-    journal = walk(request, DATA[name], (name, rows), unit).journal
+    transcript = walk(query, DATA[name], (name, rows), unit).transcript
     currency = "zcdp" if kind == "zcdp" else "pure"
-    charged = total([unit.per_row(event_of(request.budget))], currency)
-    assert total([entry.event for entry in journal], currency) == charged
+    charged = total([unit.per_row(event_of(query.budget))], currency)
+    assert total([entry.event for entry in transcript], currency) == charged
 
 
 @every_case
 def test_a_seed_determines_the_release(row, kind, option) -> None:
-    request = request_for(row, kind, option)
-    one, again, other = (walk(request, MANY, seed) for seed in (1, 1, 2))
-    outcomes = [[entry.outcome for entry in w.journal] for w in (one, again, other)]
+    query = request_for(row, kind, option)
+    one, again, other = (walk(query, MANY, seed) for seed in (1, 1, 2))
+    outcomes = [[entry.outcome for entry in w.transcript] for w in (one, again, other)]
     assert one.answer == again.answer
     assert outcomes[0] == outcomes[1]
     assert outcomes[0] != outcomes[2]
@@ -108,9 +108,9 @@ def test_a_seed_determines_the_release(row, kind, option) -> None:
 @every_case
 def test_any_data_release_with_the_same_steps(row, kind, option) -> None:
     """The outcomes of a run on one data set lead every other one through the same steps."""
-    request = request_for(row, kind, option)
+    query = request_for(row, kind, option)
     for name, data in DATA.items():
-        finished = walk(request, data, name)
+        finished = walk(query, data, name)
         assert finished.answer is not None
         values = np.array(numbers(finished.answer), dtype=float)
         assert np.isfinite(values).all()
@@ -118,10 +118,10 @@ def test_any_data_release_with_the_same_steps(row, kind, option) -> None:
         assert lower.shape == upper.shape == values.shape
         assert (lower <= upper).all()
     for name in ("empty", "many"):
-        outcomes = [entry.outcome for entry in walk(request, DATA[name], name).journal]
+        outcomes = [entry.outcome for entry in walk(query, DATA[name], name).transcript]
         # The law of a subsample sums over all subsamples: only short data are replayed.
         short = [data for data in DATA.values() if len(data) <= 3]
-        assert audit.leaks(request, short, outcomes) is None
+        assert audit.leaks(query, short, outcomes) is None
 
 
 def scaled(lattice: Lattice, factor: float) -> Lattice:
@@ -137,8 +137,8 @@ def test_a_power_of_two_scales_the_answer_exactly(row, kind, option, power) -> N
     factor = 2.0**power
     one = walk(request_for(row, kind, option, lattice), MANY, "scale")
     other = walk(request_for(row, kind, option, scaled(lattice, factor)), MANY * factor, "scale")
-    assert [e.outcome for e in one.journal] == [e.outcome for e in other.journal]
-    dimension = 2 if row.statistic in {"variance", "covariance"} else 1
+    assert [e.outcome for e in one.transcript] == [e.outcome for e in other.transcript]
+    dimension = 2 if row.statistic in {"var", "covariance"} else 1
     exact = Fraction(2) ** (power * dimension)
     assert numbers(other.answer) == tuple(x * exact for x in numbers(one.answer))
     assert other.answer.status == one.answer.status
@@ -166,8 +166,8 @@ SAMPLED = [(row, kind) for row in REGISTRY for kind in ("pure", "zcdp") if kind 
 def test_every_sampler_matches_its_law(row, kind) -> None:
     """Each draw of a run is repeated a thousand times and tested against its log density."""
     price = zcdp(2) if kind == "zcdp" else pure(4)
-    request = request_for(row, kind, row.options[0], Lattice(-8.0, 8.0, 1.0), price)
-    halted = Run(request, event_of(request.budget), Remembered((1.0, 3.0, 3.0, -8.0)))
+    query = request_for(row, kind, row.options[0], Lattice(-8.0, 8.0, 1.0), price)
+    halted = Run(query, event_of(query.budget), Remembered((1.0, 3.0, 3.0, -8.0)))
     entropy = SeededEntropy(f"{row.statistic} {row.method} {kind}")
     while halted.waiting is not None:
         assert audit.fit(halted.waiting, 1000, entropy) > 1e-4
@@ -181,18 +181,18 @@ EXTRA: dict[str, dict[str, Any]] = {
     "quantiles": {"q": [0.5, 0.9]},
     "cdf": {"points": [0, 1]},
     "expectile": {"tau": 0.9},
-    "lp_location": {"p": 1.5},
+    "lp_center": {"p": 1.5},
     "trimmed_mean": {"trim": 0.1},
     "winsorized_mean": {"trim": 0.1},
     "pca": {"components": 1},
-    "vector": {"statistic": MeanOfRange()},
-    "monotone": {"statistic": modicum.Score("identity", lambda v: v, growth=1)},
+    "vector_statistic": {"statistic": MeanOfRange()},
+    "monotone_statistic": {"statistic": modicum.Score("identity", lambda v: v, growth=1)},
 }
 
 
 @pytest.mark.parametrize("row", REGISTRY, ids=lambda row: f"{row.statistic}-{row.method}")
 def test_every_row_is_offered(row) -> None:
-    question = getattr(modicum.request, row.statistic)
+    question = getattr(modicum.query, row.statistic)
     extra = EXTRA.get(row.statistic, {})
     if row.statistic == "histogram":
         extra = {"bins": 2} if row.method == "drawn" else {"edges": [0, 1]}
@@ -200,7 +200,7 @@ def test_every_row_is_offered(row) -> None:
         extra = {**extra, "within": (0, 1)}
     several = sum(other.statistic == row.statistic for other in REGISTRY) > 1
     method = {"method": row.method} if several and row.statistic != "histogram" else {}
-    if (row.statistic, row.method) == ("monotone", "subset"):
+    if (row.statistic, row.method) == ("monotone_statistic", "subset"):
         extra = {**extra, "level": None}
     price = {"epsilon": 1} if "pure" in row.kinds else {"rho": 1}
     assert question(**price, **extra, **method).method == row.method

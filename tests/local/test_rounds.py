@@ -26,9 +26,9 @@ ROUNDS = [
 ]
 
 
-def p_value(answers: np.ndarray, law) -> float:
-    outcomes = list(law.probes())
-    expected = len(answers) * np.exp([law.log_density(y) for y in outcomes])
+def p_value(answers: np.ndarray, mechanism) -> float:
+    outcomes = list(mechanism.probes())
+    expected = len(answers) * np.exp([mechanism.log_density(y) for y in outcomes])
     seen = np.bincount(answers, minlength=len(outcomes))
     return float(stats.chisquare(seen, expected).pvalue)
 
@@ -37,27 +37,27 @@ def p_value(answers: np.ndarray, law) -> float:
 def test_a_batch_follows_the_law_of_every_single_client(asked, row) -> None:
     rows = np.tile(row, (DRAWS, 1)).astype(np.int64)
     for found in FOUND:
-        law = asked.law(rows[0], found)
+        mechanism = asked.mechanism(rows[0], found)
         many = np.tile(found, (DRAWS, 1))
         answers = asked.draw(rows, many, SeededEntropy(repr(found)))
         assert asked.possible(answers, many).all()
-        assert p_value(answers.astype(int), law) > 1e-5
+        assert p_value(answers.astype(int), mechanism) > 1e-5
 
 
 @pytest.mark.parametrize(("asked", "row"), ROUNDS, ids=lambda x: str(x)[:20])
 def test_noise_of_a_wrong_scale_would_be_noticed(asked, row) -> None:
-    law = asked.law(np.array(row), FOUND[0])
-    window = law.window
+    mechanism = asked.mechanism(np.array(row), FOUND[0])
+    window = mechanism.window
     louder = Window(window.reach, window.width, window.epsilon * Fraction(10, 7))
-    place = np.full(DRAWS, int(law.position), np.int64)
-    assert p_value(louder.sample_many(place, SeededEntropy(1)), law) < 1e-5
+    place = np.full(DRAWS, int(mechanism.position), np.int64)
+    assert p_value(louder.sample_many(place, SeededEntropy(1)), mechanism) < 1e-5
 
 
 def test_a_batch_of_vectors_has_the_noise_of_single_ones() -> None:
     asked = GaussianRound(2, Fraction(1, 2))
     rows = np.tile([NORM // 2, -NORM // 3], (DRAWS, 1))
     answers = asked.draw(rows, FOUND[:1], SeededEntropy(3)) - rows
-    deviation = math.sqrt(asked.law(rows[0], FOUND[0]).noise[0].variance)
+    deviation = math.sqrt(asked.mechanism(rows[0], FOUND[0]).noise[0].variance)
     assert stats.kstest(answers.ravel() / deviation, "norm").pvalue > 1e-5
     assert stats.kstest(answers.ravel() / (0.7 * deviation), "norm").pvalue < 1e-5
     assert asked.possible(answers, FOUND).all()
@@ -79,8 +79,8 @@ def test_clipped_vectors_never_exceed_the_norm() -> None:
 def test_a_vector_that_breaks_the_promise_counts_as_zero() -> None:
     asked = GaussianRound(2, Fraction(1))
     for long in ([NORM, NORM], [1 << 62, 0], [-(1 << 62), 1], [-(1 << 63), 0]):
-        assert asked.law(np.array(long), FOUND[0]).values == (0, 0)
-    assert asked.law(np.array([NORM, 0]), FOUND[0]).values == (NORM, 0)
+        assert asked.mechanism(np.array(long), FOUND[0]).values == (0, 0)
+    assert asked.mechanism(np.array([NORM, 0]), FOUND[0]).values == (NORM, 0)
 
 
 def test_rotation_is_exact_and_can_be_undone() -> None:

@@ -81,29 +81,31 @@ def test_any_two_values_have_messages_within_the_budget(kind) -> None:
         if checked[client.round] == (20 if client.round == 1 else 6):
             continue
         checked[client.round] += 1
-        laws = [client.law(x, told[client.round - 1]) for x in inputs]
-        assert total([laws[0].event], protocol.budget.kind) <= protocol.budget
-        used[client.round] = max(used[client.round], loss(laws, protocol.budget.kind))
+        mechanisms = [client.mechanism(x, told[client.round - 1]) for x in inputs]
+        assert total([mechanisms[0].event], protocol.budget.kind) <= protocol.budget
+        used[client.round] = max(used[client.round], loss(mechanisms, protocol.budget.kind))
     assert min(checked.values()) >= 2
     for spent in used.values():
         assert float(spent) == pytest.approx(float(protocol.budget.amount), rel=1e-3)
 
 
-def loss(laws, currency: str) -> Fraction:
+def loss(mechanisms, currency: str) -> Fraction:
     """Worst loss of all pairs over all messages: exact for integer Gaussians, else a log ratio."""
-    if hasattr(laws[0], "values"):
-        (sigma2,) = {noise.sigma2 for law in laws for noise in law.noise}
+    if hasattr(mechanisms[0], "values"):
+        (sigma2,) = {noise.sigma2 for mechanism in mechanisms for noise in mechanism.noise}
         gaps = [
             sum((a - b) ** 2 for a, b in zip(one.values, other.values, strict=True))
-            for one, other in itertools.combinations(laws, 2)
+            for one, other in itertools.combinations(mechanisms, 2)
         ]
         worst = max(gaps) / (2 * sigma2)
-        assert worst <= laws[0].event.rho
+        assert worst <= mechanisms[0].event.rho
         return worst
-    logs = np.array([[law.log_density(y) for y in law.probes()] for law in laws])
+    logs = np.array(
+        [[mechanism.log_density(y) for y in mechanism.probes()] for mechanism in mechanisms]
+    )
     assert np.exp(logs).sum(axis=1) == pytest.approx(1)
     worst = float((logs[:, None] - logs[None]).max())
-    assert worst <= float(laws[0].window.epsilon) * (1 + 1e-12)
+    assert worst <= float(mechanisms[0].window.epsilon) * (1 + 1e-12)
     return Fraction(worst) if currency == "pure" else Fraction(worst) ** 2 / 2
 
 
@@ -337,7 +339,7 @@ def test_what_is_missing_is_answered_however_it_is_written(missing) -> None:
     protocol = local.histogram(within=(0, 8), step=1, epsilon=1)
     said = local.Server(protocol).announcement
     client = local.Client(protocol, entropy=SeededEntropy(1))
-    assert client.law(missing, said) == client.law(4.0, said)
+    assert client.mechanism(missing, said) == client.mechanism(4.0, said)
     assert len(client.respond(missing, said)) == 22
     column = np.empty(3, object)
     column[:] = [missing, 5, 10**30]
@@ -354,12 +356,12 @@ def test_what_is_masked_is_missing_whatever_stands_there() -> None:
         assert protocol.read(hidden).tolist() == [1.0, 4.0]
         said = local.Server(protocol).announcement
         client = local.Client(protocol, entropy=SeededEntropy(1))
-        assert client.law(hidden[1], said) == client.law(4.0, said)
+        assert client.mechanism(hidden[1], said) == client.mechanism(4.0, said)
     vectors = local.mean_vector(dimension=2, radius=1, rho=1)
     row = np.ma.array([0.5, 0.7], mask=[False, True])
     client = next(c for c in (local.Client(vectors) for _ in range(999)) if c.round == 1)
     said = local.Server(vectors).announcement
-    assert client.law(row, said) == client.law([0.5, 0.0], said)
+    assert client.mechanism(row, said) == client.mechanism([0.5, 0.0], said)
 
 
 @pytest.mark.parametrize(

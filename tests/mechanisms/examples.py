@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from modicum.mechanisms.additive import VectorNoise
 from modicum.mechanisms.bounded_mean import staircase
-from modicum.mechanisms.norm_ball import RadialLaw
+from modicum.mechanisms.norm_ball import RadialMechanism
 from modicum.mechanisms.partition_selection import KeySelection
 from modicum.mechanisms.window_response import Window, WindowResponse
-from modicum.privacy.event import BoundedRange
+from modicum.privacy.event import RangeDP
 from tests.audit.cases import LAWS, LawOf
 from tests.mechanisms.test_joint_quantiles import THIRDS
 from tests.mechanisms.test_joint_quantiles import law_of as joint_of
@@ -27,9 +27,9 @@ def _at_four(of: LawOf) -> LawOf:
 EXAMPLES: dict[str, LawOf] = {name: _at_four(of) for name, of in LAWS.items()} | {
     "staircase of a pair": lambda q, _: staircase((len(q), int((q > 0).sum())), l1=2, epsilon=FOUR),
     "vector": lambda q, e: VectorNoise((int(q.sum()), len(q)), 5, e / 2),
-    "ball": lambda q, e: RadialLaw((int(q.sum()),), (1, len(q)), 8, 1, e, BoundedRange(e)),
-    "ball in a plane": lambda q, e: RadialLaw(
-        (int(q.sum()), len(q)), (1, 2), 2, 2, 4 * e, BoundedRange(4 * e), signless=True
+    "ball": lambda q, e: RadialMechanism((int(q.sum()),), (1, len(q)), 8, 1, e, RangeDP(e)),
+    "ball in a plane": lambda q, e: RadialMechanism(
+        (int(q.sum()), len(q)), (1, 2), 2, 2, 4 * e, RangeDP(4 * e), signless=True
     ),
     "quantile tree": lambda q, _: tree_of(tuple((q % 3).tolist()), TERTILES),
     "joint quantiles": lambda q, _: joint_of(tuple((q % 3).tolist()), THIRDS),
@@ -50,13 +50,13 @@ WRITTEN: dict[str, str] = {
     "LeastLoss": "most first epsilon",
     "IntervalDraw": "grid epsilon doubt",
     "LevelLaw": "first last epsilon",
-    "LinearLevelLaw": "first last epsilon stated",
+    "LinearLevelMechanism": "first last epsilon stated",
     "RadiusDraw": "grid epsilon tilt selection",
     "RadiusRanks": "centre grid targets tilts epsilon",
     "Subsampled": "law level stated",
     "NestedQuantiles": "first last fine nodes",
     "JointQuantiles": "first last fine terms epsilon stated stretch",
     "KeySelection": "epsilon delta",
-    "RadialLaw": "largest norm epsilon stated signless",
+    "RadialMechanism": "largest norm epsilon stated signless",
     "WindowResponse": "window",
 }

@@ -12,14 +12,14 @@ from modicum import audit
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.additive import VectorNoise
 from modicum.mechanisms.support import ALPHAS
-from modicum.privacy.event import Concentrated
+from modicum.privacy.event import ZCDP
 from modicum.summaries.vectors import BOUND
 
 LAW = VectorNoise((3, -4), 5, Fraction(2))
 
 
 def test_its_noise_and_event() -> None:
-    assert LAW.event == Concentrated(Fraction(2))
+    assert LAW.event == ZCDP(Fraction(2))
     assert LAW.noise[0].sigma2 == Fraction(25, 4)
 
 
@@ -55,19 +55,19 @@ def test_a_longer_shift_breaks_the_claim() -> None:
 
 
 def test_no_order_finds_more_than_rho_at_full_size() -> None:
-    law = VectorNoise((BOUND // 5 * 3, BOUND // 5 * 4, 0), BOUND, Fraction(1, 2))
-    parts = zip(law.factors(), replace(law, values=(0, 0, 0)).factors(), strict=True)
+    mechanism = VectorNoise((BOUND // 5 * 3, BOUND // 5 * 4, 0), BOUND, Fraction(1, 2))
+    parts = zip(mechanism.factors(), replace(mechanism, values=(0, 0, 0)).factors(), strict=True)
     found = sum(one.renyi(other) for one, other in parts)
     assert found.shape == (2, len(ALPHAS))
     assert 0.4999999 < found.min() <= found.max() <= 0.5
 
 
-@pytest.mark.parametrize("law", [LAW, VectorNoise((7, 0, -(2**40)), BOUND, Fraction(1, 3))])
-def test_the_sampler_follows_the_law_and_a_wrong_scale_is_noticed(law) -> None:
-    assert audit.fit(law, 4000, SeededEntropy("vector")) > 1e-3
+@pytest.mark.parametrize("mechanism", [LAW, VectorNoise((7, 0, -(2**40)), BOUND, Fraction(1, 3))])
+def test_the_sampler_follows_the_law_and_a_wrong_scale_is_noticed(mechanism) -> None:
+    assert audit.fit(mechanism, 4000, SeededEntropy("vector")) > 1e-3
     for factor in (Fraction(10, 7), Fraction(7, 13)):
-        wrong = replace(law, rho=law.rho * factor**2)
-        assert audit.power(law, wrong, draws=4000, entropy=SeededEntropy(2), trials=1) == 1
+        wrong = replace(mechanism, rho=mechanism.rho * factor**2)
+        assert audit.power(mechanism, wrong, draws=4000, entropy=SeededEntropy(2), trials=1) == 1
 
 
 def test_dependent_noise_is_noticed() -> None:
@@ -81,10 +81,13 @@ def test_dependent_noise_is_noticed() -> None:
 
 
 def test_many_components_are_drawn_at_once() -> None:
-    law = VectorNoise(tuple(range(1000)), BOUND, Fraction(1, 2))
-    noise = np.array(law.sample(SeededEntropy(1))) - np.arange(1000)
+    mechanism = VectorNoise(tuple(range(1000)), BOUND, Fraction(1, 2))
+    noise = np.array(mechanism.sample(SeededEntropy(1))) - np.arange(1000)
     assert 0.9 < noise.std() / BOUND < 1.1
-    at, beside = law.log_density(law.values), law.log_density((BOUND, *law.values[1:]))
+    at, beside = (
+        mechanism.log_density(mechanism.values),
+        mechanism.log_density((BOUND, *mechanism.values[1:])),
+    )
     assert at - beside == pytest.approx(0.5, rel=1e-6)
 
 

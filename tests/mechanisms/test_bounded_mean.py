@@ -13,7 +13,7 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.exact.laplace import discrete_laplace_many
 from modicum.mechanisms import bounded_mean
 from modicum.mechanisms.additive import LaplaceNoise
-from modicum.privacy.event import Pure
+from modicum.privacy.event import PureDP
 
 BUILD = {
     "independent": (bounded_mean.independent, bounded_mean.independent_mean),
@@ -35,22 +35,22 @@ def test_the_privacy_loss_by_enumeration(algorithm, lo, hi, epsilon) -> None:
     losses = {}
     for n in range(4):
         for data in itertools.combinations_with_replacement(range(lo, hi + 1), n):
-            law = law_of(algorithm, data, lo, hi, epsilon)
-            assert law.event == Pure(epsilon)
+            mechanism = law_of(algorithm, data, lo, hi, epsilon)
+            assert mechanism.event == PureDP(epsilon)
             for x in range(lo, hi + 1):
                 other = law_of(algorithm, (*data, x), lo, hi, epsilon)
-                moves = tuple(b - a for a, b in zip(law.values, other.values, strict=True))
+                moves = tuple(b - a for a, b in zip(mechanism.values, other.values, strict=True))
                 if moves in losses:
                     continue
                 # The log ratio is a sum over coordinates, each extreme outside the move.
                 outcomes = itertools.product(
                     *[
                         range(min(a, b) - 2, max(a, b) + 3)
-                        for a, b in zip(law.values, other.values, strict=True)
+                        for a, b in zip(mechanism.values, other.values, strict=True)
                     ]
                 )
                 losses[moves] = max(
-                    abs(law.log_density(k) - other.log_density(k)) for k in outcomes
+                    abs(mechanism.log_density(k) - other.log_density(k)) for k in outcomes
                 )
     assert max(losses.values()) <= float(epsilon) * (1 + 1e-12)
     if lo < hi:  # nothing is wasted: some record costs the whole of ε
@@ -64,8 +64,8 @@ def test_the_privacy_loss_by_enumeration(algorithm, lo, hi, epsilon) -> None:
 def test_without_noise_the_outcome_is_the_mean(algorithm, lo, hi) -> None:
     build, mean_of = BUILD[algorithm]
     for data in itertools.combinations_with_replacement(range(lo, hi + 1), 3):
-        law = build(sum(data), len(data), lo=lo, hi=hi, epsilon=Fraction(1))
-        assert mean_of(law.values, lo=lo, hi=hi) == Fraction(sum(data), len(data))
+        mechanism = build(sum(data), len(data), lo=lo, hi=hi, epsilon=Fraction(1))
+        assert mean_of(mechanism.values, lo=lo, hi=hi) == Fraction(sum(data), len(data))
 
 
 @pytest.mark.parametrize("algorithm", BUILD)
@@ -87,9 +87,9 @@ def pooled(samples, probabilities) -> float:
 @pytest.mark.parametrize("algorithm", BUILD)
 def test_the_sampler_follows_the_law_and_the_test_has_power(algorithm) -> None:
     lo, hi, epsilon = -1, 2, Fraction(3)
-    law = law_of(algorithm, (0, 2, 1), lo, hi, epsilon)
+    mechanism = law_of(algorithm, (0, 2, 1), lo, hi, epsilon)
     entropy = SeededEntropy(5)
-    samples = [law.sample(entropy) for _ in range(8000)]
+    samples = [mechanism.sample(entropy) for _ in range(8000)]
 
     def probabilities(epsilon):
         shape = law_of(algorithm, (0, 2, 1), lo, hi, epsilon)
@@ -115,10 +115,10 @@ THEORY = {  # leading terms of n² E error²: Lemma 2 and Theorem 1
 def squared_errors(algorithm, mu, epsilon, seed):
     build, mean_of = BUILD[algorithm]
     total = round(mu * N) * WIDTH
-    law = build(total, N, lo=0, hi=WIDTH, epsilon=epsilon)
+    mechanism = build(total, N, lo=0, hi=WIDTH, epsilon=epsilon)
     entropy = SeededEntropy(seed)
     columns = []
-    for value, noise in zip(law.values, law.noise, strict=True):
+    for value, noise in zip(mechanism.values, mechanism.noise, strict=True):
         assert isinstance(noise, LaplaceNoise)
         columns.append(value + discrete_laplace_many(noise.scale, DRAWS, entropy))
     means = [mean_of((int(a), int(b)), lo=0, hi=WIDTH) for a, b in zip(*columns, strict=True)]

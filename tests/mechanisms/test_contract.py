@@ -15,9 +15,9 @@ import pytest
 from modicum import audit, mechanisms
 from modicum.audit import goodness
 from modicum.exact.entropy import SeededEntropy
-from modicum.mechanisms.base import Law
+from modicum.mechanisms.base import Mechanism
 from modicum.mechanisms.exponential import Exponential, ScoreFunction
-from modicum.privacy.event import Pure
+from modicum.privacy.event import PureDP
 from tests.mechanisms.examples import EXAMPLES, WRITTEN
 
 ONE = Fraction(1)
@@ -36,7 +36,7 @@ def concrete(kind: type) -> Iterator[type]:
         yield from concrete(below)
 
 
-def law_of(name: str, data: np.ndarray = DATA) -> Law:
+def law_of(name: str, data: np.ndarray = DATA) -> Mechanism:
     return EXAMPLES[name](data, ONE)
 
 
@@ -44,40 +44,44 @@ def test_every_law_and_every_score_has_an_example() -> None:
     for module in pkgutil.iter_modules(mechanisms.__path__):
         importlib.import_module(f"modicum.mechanisms.{module.name}")
     shown = [law_of(name) for name in EXAMPLES]
-    scores = [law.score for law in shown if isinstance(law, Exponential)]
-    assert set(concrete(Law)) == {type(law) for law in shown}
+    scores = [mechanism.score for mechanism in shown if isinstance(mechanism, Exponential)]
+    assert set(concrete(Mechanism)) == {type(mechanism) for mechanism in shown}
     assert set(concrete(ScoreFunction)) == {type(score) for score in scores}
-    assert WRITTEN.keys() == {law.name for law in shown}
+    assert WRITTEN.keys() == {mechanism.name for mechanism in shown}
 
 
 @every_example
 def test_transcripts_call_laws_and_parameters_what_they_did(name) -> None:
-    law = law_of(name)
-    assert list(law.public()) == WRITTEN[law.name].split()
-    if isinstance(law, Exponential):
-        charged = replace(law, stated=Pure(ONE))
+    mechanism = law_of(name)
+    assert list(mechanism.public()) == WRITTEN[mechanism.name].split()
+    if isinstance(mechanism, Exponential):
+        charged = replace(mechanism, stated=PureDP(ONE))
         names = list(charged.public())
-        assert charged.event == Pure(ONE)
+        assert charged.event == PureDP(ONE)
         assert names.index("stated") == names.index("epsilon") + 1
 
 
 @every_example
 def test_nothing_that_is_shown_depends_on_data(name) -> None:
-    law, other = law_of(name), law_of(name, OTHER)
-    hidden = {f.name for f in fields(law) if f.metadata.get("secret", False)}
+    mechanism, other = law_of(name), law_of(name, OTHER)
+    hidden = {f.name for f in fields(mechanism) if f.metadata.get("secret", False)}
     assert hidden
-    assert not hidden & law.public().keys()
-    assert repr(law) == repr(other)
-    assert {k: repr(v) for k, v in law.public().items()} == {
+    assert not hidden & mechanism.public().keys()
+    assert repr(mechanism) == repr(other)
+    assert {k: repr(v) for k, v in mechanism.public().items()} == {
         k: repr(v) for k, v in other.public().items()
     }
-    assert (law.event, law.name, law.dimension) == (other.event, other.name, other.dimension)
+    assert (mechanism.event, mechanism.name, mechanism.dimension) == (
+        other.event,
+        other.name,
+        other.dimension,
+    )
 
 
 @every_example
 def test_probabilities_add_up_to_one(name) -> None:
-    law = law_of(name)
-    for part in law.factors() or (law,):
+    mechanism = law_of(name)
+    for part in mechanism.factors() or (mechanism,):
         listed = part.support([part, part])
         mass = np.exp(part.log_densities(listed.outcomes)) @ listed.sizes
         assert mass == pytest.approx(1, abs=1e-12)
@@ -88,26 +92,26 @@ def test_probabilities_add_up_to_one(name) -> None:
 
 @every_example
 def test_many_log_densities_are_those_of_the_law(name) -> None:
-    law = law_of(name)
-    outcomes = list(law.probes())[:40]
-    assert law.log_densities(outcomes) == pytest.approx(
-        [law.log_density(outcome) for outcome in outcomes], rel=1e-12
+    mechanism = law_of(name)
+    outcomes = list(mechanism.probes())[:40]
+    assert mechanism.log_densities(outcomes) == pytest.approx(
+        [mechanism.log_density(outcome) for outcome in outcomes], rel=1e-12
     )
 
 
 @every_example
 def test_factors_multiply_to_the_law(name) -> None:
-    law = law_of(name)
-    parts = law.factors()
-    for outcome in list(law.probes())[:40] if parts else ():
+    mechanism = law_of(name)
+    parts = mechanism.factors()
+    for outcome in list(mechanism.probes())[:40] if parts else ():
         apart = [part.log_density((x,)) for part, x in zip(parts, outcome, strict=True)]
-        assert law.log_density(outcome) == pytest.approx(sum(apart), rel=1e-12)
+        assert mechanism.log_density(outcome) == pytest.approx(sum(apart), rel=1e-12)
 
 
 @every_example
 def test_probes_are_possible_and_among_what_tells(name) -> None:
-    law = law_of(name)
-    for part in law.factors() or (law,):
+    mechanism = law_of(name)
+    for part in mechanism.factors() or (mechanism,):
         probes = list(part.probes())
         assert np.isfinite(part.log_densities(probes)).any()
         assert set(probes) <= set(part.telling([part])) or part.dimension
@@ -115,8 +119,8 @@ def test_probes_are_possible_and_among_what_tells(name) -> None:
 
 @every_example
 def test_samplers_follow_the_law(name) -> None:
-    law, entropy = law_of(name), SeededEntropy(f"contract {name}")
-    assert audit.fit(law, 1000, entropy) > 1e-3
-    if type(law).sample_many.__func__ is not Law.sample_many.__func__:
-        many = type(law).sample_many([law] * 1000, entropy)
-        assert goodness._p_value(law, many) > 1e-3
+    mechanism, entropy = law_of(name), SeededEntropy(f"contract {name}")
+    assert audit.fit(mechanism, 1000, entropy) > 1e-3
+    if type(mechanism).sample_many.__func__ is not Mechanism.sample_many.__func__:
+        many = type(mechanism).sample_many([mechanism] * 1000, entropy)
+        assert goodness._p_value(mechanism, many) > 1e-3

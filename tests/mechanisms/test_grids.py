@@ -5,11 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modicum.mechanisms.grids import FloatGrid, Stretch
+from modicum.mechanisms.grids import FloatGrid, RangeWarp
 
 BITS = st.integers(0, 40)
 LATTICE = st.integers(-(2**51), 2**51)
-STRETCHES = [Stretch(0, 1, 2), Stretch(5, 3, 4), Stretch(-3, 0, 5), Stretch(7, 4, 0), Stretch()]
+STRETCHES = [
+    RangeWarp(0, 1, 2),
+    RangeWarp(5, 3, 4),
+    RangeWarp(-3, 0, 5),
+    RangeWarp(7, 4, 0),
+    RangeWarp(),
+]
 
 
 @given(BITS, st.integers(-(10**6), 10**6))
@@ -38,19 +44,19 @@ def test_small_integers_are_all_there() -> None:
 
 
 @pytest.mark.parametrize("stretch", STRETCHES, ids=str)
-def test_places_follow_each_other_and_are_found_again(stretch) -> None:
-    reach = min(1 << (stretch.near + stretch.octaves), 200)
-    values = np.arange(stretch.centre - reach, stretch.centre + reach + 1)
-    starts = stretch.starts(values)
-    assert starts.tolist() == [stretch.start(t) for t in values.tolist()]
+def test_places_follow_each_other_and_are_found_again(warp) -> None:
+    reach = min(1 << (warp.near + warp.octaves), 200)
+    values = np.arange(warp.centre - reach, warp.centre + reach + 1)
+    starts = warp.starts(values)
+    assert starts.tolist() == [warp.start(t) for t in values.tolist()]
     assert (np.diff(starts) >= 1).all()
     for t, start, stop in zip(values.tolist(), starts.tolist(), starts[1:].tolist(), strict=False):
-        assert [stretch.value(place) for place in range(start, stop)] == [t] * (stop - start)
+        assert [warp.value(place) for place in range(start, stop)] == [t] * (stop - start)
 
 
 def test_every_octave_has_as_many_places_as_half_of_the_near_part() -> None:
-    stretch = Stretch(0, 4, 6)
-    ends = [stretch.start(t) for t in (0, *(2**k for k in range(4, 11)))]
+    warp = RangeWarp(0, 4, 6)
+    ends = [warp.start(t) for t in (0, *(2**k for k in range(4, 11)))]
     assert np.diff(ends).tolist() == [1024] + [512] * 6
 
 
@@ -58,17 +64,17 @@ def test_every_octave_has_as_many_places_as_half_of_the_near_part() -> None:
 @pytest.mark.parametrize("centre", [-(2**51), 12345, 2**51])
 def test_the_widest_range_fits(near, centre) -> None:
     ends = (-(2**51), 2**51)
-    stretch = Stretch.about(centre, near, ends)
+    warp = RangeWarp.about(centre, near, ends)
     for t in (*ends, ends[1] + 1, 0, 12345, 2**50 - 1, -(2**50) - 1):
-        assert stretch.value(stretch.start(t)) == t
-        assert stretch.start(t + 1) - stretch.start(t) == 1 or stretch.octaves
-        assert int(stretch.starts(np.array([t]))[0]) == stretch.start(t)
-    places = stretch.start(ends[1] + 1) - stretch.start(ends[0])
+        assert warp.value(warp.start(t)) == t
+        assert warp.start(t + 1) - warp.start(t) == 1 or warp.octaves
+        assert int(warp.starts(np.array([t]))[0]) == warp.start(t)
+    places = warp.start(ends[1] + 1) - warp.start(ends[0])
     assert places <= (ends[1] - ends[0] + 1) << 7  # what the joint law's cap counts on
     assert places < 2**62
 
 
 def test_without_octaves_places_are_integers() -> None:
     values = np.array([-(2**51), -1, 0, 3, 2**51])
-    assert Stretch().starts(values).tolist() == values.tolist()
-    assert Stretch.about(4, 10, (0, 100)).octaves == 0
+    assert RangeWarp().starts(values).tolist() == values.tolist()
+    assert RangeWarp.about(4, 10, (0, 100)).octaves == 0

@@ -66,10 +66,10 @@ def test_a_draw_finds_place_and_scale(place, spread) -> None:
     x = RNG.normal(place, spread, 2000)
     grid = IntervalGrid.of(WIDE)
     epsilon = Fraction(1, 50)
-    law = Exponential(IntervalScore(scores(WIDE, x), grid, 4), epsilon)
+    mechanism = Exponential(IntervalScore(scores(WIDE, x), grid, 4), epsilon)
     entropy = SeededEntropy("find")
     for _ in range(20):
-        low, width = (each * WIDE.step for each in grid.interval(law.sample(entropy)))
+        low, width = (each * WIDE.step for each in grid.interval(mechanism.sample(entropy)))
         assert low < place < low + width
         assert 1 < width / spread < 40
 
@@ -79,8 +79,10 @@ def test_of_a_column_of_which_nothing_is_heard_there_is_none(doubt) -> None:
     """A rare 0/1 column, at a price that hears nothing of its ones; a common one is found."""
     grid, epsilon = IntervalGrid.of(WIDE), Fraction(1, 50)
     rare = (np.arange(2000) < 20).astype(float)
-    law = Exponential(IntervalScore(scores(WIDE, rare), grid, doubt), epsilon)
-    assert np.exp(law.log_density(grid.size)) == pytest.approx(1 - 1 / (1 + 2**doubt), abs=0.02)
+    mechanism = Exponential(IntervalScore(scores(WIDE, rare), grid, doubt), epsilon)
+    assert np.exp(mechanism.log_density(grid.size)) == pytest.approx(
+        1 - 1 / (1 + 2**doubt), abs=0.02
+    )
     both = scores(WIDE, rare * 0 + np.arange(2000) % 2)
     common = Exponential(IntervalScore(both, grid, 4), epsilon)
     low, width = (each * WIDE.step for each in grid.interval(common.sample(SeededEntropy("found"))))

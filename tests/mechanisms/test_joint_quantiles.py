@@ -12,10 +12,10 @@ from modicum import audit
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms import joint_quantiles as joint
 from modicum.mechanisms import quantile_chain as strips
-from modicum.mechanisms.grids import EVEN, Stretch
+from modicum.mechanisms.grids import EVEN, RangeWarp
 from modicum.mechanisms.joint_quantiles import JointQuantiles, JointTerms
 from modicum.mechanisms.quantile_chain import ChainCells, ChainTable, QuantileChain, Scale, Strip
-from modicum.privacy.event import Pure
+from modicum.privacy.event import PureDP
 from modicum.summaries.sifting import Ranked
 from tests.mechanisms.test_quantile_tree import Sorted, neighbours, worst
 
@@ -27,7 +27,9 @@ CAP = 60
 
 def law_of(data, shares, *, epsilon=Fraction(1), fine=1, last=2, totals=range(6), cap=CAP):
     terms = JointTerms(shares, totals, cap)
-    return JointQuantiles(Sorted(tuple(sorted(data))), 0, last, fine, terms, epsilon, Pure(epsilon))
+    return JointQuantiles(
+        Sorted(tuple(sorted(data))), 0, last, fine, terms, epsilon, PureDP(epsilon)
+    )
 
 
 class Many(Sorted):
@@ -74,14 +76,14 @@ def listed(data, shares, *, epsilon, fine, last, totals, cap) -> dict:
 @pytest.mark.parametrize("data", [(), (1,), (0, 0, 1, 2, 2)], ids=str)
 def test_probabilities_are_those_of_the_definition(shares, data) -> None:
     wanted = {"epsilon": Fraction(1), "fine": 1, "last": 2, "totals": range(0, 8, 3), "cap": 90}
-    law = law_of(data, shares, **wanted)
-    found = {outcome: math.exp(law.log_density(outcome)) for outcome in law.probes()}
+    mechanism = law_of(data, shares, **wanted)
+    found = {outcome: math.exp(mechanism.log_density(outcome)) for outcome in mechanism.probes()}
     exact = listed(data, shares, **wanted)
     assert found.keys() == exact.keys()
     assert [found[o] for o in exact] == pytest.approx(list(exact.values()), rel=1e-9)
 
 
-STRETCHED = Stretch(0, 0, 2)
+STRETCHED = RangeWarp(0, 0, 2)
 
 
 def stretched_mass(data, fine: int, z: int) -> float:
@@ -95,15 +97,15 @@ def stretched_mass(data, fine: int, z: int) -> float:
 @pytest.mark.parametrize("fine", [0, 1])
 def test_in_a_stretched_range_records_are_spread_over_all_points_of_an_integer(data, fine) -> None:
     wanted = {"epsilon": Fraction(1), "fine": fine, "last": 2, "totals": range(0, 8, 3), "cap": 90}
-    law = replace(law_of(data, THIRDS, **wanted), stretch=STRETCHED)
+    mechanism = replace(law_of(data, THIRDS, **wanted), warp=STRETCHED)
     weights = {}
-    for c, *points in law.probes():
+    for c, *points in mechanism.probes():
         below = [0.0, *(stretched_mass(data, fine, z) for z in points), float(len(data))]
         loss = sum(abs(b - a - c / 3) for a, b in pairwise(below))
         weights[c, *points] = math.exp(-min(loss, 90) / 2)
     assert max(z for _, *points in weights for z in points) == 7 << fine
     total = math.fsum(weights.values())
-    found = {outcome: math.exp(law.log_density(outcome)) for outcome in weights}
+    found = {outcome: math.exp(mechanism.log_density(outcome)) for outcome in weights}
     exact = {outcome: weight / total for outcome, weight in weights.items()}
     assert found == pytest.approx(exact, rel=1e-9)
 
@@ -111,17 +113,17 @@ def test_in_a_stretched_range_records_are_spread_over_all_points_of_an_integer(d
 @pytest.mark.parametrize("shares", [HALVES, UNEVEN], ids=str)
 def test_a_stretched_range_is_private_on_all_small_neighbours(shares) -> None:
     loss = worst(
-        lambda data: replace(law_of(data, shares), stretch=STRETCHED), neighbours((0, 1, 2), 3)
+        lambda data: replace(law_of(data, shares), warp=STRETCHED), neighbours((0, 1, 2), 3)
     )
     assert 0.4 < loss <= 1
 
 
 @pytest.mark.parametrize("levels", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_the_sampler_follows_the_law_in_a_stretched_range(levels) -> None:
-    law = law_of((0, 1, 1, 1, 2), THIRDS, epsilon=Fraction(4), totals=range(3, 9, 2))
-    law = replace(law, stretch=STRETCHED)
-    law._chains.extend(law._chain(level, upper=True) for level in range(levels))
-    assert audit.fit(law, 800, SeededEntropy("stretched")) > 1e-4
+    mechanism = law_of((0, 1, 1, 1, 2), THIRDS, epsilon=Fraction(4), totals=range(3, 9, 2))
+    mechanism = replace(mechanism, warp=STRETCHED)
+    mechanism._chains.extend(mechanism._chain(level, upper=True) for level in range(levels))
+    assert audit.fit(mechanism, 800, SeededEntropy("stretched")) > 1e-4
 
 
 @pytest.mark.parametrize(("shares", "fine"), [(HALVES, 2), (THIRDS, 1), (UNEVEN, 0)], ids=str)
@@ -179,13 +181,13 @@ def test_wrong_forms_are_not_private() -> None:
 @pytest.mark.parametrize("shares", [HALVES, THIRDS], ids=len)
 def test_the_sampler_follows_the_law(shares, levels) -> None:
     """With pieces of any width."""
-    law = law_of((0, 1, 1, 1, 2), shares, epsilon=Fraction(4), totals=range(3, 9, 2))
-    law._chains.extend(law._chain(level, upper=True) for level in range(levels))
-    assert audit.fit(law, 1200, SeededEntropy(repr(shares))) > 1e-4
+    mechanism = law_of((0, 1, 1, 1, 2), shares, epsilon=Fraction(4), totals=range(3, 9, 2))
+    mechanism._chains.extend(mechanism._chain(level, upper=True) for level in range(levels))
+    assert audit.fit(mechanism, 1200, SeededEntropy(repr(shares))) > 1e-4
 
 
-@pytest.mark.parametrize("stretch", [Stretch(), STRETCHED], ids=["even", "stretched"])
-def test_the_sampler_follows_the_law_with_pieces_of_many_cells(stretch, monkeypatch) -> None:
+@pytest.mark.parametrize("stretch", [RangeWarp(), STRETCHED], ids=["even", "stretched"])
+def test_the_sampler_follows_the_law_with_pieces_of_many_cells(warp, monkeypatch) -> None:
     """Each point is raised by its own distance from the middle of its piece."""
     for name, value in {
         "_NEAR": 1.0,
@@ -195,21 +197,21 @@ def test_the_sampler_follows_the_law_with_pieces_of_many_cells(stretch, monkeypa
         "_LIGHT": 1e9,
     }.items():
         monkeypatch.setattr(strips, name, value)
-    law = law_of((0, 0, 1, 1, 2), THIRDS, totals=range(3, 9, 2))
-    law = replace(law, stretch=stretch)
-    law._chains.append(law._chain(0, upper=True))
-    assert max(np.diff(each.heads).max() for each in law._chains[0].strips) >= 3
-    assert audit.fit(law, 900, SeededEntropy("wide pieces")) > 1e-4
+    mechanism = law_of((0, 0, 1, 1, 2), THIRDS, totals=range(3, 9, 2))
+    mechanism = replace(mechanism, warp=warp)
+    mechanism._chains.append(mechanism._chain(0, upper=True))
+    assert max(np.diff(each.heads).max() for each in mechanism._chains[0].strips) >= 3
+    assert audit.fit(mechanism, 900, SeededEntropy("wide pieces")) > 1e-4
 
 
 def test_float_guesses_change_no_outcome(monkeypatch) -> None:
-    law = law_of((0, 1, 1, 1, 2), THIRDS, epsilon=Fraction(4), totals=range(3, 9, 2), cap=9)
+    mechanism = law_of((0, 1, 1, 1, 2), THIRDS, epsilon=Fraction(4), totals=range(3, 9, 2), cap=9)
     entropies = [SeededEntropy(seed) for seed in range(150)]
-    guessed = [replace(law).sample(entropy) for entropy in entropies]
+    guessed = [replace(mechanism).sample(entropy) for entropy in entropies]
     monkeypatch.setattr(joint, "_GUESSED", 0.9)
     asked, kept = [], JointQuantiles._kept
     monkeypatch.setattr(JointQuantiles, "_kept", lambda *a: asked.append(0) or kept(*a))
-    assert [replace(law).sample(SeededEntropy(seed)) for seed in range(150)] == guessed
+    assert [replace(mechanism).sample(SeededEntropy(seed)) for seed in range(150)] == guessed
     assert len(asked) > 50
 
 
@@ -217,38 +219,38 @@ def test_a_low_cap_is_drawn_too() -> None:
     """With a cap of two ranks many outcomes are those that are all alike."""
     wanted = {"epsilon": Fraction(1), "fine": 2, "last": 2, "totals": range(2, 8, 3), "cap": 2}
     exact = listed((0, 1, 1, 1, 2), HALVES, **wanted)
-    law, entropy = law_of((0, 1, 1, 1, 2), HALVES, **wanted), SeededEntropy("cap")
-    drawn = [law.sample(entropy) for _ in range(600)]
+    mechanism, entropy = law_of((0, 1, 1, 1, 2), HALVES, **wanted), SeededEntropy("cap")
+    drawn = [mechanism.sample(entropy) for _ in range(600)]
     counts = np.array([drawn.count(outcome) for outcome in exact])
     expected = 600 * np.array(list(exact.values()))
     assert ((counts - expected) ** 2 / expected).sum() < len(exact) + 5 * math.sqrt(2 * len(exact))
 
 
 def test_a_sampler_with_a_wrong_scale_is_noticed() -> None:
-    law = law_of((0, 1, 1, 1, 2), HALVES, epsilon=Fraction(4), totals=range(3, 9, 2))
-    wrong = replace(law, epsilon=law.epsilon * Fraction(13, 10))
-    assert audit.power(law, wrong, draws=1500, entropy=SeededEntropy("w"), trials=1) == 1
+    mechanism = law_of((0, 1, 1, 1, 2), HALVES, epsilon=Fraction(4), totals=range(3, 9, 2))
+    wrong = replace(mechanism, epsilon=mechanism.epsilon * Fraction(13, 10))
+    assert audit.power(mechanism, wrong, draws=1500, entropy=SeededEntropy("w"), trials=1) == 1
 
 
-def strip_of(data, ranks, centre, scale, *, fine=12, last=900, stretch=EVEN) -> Strip:
-    cells = ChainCells.of(Many(data), (0, last), fine, ranks, stretch)
+def strip_of(data, ranks, centre, scale, *, fine=12, last=900, warp=EVEN) -> Strip:
+    cells = ChainCells.of(Many(data), (0, last), fine, ranks, warp)
     return Strip.of(ChainTable.of(cells, ranks, scale), centre, scale.distances(2.0 * len(data)))
 
 
 BLOCKS = (5, 6, 6, 7, *(8,) * 40, *range(300, 330), *(331,) * 90, *range(600, 836))
 
 
-@pytest.mark.parametrize("stretch", [Stretch(), Stretch(0, 2, 8)], ids=["even", "stretched"])
+@pytest.mark.parametrize("stretch", [RangeWarp(), RangeWarp(0, 2, 8)], ids=["even", "stretched"])
 @pytest.mark.parametrize("level", [0, 1, 2])
 @pytest.mark.parametrize(
     "data", [(1,) * 400, tuple(range(0, 800, 2)), BLOCKS], ids=["ties", "spread", "blocks"]
 )
-def test_pieces_hold_every_point_once_and_bound_its_mass(data, level, stretch) -> None:
+def test_pieces_hold_every_point_once_and_bound_its_mass(data, level, warp) -> None:
     fine, last = 12, 900
-    strip = strip_of(data, (-1, 401), 120.0, Scale(0.5, 4, level), stretch=stretch)
+    strip = strip_of(data, (-1, 401), 120.0, Scale(0.5, 4, level), warp=warp)
     edges = (strip.cells.starts << fine) + strip.cells.offsets
     assert edges[0] == 0
-    assert edges[-1] == (stretch.start(last + 1) << fine) + 1
+    assert edges[-1] == (warp.start(last + 1) << fine) + 1
     assert (np.diff(edges) == strip.cells.sizes).all()
     assert strip.cells.sizes.min() >= 1
     assert strip.heads[0] == 0
@@ -257,10 +259,10 @@ def test_pieces_hold_every_point_once_and_bound_its_mass(data, level, stretch) -
     assert strip.stretches[-1] == len(strip.middles) == len(strip.heads) - 1
     assert (np.diff(strip.middles) >= 0).all()
     middles = np.repeat(strip.middles, np.diff(strip.heads))
-    law = replace(law_of((), HALVES, fine=fine, last=last), records=Many(data), stretch=stretch)
+    mechanism = replace(law_of((), HALVES, fine=fine, last=last), records=Many(data), warp=warp)
     points = np.arange(0, edges[-1], max(977, int(edges[-1]) // 1501))
     for z, j in zip(points.tolist(), np.searchsorted(edges, points, side="right") - 1, strict=True):
-        missed = abs(law._mass(z) / (1 << law._bits) - middles[j])
+        missed = abs(mechanism._mass(z) / (1 << mechanism._bits) - middles[j])
         assert missed <= strip.halves[j] + 1e-9
 
 
@@ -301,11 +303,11 @@ def test_pieces_grow_with_the_distance_up_to_some_width() -> None:
 def test_no_number_overflows_where_very_many_records_are_equal() -> None:
     """Ties far beyond the ranks that matter; a warning would tell of them."""
     data = (400,) * 300_000
-    law = law_of((), THIRDS, fine=30, last=900, totals=range(299_900, 300_100, 16), cap=400)
-    law, entropy = replace(law, records=Many(data)), SeededEntropy("equal")
+    mechanism = law_of((), THIRDS, fine=30, last=900, totals=range(299_900, 300_100, 16), cap=400)
+    mechanism, entropy = replace(mechanism, records=Many(data)), SeededEntropy("equal")
     with np.errstate(all="raise", under="ignore"):
         for _ in range(5):
-            _, *points = law.sample(entropy)
+            _, *points = mechanism.sample(entropy)
             assert [z >> 30 for z in points] == [400, 400]
 
 
@@ -313,9 +315,9 @@ def test_many_quantiles_of_many_records() -> None:
     """The sampler's pieces, its capped part and far candidates: the marginals are near the q."""
     data = tuple(np.random.default_rng(3).integers(0, 10**6, 500).tolist())
     shares = (Fraction(1, 5),) * 5
-    law = law_of(data, shares, fine=4, last=10**6, totals=range(380, 640, 16), cap=400)
-    law, entropy = replace(law, records=Many(data)), SeededEntropy("many")
-    drawn = np.array([law.sample(entropy) for _ in range(60)])
+    mechanism = law_of(data, shares, fine=4, last=10**6, totals=range(380, 640, 16), cap=400)
+    mechanism, entropy = replace(mechanism, records=Many(data)), SeededEntropy("many")
+    drawn = np.array([mechanism.sample(entropy) for _ in range(60)])
     ranks = np.searchsorted(np.sort(data), drawn[:, 1:] >> 4)
     assert (np.diff(drawn[:, 1:], axis=1) >= 0).all()
     assert np.abs(ranks.mean(axis=0) - 100 * np.arange(1, 5)).max() < 4
@@ -323,9 +325,9 @@ def test_many_quantiles_of_many_records() -> None:
 
 
 def test_impossible_outcomes() -> None:
-    law = law_of((0, 1), THIRDS)
+    mechanism = law_of((0, 1), THIRDS)
     for outcome in ((3, 3, 2), (7, 1, 2), (3, -1, 2), (3, 0, 7)):
-        assert law.log_density(outcome) == -math.inf
+        assert mechanism.log_density(outcome) == -math.inf
 
 
 def test_points_of_a_gap_are_in_order_and_follow_the_law() -> None:
@@ -333,14 +335,14 @@ def test_points_of_a_gap_are_in_order_and_follow_the_law() -> None:
     wanted = {"epsilon": Fraction(1), "fine": 0, "last": 200, "totals": range(5, 6), "cap": 40}
     data = (99, 100, 100, 101, 102)
     exact, entropy = listed(data, THIRDS, **wanted), SeededEntropy("gap")
-    law = law_of(data, THIRDS, **wanted)
-    law._chains.extend(law._chain(level, upper=True) for level in (0, 1))
-    assert max(len(strip.middles) for strip in law._chains[1].strips) > 50
+    mechanism = law_of(data, THIRDS, **wanted)
+    mechanism._chains.extend(mechanism._chain(level, upper=True) for level in (0, 1))
+    assert max(len(strip.middles) for strip in mechanism._chains[1].strips) > 50
     expected, counts = np.zeros((4, 4)), np.zeros((4, 4))
     for (_, low, high), chance in exact.items():
         expected[low // 51, high // 51] += 400 * chance
     for _ in range(400):
-        _, low, high = law.sample(entropy)
+        _, low, high = mechanism.sample(entropy)
         assert low <= high
         counts[low // 51, high // 51] += 1
     there = expected > 0
@@ -354,10 +356,12 @@ def test_many_points_of_one_gap_take_few_proposals(records, monkeypatch) -> None
     proposals, propose = [], QuantileChain.propose
     monkeypatch.setattr(QuantileChain, "propose", lambda *a: proposals.append(0) or propose(*a))
     data = tuple(range(10**14, 10**14 + records))
-    law = law_of(data, (Fraction(1, 13),) * 13, fine=4, last=10**15, totals=range(30, 31), cap=900)
-    law, entropy = replace(law, records=Many(data)), SeededEntropy("wide")
+    mechanism = law_of(
+        data, (Fraction(1, 13),) * 13, fine=4, last=10**15, totals=range(30, 31), cap=900
+    )
+    mechanism, entropy = replace(mechanism, records=Many(data)), SeededEntropy("wide")
     for _ in range(4):
-        _, *points = law.sample(entropy)
+        _, *points = mechanism.sample(entropy)
         assert points == sorted(points)
     assert len(proposals) < 400
 
@@ -368,20 +372,20 @@ def test_many_records_at_few_integers_of_a_wide_range_take_few_proposals(monkeyp
     monkeypatch.setattr(QuantileChain, "propose", lambda *a: proposals.append(0) or propose(*a))
     data = 2**49 + np.rint(np.random.default_rng(0).normal(0, 2.5, 600)).astype(np.int64)
     terms = {"fine": 30, "last": 2**50, "totals": range(440, 760, 32), "cap": 1200}
-    law = replace(law_of((), (Fraction(1, 10),) * 10, **terms), records=Many(data.tolist()))
+    mechanism = replace(law_of((), (Fraction(1, 10),) * 10, **terms), records=Many(data.tolist()))
     for seed in range(3):
-        law._chains.clear()
-        law.sample(SeededEntropy(seed))
+        mechanism._chains.clear()
+        mechanism.sample(SeededEntropy(seed))
     assert len(proposals) < 150
 
 
 def test_a_range_must_not_be_stretched_around_the_data_themselves() -> None:
     def told(data) -> np.ndarray:
-        law = law_of(data, HALVES, last=30, fine=0, totals=range(2, 3))
-        law = replace(law, stretch=Stretch(data[len(data) // 2], 0, 5))
+        mechanism = law_of(data, HALVES, last=30, fine=0, totals=range(2, 3))
+        mechanism = replace(mechanism, warp=RangeWarp(data[len(data) // 2], 0, 5))
         chances = np.zeros(32)
-        for _, z in law.probes():
-            chances[law.stretch.value(z)] += math.exp(law.log_density((2, z)))
+        for _, z in mechanism.probes():
+            chances[mechanism.warp.value(z)] += math.exp(mechanism.log_density((2, z)))
         return np.log(chances)
 
     assert np.abs(told((0, 0, 30)) - told((0, 0, 30, 30))).max() > 4.4

@@ -13,7 +13,7 @@ from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.level_sets import LevelScore
-from modicum.privacy.event import BoundedRange
+from modicum.privacy.event import RangeDP
 from tests.exact.goodness import ACCEPT, REJECT, p_value
 from tests.reference.crossing import Crossing, mean, median, trimmed_mean, winsorized_mean
 
@@ -32,7 +32,7 @@ STATISTICS = {
 
 def law_of(lows, highs, first=FIRST, last=LAST, epsilon=ONE) -> Exponential[LevelScore]:
     ends = np.array(lows, dtype=np.int64), np.array(highs, dtype=np.int64)
-    return Exponential(LevelScore(*ends, first, last), epsilon, BoundedRange(epsilon))
+    return Exponential(LevelScore(*ends, first, last), epsilon, RangeDP(epsilon))
 
 
 def lengths(lows, highs) -> dict[int, int]:
@@ -44,48 +44,51 @@ def lengths(lows, highs) -> dict[int, int]:
     }
 
 
-def probabilities(law: Exponential[LevelScore]) -> dict[int, float]:
-    return {t: math.exp(law.log_density(t)) for t in range(law.score.first, law.score.last + 1)}
+def probabilities(mechanism: Exponential[LevelScore]) -> dict[int, float]:
+    return {
+        t: math.exp(mechanism.log_density(t))
+        for t in range(mechanism.score.first, mechanism.score.last + 1)
+    }
 
 
 @given(ENDS)
 def test_the_density_is_the_definition(ends) -> None:
     exact = lengths(*ends)
-    law = law_of(*ends)
+    mechanism = law_of(*ends)
     norm = math.log(math.fsum(math.exp(-length / 2) for length in exact.values()))
     for t, length in exact.items():
-        assert law.log_density(t) == pytest.approx(-length / 2 - norm, abs=1e-12)
-    assert law.log_density(FIRST - 1) == law.log_density(LAST + 1) == -math.inf
+        assert mechanism.log_density(t) == pytest.approx(-length / 2 - norm, abs=1e-12)
+    assert mechanism.log_density(FIRST - 1) == mechanism.log_density(LAST + 1) == -math.inf
 
 
 @pytest.fixture(scope="module", params=STATISTICS)
-def laws(request) -> dict[tuple[int, ...], Exponential[LevelScore]]:
+def mechanisms(request) -> dict[tuple[int, ...], Exponential[LevelScore]]:
     """Laws of the crossing length of all small data sets, from brute force."""
     crossing = Crossing(STATISTICS[request.param], (0, 2, 7), 8)
     small = [d for n in range(5) for d in combinations_with_replacement((0, 2, 7), n)]
     return {data: law_of(*crossing.levels(data, -1, 8, 4), -1, 8) for data in small}
 
 
-def neighbours(laws):
+def neighbours(mechanisms):
     return [
-        (one, laws[tuple(sorted((*data, x)))])
-        for data, one in laws.items()
+        (one, mechanisms[tuple(sorted((*data, x)))])
+        for data, one in mechanisms.items()
         for x in (0, 2, 7)
         if len(data) < 4
     ]
 
 
-def test_crossing_lengths_keep_the_contract(laws) -> None:
-    for one, other in neighbours(laws):
+def test_crossing_lengths_keep_the_contract(mechanisms) -> None:
+    for one, other in neighbours(mechanisms):
         for a, b in ((one, other), (other, one)):
             assert (b.score.lows[1:] <= a.score.lows[:-1]).all()
             assert (b.score.highs[1:] >= a.score.highs[:-1]).all()
 
 
-def test_neighbours_differ_by_at_most_epsilon_in_all(laws) -> None:
+def test_neighbours_differ_by_at_most_epsilon_in_all(mechanisms) -> None:
     """The ratio's range is at most ε too: a bounded range is a stronger promise."""
     worst = 0.0
-    for one, other in neighbours(laws):
+    for one, other in neighbours(mechanisms):
         ratios = [one.log_density(t) - other.log_density(t) for t in range(-1, 9)]
         assert max(map(abs, ratios)) <= 1 + 1e-12
         worst = max(worst, max(ratios) - min(ratios))
@@ -94,10 +97,10 @@ def test_neighbours_differ_by_at_most_epsilon_in_all(laws) -> None:
 
 def test_the_sampler_follows_the_law_and_a_tighter_one_is_noticed() -> None:
     ends, two = ([4, 4, 2, -3], [4, 5, 5, 8]), Fraction(2)
-    law, tighter = law_of(*ends, epsilon=two), law_of(*ends, epsilon=two * 10 / 7)
+    mechanism, tighter = law_of(*ends, epsilon=two), law_of(*ends, epsilon=two * 10 / 7)
     entropy = SeededEntropy("level")
-    draws = [law.sample(entropy) for _ in range(5000)]
-    assert p_value(draws, probabilities(law)) > ACCEPT
+    draws = [mechanism.sample(entropy) for _ in range(5000)]
+    assert p_value(draws, probabilities(mechanism)) > ACCEPT
     assert p_value(draws, probabilities(tighter)) < REJECT
 
 

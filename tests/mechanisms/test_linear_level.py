@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modicum.exact.entropy import SeededEntropy
-from modicum.mechanisms.level_sets import LinearLevelLaw
-from modicum.privacy.event import BoundedRange
+from modicum.mechanisms.level_sets import LinearLevelMechanism
+from modicum.privacy.event import RangeDP
 from tests.exact.goodness import ACCEPT, REJECT, p_value
-from tests.mechanisms.test_level import ENDS, FIRST, LAST, laws, neighbours  # noqa: F401
+from tests.mechanisms.test_level import ENDS, FIRST, LAST, mechanisms, neighbours  # noqa: F401
 
 TWO = Fraction(2)
 
 
-def law_of(lows, highs, first=FIRST, last=LAST, epsilon=TWO) -> LinearLevelLaw:
+def law_of(lows, highs, first=FIRST, last=LAST, epsilon=TWO) -> LinearLevelMechanism:
     ends = np.array(lows, dtype=np.int64), np.array(highs, dtype=np.int64)
-    return LinearLevelLaw(*ends, first, last, epsilon, BoundedRange(epsilon))
+    return LinearLevelMechanism(*ends, first, last, epsilon, RangeDP(epsilon))
 
 
 def one_side(highs: list[int], last: int, t: int) -> Fraction:
@@ -40,18 +40,20 @@ def lengths(lows, highs) -> dict[int, Fraction]:
     }
 
 
-def probabilities(law: LinearLevelLaw) -> dict[int, float]:
-    return {t: math.exp(law.log_density(t)) for t in range(law.first, law.last + 1)}
+def probabilities(mechanism: LinearLevelMechanism) -> dict[int, float]:
+    return {
+        t: math.exp(mechanism.log_density(t)) for t in range(mechanism.first, mechanism.last + 1)
+    }
 
 
 @given(ENDS, st.sampled_from([Fraction(1, 3), TWO, Fraction(50)]))
 def test_the_density_is_the_definition(ends, epsilon) -> None:
-    exact, law = lengths(*ends), law_of(*ends, epsilon=epsilon)
+    exact, mechanism = lengths(*ends), law_of(*ends, epsilon=epsilon)
     rate = float(epsilon) / 2
     norm = math.log(math.fsum(math.exp(-rate * float(length)) for length in exact.values()))
     for t, length in exact.items():
-        assert law.log_density(t) == pytest.approx(-rate * float(length) - norm, abs=1e-12)
-    assert law.log_density(FIRST - 1) == law.log_density(LAST + 1) == -math.inf
+        assert mechanism.log_density(t) == pytest.approx(-rate * float(length) - norm, abs=1e-12)
+    assert mechanism.log_density(FIRST - 1) == mechanism.log_density(LAST + 1) == -math.inf
 
 
 @st.composite
@@ -75,10 +77,12 @@ def test_neighbouring_ends_move_the_length_by_at_most_one(highs, lows) -> None:
     assert max(abs(one[t] - other[t]) for t in one) <= 1
 
 
-def test_neighbours_differ_by_at_most_epsilon_in_all(laws) -> None:  # noqa: F811
+def test_neighbours_differ_by_at_most_epsilon_in_all(mechanisms) -> None:  # noqa: F811
     worst = 0.0
-    for pair in neighbours(laws):
-        one, other = (law_of(law.score.lows, law.score.highs, -1, 8) for law in pair)
+    for pair in neighbours(mechanisms):
+        one, other = (
+            law_of(mechanism.score.lows, mechanism.score.highs, -1, 8) for mechanism in pair
+        )
         ratios = [one.log_density(t) - other.log_density(t) for t in range(-1, 9)]
         spread = max(ratios) - min(ratios)
         assert max(map(abs, ratios)) <= 2 + 1e-12
@@ -90,10 +94,10 @@ def test_neighbours_differ_by_at_most_epsilon_in_all(laws) -> None:  # noqa: F81
 @pytest.mark.parametrize("epsilon", [TWO, Fraction(9)])
 def test_the_sampler_follows_the_law_and_a_tighter_one_is_noticed(epsilon, ends) -> None:
     """Sets that cross at first, or several integers of length 0; one part a ring, or five."""
-    law, tighter = (law_of(*ends, epsilon=e) for e in (epsilon, epsilon * 10 / 7))
+    mechanism, tighter = (law_of(*ends, epsilon=e) for e in (epsilon, epsilon * 10 / 7))
     entropy = SeededEntropy(f"linear level {epsilon} {ends}")
-    draws = [law.sample(entropy) for _ in range(3000)]
-    assert p_value(draws, probabilities(law)) > ACCEPT
+    draws = [mechanism.sample(entropy) for _ in range(3000)]
+    assert p_value(draws, probabilities(mechanism)) > ACCEPT
     assert p_value(draws, probabilities(tighter)) < REJECT
 
 

@@ -17,16 +17,16 @@ from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.level_sets import LevelScore
-from modicum.mechanisms.norm_ball import RadialLaw
-from modicum.privacy.event import BoundedRange
+from modicum.mechanisms.norm_ball import RadialMechanism
+from modicum.privacy.event import RangeDP
 from tests.exact.goodness import ACCEPT
 
 ONE = Fraction(1)
 
 
-def law_of(radii, norm=1, *, dimension=1, largest=3, epsilon=ONE, centre=None) -> RadialLaw:
+def law_of(radii, norm=1, *, dimension=1, largest=3, epsilon=ONE, centre=None) -> RadialMechanism:
     where = tuple(range(2, 2 + dimension)) if centre is None else centre
-    return RadialLaw(where, tuple(radii), largest, norm, epsilon, BoundedRange(epsilon))
+    return RadialMechanism(where, tuple(radii), largest, norm, epsilon, RangeDP(epsilon))
 
 
 def length(z, radii, norm, largest) -> int:
@@ -57,12 +57,12 @@ SHAPES = [
 
 @pytest.mark.parametrize(("radii", "norm", "dimension", "largest"), SHAPES)
 def test_the_density_is_the_definition_and_sums_to_one(radii, norm, dimension, largest) -> None:
-    law = law_of(radii, norm, dimension=dimension, largest=largest, epsilon=Fraction(4))
+    mechanism = law_of(radii, norm, dimension=dimension, largest=largest, epsilon=Fraction(4))
     reach = 26 if dimension < 3 else 16
     exact = weights(radii, norm, dimension, largest, 2.0, reach)
     total = math.fsum(exact.values())
-    moved = [tuple(c + x for c, x in zip(law.centre, z, strict=True)) for z in exact]
-    found = law.log_densities(moved)
+    moved = [tuple(c + x for c, x in zip(mechanism.centre, z, strict=True)) for z in exact]
+    found = mechanism.log_densities(moved)
     logs = np.log(list(exact.values())) - math.log(total)
     assert np.allclose(found, logs, rtol=0, atol=1e-7)
 
@@ -75,11 +75,11 @@ def test_the_density_is_the_definition_and_sums_to_one(radii, norm, dimension, l
 )
 def test_in_one_dimension_it_is_a_law_over_level_sets(radii, largest, centre) -> None:
     """Within the last ball both have the same density but for a constant."""
-    law = law_of(radii, largest=largest, centre=(centre,))
+    mechanism = law_of(radii, largest=largest, centre=(centre,))
     reaches = np.cumsum([0, *(min(r, largest) for r in radii)])
     level = Exponential(LevelScore(centre - reaches, centre + reaches, -(2**60), 2**60), ONE)
     points = sorted({centre + s * int(r) for r in reaches for s in (-1, 1)})
-    ratios = [law.log_density((t,)) - level.log_density(t) for t in points]
+    ratios = [mechanism.log_density((t,)) - level.log_density(t) for t in points]
     assert max(ratios) - min(ratios) < 1e-9
 
 
@@ -97,18 +97,20 @@ def test_the_sampler_follows_the_law_and_a_tighter_one_is_noticed(
     radii, norm, dimension, largest
 ) -> None:
     shape = {"norm": norm, "dimension": dimension, "largest": largest}
-    law = law_of(radii, epsilon=Fraction(4), **shape)
+    mechanism = law_of(radii, epsilon=Fraction(4), **shape)
     wrong = law_of(radii, epsilon=Fraction(4) * Fraction(10, 7), **shape)
     entropy = SeededEntropy(f"radial {radii} {norm} {dimension}")
-    assert audit.fit(law, 1500, entropy) > ACCEPT
-    assert audit.power(law, wrong, draws=1500, entropy=entropy, trials=1) == 1
+    assert audit.fit(mechanism, 1500, entropy) > ACCEPT
+    assert audit.power(mechanism, wrong, draws=1500, entropy=entropy, trials=1) == 1
 
 
 def test_the_sampler_draws_far_shells_as_often_as_it_should() -> None:
     """At a small ε most of the mass lies in the tail, where all radii are the largest."""
-    law = law_of((1, 2), largest=5, epsilon=Fraction(1, 10), centre=(0,))
+    mechanism = law_of((1, 2), largest=5, epsilon=Fraction(1, 10), centre=(0,))
     entropy = SeededEntropy("far")
-    drawn = Counter(int(law._length(law.sample(entropy), law._reaches())) for _ in range(2000))
+    drawn = Counter(
+        int(mechanism._length(mechanism.sample(entropy), mechanism._reaches())) for _ in range(2000)
+    )
     sizes = {0: 1, 1: 2, 2: 4}
     masses = {k: sizes.get(k, 10) * math.exp(-k / 20) for k in range(1200)}
     total = sum(masses.values())
@@ -121,24 +123,24 @@ def test_the_sampler_draws_far_shells_as_often_as_it_should() -> None:
 @pytest.mark.parametrize(("norm", "dimension"), [(1, 1), (2, 2)])
 def test_without_a_sign_it_is_the_mean_of_two_laws(norm, dimension) -> None:
     shape = {"norm": norm, "dimension": dimension, "largest": 2, "epsilon": Fraction(4)}
-    law = replace(law_of((2, 1), **shape), signless=True)
+    mechanism = replace(law_of((2, 1), **shape), signless=True)
     one = law_of((2, 1), **shape)
     other = replace(one, centre=tuple(-c for c in one.centre))
     points = [one.centre, other.centre, (0,) * dimension, (3,) * dimension]
     both = np.logaddexp(one.log_densities(points), other.log_densities(points)) - math.log(2)
-    assert law.log_densities(points) == pytest.approx(both)
+    assert mechanism.log_densities(points) == pytest.approx(both)
     entropy = SeededEntropy(f"signless {norm}")
-    assert audit.fit(law, 1500, entropy) > ACCEPT
-    assert audit.power(law, one, draws=1500, entropy=entropy, trials=1) == 1
+    assert audit.fit(mechanism, 1500, entropy) > ACCEPT
+    assert audit.power(mechanism, one, draws=1500, entropy=entropy, trials=1) == 1
 
 
 @pytest.mark.parametrize("norm", [1, 2])
 def test_wide_shells_are_filled_uniformly(norm) -> None:
     """Radii far above 2^53, five dimensions: the volume within a point's norm is uniform."""
     d, unit = 5, 1 << 80
-    law = law_of((unit, unit), norm, dimension=d, largest=2 * unit, centre=(0,) * d)
+    mechanism = law_of((unit, unit), norm, dimension=d, largest=2 * unit, centre=(0,) * d)
     entropy = SeededEntropy(f"wide {norm}")
-    points = np.array([law.sample(entropy) for _ in range(800)], dtype=float) / unit
+    points = np.array([mechanism.sample(entropy) for _ in range(800)], dtype=float) / unit
     norms = (np.abs(points) ** norm).sum(axis=1) ** (1 / norm)
     shell = np.where(norms <= 2, np.ceil(norms), 2 + np.ceil((norms - 2) / 2))
     ends = np.where(shell <= 2, shell, 2 * shell - 2)
@@ -158,8 +160,8 @@ def test_wide_shells_are_filled_uniformly(norm) -> None:
 
 
 def test_twenty_dimensions_are_drawn() -> None:
-    law = law_of((1 << 30,), 2, dimension=20, largest=1 << 30)
-    assert len(law.sample(SeededEntropy("twenty"))) == 20
+    mechanism = law_of((1 << 30,), 2, dimension=20, largest=1 << 30)
+    assert len(mechanism.sample(SeededEntropy("twenty"))) == 20
     assert len(law_of((9,), 1, dimension=40).sample(SeededEntropy("many"))) == 40
 
 
@@ -181,7 +183,7 @@ def test_the_probes_find_the_worst_ratio(dimension) -> None:
     shifts = [s for s in itertools.product(range(-2, 3), repeat=dimension) if sum(map(abs, s)) <= 2]
     for shift in shifts:
         there = tuple(c + s for c, s in zip(one.centre, shift, strict=True))
-        other = RadialLaw(there, (2, 3, 4), 5, 1, Fraction(2), one.stated)
+        other = RadialMechanism(there, (2, 3, 4), 5, 1, Fraction(2), one.stated)
         reach = max(one.reach(3), other.reach(3)) + 2
         cube = itertools.product(range(-reach, reach + 1), repeat=dimension)
         everywhere = [tuple(c + x for c, x in zip(one.centre, z, strict=True)) for z in cube]

@@ -43,20 +43,20 @@ def top(data, prior, epsilon=ONE, last=41) -> Exponential[TopScore]:
 
 @given(DATA, PRIORS)
 def test_the_density_of_an_extreme_is_the_definition(data, prior) -> None:
-    law = top(data, prior)
+    mechanism = top(data, prior)
     expected = normalised(
         {t: log_weight(prior, t) - sum(x > t for x in data) for t in range(-20, 42)}
     )
     for t, each in expected.items():
         # A power is rounded to the units of the loss.
-        assert law.log_density(t) == pytest.approx(each, abs=0.03)
-    assert law.log_density(42) == law.log_density(-21) == -math.inf
+        assert mechanism.log_density(t) == pytest.approx(each, abs=0.03)
+    assert mechanism.log_density(42) == mechanism.log_density(-21) == -math.inf
 
 
 @given(DATA, PRIORS, st.sampled_from([Fraction(9, 10), Fraction(1, 3)]))
 def test_the_density_of_a_quantile_is_the_definition(data, prior, q) -> None:
     values = np.sort(np.array(data, dtype=np.int64))
-    law = Exponential(RankScore(values, 0, len(data), -20, 20, q, 0, 9, None, prior), ONE)
+    mechanism = Exponential(RankScore(values, 0, len(data), -20, 20, q, 0, 9, None, prior), ONE)
     target, m = q * len(data), float(max(q, 1 - q))
     logs = {}
     for t in range(-20, 21):
@@ -64,7 +64,7 @@ def test_the_density_of_a_quantile_is_the_definition(data, prior, q) -> None:
         loss = float(max(Fraction(0), below - target, target - upto))
         logs[t] = log_weight(prior, t) - loss / (2 * m)
     for t, each in normalised(logs).items():
-        assert law.log_density(t) == pytest.approx(each, abs=0.03)
+        assert mechanism.log_density(t) == pytest.approx(each, abs=0.03)
 
 
 @given(DATA, PRIORS, st.integers(-20, 20))
@@ -99,20 +99,20 @@ def test_the_widest_interval_is_exact() -> None:
 
 def test_the_weight_beyond_a_distance() -> None:
     prior = OctavePrior(3, Fraction(2))
-    law = top([7, 9], prior)
+    mechanism = top([7, 9], prior)
     weights = {t: math.exp(log_weight(prior, t)) for t in range(-20, 42)}
     for distance in (-23, -1, 0, 1, 5, 38):
         expected = math.fsum(w for t, w in weights.items() if t >= 3 + distance)
-        found = prior.log_beyond(distance, (-20, 41), law.rate)
+        found = prior.log_beyond(distance, (-20, 41), mechanism.rate)
         assert found == pytest.approx(math.log(expected), abs=0.03)
 
 
 def test_the_sampler_follows_the_law_and_a_tighter_one_is_noticed() -> None:
     prior = OctavePrior(0, Fraction(3, 2))
-    law = top([1, 3, 3, 8, 15], prior)
-    tighter = replace(law, epsilon=Fraction(10, 7))
+    mechanism = top([1, 3, 3, 8, 15], prior)
+    tighter = replace(mechanism, epsilon=Fraction(10, 7))
     entropy = SeededEntropy("top")
-    draws = Counter(law.sample(entropy) for _ in range(6000))
+    draws = Counter(mechanism.sample(entropy) for _ in range(6000))
     groups = [range(-20, 1), range(1, 3), range(3, 8), range(8, 15), range(15, 42)]
     observed = [sum(draws[t] for t in group) for group in groups]
 
@@ -120,5 +120,5 @@ def test_the_sampler_follows_the_law_and_a_tighter_one_is_noticed() -> None:
         expected = [sum(math.exp(other.log_density(t)) for t in group) for group in groups]
         return float(stats.chisquare(observed, 6000 * np.array(expected)).pvalue)
 
-    assert fit(law) > 1e-4
+    assert fit(mechanism) > 1e-4
     assert fit(tighter) < 1e-6

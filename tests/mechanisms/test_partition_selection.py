@@ -10,7 +10,7 @@ from mpmath import mp, mpf
 from modicum import audit
 from modicum.exact.entropy import SYSTEM, Entropy, SeededEntropy
 from modicum.mechanisms.partition_selection import KeepCurve, KeySelection
-from modicum.privacy.event import Approximate
+from modicum.privacy.event import ApproxDP
 from modicum.privacy.unit import Unit
 
 PRICES = [
@@ -102,9 +102,9 @@ def test_a_threshold_30_percent_too_low_is_caught(wrong) -> None:
 @pytest.mark.parametrize("rows", [2, 3])
 def test_a_unit_of_several_rows_costs_what_it_claims(rows) -> None:
     """Wherever its rows fall: all in one key, each in its own, or some of both."""
-    whole = Approximate(Fraction(1), Fraction(1, 20))
+    whole = ApproxDP(Fraction(1), Fraction(1, 20))
     row = Unit(rows).per_row(whole)
-    assert isinstance(row, Approximate)
+    assert isinstance(row, ApproxDP)
     moves = ["a" * rows, "abc"[:rows], "a" * (rows - 1) + "d", "d" * rows]
     worst = 0.0
     for counts in TABLES:
@@ -118,16 +118,16 @@ def test_a_unit_of_several_rows_costs_what_it_claims(rows) -> None:
 
 @pytest.mark.parametrize("counts", TABLES[1:])
 def test_the_sampler_follows_the_law_and_a_wrong_one_does_not(counts) -> None:
-    law = KeySelection(counts, Fraction(1), Fraction(1, 10))
-    assert audit.fit(law, 4000, SeededEntropy(repr(counts))) > 1e-3
+    mechanism = KeySelection(counts, Fraction(1), Fraction(1, 10))
+    assert audit.fit(mechanism, 4000, SeededEntropy(repr(counts))) > 1e-3
 
 
 def test_the_test_of_the_sampler_has_power() -> None:
-    law, wrong = (
+    mechanism, wrong = (
         KeySelection({"a": 3, "b": 5}, epsilon, Fraction(1, 50))
         for epsilon in (Fraction(7, 10), Fraction(1))
     )
-    assert audit.power(law, wrong, draws=4000, entropy=SeededEntropy(1), trials=3) == 1
+    assert audit.power(mechanism, wrong, draws=4000, entropy=SeededEntropy(1), trials=3) == 1
 
 
 class Scripted(Entropy):
@@ -146,24 +146,24 @@ class Scripted(Entropy):
 
 
 def test_an_undecided_coin_draws_more_of_the_same_number() -> None:
-    law = KeySelection({"a": 3}, Fraction(1), Fraction(1, 100))
-    low, _ = law.curve.bounds(3, 100)
+    mechanism = KeySelection({"a": 3}, Fraction(1), Fraction(1, 100))
+    low, _ = mechanism.curve.bounds(3, 100)
     first, rest = divmod(math.floor(low * 2**128), 2**64)
-    assert law.sample(Scripted(first - 1)) == ("a",)
-    assert law.sample(Scripted(first + 1)) == ()
-    assert law.sample(Scripted(first, rest - 1)) == ("a",)
-    assert law.sample(Scripted(first, rest + 1)) == ()
-    assert law.curve.coin(3, Scripted(first, rest - 1))
+    assert mechanism.sample(Scripted(first - 1)) == ("a",)
+    assert mechanism.sample(Scripted(first + 1)) == ()
+    assert mechanism.sample(Scripted(first, rest - 1)) == ("a",)
+    assert mechanism.sample(Scripted(first, rest + 1)) == ()
+    assert mechanism.curve.coin(3, Scripted(first, rest - 1))
 
 
 def test_what_is_sure_and_what_cannot_be() -> None:
-    law = KeySelection({"a": 10**9, "b": 1}, Fraction(1, 10), Fraction(1, 10**6))
-    assert law.log_density(("a",)) == pytest.approx(math.log1p(-1e-6))
-    assert law.log_density(("a", "z")) == -math.inf
-    assert law.log_density(("b",)) == -math.inf
-    assert all("a" in law.sample(SYSTEM) for _ in range(5))
+    mechanism = KeySelection({"a": 10**9, "b": 1}, Fraction(1, 10), Fraction(1, 10**6))
+    assert mechanism.log_density(("a",)) == pytest.approx(math.log1p(-1e-6))
+    assert mechanism.log_density(("a", "z")) == -math.inf
+    assert mechanism.log_density(("b",)) == -math.inf
+    assert all("a" in mechanism.sample(SYSTEM) for _ in range(5))
 
 
 def test_the_kept_keys_come_in_their_own_order() -> None:
-    law = KeySelection({"b": 10**6, "a": 10**6}, Fraction(1), Fraction(1, 10))
-    assert law.sample(SYSTEM) == ("a", "b")
+    mechanism = KeySelection({"b": 10**6, "a": 10**6}, Fraction(1), Fraction(1, 10))
+    assert mechanism.sample(SYSTEM) == ("a", "b")

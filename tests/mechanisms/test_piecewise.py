@@ -12,7 +12,7 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.grids import FloatGrid
 from modicum.mechanisms.scores import ThresholdScore
-from modicum.privacy.event import BoundedRange
+from modicum.privacy.event import RangeDP
 from tests.audit.cases import median_template
 
 DATA = st.lists(st.integers(-20, 20), max_size=8)
@@ -27,22 +27,22 @@ def brute(losses: dict[int, int], rate: float) -> dict[int, float]:
 @given(DATA)
 def test_median_centre(data: list[int]) -> None:
     grid = FloatGrid(2)
-    law = median_template(grid, -20, 20, Fraction(3, 2)).over(np.array(data, dtype=np.int64))
+    mechanism = median_template(grid, -20, 20, Fraction(3, 2)).over(np.array(data, dtype=np.int64))
     numbers = [grid.number(x) for x in data]
     losses = {}
     for z in range(grid.number(-20), grid.number(20) + 1):
         above, below = sum(x > z for x in numbers), sum(x < z for x in numbers)
         losses[z] = max(0, abs(above - below) - numbers.count(z))
     for z, expected in brute(losses, 0.75).items():
-        assert law.log_density(z) == pytest.approx(expected, abs=1e-12)
-    assert law.event == BoundedRange(Fraction(3, 2))
-    assert law.log_density(grid.number(20) + 1) == -math.inf
+        assert mechanism.log_density(z) == pytest.approx(expected, abs=1e-12)
+    assert mechanism.event == RangeDP(Fraction(3, 2))
+    assert mechanism.log_density(grid.number(20) + 1) == -math.inf
 
 
 @given(DATA, st.integers(0, 4))
 def test_rank_threshold(data: list[int], target: int) -> None:
     cap, lowest = 6, np.sort(np.array(data, dtype=np.int64))[: 6 + target]
-    law = Exponential(ThresholdScore(lowest, -20, 20, target, cap), Fraction(1))
+    mechanism = Exponential(ThresholdScore(lowest, -20, 20, target, cap), Fraction(1))
     losses = {
         z: min(
             cap,
@@ -51,14 +51,14 @@ def test_rank_threshold(data: list[int], target: int) -> None:
         for z in range(-20, 21)
     }
     for z, expected in brute(losses, 0.5).items():
-        assert law.log_density(z) == pytest.approx(expected, abs=1e-12)
+        assert mechanism.log_density(z) == pytest.approx(expected, abs=1e-12)
 
 
 def test_samples_lie_in_the_range_and_near_the_median() -> None:
     entropy = SeededEntropy(b"centre")
     q = np.full(1001, 1 << 45, dtype=np.int64)
-    law = median_template(FloatGrid(24), -(2**51), 2**51, Fraction(1)).over(q)
-    points = {law.score.grid.point(law.sample(entropy)) for _ in range(20)}
+    mechanism = median_template(FloatGrid(24), -(2**51), 2**51, Fraction(1)).over(q)
+    points = {mechanism.score.grid.point(mechanism.sample(entropy)) for _ in range(20)}
     assert points == {1 << 45}
     empty = median_template(FloatGrid(4), -100, 200, Fraction(1))
     first, last = (empty.score.grid.number(end) for end in (-100, 200))

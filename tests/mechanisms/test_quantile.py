@@ -46,13 +46,13 @@ def losses(data, q, shift, cap, edge) -> dict[int, Fraction]:
 
 @given(DATA, QS, st.integers(-3, 3), st.integers(1, 5), st.sampled_from([None, 0, 1, 9]))
 def test_the_density_is_the_definition(data, q, shift, cap, edge) -> None:
-    law = law_of(data, q, shift, cap, edge)
+    mechanism = law_of(data, q, shift, cap, edge)
     exact = losses(data, q, shift, cap, edge)
     rate = 1 / (2 * float(max(q, 1 - q)))
     norm = math.log(math.fsum(math.exp(-rate * loss) for loss in exact.values()))
     for t, loss in exact.items():
-        assert law.log_density(t) == pytest.approx(-rate * float(loss) - norm, abs=1e-12)
-    assert law.log_density(21) == law.log_density(-21) == -math.inf
+        assert mechanism.log_density(t) == pytest.approx(-rate * float(loss) - norm, abs=1e-12)
+    assert mechanism.log_density(21) == mechanism.log_density(-21) == -math.inf
 
 
 @given(DATA, QS, st.integers(-3, 3), st.integers(1, 5), st.integers(-20, 20))
@@ -74,16 +74,16 @@ def test_loss_zero_is_the_quantile(data, q) -> None:
 @pytest.mark.parametrize("q", [Fraction(1, 2), Fraction(1, 5)])
 def test_the_sampler_follows_the_law_and_a_tighter_one_is_noticed(q) -> None:
     data = list(range(-20, 20, 2))
-    law, tighter = law_of(data, q), law_of(data, q, epsilon=Fraction(10, 7))
+    mechanism, tighter = law_of(data, q), law_of(data, q, epsilon=Fraction(10, 7))
     entropy = SeededEntropy(f"rank {q}")
-    draws = Counter(law.sample(entropy) for _ in range(6000))
+    draws = Counter(mechanism.sample(entropy) for _ in range(6000))
     observed = [draws[t] for t in range(-20, 21)]
 
     def fit(other: Exponential[RankScore]) -> float:
         expected = [6000 * math.exp(other.log_density(t)) for t in range(-20, 21)]
         return float(stats.chisquare(observed, expected).pvalue)
 
-    assert fit(law) > 1e-4
+    assert fit(mechanism) > 1e-4
     assert fit(tighter) < 1e-6
 
 
@@ -91,13 +91,13 @@ def test_the_sampler_follows_the_law_and_a_tighter_one_is_noticed(q) -> None:
 def test_the_rank_bound_holds(alpha) -> None:
     """Worst where all candidates but one have the same large loss."""
     for data in ([0] * 500, list(range(-20, 21)) * 40, [-20] * 250 + [20] * 250):
-        law = law_of(data, cap=400)
+        mechanism = law_of(data, cap=400)
         beyond = [
             t
-            for t, loss in losses(data, law.score.q, 0, 400, None).items()
-            if loss > law.score.rank_bound(law.epsilon, alpha, 1)
+            for t, loss in losses(data, mechanism.score.q, 0, 400, None).items()
+            if loss > mechanism.score.rank_bound(mechanism.epsilon, alpha, 1)
         ]
-        assert sum(math.exp(law.log_density(t)) for t in beyond) <= alpha
+        assert sum(math.exp(mechanism.log_density(t)) for t in beyond) <= alpha
 
 
 def test_huge_ranks_and_denominators_are_exact() -> None:
@@ -106,7 +106,7 @@ def test_huge_ranks_and_denominators_are_exact() -> None:
     centre = count * q.numerator // q.denominator
     values = np.repeat(np.arange(-5, 6), 100)
     score = RankScore(values, centre - 550, count, -20, 20, q, 0, 10**6, None)
-    law = Exponential(score, ONE)
-    assert law.log_density(0) == max(law.log_density(t) for t in range(-20, 21))
+    mechanism = Exponential(score, ONE)
+    assert mechanism.log_density(0) == max(mechanism.log_density(t) for t in range(-20, 21))
     expected = -float(ONE / (2 * (1 - q))) * float(centre - 50 + 100 - q * count)
-    assert law.log_density(1) - law.log_density(0) == pytest.approx(expected, rel=1e-12)
+    assert mechanism.log_density(1) - mechanism.log_density(0) == pytest.approx(expected, rel=1e-12)

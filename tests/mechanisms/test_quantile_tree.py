@@ -12,7 +12,7 @@ from modicum import audit
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms import quantile_tree as nested
 from modicum.mechanisms.quantile_tree import NestedQuantiles
-from modicum.privacy.event import Pure
+from modicum.privacy.event import PureDP
 from modicum.statistics.nest import nodes_of, tree_of
 
 THIRDS = (Fraction(1, 3), Fraction(2, 3))
@@ -46,7 +46,7 @@ class Sorted:
 def law_of(data, qs, *, epsilon=Fraction(1), fine=1, first=0, last=2) -> NestedQuantiles:
     points = (last - first + 1) << fine
     nodes = nodes_of(tree_of(qs, Fraction(1, 3)), epsilon, lambda e: e, points)
-    return NestedQuantiles(Sorted(tuple(sorted(data))), first, last, fine, nodes, Pure(epsilon))
+    return NestedQuantiles(Sorted(tuple(sorted(data))), first, last, fine, nodes, PureDP(epsilon))
 
 
 def worst(build, pairs) -> float:
@@ -55,8 +55,8 @@ def worst(build, pairs) -> float:
     for pair in pairs:
         for data in pair:
             if data not in densities:
-                law = build(data)
-                densities[data] = np.array([law.log_density(z) for z in law.probes()])
+                mechanism = build(data)
+                densities[data] = np.array([mechanism.log_density(z) for z in mechanism.probes()])
         found = max(found, float(np.abs(densities[pair[0]] - densities[pair[1]]).max()))
     return found
 
@@ -72,8 +72,8 @@ def neighbours(values, most: int):
 @pytest.mark.parametrize("fine", [0, 1, 2])
 def test_all_probabilities_add_up(qs, fine) -> None:
     for data in ((), (1,), (0, 0, 1, 2, 2), (1,) * 30):
-        law = law_of(data, qs, fine=fine)
-        total = math.fsum(math.exp(law.log_density(z)) for z in law.probes())
+        mechanism = law_of(data, qs, fine=fine)
+        total = math.fsum(math.exp(mechanism.log_density(z)) for z in mechanism.probes())
         assert total == pytest.approx(1, abs=1e-12)
 
 
@@ -127,8 +127,10 @@ def test_wrong_forms_are_not_private(monkeypatch) -> None:
     assert worst(four, [(data, (*data, 4))]) <= 4
 
     def spendthrift(data) -> NestedQuantiles:
-        law = law_of(data, QUARTERS, fine=0)
-        return replace(law, nodes=tuple(replace(node, epsilon=Fraction(1)) for node in law.nodes))
+        mechanism = law_of(data, QUARTERS, fine=0)
+        return replace(
+            mechanism, nodes=tuple(replace(node, epsilon=Fraction(1)) for node in mechanism.nodes)
+        )
 
     assert worst(spendthrift, neighbours((0, 1, 2), 4)) > 1
 
@@ -167,21 +169,21 @@ def _pointwise(pairs, mass, fine: int = 5, last: int = 2) -> list[float]:
     ids=len,
 )
 def test_the_sampler_follows_the_law(qs) -> None:
-    law = law_of((0, 1, 1, 1, 2), qs, epsilon=Fraction(4))
-    assert audit.fit(law, 1500, SeededEntropy(repr(qs))) > 1e-4
+    mechanism = law_of((0, 1, 1, 1, 2), qs, epsilon=Fraction(4))
+    assert audit.fit(mechanism, 1500, SeededEntropy(repr(qs))) > 1e-4
 
 
 def test_a_sampler_with_a_wrong_scale_is_noticed() -> None:
-    law = law_of((0, 1, 1, 1, 2), THIRDS, epsilon=Fraction(4))
+    mechanism = law_of((0, 1, 1, 1, 2), THIRDS, epsilon=Fraction(4))
     wrong = law_of((0, 1, 1, 1, 2), THIRDS, epsilon=Fraction(4) * Fraction(13, 10))
-    assert audit.power(law, wrong, draws=3000, entropy=SeededEntropy("w"), trials=1) == 1
+    assert audit.power(mechanism, wrong, draws=3000, entropy=SeededEntropy("w"), trials=1) == 1
 
 
 def test_many_ties_are_cut_into_pieces() -> None:
     """A cell of many records is sampled like any other: the shares of its ends are those wanted."""
-    law = law_of((1,) * 5000, (Fraction(1, 5), Fraction(1, 2)), fine=20, epsilon=Fraction(2))
+    mechanism = law_of((1,) * 5000, (Fraction(1, 5), Fraction(1, 2)), fine=20, epsilon=Fraction(2))
     entropy = SeededEntropy("ties")
-    drawn = np.array([law.sample(entropy) for _ in range(200)])
+    drawn = np.array([mechanism.sample(entropy) for _ in range(200)])
     assert (drawn >> 20 == 1).all()
     shares = (drawn & (2**20 - 1)) / 2**20
     assert np.allclose(shares.mean(axis=0), [0.2, 0.5], atol=0.002)
@@ -233,16 +235,16 @@ def test_a_draw_is_soon_accepted_whatever_the_ties(name, fine, epsilon, monkeypa
         return coin(*arguments)
 
     monkeypatch.setattr(nested, "exp_coin", counted)
-    law, entropy = heaped(name, UNEVEN, epsilon, fine), SeededEntropy(f"{name}{fine}")
+    mechanism, entropy = heaped(name, UNEVEN, epsilon, fine), SeededEntropy(f"{name}{fine}")
     for _ in range(5):
-        assert law.log_density(law.sample(entropy)) > -math.inf
+        assert mechanism.log_density(mechanism.sample(entropy)) > -math.inf
 
 
 @pytest.mark.parametrize("name", HEAPS)
 @pytest.mark.parametrize("fine", [0, 1, 4])
 def test_the_density_is_that_of_every_point(name, fine) -> None:
-    law = heaped(name, (Fraction(2, 5),), Fraction(3), fine)
-    (node,), heaps = law.nodes, law.records
+    mechanism = heaped(name, (Fraction(2, 5),), Fraction(3), fine)
+    (node,), heaps = mechanism.nodes, mechanism.records
     points = np.arange((12 << fine) + 1)
     cells, parts = np.divmod(points, 1 << fine)
     below = heaps.before[cells] + heaps.ties[cells] * parts / (1 << fine)
@@ -250,20 +252,20 @@ def test_the_density_is_that_of_every_point(name, fine) -> None:
     expected = -float(node.rate) * losses
     expected -= np.log(np.exp(expected).sum())
     some = slice(None, None, max(1, len(points) // 30))
-    found = [law.log_density((z,)) for z in points[some].tolist()]
+    found = [mechanism.log_density((z,)) for z in points[some].tolist()]
     assert found == pytest.approx(expected[some], abs=1e-9)
 
 
 def test_impossible_outcomes() -> None:
-    law = law_of((0, 1), THIRDS)
+    mechanism = law_of((0, 1), THIRDS)
     for outcome in ((3, 2), (-1, 2), (0, 7)):
-        assert law.log_density(outcome) == -math.inf
+        assert mechanism.log_density(outcome) == -math.inf
 
 
 def test_what_a_draw_is_made_of_shows_no_data() -> None:
     data = Sorted((77,) * 5)
-    law = NestedQuantiles(data, 0, 99, 0, law_of((), THIRDS).nodes, Pure(1))
-    strip = law._strip(law.nodes[0], law._range())
+    mechanism = NestedQuantiles(data, 0, 99, 0, law_of((), THIRDS).nodes, PureDP(1))
+    strip = mechanism._strip(mechanism.nodes[0], mechanism._range())
     for part in (strip, strip.pieces):
         assert type(part).__name__ in repr(part)
         assert "array" not in repr(part)

@@ -11,7 +11,7 @@ from scipy import stats
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.mechanisms.selection import RadiusDraw
-from modicum.privacy.event import BoundedRange, Pure
+from modicum.privacy.event import PureDP, RangeDP
 
 GRID = RadiusGrid.between(1, 10)
 COUNTS = (9, 5, 4, 2, 1, 1, 0, 0)
@@ -45,7 +45,7 @@ def test_a_grid_starts_at_the_smallest_radius_asked_for(smallest: int) -> None:
 def test_the_flip_law_by_enumeration_of_arrival_orders() -> None:
     grid = RadiusGrid.between(1, 4)
     counts = (3, 2, 1, 0, 0)
-    law = RadiusDraw((counts,), grid, Fraction(1, 2), Fraction(1, 3), "flip")
+    mechanism = RadiusDraw((counts,), grid, Fraction(1, 2), Fraction(1, 3), "flip")
     costs = [0.5 * f + j / 3 for f, j in zip(counts, grid.indices, strict=True)]
     weights = [math.exp(min(costs) - c) for c in costs]
     exact = Counter()
@@ -56,16 +56,16 @@ def test_the_flip_law_by_enumeration_of_arrival_orders() -> None:
             exact[i] += alive * weights[i] / len(orders)
             alive *= 1 - weights[i]
     for i in range(len(counts)):
-        assert math.exp(law.log_density((i,))) == pytest.approx(exact[i], rel=1e-12)
+        assert math.exp(mechanism.log_density((i,))) == pytest.approx(exact[i], rel=1e-12)
 
 
 @pytest.mark.parametrize("selection", ["flip", "exponential"])
 def test_the_law_sums_to_one_and_the_sampler_follows_it(selection) -> None:
-    law = draw_of(selection)
-    probabilities = [math.exp(law.log_density((i,))) for i in range(len(GRID.radii))]
+    mechanism = draw_of(selection)
+    probabilities = [math.exp(mechanism.log_density((i,))) for i in range(len(GRID.radii))]
     assert sum(probabilities) == pytest.approx(1, abs=1e-12)
     entropy = SeededEntropy(selection.encode())
-    draws = Counter(law.sample(entropy)[0] for _ in range(4000))
+    draws = Counter(mechanism.sample(entropy)[0] for _ in range(4000))
     observed = [draws[i] for i in range(len(probabilities))]
     expected = [4000 * p for p in probabilities]
     assert stats.chisquare(observed, expected).pvalue > 1e-4
@@ -75,28 +75,34 @@ def test_the_law_sums_to_one_and_the_sampler_follows_it(selection) -> None:
 
 
 def test_events() -> None:
-    assert draw_of("flip").event == Pure(Fraction(1, 2))
-    assert draw_of("exponential").event == BoundedRange(Fraction(1, 2))
+    assert draw_of("flip").event == PureDP(Fraction(1, 2))
+    assert draw_of("exponential").event == RangeDP(Fraction(1, 2))
 
 
 def test_far_tails_keep_their_precision() -> None:
-    law = draw_of("exponential", counts=(10**6, *COUNTS[1:]))
-    assert law.log_density((0,)) < -4e5
+    mechanism = draw_of("exponential", counts=(10**6, *COUNTS[1:]))
+    assert mechanism.log_density((0,)) < -4e5
     flip = draw_of("flip", counts=(10**6, *COUNTS[1:]))
     assert flip.log_density((0,)) == pytest.approx(-5e5, rel=1e-3)
 
 
 def test_many_draws_keep_the_order_of_their_laws() -> None:
     """Laws of different grids and prices, some whose scores are too large for int64."""
-    laws = []
+    mechanisms = []
     for i in range(40):
         grid = RadiusGrid.between(1 + i, 1000 * (1 + i))
         sure = tuple(0 if place >= i % 5 else 10**6 for place in range(len(grid.radii)))
-        laws.append(RadiusDraw((sure, sure), grid, Fraction(7, 3 + i), Fraction(30), "flip"))
+        mechanisms.append(RadiusDraw((sure, sure), grid, Fraction(7, 3 + i), Fraction(30), "flip"))
     expected = [(i % 5, i % 5) for i in range(40)]
-    assert RadiusDraw.sample_many(laws, SeededEntropy("many")) == expected
+    assert RadiusDraw.sample_many(mechanisms, SeededEntropy("many")) == expected
     fine = [
-        RadiusDraw(law.outside, law.grid, Fraction(7 * 2**60, 2**62 + 1), law.tilt, "flip")
-        for law in laws
+        RadiusDraw(
+            mechanism.outside,
+            mechanism.grid,
+            Fraction(7 * 2**60, 2**62 + 1),
+            mechanism.tilt,
+            "flip",
+        )
+        for mechanism in mechanisms
     ]
     assert RadiusDraw.sample_many(fine, SeededEntropy("many")) == expected

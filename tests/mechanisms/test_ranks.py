@@ -13,7 +13,7 @@ from scipy import stats
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.mechanisms.selection import RadiusRanks
-from modicum.privacy.event import Pure
+from modicum.privacy.event import PureDP
 
 GRID = RadiusGrid.between(1, 20, per_octave=4)
 
@@ -21,13 +21,13 @@ GRID = RadiusGrid.between(1, 20, per_octave=4)
 def law_of(data, targets=(3, 1), epsilon=Fraction(1)) -> RadiusRanks:
     empty = np.empty(0, dtype=np.int64)
     tilts = (Fraction(1, 9), Fraction(1, 4))[: len(targets)]
-    law = RadiusRanks(empty, 2, GRID, targets, tilts, epsilon)
-    return law.over(np.array(data, dtype=np.int64))
+    mechanism = RadiusRanks(empty, 2, GRID, targets, tilts, epsilon)
+    return mechanism.over(np.array(data, dtype=np.int64))
 
 
 @given(st.lists(st.integers(-20, 20), max_size=8))
 def test_the_density_is_the_definition(data) -> None:
-    law = law_of(data)
+    mechanism = law_of(data)
     for target, tilt, which in ((3, 1 / 9, 0), (1, 1 / 4, 1)):
         scores = [
             -0.5 * abs(sum(abs(x - 2) > r for x in data) - target) - tilt * j
@@ -35,30 +35,32 @@ def test_the_density_is_the_definition(data) -> None:
         ]
         norm = math.log(math.fsum(map(math.exp, scores)))
         single = law_of(data, targets=(target,))
-        single = RadiusRanks(single.distances, 2, GRID, (target,), (law.tilts[which],), Fraction(1))
+        single = RadiusRanks(
+            single.distances, 2, GRID, (target,), (mechanism.tilts[which],), Fraction(1)
+        )
         for i, score in enumerate(scores):
             assert single.log_density((i,)) == pytest.approx(score - norm, abs=1e-12)
 
 
 def test_targets_are_independent_and_their_costs_add() -> None:
-    law = law_of([1, 5, 9, 20])
-    assert law.event == Pure(Fraction(2))
-    total = sum(math.exp(law.log_density(outcome)) for outcome in law.probes())
+    mechanism = law_of([1, 5, 9, 20])
+    assert mechanism.event == PureDP(Fraction(2))
+    total = sum(math.exp(mechanism.log_density(outcome)) for outcome in mechanism.probes())
     assert total == pytest.approx(1, abs=1e-12)
 
 
 def test_the_sampler_follows_the_law_and_a_tighter_one_is_noticed() -> None:
     data = list(range(-20, 20, 2))
-    law, tighter = law_of(data, (8,)), law_of(data, (8,), Fraction(10, 7))
+    mechanism, tighter = law_of(data, (8,)), law_of(data, (8,), Fraction(10, 7))
     entropy = SeededEntropy("ranks")
-    draws = Counter(law.sample(entropy)[0] for _ in range(4000))
+    draws = Counter(mechanism.sample(entropy)[0] for _ in range(4000))
     observed = [draws[i] for i in range(len(GRID.radii))]
 
     def fit(other: RadiusRanks) -> float:
         expected = [4000 * math.exp(other.log_density((i,))) for i in range(len(GRID.radii))]
         return float(stats.chisquare(observed, expected).pvalue)
 
-    assert fit(law) > 1e-4
+    assert fit(mechanism) > 1e-4
     assert fit(tighter) < 1e-6
 
 

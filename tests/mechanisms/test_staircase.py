@@ -12,7 +12,7 @@ from scipy import stats
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.additive import LaplaceNoise, laplace
 from modicum.mechanisms.bounded_mean import Staircase, best_width, staircase
-from modicum.privacy.event import Pure
+from modicum.privacy.event import PureDP
 
 SHAPES = [(l1, width) for l1 in (1, 2, 4) for width in {1, (l1 + 1) // 2, l1}]
 
@@ -32,13 +32,13 @@ def points(dimension: int, reach: int) -> list[tuple[int, ...]]:
 @pytest.mark.parametrize("dimension", [1, 2])
 @pytest.mark.parametrize(("l1", "width"), SHAPES)
 def test_the_density_is_the_definition_and_sums_to_one(dimension, l1, width) -> None:
-    law = Staircase((3, -2)[:dimension], l1, width, Fraction(2))
+    mechanism = Staircase((3, -2)[:dimension], l1, width, Fraction(2))
     space = points(dimension, 18 * l1)
     weights = [weight(sum(map(abs, z)), l1, width, 2.0) for z in space]
     total, stride = sum(weights), len(space) // 97 + 1
     for z, w in zip(space[::stride], weights[::stride], strict=True):
-        outcome = tuple(v + c for v, c in zip(law.values, z, strict=True))
-        assert law.log_density(outcome) == pytest.approx(math.log(w / total), abs=1e-9)
+        outcome = tuple(v + c for v, c in zip(mechanism.values, z, strict=True))
+        assert mechanism.log_density(outcome) == pytest.approx(math.log(w / total), abs=1e-9)
 
 
 @pytest.mark.parametrize("dimension", [1, 2])
@@ -79,14 +79,14 @@ def test_independent_staircases_cost_twice_as_much(share) -> None:
     assert max(abs(pair.log_density(k) - moved.log_density(k)) for k in outcomes) <= 1.0 + 1e-12
 
 
-def p_value(samples, law) -> float:
+def p_value(samples, mechanism) -> float:
     """Chi-squared test of outcomes against the law, rare ones pooled."""
     observed = Counter(samples)
     space = [
-        tuple(v + c for v, c in zip(law.values, z, strict=True))
-        for z in points(len(law.values), 8 * law.l1)
+        tuple(v + c for v, c in zip(mechanism.values, z, strict=True))
+        for z in points(len(mechanism.values), 8 * mechanism.l1)
     ]
-    expected = {k: len(samples) * math.exp(law.log_density(k)) for k in space}
+    expected = {k: len(samples) * math.exp(mechanism.log_density(k)) for k in space}
     cells = [(observed[k], e) for k, e in expected.items() if e >= 8]
     rest = (len(samples) - sum(o for o, _ in cells), len(samples) - sum(e for _, e in cells))
     table = np.array([*cells, rest] if rest[1] > 1 else cells)
@@ -98,24 +98,24 @@ def p_value(samples, law) -> float:
 @pytest.mark.parametrize("values", [(4,), (4, -1)])
 @pytest.mark.parametrize(("l1", "width", "epsilon"), [(1, 1, "1"), (3, 2, "2/3"), (4, 1, "3")])
 def test_the_sampler_follows_the_law_and_the_test_has_power(values, l1, width, epsilon) -> None:
-    law = Staircase(values, l1, width, Fraction(epsilon))
+    mechanism = Staircase(values, l1, width, Fraction(epsilon))
     entropy = SeededEntropy(7)
-    samples = [law.sample(entropy) for _ in range(12_000)]
-    assert p_value(samples, law) > 1e-3
+    samples = [mechanism.sample(entropy) for _ in range(12_000)]
+    assert p_value(samples, mechanism) > 1e-3
     for factor in (Fraction(7, 10), Fraction(13, 10)):
-        wrong = Staircase(values, l1, width, law.epsilon * factor)
+        wrong = Staircase(values, l1, width, mechanism.epsilon * factor)
         assert p_value(samples, wrong) < 1e-6
 
 
 def test_every_step_is_uniform_for_large_parameters() -> None:
     """Wide steps, where no outcome repeats: the norm's distribution, and the four directions."""
-    law = staircase((0, 0), l1=10**12, epsilon=Fraction(1, 2))
+    mechanism = staircase((0, 0), l1=10**12, epsilon=Fraction(1, 2))
     entropy = SeededEntropy(11)
-    samples = np.array([law.sample(entropy) for _ in range(8000)])
+    samples = np.array([mechanism.sample(entropy) for _ in range(8000)])
     norms = np.abs(samples).sum(axis=1)
-    steps = np.floor((norms + law.l1 - law.width) / law.l1).astype(int)
-    inner = np.maximum(law.width + (steps - 1.0) * law.l1, 0) * (steps > 0)
-    outer = law.width + steps * float(law.l1)
+    steps = np.floor((norms + mechanism.l1 - mechanism.width) / mechanism.l1).astype(int)
+    inner = np.maximum(mechanism.width + (steps - 1.0) * mechanism.l1, 0) * (steps > 0)
+    outer = mechanism.width + steps * float(mechanism.l1)
     # Within a step the points are uniform, so the area enclosed is.
     uniform = (norms**2.0 - inner**2) / (outer**2 - inner**2)
     assert stats.kstest(uniform, "uniform").pvalue > 1e-3
@@ -124,12 +124,14 @@ def test_every_step_is_uniform_for_large_parameters() -> None:
     assert stats.kstest(np.abs(samples[:, 0]) / norms, "uniform").pvalue > 1e-3
 
 
-def mean_square(law: Staircase) -> float:
+def mean_square(mechanism: Staircase) -> float:
     """E ||z||² / d, summed over norms."""
-    far = int(40 * law.l1 / float(law.epsilon)) + 4 * law.l1
+    far = int(40 * mechanism.l1 / float(mechanism.epsilon)) + 4 * mechanism.l1
     r = np.arange(far, dtype=np.float64)
-    weights = np.exp(-float(law.epsilon) * ((r + law.l1 - law.width) // law.l1))
-    if len(law.values) == 1:
+    weights = np.exp(
+        -float(mechanism.epsilon) * ((r + mechanism.l1 - mechanism.width) // mechanism.l1)
+    )
+    if len(mechanism.values) == 1:
         counts, squares = np.where(r == 0, 1, 2), r**2
     else:  # the mean of x² over the points of norm r is (2 r² + 1) / 6
         counts, squares = np.where(r == 0, 1, 4 * r), np.where(r == 0, 0, (2 * r**2 + 1) / 6)
@@ -149,10 +151,10 @@ def test_the_best_width_is_best(dimension, epsilon) -> None:
     ("epsilon", "gain"), [("0.1", 0.0), ("1", 0.007), ("2", 0.05), ("4", 0.27)]
 )
 def test_the_gain_over_laplace(epsilon, gain) -> None:
-    law = staircase((0, 0), l1=300, epsilon=Fraction(epsilon))
+    mechanism = staircase((0, 0), l1=300, epsilon=Fraction(epsilon))
     noise = laplace((0, 0), l1=300, epsilon=Fraction(epsilon)).noise[0]
     assert isinstance(noise, LaplaceNoise)
-    assert 1 - mean_square(law) / noise.variance == pytest.approx(gain, abs=0.006)
+    assert 1 - mean_square(mechanism) / noise.variance == pytest.approx(gain, abs=0.006)
 
 
 def test_a_scalar_staircase_is_the_published_one() -> None:
@@ -165,8 +167,8 @@ def test_a_scalar_staircase_is_the_published_one() -> None:
 
 
 def test_event_and_refusals() -> None:
-    law = staircase((10, 20), l1=5, epsilon=Fraction(1, 2))
-    assert law.event == Pure(Fraction(1, 2))
+    mechanism = staircase((10, 20), l1=5, epsilon=Fraction(1, 2))
+    assert mechanism.event == PureDP(Fraction(1, 2))
     for bad in [
         ((), 5, 1, 1),
         ((1, 2, 3), 5, 1, 1),

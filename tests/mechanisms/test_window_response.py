@@ -11,55 +11,55 @@ from modicum.audit.goodness import power
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.window_response import Window, WindowResponse
-from modicum.privacy.event import Pure
+from modicum.privacy.event import PureDP
 
 WINDOWS = [Window(1, 1, Fraction(1)), Window(6, 1, Fraction(2)), Window(7, 4, Fraction(1, 2))]
 every_window = pytest.mark.parametrize("window", WINDOWS, ids=str)
 
 
-def laws(window: Window) -> list[WindowResponse]:
+def mechanisms(window: Window) -> list[WindowResponse]:
     places = {Fraction(k, 3) for k in range(3 * window.reach + 1)}
     return [WindowResponse(place, window) for place in sorted(places)]
 
 
-def mass(law: WindowResponse) -> np.ndarray:
-    return np.exp([law.log_density(y) for y in law.probes()])
+def mass(mechanism: WindowResponse) -> np.ndarray:
+    return np.exp([mechanism.log_density(y) for y in mechanism.probes()])
 
 
 @every_window
 def test_any_two_positions_differ_by_epsilon_at_most_and_some_by_all_of_it(window) -> None:
-    every = np.log([mass(law) for law in laws(window)])
+    every = np.log([mass(mechanism) for mechanism in mechanisms(window)])
     worst = (every[:, None] - every[None]).max()
     assert worst == pytest.approx(float(window.epsilon), rel=1e-12)
-    assert laws(window)[0].event == Pure(window.epsilon)
+    assert mechanisms(window)[0].event == PureDP(window.epsilon)
 
 
 @every_window
 def test_the_density_sums_to_one_and_is_zero_elsewhere(window) -> None:
-    for law in laws(window):
-        assert mass(law).sum() == pytest.approx(1, abs=1e-12)
-        assert law.log_density(-1) == law.log_density(window.outcomes) == -math.inf
+    for mechanism in mechanisms(window):
+        assert mass(mechanism).sum() == pytest.approx(1, abs=1e-12)
+        assert mechanism.log_density(-1) == mechanism.log_density(window.outcomes) == -math.inf
 
 
 @every_window
 def test_decoding_is_unbiased_and_has_the_stated_variance(window) -> None:
-    for law in laws(window):
-        decoded = np.array([window.decoded(y) for y in law.probes()])
-        mean = mass(law) @ decoded
-        assert mean == pytest.approx(float(law.position), abs=1e-9)
-        if law.position.denominator == 1:
-            variance = mass(law) @ (decoded - mean) ** 2
-            assert window.variance(float(law.position)) == pytest.approx(variance)
+    for mechanism in mechanisms(window):
+        decoded = np.array([window.decoded(y) for y in mechanism.probes()])
+        mean = mass(mechanism) @ decoded
+        assert mean == pytest.approx(float(mechanism.position), abs=1e-9)
+        if mechanism.position.denominator == 1:
+            variance = mass(mechanism) @ (decoded - mean) ** 2
+            assert window.variance(float(mechanism.position)) == pytest.approx(variance)
 
 
 @every_window
 def test_the_sampler_follows_the_law_and_a_wrong_scale_is_noticed(window) -> None:
-    law = laws(window)[-2]
-    assert audit.fit(law, 2000, SeededEntropy(1)) > 1e-4
+    mechanism = mechanisms(window)[-2]
+    assert audit.fit(mechanism, 2000, SeededEntropy(1)) > 1e-4
     wrong = WindowResponse(
-        law.position, Window(window.reach, window.width, window.epsilon * Fraction(10, 7))
+        mechanism.position, Window(window.reach, window.width, window.epsilon * Fraction(10, 7))
     )
-    rejected = power(law, wrong, draws=20_000, entropy=SeededEntropy(2), level=1e-4, trials=1)
+    rejected = power(mechanism, wrong, draws=20_000, entropy=SeededEntropy(2), level=1e-4, trials=1)
     assert rejected == 1
 
 

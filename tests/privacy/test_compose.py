@@ -18,7 +18,7 @@ from modicum.privacy.accountant import (
     pure_to_zcdp,
     zcdp_to_approx,
 )
-from modicum.privacy.event import Approximate, BoundedRange, Concentrated, Pure
+from modicum.privacy.event import ZCDP, ApproxDP, PureDP, RangeDP
 
 EPSILONS = ["0.001", "0.1", "1", "5"]
 RHOS = ["1e-9", "0.001", "0.125", "2", "50"]
@@ -121,11 +121,11 @@ def exact_delta(steps: list[tuple[float, float]], epsilon: float) -> mpmath.mpf:
 
 
 MIXTURES = [
-    [Pure(Fraction(1, 2))] * 3,
-    [Pure(Fraction(1, 4))] * 10,
-    [BoundedRange(Fraction(1)), Pure(Fraction(1, 3))],
-    [Approximate(Fraction(1, 3), Fraction(1, 10**7)), Pure(Fraction(1))],
-    [Approximate(Fraction(1, 5), Fraction(1, 10**8))] * 9,
+    [PureDP(Fraction(1, 2))] * 3,
+    [PureDP(Fraction(1, 4))] * 10,
+    [RangeDP(Fraction(1)), PureDP(Fraction(1, 3))],
+    [ApproxDP(Fraction(1, 3), Fraction(1, 10**7)), PureDP(Fraction(1))],
+    [ApproxDP(Fraction(1, 5), Fraction(1, 10**8))] * 9,
 ]
 
 
@@ -145,9 +145,9 @@ def test_a_composition_is_never_below_the_exact_one(events, delta) -> None:
 
 
 def test_a_composition_of_all_kinds() -> None:
-    events = [Pure(Fraction(1)), Concentrated(Fraction(1, 2))]
+    events = [PureDP(Fraction(1)), ZCDP(Fraction(1, 2))]
     assert composed(events, "1e-6") == zcdp_to_approx(mo.zcdp(1), "1e-6")
-    events.append(Approximate(Fraction(1), Fraction(1, 10**7)))
+    events.append(ApproxDP(Fraction(1), Fraction(1, 10**7)))
     more = composed(events, "1e-6")
     assert more.delta == Fraction(1, 10**6)
     assert more.amount > zcdp_to_approx(mo.zcdp("1.5"), "1e-6").amount
@@ -155,8 +155,8 @@ def test_a_composition_of_all_kinds() -> None:
 
 
 def test_many_small_events_cost_less_than_their_sum() -> None:
-    assert composed([Pure(Fraction(1, 10))] * 400, "1e-6").amount < 14
-    assert composed([Pure(Fraction(2))], "1e-6").amount < 2
+    assert composed([PureDP(Fraction(1, 10))] * 400, "1e-6").amount < 14
+    assert composed([PureDP(Fraction(2))], "1e-6").amount < 2
 
 
 def test_disjoint_groups_pay_the_largest_price() -> None:
@@ -178,7 +178,7 @@ def test_disjoint_groups_pay_the_largest_price() -> None:
         (lambda: pure_to_approx(mo.pure(1), 1), "below 1"),
         (lambda: approx_to_zcdp(mo.zcdp(1)), "kind 'approx'"),
         (lambda: approx_to_zcdp(mo.Budget("approx", Fraction(1))), "has no δ"),
-        (lambda: composed([Approximate(Fraction(1), Fraction(1, 10))], "0.1"), "above the δ"),
+        (lambda: composed([ApproxDP(Fraction(1), Fraction(1, 10))], "0.1"), "above the δ"),
         (lambda: composed([], 1), "below 1"),
     ],
 )
@@ -189,22 +189,22 @@ def test_wrong_arguments(wrong, text) -> None:
 
 def test_a_filter_admits_what_fits_and_its_odometer_adds_up() -> None:
     budget = Filter(mo.zcdp(1))
-    assert budget.admit(Pure(Fraction(1))) == mo.zcdp("0.5")
-    assert budget.admit(BoundedRange(Fraction(1))) == mo.zcdp("0.125")
+    assert budget.admit(PureDP(Fraction(1))) == mo.zcdp("0.5")
+    assert budget.admit(RangeDP(Fraction(1))) == mo.zcdp("0.125")
     with pytest.raises(mo.BudgetExceeded, match="nothing was charged"):
-        budget.admit(Concentrated(Fraction(3, 8) + Fraction(1, 10**30)))
+        budget.admit(ZCDP(Fraction(3, 8) + Fraction(1, 10**30)))
     assert budget.spent == mo.zcdp("0.625")
-    budget.admit(Concentrated(Fraction(3, 8)))
+    budget.admit(ZCDP(Fraction(3, 8)))
     assert budget.remaining.amount == 0
 
 
 def test_a_filter_counts_epsilon_and_delta_apart() -> None:
     budget = Filter(mo.approx(1, "1e-6"))
-    budget.admit(Approximate(Fraction(1, 2), Fraction(1, 10**6)))
+    budget.admit(ApproxDP(Fraction(1, 2), Fraction(1, 10**6)))
     with pytest.raises(mo.BudgetExceeded):
-        budget.admit(Approximate(Fraction(1, 10**9), Fraction(1, 10**9)))
-    budget.admit(Pure(Fraction(1, 2)))
+        budget.admit(ApproxDP(Fraction(1, 10**9), Fraction(1, 10**9)))
+    budget.admit(PureDP(Fraction(1, 2)))
     with pytest.raises(InvalidArgument, match="zCDP"):
-        budget.admit(Concentrated(Fraction(1)))
+        budget.admit(ZCDP(Fraction(1)))
     with pytest.raises(InvalidArgument, match="budget must come from"):
         Filter(1)

@@ -8,47 +8,47 @@ import pytest
 from modicum.errors import InvalidArgument
 from modicum.privacy.accountant import total
 from modicum.privacy.budget import approx, pure, zcdp
-from modicum.privacy.event import BoundedRange, Concentrated, Pure, event_of
+from modicum.privacy.event import ZCDP, PureDP, RangeDP, event_of
 from modicum.privacy.unit import Unit, unit_of
 
 ONE = Fraction(1)
 
 
 def test_costs() -> None:
-    assert Pure(ONE).cost("pure") == pure(1)
-    assert Pure(ONE).cost("zcdp") == zcdp("0.5")
-    assert BoundedRange(ONE).cost("pure") == pure(1)
-    assert BoundedRange(ONE).cost("zcdp") == zcdp("0.125")
-    assert Concentrated(ONE).cost("zcdp") == zcdp(1)
-    assert Pure(ONE).cost("approx").delta == 0
+    assert PureDP(ONE).cost("pure") == pure(1)
+    assert PureDP(ONE).cost("zcdp") == zcdp("0.5")
+    assert RangeDP(ONE).cost("pure") == pure(1)
+    assert RangeDP(ONE).cost("zcdp") == zcdp("0.125")
+    assert ZCDP(ONE).cost("zcdp") == zcdp(1)
+    assert PureDP(ONE).cost("approx").delta == 0
 
 
 @pytest.mark.parametrize("kind", ["pure", "approx"])
 def test_concentrated_has_no_silent_price_elsewhere(kind) -> None:
     with pytest.raises(InvalidArgument, match="zCDP"):
-        Concentrated(ONE).cost(kind)
+        ZCDP(ONE).cost(kind)
 
 
 def test_composition_adds() -> None:
-    events = [Pure(ONE), BoundedRange(ONE * 2)]
+    events = [PureDP(ONE), RangeDP(ONE * 2)]
     assert total(events, "pure") == pure(3)
     assert total(events, "zcdp") == zcdp(1)
     assert total([], "pure").amount == 0
 
 
 def test_the_event_of_a_budget() -> None:
-    assert event_of(pure(2)) == Pure(ONE * 2)
-    assert event_of(zcdp(2)) == Concentrated(ONE * 2)
-    assert event_of(approx(2, "1e-6")) == Pure(ONE * 2)
+    assert event_of(pure(2)) == PureDP(ONE * 2)
+    assert event_of(zcdp(2)) == ZCDP(ONE * 2)
+    assert event_of(approx(2, "1e-6")) == PureDP(ONE * 2)
 
 
 def test_group_privacy_and_swap() -> None:
     unit = unit_of(rows=4)
-    assert unit.per_row(Pure(ONE)) == Pure(ONE / 4)
-    assert unit.per_row(BoundedRange(ONE)) == BoundedRange(ONE / 4)
-    assert unit.per_row(Concentrated(ONE)) == Concentrated(ONE / 16)
-    assert Concentrated(ONE).swapped() == Concentrated(ONE * 4)
-    assert BoundedRange(ONE).swapped() == BoundedRange(ONE * 2)
+    assert unit.per_row(PureDP(ONE)) == PureDP(ONE / 4)
+    assert unit.per_row(RangeDP(ONE)) == RangeDP(ONE / 4)
+    assert unit.per_row(ZCDP(ONE)) == ZCDP(ONE / 16)
+    assert ZCDP(ONE).swapped() == ZCDP(ONE * 4)
+    assert RangeDP(ONE).swapped() == RangeDP(ONE * 2)
     assert str(unit) == "one person with at most 4 rows"
     assert str(Unit()) == "one row"
 
@@ -77,9 +77,9 @@ def test_units_say_who_is_protected() -> None:
 def test_a_person_with_many_rows_shares_the_price() -> None:
     bounded, combined = unit_of("id", max_rows=4, order_by="t"), unit_of("id", combine="mean")
     for event, share in (
-        (Pure(ONE), Pure(ONE / 4)),
-        (BoundedRange(ONE), BoundedRange(ONE / 4)),
-        (Concentrated(ONE), Concentrated(ONE / 16)),
+        (PureDP(ONE), PureDP(ONE / 4)),
+        (RangeDP(ONE), RangeDP(ONE / 4)),
+        (ZCDP(ONE), ZCDP(ONE / 16)),
     ):
         assert bounded.per_row(event) == share
         assert combined.per_row(event) == event

@@ -12,7 +12,7 @@ import pytest
 import modicum as mo
 from modicum.errors import InvalidArgument
 from modicum.privacy.accountant import Filter
-from modicum.privacy.event import Pure
+from modicum.privacy.event import PureDP
 
 
 @pytest.mark.parametrize("parts", [7, 2000])
@@ -23,7 +23,7 @@ def test_threads_that_share_a_filter_spend_it_once(parts) -> None:
     def work() -> None:
         for _ in range(parts):
             try:
-                budget.admit(Pure(price))
+                budget.admit(PureDP(price))
             except mo.BudgetExceeded:
                 continue
             paid.append(price)
@@ -53,5 +53,5 @@ def test_a_forked_process_cannot_spend_a_filter(monkeypatch) -> None:
     budget.charge(mo.pure("0.25"))
     monkeypatch.setattr(os, "getpid", lambda: -1)
     with pytest.raises(InvalidArgument, match="forked process"):
-        budget.admit(Pure(Fraction(1, 4)))
+        budget.admit(PureDP(Fraction(1, 4)))
     assert budget.spent == mo.pure("0.25")

@@ -95,15 +95,15 @@ def algorithm_4(
     high = [(-t, p) for t, p in _grid_threshold(-x[::-1], target, reach, step, epsilon / 8)]
     trim = math.ceil(3 * r / 2)
     middle = x[trim : len(x) - trim]
-    laws, covered = [], 0.0
+    mechanisms, covered = [], 0.0
     for lo, p in low:
         for hi, q in high:
             if p * q > 1e-9:
                 ends = (min(lo, hi), max(lo, hi))
                 kept = middle[(middle >= ends[0]) & (middle <= ends[1])]
-                laws.append((p * q, _inverse(kept, ends, step, epsilon / 2, lengths)))
+                mechanisms.append((p * q, _inverse(kept, ends, step, epsilon / 2, lengths)))
                 covered += p * q
-    return laws, 1 - covered, r
+    return mechanisms, 1 - covered, r
 
 
 def _grid_threshold(

@@ -5,21 +5,21 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from modicum import request
+from modicum import query
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
-from modicum.frames.reader import read
+from modicum.frames.reader import read as read_source
 from modicum.mechanisms.additive import laplace
 from modicum.privacy.budget import pure
-from modicum.privacy.event import Pure
+from modicum.privacy.event import PureDP
 from modicum.privacy.unit import Unit
-from modicum.release import Answer, Release
+from modicum.release import Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
-from modicum.runtime.steps import draw, need
+from modicum.runtime.steps import draw, read
 from modicum.status import OK
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.sums import ClippedSum, Count
 from modicum.summaries.tails import Tails
 
@@ -34,9 +34,9 @@ class Watched:
         self._source = open_source(data)
         self._diary = diary
 
-    def read(self, asks, entropy):
-        self._diary.append([type(ask.reduction).__name__ for ask in asks])
-        return read(self._source, asks, entropy)
+    def read(self, reads, entropy):
+        self._diary.append([type(ask.reduction).__name__ for ask in reads])
+        return read_source(self._source, reads, entropy)
 
 
 class Diary(SeededEntropy):
@@ -52,9 +52,9 @@ class Diary(SeededEntropy):
         return super().word()
 
 
-def run_all(requests, diary, charge=None):
+def run_all(queries, diary, charge=None):
     return run(
-        requests,
+        queries,
         Watched(diary),
         unit=Unit(),
         charge=charge or (lambda: diary.append("charge")),
@@ -64,7 +64,7 @@ def run_all(requests, diary, charge=None):
 
 def test_the_charge_comes_after_the_first_pass_and_before_the_first_draw() -> None:
     diary: list[object] = []
-    run_all({"a": request.mean(within=WITHIN, epsilon=1)}, diary)
+    run_all({"a": query.mean(within=WITHIN, epsilon=1)}, diary)
     assert diary.count("charge") == 1
     first_pass, charge, first_draw = diary[0], diary.index("charge"), diary.index("draw")
     assert first_pass == ["Tails", "Records"]
@@ -78,30 +78,30 @@ def test_a_refused_charge_stops_before_any_draw() -> None:
         raise PermissionError
 
     with pytest.raises(PermissionError):
-        run_all({"a": request.count(epsilon=1)}, diary, refuse)
+        run_all({"a": query.count(epsilon=1)}, diary, refuse)
     assert "draw" not in diary
 
 
 def test_together_makes_no_more_passes_than_the_slowest() -> None:
-    def passes(requests) -> int:
+    def passes(queries) -> int:
         diary: list[object] = []
         rows = np.random.default_rng(2).normal(50, 9, 40_000)
         entropy = SeededEntropy("passes")
-        run(requests, Watched(diary, rows), unit=Unit(), charge=lambda: None, entropy=entropy)
+        run(queries, Watched(diary, rows), unit=Unit(), charge=lambda: None, entropy=entropy)
         return len(diary)
 
-    mean = request.mean(within=WITHIN, epsilon=1)
-    small = request.mean(within=WITHIN, epsilon="0.004")  # a cell table: two passes
+    mean = query.mean(within=WITHIN, epsilon=1)
+    small = query.mean(within=WITHIN, epsilon="0.004")  # a cell table: two passes
     alone = {"mean": passes({"a": mean}), "small": passes({"a": small})}
     assert alone == {"mean": 1, "small": 2}
-    count, total = request.count(epsilon=1), request.sum(within=WITHIN, epsilon=1)
+    count, total = query.count(epsilon=1), query.sum(within=WITHIN, epsilon=1)
     assert passes({"a": mean, "b": total, "c": count, "d": mean}) == 1
     assert passes({"a": mean, "b": small, "c": count}) == 2
 
 
 def test_equal_asks_are_read_once_but_subsamples_never_shared() -> None:
     diary: list[object] = []
-    mean = request.mean(within=WITHIN, epsilon=1)
+    mean = query.mean(within=WITHIN, epsilon=1)
     run_all({"a": mean, "b": mean}, diary)
     assert diary[0].count("Tails") == 1
     assert diary[0].count("Records") == 2
@@ -109,7 +109,7 @@ def test_equal_asks_are_read_once_but_subsamples_never_shared() -> None:
 
 def test_runs_are_reproducible_with_a_seed() -> None:
     def values() -> list[Fraction]:
-        walks = run_all({"a": request.mean(within=WITHIN, epsilon=1)}, [])
+        walks = run_all({"a": query.mean(within=WITHIN, epsilon=1)}, [])
         return [walks["a"].answer.value]
 
     assert values() == values()
@@ -121,10 +121,10 @@ def asking(steps) -> Query[Release]:
 
 def test_a_draw_beyond_the_charge_is_refused() -> None:
     def greedy(event):
-        yield from need(Ask(None, None, Count()))
+        yield from read(Read(None, None, Count()))
         yield from draw("more", laplace((1,), l1=1, epsilon=Fraction(9, 10)))
         yield from draw("too much", laplace((1,), l1=1, epsilon=Fraction(2, 10)))
-        return Answer(Fraction(0), None, "never")
+        return ScalarEstimate(Fraction(0), None, "never")
 
     with pytest.raises(AssertionError, match="more than was charged"):
         run_all({"a": asking(greedy)}, [])
@@ -134,12 +134,12 @@ def test_a_clipped_sum_the_tails_cannot_answer_costs_a_pass() -> None:
     lattice, seen = Lattice.within(WITHIN), []
 
     def narrow(event):
-        tails = yield from need(Ask(None, lattice, Tails(5)))
+        tails = yield from read(Read(None, lattice, Tails(5)))
         inside, outside = int(tails.low[0]), int(tails.high[-1])
-        seen.append((yield from need(Ask(None, lattice, ClippedSum(inside, outside)))))
-        seen.append((yield from need(Ask(None, lattice, ClippedSum(10**9, 10**10)))))
+        seen.append((yield from read(Read(None, lattice, ClippedSum(inside, outside)))))
+        seen.append((yield from read(Read(None, lattice, ClippedSum(10**9, 10**10)))))
         yield from draw("nothing", laplace((0,), l1=1, epsilon=Fraction(1)))
-        return Answer(Fraction(0), None, OK)
+        return ScalarEstimate(Fraction(0), None, OK)
 
     diary: list[object] = []
     run_all({"a": asking(narrow)}, diary)
@@ -157,8 +157,8 @@ def test_an_event_per_row_is_what_the_estimator_may_spend() -> None:
 
     def curious(event):
         events.append(event)
-        yield from need(Ask(None, None, Count()))
-        return Answer(Fraction(0), None, OK)
+        yield from read(Read(None, None, Count()))
+        return ScalarEstimate(Fraction(0), None, OK)
 
     run(
         {"a": asking(curious)},
@@ -167,4 +167,4 @@ def test_an_event_per_row_is_what_the_estimator_may_spend() -> None:
         charge=lambda: None,
         entropy=SeededEntropy("u"),
     )
-    assert events == [Pure(Fraction(1, 4))]
+    assert events == [PureDP(Fraction(1, 4))]

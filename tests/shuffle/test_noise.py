@@ -25,13 +25,15 @@ POISSON = [Poisson(Fraction(1, 50)), Poisson(Fraction(7, 2)), Poisson(Fraction(9
 POLYA = [Polya(Fraction(1, 3), Fraction(1, 4)), Polya(Fraction(1, 100), Fraction(1, 9))]
 
 
-def masses(law: Poisson | Polya, most: int = 400) -> np.ndarray:
-    return np.exp([law.log_pmf(k) for k in range(most)])
+def masses(mechanism: Poisson | Polya, most: int = 400) -> np.ndarray:
+    return np.exp([mechanism.log_pmf(k) for k in range(most)])
 
 
-def p_value(drawn: np.ndarray, law: Poisson | Polya) -> float:
+def p_value(drawn: np.ndarray, mechanism: Poisson | Polya) -> float:
     """Chi-squared, rare outcomes pooled at both ends."""
-    chances = masses(law, 400 if isinstance(law, Polya) else 3 * int(law.rate) + 40)
+    chances = masses(
+        mechanism, 400 if isinstance(mechanism, Polya) else 3 * int(mechanism.rate) + 40
+    )
     common = np.flatnonzero(len(drawn) * chances >= 8)
     first, last = int(common[0]), int(common[-1])
     seen = np.bincount(np.clip(drawn, first - 1, last + 1) - first + 1, minlength=last - first + 3)
@@ -41,64 +43,64 @@ def p_value(drawn: np.ndarray, law: Poisson | Polya) -> float:
     return float(stats.chisquare(seen[kept], wanted[kept] / wanted.sum() * len(drawn)).pvalue)
 
 
-@pytest.mark.parametrize("law", POLYA, ids=str)
-def test_polya_shares_follow_their_law_and_a_wrong_scale_is_noticed(law) -> None:
-    draws = 20_000 if law.size > Fraction(1, 10) else 300_000  # most are 0
-    drawn = law.sample_many(draws, SeededEntropy(str(law)))
-    assert p_value(drawn, law) > 1e-4
+@pytest.mark.parametrize("mechanism", POLYA, ids=str)
+def test_polya_shares_follow_their_law_and_a_wrong_scale_is_noticed(mechanism) -> None:
+    draws = 20_000 if mechanism.size > Fraction(1, 10) else 300_000  # most are 0
+    drawn = mechanism.sample_many(draws, SeededEntropy(str(mechanism)))
+    assert p_value(drawn, mechanism) > 1e-4
     for wrong in (
-        Polya(law.size * Fraction(13, 10), law.rate),
-        Polya(law.size, law.rate * Fraction(10, 7)),
+        Polya(mechanism.size * Fraction(13, 10), mechanism.rate),
+        Polya(mechanism.size, mechanism.rate * Fraction(10, 7)),
     ):
         other = wrong.sample_many(draws, SeededEntropy(1))
-        assert p_value(other, law) < 1e-4
+        assert p_value(other, mechanism) < 1e-4
 
 
 def test_differences_of_all_shares_are_exactly_discrete_laplace() -> None:
     """The convolution of the shares' exact probabilities, no sampling."""
-    law = POLYA[0]
-    one = masses(law)
+    mechanism = POLYA[0]
+    one = masses(mechanism)
     whole = np.convolve(np.convolve(one, one), one)[:400]
     difference = np.convolve(whole, whole[::-1])
-    noise = LaplaceNoise(1 / law.rate)
+    noise = LaplaceNoise(1 / mechanism.rate)
     for k in (-30, -3, 0, 1, 17):
         assert difference[399 + k] == pytest.approx(math.exp(noise.log_pmf(k)), rel=1e-9)
 
 
 def test_more_digits_decide_a_polya_word_at_a_threshold() -> None:
-    law = POLYA[0]
-    exact = sum(masses(law, 3))
+    mechanism = POLYA[0]
+    exact = sum(masses(mechanism, 3))
     for k in (0, 1, 2):
-        cut = int(sum(Fraction(float(p)) for p in masses(law, k + 1)) * 2**64)
+        cut = int(sum(Fraction(float(p)) for p in masses(mechanism, k + 1)) * 2**64)
         # The float's own error is about 2^11 words.
-        low = law._inverted(cut - (1 << 14), SeededEntropy(0))
-        high = law._inverted(cut + (1 << 14), SeededEntropy(0))
+        low = mechanism._inverted(cut - (1 << 14), SeededEntropy(0))
+        high = mechanism._inverted(cut + (1 << 14), SeededEntropy(0))
         assert (low, high) == (k, k + 1)
     assert exact < 1
     # A word is bisected until the least k changes: that word is undecided by 64 bits.
     below, above = 0, 2**64 - 1
     while above - below > 1:
         middle = (below + above) // 2
-        found = law._placed(middle, 64)
+        found = mechanism._placed(middle, 64)
         below, above = (middle, above) if found == 0 else (below, middle)
-    assert law._placed(above, 64) is None
-    assert {law._inverted(above, SeededEntropy(seed)) for seed in range(40)} == {0, 1}
+    assert mechanism._placed(above, 64) is None
+    assert {mechanism._inverted(above, SeededEntropy(seed)) for seed in range(40)} == {0, 1}
 
 
-@pytest.mark.parametrize("law", POISSON, ids=str)
-def test_poisson_shares_follow_their_law_and_a_wrong_scale_is_noticed(law) -> None:
-    drawn = law.sample_many(40_000, SeededEntropy(str(law)))
-    assert p_value(drawn, law) > 1e-4
-    wrong = Poisson(law.rate * Fraction(10, 13))
-    assert p_value(wrong.sample_many(40_000, SeededEntropy(1)), law) < 1e-4
+@pytest.mark.parametrize("mechanism", POISSON, ids=str)
+def test_poisson_shares_follow_their_law_and_a_wrong_scale_is_noticed(mechanism) -> None:
+    drawn = mechanism.sample_many(40_000, SeededEntropy(str(mechanism)))
+    assert p_value(drawn, mechanism) > 1e-4
+    wrong = Poisson(mechanism.rate * Fraction(10, 13))
+    assert p_value(wrong.sample_many(40_000, SeededEntropy(1)), mechanism) < 1e-4
 
 
-@pytest.mark.parametrize("law", [*POISSON, Poisson(Fraction(1 << 20))], ids=str)
-def test_probabilities_are_enclosed(law) -> None:
+@pytest.mark.parametrize("mechanism", [*POISSON, Poisson(Fraction(1 << 20))], ids=str)
+def test_probabilities_are_enclosed(mechanism) -> None:
     """Against the incomplete gamma function, whose own error is some 1e-10."""
-    first, lows, highs = _enclosed(law.rate, 64)
+    first, lows, highs = _enclosed(mechanism.rate, 64)
     assert all(0 <= high - low <= 2 for low, high in zip(lows, highs, strict=True))
-    exact = special.gammaincc(first + 1 + np.arange(len(lows)), float(law.rate))
+    exact = special.gammaincc(first + 1 + np.arange(len(lows)), float(mechanism.rate))
     assert np.array(lows) / 2**64 == pytest.approx(exact, abs=1e-9)
     assert lows[-1] > 2**64 - 4
     if first:
@@ -119,14 +121,14 @@ class Forced(Entropy):
 
 
 def test_more_digits_decide_a_poisson_word_at_a_threshold() -> None:
-    law = POISSON[1]
-    cut = _enclosed(law.rate, 192)[1][2]  # P(X <= 2), 192 digits
+    mechanism = POISSON[1]
+    cut = _enclosed(mechanism.rate, 192)[1][2]  # P(X <= 2), 192 digits
     word, second, third = cut >> 128, (cut >> 64) % 2**64, cut % 2**64
     most = 2**64 - 1
-    assert law.sample_many(1, Forced(word, second - 1))[0] == 2
-    assert law.sample_many(1, Forced(word, second + 1))[0] == 3
-    assert law.sample_many(1, Forced(word, second, third - 2**20))[0] == 2
-    assert law.sample_many(1, Forced(word, second, min(most, third + 2**20)))[0] == 3
+    assert mechanism.sample_many(1, Forced(word, second - 1))[0] == 2
+    assert mechanism.sample_many(1, Forced(word, second + 1))[0] == 3
+    assert mechanism.sample_many(1, Forced(word, second, third - 2**20))[0] == 2
+    assert mechanism.sample_many(1, Forced(word, second, min(most, third + 2**20)))[0] == 3
     # The words at both ends need more: U is 5 or 6 over 2^128, then just below 1 - 2^-64.
     low, high = POISSON[2].sample_many(2, Forced(0, most, 5, 0)).tolist()
     cdf, sf = stats.poisson(900).logcdf, stats.poisson(900).logsf
@@ -137,8 +139,8 @@ def test_more_digits_decide_a_poisson_word_at_a_threshold() -> None:
 def test_shares_add_up_to_skellam_noise() -> None:
     """[K1], by convolution of the shares' exact probabilities."""
     h, variance = 6, 8
-    law = Poisson(Fraction(variance, 2 * h))
-    one = np.exp([law.log_pmf(k) for k in range(40)])
+    mechanism = Poisson(Fraction(variance, 2 * h))
+    one = np.exp([mechanism.log_pmf(k) for k in range(40)])
     difference = np.convolve(one, one[::-1])
     noise = difference
     for _ in range(h - 1):

@@ -52,9 +52,9 @@ def test_all_values_at_an_end_do_not_wrap() -> None:
 def test_the_noise_of_the_honest_alone_is_the_discrete_laplace_of_the_price() -> None:
     """Two neighbouring sums, the noise of exactly `honest` clients: worst ratio, enumerated."""
     protocol = small(honest=100)
-    law = protocol.noise
-    assert law.size * protocol.honest == 1
-    noise = LaplaceNoise(1 / law.rate)
+    mechanism = protocol.noise
+    assert mechanism.size * protocol.honest == 1
+    noise = LaplaceNoise(1 / mechanism.rate)
     p = protocol.precision
     ratios = [abs(noise.log_pmf(k) - noise.log_pmf(k - p)) for k in range(-2 * p, 3 * p)]
     assert max(ratios) == pytest.approx(float(protocol.epsilon))
@@ -62,8 +62,8 @@ def test_the_noise_of_the_honest_alone_is_the_discrete_laplace_of_the_price() ->
 
 def test_a_message_that_is_heard_twice_costs_more() -> None:
     """What a shuffler is trusted not to do: all outcomes of the sum of 3 honest clients."""
-    p, law = 4, Polya(Fraction(1, 3), Fraction(1, 4))  # epsilon = 1
-    one = np.exp([law.log_pmf(k) for k in range(600)])
+    p, mechanism = 4, Polya(Fraction(1, 3), Fraction(1, 4))  # epsilon = 1
+    one = np.exp([mechanism.log_pmf(k) for k in range(600)])
     noise = np.convolve(one, one[::-1])
     doubled = np.zeros(2 * len(noise) - 1)
     doubled[::2] = noise
@@ -84,8 +84,8 @@ def test_a_message_that_is_heard_twice_costs_more() -> None:
 def test_fewer_honest_clients_than_agreed_cost_more(part, grown) -> None:
     """What the limits page says: the exact loss of the noise of a part of the honest, ε = 1."""
     p = 512
-    law = Polya(Fraction(part), Fraction(1, p))
-    one = np.exp([law.log_pmf(k) for k in range(30 * p)])
+    mechanism = Polya(Fraction(part), Fraction(1, p))
+    one = np.exp([mechanism.log_pmf(k) for k in range(30 * p)])
 
     def mass(k: int) -> float:
         return float(one[abs(k) :] @ one[: len(one) - abs(k)])

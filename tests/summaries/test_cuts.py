@@ -15,7 +15,7 @@ from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
 from modicum.frames.reader import read
 from modicum.summaries import sifting
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.order_statistics import Cuts, CutSummary
 from tests.frames.engines import TABLES, table_of
 from tests.reference.summaries import integers
@@ -100,7 +100,7 @@ def test_every_engine_gives_the_same_summary(engine, tmp_path) -> None:
     x[::7] = NAN
     reduction, lattice = Cuts(Fraction(1, 5), 8), Lattice.within((-3.0, 3.0))
     table = TABLES[engine](table_of(pa.array(x[:250]), pa.array(x[250:])), tmp_path)
-    (summary,) = read(open_source(table), [Ask("x", lattice, reduction)], SeededEntropy(0))
+    (summary,) = read(open_source(table), [Read("x", lattice, reduction)], SeededEntropy(0))
     assert found(summary) == twin(x, reduction, lattice)
 
 

@@ -13,11 +13,11 @@ from modicum.summaries.second_moments import (
     ONE,
     REACH,
     Frame,
-    Gauge,
-    GaugeCounts,
-    GaugeSummary,
     OuterProducts,
     OuterSummary,
+    RowNorm,
+    RowNormCounts,
+    RowNormSummary,
     Weights,
 )
 
@@ -28,7 +28,7 @@ X[:4] = [[np.inf, 0, 0], [-np.inf, 1e6, 1], [1e300, -1e6, 2], [0, 5e-324, 3]]
 FRAME = Frame((152 << 31, 0, 0), (38, 28, 47))
 PLAIN = Weights(count=20, mean=10, square=20, product=20)
 GOAL = Weights(count=20, mean=10, square=20, product=6, goal=40, goal_mean=30, goal_square=2)
-GAUGES = [Gauge(norm, weights) for norm in ("l1", "l2") for weights in (PLAIN, GOAL)]
+GAUGES = [RowNorm(norm, weights) for norm in ("l1", "l2") for weights in (PLAIN, GOAL)]
 
 
 def reduce(reduction, blocks):
@@ -43,22 +43,22 @@ def rows(x=X):
     return FRAME.rows(LATTICE.quantise(x.ravel()).reshape(x.shape))
 
 
-def size(gauge: Gauge, vector: np.ndarray) -> float:
+def size(row_norm: RowNorm, vector: np.ndarray) -> float:
     products = np.abs(np.outer(vector.astype(object), vector.astype(object)))
-    weighted = np.triu(gauge.weights.matrix(len(vector)).astype(object) * products)
-    return weighted.sum() if gauge.norm == "l1" else float((weighted**2).sum()) ** 0.5
+    weighted = np.triu(row_norm.weights.matrix(len(vector)).astype(object) * products)
+    return weighted.sum() if row_norm.norm == "l1" else float((weighted**2).sum()) ** 0.5
 
 
 @pytest.mark.parametrize("gauge", GAUGES, ids=str)
-def test_sizes_are_norms_of_the_weighted_outer_product(gauge) -> None:
+def test_sizes_are_norms_of_the_weighted_outer_product(row_norm) -> None:
     vectors = np.concatenate(
         [rows(), RNG.integers(-2 * ONE, 2 * ONE, (50, 4)), np.zeros((1, 4), int)]
     )
     vectors[:, 0] = np.abs(vectors[:, 0])
-    found = gauge.sizes(vectors)
-    exact = np.array([float(size(gauge, vector)) for vector in vectors])
-    if gauge.norm == "l1":
-        assert found.tolist() == [size(gauge, vector) for vector in vectors]
+    found = row_norm.sizes(vectors)
+    exact = np.array([float(size(row_norm, vector)) for vector in vectors])
+    if row_norm.norm == "l1":
+        assert found.tolist() == [size(row_norm, vector) for vector in vectors]
     else:
         assert (found >= exact).all()
         assert found == pytest.approx(exact, rel=2e-3)
@@ -66,27 +66,27 @@ def test_sizes_are_norms_of_the_weighted_outer_product(gauge) -> None:
 
 @pytest.mark.parametrize("gauge", GAUGES, ids=str)
 @pytest.mark.parametrize("share", [3000, 30, 3, 1])
-def test_no_clipped_row_exceeds_the_bound(gauge, share) -> None:
-    bound = gauge.typical(4) // share
+def test_no_clipped_row_exceeds_the_bound(row_norm, share) -> None:
+    bound = row_norm.typical(4) // share
     vectors = rows()
-    clipped = gauge.clipped(vectors, bound)
-    assert all(size(gauge, vector) <= bound for vector in clipped)
-    beyond = gauge.sizes(vectors) > bound
+    clipped = row_norm.clipped(vectors, bound)
+    assert all(size(row_norm, vector) <= bound for vector in clipped)
+    beyond = row_norm.sizes(vectors) > bound
     assert np.array_equal(clipped[~beyond], vectors[~beyond])
     # A shrunk row keeps its direction, and fills the bound.
     factor = clipped[:, :1] / ONE
     assert np.abs(clipped - factor * vectors).max() < 8
-    assert (gauge.sizes(clipped)[beyond] > 0.9 * bound).all()
+    assert (row_norm.sizes(clipped)[beyond] > 0.9 * bound).all()
 
 
 @pytest.mark.parametrize("gauge", GAUGES[1:3], ids=str)
-def test_sums_do_not_depend_on_order_or_blocks(gauge) -> None:
-    bound = gauge.typical(4) // 4
+def test_sums_do_not_depend_on_order_or_blocks(row_norm) -> None:
+    bound = row_norm.typical(4) // 4
     order = RNG.permutation(len(X))
     asked = (
         (SpreadCounts(), SpreadSummary),
-        (GaugeCounts(FRAME, gauge, (bound, 2 * bound)), GaugeSummary),
-        (OuterProducts(FRAME, gauge, bound), OuterSummary),
+        (RowNormCounts(FRAME, row_norm, (bound, 2 * bound)), RowNormSummary),
+        (OuterProducts(FRAME, row_norm, bound), OuterSummary),
     )
     for reduction, kind in asked:
         whole = reduce(reduction, [X])
@@ -94,7 +94,7 @@ def test_sums_do_not_depend_on_order_or_blocks(gauge) -> None:
         assert reduce(reduction, [X[:100]]).merge(reduce(reduction, [X[100:]])) == whole
         assert kind.from_bytes(whole.to_bytes()) == whole
         assert str(X[5, 0])[:6] not in repr(whole)
-    clipped = gauge.clipped(rows(), bound).astype(object)
+    clipped = row_norm.clipped(rows(), bound).astype(object)
     assert whole.products == tuple((clipped.T @ clipped)[np.triu_indices(4)].tolist())
 
 

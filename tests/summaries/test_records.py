@@ -85,8 +85,8 @@ def test_sets_of_positions_are_equally_likely(size: int, count: int) -> None:
     sets = list(combinations(range(size), count))
     drawn = [tuple(distinct_positions(size, count, entropy).tolist()) for _ in range(4000)]
     numbers = {each: i for i, each in enumerate(sets)}
-    law = dict.fromkeys(range(len(sets)), 1 / len(sets))
-    assert p_value([numbers[each] for each in drawn], law) > ACCEPT
+    mechanism = dict.fromkeys(range(len(sets)), 1 / len(sets))
+    assert p_value([numbers[each] for each in drawn], mechanism) > ACCEPT
 
 
 @pytest.mark.parametrize(("size", "count"), [(10**12, 50_000), (70_000, 40_000), (1, 1), (0, 0)])
@@ -137,9 +137,11 @@ def test_a_second_subsample_is_a_fresh_one(kept: int) -> None:
         first, second = (mask(records.thin(2, entropy)) & 1 for _ in range(2))
         assert data.passes == 3 - kept
         pairs.append(2 * first + second)
-    law = {0: 9 / 16, 1: 3 / 16, 2: 3 / 16, 3: 1 / 16}
-    assert p_value(pairs, law) > ACCEPT
-    assert p_value([3 * (each >> 1) for each in pairs], law) < REJECT  # if it were the same one
+    mechanism = {0: 9 / 16, 1: 3 / 16, 2: 3 / 16, 3: 1 / 16}
+    assert p_value(pairs, mechanism) > ACCEPT
+    assert (
+        p_value([3 * (each >> 1) for each in pairs], mechanism) < REJECT
+    )  # if it were the same one
 
 
 @pytest.mark.parametrize("fetch", [False, True])
@@ -183,8 +185,8 @@ def test_long_streams_keep_few_rows() -> None:
     assert len(np.unique(thinned)) == len(thinned)
     # Rows of every part of the stream are as likely as others.
     tenths = Counter((thinned // 300_000).tolist())
-    law = {i: (250_000 if i == 1 else 300_000) / (rows - size) for i in range(10)}
-    assert p_value(tenths.elements(), law) > ACCEPT
+    mechanism = {i: (250_000 if i == 1 else 300_000) / (rows - size) for i in range(10)}
+    assert p_value(tenths.elements(), mechanism) > ACCEPT
 
 
 def test_large_arrays_are_sampled_by_position() -> None:

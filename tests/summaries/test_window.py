@@ -15,7 +15,7 @@ from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
 from modicum.frames.reader import read
 from modicum.summaries import sifting, subsample
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.order_statistics import RankWindow, WindowSummary
 from tests.frames.engines import TABLES, table_of
 from tests.reference.summaries import integers
@@ -138,7 +138,7 @@ def test_every_engine_gives_the_same_window(engine, tmp_path) -> None:
     reduction = RankWindow(Fraction(2, 3), 8)
     lattice = Lattice.within((-3.0, 3.0))
     table = TABLES[engine](table_of(pa.array(x[:250]), pa.array(x[250:])), tmp_path)
-    (summary,) = read(open_source(table), [Ask("x", lattice, reduction)], SeededEntropy(0))
+    (summary,) = read(open_source(table), [Read("x", lattice, reduction)], SeededEntropy(0))
     assert found(summary) == twin(x, reduction, lattice)
 
 

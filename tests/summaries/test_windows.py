@@ -15,7 +15,7 @@ from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
 from modicum.frames.reader import read
 from modicum.summaries import sifting, subsample
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.grouped import summary_of_held
 from modicum.summaries.order_statistics import RankWindow, RankWindows, WindowsSummary
 from tests.frames.engines import TABLES, table_of
@@ -123,7 +123,7 @@ def test_every_engine_gives_the_same_windows(engine, tmp_path) -> None:
     x[::7] = np.nan
     lattice = Lattice.within((-3.0, 3.0))
     table = TABLES[engine](table_of(pa.array(x[:250]), pa.array(x[250:])), tmp_path)
-    (summary,) = read(open_source(table), [Ask("x", lattice, ASKED)], SeededEntropy(0))
+    (summary,) = read(open_source(table), [Read("x", lattice, ASKED)], SeededEntropy(0))
     ordered = integers(x, lattice)
     agrees(summary, ordered, [*ASKED.ranks(len(ordered)), (300, 310)], lattice)
 

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from modicum import request, theory
+from modicum import query, theory
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
@@ -18,7 +18,7 @@ from modicum.mechanisms.scores import ThresholdScore
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
 from modicum.theory.statistics import chosen
-from tests.reference import datasets, laws
+from tests.reference import datasets, mechanisms
 
 # Lemma 3.3 ------------------------------------------------------------------------------------
 
@@ -51,11 +51,11 @@ def test_lemma_3_3_for_transformed_noise(share, n, epsilon) -> None:
     """What method='subset' uses, by its exact pmf on a lattice of width 4."""
     ratios = []
     for factor in (1, 6):  # the law itself, and one with six times the noise
-        law = transformed(int(4 * n * share), n, lo=0, hi=4, epsilon=epsilon / factor)
-        scale = float(law.noise[0].scale)
+        mechanism = transformed(int(4 * n * share), n, lo=0, hi=4, epsilon=epsilon / factor)
+        scale = float(mechanism.noise[0].scale)
         k = np.arange(-math.ceil(25 * scale), math.ceil(25 * scale) + 1)
-        weights = np.exp([law.noise[0].log_pmf(int(i)) for i in k])
-        left, right = law.values[0] + k, law.values[1] + k
+        weights = np.exp([mechanism.noise[0].log_pmf(int(i)) for i in k])
+        left, right = mechanism.values[0] + k, mechanism.values[1] + k
         total = left[:, None] + right[None, :]
         with np.errstate(divide="ignore", invalid="ignore"):
             answer = np.clip(4 * left[:, None] / total, 0, 4)
@@ -79,9 +79,9 @@ THRESHOLD_DATA = {
 
 def missed(data, rank, alpha, epsilon, zeta, rate) -> float:
     """P(rank error >= β), relative to ζ."""
-    law, losses = laws.window_threshold(data, rank, (0.0, 1.0), alpha, rate)
+    mechanism, losses = mechanisms.window_threshold(data, rank, (0.0, 1.0), alpha, rate)
     beta = theory.threshold_rank_error(1 / alpha, zeta, epsilon)
-    return float(law.weights[losses >= beta].sum()) / zeta
+    return float(mechanism.weights[losses >= beta].sum()) / zeta
 
 
 def cases():
@@ -111,9 +111,11 @@ def test_corollary_3_8_for_the_library(name, rank) -> None:
     """On a lattice of N + 1 points, (2/ε) ln((N + 1)/ζ) is enough: the paper has 3 (N + 1)."""
     lattice, epsilon = Lattice.within((0, 1), 2.0**-20), Fraction(1, 4)
     points = np.sort(lattice.quantise(THRESHOLD_DATA[name]))
-    law = Exponential(ThresholdScore(points, lattice.first, lattice.last, rank, 4000), epsilon)
-    runs = law.runs()
-    logs = np.log(runs.lengths) - float(law.rate) * runs.losses
+    mechanism = Exponential(
+        ThresholdScore(points, lattice.first, lattice.last, rank, 4000), epsilon
+    )
+    runs = mechanism.runs()
+    logs = np.log(runs.lengths) - float(mechanism.rate) * runs.losses
     weights = np.exp(logs - logs.max())
     weights /= weights.sum()
     size = lattice.last - lattice.first + 1
@@ -128,9 +130,9 @@ def test_corollary_3_8_is_attained_by_the_library() -> None:
     bound = math.ceil(theory.threshold_rank_error(size, zeta, epsilon))
     points = np.zeros(bound + 50, np.int64)
     for rate, holds in ((epsilon, True), (epsilon * Fraction(95, 100), False)):
-        law = Exponential(ThresholdScore(points, 0, lattice.last, 50, 10**5), rate)
-        runs = law.runs()
-        weights = runs.lengths * np.exp(-float(law.rate) * (runs.losses - runs.losses.min()))
+        mechanism = Exponential(ThresholdScore(points, 0, lattice.last, 50, 10**5), rate)
+        runs = mechanism.runs()
+        weights = runs.lengths * np.exp(-float(mechanism.rate) * (runs.losses - runs.losses.min()))
         missed = weights[runs.losses >= bound].sum() / weights.sum()
         assert (missed <= zeta) == holds
         assert missed > 0.9 * zeta
@@ -145,11 +147,11 @@ class Remembering:
     def __init__(self, data) -> None:
         self._source, self._kept = open_source(data), {}
 
-    def read(self, asks, entropy):
-        for ask in asks:
+    def read(self, reads, entropy):
+        for ask in reads:
             if ask not in self._kept:
                 (self._kept[ask],) = read(self._source, [ask], entropy)
-        return [self._kept[ask] for ask in asks]
+        return [self._kept[ask] for ask in reads]
 
 
 def answers(question, data, releases: int, seed: object):
@@ -175,7 +177,7 @@ WITHIN, RELEASES = (-1e6, 1e6), 24
 def test_theorem_3_1_for_the_library(name) -> None:
     """The subset-optimal mean against the bound, and against sharper steps of its proof."""
     data, epsilon = MEAN_DATA[name], Fraction(1, 2) if name == "normal" else Fraction(1)
-    question = request.mean(within=WITHIN, epsilon=epsilon, method="subset")
+    question = query.mean(within=WITHIN, epsilon=epsilon, method="subset")
     found = answers(question, data, RELEASES, name)
     errors = np.array([abs(float(a.value) - data.mean()) for a in found])
     lattice = Lattice.within(WITHIN)
@@ -184,7 +186,7 @@ def test_theorem_3_1_for_the_library(name) -> None:
     bound = theory.subset_mean_error(
         spread, candidates=size, zeta=zeta, width=2e6, step=lattice.step
     )
-    target = found[0].evidence.target
+    target = found[0].error_model.target
     assert len(data) > 4 * target
     assert errors.mean() <= bound
     # Noise at most 6 spread, bias at most that of removing 2 t records from one end.
@@ -196,7 +198,7 @@ def test_theorem_3_1_for_the_library(name) -> None:
     )
     assert errors.mean() <= 6 * spread + removed + 10 * lattice.step
     for answer in found:  # the good event: between 1/ε and 2t - 1/ε records beyond each threshold
-        lo, hi = answer.evidence.lo * lattice.step, answer.evidence.hi * lattice.step
+        lo, hi = answer.error_model.lo * lattice.step, answer.error_model.hi * lattice.step
         for beyond, upto in (
             ((data < lo).sum(), (data <= lo).sum()),
             ((data > hi).sum(), (data >= hi).sum()),
@@ -267,8 +269,8 @@ def inverse_sensitivity_ratios(factor: float, unit: float = 1.0, *, literal: boo
             )
             if literal:
                 price = 2 / k * math.log(2 * 2 * unit * unit / beta)
-            law = laws.exponential(scores, factor * price / 2, grid)
-            yield law.expectation(lambda t, here=here: np.abs(t - here)) / (modulus + beta)
+            mechanism = mechanisms.exponential(scores, factor * price / 2, grid)
+            yield mechanism.expectation(lambda t, here=here: np.abs(t - here)) / (modulus + beta)
 
 
 def test_theorem_c_1() -> None:
@@ -298,7 +300,7 @@ def lengths_of(statistic):
 def algorithm_4(data, statistic, *, prune=True):
     """E|error| and the two terms of the bound, at ε = 1, R = 1000, β = 1/100, L = 1."""
     reach, step, bound = 1000.0, 0.01, 2000.0
-    found, left_out, r = laws.algorithm_4(
+    found, left_out, r = mechanisms.algorithm_4(
         data,
         reach=reach,
         step=step,
@@ -309,7 +311,7 @@ def algorithm_4(data, statistic, *, prune=True):
     )
     assert left_out < 1e-6
     here = chosen(statistic).value(np.sort(data))
-    error = sum(p * law.expectation(lambda t: np.abs(t - here)) for p, law in found)
+    error = sum(p * mechanism.expectation(lambda t: np.abs(t - here)) for p, mechanism in found)
     # Their ε = 1/(4r) is the price divided by 128 ln(6RB/(Lβ²)).
     assert 4 * r >= 128 * math.log(6 * reach * bound / step**2)
     risk = theory.subset_risk(data, statistic, Fraction(1, 4 * r))
@@ -373,7 +375,7 @@ def test_corollary_5_3(shape) -> None:
         # About 0; the moments of 1 + a Pareto variable of index 3 from 1 upwards: M_2 = 1.
         moments = {"normal": {2: 1.0, 4: 3.0, 6: 15.0, 8: 105.0}, "pareto 3": {2: 1.0}}[shape]
         rate = theory.distribution_rate(moments, n=n, epsilon=epsilon)
-        question = request.mean(within=(-1e9, 1e9), epsilon=1, method="subset")
+        question = query.mean(within=(-1e9, 1e9), epsilon=1, method="subset")
         errors = [
             abs(float(a.value))
             for i in range(sets)

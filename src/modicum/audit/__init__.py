@@ -6,7 +6,7 @@ branches of its outcome tree; :func:`check_row` does so for a row of the registr
 sees. :func:`needed_delta` is the δ of two laws at an ε. :func:`fit` and :func:`power` test
 samplers. All of them take estimators and laws of your own: any
 :class:`~modicum.runtime.query.Query` around a generator of steps, and any
-:class:`~modicum.mechanisms.base.Law`.
+:class:`~modicum.mechanisms.base.Mechanism`.
 """
 
 from modicum.audit.checking import COUNTS, check, check_row, joint_loss, scenarios

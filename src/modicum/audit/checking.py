@@ -1,4 +1,4 @@
-"""The exact privacy check of a request or of a row of the registry."""
+"""The exact privacy check of a query or of a row of the registry."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _RANGES = (
 
 
 def check(
-    request: Query[Any],
+    query: Query[Any],
     pairs: Iterable[Pair] | None = None,
     *,
     values: Mapping[str, Sequence[Any]] | None = None,
@@ -46,8 +46,8 @@ def check(
 
     Parameters
     ----------
-    request : Query
-        Made with :mod:`modicum.request`, or your own around a generator of steps.
+    query : Query
+        Made with :mod:`modicum.query`, or your own around a generator of steps.
     pairs : iterable of pairs, optional
         Neighbouring data sets: tuples of numbers, or anything :func:`modicum.mean` reads. By
         default all multisets of up to three records at three points of the range.
@@ -71,12 +71,12 @@ def check(
 
     Examples
     --------
-    >>> from modicum import audit, request
-    >>> report = audit.check(request.count(epsilon="0.5"))
+    >>> from modicum import audit, query
+    >>> report = audit.check(query.count(epsilon="0.5"))
     >>> report.passed, round(report.worst, 9)
     (True, 0.5)
     """
-    compared = tuple(pairs) if pairs is not None else _default_pairs(request.lattice)
+    compared = tuple(pairs) if pairs is not None else _default_pairs(query.lattice)
     if not compared or not widths:
         raise InvalidArgument("an audit needs at least one pair of neighbours and one width")
     data: list[Any] = []
@@ -90,13 +90,13 @@ def check(
                 places[key] = len(data)
                 data.append(table)
             positions.append(places[key])
-    family = Family.of(request, data)
+    family = Family.of(query, data)
     found = list(zip(positions[0::2], positions[1::2], strict=True))
     return explore(family, found, Search(values, widths))
 
 
 def joint_loss(
-    request: Query[Any],
+    query: Query[Any],
     data: Any,
     neighbour: Any,
     *,
@@ -109,12 +109,12 @@ def joint_loss(
 
     Examples
     --------
-    >>> from modicum import audit, request
-    >>> loss = audit.joint_loss(request.sum(within=(-8, 8), step=1, epsilon=1), (), (8.0,))
+    >>> from modicum import audit, query
+    >>> loss = audit.joint_loss(query.sum(within=(-8, 8), step=1, epsilon=1), (), (8.0,))
     >>> 0.5 < loss.worst <= 1
     True
     """
-    return check(request, [(data, neighbour)], values=values, widths=widths)
+    return check(query, [(data, neighbour)], values=values, widths=widths)
 
 
 def check_row(row: Row[Any, Any], *, widths: Sequence[int] = _WIDTHS) -> tuple[AuditReport, ...]:
@@ -127,11 +127,11 @@ def check_row(row: Row[Any, Any], *, widths: Sequence[int] = _WIDTHS) -> tuple[A
     >>> [report.passed for report in audit.check_row(find_row("count", "noisy"))]
     [True, True, True]
     """
-    return tuple(check(request, widths=widths) for request in scenarios(row))
+    return tuple(check(query, widths=widths) for query in scenarios(row))
 
 
 def scenarios(row: Row[Any, Any]) -> Iterator[Query[Any]]:
-    """Yield small requests of a row: each kind of budget, each option, each kind of range.
+    """Yield small queries of a row: each kind of budget, each option, each kind of range.
 
     The ranges are one about zero, one above it, one below it and one with zero near to an end;
     the ends of one are no multiples of its step. Public cuts are spread over each.
@@ -140,13 +140,13 @@ def scenarios(row: Row[Any, Any]) -> Iterator[Query[Any]]:
     --------
     >>> from modicum import audit
     >>> from modicum.statistics.registry import find_row
-    >>> [str(request.budget) for request in audit.scenarios(find_row("count", "noisy"))]
+    >>> [str(query.budget) for query in audit.scenarios(find_row("count", "noisy"))]
     ['ε = 1', 'ρ = 0.5', '(ε, δ) = (1, 0.000001)']
     """
     for kind in row.kinds:
         for options in row.options:
             for lattice in _RANGES if row.needs_range else (None,):
-                yield row.request(None, lattice, _PRICES[kind], _within(options, lattice))
+                yield row.query(None, lattice, _PRICES[kind], _within(options, lattice))
 
 
 def _within(options: Options, lattice: Lattice | None) -> Options:

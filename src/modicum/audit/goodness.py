@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.base import Law
+from modicum.mechanisms.base import Mechanism
 
 __all__ = ["fit", "power"]
 
@@ -30,7 +30,7 @@ _THRESHOLDS = 32
 _GROUPS = 4
 
 
-def fit(law: Law[Any], draws: int, entropy: Entropy) -> float:
+def fit(mechanism: Mechanism[Any], draws: int, entropy: Entropy) -> float:
     """Test a law's sampler against its own ``log_density``.
 
     Parameters
@@ -56,12 +56,12 @@ def fit(law: Law[Any], draws: int, entropy: Entropy) -> float:
     >>> fit(laplace([3], l1=2, epsilon=Fraction(1)), 1000, SeededEntropy(1)) > 0.01
     True
     """
-    return _p_value(law, _sampled(law, draws, entropy))
+    return _p_value(mechanism, _sampled(mechanism, draws, entropy))
 
 
 def power(
-    law: Law[Any],
-    wrong: Law[Any],
+    mechanism: Mechanism[Any],
+    wrong: Mechanism[Any],
     *,
     draws: int,
     entropy: Entropy,
@@ -94,19 +94,21 @@ def power(
     >>> power(right, wrong, draws=2000, entropy=SeededEntropy(1), trials=3)
     1.0
     """
-    rejected = sum(_p_value(law, _sampled(wrong, draws, entropy)) < level for _ in range(trials))
+    rejected = sum(
+        _p_value(mechanism, _sampled(wrong, draws, entropy)) < level for _ in range(trials)
+    )
     return rejected / trials
 
 
-def _sampled(law: Law[Any], draws: int, entropy: Entropy) -> list[Any]:
+def _sampled(mechanism: Mechanism[Any], draws: int, entropy: Entropy) -> list[Any]:
     if draws < 1:
         raise InvalidArgument(f"draws must be positive, got {draws}")
-    return [law.sample(entropy) for _ in range(draws)]
+    return [mechanism.sample(entropy) for _ in range(draws)]
 
 
-def _p_value(law: Law[Any], sample: Sequence[Any]) -> float:
-    parts = law.factors()
-    tables = [_Table.of(part) for part in parts] if parts else [_Table.of(law)]
+def _p_value(mechanism: Mechanism[Any], sample: Sequence[Any]) -> float:
+    parts = mechanism.factors()
+    tables = [_Table.of(part) for part in parts] if parts else [_Table.of(mechanism)]
     cells = [
         table.cells([(outcome[k],) if parts else outcome for outcome in sample])
         for k, table in enumerate(tables)
@@ -133,8 +135,8 @@ class _Table:
     densities: NDArray[np.float64]
 
     @classmethod
-    def of(cls, law: Law[Any]) -> _Table:
-        listed, masses = law.cells()
+    def of(cls, mechanism: Mechanism[Any]) -> _Table:
+        listed, masses = mechanism.cells()
         ends = tuple(
             start if size == 1 else _after(start, int(size) - 1)
             for start, size in zip(listed.outcomes, listed.sizes, strict=True)
@@ -142,9 +144,9 @@ class _Table:
         beyond = 1 - float(masses.sum())
         if abs(beyond) > 1e-9:
             raise InvalidArgument(
-                f"the log_density of a {type(law).__name__} adds up to {1 - beyond:.12g}, not 1"
+                f"the log_density of a {type(mechanism).__name__} sums to {1 - beyond:.12g}, not 1"
             )
-        densities = law.log_densities(listed.outcomes)
+        densities = mechanism.log_densities(listed.outcomes)
         return cls(listed.outcomes, ends, np.append(masses, max(beyond, 0.0)), densities)
 
     def cells(self, outcomes: Sequence[Any]) -> NDArray[np.int64]:

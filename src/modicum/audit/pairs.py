@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from modicum.charging import fitted
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.frames.base import Source, open_source
 from modicum.frames.reader import check_columns, read
-from modicum.paying import fitted
 from modicum.release import Record
 from modicum.runtime.query import Query
-from modicum.summaries.base import Ask, Columns
+from modicum.summaries.base import Columns, Read
 
 __all__ = ["Data", "Pair", "Remembered", "neighbours"]
 
@@ -84,7 +84,7 @@ class Remembered:
     def __init__(self, data: Any) -> None:
         table = np.array(data, dtype=np.float64) if isinstance(data, tuple) else data
         self._source: Source = open_source(table)
-        self._kept: dict[Ask[Any], Any] = {}
+        self._kept: dict[Read[Any], Any] = {}
 
     def check(self, column: str | Columns | None) -> None:
         """Refuse columns that the data do not have."""
@@ -97,9 +97,9 @@ class Remembered:
         """Return a question as the live runner would answer it."""
         return fitted({"audit": question}, self._source, question.budget.kind)["audit"]
 
-    def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
+    def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
         """Summaries in the order of the asks."""
-        missing = [ask for ask in dict.fromkeys(asks) if ask not in self._kept]
+        missing = [ask for ask in dict.fromkeys(reads) if ask not in self._kept]
         if missing:
             self._kept.update(zip(missing, read(self._source, missing, entropy), strict=True))
-        return [self._kept[ask] for ask in asks]
+        return [self._kept[ask] for ask in reads]

@@ -85,7 +85,7 @@ class StepReport:
 
 @dataclass(frozen=True, slots=True)
 class AuditReport:
-    """Losses of a request over pairs of neighbours and branches of its outcome tree.
+    """Losses of a query over pairs of neighbours and branches of its outcome tree.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class AuditReport:
     kind : {"pure", "zcdp", "approx"}
         Currency of the claim.
     claimed : Fraction
-        ε or ρ that the request is charged.
+        ε or ρ that the query is charged.
     worst : float
         Largest loss of the whole release on a branch: the absolute value of the sum of signed
         log ratios, or in zCDP the sum of Rényi divergences over α.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.mechanisms.base import Law
+from modicum.mechanisms.base import Mechanism
 from modicum.mechanisms.support import ALPHAS, log_ratio
 from modicum.privacy.event import Event
 
@@ -63,7 +63,7 @@ class Measured:
 
 
 def measure(
-    laws: Sequence[Law[Any]],
+    mechanisms: Sequence[Mechanism[Any]],
     pairs: NDArray[np.intp],
     *,
     renyi: bool,
@@ -92,12 +92,12 @@ def measure(
     measured factor by factor: extreme log ratios and Rényi divergences of independent factors
     add up.
     """
-    event = laws[0].event
-    split = [law.factors() for law in laws]
+    event = mechanisms[0].event
+    split = [mechanism.factors() for mechanism in mechanisms]
     joined = bool(split[0])
     columns = [
         _Column(
-            [parts[k] for parts in split] if joined else laws,
+            [parts[k] for parts in split] if joined else mechanisms,
             pairs,
             [(outcome[k],) if joined else outcome for outcome in forced],
         )
@@ -143,12 +143,12 @@ class _Column:
     """One factor of the draw: log densities of its distinct laws, log ratios of the pairs."""
 
     def __init__(
-        self, laws: Sequence[Law[Any]], pairs: NDArray[np.intp], forced: Sequence[Any]
+        self, mechanisms: Sequence[Mechanism[Any]], pairs: NDArray[np.intp], forced: Sequence[Any]
     ) -> None:
-        self._laws, which = _distinct(laws)
+        self._laws, which = _distinct(mechanisms)
         self._pairs = which[pairs]
         self.outcomes: list[Any] = sorted({*self._laws[0].telling(self._laws), *forced})
-        densities = np.array([law.log_densities(self.outcomes) for law in self._laws])
+        densities = np.array([mechanism.log_densities(self.outcomes) for mechanism in self._laws])
         self.ratios = log_ratio(densities[self._pairs[:, 0]], densities[self._pairs[:, 1]])
 
     def rho(self) -> NDArray[np.float64]:
@@ -173,26 +173,28 @@ class _Column:
             parts *= 2
 
 
-def _distinct(laws: Sequence[Law[Any]]) -> tuple[list[Law[Any]], NDArray[np.intp]]:
+def _distinct(
+    mechanisms: Sequence[Mechanism[Any]],
+) -> tuple[list[Mechanism[Any]], NDArray[np.intp]]:
     """Return the different laws, and for every data set which of them it has."""
     known: dict[object, int] = {}
-    kept: list[Law[Any]] = []
+    kept: list[Mechanism[Any]] = []
     which = []
-    for law in laws:
-        key = _key(law)
+    for mechanism in mechanisms:
+        key = _key(mechanism)
         if key not in known:
             known[key] = len(kept)
-            kept.append(law)
+            kept.append(mechanism)
         which.append(known[key])
     return kept, np.array(which, dtype=np.intp)
 
 
-def _key(law: Law[Any]) -> object:
+def _key(mechanism: Mechanism[Any]) -> object:
     try:
-        hash(law)
+        hash(mechanism)
     except TypeError:
-        return id(law)
-    return law
+        return id(mechanism)
+    return mechanism
 
 
 def _forced(
@@ -218,7 +220,7 @@ def _spread(columns: Sequence[_Column], width: int) -> Iterator[tuple[int, ...]]
     yield from seen
 
 
-def needed_delta(one: Law[Any], other: Law[Any], epsilon: float) -> float:
+def needed_delta(one: Mechanism[Any], other: Mechanism[Any], epsilon: float) -> float:
     """Return the least δ with which two laws are (ε, δ)-indistinguishable, in both directions.
 
     It is the larger of sum_z max(0, P(z) - exp(ε) Q(z)) and the same with P and Q exchanged: the
@@ -233,6 +235,8 @@ def needed_delta(one: Law[Any], other: Law[Any], epsilon: float) -> float:
     (0.0, 0.462)
     """
     both = one.support([one, other])
-    p, q = (np.exp(law.log_densities(both.outcomes)) * both.sizes for law in (one, other))
+    p, q = (
+        np.exp(mechanism.log_densities(both.outcomes)) * both.sizes for mechanism in (one, other)
+    )
     factor = math.exp(epsilon)
     return max(float(np.maximum(a - factor * b, 0.0).sum()) for a, b in ((p, q), (q, p)))

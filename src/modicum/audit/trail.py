@@ -14,7 +14,7 @@ from modicum.audit.pairs import Remembered
 from modicum.audit.report import Leak, Path
 from modicum.errors import InvalidArgument
 from modicum.privacy.event import Event
-from modicum.release import Finding
+from modicum.release import Estimate
 from modicum.runtime.query import Query
 from modicum.runtime.replay import Replayed, Run, replay
 from modicum.runtime.run import Reader
@@ -31,7 +31,7 @@ class _Shown(Protocol):
     @property
     def trail(self) -> Sequence[object]: ...
     @property
-    def answer(self) -> Finding[Any] | None: ...
+    def answer(self) -> Estimate[Any] | None: ...
 
 
 S = TypeVar("S", bound=_Shown)
@@ -40,29 +40,29 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Family:
-    """Data sets on which one request runs with the same outcomes."""
+    """Data sets on which one query runs with the same outcomes."""
 
-    request: Query[Any]
+    query: Query[Any]
     event: Event
     data: tuple[Any, ...]
     readers: tuple[Reader, ...]
 
     @classmethod
-    def of(cls, request: Query[Any], data: Sequence[Any]) -> Family:
-        """Open data sets for a request; columns are checked as in a real run."""
+    def of(cls, query: Query[Any], data: Sequence[Any]) -> Family:
+        """Open data sets for a query; columns are checked as in a real run."""
         if not data:
             raise InvalidArgument("an audit needs at least one data set")
         readers = tuple(Remembered(table) for table in data)
         for reader in readers:
-            reader.check(request.place)
-        request = readers[0].fitted(request)
-        return cls(request, request.allowance, tuple(data), readers)
+            reader.check(query.place)
+        query = readers[0].fitted(query)
+        return cls(query, query.allowance, tuple(data), readers)
 
     def start(self, draws: Draws) -> tuple[list[Run], Leak | None]:
         """Start every data set's run, with these outcomes, and compare what they show."""
 
         def begin(reader: Reader) -> Run:
-            run = Run(self.request, self.event, reader)
+            run = Run(self.query, self.event, reader)
             for _, outcome in draws:
                 run.give(outcome)
             return run
@@ -83,7 +83,7 @@ class Family:
         outcomes = [outcome for _, outcome in draws]
 
         def again(reader: Reader) -> Replayed:
-            return replay(self.request, self.event, reader, outcomes)
+            return replay(self.query, self.event, reader, outcomes)
 
         return self._shown(again, self.readers, draws)[1]
 
@@ -134,20 +134,20 @@ def _kind(mine: object, theirs: object) -> str:
     """A need if either of them is one: draws are recorded label first, needs as their asks."""
     draws = [isinstance(x, tuple) and x != () and isinstance(x[0], str) for x in (mine, theirs)]
     ended = [x is None for x in (mine, theirs)]
-    return "draw" if all(d or e for d, e in zip(draws, ended, strict=True)) else "need"
+    return "draw" if all(d or e for d, e in zip(draws, ended, strict=True)) else "read"
 
 
 def _named(entry: object) -> str:
     return "nothing" if entry is None else repr(entry)
 
 
-def leaks(request: Query[Any], data: Sequence[Any], outcomes: Sequence[Any]) -> Leak | None:
+def leaks(query: Query[Any], data: Sequence[Any], outcomes: Sequence[Any]) -> Leak | None:
     """Find the first thing that shows which data set is behind a run with these outcomes.
 
     Parameters
     ----------
-    request : Query
-        Made with :mod:`modicum.request`, or your own around a generator of steps.
+    query : Query
+        Made with :mod:`modicum.query`, or your own around a generator of steps.
     data : sequence of data sets
         Tuples of numbers, or anything :func:`modicum.mean` reads. They need not be neighbours.
     outcomes : sequence
@@ -162,9 +162,9 @@ def leaks(request: Query[Any], data: Sequence[Any], outcomes: Sequence[Any]) -> 
 
     Examples
     --------
-    >>> from modicum import audit, request
-    >>> audit.leaks(request.count(epsilon=1), [(), (1.0, 2.0)], [(7,)]) is None
+    >>> from modicum import audit, query
+    >>> audit.leaks(query.count(epsilon=1), [(), (1.0, 2.0)], [(7,)]) is None
     True
     """
     draws = tuple((f"draw {i}", outcome) for i, outcome in enumerate(outcomes, start=1))
-    return Family.of(request, data).replayed(draws)
+    return Family.of(query, data).replayed(draws)

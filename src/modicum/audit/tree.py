@@ -1,4 +1,4 @@
-"""Depth first over the outcome tree of one request, with many data sets at once."""
+"""Depth first over the outcome tree of one query, with many data sets at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from modicum.audit.report import AuditReport, Leak, Path, StepReport
 from modicum.audit.step import Child, Measured, measure, sum_of
 from modicum.audit.trail import Draws, Family
-from modicum.mechanisms.base import Law
+from modicum.mechanisms.base import Mechanism
 from modicum.mechanisms.support import ALPHAS
 from modicum.privacy.budget import Budget
 from modicum.runtime.replay import Run
@@ -41,11 +41,11 @@ class Search:
     values: Mapping[str, Sequence[Any]] | None
     widths: Sequence[int]
 
-    def forced(self, label: str, law: Law[Any]) -> Sequence[Any]:
+    def forced(self, label: str, mechanism: Mechanism[Any]) -> Sequence[Any]:
         """Outcomes that are walked in any case."""
         if self.values is not None:
             return self.values.get(label, ())
-        return COUNTS if label == "count" and law.dimension == 1 else ()
+        return COUNTS if label == "count" and mechanism.dimension == 1 else ()
 
     def width(self, depth: int) -> int:
         """Other outcomes at this depth."""
@@ -116,15 +116,15 @@ class _Walk:
         if leak is not None:  # whoever sees it need not look at the outcomes
             self._leak = self._leak or leak
             return
-        laws = [run.waiting for run in runs if run.waiting is not None]
-        if not laws:
+        mechanisms = [run.waiting for run in runs if run.waiting is not None]
+        if not mechanisms:
             return
         label = str(runs[0].trail[-1][0])  # type: ignore[index]
         step = measure(
-            laws,
+            mechanisms,
             self._pairs,
             renyi=self._concentrated,
-            forced=self._search.forced(label, laws[0]),
+            forced=self._search.forced(label, mechanisms[0]),
             width=self._search.width(len(branch.draws)),
         )
         price = step.event.cost("zcdp" if self._concentrated else "pure").amount
@@ -176,11 +176,11 @@ class _Walk:
 
     def report(self) -> AuditReport:
         """Return what was found."""
-        request = self._family.request
-        kept = request.budget if request.rho is None else Budget("zcdp", request.rho)
+        query = self._family.query
+        kept = query.budget if query.rho is None else Budget("zcdp", query.rho)
         return AuditReport(
-            statistic=request.statistic,
-            method=request.method,
+            statistic=query.statistic,
+            method=query.method,
             kind=kept.kind,
             claimed=kept.amount,
             worst=max(self._worst, 0.0),

@@ -30,9 +30,9 @@ def released(
     price = chosen_price(arguments)
     if price is None:
         raise InvalidArgument("a price is needed: --epsilon or --rho, for example --epsilon 1")
-    request = question(price)
+    query = question(price)
     # A verb whose answer is an array has no options for groups.
-    grouped = not request.several
+    grouped = not query.several
     keys = _chosen_keys(arguments) if grouped else []
     source = opened(arguments)
     unit = chosen_unit(arguments)
@@ -49,9 +49,9 @@ def released(
     curator, counted = paying_curator(arguments, source, unit if said else None, price)
     account = "not counted against any budget"
     if not options:
-        release: Release | ArrayRelease = curator.run(request)
+        release: Release | ArrayRelease = curator.run(query)
         return release if counted else replace(release, account=account)
-    groups = curator.group_by(arguments.by, **options).run(request)
+    groups = curator.group_by(arguments.by, **options).run(query)
     return groups if counted else groups.under(account)
 
 
@@ -89,14 +89,14 @@ def shown(release: Release | ArrayRelease | GroupedRelease, arguments: argparse.
             record |= {
                 "interval": list(interval),
                 "interval_level": level,
-                "interval_assumption": release.evidence.assumption(tail),
+                "interval_assumption": release.error_model.assumption(tail),
             }
         return json.dumps(record)
     text = release.explain() if arguments.explain else str(release)
     if not usual:
         text += (
             f"\n{100 * level:g} % interval  [{interval.lower:,.6g}, {interval.upper:,.6g}]: "
-            f"{release.evidence.assumption(tail)}"
+            f"{release.error_model.assumption(tail)}"
         )
     return text
 
@@ -109,10 +109,10 @@ def _shown_array(release: ArrayRelease, arguments: argparse.Namespace) -> str:
             "lower": lower.tolist(),
             "upper": upper.tolist(),
             "interval_level": level,
-            "interval_assumption": release.evidence.assumption(tail),
+            "interval_assumption": release.error_model.assumption(tail),
         }
         return json.dumps(record)
-    return release.explain() if arguments.explain else release.card(level, tail)
+    return release.explain() if arguments.explain else release.summary(level, tail)
 
 
 def _shown_groups(release: GroupedRelease, arguments: argparse.Namespace) -> str:
@@ -123,10 +123,10 @@ def _shown_groups(release: GroupedRelease, arguments: argparse.Namespace) -> str
             group["release"] |= {
                 "interval": list(each.interval(level, tail)),
                 "interval_level": level,
-                "interval_assumption": each.evidence.assumption(tail),
+                "interval_assumption": each.error_model.assumption(tail),
             }
         return json.dumps(record)
-    return release.explain() if arguments.explain else release.card(level, tail)
+    return release.explain() if arguments.explain else release.summary(level, tail)
 
 
 def _key_read_by(

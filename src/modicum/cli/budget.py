@@ -78,4 +78,4 @@ def paying_curator(
     if not account:
         raise InvalidArgument(f"name the account that pays: --account NAME, or {ACCOUNT}")
     curator = Curator(source, unit=unit, ledger=chosen_ledger(arguments), account=account)
-    return (curator if arguments.key is None else curator.once(arguments.key)), True
+    return (curator if arguments.key is None else curator.idempotent(arguments.key)), True

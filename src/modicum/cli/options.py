@@ -237,7 +237,7 @@ def chosen_unit(arguments: argparse.Namespace) -> Unit:
 
 
 def drawn_level(arguments: argparse.Namespace) -> float | None:
-    """Level at which the ends of an interval are drawn: at least that of the card."""
+    """Level at which the ends of an interval are drawn: at least that of the summary."""
     return None if arguments.level is None else max(LEAST_LEVEL, arguments.level)
 
 

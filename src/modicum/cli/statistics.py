@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, get_args
 
 from modicum import plan
-from modicum import request as ask
+from modicum import query as ask
 from modicum.cli.answering import released, shown
 from modicum.cli.options import (
     add_data,
@@ -34,9 +34,9 @@ from modicum.cli.options import (
 )
 from modicum.cli.output import Output
 from modicum.errors import InvalidArgument
-from modicum.plan.card import with_article
 from modicum.plan.column import ShapeName
 from modicum.plan.statistics import find_words
+from modicum.plan.summary import with_article
 from modicum.privacy.budget import Budget
 from modicum.runtime.query import Query
 from modicum.statistics.registry import REGISTRY
@@ -94,11 +94,11 @@ _VERBS = (
         "people.csv age --edges 0,18,65,inf --epsilon 1",
         "--edges 0,10,20 --n 1e5 --sd 10 --error 5",
     ),
-    _Verb("huber_location", _FLIGHTS.format(""), _LOCATION.format("")),
+    _Verb("huber", _FLIGHTS.format(""), _LOCATION.format("")),
     _Verb("iqr", _FLIGHTS.format(""), _AMOUNTS.format("")),
-    _Verb("lp_location", _FLIGHTS.format(" --p 1.5"), _LOCATION.format("--p 1.5 "), tail=True),
-    _Verb("maximum", _PEOPLE, "--within=-1e9,1e9 --n 1e5 --sd 5e4 --epsilon 1", tail=True),
-    _Verb("minimum", _PEOPLE, "--within=-1e9,1e9 --n 1e5 --sd 5e4 --epsilon 1", tail=True),
+    _Verb("lp_center", _FLIGHTS.format(" --p 1.5"), _LOCATION.format("--p 1.5 "), tail=True),
+    _Verb("max", _PEOPLE, "--within=-1e9,1e9 --n 1e5 --sd 5e4 --epsilon 1", tail=True),
+    _Verb("min", _PEOPLE, "--within=-1e9,1e9 --n 1e5 --sd 5e4 --epsilon 1", tail=True),
     _Verb(
         "quantiles",
         _FLIGHTS.format(" --q 0.25,0.5,0.75"),
@@ -106,7 +106,7 @@ _VERBS = (
     ),
     _Verb("std", _PEOPLE, _SPREAD, tail=True),
     _Verb("trimmed_mean", _FLIGHTS.format(" --trim 0.1"), _TRIMMED),
-    _Verb("variance", _PEOPLE, "--within=-1e9,1e9 --n 1e5 --sd 5e4 --epsilon 1", tail=True),
+    _Verb("var", _PEOPLE, "--within=-1e9,1e9 --n 1e5 --sd 5e4 --epsilon 1", tail=True),
     _Verb("winsorized_mean", _FLIGHTS.format(" --trim 0.1"), _TRIMMED),
     _Verb(
         "mean_vector",
@@ -231,8 +231,8 @@ def _add_verb(verbs: Any, verb: _Verb) -> None:
 
     def asked(arguments: argparse.Namespace, price: Budget) -> Query[Any]:
         of = arguments.column.split(",") if column == "columns" else arguments.column
-        request: Query[Any] = question(of, budget=price, **_chosen(arguments, parameters))
-        return request
+        query: Query[Any] = question(of, budget=price, **_chosen(arguments, parameters))
+        return query
 
     def answer(arguments: argparse.Namespace) -> Output:
         release = released(arguments, lambda price: asked(arguments, price))

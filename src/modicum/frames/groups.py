@@ -29,7 +29,7 @@ from modicum.frames.persons import OnLattice, Totals, few_rows, kept_rows, table
 from modicum.frames.reader import PassingOnce, RemoteSource, Scope, as_counted
 from modicum.mechanisms.partition_selection import natural_order
 from modicum.privacy.unit import Unit
-from modicum.summaries.base import Accumulator, Ask, Integers, Repeated, Sensitive
+from modicum.summaries.base import Accumulator, Integers, Read, Repeated, Sensitive
 from modicum.summaries.grouped import PackedGroups, SortedGroups, summary_of_held
 from modicum.summaries.sums import CountSummary
 from modicum.summaries.tails import Tails
@@ -175,7 +175,7 @@ class GroupReader(Sensitive):
         self._kept: list[NDArray[Any]] | None = None  # the rows of persons
         self._sorted: dict[tuple[str | None, Lattice], SortedGroups] = {}
 
-    def read(self, asks: Sequence[tuple[int, Ask[Any]]], entropy: Entropy) -> list[Any]:
+    def read(self, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy) -> list[Any]:
         """Answer reductions of groups in at most one pass.
 
         Parameters
@@ -193,8 +193,8 @@ class GroupReader(Sensitive):
         if isinstance(self._source, RemoteSource):
             if self._scope is None:
                 self._scope = Scope.of(self._unit, self._columns, entropy, self._by, self._keys)
-            return self._source.answer(self._scope, asks, entropy)
-        asks = [(group, as_counted(self._source, ask)) for group, ask in asks]
+            return self._source.answer(self._scope, reads, entropy)
+        reads = [(group, as_counted(self._source, ask)) for group, ask in reads]
         with quiet():
             if self._unit.column is not None and self._kept is None:
                 coders = {self._by: self._places}
@@ -202,8 +202,8 @@ class GroupReader(Sensitive):
                     self._source, self._unit, self._columns, coders, entropy, self._key
                 )
             if len(self._keys) <= _FEW:
-                return self._read_apart(asks, entropy)
-            return self._read_sorted(asks, entropy)
+                return self._read_apart(reads, entropy)
+            return self._read_sorted(reads, entropy)
 
     def rows(self, columns: Sequence[str | None]) -> Iterator[tuple[Integers, dict[Any, Floats]]]:
         """Yield the groups of the rows of a chunk, -1 for none, and their columns."""
@@ -224,9 +224,9 @@ class GroupReader(Sensitive):
                 },
             )
 
-    def _read_apart(self, asks: Sequence[tuple[int, Ask[Any]]], entropy: Entropy) -> list[Any]:
+    def _read_apart(self, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy) -> list[Any]:
         started: list[_Started] = []
-        for group, ask in asks:
+        for group, ask in reads:
             rows = _GroupRows(self, group, ask.column, entropy)
             started.append((group, ask.column, ask.reduction.begin(ask.lattice, rows)))
         waiting = started
@@ -256,9 +256,9 @@ class GroupReader(Sensitive):
         for route in routes.values():
             route.flush()
 
-    def _read_sorted(self, asks: Sequence[tuple[int, Ask[Any]]], entropy: Entropy) -> list[Any]:
-        counted = {ask.column for _, ask in asks if ask.lattice is None}
-        wanted = {(ask.column, ask.lattice) for _, ask in asks if ask.lattice is not None}
+    def _read_sorted(self, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy) -> list[Any]:
+        counted = {ask.column for _, ask in reads if ask.lattice is None}
+        wanted = {(ask.column, ask.lattice) for _, ask in reads if ask.lattice is not None}
         counts = {column: np.zeros(len(self._keys), dtype=np.int64) for column in counted}
         packed = {
             (column, lattice): PackedGroups(len(self._keys), lattice)
@@ -275,11 +275,11 @@ class GroupReader(Sensitive):
         self._sorted |= {place: collected.finish() for place, collected in packed.items()}
         tails = {
             ask: self._sorted[ask.column, ask.lattice].tails(ask.reduction.keep)
-            for ask, times in Counter(ask for _, ask in asks).items()
+            for ask, times in Counter(ask for _, ask in reads).items()
             if times > _FEW and ask.lattice is not None and isinstance(ask.reduction, Tails)
         }
 
-        def summary(group: int, ask: Ask[Any]) -> Any:
+        def summary(group: int, ask: Read[Any]) -> Any:
             if ask.lattice is None:
                 return CountSummary(int(counts[ask.column][group]))
             found = tails.get(ask)
@@ -288,7 +288,7 @@ class GroupReader(Sensitive):
             records = self._sorted[ask.column, ask.lattice].records(group)
             return summary_of_held(ask.reduction, ask.lattice, records, PassingOnce(entropy))
 
-        return [summary(group, ask) for group, ask in asks]
+        return [summary(group, ask) for group, ask in reads]
 
 
 class _Route:
@@ -368,14 +368,14 @@ class PersonGroups(Sensitive):
         self._kept: tuple[Integers, Integers] | None = None
         self._readers: dict[OnLattice, GroupReader] = {}
 
-    def read(self, asks: Sequence[tuple[int, Ask[Any]]], entropy: Entropy) -> list[Any]:
+    def read(self, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy) -> list[Any]:
         """Answer reductions of groups, as :meth:`GroupReader.read` does."""
-        asks = [(group, as_counted(self._source, ask)) for group, ask in asks]
-        places = [(ask.column, ask.lattice) for _, ask in asks]
+        reads = [(group, as_counted(self._source, ask)) for group, ask in reads]
+        places = [(ask.column, ask.lattice) for _, ask in reads]
         self._combine(
             [each for each in dict.fromkeys(places) if each not in self._readers], entropy
         )
-        return together(places, asks, lambda place, some: self._readers[place].read(some, entropy))
+        return together(places, reads, lambda place, some: self._readers[place].read(some, entropy))
 
     def chosen(self, entropy: Entropy) -> Integers:
         """Return the groups that are kept, once for each person in them; sensitive."""

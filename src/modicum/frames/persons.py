@@ -29,7 +29,7 @@ from modicum.frames.reader import (
     read,
 )
 from modicum.privacy.unit import Combine, Unit
-from modicum.summaries.base import LIMB, Ask, Columns, Integers, Sensitive
+from modicum.summaries.base import LIMB, Columns, Integers, Read, Sensitive
 
 __all__ = [
     "DrawnRows",
@@ -61,9 +61,9 @@ class TableReader(Sensitive):
     def __init__(self, source: Source) -> None:
         self._source = source
 
-    def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
+    def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
         """Return summaries in the order of the asks, after one pass."""
-        return read(self._source, asks, entropy)
+        return read(self._source, reads, entropy)
 
 
 def check_unit(source: Source, unit: Unit) -> None:
@@ -125,11 +125,11 @@ class _Remote(TableReader):
         self._columns = columns
         self._scope: Scope | None = None
 
-    def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
-        check_asks(self._source, asks)
+    def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
+        check_asks(self._source, reads)
         if self._scope is None:
             self._scope = Scope.of(self._unit, self._columns, entropy)
-        return self._source.answer(self._scope, [(0, ask) for ask in asks], entropy)
+        return self._source.answer(self._scope, [(0, ask) for ask in reads], entropy)
 
 
 class _FewRows(TableReader):
@@ -144,12 +144,12 @@ class _FewRows(TableReader):
         self._columns = columns
         self._kept: Source | None = None
 
-    def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
-        check_asks(self._source, asks)
+    def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
+        check_asks(self._source, reads)
         if self._kept is None:
             rows, kept = kept_rows(self._source, self._unit, self._columns, {}, entropy, self._key)
             self._kept = table_of(self._source, rows, dict(zip(self._columns, kept, strict=True)))
-        return read(self._kept, [as_counted(self._source, ask) for ask in asks], entropy)
+        return read(self._kept, [as_counted(self._source, ask) for ask in reads], entropy)
 
 
 class _Combined(TableReader):
@@ -162,13 +162,15 @@ class _Combined(TableReader):
         self._unit = unit
         self._records: dict[OnLattice, Source] = {}
 
-    def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
-        check_asks(self._source, asks)
-        asks = [as_counted(self._source, ask) for ask in asks]
-        places = [(ask.column, ask.lattice) for ask in asks]
+    def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
+        check_asks(self._source, reads)
+        reads = [as_counted(self._source, ask) for ask in reads]
+        places = [(ask.column, ask.lattice) for ask in reads]
         with quiet():
             self._combine([each for each in dict.fromkeys(places) if each not in self._records])
-        return together(places, asks, lambda place, some: read(self._records[place], some, entropy))
+        return together(
+            places, reads, lambda place, some: read(self._records[place], some, entropy)
+        )
 
     def _combine(self, wanted: Sequence[OnLattice]) -> None:
         person, combine = self._unit.column, self._unit.combine
@@ -186,14 +188,14 @@ class _Combined(TableReader):
 
 
 def together(
-    keys: Sequence[K], asks: Sequence[A], answer: Callable[[K, list[A]], list[Any]]
+    keys: Sequence[K], reads: Sequence[A], answer: Callable[[K, list[A]], list[Any]]
 ) -> list[Any]:
     """Answer asks of equal keys together; return all answers in the order of the asks."""
     answers: dict[int, Any] = {}
     for key in dict.fromkeys(keys):
         places = [i for i, each in enumerate(keys) if each == key]
-        answers.update(zip(places, answer(key, [asks[i] for i in places]), strict=True))
-    return [answers[i] for i in range(len(asks))]
+        answers.update(zip(places, answer(key, [reads[i] for i in places]), strict=True))
+    return [answers[i] for i in range(len(reads))]
 
 
 def table_of(source: Source, rows: int, values: Mapping[str, NDArray[Any]]) -> MemorySource:

@@ -26,7 +26,7 @@ from modicum.exact.lattice import Lattice
 from modicum.frames.arrays import BLOCK, MatrixSource
 from modicum.frames.base import Chunk, Floats, Source, quiet
 from modicum.privacy.unit import Unit
-from modicum.summaries.base import Accumulator, Ask, Columns, Fetchable, Reduction, Sensitive
+from modicum.summaries.base import Accumulator, Columns, Fetchable, Read, Reduction, Sensitive
 from modicum.summaries.second_moments import HeldRows
 
 __all__ = [
@@ -103,7 +103,7 @@ class RemoteSource(Source):
 
     @abstractmethod
     def answer(
-        self, scope: Scope, asks: Sequence[tuple[int, Ask[Any]]], entropy: Entropy
+        self, scope: Scope, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy
     ) -> list[Any]:
         """Answer checked asks, each for the group of that number (0 if rows are not grouped)."""
 
@@ -112,7 +112,7 @@ class RemoteSource(Source):
         """Count the rows of every label of a column; sensitive."""
 
 
-def read(source: Source, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
+def read(source: Source, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
     """Answer reductions in one pass over the columns that they need, or one job on a cluster.
 
     Parameters
@@ -135,14 +135,14 @@ def read(source: Source, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any
     SourceError
         If the data cannot be read.
     """
-    check_asks(source, asks)
-    asks = [as_counted(source, ask) for ask in asks]
+    check_asks(source, reads)
+    reads = [as_counted(source, ask) for ask in reads]
     if isinstance(source, RemoteSource):
-        return source.answer(Scope(), [(0, ask) for ask in asks], entropy)
-    rows = {ask.place: _ColumnRows(source, ask.place, entropy) for ask in asks}
-    passes = [ask.reduction.begin(ask.lattice, rows[ask.place]) for ask in asks]
+        return source.answer(Scope(), [(0, ask) for ask in reads], entropy)
+    rows = {ask.place: _ColumnRows(source, ask.place, entropy) for ask in reads}
+    passes = [ask.reduction.begin(ask.lattice, rows[ask.place]) for ask in reads]
     readers: dict[Column, list[Accumulator[Any]]] = {}
-    for ask, accumulator in zip(asks, passes, strict=True):
+    for ask, accumulator in zip(reads, passes, strict=True):
         if accumulator.reads:
             readers.setdefault(ask.place, []).append(accumulator)
     with quiet():
@@ -251,9 +251,9 @@ class _ColumnRows(PassingOnce):
                 _feed(self._source, {self._column: [accumulator]})
 
 
-def check_asks(source: Source, asks: Sequence[Ask[Any]]) -> None:
+def check_asks(source: Source, reads: Sequence[Read[Any]]) -> None:
     """Check by the schema that all columns can be read for their reductions."""
-    for ask in asks:
+    for ask in reads:
         check_column(source, ask.place, ask.lattice)
         _check_held(source, ask.reduction)
 
@@ -299,7 +299,7 @@ def _check_held(source: Source, reduction: Reduction[Any]) -> None:
         )
 
 
-def as_counted(source: Source, ask: Ask[Any]) -> Ask[Any]:
+def as_counted(source: Source, ask: Read[Any]) -> Read[Any]:
     """Return an ask with its column named as it is read."""
     name = read_as(source, ask.column, ask.lattice)
     return ask if name == ask.column else replace(ask, column=name)

@@ -45,7 +45,7 @@ def to_opendp(
     Parameters
     ----------
     question : Query[Release] or Query
-        From :mod:`modicum.request`, without a column: the data of a measurement are one vector.
+        From :mod:`modicum.query`, without a column: the data of a measurement are one vector.
     domain : opendp.mod.Domain, optional
         A ``vector_domain`` of numbers or bools, of any size. Default: float64, NaN included (NaN
         is a missing value).
@@ -76,15 +76,15 @@ def to_opendp(
     --------
     >>> import opendp.prelude as dp, modicum as mo
     >>> dp.enable_features("contrib", "honest-but-curious")
-    >>> mean = to_opendp(mo.request.mean(within=(-1e9, 1e9), epsilon=5))
+    >>> mean = to_opendp(mo.query.mean(within=(-1e9, 1e9), epsilon=5))
     >>> mean.map(2), 450 < mean([float(each) for each in range(1000)]).value < 550
     (10.0, True)
     """
     dp = _opendp()
     if not isinstance(question, Query):
         raise InvalidArgument(
-            "question must be made with modicum.request, for example "
-            f"modicum.request.mean(...), got {type(question).__name__}"
+            "question must be made with modicum.query, for example "
+            f"modicum.query.mean(...), got {type(question).__name__}"
         )
     if isinstance(question.place, str):
         raise InvalidArgument(
@@ -128,7 +128,7 @@ def register() -> None:
     ...     privacy_loss=dp.loss_of(epsilon=9.0), split_evenly_over=2,
     ...     domain=dp.vector_domain(dp.atom_domain(T=float, nan=True)),
     ... )
-    >>> count = lambda epsilon: mo.request.count(epsilon=epsilon)
+    >>> count = lambda epsilon: mo.query.count(epsilon=epsilon)
     >>> 880 < context.query().modicum(count).release().value < 920
     True
     """
@@ -144,7 +144,7 @@ def _make_modicum(
     if not callable(question):
         raise InvalidArgument(
             "give a function from a price to a question, for example lambda epsilon: "
-            f"modicum.request.count(epsilon=epsilon), got {type(question).__name__}"
+            f"modicum.query.count(epsilon=epsilon), got {type(question).__name__}"
         )
     return to_opendp(question(price), domain=input_domain, metric=input_metric)
 

@@ -22,7 +22,7 @@ from modicum.frames.base import quiet
 from modicum.interop.typed import typed
 from modicum.privacy.budget import Number, chosen_budget, pure, zcdp
 from modicum.release import Record
-from modicum.statistics.covariance import ComponentsEvidence
+from modicum.statistics.covariance import ComponentsErrorModel
 
 try:
     _base: Any = import_module("sklearn.base")
@@ -114,7 +114,7 @@ class LinearRegression(_base.RegressorMixin, _Private):  # type: ignore[misc]
     -----
     Guarantee: a fit is ε-DP (or ρ-zCDP) for add-remove neighbours; the number of rows is private
     too. Every fit costs the price again. Method and error are those of
-    :func:`modicum.request.linear_regression`.
+    :func:`modicum.query.linear_regression`.
 
     Examples
     --------
@@ -181,7 +181,7 @@ class PCA(_base.ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[
 
     Notes
     -----
-    Guarantee, method and error are those of :func:`modicum.request.pca`.
+    Guarantee, method and error are those of :func:`modicum.query.pca`.
 
     Examples
     --------
@@ -216,15 +216,15 @@ class PCA(_base.ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[
             epsilon=self.epsilon,
             rho=self.rho,
         )
-        evidence = self.release_.evidence
-        assert isinstance(evidence, ComponentsEvidence)
+        error_model = self.release_.error_model
+        assert isinstance(error_model, ComponentsErrorModel)
         self.components_ = self.release_.values.copy()
         self.n_components_ = len(self.components_)
-        self.mean_ = evidence.location
-        self.explained_variance_ = evidence.explained_variance
-        total = float(evidence.variances.sum())
+        self.mean_ = error_model.location
+        self.explained_variance_ = error_model.explained_variance
+        total = float(error_model.variances.sum())
         self.explained_variance_ratio_ = self.explained_variance_ / (total or 1.0)
-        self.n_samples_ = evidence.moments.count
+        self.n_samples_ = error_model.moments.count
         return self
 
     @property

@@ -18,7 +18,7 @@ from modicum.local.arguments import Flags, Floats, Integers
 from modicum.local.protocol import Answers, Round, Words, digits, pick
 from modicum.local.tree import Grown, Shares, Tree, TreeCells, grow, last_taken, prefix_deviation
 from modicum.mechanisms.window_response import Window, WindowResponse
-from modicum.privacy.event import Event, Pure
+from modicum.privacy.event import Event, PureDP
 
 __all__ = ["Oracle", "SymbolRound", "TreeRound", "best_tree", "oracle", "unary_variance"]
 
@@ -162,7 +162,7 @@ class SymbolRound(Round):
 
     @property
     def event(self) -> Event:
-        return Pure(self.epsilon)
+        return PureDP(self.epsilon)
 
     @property
     def answer(self) -> np.dtype[Any]:
@@ -197,7 +197,7 @@ class TreeRound(SymbolRound):
         """The frequency oracles of all levels, from the root down."""
         return [self.oracle(level) for level in range(1, self.tree.depth + 1)]
 
-    def law(self, row: Integers, found: Words) -> WindowResponse:
+    def mechanism(self, row: Integers, found: Words) -> WindowResponse:
         """Randomised response about the symbol of the client's node."""
         row, found = np.atleast_2d(row), np.atleast_2d(found)
         attributes, levels = self._asked(found)

@@ -354,7 +354,7 @@ class WindowRound(SymbolRound):
         """The law's public part."""
         return best_window(self.epsilon)
 
-    def law(self, row: Integers, found: Words) -> WindowResponse:
+    def mechanism(self, row: Integers, found: Words) -> WindowResponse:
         """Return the law of an answer; the position is that of the clipped integer."""
         q = min(max(int(row[0]), self.low), self.high)
         return WindowResponse(

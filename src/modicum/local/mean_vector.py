@@ -32,7 +32,7 @@ from modicum.local.vectors import CENTRES, MEANS, NORMS, VectorEstimate, Vectors
 from modicum.local.wire import Announcement
 from modicum.mechanisms.additive import Additive, GaussianNoise, gaussian
 from modicum.privacy.budget import Number
-from modicum.privacy.event import Concentrated, Event
+from modicum.privacy.event import ZCDP, Event
 
 __all__ = ["GaussianRound", "MeanVector", "clipped", "mean_vector"]
 
@@ -204,7 +204,7 @@ class GaussianRound(Round):
 
     @property
     def event(self) -> Event:
-        return Concentrated(self.rho)
+        return ZCDP(self.rho)
 
     @property
     def answer(self) -> np.dtype[Any]:
@@ -231,7 +231,7 @@ class GaussianRound(Round):
         square = self.dimension + 2 * math.sqrt(self.dimension * t) + 2 * t
         return NORM + math.ceil(math.sqrt(float(self.noise.sigma2) * square))
 
-    def law(self, row: Integers, found: Words) -> Additive:
+    def mechanism(self, row: Integers, found: Words) -> Additive:
         """Return the law of an answer before it is cut."""
         return gaussian(self._checked(np.atleast_2d(row))[0].tolist(), l2=2 * NORM, rho=self.rho)
 

@@ -243,14 +243,14 @@ class Client(_Numbered):
         """Nothing, or the whole budget."""
         return self._spent(self.round)
 
-    def law(self, value: Any, announcement: bytes) -> Any:
+    def mechanism(self, value: Any, announcement: bytes) -> Any:
         """Return the law of the answer, to audit it; secret, like the value.
 
         Its ``repr`` shows public parameters only.
         """
         said, asked = self._understood(announcement)
         rows = self._protocol.rows(self._protocol.read(_alone(value)), said)
-        return asked.law(rows[0], self._words[0])
+        return asked.mechanism(rows[0], self._words[0])
 
     def respond(self, value: Any, announcement: bytes) -> bytes:
         """Answer the server, once.
@@ -280,10 +280,10 @@ class Client(_Numbered):
         said, asked = self._understood(announcement)
         if said.round != self.round:
             raise InvalidArgument(f"this client answers round {self.round}, not {said.round}")
-        law = self.law(value, announcement)
-        cost = total([law.event], self._protocol.budget.kind)
+        mechanism = self.mechanism(value, announcement)
+        cost = total([mechanism.event], self._protocol.budget.kind)
         self._charge(said.round, cost, f"this client has answered round {said.round}")
-        answers = asked.stored(law.sample(self._entropy))
+        answers = asked.stored(mechanism.sample(self._entropy))
         return packed(said.session, said.round, self._numbers, answers).tobytes()
 
 

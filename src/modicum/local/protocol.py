@@ -21,7 +21,7 @@ from modicum.exact.enclosure import sqrt_below
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.local.arguments import Flags, Floats, Integers
 from modicum.local.wire import Announcement, Written
-from modicum.mechanisms.base import Law
+from modicum.mechanisms.base import Mechanism
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 
@@ -111,7 +111,7 @@ class Round(ABC):
         """Layout of an answer."""
 
     @abstractmethod
-    def law(self, row: Rows, found: Words) -> Law[Any]:
+    def mechanism(self, row: Rows, found: Words) -> Mechanism[Any]:
         """Law of the answer of a client, given their row (k,) and their public words (8,)."""
 
     @abstractmethod

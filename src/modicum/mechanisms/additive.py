@@ -25,9 +25,9 @@ from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.exact.gaussian import discrete_gaussian, discrete_gaussian_many
 from modicum.exact.laplace import discrete_laplace, discrete_laplace_many
-from modicum.mechanisms.base import SECRET, Law
+from modicum.mechanisms.base import SECRET, Mechanism
 from modicum.mechanisms.support import ALPHAS, TAIL, Support, check_size, needed_rho
-from modicum.privacy.event import Concentrated, Event, Pure
+from modicum.privacy.event import ZCDP, Event, PureDP
 
 __all__ = [
     "Additive",
@@ -263,7 +263,7 @@ def _shifted(noise: Noise, shift: int) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class Additive(Law[tuple[int, ...]]):
+class Additive(Mechanism[tuple[int, ...]]):
     """``values[i] + noise[i]``, independently for every coordinate.
 
     Parameters
@@ -292,15 +292,17 @@ class Additive(Law[tuple[int, ...]]):
         return tuple(v + z.sample(entropy) for v, z in zip(self.values, self.noise, strict=True))
 
     @classmethod
-    def sample_many(cls, laws: Sequence[Additive], entropy: Entropy) -> list[tuple[int, ...]]:
+    def sample_many(cls, mechanisms: Sequence[Additive], entropy: Entropy) -> list[tuple[int, ...]]:
         """Draw from many laws; equal noise, which is public, is drawn as one vector."""
-        times = Counter(noise for law in laws for noise in law.noise)
+        times = Counter(noise for mechanism in mechanisms for noise in mechanism.noise)
         drawn: dict[Noise, Iterator[int]] = {
             noise: iter(noise.sample_many(count, entropy)) for noise, count in times.items()
         }
         return [
-            tuple(v + next(drawn[z]) for v, z in zip(law.values, law.noise, strict=True))
-            for law in laws
+            tuple(
+                v + next(drawn[z]) for v, z in zip(mechanism.values, mechanism.noise, strict=True)
+            )
+            for mechanism in mechanisms
         ]
 
     def log_density(self, outcome: tuple[int, ...]) -> float:
@@ -318,20 +320,20 @@ class Additive(Law[tuple[int, ...]]):
         return product(*[(v - reach, v, v + reach) for v in self.values])
 
     @classmethod
-    def telling(cls, laws: Sequence[Additive]) -> list[tuple[int, ...]]:
+    def telling(cls, mechanisms: Sequence[Additive]) -> list[tuple[int, ...]]:
         """Return the probes of all laws, or all outcomes if those of the noise do not tell."""
-        if not all(noise.probed for noise in laws[0].noise):
-            return list(cls.support(laws).outcomes)
-        return sorted({outcome for law in laws for outcome in law.probes()})
+        if not all(noise.probed for noise in mechanisms[0].noise):
+            return list(cls.support(mechanisms).outcomes)
+        return sorted({outcome for mechanism in mechanisms for outcome in mechanism.probes()})
 
     @classmethod
-    def support(cls, laws: Sequence[Additive]) -> Support:
+    def support(cls, mechanisms: Sequence[Additive]) -> Support:
         """List the integers around the values; those of vectors are the factors'."""
-        if laws[0].dimension > 1:
+        if mechanisms[0].dimension > 1:
             raise InvalidArgument("the outcomes of a vector with noise are listed by its factors")
         ends = [
-            law.values[0] + sign * math.ceil(law.noise[0].tail_bound(TAIL))
-            for law in laws
+            mechanism.values[0] + sign * math.ceil(mechanism.noise[0].tail_bound(TAIL))
+            for mechanism in mechanisms
             for sign in (-1, 1)
         ]
         check_size(max(ends) - min(ends) + 1)
@@ -341,7 +343,7 @@ class Additive(Law[tuple[int, ...]]):
         """Cut the integers; wide noise has stretches of its own."""
         wide = self.noise[0].cells() if self.dimension == 1 else None
         if wide is None:
-            return Law.cells(self)
+            return Mechanism.cells(self)
         starts, masses = wide
         outcomes = tuple((self.values[0] + k,) for k in starts)
         return Support(outcomes, np.full(len(outcomes), float(starts.step))), masses
@@ -349,7 +351,7 @@ class Additive(Law[tuple[int, ...]]):
     def renyi(self, other: Additive) -> Floats:
         """Sum over a window of integers that grows with the order, not over the support."""
         if self.noise != other.noise or self.dimension > 1:
-            return Law.renyi(self, other)
+            return Mechanism.renyi(self, other)
         shift = self.values[0] - other.values[0]
         needed = _shifted(self.noise[0], abs(shift))
         return needed if shift > 0 else needed[::-1]
@@ -382,7 +384,7 @@ def laplace(
         noise: tuple[Noise, ...] = (LaplaceNoise(l1 / epsilon),) * len(exact)
     else:
         noise = tuple(LaplaceNoise(l1 / (weight * epsilon)) for weight in weights)
-    return Additive(exact, noise, Pure(epsilon))
+    return Additive(exact, noise, PureDP(epsilon))
 
 
 def gaussian(
@@ -412,11 +414,11 @@ def gaussian(
         noise: tuple[Noise, ...] = (GaussianNoise(Fraction(l2) ** 2 / (2 * rho)),) * len(exact)
     else:
         noise = tuple(GaussianNoise(Fraction(l2, weight) ** 2 / (2 * rho)) for weight in weights)
-    return Additive(exact, noise, Concentrated(rho))
+    return Additive(exact, noise, ZCDP(rho))
 
 
 @dataclass(frozen=True, slots=True)
-class VectorNoise(Law[tuple[int, ...]]):
+class VectorNoise(Mechanism[tuple[int, ...]]):
     """``values[j] + noise[j]``, discrete Gaussian noise with sigma² = bound² / (2 rho) for each j.
 
     Prefer it to :func:`gaussian` for long vectors: all components are drawn at once. The discrete
@@ -447,7 +449,7 @@ class VectorNoise(Law[tuple[int, ...]]):
 
     @property
     def event(self) -> Event:
-        return Concentrated(self.rho)
+        return ZCDP(self.rho)
 
     @property
     def dimension(self) -> int:

@@ -17,7 +17,7 @@ from modicum.exact.entropy import Entropy
 from modicum.mechanisms.support import Support, needed_rho
 from modicum.privacy.event import Event
 
-__all__ = ["SECRET", "Law", "public_fields"]
+__all__ = ["SECRET", "Mechanism", "public_fields"]
 
 T = TypeVar("T")
 
@@ -27,11 +27,11 @@ _PARTS = 8  # into which a stretch of equally likely integers is cut
 SECRET: Mapping[str, bool] = MappingProxyType({"secret": True})
 """Marks a dataclass field as data: ``field(repr=False, metadata=SECRET)``.
 
-Such a field is kept out of ``repr`` and of :meth:`Law.public`.
+Such a field is kept out of ``repr`` and of :meth:`Mechanism.public`.
 """
 
 
-class Law(ABC, Generic[T]):
+class Mechanism(ABC, Generic[T]):
     """A probability law on outcomes, given the data, and the privacy event of one draw.
 
     Subclasses are frozen slotted dataclasses. Fields that depend on the data are declared with
@@ -65,13 +65,13 @@ class Law(ABC, Generic[T]):
         """Draw one outcome, with exactly the probabilities of the law."""
 
     @classmethod
-    def sample_many(cls, laws: Sequence[Any], entropy: Entropy) -> list[Any]:
+    def sample_many(cls, mechanisms: Sequence[Any], entropy: Entropy) -> list[Any]:
         """Draw from many laws of this class, each by itself, in their order.
 
         Classes override it where many draws are made faster at once. Every draw has randomness of
         its own.
         """
-        return [law.sample(entropy) for law in laws]
+        return [mechanism.sample(entropy) for mechanism in mechanisms]
 
     @abstractmethod
     def log_density(self, outcome: T) -> float:
@@ -97,7 +97,7 @@ class Law(ABC, Generic[T]):
         They may depend on the data; an audit joins the probes of both neighbours.
         """
 
-    def factors(self) -> tuple[Law[tuple[Any, ...]], ...]:
+    def factors(self) -> tuple[Mechanism[tuple[Any, ...]], ...]:
         """Return independent laws on one-tuples whose joined outcomes have this law.
 
         The log density of the law is the sum of theirs. So are, over all outcomes, the largest and
@@ -117,12 +117,12 @@ class Law(ABC, Generic[T]):
         return ()
 
     @classmethod
-    def telling(cls, laws: Sequence[Any]) -> list[Any]:
+    def telling(cls, mechanisms: Sequence[Any]) -> list[Any]:
         """Return outcomes, in order, among which any two laws of this class differ most."""
-        return sorted({outcome for law in laws for outcome in law.probes()})
+        return sorted({outcome for mechanism in mechanisms for outcome in mechanism.probes()})
 
     @classmethod
-    def support(cls, laws: Sequence[Any]) -> Support:
+    def support(cls, mechanisms: Sequence[Any]) -> Support:
         """List the outcomes of laws of this class, but for a probability of about 1e-15.
 
         Parameters
@@ -136,12 +136,12 @@ class Law(ABC, Generic[T]):
         InvalidArgument
             If the outcomes cannot be listed.
         """
-        listed = Support.of(cls.telling(laws))
-        for law in laws:
-            mass = float(np.exp(law.log_densities(listed.outcomes)).sum())
+        listed = Support.of(cls.telling(mechanisms))
+        for mechanism in mechanisms:
+            mass = float(np.exp(mechanism.log_densities(listed.outcomes)).sum())
             if abs(mass - 1) > 1e-9:
                 raise InvalidArgument(
-                    f"the probes of a {type(law).__name__} have probability {mass:.12g}, not 1: "
+                    f"the probes of a {type(mechanism).__name__} sum to {mass:.12g}, not 1: "
                     "either they are not all of its outcomes, or its log_density is no density"
                 )
         return listed
@@ -165,7 +165,7 @@ class Law(ABC, Generic[T]):
         np.float64(0.1)
         """
         both = self.support([self, other])
-        p, q = (law.log_densities(both.outcomes) for law in (self, other))
+        p, q = (mechanism.log_densities(both.outcomes) for mechanism in (self, other))
         return np.array([needed_rho(p, q, both.sizes), needed_rho(q, p, both.sizes)])
 
     def public(self) -> dict[str, object]:

@@ -23,9 +23,9 @@ from modicum.exact.bernoulli import geometric
 from modicum.exact.entropy import Entropy
 from modicum.exact.levels import draw_level
 from modicum.mechanisms.additive import Additive, LaplaceNoise, laplace
-from modicum.mechanisms.base import SECRET, Law
+from modicum.mechanisms.base import SECRET, Mechanism
 from modicum.mechanisms.support import Support, points_around
-from modicum.privacy.event import Event, Pure
+from modicum.privacy.event import Event, PureDP
 
 __all__ = [
     "Staircase",
@@ -51,7 +51,7 @@ def independent(total: int, count: int, *, lo: int, hi: int, epsilon: Fraction) 
     half = epsilon / 2
     reach = max(abs(lo), abs(hi), 1)
     noise = (LaplaceNoise(reach / half), LaplaceNoise(1 / half))
-    return Additive((total, count), noise, Pure(epsilon))
+    return Additive((total, count), noise, PureDP(epsilon))
 
 
 def shifted(total: int, count: int, *, lo: int, hi: int, epsilon: Fraction) -> Additive:
@@ -63,7 +63,7 @@ def shifted(total: int, count: int, *, lo: int, hi: int, epsilon: Fraction) -> A
     """
     half = epsilon / 2
     noise = (LaplaceNoise(max(hi - lo, 1) / half), LaplaceNoise(1 / half))
-    return Additive((2 * total - count * (lo + hi), count), noise, Pure(epsilon))
+    return Additive((2 * total - count * (lo + hi), count), noise, PureDP(epsilon))
 
 
 def transformed(total: int, count: int, *, lo: int, hi: int, epsilon: Fraction) -> Additive:
@@ -108,7 +108,7 @@ def _clipped_ratio(
 
 
 @dataclass(frozen=True, slots=True)
-class Staircase(Law[tuple[int, ...]]):
+class Staircase(Mechanism[tuple[int, ...]]):
     """``values + z`` where P(z) depends on the L1 norm of z alone and falls in steps.
 
     With r = ||z||_1 the weight is exp(-ε k(r)): k = 0 for r < width, k = j >= 1 for
@@ -147,7 +147,7 @@ class Staircase(Law[tuple[int, ...]]):
 
     @property
     def event(self) -> Event:
-        return Pure(self.epsilon)
+        return PureDP(self.epsilon)
 
     def sample(self, entropy: Entropy) -> tuple[int, ...]:
         """Draw a step, then a point on it uniformly.
@@ -186,10 +186,13 @@ class Staircase(Law[tuple[int, ...]]):
         return len(self.values)
 
     @classmethod
-    def support(cls, laws: Sequence[Staircase]) -> Support:
+    def support(cls, mechanisms: Sequence[Staircase]) -> Support:
         """List the points whose weight, for one of the laws, is at least exp(-40) of the top."""
-        reach = max(law.width + law.l1 * math.ceil(40 / float(law.epsilon)) for law in laws)
-        centres = {law.values for law in laws}
+        reach = max(
+            mechanism.width + mechanism.l1 * math.ceil(40 / float(mechanism.epsilon))
+            for mechanism in mechanisms
+        )
+        centres = {mechanism.values for mechanism in mechanisms}
         return Support.of(
             point
             for point in points_around([(centre, reach) for centre in centres])

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
 from modicum.exact.levels import draw_level
-from modicum.mechanisms.base import SECRET, Law, public_fields
+from modicum.mechanisms.base import SECRET, Mechanism, public_fields
 from modicum.mechanisms.grids import FloatGrid
 from modicum.mechanisms.support import Support
-from modicum.privacy.event import BoundedRange, Event
+from modicum.privacy.event import Event, RangeDP
 
 __all__ = ["CELLS", "Exponential", "OctavePrior", "Runs", "ScoreFunction", "runs_between"]
 
@@ -92,7 +92,7 @@ class ScoreFunction(ABC):
 
     __slots__ = ()
 
-    law: ClassVar[str]
+    mechanism: ClassVar[str]
     """What transcripts call the exponential mechanism with this score."""
 
     @property
@@ -116,7 +116,7 @@ S = TypeVar("S", bound=ScoreFunction)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Exponential(Law[int], Generic[S]):
+class Exponential(Mechanism[int], Generic[S]):
     """An integer z with P(z) ∝ exp(-ε loss(z) / span), the loss and its span those of a score.
 
     Privacy: by the score's contract the numerator and the normaliser each change by a factor of
@@ -147,11 +147,11 @@ class Exponential(Law[int], Generic[S]):
 
     @property
     def name(self) -> str:
-        return self.score.law
+        return self.score.mechanism
 
     @property
     def event(self) -> Event:
-        return BoundedRange(self.epsilon) if self.stated is None else self.stated
+        return RangeDP(self.epsilon) if self.stated is None else self.stated
 
     @property
     def rate(self) -> Fraction:
@@ -200,7 +200,7 @@ class Exponential(Law[int], Generic[S]):
         return sorted({*runs.starts.tolist(), *ends.tolist()})
 
     @classmethod
-    def support(cls, laws: Sequence[Exponential[S]]) -> Support:
+    def support(cls, mechanisms: Sequence[Exponential[S]]) -> Support:
         """Cut the interval wherever one of the laws has a new stretch.
 
         Examples
@@ -211,7 +211,7 @@ class Exponential(Law[int], Generic[S]):
         >>> listed.outcomes, listed.sizes.tolist()
         ((0, 4, 5), [4.0, 1.0, 999996.0])
         """
-        runs = [law.runs() for law in laws]
+        runs = [mechanism.runs() for mechanism in mechanisms]
         starts = sorted({int(start) for run in runs for start in run.starts})
         stop = int(runs[0].starts[-1]) + int(runs[0].lengths[-1])
         sizes = [after - start for start, after in zip(starts, [*starts[1:], stop], strict=True)]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from modicum.exact.lattice import Lattice
 
-__all__ = ["EVEN", "FloatGrid", "IntervalGrid", "RadiusGrid", "Stretch"]
+__all__ = ["EVEN", "FloatGrid", "IntervalGrid", "RadiusGrid", "RangeWarp"]
 
 Integers = NDArray[np.int64]
 
@@ -242,7 +242,7 @@ def _prior(levels: int, power: int) -> Integers:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class RangeWarp:
     """A warp of a range: integers near a centre have more places than far ones.
 
     Every integer t begins at its own place, and holds the places up to that of t + 1.
@@ -274,7 +274,7 @@ class Stretch:
     octaves: int = 0
 
     @classmethod
-    def about(cls, centre: int, near: int, ends: tuple[int, int]) -> Stretch:
+    def about(cls, centre: int, near: int, ends: tuple[int, int]) -> RangeWarp:
         """Stretch a range from its first to its last integer around one of them."""
         reach = max(ends[1] + 1 - centre, centre - ends[0])
         return cls(centre, near, max(0, (reach - 1).bit_length() - near))
@@ -309,5 +309,5 @@ class Stretch:
         return 1 << max(0, self.near + self.octaves - 1)
 
 
-EVEN = Stretch()
+EVEN = RangeWarp()
 """Every integer has one place."""

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from modicum.exact.bernoulli import guessed_below, small_exp_bounds
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.base import SECRET, Law
-from modicum.mechanisms.grids import EVEN, Stretch
+from modicum.mechanisms.base import SECRET, Mechanism
+from modicum.mechanisms.grids import EVEN, RangeWarp
 from modicum.mechanisms.quantile_chain import ChainCells, ChainTable, QuantileChain, Scale, Strip
 from modicum.mechanisms.quantile_tree import RankedRecords
 from modicum.privacy.event import Event
@@ -58,10 +58,10 @@ class JointTerms:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class JointQuantiles(Law[tuple[int, ...]]):
+class JointQuantiles(Mechanism[tuple[int, ...]]):
     """A number of records c, and increasing points z_1 <= ... <= z_m with shares of c between.
 
-    Points are those of the places of a :class:`~modicum.mechanisms.grids.Stretch`, 2^fine of
+    Points are those of the places of a :class:`~modicum.mechanisms.grids.RangeWarp`, 2^fine of
     each. A record is spread evenly over the points of its integer, and F(z) is the mass below z:
     without octaves, as in :class:`~modicum.mechanisms.quantile_tree.NestedQuantiles`. With
     F(z_0) = 0, F(z_(m+1)) = n and public shares p_0 + ... + p_m = 1,
@@ -98,7 +98,7 @@ class JointQuantiles(Law[tuple[int, ...]]):
     terms: JointTerms
     epsilon: Fraction
     stated: Event
-    stretch: Stretch = EVEN
+    warp: RangeWarp = EVEN
     _chains: list[QuantileChain] = field(
         default_factory=list, init=False, repr=False, metadata=SECRET
     )
@@ -175,7 +175,7 @@ class JointQuantiles(Law[tuple[int, ...]]):
 
     @property
     def _ends(self) -> tuple[int, int]:
-        low, high = (self.stretch.start(t) << self.fine for t in (self.first, self.last + 1))
+        low, high = (self.warp.start(t) << self.fine for t in (self.first, self.last + 1))
         return low, high
 
     @property
@@ -216,16 +216,16 @@ class JointQuantiles(Law[tuple[int, ...]]):
     @property
     def _bits(self) -> int:
         """The points of an integer are at most 2 to this power, and 2 to some power."""
-        return self.fine + self.stretch.octaves
+        return self.fine + self.warp.octaves
 
     def _mass(self, z: int) -> int:
         """Return F(z) in units of 2^-bits."""
-        value = self.stretch.value(z >> self.fine)
-        start = self.stretch.start(value) << self.fine
+        value = self.warp.value(z >> self.fine)
+        start = self.warp.start(value) << self.fine
         if z == start:  # so at the ends of the range
             return self.records.below(value) << self._bits
         before, ties = self.records.place(value)
-        points = (self.stretch.start(value + 1) << self.fine) - start
+        points = (self.warp.start(value + 1) << self.fine) - start
         return (before << self._bits) + (ties * (z - start) << self._bits) // points
 
     def _loss(self, total: int, points: Iterable[int]) -> tuple[int, int]:
@@ -252,7 +252,7 @@ class JointQuantiles(Law[tuple[int, ...]]):
             ranks = max(low, -1), min(high, n + 1)
             if ranks not in tables:  # those of few records are alike
                 cells = ChainCells.of(
-                    self.records, (self.first, self.last), self.fine, ranks, self.stretch
+                    self.records, (self.first, self.last), self.fine, ranks, self.warp
                 )
                 tables[ranks] = ChainTable.of(cells, ranks, scale)
             strips.append(Strip.of(tables[ranks], upto / parts * n, distances))

@@ -1,8 +1,8 @@
 """Laws over nested level sets of a length: the inverse sensitivity mechanism in one dimension.
 
 The length rises by steps (:class:`LevelScore`) or linearly from one set to the next
-(:class:`LinearLevelLaw`). An estimator supplies the ends of the sets and nothing else (Asi and
-Duchi 2020; Dick, Kulesza, Sun and Suresh 2023, Algorithm 5, where ε/2 is missing).
+(:class:`LinearLevelMechanism`). An estimator supplies the ends of the sets and nothing else (Asi
+and Duchi 2020; Dick, Kulesza, Sun and Suresh 2023, Algorithm 5, where ε/2 is missing).
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from modicum.errors import InvalidArgument
 from modicum.exact.bernoulli import exp_coin
 from modicum.exact.entropy import Entropy
 from modicum.exact.levels import draw_level
-from modicum.mechanisms.base import SECRET, Law
+from modicum.mechanisms.base import SECRET, Mechanism
 from modicum.mechanisms.exponential import Runs, ScoreFunction
 from modicum.mechanisms.support import Support, check_size
 from modicum.privacy.event import Event
 
-__all__ = ["LevelScore", "LinearLevelLaw", "level_ends"]
+__all__ = ["LevelScore", "LinearLevelMechanism", "level_ends"]
 
 Integers = NDArray[np.int64]
 
@@ -61,7 +61,7 @@ class LevelScore(ScoreFunction):
     [2, 2, 2, 1, 1, 0, 1, 1, 1, 2]
     """
 
-    law = "LevelLaw"
+    mechanism = "LevelLaw"
 
     lows: Integers = field(repr=False, metadata=SECRET)
     highs: Integers = field(repr=False, metadata=SECRET)
@@ -107,7 +107,7 @@ def level_ends(lows: Integers, highs: Integers, first: int, last: int) -> tuple[
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LinearLevelLaw(Law[int]):
+class LinearLevelMechanism(Mechanism[int]):
     """An integer t of [first, last], P(t) ∝ exp(-ε len(t) / 2), len linear inside each ring.
 
     With h_k = highs[k] and h_K = last, len⁺(t) = k + (t - h_k) / (h_(k+1) - h_k) for
@@ -137,9 +137,9 @@ class LinearLevelLaw(Law[int]):
 
     Examples
     --------
-    >>> from modicum.privacy.event import BoundedRange
+    >>> from modicum.privacy.event import RangeDP
     >>> one = Fraction(1)
-    >>> law = LinearLevelLaw(np.array([5, 3]), np.array([5, 9]), 0, 9, one, BoundedRange(one))
+    >>> law = LinearLevelMechanism(np.array([5, 3]), np.array([5, 9]), 0, 9, one, RangeDP(one))
     >>> [round(2 * (law.log_density(5) - law.log_density(t)), 2) for t in range(10)]
     [2.0, 1.67, 1.33, 1.0, 0.5, 0.0, 0.25, 0.5, 0.75, 1.0]
     """
@@ -211,9 +211,9 @@ class LinearLevelLaw(Law[int]):
         return sorted({*near.tolist(), *far.tolist()})
 
     @classmethod
-    def support(cls, laws: Sequence[LinearLevelLaw]) -> Support:
+    def support(cls, mechanisms: Sequence[LinearLevelMechanism]) -> Support:
         """List all candidates."""
-        first, last = laws[0].first, laws[0].last
+        first, last = mechanisms[0].first, mechanisms[0].last
         check_size(last - first + 1)
         return Support.of(range(first, last + 1))
 

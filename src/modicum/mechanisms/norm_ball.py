@@ -23,11 +23,11 @@ from modicum.exact.bernoulli import geometric
 from modicum.exact.components import Components
 from modicum.exact.entropy import Entropy
 from modicum.exact.l1_ball import l1_points, point_of_l1_ball
-from modicum.mechanisms.base import SECRET, Law
+from modicum.mechanisms.base import SECRET, Mechanism
 from modicum.mechanisms.support import Support, points_around
 from modicum.privacy.event import Event
 
-__all__ = ["MOST_DIMENSIONS", "Norm", "RadialLaw"]
+__all__ = ["MOST_DIMENSIONS", "Norm", "RadialMechanism"]
 
 Norm = Literal[1, 2]
 
@@ -39,7 +39,7 @@ _BEYOND = 2  # shells of the constant tail, which all look alike, among the prob
 
 
 @dataclass(frozen=True, slots=True)
-class RadialLaw(Law[tuple[int, ...]]):
+class RadialMechanism(Mechanism[tuple[int, ...]]):
     """An integer vector z, P(z) ∝ exp(-ε len(z) / 2), len by distances from a secret centre.
 
     With s_k = R_1 + ... + R_k, len(z) = min{k >= 0: s_k >= ``|z - centre|``} in the L1 or L2 norm;
@@ -88,9 +88,9 @@ class RadialLaw(Law[tuple[int, ...]]):
 
     Examples
     --------
-    >>> from modicum.privacy.event import BoundedRange
+    >>> from modicum.privacy.event import RangeDP
     >>> one = Fraction(1)
-    >>> law = RadialLaw((5,), (1, 2), 3, 1, one, BoundedRange(one))
+    >>> law = RadialMechanism((5,), (1, 2), 3, 1, one, RangeDP(one))
     >>> [round(2 * (law.log_density((5,)) - law.log_density((t,)))) for t in range(4, 16)]
     [1, 0, 1, 2, 2, 3, 3, 3, 4, 4, 4, 5]
     """
@@ -180,28 +180,32 @@ class RadialLaw(Law[tuple[int, ...]]):
         return len(self.centre)
 
     @classmethod
-    def telling(cls, laws: Sequence[RadialLaw]) -> list[tuple[int, ...]]:
+    def telling(cls, mechanisms: Sequence[RadialMechanism]) -> list[tuple[int, ...]]:
         """Return the probes, or every point of the balls that depend on the data."""
-        if laws[0].signless or not laws[0].flat:
-            return cls._around(laws, _BEYOND)
-        return sorted({outcome for law in laws for outcome in law.probes()})
+        if mechanisms[0].signless or not mechanisms[0].flat:
+            return cls._around(mechanisms, _BEYOND)
+        return sorted({outcome for mechanism in mechanisms for outcome in mechanism.probes()})
 
     @classmethod
-    def support(cls, laws: Sequence[RadialLaw]) -> Support:
+    def support(cls, mechanisms: Sequence[RadialMechanism]) -> Support:
         """List the points whose weight is at least exp(-40) of the top."""
-        return Support.of(cls._around(laws, math.ceil(40 / float(laws[0].rate)) + 1))
+        return Support.of(cls._around(mechanisms, math.ceil(40 / float(mechanisms[0].rate)) + 1))
 
     def reach(self, shells: int) -> int:
         """Radius of the ball so many shells beyond the K-th."""
         return self._reaches()[-1] + shells * self.largest
 
     @classmethod
-    def _around(cls, laws: Sequence[RadialLaw], shells: int) -> list[tuple[int, ...]]:
+    def _around(cls, mechanisms: Sequence[RadialMechanism], shells: int) -> list[tuple[int, ...]]:
         """Return every point of a box around the balls of all laws, so many shells beyond K."""
-        signs = (1, -1) if laws[0].signless else (1,)
+        signs = (1, -1) if mechanisms[0].signless else (1,)
         return list(
             points_around(
-                [([s * c for c in law.centre], law.reach(shells)) for law in laws for s in signs]
+                [
+                    ([s * c for c in mechanism.centre], mechanism.reach(shells))
+                    for mechanism in mechanisms
+                    for s in signs
+                ]
             )
         )
 

@@ -20,8 +20,8 @@ from typing import Any
 from modicum.exact.bernoulli import point_below
 from modicum.exact.enclosure import exp_bounds, ln_above, ln_bounds
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.base import SECRET, Law
-from modicum.privacy.event import Approximate
+from modicum.mechanisms.base import SECRET, Mechanism
+from modicum.privacy.event import ApproxDP
 
 __all__ = ["KeepCurve", "KeySelection", "natural_order"]
 
@@ -128,7 +128,7 @@ def _sure(epsilon: Fraction, delta: Fraction) -> int:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class KeySelection(Law[tuple[Any, ...]]):
+class KeySelection(Mechanism[tuple[Any, ...]]):
     """Each key is kept with probability π(its number of rows), independently.
 
     Contract: one row more or less changes one count by 1. It then changes the law of one key
@@ -152,8 +152,8 @@ class KeySelection(Law[tuple[Any, ...]]):
     delta: Fraction
 
     @property
-    def event(self) -> Approximate:
-        return Approximate(self.epsilon, self.delta)
+    def event(self) -> ApproxDP:
+        return ApproxDP(self.epsilon, self.delta)
 
     @property
     def curve(self) -> KeepCurve:

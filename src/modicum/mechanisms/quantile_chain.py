@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.grids import EVEN, Stretch
+from modicum.mechanisms.grids import EVEN, RangeWarp
 from modicum.mechanisms.quantile_tree import RankedRecords
 
 __all__ = ["ChainCells", "ChainTable", "QuantileChain", "Scale", "Strip"]
@@ -114,19 +114,19 @@ class ChainCells:
         ends: tuple[int, int],
         fine: int,
         ranks: tuple[int, int],
-        stretch: Stretch = EVEN,
+        warp: RangeWarp = EVEN,
     ) -> ChainCells:
         """Take the points of a range whose rank is between two; all if there are few records."""
         n = records.count
         start, stop = max(0, min(ranks[0], n - 1)), min(n, max(ranks[1], 1))
         values, before, ties = records.between(start, stop)
-        edges = stretch.starts(np.stack([values, values + 1], axis=1).ravel())
+        edges = warp.starts(np.stack([values, values + 1], axis=1).ravel())
         mass = np.stack([before, before + ties], axis=1).ravel()
         if not len(mass) or mass[0] == 0:
-            edges, mass = np.append(stretch.start(ends[0]), edges), np.append(0, mass)
+            edges, mass = np.append(warp.start(ends[0]), edges), np.append(0, mass)
         closed = bool(mass[-1] == n)
         if closed:
-            edges, mass = np.append(edges, stretch.start(ends[1] + 1)), np.append(mass, n)
+            edges, mass = np.append(edges, warp.start(ends[1] + 1)), np.append(mass, n)
         offsets = np.zeros(len(edges), dtype=np.int64)
         offsets[-1] = int(closed)  # the end of the range is a point too
         below = mass.astype(np.float64)

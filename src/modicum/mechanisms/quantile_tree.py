@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from modicum.exact.bernoulli import exp_coin
 from modicum.exact.entropy import Entropy
 from modicum.exact.levels import draw_level
-from modicum.mechanisms.base import SECRET, Law
+from modicum.mechanisms.base import SECRET, Mechanism
 from modicum.privacy.event import Event
 
 __all__ = ["NestedQuantiles", "Node", "RankedRecords"]
@@ -81,7 +81,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NestedQuantiles(Law[tuple[int, ...]]):
+class NestedQuantiles(Mechanism[tuple[int, ...]]):
     """Increasing points z_0 <= ... <= z_(m-1), each near its share of the records between two.
 
     A lattice integer t has 2^fine points t 2^fine, ..., t 2^fine + 2^fine - 1, and a record at t

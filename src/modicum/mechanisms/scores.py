@@ -62,7 +62,7 @@ class RankScore(ScoreFunction):
     prior : OctavePrior, optional
     """
 
-    law = "RankLaw"
+    mechanism = "RankLaw"
 
     values: Integers = field(repr=False, metadata=SECRET)
     below: int = field(repr=False, metadata=SECRET)
@@ -131,7 +131,7 @@ class TopScore(ScoreFunction):
     prior : OctavePrior
     """
 
-    law = "TopLaw"
+    mechanism = "TopLaw"
 
     values: Integers = field(repr=False, metadata=SECRET)
     first: int
@@ -177,7 +177,7 @@ class ThresholdScore(ScoreFunction):
         Largest loss, at least ``target``.
     """
 
-    law = "RankThreshold"
+    mechanism = "RankThreshold"
 
     lowest: Integers = field(repr=False, metadata=SECRET)
     first: int
@@ -215,7 +215,7 @@ class MedianScore(ScoreFunction):
         Lattice integers of the public range; the grid points between them are the candidates.
     """
 
-    law = "MedianCentre"
+    mechanism = "MedianCentre"
 
     numbers: Integers = field(repr=False, metadata=SECRET)
     grid: FloatGrid
@@ -250,7 +250,7 @@ class TargetScore(ScoreFunction):
         Public, or from released numbers.
     """
 
-    law = "BeyondTarget"
+    mechanism = "BeyondTarget"
 
     beyond: tuple[int, ...] = field(repr=False, metadata=SECRET)
     target: int
@@ -288,7 +288,7 @@ class LossScore(ScoreFunction):
     The outcome is the candidate's place in the list.
     """
 
-    law = "LeastLoss"
+    mechanism = "LeastLoss"
 
     losses: Integers = field(repr=False, metadata=SECRET)
     most: int
@@ -336,7 +336,7 @@ class IntervalScore(ScoreFunction):
     The outcome is the index of the interval in the grid, ``grid.size`` for none.
     """
 
-    law = "IntervalDraw"
+    mechanism = "IntervalDraw"
 
     scores: Integers = field(repr=False, metadata=SECRET)
     grid: IntervalGrid

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from modicum.exact.entropy import Entropy
 from modicum.exact.flip import flip_many, permute_and_flip
 from modicum.exact.levels import draw_level
-from modicum.mechanisms.base import SECRET, Law
+from modicum.mechanisms.base import SECRET, Mechanism
 from modicum.mechanisms.grids import RadiusGrid
-from modicum.privacy.event import BoundedRange, Event, Pure
+from modicum.privacy.event import Event, PureDP, RangeDP
 
 __all__ = ["RadiusDraw", "RadiusRanks", "Selection", "quadrature"]
 
@@ -32,7 +32,7 @@ _BLOCK = 256  # laws whose coins are held at a time
 _INT64 = (1 << 63) - 1
 
 
-class _Radii(Law[tuple[int, ...]]):
+class _Radii(Mechanism[tuple[int, ...]]):
     """Independent choices of a radius, each by costs that are integers over one denominator.
 
     An outcome is the tuple of the chosen positions in ``grid.radii``.
@@ -129,20 +129,22 @@ class RadiusDraw(_Radii):
     @property
     def event(self) -> Event:
         """One event for all sides."""
-        return Pure(self.epsilon) if self.flips else BoundedRange(self.epsilon)
+        return PureDP(self.epsilon) if self.flips else RangeDP(self.epsilon)
 
     @property
     def flips(self) -> bool:
         return self.selection == "flip"
 
     @classmethod
-    def sample_many(cls, laws: Sequence[RadiusDraw], entropy: Entropy) -> list[tuple[int, ...]]:
+    def sample_many(
+        cls, mechanisms: Sequence[RadiusDraw], entropy: Entropy
+    ) -> list[tuple[int, ...]]:
         """Draw from many laws; the coins of permute-and-flip are tossed as vectors."""
-        if len(laws) < _MANY or not all(law.flips for law in laws):
-            return [law.sample(entropy) for law in laws]
+        if len(mechanisms) < _MANY or not all(mechanism.flips for mechanism in mechanisms):
+            return [mechanism.sample(entropy) for mechanism in mechanisms]
         drawn: list[tuple[int, ...]] = []
-        for start in range(0, len(laws), _BLOCK):
-            drawn += _flipped(laws[start : start + _BLOCK], entropy)
+        for start in range(0, len(mechanisms), _BLOCK):
+            drawn += _flipped(mechanisms[start : start + _BLOCK], entropy)
         return drawn
 
     def factors(self) -> tuple[RadiusDraw, ...]:
@@ -161,26 +163,26 @@ class RadiusDraw(_Radii):
         return unit, a, self.tilt.numerator * (unit // self.tilt.denominator)
 
 
-def _flipped(laws: Sequence[RadiusDraw], entropy: Entropy) -> list[tuple[int, ...]]:
+def _flipped(mechanisms: Sequence[RadiusDraw], entropy: Entropy) -> list[tuple[int, ...]]:
     """Draw by permute-and-flip from a block of laws."""
-    numbers = [law.whole_scores() for law in laws]
-    sides = [(i, counts) for i, law in enumerate(laws) for counts in law.outside]
+    numbers = [mechanism.whole_scores() for mechanism in mechanisms]
+    sides = [(i, counts) for i, mechanism in enumerate(mechanisms) for counts in mechanism.outside]
     sizes = [len(counts) for _, counts in sides]
     largest = [
-        max(numbers[i][1] * (counts[0] + 1), numbers[i][2] * (laws[i].grid.indices[-1] + 1))
+        max(numbers[i][1] * (counts[0] + 1), numbers[i][2] * (mechanisms[i].grid.indices[-1] + 1))
         for i, counts in sides
     ]
     if max(largest) > _INT64 // 2:
-        return [law.sample(entropy) for law in laws]
+        return [mechanism.sample(entropy) for mechanism in mechanisms]
     units, a, b = zip(*(numbers[i] for i, _ in sides), strict=True)
     costs = np.array([count for _, counts in sides for count in counts], dtype=np.int64)
     costs *= np.repeat(np.array(a, dtype=np.int64), sizes)
-    tilts = np.array([j for i, _ in sides for j in laws[i].grid.indices], dtype=np.int64)
+    tilts = np.array([j for i, _ in sides for j in mechanisms[i].grid.indices], dtype=np.int64)
     costs += tilts * np.repeat(np.array(b, dtype=np.int64), sizes)
     starts = np.cumsum(sizes) - np.array(sizes)
     costs -= np.repeat(np.minimum.reduceat(costs, starts), sizes)
     drawn = iter(flip_many(costs, sizes, units, entropy))
-    return [tuple(next(drawn) for _ in law.outside) for law in laws]
+    return [tuple(next(drawn) for _ in mechanism.outside) for mechanism in mechanisms]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -228,7 +230,7 @@ class RadiusRanks(_Radii):
     @property
     def event(self) -> Event:
         """All targets together."""
-        return Pure(self.epsilon * len(self.targets))
+        return PureDP(self.epsilon * len(self.targets))
 
     def factors(self) -> tuple[RadiusRanks, ...]:
         return tuple(

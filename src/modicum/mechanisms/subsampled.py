@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from modicum.exact.enclosure import exp_above, exp_below, ln_above, ln_below
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.base import SECRET, Law
+from modicum.mechanisms.base import SECRET, Mechanism
 from modicum.mechanisms.support import Support
-from modicum.privacy.event import Event, Pure
+from modicum.privacy.event import Event, PureDP
 
 __all__ = ["Members", "RecordLaw", "Subsampled", "amplified"]
 
@@ -38,7 +38,7 @@ class RecordLaw(Protocol[T]):
 
     @property
     def event(self) -> Event: ...
-    def over(self, q: NDArray[np.int64], /) -> Law[T]: ...
+    def over(self, q: NDArray[np.int64], /) -> Mechanism[T]: ...
     def public(self) -> dict[str, object]: ...
 
 
@@ -68,7 +68,7 @@ def _amplified_price(inner: Fraction, level: int) -> Fraction:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Subsampled(Law[T]):
+class Subsampled(Mechanism[T]):
     """``law`` over a Poisson subsample of rate ``2^-level``, drawn for this law only.
 
     Privacy contract: if ``law`` is pure ε, then one draw is pure ln(1 + q (exp(ε) - 1)) with
@@ -92,17 +92,17 @@ class Subsampled(Law[T]):
     """
 
     records: Members = field(repr=False, metadata=SECRET)
-    law: RecordLaw[T]
+    mechanism: RecordLaw[T]
     level: int
     stated: Event
 
     def __post_init__(self) -> None:
         """Check the stated cost against the law's own event."""
         if self.level == 0:
-            honest = self.stated == self.law.event
+            honest = self.stated == self.mechanism.event
         else:
-            inner = self.law.event.cost("pure").amount
-            honest = isinstance(self.stated, Pure) and (
+            inner = self.mechanism.event.cost("pure").amount
+            honest = isinstance(self.stated, PureDP) and (
                 _amplified_price(inner, self.level) <= self.stated.epsilon
             )
         if not honest:
@@ -114,7 +114,7 @@ class Subsampled(Law[T]):
 
     def sample(self, entropy: Entropy) -> T:
         """Draw fresh membership, then from the law on it."""
-        return self.law.over(self.records.thin(self.level, entropy)).sample(entropy)
+        return self.mechanism.over(self.records.thin(self.level, entropy)).sample(entropy)
 
     def log_density(self, outcome: T) -> float:
         return float(self.log_densities([outcome])[0])
@@ -132,25 +132,29 @@ class Subsampled(Law[T]):
                 weights[chosen] = weights.get(chosen, 0.0) + weight
         total = np.full(len(outcomes), -np.inf)
         for chosen, weight in weights.items():
-            law = self.law.over(np.array(chosen, dtype=np.int64))
-            total = np.logaddexp(total, math.log(weight) + law.log_densities(outcomes))
+            mechanism = self.mechanism.over(np.array(chosen, dtype=np.int64))
+            total = np.logaddexp(total, math.log(weight) + mechanism.log_densities(outcomes))
         return total
 
     def probes(self) -> Iterable[T]:
         return self.whole.probes()
 
-    def factors(self) -> tuple[Law[tuple[Any, ...]], ...]:
+    def factors(self) -> tuple[Mechanism[tuple[Any, ...]], ...]:
         """The members couple the factors, unless all records are members."""
         return () if self.level else self.whole.factors()
 
     @classmethod
-    def support(cls, laws: Sequence[Subsampled[T]]) -> Support:
+    def support(cls, mechanisms: Sequence[Subsampled[T]]) -> Support:
         """List the outcomes on all records, where a sample has its cuts too, and on none."""
         nobody = np.empty(0, dtype=np.int64)
-        ends = [each for law in laws for each in (law.whole, law.law.over(nobody))]
+        ends = [
+            each
+            for mechanism in mechanisms
+            for each in (mechanism.whole, mechanism.mechanism.over(nobody))
+        ]
         return ends[0].support(ends)
 
     @property
-    def whole(self) -> Law[T]:
+    def whole(self) -> Mechanism[T]:
         """The law on all records."""
-        return self.law.over(self.records.all())
+        return self.mechanism.over(self.records.all())

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument
 from modicum.exact.bernoulli import point_below, small_exp_bounds
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.base import SECRET, Law
-from modicum.privacy.event import Event, Pure
+from modicum.mechanisms.base import SECRET, Mechanism
+from modicum.privacy.event import Event, PureDP
 
 __all__ = ["Window", "WindowResponse"]
 
@@ -143,7 +143,7 @@ def _thresholds(window: Window) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class WindowResponse(Law[int]):
+class WindowResponse(Mechanism[int]):
     """One answer 0..reach + width - 1 about a position that only its owner knows.
 
     With width 1 it is randomised response among reach + 1 symbols (Warner 1965; Kairouz, Oh and
@@ -178,7 +178,7 @@ class WindowResponse(Law[int]):
 
     @property
     def event(self) -> Event:
-        return Pure(self.window.epsilon)
+        return PureDP(self.window.epsilon)
 
     def sample(self, entropy: Entropy) -> int:
         whole, rest = divmod(self.position, 1)

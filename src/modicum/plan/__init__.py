@@ -4,17 +4,16 @@ A plan runs the estimator itself on synthetic tables of a stated shape and size.
 and costs nothing; it is the same for the same arguments. There is a plan for each statistic;
 :func:`release` takes the question as an argument.
 
->>> from modicum import plan, request
+>>> from modicum import plan, query
 >>> found = plan.mean(within=(-1e9, 1e9), epsilon=1, n=100_000, sd=5e4)
 >>> found.error < found.sampling_error
 True
->>> found == plan.release(request.mean, within=(-1e9, 1e9), epsilon=1, n=100_000, sd=5e4)
+>>> found == plan.release(query.mean, within=(-1e9, 1e9), epsilon=1, n=100_000, sd=5e4)
 True
 """
 
 from __future__ import annotations
 
-from modicum.plan.card import Plan
 from modicum.plan.statistics import (
     cdf,
     clipped_mean_vector,
@@ -22,16 +21,16 @@ from modicum.plan.statistics import (
     covariance,
     expectile,
     histogram,
-    huber_location,
+    huber,
     iqr,
     linear_regression,
-    lp_location,
-    maximum,
+    lp_center,
+    max,
     mean,
     mean_vector,
     median,
-    minimum,
-    monotone,
+    min,
+    monotone_statistic,
     pca,
     quantile,
     quantiles,
@@ -39,9 +38,10 @@ from modicum.plan.statistics import (
     std,
     sum,
     trimmed_mean,
-    variance,
+    var,
     winsorized_mean,
 )
+from modicum.plan.summary import Plan
 
 __all__ = [
     "Plan",
@@ -51,16 +51,16 @@ __all__ = [
     "covariance",
     "expectile",
     "histogram",
-    "huber_location",
+    "huber",
     "iqr",
     "linear_regression",
-    "lp_location",
-    "maximum",
+    "lp_center",
+    "max",
     "mean",
     "mean_vector",
     "median",
-    "minimum",
-    "monotone",
+    "min",
+    "monotone_statistic",
     "pca",
     "quantile",
     "quantiles",
@@ -68,6 +68,6 @@ __all__ = [
     "std",
     "sum",
     "trimmed_mean",
-    "variance",
+    "var",
     "winsorized_mean",
 ]

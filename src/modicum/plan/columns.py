@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.array_release import ArrayAnswer
+from modicum.array_release import ArrayEstimate
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy, SeededEntropy
 from modicum.exact.lattice import Lattice
@@ -20,7 +20,7 @@ from modicum.plan.column import is_number, uniform
 from modicum.plan.trial import Trial, trial
 from modicum.privacy.unit import Unit
 from modicum.runtime.query import Query
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 
 __all__ = [
     "Regression",
@@ -180,9 +180,9 @@ class _CountingReader(TableReader):
         super().__init__(open_source(x))
         self.passes = 0
 
-    def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
+    def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
         self.passes += 1
-        return super().read(asks, entropy)
+        return super().read(reads, entropy)
 
 
 class ReleasedRows(NamedTuple):
@@ -190,7 +190,7 @@ class ReleasedRows(NamedTuple):
 
     columns: TableShape
     x: Floats
-    answer: ArrayAnswer
+    answer: ArrayEstimate
 
     @property
     def values(self) -> Floats:
@@ -209,7 +209,7 @@ def columns_trials(
         x = columns.rows(rows, SeededEntropy(f"rows {number}"))
         x = np.clip(x, asked.lattice.lo, asked.lattice.hi)
 
-        def error_of(answer: ArrayAnswer) -> float:
+        def error_of(answer: ArrayEstimate) -> float:
             return error(ReleasedRows(columns, x, answer))
 
         return trial(asked, _CountingReader(x), error_of, unit=unit, seed=f"plan {number}")

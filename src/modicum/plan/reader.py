@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
 from modicum.plan.column import SyntheticTable
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.order_statistics import (
     Cuts,
@@ -48,12 +48,12 @@ class SyntheticReader:
         self.passes = 0
         self.windows: list[WindowSummary] = []
 
-    def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
+    def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
         """Summaries in the order of the asks."""
         self.passes += 1
-        return [self._answer(ask, entropy) for ask in asks]
+        return [self._answer(ask, entropy) for ask in reads]
 
-    def _answer(self, ask: Ask[Any], entropy: Entropy) -> object:  # noqa: PLR0911 -- one a reduction
+    def _answer(self, ask: Read[Any], entropy: Entropy) -> object:  # noqa: PLR0911 -- one a reduction
         table = self._table
         match ask.reduction:
             case Count():

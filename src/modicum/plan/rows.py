@@ -127,7 +127,7 @@ def _location(run: Released) -> Number:
     by_squares = run.asked.statistic == "mean"
     statistic = power_score(2.0) if by_squares else run.options.statistic
     if statistic is None:
-        statistic = huber_score(run.answer.evidence.width)
+        statistic = huber_score(run.answer.error_model.width)
     if isinstance(statistic, Score):
         return _crossing(statistic, run.table, run.step)
     return _middle_of(statistic, run)
@@ -225,9 +225,9 @@ True""",
             of_counts(_in_bins),
             shown={"cuts": "cuts", "bins": "bins"},
         ),
-        "huber_location": PlanRow(
+        "huber": PlanRow(
             "Huber's location",
-            _example(f"huber_location(width=5e4, {_SMALL})", "1", "100"),
+            _example(f"huber(width=5e4, {_SMALL})", "1", "100"),
             against(_location),
             sampled=True,
             note="Without a width it is against the location with the width that was released.",
@@ -249,14 +249,14 @@ True""",
             meaning="the share of the explained variance, R², that is lost",
             without=("target",),
         ),
-        "lp_location": PlanRow(
+        "lp_center": PlanRow(
             "a location by p-th powers",
-            _example(f"lp_location(p=1.5, {_SMALL})", "5", "500"),
+            _example(f"lp_center(p=1.5, {_SMALL})", "5", "500"),
             _power_error,
             sampled=True,
             note="For p = 2 better plan a mean.",
         ),
-        "maximum": PlanRow(
+        "max": PlanRow(
             "a maximum",
             _example(f'maximum({_SMALL}, shape="normal")', "1e3", "1e5"),
             against(lambda run: int(run.table.q[-1]) * run.step),
@@ -288,18 +288,18 @@ True""",
             rank_error,
             shown={"q": "q"},
         ),
-        "minimum": PlanRow(
+        "min": PlanRow(
             "a minimum",
             _example(f'minimum({_SMALL}, shape="normal")', "1e3", "1e5"),
             against(lambda run: int(run.table.q[0]) * run.step),
             n=Parameter.empty,
         ),
-        "monotone": PlanRow(
+        "monotone_statistic": PlanRow(
             "a statistic of your own",
             f""">>> import numpy as np
 >>> from modicum import Score
 >>> smooth = Score("smooth median", lambda v: np.tanh(v / 1e4), growth=0, width=3e4)
-{_example(f"monotone(statistic=smooth, {_SMALL})", "1", "100")}""",
+{_example(f"monotone_statistic(statistic=smooth, {_SMALL})", "1", "100")}""",
             against(_location),
             sampled=True,
             note="The synthetic data have it where the sum of a score is 0, or in the middle of "
@@ -345,7 +345,7 @@ True""",
             level_error("trimmed mean"),
             shown={"trim": "trim"},
         ),
-        "variance": PlanRow(
+        "var": PlanRow(
             "a variance",
             _example(f'variance({_LARGE}, shape="normal")', "0", "0.01 * 5e4**2"),
             against(lambda run: run.table.variance() * run.step**2),

@@ -88,7 +88,7 @@ class Solved:
         return ordered[bisect_left(upto, upto[-1] / 2)][0]
 
     def fields(self) -> Any:
-        """Those fields of a :class:`~modicum.plan.card.Plan` that releases tell."""
+        """Those fields of a :class:`~modicum.plan.summary.Plan` that releases tell."""
         statuses = [t.status for t in self.trials]
         methods = [t.method for t in self.trials]
         return {
@@ -98,7 +98,7 @@ class Solved:
             "error": self.error,
             "interval_width": self.interval_width,
             "passes": max(t.passes for t in self.trials),
-            "events": tuple((entry.label, entry.event) for entry in self.trials[0].journal),
+            "events": tuple((entry.label, entry.event) for entry in self.trials[0].transcript),
             "status": max(statuses, key=statuses.count),
         }
 

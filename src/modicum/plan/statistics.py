@@ -15,13 +15,13 @@ from functools import partial
 from inspect import Parameter, Signature
 from typing import Any, Protocol
 
-from modicum import request as ask
+from modicum import query as ask
 from modicum.errors import InvalidArgument, WrongCall
 from modicum.hints import did_you_mean
-from modicum.plan.card import Plan
 from modicum.plan.column import Shape
 from modicum.plan.rows import ROWS, PlanRow
 from modicum.plan.solve import Task
+from modicum.plan.summary import Plan
 from modicum.privacy.budget import Budget, Number, chosen_budget, pure
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.runtime.query import Query
@@ -34,16 +34,16 @@ __all__ = [
     "expectile",
     "find_words",
     "histogram",
-    "huber_location",
+    "huber",
     "iqr",
     "linear_regression",
-    "lp_location",
-    "maximum",
+    "lp_center",
+    "max",
     "mean",
     "mean_vector",
     "median",
-    "minimum",
-    "monotone",
+    "min",
+    "monotone_statistic",
     "pca",
     "quantile",
     "quantiles",
@@ -51,7 +51,7 @@ __all__ = [
     "std",
     "sum",
     "trimmed_mean",
-    "variance",
+    "var",
     "winsorized_mean",
 ]
 
@@ -65,10 +65,10 @@ def release(question: Builder, /, **asked: Any) -> Plan:
     Parameters
     ----------
     question : callable
-        A function of :mod:`modicum.request`, such as ``request.mean``.
+        A function of :mod:`modicum.query`, such as ``query.mean``.
     **asked
         Its arguments but for the column and the price, and what the plan of its name takes besides:
-        ``release(request.mean, ...)`` is ``plan.mean(...)``.
+        ``release(query.mean, ...)`` is ``plan.mean(...)``.
 
     Returns
     -------
@@ -81,8 +81,8 @@ def release(question: Builder, /, **asked: Any) -> Plan:
 
     Examples
     --------
-    >>> from modicum import request
-    >>> release(request.count, error=10) == count(error=10)
+    >>> from modicum import query
+    >>> release(query.count, error=10) == count(error=10)
     True
     """
     known, name = _signature(question).parameters, question.__name__
@@ -169,7 +169,7 @@ def _row(question: Builder) -> PlanRow:
     name = getattr(question, "__name__", "")
     if name not in ROWS or getattr(ask, name) is not question:
         raise InvalidArgument(
-            f"plans are of questions such as modicum.request.mean, got {question!r}"
+            f"plans are of questions such as modicum.query.mean, got {question!r}"
         )
     return ROWS[name]
 
@@ -287,21 +287,21 @@ count = _plan_of(ask.count)
 covariance = _plan_of(ask.covariance)
 expectile = _plan_of(ask.expectile)
 histogram = _plan_of(ask.histogram)
-huber_location = _plan_of(ask.huber_location)
+huber = _plan_of(ask.huber)
 iqr = _plan_of(ask.iqr)
 linear_regression = _plan_of(ask.linear_regression)
-lp_location = _plan_of(ask.lp_location)
-maximum = _plan_of(ask.maximum)
+lp_center = _plan_of(ask.lp_center)
+max = _plan_of(ask.max)
 mean = _plan_of(ask.mean)
 mean_vector = _plan_of(ask.mean_vector)
 median = _plan_of(ask.median)
-minimum = _plan_of(ask.minimum)
-monotone = _plan_of(ask.monotone)
+min = _plan_of(ask.min)
+monotone_statistic = _plan_of(ask.monotone_statistic)
 pca = _plan_of(ask.pca)
 quantile = _plan_of(ask.quantile)
 quantiles = _plan_of(ask.quantiles)
 std = _plan_of(ask.std)
 sum = _plan_of(ask.sum)
 trimmed_mean = _plan_of(ask.trimmed_mean)
-variance = _plan_of(ask.variance)
+var = _plan_of(ask.var)
 winsorized_mean = _plan_of(ask.winsorized_mean)

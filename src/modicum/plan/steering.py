@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.base import Law
+from modicum.mechanisms.base import Mechanism
 from modicum.mechanisms.selection import RadiusDraw, quadrature
 from modicum.privacy.event import Event
-from modicum.release import Finding
+from modicum.release import Estimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Draw, Steps
 
@@ -48,19 +48,19 @@ class Part:
     number: int
     runs: int
     weight: float = 1.0
-    laws: dict[str, Law[Any]] = field(default_factory=dict)
+    mechanisms: dict[str, Mechanism[Any]] = field(default_factory=dict)
 
 
-def steered(request: Query[Any], part: Part) -> Query[Any]:
-    """Return the same request, with its radii drawn for one of several runs."""
+def steered(query: Query[Any], part: Part) -> Query[Any]:
+    """Return the same query, with its radii drawn for one of several runs."""
 
-    def begin(event: Event) -> Steps[Finding[Any]]:
-        return _steps(request.begin(event), part)
+    def begin(event: Event) -> Steps[Estimate[Any]]:
+        return _steps(query.begin(event), part)
 
-    return replace(request, begin=begin)
+    return replace(query, begin=begin)
 
 
-def _steps(steps: Steps[Finding[Any]], part: Part) -> Steps[Finding[Any]]:
+def _steps(steps: Steps[Estimate[Any]], part: Part) -> Steps[Estimate[Any]]:
     reply = None
     while True:
         try:
@@ -68,33 +68,33 @@ def _steps(steps: Steps[Finding[Any]], part: Part) -> Steps[Finding[Any]]:
         except StopIteration as stop:
             return stop.value  # type: ignore[no-any-return]
         if isinstance(step, Draw):
-            part.laws[step.label] = step.law
-            if isinstance(step.law, RadiusDraw):
-                step = Draw(step.label, _Steered(step.law, part))
+            part.mechanisms[step.label] = step.mechanism
+            if isinstance(step.mechanism, RadiusDraw):
+                step = Draw(step.label, _Steered(step.mechanism, part))
         reply = yield step
 
 
 @dataclass(frozen=True, slots=True)
-class _Steered(Law[tuple[int, ...]]):
+class _Steered(Mechanism[tuple[int, ...]]):
     """The radii's law with another sampler; its event and density are the original's."""
 
-    law: RadiusDraw
+    mechanism: RadiusDraw
     part: Part
 
     @property
     def event(self) -> Event:
-        return self.law.event
+        return self.mechanism.event
 
     def sample(self, entropy: Entropy) -> tuple[int, ...]:
         """Take every side's next point, one side perhaps tilted, and note the weight."""
         stratum, kind = divmod(self.part.number, _KINDS)
         strata = -(-self.part.runs // _KINDS)
-        sides = len(self.law.outside)
+        sides = len(self.mechanism.outside)
         tilted = kind // 2 % sides if kind % 2 else None
-        radii = np.array(self.law.grid.radii, dtype=np.float64)
+        radii = np.array(self.mechanism.grid.radii, dtype=np.float64)
         outcome, share = [], 0.5
         for side in range(sides):
-            plain = chances(self.law, side)
+            plain = chances(self.mechanism, side)
             expected = float(plain @ radii)
             proposal = plain * radii / expected if side == tilted else plain
             upto = np.cumsum(proposal)
@@ -107,23 +107,23 @@ class _Steered(Law[tuple[int, ...]]):
         return tuple(outcome)
 
     def log_density(self, outcome: tuple[int, ...]) -> float:
-        return self.law.log_density(outcome)
+        return self.mechanism.log_density(outcome)
 
     def probes(self) -> Iterable[tuple[int, ...]]:
-        return self.law.probes()
+        return self.mechanism.probes()
 
 
-def chances(law: RadiusDraw, side: int) -> Array:
+def chances(mechanism: RadiusDraw, side: int) -> Array:
     """Probability of every position on one side, in floating point.
 
     For permute-and-flip see :class:`~modicum.mechanisms.selection.RadiusDraw`: the integral of
     w_i prod_{j != i} (1 - t w_j), by Gauss-Legendre, for all i at once.
     """
-    costs = float(law.epsilon) * np.array(law.outside[side], dtype=np.float64)
-    costs += float(law.tilt) * np.array(law.grid.indices, dtype=np.float64)
+    costs = float(mechanism.epsilon) * np.array(mechanism.outside[side], dtype=np.float64)
+    costs += float(mechanism.tilt) * np.array(mechanism.grid.indices, dtype=np.float64)
     weights = np.exp(costs.min() - costs)
     result: Array
-    if law.selection == "exponential":
+    if mechanism.selection == "exponential":
         result = weights / weights.sum()
     else:
         nodes, node_weights = quadrature((len(weights) + 1) // 2)

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.array_release import ArrayAnswer
+from modicum.array_release import ArrayEstimate
 from modicum.exact.entropy import Entropy, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import LaplaceNoise, Noise
@@ -21,12 +21,12 @@ from modicum.plan.column import Population, Shape, SyntheticTable
 from modicum.plan.reader import SyntheticReader
 from modicum.plan.steering import Part, steered
 from modicum.privacy.unit import Unit
-from modicum.release import Entry, Finding
+from modicum.release import Entry, Estimate
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
 from modicum.statistics.redrawn import NoisyLast
 from modicum.status import resolved
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.order_statistics import WindowSummary
 
 __all__ = [
@@ -54,7 +54,7 @@ class Trial:
     error: float
     interval_width: float
     passes: int
-    journal: tuple[Entry, ...]
+    transcript: tuple[Entry, ...]
     status: str
     method: str
     weight: float = 1.0
@@ -64,7 +64,7 @@ class _Reader(Protocol):
     @property
     def passes(self) -> int: ...
 
-    def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]: ...
+    def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]: ...
 
 
 def trial(
@@ -84,18 +84,18 @@ def trial(
         error=error(answer),
         interval_width=_width(answer),
         passes=reader.passes,
-        journal=tuple(walk.journal),
-        status=resolved(answer.status, answer.evidence).words,
+        transcript=tuple(walk.transcript),
+        status=resolved(answer.status, answer.error_model).words,
         method=answer.method or asked.method,
     )
 
 
 def _width(answer: Any) -> float:
     """Width of the 95 % interval; the mean one of several numbers."""
-    if isinstance(answer, ArrayAnswer):
-        low, high = answer.evidence.intervals(0.95, 3)
+    if isinstance(answer, ArrayEstimate):
+        low, high = answer.error_model.intervals(0.95, 3)
         return float(np.mean(high - low))
-    lower, upper = answer.evidence.interval(0.95, 3)
+    lower, upper = answer.error_model.interval(0.95, 3)
     return float(upper - lower)
 
 
@@ -111,13 +111,13 @@ class Released:
         The records around ranks that were read.
     laws : mapping
         The laws that were drawn from, by their labels.
-    answer : Answer or ArrayAnswer
+    answer : Answer or ArrayEstimate
     """
 
     asked: Query[Any]
     table: SyntheticTable
     windows: Sequence[WindowSummary]
-    laws: dict[str, Any]
+    mechanisms: dict[str, Any]
     answer: Any
 
     @property
@@ -153,8 +153,8 @@ def column_trials(
     def one(asked: Query[Any], table: SyntheticTable, number: int, runs: int) -> Trial:
         reader, part = SyntheticReader(table), Part(number, runs)
 
-        def error_of(answer: Finding[Any]) -> float:
-            return error(Released(asked, table, reader.windows, part.laws, answer))
+        def error_of(answer: Estimate[Any]) -> float:
+            return error(Released(asked, table, reader.windows, part.mechanisms, answer))
 
         seed = f"plan, draws {number}"
         found = trial(steered(asked, part), reader, error_of, unit=unit, seed=seed)
@@ -197,7 +197,7 @@ def of_counts(truths: Callable[[Released], Sequence[int] | None]) -> Error:
     def error(run: Released) -> float:
         z, chances = (
             np.array(column, dtype=np.float64)
-            for column in zip(*_points(run.answer.evidence.noise), strict=True)
+            for column in zip(*_points(run.answer.error_model.noise), strict=True)
         )
         counts = truths(run)
         if counts is None:
@@ -213,16 +213,16 @@ def of_counts(truths: Callable[[Released], Sequence[int] | None]) -> Error:
 
 def level_error(label: str) -> Error:
     """Expect the distance of a draw by lengths of intervals from the middle of the shortest."""
-    return lambda run: run.laws[label].distance() * run.lattice.step
+    return lambda run: run.mechanisms[label].distance() * run.lattice.step
 
 
 def rank_error(run: Released) -> float:
     """Expect the distance of a quantile's draw from its middle."""
-    law = run.laws["quantile"]
-    score = law.score
+    mechanism = run.mechanisms["quantile"]
+    score = mechanism.score
     truth = middle(score.values, score.below, score.q * score.count)
-    runs = law.runs()
-    weights = runs.lengths * np.exp(-float(law.rate) * (runs.losses - runs.losses.min()))
+    runs = mechanism.runs()
+    weights = runs.lengths * np.exp(-float(mechanism.rate) * (runs.losses - runs.losses.min()))
     # A stretch is uniform on its integers; one that holds the truth is cut there.
     left = np.maximum(truth - runs.starts, 0).astype(np.float64)
     right = np.maximum(runs.starts + runs.lengths - 1 - truth, 0).astype(np.float64)
@@ -245,11 +245,11 @@ def _values(run: Released) -> Iterator[tuple[Fraction, float]]:
 
     Where the last draw is no noise, there is this answer alone.
     """
-    evidence = run.answer.evidence
-    if not isinstance(evidence, NoisyLast):
+    error_model = run.answer.error_model
+    if not isinstance(error_model, NoisyLast):
         yield run.answer.value, 1.0
         return
-    noises, value = evidence.redrawn(run.table)
+    noises, value = error_model.redrawn(run.table)
     if len(noises) == 1:
         for z, chance in _points(*noises):
             yield value(z), chance

@@ -44,7 +44,7 @@ def total(events: Iterable[Event], kind: Kind) -> Budget:
     Examples
     --------
     >>> from modicum.privacy.event import Pure
-    >>> total([Pure(Fraction(1, 2)), Pure(Fraction(1, 4))], "pure")
+    >>> total([PureDP(Fraction(1, 2)), PureDP(Fraction(1, 4))], "pure")
     pure('0.75')
     """
     return sum((event.cost(kind) for event in events), start=Budget(kind, Fraction(0)))
@@ -192,7 +192,7 @@ def composed(events: Iterable[Event], delta: Number) -> Budget:
     Examples
     --------
     >>> from modicum.privacy.event import Pure
-    >>> hundred = [Pure(Fraction(1, 10))] * 100
+    >>> hundred = [PureDP(Fraction(1, 10))] * 100
     >>> round(float(composed(hundred, "1e-6").amount), 3)
     5.222
     """
@@ -274,7 +274,7 @@ class Filter:
     >>> from modicum.privacy.budget import zcdp
     >>> from modicum.privacy.event import Pure
     >>> budget = Filter(zcdp(1))
-    >>> budget.admit(Pure(Fraction(1)))
+    >>> budget.admit(PureDP(Fraction(1)))
     zcdp('0.5')
     >>> budget.remaining
     zcdp('0.5')

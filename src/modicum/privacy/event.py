@@ -21,11 +21,11 @@ from modicum.exact.rational import short_above, short_below
 from modicum.privacy.budget import Budget, Kind, short_text
 
 __all__ = [
-    "Approximate",
-    "BoundedRange",
-    "Concentrated",
+    "ZCDP",
+    "ApproxDP",
     "Event",
-    "Pure",
+    "PureDP",
+    "RangeDP",
     "check_size",
     "event_of",
 ]
@@ -43,8 +43,8 @@ class Event(ABC):
     event           pure        zcdp           approx
     ==============  ==========  =============  ========
     Pure            ε           ε²/2           (ε, 0)
-    BoundedRange    η           η²/8           (η, 0)
-    Concentrated    impossible  ρ              refused
+    RangeDP    η           η²/8           (η, 0)
+    ZCDP    impossible  ρ              refused
     Approximate     impossible  impossible     (ε, δ)
     ==============  ==========  =============  ========
 
@@ -75,7 +75,7 @@ class Event(ABC):
 
         Examples
         --------
-        >>> BoundedRange(Fraction(2)).cost("zcdp")
+        >>> RangeDP(Fraction(2)).cost("zcdp")
         zcdp('0.5')
         """
 
@@ -100,8 +100,8 @@ class Event(ABC):
 
         Examples
         --------
-        >>> Pure(Fraction(1)).swapped()
-        Pure(epsilon=Fraction(2, 1))
+        >>> PureDP(Fraction(1)).swapped()
+        PureDP(epsilon=Fraction(2, 1))
         """
 
     @abstractmethod
@@ -128,7 +128,7 @@ class Event(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Pure(Event):
+class PureDP(Event):
     """The log ratio of the output laws on neighbours is at most ``epsilon`` in absolute value."""
 
     epsilon: Fraction
@@ -153,7 +153,7 @@ class Pure(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class BoundedRange(Event):
+class RangeDP(Event):
     """The log ratio, as a function of the outcome, stays in an interval of length ``eta``.
 
     The exponential mechanism has this property (Durfee and Rogers 2019). It implies pure
@@ -183,7 +183,7 @@ class BoundedRange(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class Concentrated(Event):
+class ZCDP(Event):
     """``rho``-zero-concentrated differential privacy (Bun and Steinke 2016)."""
 
     kind: ClassVar[Kind] = "zcdp"
@@ -222,7 +222,7 @@ class Concentrated(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class Approximate(Event):
+class ApproxDP(Event):
     """(ε, δ)-differential privacy: P(S) <= exp(epsilon) P'(S) + delta for every set S."""
 
     epsilon: Fraction
@@ -293,4 +293,4 @@ def event_of(budget: Budget) -> Event:
     mechanism, which is charged as (ε, 0). Questions about several columns may gain from it, see
     :meth:`modicum.runtime.query.Query.of_width`.
     """
-    return Concentrated(budget.amount) if budget.kind == "zcdp" else Pure(budget.amount)
+    return ZCDP(budget.amount) if budget.kind == "zcdp" else PureDP(budget.amount)

@@ -11,8 +11,8 @@ from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.privacy.accountant import approx_to_zcdp
 from modicum.privacy.budget import Budget, Kind
-from modicum.privacy.event import Approximate, Concentrated, Event, event_of
-from modicum.release import Finding, Record, Release
+from modicum.privacy.event import ZCDP, ApproxDP, Event, event_of
+from modicum.release import Estimate, Record, Release
 from modicum.runtime.steps import Steps
 from modicum.summaries.base import Columns
 
@@ -56,7 +56,7 @@ class Query(Generic[R_co]):
     place: str | Columns | None
     lattice: Lattice | None
     budget: Budget
-    begin: Callable[[Event], Steps[Finding[R_co]]] = field(repr=False)
+    begin: Callable[[Event], Steps[Estimate[R_co]]] = field(repr=False)
     release: type[Record] = Release
     options: object = None
     ranged: bool = True
@@ -68,12 +68,12 @@ class Query(Generic[R_co]):
         """What the release costs the privacy unit."""
         if self.rho is None:
             return event_of(self.budget)
-        return Approximate(self.budget.amount, self.budget.delta)
+        return ApproxDP(self.budget.amount, self.budget.delta)
 
     @property
     def allowance(self) -> Event:
         """What all draws cost the privacy unit, from which :attr:`event` follows."""
-        return self.event if self.rho is None else Concentrated(self.rho)
+        return self.event if self.rho is None else ZCDP(self.rho)
 
     def of_width(self, width: int, kind: Kind) -> Self:
         """Return the question as it is answered from so many columns and charged to a budget.

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from modicum.exact.entropy import SYSTEM
-from modicum.mechanisms.base import Law
+from modicum.mechanisms.base import Mechanism
 from modicum.privacy.event import Event
-from modicum.release import Finding
+from modicum.release import Estimate
 from modicum.runtime.query import Query
 from modicum.runtime.run import Reader
 from modicum.runtime.steps import Draw
@@ -41,8 +41,8 @@ class Replayed:
 
     log_densities: tuple[float, ...]
     trail: tuple[object, ...]
-    waiting: Law[Any] | None
-    answer: Finding[Any] | None
+    waiting: Mechanism[Any] | None
+    answer: Estimate[Any] | None
 
     @property
     def log_density(self) -> float:
@@ -59,12 +59,12 @@ class Run:
         As in :class:`Replayed`, so far.
     """
 
-    def __init__(self, request: Query[Any], event: Event, reader: Reader) -> None:
-        self._steps = request.begin(event)
+    def __init__(self, query: Query[Any], event: Event, reader: Reader) -> None:
+        self._steps = query.begin(event)
         self._reader = reader
         self.trail: list[object] = []
-        self.waiting: Law[Any] | None = None
-        self.answer: Finding[Any] | None = None
+        self.waiting: Mechanism[Any] | None = None
+        self.answer: Estimate[Any] | None = None
         self.give(None)
 
     def give(self, outcome: Any) -> None:
@@ -77,21 +77,21 @@ class Run:
                 self.waiting, self.answer = None, stop.value
                 return
             if isinstance(step, Draw):
-                public = {name: repr(value) for name, value in step.law.public().items()}
-                self.trail.append((step.label, step.law.name, step.law.event, public))
-                self.waiting = step.law
+                public = {name: repr(value) for name, value in step.mechanism.public().items()}
+                self.trail.append((step.label, step.mechanism.name, step.mechanism.event, public))
+                self.waiting = step.mechanism
                 return
-            self.trail.append(step.asks)
+            self.trail.append(step.reads)
             # Subsamples are only summed over in a replay, never drawn: no entropy is used.
-            reply = tuple(self._reader.read(step.asks, SYSTEM))
+            reply = tuple(self._reader.read(step.reads, SYSTEM))
 
 
-def replay(request: Query[Any], event: Event, reader: Reader, outcomes: Sequence[Any]) -> Replayed:
+def replay(query: Query[Any], event: Event, reader: Reader, outcomes: Sequence[Any]) -> Replayed:
     """Run an estimator on data with its draws answered from a list.
 
     Parameters
     ----------
-    request : Query
+    query : Query
     event : Event
         What one row may cost.
     reader : Reader
@@ -99,7 +99,7 @@ def replay(request: Query[Any], event: Event, reader: Reader, outcomes: Sequence
     outcomes : sequence
         One outcome a draw, in order; may stop early.
     """
-    run = Run(request, event, reader)
+    run = Run(query, event, reader)
     densities: list[float] = []
     for outcome in outcomes:
         if run.waiting is None:

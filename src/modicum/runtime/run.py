@@ -18,21 +18,21 @@ from typing import Any, Protocol, Self
 
 from modicum.exact.entropy import Entropy
 from modicum.frames.reader import watched
-from modicum.mechanisms.base import Law
+from modicum.mechanisms.base import Mechanism
 from modicum.privacy.event import Event, check_size
 from modicum.privacy.unit import Unit
-from modicum.release import Entry, Finding, plain
+from modicum.release import Entry, Estimate, plain
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Draw, Need, Step, Steps
-from modicum.summaries.base import Ask
+from modicum.runtime.steps import Draw, Reads, Step, Steps
+from modicum.summaries.base import Read
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSum, ClippedSummary
 
 __all__ = [
     "GroupedReader",
-    "Party",
+    "LiveRun",
     "Reader",
-    "Walk",
+    "RunBatch",
     "draw_together",
     "row_prices",
     "run",
@@ -41,18 +41,18 @@ __all__ = [
 
 
 @dataclass(slots=True)
-class Walk:
+class LiveRun:
     """An estimator that has been started and waits at a step, or has its answer.
 
     Its draws are paid from ``allowance``, the event that was charged for the whole run; a draw
     that would exceed it is refused before it happens.
     """
 
-    steps: Steps[Finding[Any]]
+    steps: Steps[Estimate[Any]]
     allowance: Event
     step: Step | None = None
-    answer: Finding[Any] | None = None
-    journal: list[Entry] = field(default_factory=list)
+    answer: Estimate[Any] | None = None
+    transcript: list[Entry] = field(default_factory=list)
     _left: Fraction = field(init=False)
 
     def __post_init__(self) -> None:
@@ -64,32 +64,34 @@ class Walk:
         self._resume(None)
 
     @property
-    def asks(self) -> tuple[Ask[Any], ...]:
+    def reads(self) -> tuple[Read[Any], ...]:
         """What it waits for; nothing if it waits at a draw or is done."""
-        return self.step.asks if isinstance(self.step, Need) else ()
+        return self.step.reads if isinstance(self.step, Reads) else ()
 
     def supply(self, summaries: tuple[Any, ...]) -> None:
         """Answer the need it waits at."""
         self._resume(summaries)
 
-    def draw_all(self, sample: Callable[[Law[Any]], Any]) -> None:
+    def draw_all(self, sample: Callable[[Mechanism[Any]], Any]) -> None:
         """Answer draws until it needs data or is done."""
         while isinstance(self.step, Draw):
             self.take(self.step, sample(self.paid(self.step)))
 
-    def paid(self, step: Draw) -> Law[Any]:
+    def paid(self, step: Draw) -> Mechanism[Any]:
         """Take the price of a draw from the allowance, and return its law."""
-        self._left -= step.law.event.cost(self.allowance.kind).amount
+        self._left -= step.mechanism.event.cost(self.allowance.kind).amount
         if self._left < 0:
             raise AssertionError("a draw would cost more than was charged for its run")
-        return step.law
+        return step.mechanism
 
     def take(self, step: Draw, outcome: Any) -> None:
         """Note the outcome of a draw, and go on with it."""
-        law = step.law
-        parameters = {name: plain(value) for name, value in law.public().items()}
+        mechanism = step.mechanism
+        parameters = {name: plain(value) for name, value in mechanism.public().items()}
         said = "" if step.words is None else step.words(outcome)
-        self.journal.append(Entry(step.label, law.name, parameters, outcome, said, law.event))
+        self.transcript.append(
+            Entry(step.label, mechanism.name, parameters, outcome, said, mechanism.event)
+        )
         self._resume(outcome)
 
     def _resume(self, reply: Any) -> None:
@@ -99,21 +101,21 @@ class Walk:
             self.step, self.answer = None, stop.value
 
 
-def draw_together(walks: Iterable[Walk], entropy: Entropy) -> None:
+def draw_together(walks: Iterable[LiveRun], entropy: Entropy) -> None:
     """Answer draws until every walk needs data or is done; laws of a kind are drawn together."""
     walks = list(walks)
     while waiting := [(walk, walk.step) for walk in walks if isinstance(walk.step, Draw)]:
-        kinds: dict[tuple[type[Law[Any]], str], list[tuple[Walk, Draw]]] = {}
+        kinds: dict[tuple[type[Mechanism[Any]], str], list[tuple[LiveRun, Draw]]] = {}
         for walk, step in waiting:
-            kinds.setdefault((type(step.law), step.law.name), []).append((walk, step))
+            kinds.setdefault((type(step.mechanism), step.mechanism.name), []).append((walk, step))
         for (kind, _), those in kinds.items():
-            laws = [walk.paid(step) for walk, step in those]
-            outcomes = kind.sample_many(laws, entropy)
+            mechanisms = [walk.paid(step) for walk, step in those]
+            outcomes = kind.sample_many(mechanisms, entropy)
             for (walk, step), outcome in zip(those, outcomes, strict=True):
                 walk.take(step, outcome)
 
 
-class Party:
+class RunBatch:
     """Estimators under way on the same rows, and the summaries of these rows so far.
 
     A later need that a summary can answer costs no pass.
@@ -121,18 +123,18 @@ class Party:
 
     __slots__ = ("_asked", "_kept", "walks")
 
-    def __init__(self, walks: Mapping[str, Walk]) -> None:
+    def __init__(self, walks: Mapping[str, LiveRun]) -> None:
         self.walks = dict(walks)
-        self._kept: dict[Ask[Any], Any] = {}
-        self._asked: list[Ask[Any]] = []
+        self._kept: dict[Read[Any], Any] = {}
+        self._asked: list[Read[Any]] = []
 
     @classmethod
-    def of(cls, requests: Mapping[str, Query[Any]], prices: Mapping[str, Event]) -> Self:
-        """Start requests: each runs to its first step, at its price (see :func:`row_prices`)."""
+    def of(cls, queries: Mapping[str, Query[Any]], prices: Mapping[str, Event]) -> Self:
+        """Start queries: each runs to its first step, at its price (see :func:`row_prices`)."""
         party = cls(
             {
-                name: Walk(request.begin(prices[name]), prices[name])
-                for name, request in requests.items()
+                name: LiveRun(query.begin(prices[name]), prices[name])
+                for name, query in queries.items()
             }
         )
         for walk in party.walks.values():
@@ -147,14 +149,14 @@ class Party:
     def draw(self, entropy: Entropy) -> None:
         """Answer draws until every one needs data or is done."""
         for walk in self.walks.values():
-            walk.draw_all(lambda law: law.sample(entropy))
+            walk.draw_all(lambda mechanism: mechanism.sample(entropy))
 
-    def asks(self) -> list[Ask[Any]]:
+    def reads(self) -> list[Read[Any]]:
         """Return what has to be read for those that wait for data; equal asks once.
 
         Two runs never share a secret subsample: each gets a handle of its own.
         """
-        asked = [ask for walk in self._waiting() for ask in walk.asks]
+        asked = [ask for walk in self._waiting() for ask in walk.reads]
         shared = {ask: None for ask in asked if not _secret(ask) and self._recall(ask) is None}
         self._asked = [*shared, *(ask for ask in asked if _secret(ask))]
         return self._asked
@@ -166,15 +168,15 @@ class Party:
         subsamples = iter([summary for ask, summary in answers if _secret(ask)])
         for walk in self._waiting():
             walk.supply(
-                tuple(next(subsamples) if _secret(ask) else self._recall(ask) for ask in walk.asks)
+                tuple(next(subsamples) if _secret(ask) else self._recall(ask) for ask in walk.reads)
             )
         if not self.waits:
             self._kept = {}
 
-    def _waiting(self) -> Iterable[Walk]:
-        return [walk for walk in self.walks.values() if walk.asks]
+    def _waiting(self) -> Iterable[LiveRun]:
+        return [walk for walk in self.walks.values() if walk.reads]
 
-    def _recall(self, ask: Ask[Any]) -> Any:
+    def _recall(self, ask: Read[Any]) -> Any:
         if (known := self._kept.get(ask)) is not None:
             return known
         if isinstance(ask.reduction, ClippedSum):
@@ -190,19 +192,19 @@ class Party:
         return None
 
 
-def _secret(ask: Ask[Any]) -> bool:
+def _secret(ask: Read[Any]) -> bool:
     return isinstance(ask.reduction, Records)
 
 
-def row_prices(requests: Mapping[str, Query[Any]], unit: Unit) -> dict[str, Event]:
-    """Return what one row pays for each request, so that the unit pays its budget.
+def row_prices(queries: Mapping[str, Query[Any]], unit: Unit) -> dict[str, Event]:
+    """Return what one row pays for each query, so that the unit pays its budget.
 
     Raises
     ------
     InvalidArgument
         If that is too small for any estimator.
     """
-    prices = {name: unit.per_row(each.allowance) for name, each in requests.items()}
+    prices = {name: unit.per_row(each.allowance) for name, each in queries.items()}
     for event in prices.values():
         check_size(event)
     return prices
@@ -211,38 +213,38 @@ def row_prices(requests: Mapping[str, Query[Any]], unit: Unit) -> dict[str, Even
 class Reader(Protocol):
     """Answers reductions in one pass over the data."""
 
-    def read(self, asks: Sequence[Ask[Any]], entropy: Entropy) -> list[Any]:
+    def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
         """Summaries in the order of the asks."""
 
 
 def run(
-    requests: Mapping[str, Query[Any]],
+    queries: Mapping[str, Query[Any]],
     reader: Reader,
     *,
     unit: Unit,
     charge: Callable[[], None],
     entropy: Entropy,
-) -> dict[str, Walk]:
-    """Answer requests together.
+) -> dict[str, LiveRun]:
+    """Answer queries together.
 
     Parameters
     ----------
-    requests : mapping of str to Query
+    queries : mapping of str to Query
     reader : Reader
         The only access to the data.
     unit : Unit
-        Shrinks every request's event to what one row may cost.
+        Shrinks every query's event to what one row may cost.
     charge : callable
-        Charges the whole cost of all requests in one transaction. Called once, after the first
+        Charges the whole cost of all queries in one transaction. Called once, after the first
         pass and before the first draw; if it raises, nothing has been drawn.
     entropy : Entropy
 
     Returns
     -------
     dict of str to Walk
-        Finished walks, each with its answer and journal.
+        Finished walks, each with its answer and transcript.
     """
-    party = Party.of(requests, row_prices(requests, unit))
+    party = RunBatch.of(queries, row_prices(queries, unit))
     _supply(party, reader, entropy)
     charge()
     while party.waits:
@@ -251,9 +253,9 @@ def run(
     return party.walks
 
 
-def _supply(party: Party, reader: Reader, entropy: Entropy) -> None:
-    asks = party.asks()
-    party.supply(reader.read(asks, entropy) if asks else [])
+def _supply(party: RunBatch, reader: Reader, entropy: Entropy) -> None:
+    reads = party.reads()
+    party.supply(reader.read(reads, entropy) if reads else [])
 
 
 _BLOCK = 1024  # groups whose draws are made at once
@@ -262,33 +264,33 @@ _BLOCK = 1024  # groups whose draws are made at once
 class GroupedReader(Protocol):
     """Answers reductions of disjoint groups of rows in one pass."""
 
-    def read(self, asks: Sequence[tuple[int, Ask[Any]]], entropy: Entropy) -> list[Any]:
+    def read(self, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy) -> list[Any]:
         """Summaries in the order of the asks, each of the group of that number."""
 
 
 def run_groups(
-    requests: Mapping[str, Query[Any]],
+    queries: Mapping[str, Query[Any]],
     groups: int,
     reader: GroupedReader,
     *,
     unit: Unit,
     charge: Callable[[], None],
     entropy: Entropy,
-) -> list[dict[str, Walk]]:
-    """Answer requests for every group.
+) -> list[dict[str, LiveRun]]:
+    """Answer queries for every group.
 
     Parameters
     ----------
-    requests : mapping of str to Query
+    queries : mapping of str to Query
         Asked of each group.
     groups : int
         Their number, public. A group may have no rows.
     reader : GroupedReader
         The only access to the data. A row must be in one group at most.
     unit : Unit
-        Shrinks every request's event to what one row may cost; a unit's rows may be in any groups.
+        Shrinks every query's event to what one row may cost; a unit's rows may be in any groups.
     charge : callable
-        Charges all requests for one group, which pays for all groups. Called once, after the
+        Charges all queries for one group, which pays for all groups. Called once, after the
         first pass and before the first draw.
     entropy : Entropy
 
@@ -297,8 +299,8 @@ def run_groups(
     list of dict of str to Walk
         Finished walks of each group. There were no more passes than the slowest group needed.
     """
-    prices = row_prices(requests, unit)
-    parties = [Party.of(requests, prices) for _ in range(groups)]
+    prices = row_prices(queries, unit)
+    parties = [RunBatch.of(queries, prices) for _ in range(groups)]
     _supply_groups(parties, reader, entropy)
     charge()
     while any(party.waits for party in parties):
@@ -309,9 +311,9 @@ def run_groups(
     return [party.walks for party in parties]
 
 
-def _supply_groups(parties: Sequence[Party], reader: GroupedReader, entropy: Entropy) -> None:
-    asks = [party.asks() for party in parties]
-    flat = [(group, ask) for group, asked in enumerate(asks) for ask in asked]
+def _supply_groups(parties: Sequence[RunBatch], reader: GroupedReader, entropy: Entropy) -> None:
+    reads = [party.reads() for party in parties]
+    flat = [(group, ask) for group, asked in enumerate(reads) for ask in asked]
     answers = iter(reader.read(flat, entropy) if flat else [])
-    for party, asked in zip(parties, asks, strict=True):
+    for party, asked in zip(parties, reads, strict=True):
         party.supply([next(answers) for _ in asked])

@@ -1,6 +1,6 @@
 """The two steps an estimator can take: ask for a reduction of the data, and draw from a law.
 
-An estimator is a generator. It yields :class:`Need` and :class:`Draw` and nothing else, receives
+An estimator is a generator. It yields :class:`Reads` and :class:`Draw` and nothing else, receives
 summaries and outcomes, and returns its answer. It never sees rows or randomness. An interpreter
 decides how a step is carried out: on real data, on a given list of outcomes, or on a synthetic
 table.
@@ -12,51 +12,51 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from modicum.mechanisms.base import Law
-from modicum.summaries.base import Ask
+from modicum.mechanisms.base import Mechanism
+from modicum.summaries.base import Read
 
-__all__ = ["Draw", "Need", "Step", "Steps", "draw", "need"]
+__all__ = ["Draw", "Reads", "Step", "Steps", "draw", "read"]
 
 T = TypeVar("T")
 S = TypeVar("S")
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
+class Reads:
     """Reductions wanted before the estimator can go on; a runner may share their pass."""
 
-    asks: tuple[Ask[Any], ...]
+    reads: tuple[Read[Any], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """A law to sample once, the name its outcome gets in the journal, and its words there.
+    """A law to sample once, the name its outcome gets in the transcript, and its words there.
 
     ``words`` says an outcome in the units of the data, from public parameters and outcomes only.
     """
 
     label: str
-    law: Law[Any]
+    mechanism: Mechanism[Any]
     words: Callable[[Any], str] | None = None
 
 
-Step = Need | Draw
+Step = Reads | Draw
 Steps = Generator[Step, Any, T]
 
 
-def need(ask: Ask[S]) -> Steps[S]:
+def read(ask: Read[S]) -> Steps[S]:
     """Ask for one reduction and return its summary."""
-    (summary,) = yield Need((ask,))
+    (summary,) = yield Reads((ask,))
     return summary  # type: ignore[no-any-return]
 
 
-def need_both(first: Ask[S], second: Ask[T]) -> Steps[tuple[S, T]]:
+def read_both(first: Read[S], second: Read[T]) -> Steps[tuple[S, T]]:
     """Ask for two reductions in the same pass."""
-    summary, other = yield Need((first, second))
+    summary, other = yield Reads((first, second))
     return summary, other
 
 
-def draw(label: str, law: Law[T], words: Callable[[T], str] | None = None) -> Steps[T]:
+def draw(label: str, mechanism: Mechanism[T], words: Callable[[T], str] | None = None) -> Steps[T]:
     """Draw from a law and return the outcome; the runner charges before the first draw."""
-    outcome = yield Draw(label, law, words)
+    outcome = yield Draw(label, mechanism, words)
     return outcome  # type: ignore[no-any-return]

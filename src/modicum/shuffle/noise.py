@@ -111,20 +111,20 @@ class Polya(_Inverted):
 
 
 @functools.lru_cache(maxsize=256)
-def _ratio(law: Polya, bits: int) -> tuple[int, int]:
+def _ratio(mechanism: Polya, bits: int) -> tuple[int, int]:
     """Enclose a 2^bits."""
-    low, high = exp_bounds(-law.rate, bits // 3)
+    low, high = exp_bounds(-mechanism.rate, bits // 3)
     return math.floor(low * 2**bits), math.ceil(high * 2**bits)
 
 
 @functools.lru_cache(maxsize=256)
-def _at_zero(law: Polya, bits: int) -> tuple[int, int]:
+def _at_zero(mechanism: Polya, bits: int) -> tuple[int, int]:
     """Enclose (1 - a)^r 2^bits."""
     digits = bits // 3
-    low, high = exp_bounds(-law.rate, digits)
+    low, high = exp_bounds(-mechanism.rate, digits)
     ends = (
-        exp_bounds(law.size * ln_bounds(1 - high, digits)[0], digits)[0],
-        exp_bounds(law.size * ln_bounds(1 - low, digits)[1], digits)[1],
+        exp_bounds(mechanism.size * ln_bounds(1 - high, digits)[0], digits)[0],
+        exp_bounds(mechanism.size * ln_bounds(1 - low, digits)[1], digits)[1],
     )
     return math.floor(ends[0] * 2**bits), math.ceil(ends[1] * 2**bits)
 
@@ -216,9 +216,9 @@ def _enclosed(rate: Fraction, bits: int) -> tuple[int, list[int], list[int]]:
 
 
 @functools.lru_cache(maxsize=16)
-def _words(law: Poisson) -> tuple[int, NDArray[np.uint64], NDArray[np.uint64]]:
+def _words(mechanism: Poisson) -> tuple[int, NDArray[np.uint64], NDArray[np.uint64]]:
     """Return the enclosures as words: a word is above P(X <= k) if it exceeds the second."""
-    first, lows, highs = _enclosed(law.rate, _WORD)
+    first, lows, highs = _enclosed(mechanism.rate, _WORD)
     most = (1 << _WORD) - 1
     below = np.array([min(x, most) for x in lows], np.uint64)
     return first, below, np.array([min(x - 1, most) for x in highs], np.uint64)
@@ -232,7 +232,7 @@ _ORDERS = np.exp(np.linspace(math.log(1e-3), math.log(1e6), 4000))  # of Rényi,
 def skellam_renyi(order: float, *, variance: float, distance: float) -> float:
     """Bound the Rényi divergence of an order above 1, [K3] of the proof page.
 
-    ``variance`` is μ of the noise of each coordinate, above 2, and ``distance`` the L2 norm of the
+    ``var`` is μ of the noise of each coordinate, above 2, and ``distance`` the L2 norm of the
     difference of two integer vectors.
 
     Examples

@@ -15,8 +15,8 @@ from sys import float_info
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.bounded_mean import transformed_mean
 from modicum.privacy.event import Event
-from modicum.release import Answer, Interval, Release
-from modicum.runtime.steps import Steps, draw, need
+from modicum.release import Interval, Release, ScalarEstimate
+from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.bounds import Setting
 from modicum.statistics.outside import NoisyTerm, share_between
 from modicum.statistics.purses import open_purse
@@ -25,7 +25,7 @@ from modicum.statistics.split import BOTH_CLUSTERS, ClusterOption
 from modicum.status import OK, Status, unseen
 from modicum.summaries.sums import ClippedSum
 
-__all__ = ["BOUNDED_MEAN", "BoundedEvidence", "bounded_mean", "mean_in_range"]
+__all__ = ["BOUNDED_MEAN", "BoundedErrorModel", "bounded_mean", "mean_in_range"]
 
 _USELESS = 4  # an interval wider than this part of the range says next to nothing
 
@@ -37,7 +37,7 @@ TOO_LITTLE = Status(
 
 
 @dataclass(frozen=True, slots=True)
-class BoundedEvidence:
+class BoundedErrorModel:
     """A mean from a noisy pair of sums (in lattice steps).
 
     Attributes
@@ -126,31 +126,31 @@ class BoundedEvidence:
         return {"count": self.count, "noise_sd": noise}
 
 
-def mean_in_range(here: Setting, home: int | None = None) -> Steps[BoundedEvidence]:
-    """[K1] Spend all that is left on the mean over the range; ``home`` as in the evidence."""
+def mean_in_range(here: Setting, home: int | None = None) -> Steps[BoundedErrorModel]:
+    """[K1] Spend all that is left on the mean over the range; ``home`` as in the error model."""
     first, last = here.lattice.first, here.lattice.last
-    clipped = yield from need(here.ask(ClippedSum(first, last)))
+    clipped = yield from read(here.ask(ClippedSum(first, last)))
     left = clipped.total - first * clipped.count
     width = max(here.lattice.width, 1)
     pair = (left, width * clipped.count - left)
-    law = here.purse.noisy(pair, sensitivity=width, share=None)
+    mechanism = here.purse.noisy(pair, sensitivity=width, share=None)
 
-    def evidence_of(sums: tuple[int, ...]) -> BoundedEvidence:
-        noise = NoisyTerm(law.noise[0], 1.0)
-        return BoundedEvidence(here.lattice, sums[0], sums[1], noise, home)
+    def evidence_of(sums: tuple[int, ...]) -> BoundedErrorModel:
+        noise = NoisyTerm(mechanism.noise[0], 1.0)
+        return BoundedErrorModel(here.lattice, sums[0], sums[1], noise, home)
 
     def words(sums: tuple[int, ...]) -> str:
         found = evidence_of(sums)
         return f"mean {float(found.value):,.6g} of about {max(found.count, 0):,.0f} rows"
 
-    sums = yield from draw("mean over the range", law, words)
+    sums = yield from draw("mean over the range", mechanism, words)
     return evidence_of(sums)
 
 
-def bounded_mean(column: str | None, lattice: Lattice, event: Event) -> Steps[Answer]:
+def bounded_mean(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
     """Estimate a mean of values that lie in the range, with noise on the scale of the range."""
-    evidence = yield from mean_in_range(Setting(column, lattice, open_purse(event)))
-    return Answer(evidence.value, evidence, evidence.status)
+    error_model = yield from mean_in_range(Setting(column, lattice, open_purse(event)))
+    return ScalarEstimate(error_model.value, error_model, error_model.status)
 
 
 BOUNDED_MEAN: Row[ClusterOption, Release] = Row(

@@ -31,7 +31,7 @@ import numpy as np
 
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import FloatGrid, RadiusGrid
-from modicum.runtime.steps import Steps, draw, need
+from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.outside import APART, FEW, HEAVY, NO_CENTRE, Counted, NoisyTerm, Outside
 from modicum.statistics.purse import Purse
 from modicum.statistics.split import (
@@ -44,7 +44,7 @@ from modicum.statistics.split import (
     tail_weight,
 )
 from modicum.status import OK, Status
-from modicum.summaries.base import Ask, Reduction
+from modicum.summaries.base import Read, Reduction
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.subsample import RecordSummary
 from modicum.summaries.sums import ClippedSum
@@ -85,9 +85,9 @@ class Setting:
     lattice: Lattice
     purse: Purse
 
-    def ask(self, reduction: Reduction[S]) -> Ask[S]:
+    def ask(self, reduction: Reduction[S]) -> Read[S]:
         """Ask for a reduction of the column."""
-        return Ask(self.column, self.lattice, reduction)
+        return Read(self.column, self.lattice, reduction)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def find_centre(here: Setting, records: RecordSummary, schedule: Schedule, n0: i
     """[M2] A median; 0, or the end of the range nearest to it, if the data are too few."""
     if not schedule.has_centre:
         return home_of(here.lattice)
-    law = here.purse.centre(
+    mechanism = here.purse.centre(
         records,
         here.lattice,
         bits=schedule.bits,
@@ -159,7 +159,7 @@ def find_centre(here: Setting, records: RecordSummary, schedule: Schedule, n0: i
     def point(number: int) -> int:
         return min(max(grid.point(number), here.lattice.first), here.lattice.last)
 
-    number = yield from draw("centre", law, lambda number: here.lattice.words(point(number)))
+    number = yield from draw("centre", mechanism, lambda number: here.lattice.words(point(number)))
     return point(number)
 
 
@@ -191,23 +191,23 @@ def find_bounds(
     upper = tuple(centre + r for r in grid.radii)
     lower = tuple(centre - r for r in grid.radii)
     if source is None:
-        source = yield from need(here.ask(Cells(centre, grid.radii)))
+        source = yield from read(here.ask(Cells(centre, grid.radii)))
     outside = (tuple(source.below_many(lower)), tuple(source.above_many(upper)))
-    law = here.purse.radii(outside, grid, tilt=schedule.tilt, share=schedule.radii)
+    mechanism = here.purse.radii(outside, grid, tilt=schedule.tilt, share=schedule.radii)
 
     def words(drawn: tuple[int, ...]) -> str:
         left, right = (lattice.words(grid.radii[each]) for each in drawn)
         return f"few records are more than {left} below the centre, or {right} above"
 
-    left, right = yield from draw("radii", law, words)
+    left, right = yield from draw("radii", mechanism, words)
     chosen = Outside(
         radii=(grid.radii[left], grid.radii[right]),
         widest=grid.radii[-1],
         candidates=len(grid.radii),
-        eta=float(law.epsilon),
+        eta=float(mechanism.epsilon),
         power=float(schedule.power),
         widening=2 ** (schedule.widening / 2),
-        selection=law.selection,
+        selection=mechanism.selection,
     )
     widest = len(grid.radii) - 1
     wide_left, wide_right = (min(i + schedule.widening, widest) if i else 0 for i in (left, right))
@@ -227,9 +227,9 @@ def count_outside(here: Setting, outside: Outside, elsewhere: int, n0: int) -> S
     """
     strength = max(LOOK, 16 / expected_records(here.purse, n0))
     share = here.purse.share_for(strength, "noise")
-    law = here.purse.noisy((elsewhere,), sensitivity=1, share=share)
-    (found,) = yield from draw("records outside", law)
-    return replace(outside, counted=found, noise=law.noise[0])
+    mechanism = here.purse.noisy((elsewhere,), sensitivity=1, share=share)
+    (found,) = yield from draw("records outside", mechanism)
+    return replace(outside, counted=found, noise=mechanism.noise[0])
 
 
 def count_away(here: Setting, elsewhere: int) -> Steps[tuple[int, NoisyTerm]]:
@@ -237,9 +237,9 @@ def count_away(here: Setting, elsewhere: int) -> Steps[tuple[int, NoisyTerm]]:
 
     A record is away from it or not, so their number has sensitivity 1.
     """
-    law = here.purse.noisy((elsewhere,), sensitivity=1, share=None)
-    (found,) = yield from draw("records away from a single value", law)
-    return found, NoisyTerm(law.noise[0], 1.0)
+    mechanism = here.purse.noisy((elsewhere,), sensitivity=1, share=None)
+    (found,) = yield from draw("records away from a single value", mechanism)
+    return found, NoisyTerm(mechanism.noise[0], 1.0)
 
 
 def rough_mean(here: Setting, bounds: Bounds, schedule: Schedule, first: Counted) -> Steps[Rough]:
@@ -249,21 +249,23 @@ def rough_mean(here: Setting, bounds: Bounds, schedule: Schedule, first: Counted
     ((1 - p) e1 - p e2) / (s1 + s2), so by at most max(|e1|, |e2|) / (s1 + s2).
     """
     width = bounds.hi - bounds.lo
-    clipped = yield from need(here.ask(ClippedSum(bounds.lo, bounds.hi)))
+    clipped = yield from read(here.ask(ClippedSum(bounds.lo, bounds.hi)))
     left = clipped.total - bounds.lo * clipped.count
     pair = (left, clipped.count * width - left)
-    law = here.purse.noisy(pair, sensitivity=width, share=schedule.rough)
+    mechanism = here.purse.noisy(pair, sensitivity=width, share=schedule.rough)
 
     def mean_of(sums: tuple[int, ...]) -> int:
         share = Fraction(sums[0] * width, max(sums[0] + sums[1], 1))
         return bounds.lo + min(max(round(share), 0), width)
 
-    s1, s2 = yield from draw("rough mean", law, lambda sums: here.lattice.words(mean_of(sums)))
-    second = (NoisyTerm(law.noise[0], 1 / width),) * 2
+    s1, s2 = yield from draw(
+        "rough mean", mechanism, lambda sums: here.lattice.words(mean_of(sums))
+    )
+    second = (NoisyTerm(mechanism.noise[0], 1 / width),) * 2
     return Rough(
         mean_of((s1, s2)),
         _combined(first, Counted(Fraction(s1 + s2, width), second)),
-        NoisyTerm(law.noise[0], width / max(s1 + s2, 1)),
+        NoisyTerm(mechanism.noise[0], width / max(s1 + s2, 1)),
     )
 
 
@@ -374,7 +376,7 @@ def find_home(here: Setting, records: RecordSummary, n0: int) -> Steps[Home]:
     level = subsample_level(n0 << 3) if n0 > 1 << 12 else 0
     expected = expected_records(here.purse, n0)
     strength = max(0.002, min(0.01 + 40 / expected, 200 / expected))
-    law = here.purse.ranks(
+    mechanism = here.purse.ranks(
         records,
         home,
         grid,
@@ -388,14 +390,14 @@ def find_home(here: Setting, records: RecordSummary, n0: int) -> Steps[Home]:
         radius = here.lattice.words(grid.radii[drawn[0]])
         return f"about half of the records are within {radius} of {here.lattice.words(home)}"
 
-    (chosen,) = yield from draw("home", law, words)
+    (chosen,) = yield from draw("home", mechanism, words)
     return Home(home, grid.radii[chosen])
 
 
 def look_elsewhere(here: Setting, schedule: Schedule, home: Home, n0: int) -> Steps[Atom]:
     """[H2, H3] Count the records that are not at home, and choose what to do about them."""
     reach = max(reach_from(here.lattice, home.point), 1)
-    cells = yield from need(here.ask(Cells(home.point, RadiusGrid.between(1, reach).radii)))
+    cells = yield from read(here.ask(Cells(home.point, RadiusGrid.between(1, reach).radii)))
     atom = Atom("none", schedule, cells)
     expected = expected_records(here.purse, n0)
     scale = float(here.purse.scale)
@@ -432,12 +434,12 @@ def is_filled(here: Setting, home: Home, n0: int) -> Steps[bool]:
         return True
     cuts = tuple(lattice.width * k // _PARTS for k in range(_PARTS + 1))
     ends = [lattice.first + cut for cut in cuts]
-    cells = yield from need(here.ask(Cells(lattice.first, cuts[1:-1])))
+    cells = yield from read(here.ask(Cells(lattice.first, cuts[1:-1])))
     above = (cells.count, *cells.above_many(ends[1:-1]), 0)
     outside = [above[0] - above[k] + above[k + _WINDOW] for k in range(len(above) - _WINDOW)]
     losses = np.array([round(_SPILT * max(n0, 0)), *outside], dtype=np.int64)
     share = here.purse.share_for(min(0.07, 90 / expected), "range")
-    law = here.purse.least_loss(losses, most=1, first=_EASILY, share=share)
+    mechanism = here.purse.least_loss(losses, most=1, first=_EASILY, share=share)
 
     def words(place: int) -> str:
         if not place:
@@ -445,14 +447,14 @@ def is_filled(here: Setting, home: Home, n0: int) -> Steps[bool]:
         lo, hi = lattice.words(ends[place - 1]), lattice.words(ends[place - 1 + _WINDOW])
         return f"most records are between {lo} and {hi}"
 
-    place = yield from draw("filled", law, words)
+    place = yield from draw("filled", mechanism, words)
     return place == 0
 
 
 def _count(here: Setting, atom: Atom, strength: float, label: str) -> Steps[int]:
     share = here.purse.share_for(strength, "noise")
-    law = here.purse.noisy((atom.elsewhere,), sensitivity=1, share=share)
-    (found,) = yield from draw(label, law)
+    mechanism = here.purse.noisy((atom.elsewhere,), sensitivity=1, share=share)
+    (found,) = yield from draw(label, mechanism)
     return found
 
 
@@ -575,7 +577,7 @@ def _shape(
     grid = RadiusGrid.between(
         max(1, abs(centre) >> schedule.bits), reach_from(here.lattice, centre), per_octave=4
     )
-    law = here.purse.ranks(
+    mechanism = here.purse.ranks(
         records,
         centre,
         grid,
@@ -589,6 +591,6 @@ def _shape(
         inner, outer = (here.lattice.words(grid.radii[each]) for each in drawn)
         return f"radii {inner} and {outer} around the centre, at two ranks"
 
-    inner, outer = yield from draw("shape", law, words)
+    inner, outer = yield from draw("shape", mechanism, words)
     seen = (ranks.outer * n0, grid.radii[outer]) if outer else None
     return schedule.for_tail(tail_weight(grid.radii[inner], grid.radii[outer], ranks)), seen

@@ -17,14 +17,14 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.array_release import ArrayAnswer, ArrayRelease, Axis, Intervals
+from modicum.array_release import ArrayEstimate, ArrayRelease, Axis, Intervals
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise
 from modicum.privacy.budget import Budget, Number, chosen_budget
-from modicum.privacy.event import Concentrated, Event
+from modicum.privacy.event import ZCDP, Event
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, need
-from modicum.statistics.histogram import CutEvidence, CutsOption
+from modicum.runtime.steps import Steps, draw, read
+from modicum.statistics.histogram import CutErrorModel, CutsOption
 from modicum.statistics.purses import open_purse
 from modicum.statistics.quantiles import sum_bound
 from modicum.statistics.spec import (
@@ -33,10 +33,10 @@ from modicum.statistics.spec import (
     ranged,
 )
 from modicum.status import OK, Status, unseen
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.sums import BinCounts
 
-__all__ = ["CDF", "CdfEvidence", "cdf", "increasing", "levels_of"]
+__all__ = ["CDF", "CdfErrorModel", "cdf", "increasing", "levels_of"]
 
 MOST_LEVELS = 3
 NOBODY = Status("few_records", "the released counts cannot be told from 0: the shares are noise")
@@ -65,7 +65,7 @@ def cdf(
     points : sequence of float
         Public, increasing, finite, at most 10,000; not taken from the data.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`.
+        Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
         Values and points are rounded to multiples of this power of two; by default the finest
         that fits, some 10^-15 of the largest of them.
@@ -93,11 +93,11 @@ def cdf(
     """
     price = chosen_budget(epsilon, rho, budget)
     options = CutsOption.of(points, "points", least=1, infinite=False)
-    return CDF.request(column_name(column), options.lattice("points", step), price, options)
+    return CDF.query(column_name(column), options.lattice("points", step), price, options)
 
 
 @dataclass(frozen=True, slots=True)
-class CdfEvidence(CutEvidence):
+class CdfErrorModel(CutErrorModel):
     """Noisy counts of blocks.
 
     Attributes
@@ -241,7 +241,7 @@ def increasing(y: Floats) -> Floats:
 
 def noisy_cdf(
     column: str | None, lattice: Lattice, event: Event, *, points: tuple[float, ...]
-) -> Steps[ArrayAnswer]:
+) -> Steps[ArrayEstimate]:
     """Estimate #{x <= t} / n for public points t.
 
     Parameters
@@ -255,18 +255,18 @@ def noisy_cdf(
         Increasing, all different on the lattice.
     """
     cuts = tuple(int(q) + 1 for q in lattice.quantise(np.array(points)))
-    counted = yield from need(Ask(column, lattice, BinCounts(cuts)))
-    sizes = levels_of(len(cuts) + 1, 1 if isinstance(event, Concentrated) else 2)
+    counted = yield from read(Read(column, lattice, BinCounts(cuts)))
+    sizes = levels_of(len(cuts) + 1, 1 if isinstance(event, ZCDP) else 2)
     purse, drawn = open_purse(event), []
     for number, size in enumerate(sizes, start=1):
         blocks = tuple(sum(counted.counts[i : i + size]) for i in range(0, len(cuts) + 1, size))
         share = Fraction(1, len(sizes)) if number < len(sizes) else None
-        law = purse.noisy(blocks, sensitivity=1, share=share)  # [D1]
+        mechanism = purse.noisy(blocks, sensitivity=1, share=share)  # [D1]
         label = "counts" if len(sizes) == 1 else f"counts of level {number}"
-        drawn.append((yield from draw(label, law)))
-    evidence = CdfEvidence(sizes, tuple(drawn), law.noise[0], lattice)
-    values = tuple(Fraction(float(share)) for share in evidence.shares)
-    return ArrayAnswer(values, (Axis.of(point=points),), evidence, evidence.status)
+        drawn.append((yield from draw(label, mechanism)))
+    error_model = CdfErrorModel(sizes, tuple(drawn), mechanism.noise[0], lattice)
+    values = tuple(Fraction(float(share)) for share in error_model.shares)
+    return ArrayEstimate(values, (Axis.of(point=points),), error_model, error_model.status)
 
 
 def levels_of(cells: int, power: int) -> tuple[int, ...]:

@@ -24,12 +24,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from modicum.array_release import ArrayAnswer, ArrayRelease
+from modicum.array_release import ArrayEstimate, ArrayRelease
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, need
+from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import ConcentratedPurse, open_purse
 from modicum.statistics.spec import NoOption, Row, column_names, ranged
@@ -93,7 +93,7 @@ def clipped_mean_vector(
     >>> clipped_mean_vector(within=(-1e9, 1e9), rho="0.5").method
     'search'
     """
-    return CLIPPED_MEAN_VECTOR.request(
+    return CLIPPED_MEAN_VECTOR.query(
         column_names(columns),
         Lattice.within(within, step),
         chosen_budget(epsilon, rho, budget),
@@ -101,7 +101,7 @@ def clipped_mean_vector(
     )
 
 
-def noisy_clipped_mean(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayAnswer]:
+def noisy_clipped_mean(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayEstimate]:
     """Estimate the mean of every component, with noise on the scale of the rows' norms.
 
     They are measured from the point of the range that is nearest to 0.
@@ -112,19 +112,19 @@ def noisy_clipped_mean(columns: Columns, lattice: Lattice, event: Event) -> Step
 
 def mean_about(
     here: VectorSetting, frame: VectorFrame, share: Fraction, *, near: int
-) -> Steps[ArrayAnswer]:
+) -> Steps[ArrayEstimate]:
     """Search for a radius about a frame's centre, and spend what is left on the clipped sum.
 
     ``near`` is as for :func:`~modicum.statistics.vector_schedule.count_share`.
     """
     radii = wide_radii(here.lattice, here.power).radii
-    norms = yield from need(here.ask(NormCounts(frame, radii)))
+    norms = yield from read(here.ask(NormCounts(frame, radii)))
     place, most = yield from _search_radius(here.purse, norms, len(radii), share)  # [C1]
     rows, noise = yield from count_outside(here, norms.outside[place], OUTSIDE[here.power])
     most += math.ceil(3 * math.sqrt(noise.variance))
     ball = Ball(radii[place], rows, noise, most)
-    evidence = yield from last_sum(here, frame, ball, norms.width, near=near)
-    return answer_of(here.columns, evidence)
+    error_model = yield from last_sum(here, frame, ball, norms.width, near=near)
+    return answer_of(here.columns, error_model)
 
 
 def _search_radius(
@@ -148,8 +148,8 @@ def _search_radius(
     low, high = 0, radii - 1  # the last radius holds every row
     for level in range(1, levels + 1):
         middle = (low + high) // 2
-        law = purse.noisy((norms.outside[middle],), sensitivity=1, share=share)
-        (found,) = yield from draw(f"rows beyond {level}", law)
+        mechanism = purse.noisy((norms.outside[middle],), sensitivity=1, share=share)
+        (found,) = yield from draw(f"rows beyond {level}", mechanism)
         if low < high:
             low, high = (middle + 1, high) if found > target else (low, middle)
     return high, math.ceil(target + 4 * noise)
@@ -159,7 +159,7 @@ MEDIANS, SEARCH_AFTER = Fraction(1, 4), Fraction(3, 16)
 _UNITS = 1 << 10  # in a count, where the bound of all counts together is no integer
 
 
-def shifted_mean_vector(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayAnswer]:
+def shifted_mean_vector(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayEstimate]:
     """Estimate the mean of every component, with noise on the scale of the rows' spread.
 
     The width of the range decides how many questions a median takes, and so how many rows are
@@ -168,7 +168,7 @@ def shifted_mean_vector(columns: Columns, lattice: Lattice, event: Event) -> Ste
     purse = open_purse(event)
     assert isinstance(purse, ConcentratedPurse)
     here = VectorSetting(columns, lattice, purse)
-    summary = yield from need(here.ask(RotatedCounts((0,))))
+    summary = yield from read(here.ask(RotatedCounts((0,))))
     rotation = Rotation.of(lattice, summary.width)
     medians = yield from _medians(here, purse, rotation, summary)  # [R1]
 
@@ -191,10 +191,10 @@ def _medians(
     for level in range(1, levels + 1):
         middle = (low + high) >> 1
         if level > 1:
-            summary = yield from need(here.ask(RotatedCounts(tuple(middle.tolist()))))
+            summary = yield from read(here.ask(RotatedCounts(tuple(middle.tolist()))))
         more = tuple(unit * (2 * below - summary.count) for below in summary.below)
-        law = purse.vector(more, bound=bound, share=MEDIANS / levels)
-        found = yield from draw(f"rows below {level}", law)
+        mechanism = purse.vector(more, bound=bound, share=MEDIANS / levels)
+        found = yield from draw(f"rows below {level}", mechanism)
         left = np.array(found, dtype=object) >= 0
         low, high = np.where(left, low, np.minimum(middle + 1, high)), np.where(left, middle, high)
     return high

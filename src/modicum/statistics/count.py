@@ -8,17 +8,17 @@ from fractions import Fraction
 from modicum.mechanisms.additive import Noise
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
-from modicum.release import Answer, Interval, Release
+from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, need
+from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.purses import open_purse
 from modicum.statistics.redrawn import Redrawn, TableTotals
 from modicum.statistics.spec import NoOption, Row, column_name
 from modicum.status import OK
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.sums import Count
 
-__all__ = ["COUNT", "CountEvidence", "count", "noisy_count"]
+__all__ = ["COUNT", "CountErrorModel", "count", "noisy_count"]
 
 
 def count(
@@ -45,11 +45,11 @@ def count(
     True
     """
     price = chosen_budget(epsilon, rho, budget)
-    return COUNT.request(column_name(column), None, price, NoOption())
+    return COUNT.query(column_name(column), None, price, NoOption())
 
 
 @dataclass(frozen=True, slots=True)
-class CountEvidence:
+class CountErrorModel:
     """A noisy count and its noise."""
 
     noisy: int
@@ -78,16 +78,16 @@ class CountEvidence:
         return {"noisy": self.noisy, "noise_sd": self.noise.variance**0.5}
 
 
-def noisy_count(column: str | None, event: Event) -> Steps[Answer]:
+def noisy_count(column: str | None, event: Event) -> Steps[ScalarEstimate]:
     """Count non-missing values of a column, or rows (``column=None``).
 
     Exact count plus one integer of noise with the whole budget, cut at 0. One record changes
     the count by 1.
     """
-    counted = yield from need(Ask(column, None, Count()))
-    law = open_purse(event).noisy((counted.count,), sensitivity=1, share=None)
-    (noisy,) = yield from draw("count", law)
-    return Answer(Fraction(max(noisy, 0)), CountEvidence(noisy, law.noise[0]), OK)
+    counted = yield from read(Read(column, None, Count()))
+    mechanism = open_purse(event).noisy((counted.count,), sensitivity=1, share=None)
+    (noisy,) = yield from draw("count", mechanism)
+    return ScalarEstimate(Fraction(max(noisy, 0)), CountErrorModel(noisy, mechanism.noise[0]), OK)
 
 
 COUNT: Row[NoOption, Release] = Row(

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.array_release import ArrayAnswer, ArrayRelease, Axis, Floats, Intervals
+from modicum.array_release import ArrayEstimate, ArrayRelease, Axis, Floats, Intervals
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
@@ -37,9 +37,9 @@ from modicum.summaries.base import Columns
 __all__ = [
     "COVARIANCE",
     "PCA",
-    "ComponentsEvidence",
+    "ComponentsErrorModel",
     "ComponentsOption",
-    "CovarianceEvidence",
+    "CovarianceErrorModel",
     "covariance",
     "pca",
 ]
@@ -84,11 +84,11 @@ def covariance(
         A public range that surely holds every value of every column, such as ``(-1e6, 1e6)``. It
         need not be tight, and columns may differ in scale and in place.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`. With more than about 15 columns, ρ has
+        Exactly one, as for :func:`modicum.query.mean`. With more than about 15 columns, ρ has
         the smaller noise; a price of (ε, δ) is spent as the better one of ε and ρ, see
-        :func:`modicum.request.mean_vector`.
+        :func:`modicum.query.mean_vector`.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def covariance(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.request.mean`; names that are not different or no text; a range
+        As for :func:`modicum.query.mean`; names that are not different or no text; a range
         beyond ±1e150, whose square is too large for a number.
 
     Notes
@@ -145,9 +145,9 @@ def pca(
     Returns
     -------
     Query
-        Of unit vectors, shape (components, columns). The evidence of the release has the variance
-        along each, ``evidence.explained_variance``, and about the largest that noise alone would
-        show, ``evidence.noise_size``. Guarantee as for :func:`covariance`.
+        Of unit vectors, shape (components, columns). The error model of the release has the
+        variance along each, ``evidence.explained_variance``, and about the largest that noise alone
+        would show, ``evidence.noise_size``. Guarantee as for :func:`covariance`.
 
     Raises
     ------
@@ -201,31 +201,33 @@ class ComponentsOption(Options):
         return cls(int(components))  # type: ignore[call-overload]
 
 
-def noisy_covariance(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayAnswer]:
+def noisy_covariance(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayEstimate]:
     """Release the covariance matrix of several columns."""
     placed = yield from placed_columns(columns, lattice, event, goal=False)
     moments = yield from noisy_moments(placed, goal=False)
-    evidence = CovarianceEvidence(moments)
+    error_model = CovarianceErrorModel(moments)
     axes = (Axis.of(column=moments.labels), Axis.of(other=moments.labels))
-    return ArrayAnswer(exact_values(evidence.matrix), axes, evidence, _status(moments))
+    return ArrayEstimate(exact_values(error_model.matrix), axes, error_model, _status(moments))
 
 
 def noisy_components(
     columns: Columns, lattice: Lattice, event: Event, *, components: int
-) -> Steps[ArrayAnswer]:
+) -> Steps[ArrayEstimate]:
     """Release leading principal components, no more than there are columns."""
     placed = yield from placed_columns(columns, lattice, event, goal=False, common=True)
     moments = yield from noisy_moments(placed, goal=False)
-    evidence = ComponentsEvidence(moments, min(components, len(moments.labels)))
+    error_model = ComponentsErrorModel(moments, min(components, len(moments.labels)))
     axes = (
-        Axis.of(component=tuple(float(k + 1) for k in range(evidence.components))),
+        Axis.of(component=tuple(float(k + 1) for k in range(error_model.components))),
         Axis.of(column=moments.labels),
     )
-    return ArrayAnswer(exact_values(evidence.directions), axes, evidence, evidence.status)
+    return ArrayEstimate(
+        exact_values(error_model.directions), axes, error_model, error_model.status
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class CovarianceEvidence(OfMoments):
+class CovarianceErrorModel(OfMoments):
     """Covariances from released moments."""
 
     moments: Moments
@@ -252,7 +254,7 @@ class CovarianceEvidence(OfMoments):
 
 
 @dataclass(frozen=True, slots=True)
-class ComponentsEvidence(OfMoments):
+class ComponentsErrorModel(OfMoments):
     """Principal components from released moments.
 
     Attributes
@@ -393,8 +395,8 @@ class ComponentsEvidence(OfMoments):
         return (
             "interval() is for the components of the covariance of the rows, each up to its sign, "
             "by the angle that the gap of the variances allows; where it allows none, only "
-            f"[-1, 1] is known. It {covered(tail)} evidence.variance_intervals() is the same for "
-            "the variances."
+            f"[-1, 1] is known. It {covered(tail)} "
+            "error_model.variance_intervals() is the same for the variances."
         )
 
     def to_dict(self) -> dict[str, object]:

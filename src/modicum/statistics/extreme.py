@@ -10,6 +10,7 @@ same labels.
 
 from __future__ import annotations
 
+import builtins
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,9 +20,9 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import CELLS, OctavePrior
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
-from modicum.release import Answer, Interval, Release
+from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, need_both
+from modicum.runtime.steps import Steps, draw, read_both
 from modicum.statistics.bounds import Home, Setting, find_centre, find_home, home_of, look_elsewhere
 from modicum.statistics.outside import NoisyTerm, Outside, perhaps_unseen
 from modicum.statistics.purse import Purse
@@ -37,7 +38,7 @@ from modicum.status import Status, unseen
 from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.tails import Tails
 
-__all__ = ["MAXIMUM", "MINIMUM", "ExtremeEvidence", "maximum", "minimum"]
+__all__ = ["MAXIMUM", "MINIMUM", "ExtremeErrorModel", "max", "min"]
 
 POWER = Fraction(16)  # of the prior, r^-power in the distance from the centre
 LEAST_POWER = 2.0
@@ -64,7 +65,7 @@ HIDDEN = Status(
 )
 
 
-def maximum(
+def max(
     column: str | None = None,
     *,
     within: tuple[float, float],
@@ -87,9 +88,9 @@ def maximum(
     within : (float, float)
         A public range that surely holds every value, as wide as you like.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`.
+        Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
 
     Returns
     -------
@@ -100,7 +101,7 @@ def maximum(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.request.mean`; a budget so small that more than four million records
+        As for :func:`modicum.query.mean`; a budget so small that more than four million records
         would have to be kept.
 
     Notes
@@ -112,15 +113,15 @@ def maximum(
 
     Examples
     --------
-    >>> maximum("delay", within=(-1e9, 1e9), epsilon=1).statistic
+    >>> max("delay", within=(-1e9, 1e9), epsilon=1).statistic
     'maximum'
     """
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
-    return MAXIMUM.request(column_name(column), lattice, price, NoOption())
+    return MAXIMUM.query(column_name(column), lattice, price, NoOption())
 
 
-def minimum(
+def min(
     column: str | None = None,
     *,
     within: tuple[float, float],
@@ -132,20 +133,20 @@ def minimum(
     """Ask for a point that next to no record of a column is below: its minimum, nearly.
 
     What is estimated, parameters, guarantee, missing values and errors are as for
-    :func:`maximum`, with all signs reversed.
+    :func:`max`, with all signs reversed.
 
     Examples
     --------
-    >>> minimum("delay", within=(-1e9, 1e9), rho="0.1").statistic
+    >>> min("delay", within=(-1e9, 1e9), rho="0.1").statistic
     'minimum'
     """
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
-    return MINIMUM.request(column_name(column), lattice, price, NoOption())
+    return MINIMUM.query(column_name(column), lattice, price, NoOption())
 
 
 @dataclass(frozen=True, slots=True)
-class ExtremeEvidence:
+class ExtremeErrorModel:
     """A point that next to no record exceeds (in lattice steps).
 
     Attributes
@@ -202,7 +203,7 @@ class ExtremeEvidence:
 
     @property
     def _point(self) -> int:
-        return min(self.drawn, self._last)
+        return builtins.min(self.drawn, self._last)
 
     @property
     def value(self) -> Fraction:
@@ -230,18 +231,18 @@ class ExtremeEvidence:
         upper: float = self._last
         centre, distance = self.prior.centre, self._point - self.prior.centre
         if distance > 0:
-            lower = max(lower, centre + self._least(distance, alpha - beyond) - 0.5)
+            lower = builtins.max(lower, centre + self._least(distance, alpha - beyond) - 0.5)
             if tail is not None and not self._collapsed:
                 f = float(self.prior.power - 1) / (tail * float(self.epsilon))
                 factor = ((f + 2 * math.sqrt(f)) / beyond) ** (1 / tail)
-                upper = min(upper, centre + distance * max(1.0, factor) + 0.5)
+                upper = builtins.min(upper, centre + distance * builtins.max(1.0, factor) + 0.5)
         if not self.largest:
             lower, upper = -upper, -lower
         # A record at the end of the range may lie half a step beyond its integer.
         lattice = self.lattice
         lowest = lattice.lo if lower <= lattice.first else lower * lattice.step
         highest = lattice.hi if upper >= lattice.last else upper * lattice.step
-        return Interval(max(lowest, lattice.lo), min(highest, lattice.hi))
+        return Interval(builtins.max(lowest, lattice.lo), builtins.min(highest, lattice.hi))
 
     def _least(self, distance: int, alpha: float) -> int:
         """[E4] The least D that is not excluded, by bisection: W falls."""
@@ -327,7 +328,9 @@ class ExtremeEvidence:
         }
 
 
-def extreme(column: str | None, lattice: Lattice, event: Event, *, largest: bool) -> Steps[Answer]:
+def extreme(
+    column: str | None, lattice: Lattice, event: Event, *, largest: bool
+) -> Steps[ScalarEstimate]:
     """Estimate a maximum or a minimum.
 
     Parameters
@@ -346,8 +349,8 @@ def extreme(column: str | None, lattice: Lattice, event: Event, *, largest: bool
     """
     purse = open_purse(event)
     here = Setting(column, lattice, purse)
-    asks = here.ask(Tails(kept_records(lattice, purse))), here.ask(Records(subsamples=2))
-    tails, records = yield from need_both(*asks)
+    reads = here.ask(Tails(kept_records(lattice, purse))), here.ask(Records(subsamples=2))
+    tails, records = yield from read_both(*reads)
 
     counting = purse.noisy((tails.count,), sensitivity=1, share=count_share(purse))  # [E1]
     (count,) = yield from draw("count", counting)
@@ -360,22 +363,24 @@ def extreme(column: str | None, lattice: Lattice, event: Event, *, largest: bool
     prior = OctavePrior(sign * centre, power)
     # Beyond the range as far again: some candidates surely have no record beyond them.
     furthest = prior.centre + 2 * (ends[1] - prior.centre) + 1
-    law = purse.top(values, (ends[0], furthest), prior)  # [E3]
-    drawn = yield from draw("point", law, lambda drawn: lattice.words(sign * min(drawn, ends[1])))
-    evidence = ExtremeEvidence(
+    mechanism = purse.top(values, (ends[0], furthest), prior)  # [E3]
+    drawn = yield from draw(
+        "point", mechanism, lambda drawn: lattice.words(sign * builtins.min(drawn, ends[1]))
+    )
+    error_model = ExtremeErrorModel(
         lattice=lattice,
         largest=largest,
         prior=prior,
-        candidates=(law.score.first, law.score.last),
-        epsilon=law.epsilon,
-        rate=law.rate,
+        candidates=(mechanism.score.first, mechanism.score.last),
+        epsilon=mechanism.epsilon,
+        rate=mechanism.rate,
         drawn=drawn,
         count=count,
         has_centre=schedule.has_centre,
         count_noise=NoisyTerm(counting.noise[0], 1.0),
         half=half,
     )
-    return Answer(evidence.value, evidence, evidence.status)
+    return ScalarEstimate(error_model.value, error_model, error_model.status)
 
 
 def _centre_and_power(
@@ -394,9 +399,11 @@ def _centre_and_power(
         else:
             atom = yield from look_elsewhere(here, schedule, home, count)
             if atom.way != "none":
-                sure = max(0.0, atom.found - 2 * atom.noise)
+                sure = builtins.max(0.0, atom.found - 2 * atom.noise)
                 nats = sure * float(here.purse.range_for(None)) / 2 - SLACK
-                power = min(float(POWER), max(LEAST_POWER, nats / math.log(here.lattice.width + 2)))
+                power = builtins.min(
+                    float(POWER), builtins.max(LEAST_POWER, nats / math.log(here.lattice.width + 2))
+                )
                 return home.point, Fraction(round(power * 1024), 1024), None
     centre = yield from find_centre(here, records, schedule, count)
     return centre, POWER, half
@@ -422,7 +429,7 @@ def kept_records(lattice: Lattice, purse: Purse) -> int:
 
 
 MAXIMUM: Row[NoOption, Release] = Row(
-    "maximum",
+    "max",
     "exponential",
     ("pure", "zcdp", "approx"),
     True,
@@ -432,7 +439,7 @@ MAXIMUM: Row[NoOption, Release] = Row(
     lambda column, lattice, event, _options: extreme(column, ranged(lattice), event, largest=True),
 )
 MINIMUM: Row[NoOption, Release] = Row(
-    "minimum",
+    "min",
     "exponential",
     ("pure", "zcdp", "approx"),
     True,

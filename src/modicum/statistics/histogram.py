@@ -17,14 +17,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from modicum.array_release import ArrayAnswer, ArrayRelease, Axis, Intervals
+from modicum.array_release import ArrayEstimate, ArrayRelease, Axis, Intervals
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Noise
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, need
+from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import open_purse
 from modicum.statistics.quantiles import FINE, drawn_points
@@ -36,16 +36,16 @@ from modicum.statistics.spec import (
     ranged,
 )
 from modicum.status import OK
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.sums import BinCounts
 
 __all__ = [
     "DRAWN_HISTOGRAM",
     "HISTOGRAM",
     "BinsOption",
-    "CutEvidence",
+    "CutErrorModel",
     "CutsOption",
-    "HistogramEvidence",
+    "HistogramErrorModel",
     "histogram",
 ]
 
@@ -80,11 +80,11 @@ def histogram(
     bins : int, optional
         Instead of ``edges``: 2 to 1000 bins, with about equally many values in each. A quarter of
         the price goes to the edges between them, which are quantiles as those of
-        :func:`modicum.request.quantiles`; two that are equal are one.
+        :func:`modicum.query.quantiles`; two that are equal are one.
     within : (float, float), optional
         With ``bins``: a public range that surely holds every value; its ends are the outer edges.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`.
+        Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
         Values and edges are rounded to multiples of this power of two; by default the finest
         that fits, some 10^-15 of the largest of them.
@@ -122,10 +122,10 @@ def histogram(
         raise InvalidArgument("bins and within go together; edges need no range")
     if edges is not None:
         cuts = CutsOption.of(edges, "edges", least=2, infinite=True)
-        return HISTOGRAM.request(name, cuts.lattice("edges", step), price, cuts)
+        return HISTOGRAM.query(name, cuts.lattice("edges", step), price, cuts)
     assert within is not None
     options = BinsOption.of(bins)
-    return DRAWN_HISTOGRAM.request(name, Lattice.within(within, step), price, options)
+    return DRAWN_HISTOGRAM.query(name, Lattice.within(within, step), price, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +231,7 @@ def _float(value: object, name: str) -> float:
     return float(value) + 0.0  # type: ignore[arg-type]
 
 
-class CutEvidence:
+class CutErrorModel:
     """What counts between cuts say alike: values and cuts were rounded to a lattice."""
 
     __slots__ = ()
@@ -256,7 +256,7 @@ class CutEvidence:
 
 
 @dataclass(frozen=True, slots=True)
-class HistogramEvidence(CutEvidence):
+class HistogramErrorModel(CutErrorModel):
     """Noisy counts and their noise; the lattice to which values and edges were rounded."""
 
     noisy: tuple[int, ...]
@@ -280,7 +280,7 @@ class HistogramEvidence(CutEvidence):
 
 def noisy_histogram(
     column: str | None, lattice: Lattice, event: Event, *, edges: tuple[float, ...]
-) -> Steps[ArrayAnswer]:
+) -> Steps[ArrayEstimate]:
     """Count the records of each bin [edges[i], edges[i + 1]); the last one is closed.
 
     Parameters
@@ -294,14 +294,14 @@ def noisy_histogram(
         Increasing, all different on the lattice; the first and the last may be infinite.
     """
     cuts = [*_integers(lattice, edges[:-1]), *(cut + 1 for cut in _integers(lattice, edges[-1:]))]
-    counted = yield from need(Ask(column, lattice, BinCounts(tuple(cuts))))
+    counted = yield from read(Read(column, lattice, BinCounts(tuple(cuts))))
     # What lies beyond the edges is in no bin; an infinite edge is an end of the lattice.
     return (yield from _counted(counted.counts[1:-1], open_purse(event), lattice, edges))
 
 
 def drawn_histogram(
     column: str | None, lattice: Lattice, event: Event, *, bins: int, fine: int
-) -> Steps[ArrayAnswer]:
+) -> Steps[ArrayEstimate]:
     """Count the records of bins with about equally many each: between quantiles, drawn first.
 
     Parameters
@@ -336,13 +336,13 @@ def drawn_histogram(
 
 def _counted(
     counts: tuple[int, ...], purse: Purse, lattice: Lattice, edges: tuple[float, ...]
-) -> Steps[ArrayAnswer]:
+) -> Steps[ArrayEstimate]:
     """[H1] Draw the counts of the bins between edges, with all that is left."""
-    law = purse.noisy(counts, sensitivity=1, share=None)
-    noisy = yield from draw("counts", law)
-    evidence = HistogramEvidence(noisy, law.noise[0], lattice)
+    mechanism = purse.noisy(counts, sensitivity=1, share=None)
+    noisy = yield from draw("counts", mechanism)
+    error_model = HistogramErrorModel(noisy, mechanism.noise[0], lattice)
     axis = Axis.of(left=edges[:-1], right=edges[1:])
-    return ArrayAnswer(tuple(Fraction(max(n, 0)) for n in noisy), (axis,), evidence, OK)
+    return ArrayEstimate(tuple(Fraction(max(n, 0)) for n in noisy), (axis,), error_model, OK)
 
 
 def _integers(lattice: Lattice, edges: tuple[float, ...]) -> list[int]:

@@ -32,7 +32,7 @@ __all__ = [
     "Candidates",
     "ClipBounds",
     "LengthPlan",
-    "LocationEvidence",
+    "LocationErrorModel",
     "Scene",
     "cell_edges",
     "draw_ends",
@@ -246,12 +246,12 @@ def draw_value(scene: Scene, share: Fraction | None) -> Steps[tuple[int, float]]
         size.cap,
     )
     first, last = (candidates.fine * number for number in (candidates.first, candidates.last))
-    law = purse.level(ends, first, last, unit=size.unit, share=share)
+    mechanism = purse.level(ends, first, last, unit=size.unit, share=share)
 
     def words(number: int) -> str:
         return scene.lattice.words(candidates.place(number))
 
-    number = yield from draw("location", law, words)
+    number = yield from draw("location", mechanism, words)
     return candidates.place(number), size.bound(candidates.log_count, 0.05)
 
 
@@ -285,7 +285,9 @@ def draw_ends(scene: Scene, point: int, level: float) -> Steps[tuple[int, int]]:
 
     nearer = np.minimum(away(-1, low), away(1, high))
     nearer[-1] = target + math.floor(give_up * size.unit)  # the range itself, for all data alike
-    law = scene.purse.beyond(tuple(nearer.tolist()), target=target, unit=size.unit, share=None)
+    mechanism = scene.purse.beyond(
+        tuple(nearer.tolist()), target=target, unit=size.unit, share=None
+    )
 
     def ends(number: int) -> tuple[int, int]:
         radius = int(radii[number])
@@ -298,7 +300,7 @@ def draw_ends(scene: Scene, point: int, level: float) -> Steps[tuple[int, int]]:
         lower, upper = ends(number)
         return f"[{scene.lattice.words(lower)}, {scene.lattice.words(upper)}]"
 
-    number = yield from draw("ends", law, words)
+    number = yield from draw("ends", mechanism, words)
     return ends(number)
 
 
@@ -325,7 +327,7 @@ NO_END = Status(
 
 
 @dataclass(frozen=True, slots=True)
-class LocationEvidence:
+class LocationErrorModel:
     """A value near a location, and ends beyond it (in lattice steps).
 
     Attributes

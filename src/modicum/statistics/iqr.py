@@ -18,16 +18,16 @@ from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget, short_text
 from modicum.privacy.event import Event
-from modicum.release import Answer, Interval, Release
+from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, need_both
+from modicum.runtime.steps import Steps, draw, read_both
 from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.purses import open_purse
 from modicum.statistics.ranks import (
     COUNT_SHARE,
     POINT_SHARE,
     TOO_LITTLE,
-    RankEvidence,
+    RankErrorModel,
     RankPlan,
     RankSetting,
     both_ends,
@@ -41,10 +41,10 @@ from modicum.statistics.spec import (
     ranged,
 )
 from modicum.status import OK, Status
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.order_statistics import RankWindow
 
-__all__ = ["IQR", "RangeEvidence", "RangeOption", "iqr"]
+__all__ = ["IQR", "RangeErrorModel", "RangeOption", "iqr"]
 
 HALF = Fraction(1, 2)
 NO_END = Status(
@@ -77,12 +77,12 @@ def iqr(
     within : (float, float)
         A public range that surely holds every value, as wide as you like.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`; each quantile has half of it.
+        Exactly one, as for :func:`modicum.query.mean`; each quantile has half of it.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
     between : (number, number)
         Which quantiles, each strictly between 0 and 1: ``("0.1", "0.9")`` for the distance of the
-        outer deciles. Each is estimated as :func:`modicum.request.quantile` says.
+        outer deciles. Each is estimated as :func:`modicum.query.quantile` says.
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more; they take 28 %
         of the price. ``None``: no ends, the answer is more accurate, and its interval is the
@@ -97,7 +97,7 @@ def iqr(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.request.quantile`; if ``between`` does not increase.
+        As for :func:`modicum.query.quantile`; if ``between`` does not increase.
 
     Notes
     -----
@@ -113,7 +113,7 @@ def iqr(
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     options = RangeOption.of(between, level)
-    return IQR.request(column_name(column), lattice, price, options)
+    return IQR.query(column_name(column), lattice, price, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class RangeOption(Options):
 
 
 @dataclass(frozen=True, slots=True)
-class RangeEvidence(RankEvidence):
+class RangeErrorModel(RankErrorModel):
     """Two quantiles, and ends around each (in lattice steps).
 
     Attributes
@@ -253,7 +253,7 @@ def quantile_range(
     *,
     between: tuple[Fraction, Fraction],
     level: float | None,
-) -> Steps[Answer]:
+) -> Steps[ScalarEstimate]:
     """Estimate the distance between two quantiles.
 
     Parameters
@@ -279,22 +279,22 @@ def quantile_range(
         RankSetting(lattice, purse, RankPlan.of(lattice, purse, q, each, HALF), HALF)
         for q in between
     ]
-    asks = [
-        Ask(column, lattice, RankWindow(q, here.plan.reach))
+    reads = [
+        Read(column, lattice, RankWindow(q, here.plan.reach))
         for q, here in zip(between, settings, strict=True)
     ]
-    windows = yield from need_both(*asks)
+    windows = yield from read_both(*reads)
 
     counting = purse.noisy((windows[0].count,), sensitivity=1, share=COUNT_SHARE)  # [I1]
     (count,) = yield from draw("count", counting)
     noise = NoisyTerm(counting.noise[0], 1.0)
     share = HALF * (POINT_SHARE if level is not None else 1 - COUNT_SHARE)
-    laws = [  # [I2]
-        here.law(window, share if i == 0 or level is not None else None)
+    mechanisms = [  # [I2]
+        here.mechanism(window, share if i == 0 or level is not None else None)
         for i, (here, window) in enumerate(zip(settings, windows, strict=True))
     ]
-    low = yield from draw("lower quantile", laws[0], lattice.words)
-    high = yield from draw("upper quantile", laws[1], lattice.words)
+    low = yield from draw("lower quantile", mechanisms[0], lattice.words)
+    high = yield from draw("upper quantile", mechanisms[1], lattice.words)
     ends = None
     if level is not None:  # [I3]
         least = count - noise.bound(0.1 * settings[0].plan.alpha)
@@ -318,7 +318,7 @@ def quantile_range(
             name="upper quantile's ",
         )
         ends = (first, second)
-    evidence = RangeEvidence(
+    error_model = RangeErrorModel(
         lattice=lattice,
         between=between,
         points=(low, high),
@@ -326,9 +326,11 @@ def quantile_range(
         level=level,
         count=count,
         count_noise=noise,
-        rank_bound=max(law.score.rank_bound(law.epsilon, 0.025, 1) for law in laws),
+        rank_bound=max(
+            mechanism.score.rank_bound(mechanism.epsilon, 0.025, 1) for mechanism in mechanisms
+        ),
     )
-    return Answer(evidence.value, evidence, evidence.status)
+    return ScalarEstimate(error_model.value, error_model, error_model.status)
 
 
 IQR: Row[RangeOption, Release] = Row(

@@ -15,7 +15,7 @@ from functools import partial
 from itertools import pairwise
 
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.grids import IntervalGrid, Stretch
+from modicum.mechanisms.grids import IntervalGrid, RangeWarp
 from modicum.mechanisms.joint_quantiles import JointTerms
 from modicum.runtime.steps import Steps, draw
 from modicum.statistics.nest import NEGLIGIBLE
@@ -92,7 +92,7 @@ class Together:
         totals = range(count - below * step, count + above * step + 1, step)
         return JointTerms(self.shares, totals, self.cap)
 
-    def least(self, lattice: Lattice, count: int, stretch: Stretch) -> float:
+    def least(self, lattice: Lattice, count: int, warp: RangeWarp) -> float:
         """Records such that no quantile is likely to leave the others for an empty part.
 
         An empty part of the range may weigh as much as N of its integers, and a quantile that is
@@ -102,10 +102,10 @@ class Together:
         halves the cost, matters too.
         """
         epsilon = float(self.epsilon)
-        if stretch.octaves == 0:
+        if warp.octaves == 0:
             nats = math.log((lattice.width + 1) / 0.05)
         else:
-            nats = 2 * math.log((stretch.octaves + 2) * max(1.0, epsilon * count) / 0.05)
+            nats = 2 * math.log((warp.octaves + 2) * max(1.0, epsilon * count) / 0.05)
         return nats / (epsilon * float(min(self.shares)))
 
 
@@ -129,11 +129,11 @@ def together(
 
 def bulk_of(
     purse: Purse, lattice: Lattice, windows: WindowsSummary, share: Fraction
-) -> Steps[Stretch]:
+) -> Steps[RangeWarp]:
     """Draw an interval that holds the bulk, and stretch the range around it."""
     values, _, ties = windows.between(0, windows.count)
     grid = IntervalGrid.of(lattice)
-    law = purse.interval(grid.scores(grid.counts(values, ties)), grid, share=share)
-    low, wide = grid.interval((yield from draw("bulk", law, partial(grid.words, lattice))))
+    mechanism = purse.interval(grid.scores(grid.counts(values, ties)), grid, share=share)
+    low, wide = grid.interval((yield from draw("bulk", mechanism, partial(grid.words, lattice))))
     centre = min(max(low + wide // 2, lattice.first), lattice.last)
-    return Stretch.about(centre, wide.bit_length() - 2, (lattice.first, lattice.last))
+    return RangeWarp.about(centre, wide.bit_length() - 2, (lattice.first, lattice.last))

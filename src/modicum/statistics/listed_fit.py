@@ -17,7 +17,7 @@ import numpy as np
 
 from modicum.array_release import Floats, Intervals
 from modicum.exact.lattice import Lattice
-from modicum.runtime.steps import Steps, draw, need
+from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.placed import HeldColumns, PlacedColumns
 from modicum.statistics.split import share_of
 from modicum.summaries.base import Integers
@@ -42,7 +42,7 @@ _SHOWN = 4
 
 @dataclass(frozen=True, slots=True)
 class ListedFit:
-    """The fit that was chosen last, as evidence.
+    """Error model of the fit that was chosen last.
 
     Attributes
     ----------
@@ -125,12 +125,12 @@ def listed_fit(placed: PlacedColumns) -> Steps[ListedFit]:
     for number, each in enumerate(lists):
         spread = max(1, round(each.spread * (1 << FINE)))
         fits = FitList(middle, spread, size, number, each.free, idle)
-        losses = yield from need(placed.ask(FitLosses(placed.frame, fits, each.cap)))
-        law = placed.purse.least_loss(
+        losses = yield from read(placed.ask(FitLosses(placed.frame, fits, each.cap)))
+        mechanism = placed.purse.least_loss(
             losses.losses, most=each.cap**2, first=each.stay * size or 1, share=each.share
         )  # [B1]
         listed = fits.fits()
-        chosen = yield from draw(f"fit of list {number + 1}", law, partial(_words, listed))
+        chosen = yield from draw(f"fit of list {number + 1}", mechanism, partial(_words, listed))
         middle = tuple(listed[chosen].tolist())
     return ListedFit(
         labels=placed.labels,

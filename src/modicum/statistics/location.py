@@ -29,14 +29,14 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import FloatGrid, RadiusGrid
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
-from modicum.release import Answer, Release
+from modicum.release import Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, need, need_both
+from modicum.runtime.steps import Steps, draw, read, read_both
 from modicum.statistics.inverse_sensitivity import (
     CENTRE_BITS,
     Candidates,
     ClipBounds,
-    LocationEvidence,
+    LocationErrorModel,
     Scene,
     cell_edges,
     draw_ends,
@@ -60,23 +60,23 @@ from modicum.statistics.purses import ConcentratedPurse, open_purse
 from modicum.statistics.quantile import median
 from modicum.statistics.spec import Options, Row, checked_level, column_name, ranged
 from modicum.statistics.split import HALF_LN2, octaves, subsample_level
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.sums import Count
 
 __all__ = [
     "EXPECTILE",
-    "HUBER_LOCATION",
-    "LP_LOCATION",
+    "HUBER",
+    "LP_CENTER",
     "LocationOption",
     "LocationPlan",
     "asked",
     "cases_of",
     "expectile",
-    "huber_location",
+    "huber",
     "location",
-    "lp_location",
+    "lp_center",
 ]
 
 COUNT_SHARE = Fraction(1, 50)
@@ -101,7 +101,7 @@ def expectile(
     """Ask for the τ-expectile of a column, with no bounds to guess.
 
     The t at which τ sum (x - t)+ = (1 - τ) sum (t - x)+: for τ = 1/2 the mean (then prefer
-    :func:`modicum.request.mean`, which is about three times more accurate), for larger τ a value
+    :func:`modicum.query.mean`, which is about three times more accurate), for larger τ a value
     further up. Prefer it over a quantile where it matters how far the extremes lie, and not only
     how many they are.
 
@@ -114,9 +114,9 @@ def expectile(
     within : (float, float)
         A public range that surely holds every value, as wide as you like.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`.
+        Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more; they take a
         fifth of the price. ``None``: no ends, and the interval is the public range.
@@ -130,7 +130,7 @@ def expectile(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.request.mean`; tau or level out of range.
+        As for :func:`modicum.query.mean`; tau or level out of range.
 
     Notes
     -----
@@ -151,7 +151,7 @@ def expectile(
     return asked(EXPECTILE, column, statistic, price, lattice, level)
 
 
-def lp_location(
+def lp_center(
     column: str | None = None,
     *,
     p: float,
@@ -164,7 +164,7 @@ def lp_location(
 ) -> Query[Release]:
     """Ask for the t with the least sum of ``|x - t|^p``, with no bounds to guess.
 
-    p = 1 is the median and p = 2 the mean: those requests are made then, and ``level`` is not used
+    p = 1 is the median and p = 2 the mean: those queries are made then, and ``level`` is not used
     for p = 2. Prefer a p between them for something between them; a p above 2 leans towards the
     middle of the extremes, and its answers are as noisy as those are far.
 
@@ -173,7 +173,7 @@ def lp_location(
     p : float
         From 1 to 8.
     column, within, epsilon, rho, budget, step, level
-        As for :func:`modicum.request.expectile`.
+        As for :func:`modicum.query.expectile`.
 
     Returns
     -------
@@ -183,19 +183,19 @@ def lp_location(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.request.expectile`; p out of range.
+        As for :func:`modicum.query.expectile`; p out of range.
 
     Notes
     -----
-    Missing values, infinities and the mechanism are as for :func:`modicum.request.expectile`. For
+    Missing values, infinities and the mechanism are as for :func:`modicum.query.expectile`. For
     p >= 4 the default interval is the public range: data with tails of index 3 need not have such a
     location.
 
     Examples
     --------
-    >>> lp_location("delay", p=1.5, within=(-1e9, 1e9), epsilon=1).statistic
-    'lp_location'
-    >>> lp_location("delay", p=1, within=(-1e9, 1e9), epsilon=1).statistic
+    >>> lp_center("delay", p=1.5, within=(-1e9, 1e9), epsilon=1).statistic
+    'lp_center'
+    >>> lp_center("delay", p=1, within=(-1e9, 1e9), epsilon=1).statistic
     'median'
     """
     power = checked_power(p)
@@ -205,10 +205,10 @@ def lp_location(
     if power == 2:
         return mean(column, within=within, budget=price, step=step)
     lattice = Lattice.within(within, step)
-    return asked(LP_LOCATION, column, power_score(power), price, lattice, level)
+    return asked(LP_CENTER, column, power_score(power), price, lattice, level)
 
 
-def huber_location(
+def huber(
     column: str | None = None,
     *,
     width: float | None = None,
@@ -252,13 +252,13 @@ def huber_location(
 
     Examples
     --------
-    >>> huber_location("delay", within=(-1e9, 1e9), epsilon=1).statistic
-    'huber_location'
+    >>> huber("delay", within=(-1e9, 1e9), epsilon=1).statistic
+    'huber'
     """
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     statistic = None if width is None else huber_score(checked_width(width))
-    return asked(HUBER_LOCATION, column, statistic, price, lattice, level)
+    return asked(HUBER, column, statistic, price, lattice, level)
 
 
 def asked(
@@ -269,9 +269,9 @@ def asked(
     lattice: Lattice,
     level: object,
 ) -> Query[Release]:
-    """Make a request for a location."""
+    """Make a query for a location."""
     options = LocationOption.of(statistic, level, lattice)
-    return row.request(column_name(column), lattice, price, options)
+    return row.query(column_name(column), lattice, price, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,7 +408,7 @@ def location(
     lattice: Lattice | None,
     event: Event,
     options: LocationOption,
-) -> Steps[Answer]:
+) -> Steps[ScalarEstimate]:
     """Estimate a statistic that follows the order of the data.
 
     The draws add up to exactly the cost of ``event``.
@@ -420,8 +420,8 @@ def location(
     """
     lattice, statistic, level = ranged(lattice), options.statistic, options.level
     purse = open_purse(event)
-    counts, records = yield from need_both(
-        Ask(column, lattice, Count()), Ask(column, lattice, Records(subsamples=2))
+    counts, records = yield from read_both(
+        Read(column, lattice, Count()), Read(column, lattice, Records(subsamples=2))
     )
     counting = purse.noisy((counts.count,), sensitivity=1, share=COUNT_SHARE)  # [C1]
     (n0,) = yield from draw("count", counting)
@@ -433,8 +433,8 @@ def location(
     centre = yield from _centre(here, records)  # [C2]
     if statistic is None:
         statistic = yield from _scaled(here, records, centre)  # [C3]
-    cells = yield from need(
-        Ask(column, lattice, Cells(centre, cell_edges(lattice, centre, plan.cell_bits)))
+    cells = yield from read(
+        Read(column, lattice, Cells(centre, cell_edges(lattice, centre, plan.cell_bits)))
     )
     bounds = yield from _bounds(here, cells, statistic)  # [C4]
     candidates = _candidates(here, bounds, statistic, centre)
@@ -445,7 +445,7 @@ def location(
     ends = None
     if level is not None:
         ends = yield from draw_ends(scene, point, level)  # [C6]
-    evidence = LocationEvidence(
+    error_model = LocationErrorModel(
         lattice=lattice,
         name=statistic.name,
         growth=statistic.growth,
@@ -461,7 +461,7 @@ def location(
         length_bound=length_bound,
         has_centre=plan.centre > 0,
     )
-    return Answer(evidence.value, evidence, evidence.status)
+    return ScalarEstimate(error_model.value, error_model, error_model.status)
 
 
 def _centre(here: _Setting, records: RecordSummary) -> Steps[int]:
@@ -469,7 +469,7 @@ def _centre(here: _Setting, records: RecordSummary) -> Steps[int]:
     first, last = here.range_ends
     if not here.plan.centre:
         return min(max(0, first), last)
-    law = here.purse.centre(
+    mechanism = here.purse.centre(
         records,
         here.lattice,
         bits=CENTRE_BITS,
@@ -481,7 +481,7 @@ def _centre(here: _Setting, records: RecordSummary) -> Steps[int]:
     def point(number: int) -> int:
         return min(max(grid.point(number), first), last)
 
-    number = yield from draw("centre", law, lambda number: here.lattice.words(point(number)))
+    number = yield from draw("centre", mechanism, lambda number: here.lattice.words(point(number)))
     return point(number)
 
 
@@ -494,7 +494,7 @@ def _scaled(here: _Setting, records: RecordSummary, centre: int) -> Steps[Monoto
     near = radius_grid(centre, reach).radii[1]
     grid = RadiusGrid.between(near, max(reach, near), per_octave=4)
     level = subsample_level(here.count)
-    law = here.purse.ranks(
+    mechanism = here.purse.ranks(
         records,
         centre,
         grid,
@@ -507,7 +507,7 @@ def _scaled(here: _Setting, records: RecordSummary, centre: int) -> Steps[Monoto
     def width(drawn: tuple[int, ...]) -> int:
         return 2 * max(grid.radii[drawn[0]], 1)
 
-    drawn = yield from draw("width", law, lambda drawn: here.lattice.words(width(drawn)))
+    drawn = yield from draw("width", mechanism, lambda drawn: here.lattice.words(width(drawn)))
     return huber_score(here.lattice.value(width(drawn)))
 
 
@@ -521,13 +521,13 @@ def _bounds(here: _Setting, cells: CellSummary, statistic: MonotoneStatistic) ->
     upper = tuple(centre + r for r in grid.radii)
     lower = tuple(centre - r for r in grid.radii)
     outside = (_outside(cells, grid, -1), _outside(cells, grid, 1))
-    law = here.purse.radii(outside, grid, tilt=here.plan.tilt, share=here.plan.radii)
+    mechanism = here.purse.radii(outside, grid, tilt=here.plan.tilt, share=here.plan.radii)
 
     def words(drawn: tuple[int, ...]) -> str:
         left, right = (here.lattice.words(grid.radii[each]) for each in drawn)
         return f"few records are more than {left} below the centre, or {right} above"
 
-    left, right = yield from draw("radii", law, words)
+    left, right = yield from draw("radii", mechanism, words)
     # At least one candidate radius: there has to be something to choose from.
     return ClipBounds(
         lower[max(left, 1)],
@@ -536,7 +536,7 @@ def _bounds(here: _Setting, cells: CellSummary, statistic: MonotoneStatistic) ->
             radii=(grid.radii[left], grid.radii[right]),
             widest=grid.radii[-1],
             candidates=len(grid.radii),
-            eta=float(law.epsilon),
+            eta=float(mechanism.epsilon),
             power=here.plan.power,
         ),
     )
@@ -581,8 +581,8 @@ EXPECTILE: Row[LocationOption, Release] = Row(
     "expectile by the inverse sensitivity mechanism, with an interval",
     location,
 )
-LP_LOCATION: Row[LocationOption, Release] = Row(
-    "lp_location",
+LP_CENTER: Row[LocationOption, Release] = Row(
+    "lp_center",
     "inverse-sensitivity",
     ("pure", "zcdp", "approx"),
     True,
@@ -591,8 +591,8 @@ LP_LOCATION: Row[LocationOption, Release] = Row(
     "value with the least sum of p-th powers of distances, with an interval",
     location,
 )
-HUBER_LOCATION: Row[LocationOption, Release] = Row(
-    "huber_location",
+HUBER: Row[LocationOption, Release] = Row(
+    "huber",
     "inverse-sensitivity",
     ("pure", "zcdp", "approx"),
     True,

@@ -12,7 +12,7 @@ One budget, steps with the labels of docs/proofs/mean.md, which has the proofs:
 
 Where nothing can be known of the spread, for lack of records, [K1] of bounded.py spends the rest on
 the mean over the whole range, so that a search never loses much against known bounds. The
-evidence holds released quantities and public noise laws only.
+error model holds released quantities and public noise laws only.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from typing import Literal
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
-from modicum.release import Answer, Interval, Release
+from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, need, need_both
+from modicum.runtime.steps import Steps, draw, read, read_both
 from modicum.statistics.bounded import BOUNDED_MEAN, mean_in_range
 from modicum.statistics.bounds import (
     SearchResult,
@@ -68,7 +68,7 @@ from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSum
 from modicum.summaries.tails import TailSummary
 
-__all__ = ["MEANS", "MeanEvidence", "SingleValueEvidence", "adaptive_mean", "mean"]
+__all__ = ["MEANS", "MeanErrorModel", "SingleValueErrorModel", "adaptive_mean", "mean"]
 
 
 def mean(
@@ -135,12 +135,12 @@ def mean(
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     options = ClusterOption(clusters)
-    return method_of(MEANS, method).request(column_name(column), lattice, price, options)
+    return method_of(MEANS, method).query(column_name(column), lattice, price, options)
 
 
 def adaptive_mean(
     column: str | None, lattice: Lattice, event: Event, *, clusters: Clusters
-) -> Steps[Answer]:
+) -> Steps[ScalarEstimate]:
     """Estimate a mean.
 
     Parameters
@@ -156,8 +156,8 @@ def adaptive_mean(
     here = Setting(column, lattice, purse)
     first = first_reduction(lattice, purse, clusters)
     # Secret subsamples, each for one law only.
-    asks = here.ask(first), here.ask(Records(subsamples=3))
-    summary, records = yield from need_both(*asks)
+    reads = here.ask(first), here.ask(Records(subsamples=3))
+    summary, records = yield from read_both(*reads)
     tails = summary if isinstance(summary, TailSummary) else None
 
     counting = purse.noisy((summary.count,), sensitivity=1, share=count_share(purse))  # [M1]
@@ -175,15 +175,19 @@ def adaptive_mean(
     return (yield from _deviations(here, tails, place, counted, n0))
 
 
-def _over_the_range(here: Setting, remark: Status, home: int | None = None) -> Steps[Answer]:
+def _over_the_range(
+    here: Setting, remark: Status, home: int | None = None
+) -> Steps[ScalarEstimate]:
     """[K1] The mean over the whole range, with all that is left."""
-    evidence = yield from mean_in_range(here, home)
-    return Answer(evidence.value, evidence, remark if evidence.status.ok else evidence.status)
+    error_model = yield from mean_in_range(here, home)
+    return ScalarEstimate(
+        error_model.value, error_model, remark if error_model.status.ok else error_model.status
+    )
 
 
 def _deviations(
     here: Setting, tails: TailSummary | None, place: SearchResult, counted: Counted, n0: int
-) -> Steps[Answer]:
+) -> Steps[ScalarEstimate]:
     """[M4, M5] The rough mean, and the deviations from it."""
     lattice, purse, bounds = here.lattice, here.purse, place.bounds
     assert bounds is not None
@@ -197,13 +201,13 @@ def _deviations(
     if tails is not None:
         # The short side may reach as far as the long one: the noise is scaled to `reach`.
         lo, hi = max(rough - reach, lattice.first), min(rough + reach, lattice.last)
-    clipped = yield from need(here.ask(ClippedSum(lo, hi)))
+    clipped = yield from read(here.ask(ClippedSum(lo, hi)))
     deviation = clipped.total - rough * clipped.count
     final = purse.noisy((deviation,), sensitivity=reach, share=None)  # [M5]
     (noisy,) = yield from draw(
         "deviations from the rough mean", final, lambda drawn: lattice.words(drawn[0])
     )
-    evidence = MeanEvidence(
+    error_model = MeanErrorModel(
         lattice=lattice,
         lo=lo,
         hi=hi,
@@ -213,10 +217,12 @@ def _deviations(
         noise=NoisyTerm(final.noise[0], 1.0),
         outside=outside,
     )
-    return Answer(evidence.value, evidence, judged(evidence, outside, n0, place.remark))
+    return ScalarEstimate(
+        error_model.value, error_model, judged(error_model, outside, n0, place.remark)
+    )
 
 
-def _single_value(here: Setting, place: SearchResult, counted: Counted) -> Steps[Answer]:
+def _single_value(here: Setting, place: SearchResult, counted: Counted) -> Steps[ScalarEstimate]:
     """Both radii are next to nothing: answer the centre, and count the records outside.
 
     A record is outside on one side at most, so their number has sensitivity 1.
@@ -224,7 +230,7 @@ def _single_value(here: Setting, place: SearchResult, counted: Counted) -> Steps
     assert place.bounds is not None
     assert place.centre is not None
     elsewhere, noise = yield from count_away(here, place.bounds.elsewhere)
-    evidence = SingleValueEvidence(
+    error_model = SingleValueErrorModel(
         lattice=here.lattice,
         lo=place.bounds.lo,
         hi=place.bounds.hi,
@@ -233,7 +239,7 @@ def _single_value(here: Setting, place: SearchResult, counted: Counted) -> Steps
         elsewhere=elsewhere,
         noise=noise,
     )
-    return Answer(evidence.value, evidence, evidence.status)
+    return ScalarEstimate(error_model.value, error_model, error_model.status)
 
 
 _HEAVY = 2.5  # tail indices below this are seldom seen in data of index 3: once in twenty
@@ -241,7 +247,7 @@ _LIGHT = 6.0  # tail indices from which the number says nothing more
 
 
 @dataclass(frozen=True, slots=True)
-class MeanEvidence(PlacedBounds):
+class MeanErrorModel(PlacedBounds):
     """A mean around a rough mean, from clipped deviations (all in lattice steps).
 
     Attributes
@@ -381,7 +387,7 @@ class MeanEvidence(PlacedBounds):
 
 
 @dataclass(frozen=True, slots=True)
-class SingleValueEvidence(OneValue, PlacedBounds):
+class SingleValueErrorModel(OneValue, PlacedBounds):
     """A mean whose clipping bounds all but coincide: most records are there, or they are too few.
 
     Attributes

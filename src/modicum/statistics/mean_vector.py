@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from modicum.array_release import ArrayAnswer, ArrayRelease
+from modicum.array_release import ArrayEstimate, ArrayRelease
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
@@ -108,7 +108,7 @@ def mean_vector(
     >>> mean_vector(["height", "weight"], within=(-1e9, 1e9), rho="0.5").place.names
     ('height', 'weight')
     """
-    return method_of(MEAN_VECTORS, method).request(
+    return method_of(MEAN_VECTORS, method).query(
         column_names(columns),
         Lattice.within(within, step),
         chosen_budget(epsilon, rho, budget),
@@ -116,7 +116,7 @@ def mean_vector(
     )
 
 
-def adaptive_mean_vector(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayAnswer]:
+def adaptive_mean_vector(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayEstimate]:
     """Estimate the mean of every component."""
     here = VectorSetting(columns, lattice, open_purse(event))
     norms = yield from first_norms(here)
@@ -130,8 +130,8 @@ def adaptive_mean_vector(columns: Columns, lattice: Lattice, event: Event) -> St
     if norms.width > 1:
         found = yield from find_scales(here, schedule, found)
     ball = yield from last_ball(here, schedule, found)  # [M2] [M6] [M7]
-    evidence = yield from last_sum(here, found.frame, ball, norms.width, near=NEAR)
-    return answer_of(columns, evidence)
+    error_model = yield from last_sum(here, found.frame, ball, norms.width, near=NEAR)
+    return answer_of(columns, error_model)
 
 
 MEAN_VECTORS: tuple[Row[NoOption, ArrayRelease], ...] = (

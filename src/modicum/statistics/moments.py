@@ -30,7 +30,7 @@ from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, need
+from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.placed import COUNTED, HeldColumns, PlacedColumns, noise_quantile
 from modicum.statistics.purse import Purse
 from modicum.statistics.spec import Chosen, Row
@@ -45,11 +45,11 @@ from modicum.summaries.second_moments import (
     ONE,
     REACH,
     Frame,
-    Gauge,
-    GaugeCounts,
-    GaugeSummary,
     Norm,
     OuterProducts,
+    RowNorm,
+    RowNormCounts,
+    RowNormSummary,
     Weights,
 )
 
@@ -225,7 +225,7 @@ class Moments:
 
 
 class OfMoments:
-    """Base of evidence that holds moments, with what it may warn of (:mod:`modicum.status`)."""
+    """Base of error models that hold moments, with their warnings (:mod:`modicum.status`)."""
 
     __slots__ = ()
     moments: Moments
@@ -271,7 +271,7 @@ def moments_of(
     """
     if columns.names is not None and len(columns.names) > MOST_COLUMNS:
         raise InvalidArgument(f"at most {MOST_COLUMNS} columns together, got {len(columns.names)}")
-    return row.request(columns, lattice, price, options)
+    return row.query(columns, lattice, price, options)
 
 
 def exact_values(numbers: Floats) -> tuple[Fraction, ...]:
@@ -292,17 +292,17 @@ def noisy_moments(placed: PlacedColumns, *, goal: bool) -> Steps[Moments]:
     """
     purse, frame, width, n0 = placed.purse, placed.frame, placed.width, placed.count
     weights = _COMMON if placed.common else _GOAL[purse.norm] if goal else _PLAIN
-    gauge = Gauge(purse.norm, weights)
-    typical = gauge.typical(_LONG if placed.common else width + 1)
+    row_norm = RowNorm(purse.norm, weights)
+    typical = row_norm.typical(_LONG if placed.common else width + 1)
     bounds = tuple(math.isqrt(typical**2 << 4 >> half + 4) for half in _HALVINGS)
     beyond = _share_beyond(float(purse.scale) * n0, width)
     share = min(_SIZE, share_of(purse, max(_ENOUGH_SIZE, _SURE / beyond) / n0))
-    sizes = yield from need(placed.ask(GaugeCounts(frame, gauge, bounds)))
+    sizes = yield from read(placed.ask(RowNormCounts(frame, row_norm, bounds)))
     law_of_size = purse.beyond(sizes.beyond, target=round(beyond * n0), share=share)  # [W3]
     bound = bounds[(yield from draw("size of the rows", law_of_size))]
     cut = yield from _cut_off(purse, sizes, placed.saved)
 
-    sums = yield from need(placed.ask(OuterProducts(frame, gauge, bound)))
+    sums = yield from read(placed.ask(OuterProducts(frame, row_norm, bound)))
     upper = np.triu_indices(width + 1)
     each = tuple(weights.matrix(width + 1)[upper].tolist())
     final = purse.weighted(sums.products, each, bound=bound)  # [W4]
@@ -323,7 +323,7 @@ def noisy_moments(placed: PlacedColumns, *, goal: bool) -> Steps[Moments]:
     )
 
 
-def _cut_off(purse: Purse, sizes: GaugeSummary, saved: Fraction) -> Steps[CutOff]:
+def _cut_off(purse: Purse, sizes: RowNormSummary, saved: Fraction) -> Steps[CutOff]:
     """Count what is cut off; a tenth of what the intervals have saved goes to each number."""
     share = COUNTED + saved / 10
     sides = purse.noisy(sizes.sides, sensitivity=1, share=share)

@@ -31,14 +31,14 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.scores import ThresholdScore
 from modicum.privacy.budget import Budget, Number, chosen_budget
-from modicum.privacy.event import Event, Pure
-from modicum.release import Answer, Release
+from modicum.privacy.event import Event, PureDP
+from modicum.release import Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, need, need_both
+from modicum.runtime.steps import Steps, draw, read, read_both
 from modicum.statistics.inverse_sensitivity import (
     Candidates,
     ClipBounds,
-    LocationEvidence,
+    LocationErrorModel,
     Scene,
     cell_edges,
     draw_value,
@@ -48,15 +48,15 @@ from modicum.statistics.monotone_statistic import MonotoneStatistic, Score, expe
 from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.purses import open_purse
 from modicum.statistics.spec import Row, method_of, ranged
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.cells import Cells
 from modicum.summaries.sums import Count
 from modicum.summaries.tails import Tails
 
-__all__ = ["MONOTONE", "SUBSET", "TrimPlan", "monotone"]
+__all__ = ["MONOTONE", "SUBSET", "TrimPlan", "monotone_statistic"]
 
 
-def monotone(
+def monotone_statistic(
     column: str | None = None,
     *,
     statistic: MonotoneStatistic,
@@ -79,7 +79,7 @@ def monotone(
         :class:`modicum.Boundaries`: how low and how high k changed records can bring the
         statistic. Privacy hangs on those being right.
     column, within, epsilon, rho, budget, step, level
-        As for :func:`modicum.request.expectile`.
+        As for :func:`modicum.query.expectile`.
     method : {"inverse-sensitivity", "subset"}
         ``"subset"`` is Algorithm 4 of Dick, Kulesza, Sun and Suresh 2023, corrected, with the
         constants of its theorem: thousands of records are left out on each side. It is for a pure
@@ -94,13 +94,13 @@ def monotone(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.request.expectile`; if the statistic fails at public points: a ψ that
+        As for :func:`modicum.query.expectile`; if the statistic fails at public points: a ψ that
         is not finite, not 0 at 0 or falls, boundaries that break their promise for a few records;
         ``method="subset"`` with a ρ or with a level.
 
     Notes
     -----
-    Missing values, infinities and the mechanism are as for :func:`modicum.request.expectile`. If
+    Missing values, infinities and the mechanism are as for :func:`modicum.query.expectile`. If
     the statistic says ``growth=0``, no record is clipped; otherwise those beyond two private bounds
     are.
 
@@ -109,7 +109,7 @@ def monotone(
     >>> import numpy as np
     >>> from modicum import Score
     >>> smooth = Score("smooth median", np.tanh, growth=0, width=3)
-    >>> monotone("delay", statistic=smooth, within=(-1e9, 1e9), epsilon=1).statistic
+    >>> monotone_statistic("delay", statistic=smooth, within=(-1e9, 1e9), epsilon=1).statistic
     'monotone'
     """
     price = chosen_budget(epsilon, rho, budget)
@@ -183,7 +183,7 @@ class TrimPlan:
 
 def _subset(
     column: str | None, lattice: Lattice | None, event: Event, options: LocationOption
-) -> Steps[Answer]:
+) -> Steps[ScalarEstimate]:
     """Estimate a monotone statistic with the guarantee of Dick et al. 2023, Theorem 4.3.
 
     Raises
@@ -191,14 +191,14 @@ def _subset(
     InvalidArgument
         If the budget is not pure (the theorem is about pure ε), or too small.
     """
-    if not isinstance(event, Pure):
+    if not isinstance(event, PureDP):
         raise InvalidArgument("method='subset' is for a pure budget: use epsilon=")
     lattice, statistic = ranged(lattice), options.statistic
     assert statistic is not None
     purse = open_purse(event)
     plan = TrimPlan.of(lattice, event.epsilon)
-    counts, tails = yield from need_both(
-        Ask(column, lattice, Count()), Ask(column, lattice, Tails(plan.keep))
+    counts, tails = yield from read_both(
+        Read(column, lattice, Count()), Read(column, lattice, Tails(plan.keep))
     )
     counting = purse.noisy((counts.count,), sensitivity=1, share=COUNT_SHARE)
     (count,) = yield from draw("count", counting)  # [B1]
@@ -220,8 +220,8 @@ def _subset(
     if lo == hi:  # there has to be something to choose from
         lo, hi = (lo, hi + 1) if hi < lattice.last else (lo - 1, hi)
     centre = (lo + hi) // 2
-    cells = yield from need(
-        Ask(column, lattice, Cells(centre, cell_edges(lattice, centre, CELL_BITS)))
+    cells = yield from read(
+        Read(column, lattice, Cells(centre, cell_edges(lattice, centre, CELL_BITS)))
     )
     changes = max(1.0, max(1, count) * float(purse.range_for(None)))
     spacing = max(1, math.floor((hi - lo) / changes))
@@ -229,7 +229,7 @@ def _subset(
     bounds = ClipBounds(lo, hi, None)
     scene = Scene(purse, lattice, statistic, cells, bounds, candidates, plan.trimmed)
     point, length_bound = yield from draw_value(scene, None)  # [B4]
-    evidence = LocationEvidence(
+    error_model = LocationErrorModel(
         lattice=lattice,
         name=statistic.name,
         growth=statistic.growth,
@@ -246,7 +246,7 @@ def _subset(
         has_centre=True,
         trimmed=plan.trimmed,
     )
-    return Answer(evidence.value, evidence, evidence.status)
+    return ScalarEstimate(error_model.value, error_model, error_model.status)
 
 
 def _cubic(v: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -254,7 +254,7 @@ def _cubic(v: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 MONOTONE: Row[LocationOption, Release] = Row(
-    "monotone",
+    "monotone_statistic",
     "inverse-sensitivity",
     ("pure", "zcdp", "approx"),
     True,
@@ -264,7 +264,7 @@ MONOTONE: Row[LocationOption, Release] = Row(
     location,
 )
 SUBSET: Row[LocationOption, Release] = Row(
-    "monotone",
+    "monotone_statistic",
     "subset",
     ("pure",),
     True,

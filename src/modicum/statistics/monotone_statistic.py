@@ -60,7 +60,7 @@ class MonotoneStatistic(ABC):
     Attributes
     ----------
     name : str
-        For messages and cards.
+        For messages and summaries.
     growth : float
         A record at distance r pulls like r^growth for large r; 0 if its pull is bounded.
     width : float or None
@@ -167,7 +167,7 @@ class Score(MonotoneStatistic):
     Parameters
     ----------
     name : str
-        For messages and cards.
+        For messages and summaries.
     psi : callable
         From a float64 array of differences x - t, in the unit of the data, to an array of the
         same shape: nondecreasing, 0 at 0, finite. It has to be a pure function.
@@ -383,7 +383,7 @@ _CHECKED_RECORDS = 3
 
 
 class Boundaries(MonotoneStatistic):
-    """Base of statistics for :func:`modicum.monotone` that know their own level boundaries.
+    """Base of statistics for :func:`modicum.monotone_statistic`, given by level boundaries.
 
     Write a subclass with the attributes ``name``, ``growth`` and ``width`` (as of
     :class:`Score`) and the method :meth:`ends`.

@@ -363,7 +363,7 @@ _GOOD_PART = 1 / 12  # of the records
 
 
 class _Ends(Protocol):
-    """Evidence of an answer from values clipped to bounds."""
+    """Error model of an answer from values clipped to bounds."""
 
     @property
     def lattice(self) -> Lattice: ...
@@ -396,12 +396,12 @@ class _Clipped(_Ends, Protocol):
         """Whether the bounds may hold less than a quarter of the data."""
 
 
-def judged(evidence: _Clipped, outside: Outside, n0: int, otherwise: Status) -> Status:
+def judged(error_model: _Clipped, outside: Outside, n0: int, otherwise: Status) -> Status:
     """Say whether an answer within released bounds can be used.
 
     Parameters
     ----------
-    evidence : _Clipped
+    error_model : _Clipped
     outside : Outside
         What is known of the records outside.
     n0 : int
@@ -409,12 +409,12 @@ def judged(evidence: _Clipped, outside: Outside, n0: int, otherwise: Status) -> 
     otherwise : Status
         What to say if the bounds are no reason to doubt it.
     """
-    if evidence.too_little(0.05):
+    if error_model.too_little(0.05):
         return TOO_LITTLE
     if outside.excess(0.05):
         return BEYOND.filled(records=max(outside.counted or 0, 0))
-    lattice, width = evidence.lattice, evidence.hi - evidence.lo
-    room = max(evidence.lo - lattice.first, lattice.last - evidence.hi)
+    lattice, width = error_model.lattice, error_model.hi - error_model.lo
+    room = max(error_model.lo - lattice.first, lattice.last - error_model.hi)
     most = outside.counted_at_most(0.02)
     return perhaps_unseen(most, n0, width, room) if otherwise.ok else otherwise
 
@@ -444,7 +444,7 @@ ELSEWHERE = Status(
 
 
 class InBounds:
-    """What evidence from values clipped to released bounds says alike, whatever the statistic."""
+    """What all error models of values clipped to released bounds have in common."""
 
     __slots__ = ()
 
@@ -455,7 +455,7 @@ class InBounds:
 
 
 class PlacedBounds(InBounds):
-    """Evidence of an answer that is small if the bounds are: a mean or a sum, no spread."""
+    """Error model of an answer that is small if the bounds are: a mean or a sum, no spread."""
 
     __slots__ = ()
 
@@ -466,7 +466,7 @@ class PlacedBounds(InBounds):
 
 
 class OneValue(InBounds):
-    """Evidence where the bounds all but coincide, and the records elsewhere were counted."""
+    """Error model where the bounds all but coincide, and the records elsewhere were counted."""
 
     __slots__ = ()
 
@@ -506,19 +506,19 @@ class OneValue(InBounds):
         }
 
 
-def clip_ends(evidence: _Ends) -> list[float]:
+def clip_ends(error_model: _Ends) -> list[float]:
     """Return the clipping bounds in the data's unit."""
-    return [evidence.lattice.value(evidence.lo), evidence.lattice.value(evidence.hi)]
+    return [error_model.lattice.value(error_model.lo), error_model.lattice.value(error_model.hi)]
 
 
-def ended_sides(evidence: _Ends) -> tuple[bool, bool]:
+def ended_sides(error_model: _Ends) -> tuple[bool, bool]:
     """Whether each side is cut at the range's own end, beyond which nothing lies."""
-    return evidence.lo <= evidence.lattice.first, evidence.hi >= evidence.lattice.last
+    return error_model.lo <= error_model.lattice.first, error_model.hi >= error_model.lattice.last
 
 
-def clipped_in_words(evidence: _Ends, what: str, covered: str) -> str:
+def clipped_in_words(error_model: _Ends, what: str, covered: str) -> str:
     """Say what an interval is for that does not allow for clipping."""
-    lo, hi = clip_ends(evidence)
+    lo, hi = clip_ends(error_model)
     return (
         f"interval(tail=None) is for the {what} of the data clipped to "
         f"[{lo:,.6g}, {hi:,.6g}]; it covers {covered}."

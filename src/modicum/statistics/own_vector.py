@@ -17,31 +17,31 @@ from typing import ClassVar
 
 import numpy as np
 
-from modicum.array_release import ArrayAnswer, ArrayRelease, Axis, Intervals
+from modicum.array_release import ArrayEstimate, ArrayRelease, Axis, Intervals
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.norm_ball import MOST_DIMENSIONS, Norm, RadialLaw
+from modicum.mechanisms.norm_ball import MOST_DIMENSIONS, Norm, RadialMechanism
 from modicum.privacy.budget import Budget, Number, chosen_budget
-from modicum.privacy.event import BoundedRange, Concentrated, Event
+from modicum.privacy.event import ZCDP, Event, RangeDP
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, need
+from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.crossing import Reals
 from modicum.statistics.purses import open_purse
 from modicum.statistics.spec import Options, Row, column_names, ranged
 from modicum.statistics.trials import crowds, shown
 from modicum.statistics.unheard import unheard
 from modicum.status import OK, Status
-from modicum.summaries.base import Ask, Columns, Integers
+from modicum.summaries.base import Columns, Integers, Read
 from modicum.summaries.cells import MOST_COLUMNS
 from modicum.summaries.second_moments import HeldRows
 
 __all__ = [
     "VECTOR",
     "MeanOfRange",
-    "OwnVectorEvidence",
+    "OwnVectorErrorModel",
     "OwnVectorOption",
     "Sensitivities",
-    "vector",
+    "vector_statistic",
 ]
 
 _CHECKED_LEVELS = 6
@@ -53,7 +53,7 @@ _LARGEST_TOLERANCE = 1e-3
 _Rows = tuple[tuple[float, ...], ...]
 
 
-def vector(
+def vector_statistic(
     columns: Sequence[str] | None = None,
     *,
     statistic: Sensitivities,
@@ -66,8 +66,8 @@ def vector(
     """Ask for a vector statistic of your own, with noise on the scale of its local sensitivity.
 
     It is for statistics of which you know how far one row can move them, on the data and on data
-    near them, and nothing else. Prefer :func:`modicum.request.monotone` for a monotone statistic of
-    one column, and what the library has for means, covariances and components.
+    near them, and nothing else. Prefer :func:`modicum.query.monotone_statistic` for a monotone
+    statistic of one column, and what the library has for means, covariances and components.
 
     Parameters
     ----------
@@ -81,9 +81,9 @@ def vector(
         A public range that surely holds every value of every column. How wide it is matters as
         much as the statistic lets it.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`.
+        Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def vector(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.request.mean`; a statistic that is none, of another number of columns,
+        As for :func:`modicum.query.mean`; a statistic that is none, of another number of columns,
         or whose sensitivities break their promise for a few rows; names that are not different or
         no text.
 
@@ -121,17 +121,17 @@ def vector(
     ...
     ...     def sensitivities(self, rows, lo, hi, levels):
     ...         return 2 * (hi - lo) / np.maximum(len(rows) - np.arange(levels), 1)
-    >>> vector(["x", "y"], statistic=Means(), within=(0, 100), epsilon=1).statistic
+    >>> vector_statistic(["x", "y"], statistic=Means(), within=(0, 100), epsilon=1).statistic
     'vector'
     """
     price = chosen_budget(epsilon, rho, budget)
     names, lattice = column_names(columns), Lattice.within(within, step)
     options = OwnVectorOption.of(statistic, names, lattice)
-    return VECTOR.request(names, lattice, price, options)
+    return VECTOR.query(names, lattice, price, options)
 
 
 class Sensitivities(ABC):
-    """Base of statistics for :func:`modicum.vector`: a value, and how far one row moves it.
+    """Base of statistics for :func:`modicum.vector_statistic`: a value and its sensitivities.
 
     Write a subclass with the attributes below and the methods :meth:`value` and
     :meth:`sensitivities`. Use it for statistics of which nothing more is known, vectors above all;
@@ -140,7 +140,7 @@ class Sensitivities(ABC):
     Attributes
     ----------
     name : str
-        For messages and cards.
+        For messages and summaries.
     labels : tuple of str
         One for each component of the value.
     columns : int
@@ -442,7 +442,7 @@ class OwnVectorOption(Options):
 
 
 @dataclass(frozen=True, slots=True)
-class OwnVectorEvidence:
+class OwnVectorErrorModel:
     """A drawn vector.
 
     Attributes
@@ -488,21 +488,21 @@ class OwnVectorEvidence:
 
 def own_vector(
     columns: Columns, lattice: Lattice, event: Event, statistic: Sensitivities
-) -> Steps[ArrayAnswer]:
+) -> Steps[ArrayEstimate]:
     """Release a vector statistic in one draw."""
     size = open_purse(event).range_for(None)
-    stated = event if isinstance(event, Concentrated) else BoundedRange(size)
+    stated = event if isinstance(event, ZCDP) else RangeDP(size)
     answers = statistic.answers(lattice)
     levels = _levels(statistic.dimension, statistic.largest(answers), size)
-    held = yield from need(Ask(None, lattice, HeldRows(statistic.columns), columns))
+    held = yield from read(Read(None, lattice, HeldRows(statistic.columns), columns))
     centre, radii = statistic.measured(held.rows, lattice, answers, levels)
     fixed = statistic.largest(answers), statistic.norm, size, stated, statistic.signless
-    law = RadialLaw(centre, radii, *fixed)
-    drawn = yield from draw(statistic.name, law, partial(_in_words, answers))
-    evidence = OwnVectorEvidence(answers, drawn, levels, statistic.norm)
+    mechanism = RadialMechanism(centre, radii, *fixed)
+    drawn = yield from draw(statistic.name, mechanism, partial(_in_words, answers))
+    error_model = OwnVectorErrorModel(answers, drawn, levels, statistic.norm)
     axis = Axis.of(component=statistic.labels)
     status = OK if levels < _MOST_LEVELS else TINY
-    return ArrayAnswer(evidence.values, (axis,), evidence, status)
+    return ArrayEstimate(error_model.values, (axis,), error_model, status)
 
 
 def _in_words(answers: Lattice, drawn: tuple[int, ...]) -> str:
@@ -531,7 +531,7 @@ class MeanOfRange(Sensitivities):
 
 
 VECTOR: Row[OwnVectorOption, ArrayRelease] = Row(
-    "vector",
+    "vector_statistic",
     "radial",
     ("pure", "zcdp", "approx"),
     True,

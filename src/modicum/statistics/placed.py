@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import IntervalGrid
 from modicum.privacy.event import Event
-from modicum.runtime.steps import Steps, draw, need
+from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import open_purse
 from modicum.statistics.split import share_of
@@ -119,7 +119,7 @@ def placed_columns(
     """
     purse = open_purse(event)
     here = VectorSetting(columns, lattice, purse)
-    spread = yield from need(here.ask(SpreadCounts()))
+    spread = yield from read(here.ask(SpreadCounts()))
     width = spread.width
     labels = columns.names or tuple(f"column {place}" for place in range(width))
     counting = purse.noisy((spread.count,), sensitivity=1, share=COUNTED)  # [W1]
@@ -132,7 +132,7 @@ def placed_columns(
     else:
         found = yield from _Columns(purse, spread, lattice, labels, rows).found(goal=goal)
 
-    counts = yield from need(here.ask(FarCounts(found.frame)))
+    counts = yield from read(here.ask(FarCounts(found.frame)))
     share = _FAR if float(purse.scale) * rows >= _TELLING else _LITTLE
     counting = purse.noisy(counts.counts.tolist(), sensitivity=WHOLE, share=share)  # [W2']
     far = yield from draw("rows far from the interval of each column", counting)
@@ -193,9 +193,9 @@ class _Columns:
             scores = grid.scores(np.diff(self.spread.below(place, ends), axis=1))
             heard = float(self.purse.range_for(share)) * self.rows
             doubt = _DOUBT[1] if clear else _doubt(heard)
-            law = self.purse.interval(scores, grid, doubt=doubt, share=share)
+            mechanism = self.purse.interval(scores, grid, doubt=doubt, share=share)
             label = f"interval of {self.labels[place]}{', again' if clear else ''}"
-            found = yield from draw(label, law, words)
+            found = yield from draw(label, mechanism, words)
             chosen.append(None if found == grid.size else grid.interval(found))
         return chosen
 
@@ -274,8 +274,8 @@ def _octaves(here: VectorSetting, norms: NormSummary, rows: int) -> Steps[int]:
     # Rows at the very place that norms are measured from, as rows of zeros are, are in none.
     losses = outside[_OCTAVES:] + norms.count - outside[:-_OCTAVES]
     share = min(share_of(here.purse, _HEARD / rows), _MOST_OCTAVES)
-    law = here.purse.least_loss(losses, most=1, first=1, share=share)
-    return powers[_OCTAVES:][(yield from draw("octaves of the norms", law))]
+    mechanism = here.purse.least_loss(losses, most=1, first=1, share=share)
+    return powers[_OCTAVES:][(yield from draw("octaves of the norms", mechanism))]
 
 
 Flags = NDArray[np.bool_]

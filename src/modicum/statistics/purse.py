@@ -19,9 +19,9 @@ import numpy as np
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive
 from modicum.mechanisms.exponential import Exponential, OctavePrior, S
-from modicum.mechanisms.grids import FloatGrid, IntervalGrid, RadiusGrid, Stretch
+from modicum.mechanisms.grids import FloatGrid, IntervalGrid, RadiusGrid, RangeWarp
 from modicum.mechanisms.joint_quantiles import JointQuantiles, JointTerms
-from modicum.mechanisms.level_sets import LevelScore, LinearLevelLaw
+from modicum.mechanisms.level_sets import LevelScore, LinearLevelMechanism
 from modicum.mechanisms.quantile_tree import NestedQuantiles, Node, RankedRecords
 from modicum.mechanisms.scores import (
     IntervalScore,
@@ -35,7 +35,7 @@ from modicum.mechanisms.scores import (
 from modicum.mechanisms.selection import RadiusDraw, RadiusRanks, Selection
 from modicum.mechanisms.subsampled import Members, Subsampled, amplified
 from modicum.privacy.budget import Kind
-from modicum.privacy.event import BoundedRange, Event, Pure
+from modicum.privacy.event import Event, PureDP, RangeDP
 from modicum.statistics.nest import TreePlan, planned
 from modicum.summaries.base import Integers
 from modicum.summaries.second_moments import Norm
@@ -116,9 +116,9 @@ class Purse(ABC):
     def noisy(self, values: Iterable[int], *, sensitivity: int, share: Fraction | None) -> Additive:
         """Integers plus noise; ``sensitivity`` must bound their L1 and their L2 change."""
         amount = self.left if share is None else self.total * share
-        law = self._additive(values, sensitivity, amount)
-        self._pay(law.event)
-        return law
+        mechanism = self._additive(values, sensitivity, amount)
+        self._pay(mechanism.event)
+        return mechanism
 
     def noise_sd(self, share: Fraction) -> float:
         """Return the standard deviation of the noise that a share buys for a count."""
@@ -133,9 +133,9 @@ class Purse(ABC):
         share: Fraction,
     ) -> RadiusDraw:
         """One radius a side."""
-        law = RadiusDraw(outside, grid, self.range_for(share), tilt, self.selection)
-        self._pay(law.event)
-        return law
+        mechanism = RadiusDraw(outside, grid, self.range_for(share), tilt, self.selection)
+        self._pay(mechanism.event)
+        return mechanism
 
     def ranks(
         self,
@@ -152,9 +152,9 @@ class Purse(ABC):
         target = self._subsampled(share)
         each = amplified(target, level) / len(targets)
         template = RadiusRanks(_NOBODY, centre, grid, targets, tilts, each)
-        law = Subsampled(records, template, level, Pure(target))
-        self._pay(law.event)
-        return law
+        mechanism = Subsampled(records, template, level, PureDP(target))
+        self._pay(mechanism.event)
+        return mechanism
 
     def centre(
         self, records: Members, lattice: Lattice, *, bits: int, level: int, share: Fraction
@@ -163,10 +163,10 @@ class Purse(ABC):
         target = self.range_for(share) if level == 0 else self._subsampled(share)
         nobody = MedianScore(_NOBODY, FloatGrid(bits), lattice.first, lattice.last)
         template = Exponential(nobody, amplified(target, level))
-        event = template.event if level == 0 else Pure(target)
-        law = Subsampled(records, template, level, event)
-        self._pay(law.event)
-        return law
+        event = template.event if level == 0 else PureDP(target)
+        mechanism = Subsampled(records, template, level, event)
+        self._pay(mechanism.event)
+        return mechanism
 
     def rank(
         self,
@@ -208,9 +208,9 @@ class Purse(ABC):
     ) -> NestedQuantiles:
         """Quantiles whose nodes have this share, on every path."""
         event = self._path_event(self.total * share)
-        law = NestedQuantiles(records, *ends, fine, nodes, event)
+        mechanism = NestedQuantiles(records, *ends, fine, nodes, event)
         self._pay(event)
-        return law
+        return mechanism
 
     def joint(
         self,
@@ -219,14 +219,14 @@ class Purse(ABC):
         terms: JointTerms,
         *,
         fine: int,
-        stretch: Stretch,
+        warp: RangeWarp,
         share: Fraction,
     ) -> JointQuantiles:
         """Quantiles and the number of records that they divide."""
         epsilon, event = self.range_for(share), self._path_event(self.total * share)
-        law = JointQuantiles(records, *ends, fine, terms, epsilon, event, stretch)
+        mechanism = JointQuantiles(records, *ends, fine, terms, epsilon, event, warp)
         self._pay(event)
-        return law
+        return mechanism
 
     def threshold(
         self,
@@ -238,9 +238,9 @@ class Purse(ABC):
         share: Fraction,
     ) -> Exponential[ThresholdScore]:
         """Integer between two ends with about ``target`` records below it."""
-        law = Exponential(ThresholdScore(lowest, *ends, target, cap), self.range_for(share))
-        self._pay(law.event)
-        return law
+        mechanism = Exponential(ThresholdScore(lowest, *ends, target, cap), self.range_for(share))
+        self._pay(mechanism.event)
+        return mechanism
 
     def level(
         self,
@@ -260,16 +260,16 @@ class Purse(ABC):
     def _exponential(self, score: S, share: Fraction | None, unit: int = 1) -> Exponential[S]:
         """Exponential mechanism; a record moves losses by at most ``unit`` times their span."""
         epsilon, event = self._bounded_range(share)
-        law = Exponential(score, epsilon / unit, event)
+        mechanism = Exponential(score, epsilon / unit, event)
         self._pay(event)
-        return law
+        return mechanism
 
     def _bounded_range(self, share: Fraction | None) -> tuple[Fraction, Event]:
         """Size of the bounded range that a share buys, and what it is charged as."""
         if share is None:
             return self._range_of(self.left), self._whole(self.left)
         size = self.range_for(share)
-        return size, BoundedRange(size)
+        return size, RangeDP(size)
 
     def interval(
         self, scores: Integers, grid: IntervalGrid, *, doubt: int | None = None, share: Fraction
@@ -299,18 +299,18 @@ class Purse(ABC):
 
         ``bound`` must bound the change in the weighted norm of :attr:`norm`.
         """
-        law = self._additive(values, bound, self.left, weights)
-        self._pay(law.event)
-        return law
+        mechanism = self._additive(values, bound, self.left, weights)
+        self._pay(mechanism.event)
+        return mechanism
 
     def linear_level(
         self, ends: tuple[Integers, Integers], lattice: Lattice, *, share: Fraction | None
-    ) -> LinearLevelLaw:
+    ) -> LinearLevelMechanism:
         """Lattice point near the innermost of nested level sets, the length linear in between."""
         epsilon, event = self._bounded_range(share)
-        law = LinearLevelLaw(*ends, lattice.first, lattice.last, epsilon, event)
+        mechanism = LinearLevelMechanism(*ends, lattice.first, lattice.last, epsilon, event)
         self._pay(event)
-        return law
+        return mechanism
 
     def _pay(self, event: Event) -> None:
         self.left -= event.cost(self.kind).amount

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from modicum.exact.enclosure import sqrt_below
 from modicum.mechanisms.additive import Additive, VectorNoise, gaussian, laplace
-from modicum.privacy.event import BoundedRange, Concentrated, Event, Pure
+from modicum.privacy.event import ZCDP, Event, PureDP, RangeDP
 from modicum.statistics.purse import Purse, Use
 
 __all__ = ["ConcentratedPurse", "PurePurse", "open_purse"]
@@ -43,7 +43,7 @@ class PurePurse(Purse):
         return Fraction(1, 3)
 
     def _path_event(self, amount: Fraction) -> Event:
-        return Pure(amount)
+        return PureDP(amount)
 
     @staticmethod
     def _range_of(amount: Fraction) -> Fraction:
@@ -51,7 +51,7 @@ class PurePurse(Purse):
         return amount
 
     def _whole(self, amount: Fraction) -> Event:
-        return BoundedRange(amount)
+        return RangeDP(amount)
 
     def _subsampled(self, share: Fraction) -> Fraction:
         return self.total * share
@@ -95,13 +95,13 @@ class ConcentratedPurse(Purse):
         return Fraction(1, 2)
 
     def _path_event(self, amount: Fraction) -> Event:
-        return Concentrated(amount)
+        return ZCDP(amount)
 
     def vector(self, values: tuple[int, ...], *, bound: int, share: Fraction) -> VectorNoise:
         """Integers plus noise; ``bound`` must bound their L2 change."""
-        law = VectorNoise(values, bound, self.total * share)
-        self._pay(law.event)
-        return law
+        mechanism = VectorNoise(values, bound, self.total * share)
+        self._pay(mechanism.event)
+        return mechanism
 
     @staticmethod
     def _range_of(amount: Fraction) -> Fraction:
@@ -109,7 +109,7 @@ class ConcentratedPurse(Purse):
         return sqrt_below(8 * amount, _BITS)
 
     def _whole(self, amount: Fraction) -> Event:
-        return Concentrated(amount)
+        return ZCDP(amount)
 
     def _subsampled(self, share: Fraction) -> Fraction:
         return sqrt_below(2 * self.total * share, _BITS)
@@ -131,7 +131,7 @@ def _share(share: float) -> Fraction:
 
 def open_purse(event: Event) -> Purse:
     """Open a purse that holds exactly one event's cost."""
-    if isinstance(event, Concentrated):
+    if isinstance(event, ZCDP):
         return ConcentratedPurse(event.rho, event.rho)
     epsilon = event.cost("pure").amount
     return PurePurse(epsilon, epsilon)

@@ -20,9 +20,9 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import OctavePrior
 from modicum.privacy.budget import Budget, Number, chosen_budget, short_text
 from modicum.privacy.event import Event
-from modicum.release import Answer, Interval, Release
+from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, need, need_both
+from modicum.runtime.steps import Steps, draw, read, read_both
 from modicum.statistics.bounds import Setting, find_centre
 from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.purse import Purse
@@ -34,7 +34,7 @@ from modicum.statistics.ranks import (
     POWER,
     SELDOM,
     TOO_LITTLE,
-    RankEvidence,
+    RankErrorModel,
     RankPlan,
     RankSetting,
     both_ends,
@@ -49,11 +49,11 @@ from modicum.statistics.spec import (
 )
 from modicum.statistics.split import Schedule, mean_schedule
 from modicum.status import OK, Status
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.order_statistics import RankWindow
 from modicum.summaries.subsample import Records
 
-__all__ = ["MEDIAN", "QUANTILE", "QuantileEvidence", "QuantileOption", "median", "quantile"]
+__all__ = ["MEDIAN", "QUANTILE", "QuantileErrorModel", "QuantileOption", "median", "quantile"]
 
 SURE = 10.0  # records beyond the quantile outweigh the candidates beyond the data by e^10
 NO_END = Status(
@@ -91,9 +91,9 @@ def quantile(
     within : (float, float)
         A public range that surely holds every value, as wide as you like.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`.
+        Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
     level : float or None
         Confidence level at which the ends of the interval are drawn, 0.95 or more; they take a
         third of the price. ``None``: no ends, the answer is more accurate, and its interval is the
@@ -108,7 +108,7 @@ def quantile(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.request.mean`; q or level out of range.
+        As for :func:`modicum.query.mean`; q or level out of range.
 
     Notes
     -----
@@ -124,7 +124,7 @@ def quantile(
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     options = QuantileOption.of(q, level)
-    return QUANTILE.request(column_name(column), lattice, price, options)
+    return QUANTILE.query(column_name(column), lattice, price, options)
 
 
 def median(
@@ -149,7 +149,7 @@ def median(
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     options = QuantileOption.of("1/2", level)
-    return MEDIAN.request(column_name(column), lattice, price, options)
+    return MEDIAN.query(column_name(column), lattice, price, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ class QuantileOption(Options):
 
 
 @dataclass(frozen=True, slots=True)
-class QuantileEvidence(RankEvidence):
+class QuantileErrorModel(RankErrorModel):
     """A point near rank q n, and ends beyond it (in lattice steps).
 
     Attributes
@@ -264,7 +264,7 @@ class QuantileEvidence(RankEvidence):
 
 def rank_quantile(
     column: str | None, lattice: Lattice, event: Event, *, q: Fraction, level: float | None
-) -> Steps[Answer]:
+) -> Steps[ScalarEstimate]:
     """Estimate the q-quantile: a point t with #{x < t} <= q n <= #{x <= t}, or near it in rank.
 
     Parameters
@@ -285,12 +285,12 @@ def rank_quantile(
     """
     purse = open_purse(event)
     here = RankSetting(lattice, purse, RankPlan.of(lattice, purse, q, level), Fraction(1))
-    asked = Ask(column, lattice, RankWindow(q, here.plan.reach))
+    asked = Read(column, lattice, RankWindow(q, here.plan.reach))
     records = None
     if min(q, 1 - q) < SELDOM:
-        window, records = yield from need_both(asked, Ask(column, lattice, Records()))
+        window, records = yield from read_both(asked, Read(column, lattice, Records()))
     else:
-        window = yield from need(asked)
+        window = yield from read(asked)
 
     counting = purse.noisy((window.count,), sensitivity=1, share=COUNT_SHARE)  # [Q1]
     (count,) = yield from draw("count", counting)
@@ -302,13 +302,13 @@ def rank_quantile(
     if schedule is not None and records is not None:  # [Q0]
         centre = yield from find_centre(Setting(column, lattice, purse), records, schedule, count)
         prior, share = OctavePrior(centre, POWER, ATOM), share - schedule.centre
-    law = here.law(window, share if any(drawn) else None, prior)  # [Q2]
-    point = yield from draw("quantile", law, lattice.words)
+    mechanism = here.mechanism(window, share if any(drawn) else None, prior)  # [Q2]
+    point = yield from draw("quantile", mechanism, lattice.words)
     ends = None
     if level is not None:
         least = count - noise.bound(0.1 * here.plan.alpha)
         ends = yield from both_ends(here, window, point, least=least, drawn=drawn, last=True)
-    evidence = QuantileEvidence(
+    error_model = QuantileErrorModel(
         lattice=lattice,
         q=q,
         point=point,
@@ -316,11 +316,11 @@ def rank_quantile(
         level=level,
         count=count,
         count_noise=noise,
-        rank_bound=law.score.rank_bound(
-            law.epsilon, 0.05, max(1, round(float(min(q, 1 - q)) * count))
+        rank_bound=mechanism.score.rank_bound(
+            mechanism.epsilon, 0.05, max(1, round(float(min(q, 1 - q)) * count))
         ),
     )
-    return Answer(evidence.value, evidence, evidence.status)
+    return ScalarEstimate(error_model.value, error_model, error_model.status)
 
 
 def far_schedule(
@@ -340,7 +340,7 @@ def far_schedule(
 
 def _begin(
     column: str | None, lattice: Lattice | None, event: Event, options: QuantileOption
-) -> Steps[Answer]:
+) -> Steps[ScalarEstimate]:
     return rank_quantile(column, ranged(lattice), event, q=options.q, level=options.level)
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.array_release import ArrayAnswer, ArrayRelease, Axis, Intervals
+from modicum.array_release import ArrayEstimate, ArrayRelease, Axis, Intervals
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_fraction
@@ -31,7 +31,7 @@ from modicum.mechanisms.quantile_tree import Node
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, need
+from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.joint import MOST_KEPT, Together, bulk_of, together
 from modicum.statistics.nest import TreePlan
 from modicum.statistics.purse import Purse
@@ -47,14 +47,14 @@ from modicum.statistics.spec import (
     ranged,
 )
 from modicum.status import FINE_STEPS, OK, Status, unseen
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.order_statistics import RankWindow, RankWindows, WindowsSummary
 
 __all__ = [
     "FINE",
     "QUANTILES",
     "CellCounts",
-    "QuantilesEvidence",
+    "QuantilesErrorModel",
     "QuantilesOption",
     "drawn_points",
     "quantiles",
@@ -104,9 +104,9 @@ def quantiles(
     within : (float, float)
         A public range that surely holds every value, as wide as you like.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`.
+        Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
     level : float or None
         A tenth of the price goes to counts of the records between the points, which give
         simultaneous intervals from one point to another, of this level as of any other. ``None``:
@@ -121,7 +121,7 @@ def quantiles(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.request.mean`; q out of range or order; level out of range.
+        As for :func:`modicum.query.mean`; q out of range or order; level out of range.
 
     Notes
     -----
@@ -138,7 +138,7 @@ def quantiles(
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     options = QuantilesOption.of(q, level)
-    return QUANTILES.request(column_name(column), lattice, price, options)
+    return QUANTILES.query(column_name(column), lattice, price, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +232,7 @@ class CellCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class QuantilesEvidence:
+class QuantilesErrorModel:
     """Drawn points, and noisy counts of the records on and between them.
 
     Attributes
@@ -398,7 +398,7 @@ def nested_quantiles(
     qs: tuple[Fraction, ...],
     interval: bool,
     fine: int,
-) -> Steps[ArrayAnswer]:
+) -> Steps[ArrayEstimate]:
     """Estimate quantiles: points t with #{x < t} <= q n <= #{x <= t}, or near it in rank.
 
     Parameters
@@ -438,10 +438,10 @@ def nested_quantiles(
         counting = purse.noisy(_cells(windows, points), sensitivity=1, share=None)  # [M2]
         counts = yield from draw("counts", counting)
         counted = CellCounts(counts, counting.noise[0], drawn.least)
-    evidence = QuantilesEvidence(lattice, qs, points, counted)
+    error_model = QuantilesErrorModel(lattice, qs, points, counted)
     axis = Axis.of(q=tuple(float(q) for q in qs))
     method = "joint" if drawn.joint else None
-    return ArrayAnswer(evidence.values, (axis,), evidence, evidence.status, method)
+    return ArrayEstimate(error_model.values, (axis,), error_model, error_model.status, method)
 
 
 @dataclass(frozen=True, slots=True)
@@ -478,10 +478,10 @@ def drawn_points(
     InvalidArgument
         If the budget is too small to keep the records around the ranks.
     """
-    stretch, start = EVEN, purse.left
+    warp, start = EVEN, purse.left
 
     def inside(points: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(min(stretch.value(z >> fine), lattice.last) for z in points)
+        return tuple(min(warp.value(z >> fine), lattice.last) for z in points)
 
     def words(outcome: tuple[int, ...]) -> str:
         return ", ".join(lattice.words(t) for t in inside(outcome))
@@ -491,18 +491,18 @@ def drawn_points(
         counted, reach = joint.count_share, joint.reach
     # Less for the nodes takes wider windows.
     plan = purse.tree(qs, (lattice.width + 1) << fine, share=share - counted)
-    windows = yield from need(Ask(column, lattice, _windows(purse.total, qs, plan, reach)))
+    windows = yield from read(Read(column, lattice, _windows(purse.total, qs, plan, reach)))
     if joint is not None:
         counting = purse.noisy((windows.count,), sensitivity=1, share=counted)
         (count,) = yield from draw("count", counting)
         if joint.suits(count):
             part = joint.bulk_share(purse, count)
             if part:
-                stretch = yield from bulk_of(purse, lattice, windows, part)
+                warp = yield from bulk_of(purse, lattice, windows, part)
             terms, rest = joint.terms(count), share - (start - purse.left) / purse.total
-            law = purse.joint(windows, ends, terms, fine=fine, stretch=stretch, share=rest)
-            _, *points = yield from draw(label, law, lambda outcome: words(outcome[1:]))
-            least = joint.least(lattice, count, stretch)
+            mechanism = purse.joint(windows, ends, terms, fine=fine, warp=warp, share=rest)
+            _, *points = yield from draw(label, mechanism, lambda outcome: words(outcome[1:]))
+            least = joint.least(lattice, count, warp)
             return Drawn(inside(tuple(points)), least, windows, joint=True)
     nested = purse.nested(windows, ends, plan.nodes, fine=fine, share=share - counted)
     outcome = yield from draw(label, nested, words)

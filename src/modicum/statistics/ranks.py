@@ -31,7 +31,7 @@ __all__ = [
     "POWER",
     "SELDOM",
     "TOO_LITTLE",
-    "RankEvidence",
+    "RankErrorModel",
     "RankPlan",
     "RankSetting",
     "both_ends",
@@ -158,7 +158,7 @@ class RankSetting:
     plan: RankPlan
     part: Fraction
 
-    def law(
+    def mechanism(
         self, window: WindowSummary, share: Fraction | None, prior: OctavePrior | None = None
     ) -> Exponential[RankScore]:
         """Law of the quantile: all lattice points of the range by rank."""
@@ -174,7 +174,7 @@ class RankSetting:
         )
 
 
-class RankEvidence:
+class RankErrorModel:
     """What the released numbers of a quantile, and of a range of two, say alike."""
 
     __slots__ = ()
@@ -260,7 +260,7 @@ def _upper_end(
     # A record is moved up to the next end: a public map, record by record.
     numbers = np.searchsorted(np.array(radii), window.values - point, side="left")
     enough = float(1 - window.q) * least >= plan.shift
-    law = here.purse.rank(
+    mechanism = here.purse.rank(
         (numbers, window.below, window.count),
         (0, len(radii) - 1),
         q=window.q,
@@ -273,7 +273,9 @@ def _upper_end(
     def end(number: int) -> int:
         return min(point + radii[number], furthest)
 
-    number = yield from draw(label, law, lambda number: here.lattice.words(sign * end(number)))
+    number = yield from draw(
+        label, mechanism, lambda number: here.lattice.words(sign * end(number))
+    )
     return end(number)
 
 

@@ -1,7 +1,7 @@
 """What an answer would have been for other outcomes of its last noise.
 
 A plan averages the error of an answer over that noise, of which the law is known, and so needs
-fewer synthetic releases. An evidence whose last draw is noise has a method ``redrawn``.
+fewer synthetic releases. An error model whose last draw is noise has a method ``redrawn``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Redrawn(NamedTuple):
 
 @runtime_checkable
 class NoisyLast(Protocol):
-    """Evidence of an answer whose last draw is noise."""
+    """Error model of an answer whose last draw is noise."""
 
     def redrawn(self, table: TableTotals) -> Redrawn:
         """Return how the answer from this table follows of its last noise."""

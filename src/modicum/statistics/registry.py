@@ -15,7 +15,7 @@ from modicum.statistics.covariance import COVARIANCE, PCA
 from modicum.statistics.extreme import MAXIMUM, MINIMUM
 from modicum.statistics.histogram import DRAWN_HISTOGRAM, HISTOGRAM
 from modicum.statistics.iqr import IQR
-from modicum.statistics.location import EXPECTILE, HUBER_LOCATION, LP_LOCATION
+from modicum.statistics.location import EXPECTILE, HUBER, LP_CENTER
 from modicum.statistics.mean import MEANS
 from modicum.statistics.mean_vector import MEAN_VECTORS
 from modicum.statistics.monotone import MONOTONE, SUBSET
@@ -46,8 +46,8 @@ REGISTRY: tuple[Row[Any, Any], ...] = (
     DRAWN_HISTOGRAM,
     CDF,
     EXPECTILE,
-    LP_LOCATION,
-    HUBER_LOCATION,
+    LP_CENTER,
+    HUBER,
     MONOTONE,
     SUBSET,
     TRIMMED_MEAN,

@@ -18,7 +18,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.array_release import ArrayAnswer, ArrayRelease, Axis, Floats, Intervals
+from modicum.array_release import ArrayEstimate, ArrayRelease, Axis, Floats, Intervals
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
@@ -48,7 +48,7 @@ __all__ = [
     "Equations",
     "Fit",
     "Reach",
-    "RegressionEvidence",
+    "RegressionErrorModel",
     "fitted",
     "linear_regression",
     "moved",
@@ -151,20 +151,20 @@ class Fit:
     penalty: float
 
 
-def noisy_regression(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayAnswer]:
+def noisy_regression(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayEstimate]:
     """Regress the last column on the others."""
     placed = yield from placed_columns(columns, lattice, event, goal=True)
     axis = Axis.of(term=("intercept", *placed.labels[:-1]))
     if few_rows(placed):
         status = LITTLE if is_little(placed) else _status(placed, ~placed.held.lost)
         listed = yield from listed_fit(placed)
-        return ArrayAnswer(
+        return ArrayEstimate(
             exact_values(listed.coefficients), (axis,), listed, status, "listed fits"
         )
     moments = yield from noisy_moments(placed, goal=True)
-    evidence = RegressionEvidence(moments)
+    error_model = RegressionErrorModel(moments)
     status = _status(placed, moments.seen(SEEN))
-    return ArrayAnswer(exact_values(evidence.coefficients), (axis,), evidence, status)
+    return ArrayEstimate(exact_values(error_model.coefficients), (axis,), error_model, status)
 
 
 def _status(placed: PlacedColumns, used: NDArray[np.bool_]) -> Status:
@@ -197,7 +197,7 @@ def fitted(moments: Moments) -> Fit:
 
 
 @dataclass(frozen=True, slots=True)
-class RegressionEvidence(OfMoments):
+class RegressionErrorModel(OfMoments):
     """Coefficients from released moments, and intervals for those without a penalty."""
 
     moments: Moments

@@ -16,7 +16,7 @@ from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_fraction
 from modicum.privacy.budget import Budget, Kind
 from modicum.privacy.event import Event
-from modicum.release import Finding, Record, Release
+from modicum.release import Estimate, Record, Release
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps
 from modicum.summaries.base import Columns
@@ -40,7 +40,7 @@ __all__ = [
 
 LARGEST_DENOMINATOR = 10**9
 MOST_QUANTILES = 1000
-LEAST_LEVEL = 0.95  # the card shows an interval at this level
+LEAST_LEVEL = 0.95  # the summary shows an interval at this level
 
 
 class Options:
@@ -140,12 +140,12 @@ class Row(Generic[Chosen, R_co]):
     options: tuple[Chosen, ...]
     proof: str
     summary: str
-    begin: Callable[[Any, Lattice | None, Event, Chosen], Steps[Finding[R_co]]]
+    begin: Callable[[Any, Lattice | None, Event, Chosen], Steps[Estimate[R_co]]]
     release: type[Record] = Release
     of_rows: bool = False
     turn: Fraction | None = None
 
-    def request(
+    def query(
         self, place: str | Columns | None, lattice: Lattice | None, budget: Budget, options: Chosen
     ) -> Query[R_co]:
         """Build a checked query.

@@ -8,7 +8,7 @@
 
 The variance is E (x - m)² - (mean - m)², and the last term is far below the noise, so nothing has
 to be spent on it. docs/proofs/variance.md has the proofs, with the same labels. The
-evidence holds released quantities and public noise laws only.
+error model holds released quantities and public noise laws only.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
-from modicum.release import Answer, Interval, Release
+from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, need, need_both
+from modicum.runtime.steps import Steps, draw, read, read_both
 from modicum.statistics.bounds import (
     Bounds,
     Rough,
@@ -68,17 +68,17 @@ from modicum.summaries.tails import TailSummary
 __all__ = [
     "STD",
     "VARIANCE",
-    "ConstantEvidence",
-    "VarianceEvidence",
+    "ConstantErrorModel",
+    "VarianceErrorModel",
     "adaptive_variance",
     "std",
-    "variance",
+    "var",
 ]
 
 _MOST = 1e150
 
 
-def variance(
+def var(
     column: str | None = None,
     *,
     within: tuple[float, float],
@@ -99,9 +99,9 @@ def variance(
     within : (float, float)
         A public range that surely holds every value, as wide as you like.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`.
+        Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def variance(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.request.mean`; if the range exceeds ±1e150, whose square is too
+        As for :func:`modicum.query.mean`; if the range exceeds ±1e150, whose square is too
         large for a number.
 
     Notes
@@ -124,7 +124,7 @@ def variance(
 
     Examples
     --------
-    >>> variance("income", within=(-1e9, 1e9), epsilon=1).statistic
+    >>> var("income", within=(-1e9, 1e9), epsilon=1).statistic
     'variance'
     """
     price = chosen_budget(epsilon, rho, budget)
@@ -134,7 +134,7 @@ def variance(
             f"within must lie inside ±{_MOST:g} for a variance, which is in squared units, "
             f"got {within!r}; ask for std"
         )
-    return VARIANCE.request(column_name(column), lattice, price, NoOption())
+    return VARIANCE.query(column_name(column), lattice, price, NoOption())
 
 
 def std(
@@ -149,7 +149,7 @@ def std(
     """Ask for the standard deviation of a column, with no bounds to guess.
 
     The root of the variance: parameters, guarantee, missing values and errors are as for
-    :func:`variance`.
+    :func:`var`.
 
     Examples
     --------
@@ -158,12 +158,12 @@ def std(
     """
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
-    return STD.request(column_name(column), lattice, price, NoOption())
+    return STD.query(column_name(column), lattice, price, NoOption())
 
 
 def adaptive_variance(
     column: str | None, lattice: Lattice, event: Event, *, root: bool
-) -> Steps[Answer]:
+) -> Steps[ScalarEstimate]:
     """Estimate a variance, or its root.
 
     Parameters
@@ -178,8 +178,8 @@ def adaptive_variance(
     purse = open_purse(event)
     here = Setting(column, lattice, purse)
     most = spread_schedule(lattice, purse, 1 << 60)
-    asks = here.ask(ends_reduction(lattice, purse, most)), here.ask(Records(subsamples=2))
-    summary, records = yield from need_both(*asks)
+    reads = here.ask(ends_reduction(lattice, purse, most)), here.ask(Records(subsamples=2))
+    summary, records = yield from read_both(*reads)
     tails = summary if isinstance(summary, TailSummary) else None
 
     counting = purse.noisy((summary.count,), sensitivity=1, share=count_share(purse))  # [V1]
@@ -199,13 +199,13 @@ def adaptive_variance(
         bounds = replace(bounds, outside=outside)
     rough = yield from rough_mean(here, bounds, place.schedule, first)  # [V4]
 
-    squares = yield from need(here.ask(ClippedSquares(bounds.lo, bounds.hi, rough.value)))
+    squares = yield from read(here.ask(ClippedSquares(bounds.lo, bounds.hi, rough.value)))
     largest = bounds.reach(rough.value) ** 2
     pair = (squares.total, squares.count * largest - squares.total)
     final = purse.noisy(pair, sensitivity=largest, share=None)  # [V5]
 
-    def spread_of(sums: tuple[int, ...]) -> VarianceEvidence:
-        return VarianceEvidence(
+    def spread_of(sums: tuple[int, ...]) -> VarianceErrorModel:
+        return VarianceErrorModel(
             lattice=lattice,
             root=root,
             lo=bounds.lo,
@@ -222,20 +222,22 @@ def adaptive_variance(
         final,
         lambda sums: f"standard deviation {lattice.words(spread_of(sums).deviation)}",
     )
-    evidence = spread_of(sums)
-    status = judged(evidence, evidence.outside, n0, place.remark)
-    return Answer(evidence.value, evidence, status)
+    error_model = spread_of(sums)
+    status = judged(error_model, error_model.outside, n0, place.remark)
+    return ScalarEstimate(error_model.value, error_model, status)
 
 
-def _constant(here: Setting, place: SearchResult, counted: Counted, *, root: bool) -> Steps[Answer]:
+def _constant(
+    here: Setting, place: SearchResult, counted: Counted, *, root: bool
+) -> Steps[ScalarEstimate]:
     """All records seem to have one value: count those that have not, with all that is left."""
     bounds = place.bounds
     assert bounds is not None
     elsewhere, noise = yield from count_away(here, bounds.elsewhere)
-    evidence = ConstantEvidence(
+    error_model = ConstantErrorModel(
         here.lattice, root, bounds.lo, bounds.hi, counted, max(elsewhere, 0), noise, has_centre=True
     )
-    return Answer(evidence.value, evidence, evidence.status)
+    return ScalarEstimate(error_model.value, error_model, error_model.status)
 
 
 def spread_schedule(lattice: Lattice, purse: Purse, noisy_count: int) -> Schedule:
@@ -249,7 +251,7 @@ _USUAL = 0.3  # share of that for their number
 
 
 @dataclass(frozen=True, slots=True)
-class VarianceEvidence(InBounds):
+class VarianceErrorModel(InBounds):
     """Squares of clipped data about a rough mean (all in lattice steps).
 
     Attributes
@@ -411,7 +413,7 @@ class VarianceEvidence(InBounds):
 
 
 @dataclass(frozen=True, slots=True)
-class ConstantEvidence(OneValue):
+class ConstantErrorModel(OneValue):
     """The spread of data whose clipping bounds all but coincide: zero, for all that is known.
 
     Attributes
@@ -481,7 +483,7 @@ def _root(square: Fraction) -> Fraction:
 
 
 VARIANCE: Row[NoOption, Release] = Row(
-    "variance",
+    "var",
     "adaptive",
     ("pure", "zcdp", "approx"),
     True,

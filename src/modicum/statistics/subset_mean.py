@@ -22,19 +22,19 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.bounded_mean import transformed, transformed_mean
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.scores import ThresholdScore
-from modicum.privacy.event import Event, Pure
-from modicum.release import Answer, Interval, Release
-from modicum.runtime.steps import Steps, draw, need
+from modicum.privacy.event import Event, PureDP
+from modicum.release import Interval, Release, ScalarEstimate
+from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.outside import NoisyTerm, clip_ends, clipped_in_words, share_between
 from modicum.statistics.redrawn import Redrawn, TableTotals
 from modicum.statistics.spec import Row, ranged
 from modicum.statistics.split import BOTH_CLUSTERS, ClusterOption
 from modicum.status import OK, Status, bounds_in_steps, unseen
-from modicum.summaries.base import Ask
+from modicum.summaries.base import Read
 from modicum.summaries.sums import ClippedSum
 from modicum.summaries.tails import Tails
 
-__all__ = ["SUBSET_MEAN", "SubsetEvidence", "SubsetPlan", "subset_mean"]
+__all__ = ["SUBSET_MEAN", "SubsetErrorModel", "SubsetPlan", "subset_mean"]
 
 ZETA = Fraction(1, 10**6)  # failure probability of a threshold in the utility theorem
 THRESHOLD_SHARE = Fraction(1, 4)
@@ -76,7 +76,7 @@ class SubsetPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class SubsetEvidence:
+class SubsetErrorModel:
     """The transformed pair between two thresholds (lattice steps)."""
 
     lattice: Lattice
@@ -176,7 +176,7 @@ class SubsetEvidence:
         }
 
 
-def subset_mean(column: str | None, lattice: Lattice, event: Event) -> Steps[Answer]:
+def subset_mean(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
     """Estimate a mean with the guarantee of Dick et al. 2023, Theorem 3.1.
 
     Raises
@@ -184,10 +184,10 @@ def subset_mean(column: str | None, lattice: Lattice, event: Event) -> Steps[Ans
     InvalidArgument
         If the budget is not pure: the theorem is about pure ε.
     """
-    if not isinstance(event, Pure):
+    if not isinstance(event, PureDP):
         raise InvalidArgument("method='subset' is for a pure budget: use epsilon=")
     plan = SubsetPlan.of(lattice, event.epsilon)
-    tails = yield from need(Ask(column, lattice, Tails(plan.keep)))
+    tails = yield from read(Read(column, lattice, Tails(plan.keep)))
     share = event.epsilon * THRESHOLD_SHARE
     lowest, terms = tails.lowest(), (plan.target, plan.cap)
     low = Exponential(ThresholdScore(lowest, lattice.first, lattice.last, *terms), share)
@@ -196,14 +196,14 @@ def subset_mean(column: str | None, lattice: Lattice, event: Event) -> Steps[Ans
     high = Exponential(ThresholdScore(mirrored, -lattice.last, -lattice.first, *terms), share)
     hi = -(yield from draw("high threshold, negated", high, lambda q: lattice.words(-q)))  # [A2]
     lo, hi = min(lo, hi), max(lo, hi)
-    clipped = yield from need(Ask(column, lattice, ClippedSum(lo, hi)))
+    clipped = yield from read(Read(column, lattice, ClippedSum(lo, hi)))
     rest = event.epsilon - 2 * share
-    law = transformed(clipped.total, clipped.count, lo=lo, hi=hi, epsilon=rest)
-    left, right = yield from draw("transformed sums", law)  # [A3]
-    noise = NoisyTerm(law.noise[0], 1.0)
-    evidence = SubsetEvidence(lattice, lo, hi, left, right, noise, plan.target, low.rate)
-    enough = evidence.least_count(0.05) > NEEDED * plan.target
-    return Answer(evidence.value, evidence, OK if enough else _too_little(plan))
+    mechanism = transformed(clipped.total, clipped.count, lo=lo, hi=hi, epsilon=rest)
+    left, right = yield from draw("transformed sums", mechanism)  # [A3]
+    noise = NoisyTerm(mechanism.noise[0], 1.0)
+    error_model = SubsetErrorModel(lattice, lo, hi, left, right, noise, plan.target, low.rate)
+    enough = error_model.least_count(0.05) > NEEDED * plan.target
+    return ScalarEstimate(error_model.value, error_model, OK if enough else _too_little(plan))
 
 
 def _too_little(plan: SubsetPlan) -> Status:

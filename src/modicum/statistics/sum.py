@@ -9,7 +9,7 @@ Where a radius cannot be found, or would save nothing, [S3] is over the whole ra
 
 A sum moves by the size of one record, so zero is the only useful centre. The mean is not this
 sum over a count: far from zero the sum needs noise on the scale of the values, the mean does not.
-The evidence holds released quantities and public noise laws only. The proofs are in
+The error model holds released quantities and public noise laws only. The proofs are in
 docs/proofs/sum.md.
 """
 
@@ -25,9 +25,9 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
-from modicum.release import Answer, Interval, Release
+from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, need, need_both
+from modicum.runtime.steps import Steps, draw, read, read_both
 from modicum.statistics.bounds import (
     COLLAPSED,
     Atom,
@@ -74,7 +74,7 @@ from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.sums import ClippedSum
 from modicum.summaries.tails import TailSummary
 
-__all__ = ["SUMS", "SumEvidence", "adaptive_sum", "bounded_sum", "sum"]
+__all__ = ["SUMS", "SumErrorModel", "adaptive_sum", "bounded_sum", "sum"]
 
 
 def sum(
@@ -90,7 +90,7 @@ def sum(
 ) -> Query[Release]:
     """Ask for the sum of a column, with no bounds to guess.
 
-    Parameters, missing values and errors are as for :func:`modicum.request.mean`. A sum moves by
+    Parameters, missing values and errors are as for :func:`modicum.query.mean`. A sum moves by
     the size of one record, so its noise follows the size of the largest values, not their spread.
 
     Examples
@@ -101,7 +101,7 @@ def sum(
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     options = ClusterOption(clusters)
-    return method_of(SUMS, method).request(column_name(column), lattice, price, options)
+    return method_of(SUMS, method).query(column_name(column), lattice, price, options)
 
 
 _SMALL = 4  # times smaller than the range a radius of few records has to be
@@ -133,19 +133,21 @@ class _Place:
 
 def adaptive_sum(
     column: str | None, lattice: Lattice, event: Event, *, clusters: Clusters
-) -> Steps[Answer]:
+) -> Steps[ScalarEstimate]:
     """Estimate a sum; parameters as :func:`modicum.statistics.mean.adaptive_mean`."""
     purse = open_purse(event)
     here = Setting(column, lattice, purse)
     first = first_reduction(lattice, purse, clusters)
-    summary, records = yield from need_both(here.ask(first), here.ask(Records()))
+    summary, records = yield from read_both(here.ask(first), here.ask(Records()))
     tails = summary if isinstance(summary, TailSummary) else None
     n0, counted = yield from _count(here, summary.count)
     if expected_records(purse, n0) < FEWEST:
         # Few rows, or no numbers at all: that is worth a better count.
-        law = purse.noisy((summary.count,), sensitivity=1, share=purse.share_for(0.25, "noise"))
-        (n0,) = yield from draw("count, again", law)
-        return (yield from _over_the_range(here, n0, NoisyTerm(law.noise[0], 1.0), FEW))
+        mechanism = purse.noisy(
+            (summary.count,), sensitivity=1, share=purse.share_for(0.25, "noise")
+        )
+        (n0,) = yield from draw("count, again", mechanism)
+        return (yield from _over_the_range(here, n0, NoisyTerm(mechanism.noise[0], 1.0), FEW))
     place = yield from _search(here, records, n0, clusters)
     if place.way == "range":
         return (yield from _over_the_range(here, n0, counted, place.remark, place.atom))
@@ -154,7 +156,7 @@ def adaptive_sum(
 
 def _by_radius(
     here: Setting, tails: TailSummary | None, place: _Place, n0: int, counted: NoisyTerm
-) -> Steps[Answer]:
+) -> Steps[ScalarEstimate]:
     """[S2, S3] The sum within a radius, or over the range if the radius is worth nothing."""
     lattice, purse = here.lattice, here.purse
     outside, elsewhere = yield from _radius(here, tails, place)
@@ -169,25 +171,25 @@ def _by_radius(
             return (yield from _over_the_range(here, n0, counted, APART))
     elif _SMALL * radius >= outside.widest:  # so few records could hardly vouch for a radius
         return (yield from _over_the_range(here, n0, counted, OK))
-    evidence = yield from _within(here, outside, n0, counted)
+    error_model = yield from _within(here, outside, n0, counted)
     # The size that half of the records exceed, against the radius: too far for a light tail?
     half = (Home.part(n0), place.half) if place.half else None
     remark = HEAVY if replace(outside, seen=half).heavy() else OK
-    return Answer(evidence.value, evidence, judged(evidence, outside, n0, remark))
+    return ScalarEstimate(error_model.value, error_model, judged(error_model, outside, n0, remark))
 
 
-def bounded_sum(column: str | None, lattice: Lattice, event: Event) -> Steps[Answer]:
+def bounded_sum(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
     """Estimate a sum of values that lie in the range, with noise on the scale of its ends."""
     here = Setting(column, lattice, open_purse(event))
-    summary = yield from need(here.ask(ClippedSum(lattice.first, lattice.last)))
+    summary = yield from read(here.ask(ClippedSum(lattice.first, lattice.last)))
     n0, counted = yield from _count(here, summary.count)
     return (yield from _over_the_range(here, n0, counted, OK))
 
 
 def _count(here: Setting, rows: int) -> Steps[tuple[int, NoisyTerm]]:
-    law = here.purse.noisy((rows,), sensitivity=1, share=count_share(here.purse))  # [S1]
-    (n0,) = yield from draw("count", law)
-    return n0, NoisyTerm(law.noise[0], 1.0)
+    mechanism = here.purse.noisy((rows,), sensitivity=1, share=count_share(here.purse))  # [S1]
+    (n0,) = yield from draw("count", mechanism)
+    return n0, NoisyTerm(mechanism.noise[0], 1.0)
 
 
 def _search(here: Setting, records: RecordSummary, n0: int, clusters: Clusters) -> Steps[_Place]:
@@ -219,11 +221,13 @@ def _reaches(here: Setting, size: int, n0: int) -> Steps[bool]:
 
     Of data that all lie between two candidates of [H1] any wider one is as good.
     """
-    cells = yield from need(here.ask(Cells(0, (size,))))
+    cells = yield from read(here.ask(Cells(0, (size,))))
     strength = max(0.01, 30 / expected_records(here.purse, n0))
     share = here.purse.share_for(strength, "noise")
-    law = here.purse.noisy((cells.magnitude_above_many((size,))[0],), sensitivity=1, share=share)
-    (found,) = yield from draw(f"records larger than {here.lattice.words(size)}", law)
+    mechanism = here.purse.noisy(
+        (cells.magnitude_above_many((size,))[0],), sensitivity=1, share=share
+    )
+    (found,) = yield from draw(f"records larger than {here.lattice.words(size)}", mechanism)
     return found > n0 / 5
 
 
@@ -237,50 +241,54 @@ def _radius(here: Setting, tails: TailSummary | None, place: _Place) -> Steps[tu
     elif tails is not None:
         sizes = tails
     else:
-        sizes = yield from need(here.ask(Cells(0, grid.radii)))
+        sizes = yield from read(here.ask(Cells(0, grid.radii)))
     beyond = tuple(sizes.magnitude_above_many(grid.radii))
-    law = here.purse.radii((beyond,), grid, tilt=schedule.tilt, share=schedule.radii)
+    mechanism = here.purse.radii((beyond,), grid, tilt=schedule.tilt, share=schedule.radii)
     (chosen,) = yield from draw(
-        "radius", law, lambda drawn: f"few records exceed {lattice.words(grid.radii[drawn[0]])}"
+        "radius",
+        mechanism,
+        lambda drawn: f"few records exceed {lattice.words(grid.radii[drawn[0]])}",
     )
     outside = Outside(
         radii=(grid.radii[chosen],),
         widest=grid.radii[-1],
         candidates=len(grid.radii),
-        eta=float(law.epsilon),
+        eta=float(mechanism.epsilon),
         power=float(schedule.power),
-        selection=law.selection,
+        selection=mechanism.selection,
     )
     return outside, beyond[chosen]
 
 
 def _over_the_range(
     here: Setting, n0: int, counted: NoisyTerm, remark: Status, atom: Atom | None = None
-) -> Steps[Answer]:
+) -> Steps[ScalarEstimate]:
     home = None if atom is None else atom.cells.centre
-    evidence = replace((yield from _within(here, None, n0, counted)), home=home)
-    return Answer(evidence.value, evidence, TOO_LITTLE if evidence.none_seen else remark)
+    error_model = replace((yield from _within(here, None, n0, counted)), home=home)
+    return ScalarEstimate(
+        error_model.value, error_model, TOO_LITTLE if error_model.none_seen else remark
+    )
 
 
 def _within(
     here: Setting, outside: Outside | None, n0: int, counted: NoisyTerm
-) -> Steps[SumEvidence]:
+) -> Steps[SumErrorModel]:
     """[S3] The sum of clipped values, with all that is left."""
     lattice = here.lattice
     radius = max(abs(lattice.first), abs(lattice.last)) if outside is None else outside.radii[0]
     # A range on one side of zero cuts the other bound at its end nearest to zero.
     lo = min(max(-radius, lattice.first), lattice.last)
     hi = max(min(radius, lattice.last), lattice.first)
-    clipped = yield from need(here.ask(ClippedSum(lo, hi)))
+    clipped = yield from read(here.ask(ClippedSum(lo, hi)))
     reach = max(abs(lo), abs(hi))
     final = here.purse.noisy((clipped.total,), sensitivity=max(reach, 1), share=None)
     (noisy,) = yield from draw("clipped sum", final, lambda drawn: lattice.words(drawn[0]))
     noise = NoisyTerm(final.noise[0], 1.0)
-    return SumEvidence(lattice, lo, hi, noisy, noise, n0, counted, outside)
+    return SumErrorModel(lattice, lo, hi, noisy, noise, n0, counted, outside)
 
 
 @dataclass(frozen=True, slots=True)
-class SumEvidence(PlacedBounds):
+class SumErrorModel(PlacedBounds):
     """A noisy clipped sum (all in lattice steps).
 
     Attributes

@@ -33,9 +33,9 @@ from modicum.mechanisms.grids import RadiusGrid
 from modicum.mechanisms.level_sets import LevelScore
 from modicum.privacy.budget import Budget, Kind, Number, chosen_budget, short_text
 from modicum.privacy.event import Event
-from modicum.release import Answer, Interval, Release
+from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw, need
+from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import open_purse
@@ -48,7 +48,7 @@ from modicum.statistics.spec import (
     ranged,
 )
 from modicum.status import OK, Status, unseen
-from modicum.summaries.base import Ask, Integers
+from modicum.summaries.base import Integers, Read
 from modicum.summaries.order_statistics import Cuts, CutSummary
 
 __all__ = [
@@ -56,7 +56,7 @@ __all__ = [
     "WINSORIZED_MEAN",
     "LevelPlan",
     "TrimOption",
-    "TrimmedEvidence",
+    "TrimmedErrorModel",
     "level_ends_of",
     "trimmed_mean",
     "upper_ends",
@@ -94,9 +94,9 @@ def trimmed_mean(
         A public range that surely holds every value, as wide as you like. At ε = 1 and ±1e9 some
         110 records should be trimmed on each side; the status says if they are not.
     epsilon, rho, budget : number, number, Budget
-        Exactly one, as for :func:`modicum.request.mean`.
+        Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
-        Round values to multiples of this power of two, as for :func:`modicum.request.mean`.
+        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
     level : float or None
         Confidence level at which the radius of the interval is drawn, 0.95 or more; it takes
         28 % of the price. ``None``: no radius, the answer is more accurate, and its
@@ -111,7 +111,7 @@ def trimmed_mean(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.request.mean`; trim or level out of range.
+        As for :func:`modicum.query.mean`; trim or level out of range.
 
     Notes
     -----
@@ -127,7 +127,7 @@ def trimmed_mean(
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     options = TrimOption.of(trim, level)
-    return TRIMMED_MEAN.request(column_name(column), lattice, price, options)
+    return TRIMMED_MEAN.query(column_name(column), lattice, price, options)
 
 
 def winsorized_mean(
@@ -156,7 +156,7 @@ def winsorized_mean(
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     options = TrimOption.of(trim, level)
-    return WINSORIZED_MEAN.request(column_name(column), lattice, price, options)
+    return WINSORIZED_MEAN.query(column_name(column), lattice, price, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +263,7 @@ def _estimate(
     options: TrimOption,
     *,
     winsorized: bool,
-) -> Steps[Answer]:
+) -> Steps[ScalarEstimate]:
     """Estimate the mean of the records between the floor(trim n) lowest and highest ones.
 
     The records beyond are moved to the nearest one between if ``winsorized``, else left out. The
@@ -272,20 +272,20 @@ def _estimate(
     lattice, level, trim = ranged(lattice), options.level, options.trim
     purse = open_purse(event)
     plan = LevelPlan.of(lattice, purse, level)
-    cuts = yield from need(Ask(column, lattice, Cuts(trim, plan.levels)))
+    cuts = yield from read(Read(column, lattice, Cuts(trim, plan.levels)))
     lows, highs = level_ends_of(
         cuts, lattice.first, lattice.last, plan.levels, winsorized=winsorized
     )
 
     counting = purse.noisy((cuts.count,), sensitivity=1, share=COUNT_SHARE)  # [T1]
     (count,) = yield from draw("count", counting)
-    law = purse.linear_level(  # [T2]
+    mechanism = purse.linear_level(  # [T2]
         (lows[: plan.cap], highs[: plan.cap]),
         lattice,
         share=POINT_SHARE if level is not None else None,
     )
     name = "winsorized mean" if winsorized else "trimmed mean"
-    point = yield from draw(name, law, lattice.words)
+    point = yield from draw(name, mechanism, lattice.words)
     radius = None
     if level is not None:
         radii = _radii(max(lattice.last - point, point - lattice.first)).radii
@@ -296,7 +296,7 @@ def _estimate(
             lambda number: lattice.words(radii[number]),
         )
         radius = radii[chosen]
-    evidence = TrimmedEvidence(
+    error_model = TrimmedErrorModel(
         lattice=lattice,
         trim=trim,
         winsorized=winsorized,
@@ -307,7 +307,7 @@ def _estimate(
         count_noise=NoisyTerm(counting.noise[0], 1.0),
         length_bound=plan.length_bound,
     )
-    return Answer(evidence.value, evidence, evidence.status)
+    return ScalarEstimate(error_model.value, error_model, error_model.status)
 
 
 def _radius_law(
@@ -446,7 +446,7 @@ NO_END = Status(
 
 
 @dataclass(frozen=True, slots=True)
-class TrimmedEvidence:
+class TrimmedErrorModel:
     """A point near the mean of the records between two cuts, and a radius (in lattice steps).
 
     Attributes

@@ -16,7 +16,7 @@ import numpy as np
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive, VectorNoise
 from modicum.mechanisms.grids import RadiusGrid
-from modicum.runtime.steps import Steps, draw, need, need_both
+from modicum.runtime.steps import Steps, draw, read, read_both
 from modicum.statistics.purse import Purse
 from modicum.statistics.purses import ConcentratedPurse
 from modicum.statistics.vector_schedule import (
@@ -27,7 +27,7 @@ from modicum.statistics.vector_schedule import (
     wide_radii,
     wide_squares,
 )
-from modicum.summaries.base import Ask, Columns, Reduction
+from modicum.summaries.base import Columns, Read, Reduction
 from modicum.summaries.vectors import BOUND, ClippedVectors, NormCounts, NormSummary, VectorFrame
 
 __all__ = [
@@ -56,9 +56,9 @@ class VectorSetting:
     lattice: Lattice
     purse: Purse
 
-    def ask(self, reduction: Reduction[S]) -> Ask[S]:
+    def ask(self, reduction: Reduction[S]) -> Read[S]:
         """Ask for a reduction of the rows."""
-        return Ask(None, self.lattice, reduction, self.columns)
+        return Read(None, self.lattice, reduction, self.columns)
 
     @property
     def spent(self) -> Fraction:
@@ -115,7 +115,7 @@ def beyond(here: VectorSetting, norms: NormSummary) -> dict[int, int]:
 def first_norms(here: VectorSetting) -> Steps[NormSummary]:
     """Measure rows from the start."""
     frame = start_frame(here.lattice, here.power)
-    return (yield from need(here.ask(NormCounts(frame, all_radii(here.lattice, here.power)))))
+    return (yield from read(here.ask(NormCounts(frame, all_radii(here.lattice, here.power)))))
 
 
 def radius_for(
@@ -130,8 +130,8 @@ def radius_for(
 ) -> Steps[int]:
     """Draw one of a grid's radii with about ``target`` rows ``outside`` it [M2]."""
     punished = tuple(max(outside[radius] - target, 0) for radius in grid.radii)
-    law = here.purse.radii((punished,), grid, tilt=tilt, share=share)
-    (place,) = yield from draw(label, law)
+    mechanism = here.purse.radii((punished,), grid, tilt=tilt, share=share)
+    (place,) = yield from draw(label, mechanism)
     return grid.radii[place]
 
 
@@ -180,7 +180,7 @@ def find_scales(here: VectorSetting, schedule: VectorSchedule, found: Located) -
         radius = yield from _size_radius(here, schedule, found, number)
         frame = found.frame
         sized = ClippedVectors(replace(frame, sizes=True), radius)
-        summary = yield from need(here.ask(sized))
+        summary = yield from read(here.ask(sized))
         sums = yield from draw(f"sizes {number}", here.noisy(summary.totals, share))
         noise = schedule.noise_each(radius, share)
         raw = np.array(sums, dtype=np.float64) * (radius / BOUND / schedule.rows)
@@ -231,15 +231,15 @@ def _measured(
     """Norms of rows in a frame; in the same pass those of their squares, if weights may follow."""
     asked = here.ask(NormCounts(frame, all_radii(here.lattice, here.power)))
     if width == 1 or here.power == 1:
-        return (yield from need(asked)), None
+        return (yield from read(asked)), None
     squares = NormCounts(replace(frame, sizes=True), wide_squares(here.lattice).radii)
-    return (yield from need_both(asked, here.ask(squares)))
+    return (yield from read_both(asked, here.ask(squares)))
 
 
 def _stepped(
     here: VectorSetting, schedule: VectorSchedule, frame: VectorFrame, radius: int, label: str
 ) -> Steps[VectorFrame]:
-    summary = yield from need(here.ask(ClippedVectors(frame, radius)))
+    summary = yield from read(here.ask(ClippedVectors(frame, radius)))
     sums = yield from draw(label, here.noisy(summary.totals, schedule.step))
     units = radius / (BOUND * np.array(frame.gains) * schedule.rows)  # lattice steps of the mean
     moved = np.rint(np.array(frame.centre) + np.array(sums, dtype=np.float64) * units)

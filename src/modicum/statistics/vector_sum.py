@@ -16,11 +16,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from modicum.array_release import ArrayAnswer, Axis, Intervals
+from modicum.array_release import ArrayEstimate, Axis, Intervals
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import LaplaceNoise, Noise
 from modicum.mechanisms.grids import RadiusGrid
-from modicum.runtime.steps import Steps, draw, need
+from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.vector_rounds import Located, VectorSetting, beyond, radius_for
 from modicum.statistics.vector_schedule import (
     OUTSIDE,
@@ -35,7 +35,7 @@ from modicum.status import FINE_STEPS, OK, Status, unseen
 from modicum.summaries.base import Columns
 from modicum.summaries.vectors import BOUND, ClippedVectors, VectorFrame
 
-__all__ = ["Ball", "VectorEvidence", "answer_of", "count_outside", "last_ball", "last_sum"]
+__all__ = ["Ball", "VectorErrorModel", "answer_of", "count_outside", "last_ball", "last_sum"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,9 @@ def count_outside(
     here: VectorSetting, outside: int, share: Fraction, label: str = "rows outside"
 ) -> Steps[tuple[int, Noise]]:
     """Draw the noisy number of rows outside, which is sensitive [M6]."""
-    law = here.purse.noisy((outside,), sensitivity=1, share=share)
-    (found,) = yield from draw(label, law)
-    return found, law.noise[0]
+    mechanism = here.purse.noisy((outside,), sensitivity=1, share=share)
+    (found,) = yield from draw(label, mechanism)
+    return found, mechanism.noise[0]
 
 
 def last_ball(here: VectorSetting, schedule: VectorSchedule, found: Located) -> Steps[Ball]:
@@ -120,25 +120,25 @@ def _wider_ball(
 
 def last_sum(
     here: VectorSetting, frame: VectorFrame, ball: Ball, width: int, *, near: int
-) -> Steps[VectorEvidence]:
+) -> Steps[VectorErrorModel]:
     """Spend all that is left on the sum of rows clipped to a radius [M5], and their number [M6].
 
     ``width`` is the number of components, ``near`` as for
     :func:`~modicum.statistics.vector_schedule.count_share`.
     """
     purse, asked = here.purse, ClippedVectors(frame, ball.radius)
-    summary = yield from need(here.ask(asked))
+    summary = yield from read(here.ask(asked))
     share = (1 - here.spent) * (1 - count_share(width, near, here.power))
-    law = here.noisy(summary.totals, share)
-    sums = yield from draw("sum", law)
+    mechanism = here.noisy(summary.totals, share)
+    sums = yield from draw("sum", mechanism)
     counting = purse.noisy((summary.count,), sensitivity=1, share=None)
     (rows,) = yield from draw("rows", counting)
-    return VectorEvidence(
+    return VectorErrorModel(
         lattice=here.lattice,
         centre=frame.centre * (width // len(frame.centre)),
         gains=asked.scaled.gains * (width // len(frame.gains)),
         sums=sums,
-        noise=law.noise[0],
+        noise=mechanism.noise[0],
         rows=rows,
         rows_noise=counting.noise[0],
         outside=ball.outside,
@@ -148,13 +148,13 @@ def last_sum(
     )
 
 
-def answer_of(columns: Columns, evidence: VectorEvidence) -> ArrayAnswer:
+def answer_of(columns: Columns, error_model: VectorErrorModel) -> ArrayEstimate:
     """Return the means with the names of the columns, or the numbers of the components."""
     if columns.names is None:
-        axis = Axis.of(component=tuple(float(place) for place in range(len(evidence.sums))))
+        axis = Axis.of(component=tuple(float(place) for place in range(len(error_model.sums))))
     else:
         axis = Axis.of(column=columns.names)
-    return ArrayAnswer(evidence.values, (axis,), evidence, evidence.status)
+    return ArrayEstimate(error_model.values, (axis,), error_model, error_model.status)
 
 
 NOISY = Status(
@@ -188,7 +188,7 @@ _COUNTS = 0.1  # of the error probability, for each of the two counts
 
 
 @dataclass(frozen=True, slots=True)
-class VectorEvidence:
+class VectorErrorModel:
     """A noisy sum of clipped rows about a centre, and noisy counts.
 
     Attributes

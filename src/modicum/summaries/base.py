@@ -22,12 +22,12 @@ __all__ = [
     "LIMB",
     "ROW",
     "Accumulator",
-    "Ask",
     "Columns",
     "Fetchable",
     "Fields",
     "Integers",
     "Quantiser",
+    "Read",
     "Reduction",
     "Repeated",
     "Rows",
@@ -306,7 +306,7 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask(Generic[S]):
+class Read(Generic[S]):
     """One reduction of one column (``None``: the rows themselves) on a public lattice.
 
     If there are ``columns``, it is one of their rows, as vectors, and ``column`` is ``None``.

@@ -28,13 +28,13 @@ __all__ = [
     "FarCounts",
     "FarSummary",
     "Frame",
-    "Gauge",
-    "GaugeCounts",
-    "GaugeSummary",
     "HeldRows",
     "Norm",
     "OuterProducts",
     "OuterSummary",
+    "RowNorm",
+    "RowNormCounts",
+    "RowNormSummary",
     "RowsSummary",
     "Weights",
 ]
@@ -168,7 +168,7 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True)
-class Gauge:
+class RowNorm:
     """The weighted size of a row's outer product: of its upper triangle, in L1 or in L2 norm.
 
     Attributes
@@ -239,19 +239,19 @@ class Gauge:
 
 
 @dataclass(frozen=True, slots=True)
-class GaugeCounts:
+class RowNormCounts:
     """Ask how many rows exceed each of some public sizes, and what is cut off."""
 
     frame: Frame
-    gauge: Gauge
+    row_norm: RowNorm
     bounds: tuple[int, ...]
 
-    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> _GaugePass:
-        return _GaugePass(self, Quantiser(lattice))
+    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> _RowNormPass:
+        return _RowNormPass(self, Quantiser(lattice))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class GaugeSummary(Sensitive):
+class RowNormSummary(Sensitive):
     """Number of rows beyond each size, without and with a value cut off, and squares (sensitive).
 
     The squares are those of :meth:`Frame.cut_off`.
@@ -261,9 +261,9 @@ class GaugeSummary(Sensitive):
     sides: tuple[int, ...]
     squares: tuple[int, ...]
 
-    def merge(self, other: Self) -> GaugeSummary:
+    def merge(self, other: Self) -> RowNormSummary:
         self._check_same(other)
-        return GaugeSummary(
+        return RowNormSummary(
             _added(self.beyond, other.beyond),
             _added(self.sides, other.sides),
             _added(self.squares, other.squares),
@@ -273,7 +273,7 @@ class GaugeSummary(Sensitive):
         return pack("gauge-counts", *map(_packed, (self.beyond, self.sides, self.squares)))
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> GaugeSummary:
+    def from_bytes(cls, data: bytes) -> RowNormSummary:
         fields = Fields("gauge-counts", data)
         beyond, sides, squares = (tuple(fields.array().tolist()) for _ in range(3))
         fields.end()
@@ -288,10 +288,10 @@ def _packed(numbers: tuple[int, ...]) -> Integers:
     return np.array(numbers, dtype=np.int64)
 
 
-class _GaugePass:
+class _RowNormPass:
     reads = True
 
-    def __init__(self, asked: GaugeCounts, quantiser: Quantiser) -> None:
+    def __init__(self, asked: RowNormCounts, quantiser: Quantiser) -> None:
         self._asked, self._quantiser = asked, quantiser
         self._beyond = [0] * len(asked.bounds)
         self._rows = self._outside = 0
@@ -303,13 +303,13 @@ class _GaugePass:
             self._rows += len(q)
             self._outside += outside
             self._squares += squares
-            sizes = self._asked.gauge.sizes(self._asked.frame.rows(q))
+            sizes = self._asked.row_norm.sizes(self._asked.frame.rows(q))
             for place, bound in enumerate(self._asked.bounds):
                 self._beyond[place] += int((sizes > bound).sum())
 
-    def finish(self) -> GaugeSummary:
+    def finish(self) -> RowNormSummary:
         sides = (self._rows - self._outside, self._outside)
-        return GaugeSummary(tuple(self._beyond), sides, tuple(self._squares.tolist()))
+        return RowNormSummary(tuple(self._beyond), sides, tuple(self._squares.tolist()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,7 +325,7 @@ class OuterProducts:
     """
 
     frame: Frame
-    gauge: Gauge
+    row_norm: RowNorm
     bound: int
 
     def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> _OuterPass:
@@ -366,7 +366,7 @@ class _OuterPass:
             self._sums = np.zeros(len(upper[0]), dtype=np.object_)
         for start in range(0, len(x), _ROWS):
             for q in quantised(self._quantiser, x[start : start + _ROWS]):
-                vectors = self._asked.gauge.clipped(self._asked.frame.rows(q), self._asked.bound)
+                vectors = self._asked.row_norm.clipped(self._asked.frame.rows(q), self._asked.bound)
                 # Components are at most 2^17: 2^13 products of two stay below 2^53.
                 floats = vectors.astype(np.float64)
                 self._sums += (floats.T @ floats)[upper].astype(np.int64).astype(np.object_)

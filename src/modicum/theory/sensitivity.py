@@ -56,7 +56,7 @@ def local_sensitivities(
     x_(u+i) - x_(v+i-k-1) over the number of ranks; records above rank n are ``hi``, those below
     rank 1 ``lo`` (Nissim, Raskhodnikova and Smith 2007 for the median, Bun and Steinke 2019 for
     trimmed means). ``local_sensitivities(...)[k - 1]`` as R_k are the least radii of
-    :class:`modicum.mechanisms.norm_ball.RadialLaw` (Asi and Duchi 2020, Proposition 2.1,
+    :class:`modicum.mechanisms.norm_ball.RadialMechanism` (Asi and Duchi 2020, Proposition 2.1,
     corrected).
 
     Examples

@@ -36,7 +36,7 @@ from modicum.exact.entropy import SystemEntropy
 from modicum.privacy.ledger import sqlite
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.ledger.chain import charged, digest
-from modicum.request import count
+from modicum.query import count
 from modicum.stored import to_text
 
 TABLE = pd.DataFrame({"g": list("ab") * 20, "x": np.arange(40.0)})

@@ -219,7 +219,7 @@ def look_and_spend(url: str) -> list[str]:
     for each in (url, f"{url}?mode=ro"):
         try:
             Ledger(each).charge("p", mo.pure("0.1"), request="")
-        except mo.AccessDenied:
+        except mo.AccessDeniedError:
             said.append("refused")
     return said
 
@@ -304,7 +304,7 @@ def test_a_role_that_may_only_select(server, database) -> None:
         lambda: viewer.grant("p", mo.pure("0.1")),
         lambda: viewer.open_account("q", mo.pure("0.1")),
     ):
-        with pytest.raises(mo.AccessDenied, match="only be read by this role"):
+        with pytest.raises(mo.AccessDeniedError, match="only be read by this role"):
             spend()
 
 

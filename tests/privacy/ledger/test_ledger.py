@@ -78,7 +78,9 @@ def test_a_key_belongs_to_its_request(ledger) -> None:
         lambda: ledger.charge("p", mo.pure("0.1"), request="b", key="monday"),
         lambda: ledger.find("p", "monday", "b"),
     ):
-        with pytest.raises(mo.KeyReused, match="key 'monday' was charged in account 'p' for ano"):
+        with pytest.raises(
+            mo.KeyReusedError, match="key 'monday' was charged in account 'p' for ano"
+        ):
             ask()
     assert ledger.account("p").spent == mo.pure("0.4")
 
@@ -132,7 +134,7 @@ def test_a_viewer_looks_and_cannot_spend(ledger, url) -> None:
         lambda: viewer.grant("p", mo.pure(1)),
         lambda: viewer.open_account("q", mo.pure(1)),
     ):
-        with pytest.raises(mo.AccessDenied, match="look only"):
+        with pytest.raises(mo.AccessDeniedError, match="look only"):
             spend()
     assert ledger.account("p").spent == mo.pure("0.1")
 

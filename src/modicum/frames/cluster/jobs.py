@@ -27,7 +27,7 @@ from modicum.frames.groups import count_keys, reader_of_groups
 from modicum.frames.labels import Coder
 from modicum.frames.persons import check_unit, reader_of
 from modicum.frames.reader import PassingOnce, RemoteSource, Scope, check_asks, named_columns
-from modicum.summaries.base import Ask, Integers, Reduction, Sensitive
+from modicum.summaries.base import Integers, Read, Reduction, Sensitive
 from modicum.summaries.order_statistics import Cuts, CutsSearch, CutSummary, RankWindow, RankWindows
 from modicum.summaries.sifting import PartWindow, Sifted, WindowSearch
 from modicum.summaries.subsample import (
@@ -40,7 +40,7 @@ from modicum.summaries.subsample import (
 )
 from modicum.version import VERSION
 
-__all__ = ["AskJob", "DistributedSource", "Job", "KeyCounts", "KeyJob", "Known"]
+__all__ = ["DistributedSource", "Job", "KeyCounts", "KeyJob", "Known", "ReadJob"]
 
 Known = tuple[int, bytes]
 """The number of a question, and the bytes of a summary that answers it for some rows."""
@@ -52,7 +52,7 @@ class DistributedSource(RemoteSource):
     """A table in parts that are summarised where they are."""
 
     def answer(
-        self, scope: Scope, asks: Sequence[tuple[int, Ask[Any]]], entropy: Entropy
+        self, scope: Scope, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy
     ) -> list[Any]:
         """Answer checked asks in one job; records around a rank take a few.
 
@@ -74,13 +74,13 @@ class DistributedSource(RemoteSource):
         SourceError
             If a job fails.
         """
-        searches = [_search_of(ask) for _, ask in asks]
+        searches = [_search_of(ask) for _, ask in reads]
         answers: dict[int, Any] = {}
-        while len(answers) < len(asks):
-            waiting = [i for i in range(len(asks)) if i not in answers]
+        while len(answers) < len(reads):
+            waiting = [i for i in range(len(reads)) if i not in answers]
             wanted = {i: searches[i].wanted() for i in waiting}
             sent = [
-                (asks[i][0], replace(asks[i][1], reduction=each))
+                (reads[i][0], replace(reads[i][1], reduction=each))
                 for i in waiting
                 for each in wanted[i]
             ]
@@ -88,8 +88,8 @@ class DistributedSource(RemoteSource):
             for i in waiting:
                 found = searches[i].learn([next(known) for _ in wanted[i]])
                 if found is not None:
-                    answers[i] = self._opened(scope, *asks[i], found, entropy)
-        return [answers[i] for i in range(len(asks))]
+                    answers[i] = self._opened(scope, *reads[i], found, entropy)
+        return [answers[i] for i in range(len(reads))]
 
     def count_keys(self, scope: Scope, by: str, entropy: Entropy) -> dict[Any, int]:
         """Count the rows of every label of a column, in one job; sensitive."""
@@ -98,11 +98,11 @@ class DistributedSource(RemoteSource):
         return counts
 
     def _summaries(
-        self, scope: Scope, asks: Sequence[tuple[int, Ask[Any]]], entropy: Entropy
+        self, scope: Scope, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy
     ) -> list[Any]:
-        job = AskJob(scope, None, VERSION, tuple(asks))
+        job = ReadJob(scope, None, VERSION, tuple(reads))
         if job.chooses and not entropy.secret:
-            job = AskJob(scope, f"{entropy.bits(128):032x}", VERSION, tuple(asks))
+            job = ReadJob(scope, f"{entropy.bits(128):032x}", VERSION, tuple(reads))
         return self._ran(job, entropy)
 
     def _ran(self, job: Job, entropy: Entropy) -> list[Any]:
@@ -115,7 +115,9 @@ class DistributedSource(RemoteSource):
         Rows without a person may be left out.
         """
 
-    def _opened(self, scope: Scope, group: int, ask: Ask[Any], found: Any, entropy: Entropy) -> Any:
+    def _opened(
+        self, scope: Scope, group: int, ask: Read[Any], found: Any, entropy: Entropy
+    ) -> Any:
         """Return the answer that what was found gives; parts of it may take another job."""
 
         def more(asked: Reduction[Any], entropy: Entropy) -> Any:
@@ -255,19 +257,19 @@ class Job(ABC):
 
 
 @dataclass(frozen=True)
-class AskJob(Job):
+class ReadJob(Job):
     """Reductions, each for the group of that number (0 if rows are not grouped)."""
 
-    asks: tuple[tuple[int, Ask[Any]], ...]
+    reads: tuple[tuple[int, Read[Any]], ...]
 
     @property
     def questions(self) -> int:
-        return len(self.asks)
+        return len(self.reads)
 
     @property
     def columns(self) -> tuple[str, ...]:
         unit = self.scope.unit
-        asked = named_columns([ask.place for _, ask in self.asks])
+        asked = named_columns([ask.place for _, ask in self.reads])
         named = (*self.scope.columns, *asked, *self.scope.labels, unit.order_by)
         return tuple(dict.fromkeys(each for each in named if each is not None))
 
@@ -275,11 +277,11 @@ class AskJob(Job):
     def chooses(self) -> bool:
         """Whether rows are chosen in secret on the way."""
         kinds = PartRecords | PartSubsample | PartWindow
-        return any(isinstance(ask.reduction, kinds) for _, ask in self.asks)
+        return any(isinstance(ask.reduction, kinds) for _, ask in self.reads)
 
     def check(self, part: Source) -> None:
         check_unit(part, self.scope.unit)
-        check_asks(part, [ask for _, ask in self.asks])
+        check_asks(part, [ask for _, ask in self.reads])
         if self.scope.by is not None:
             part.check_label(self.scope.by)
 
@@ -287,16 +289,16 @@ class AskJob(Job):
         scope = self.scope
         if scope.by is None:
             reader = reader_of(part, scope.unit, scope.columns, scope.key)
-            return reader.read([ask for _, ask in self.asks], entropy)
-        columns = scope.columns or [ask.column for _, ask in self.asks]
+            return reader.read([ask for _, ask in self.reads], entropy)
+        columns = scope.columns or [ask.column for _, ask in self.reads]
         groups = reader_of_groups(part, scope.unit, scope.by, scope.keys, columns, scope.key)
-        return groups.read(self.asks, entropy)
+        return groups.read(self.reads, entropy)
 
     def _nothing(self) -> Callable[[int], Any]:
         made: dict[tuple[Any, ...], Any] = {}  # groups share their questions
 
         def nothing(question: int) -> Any:
-            _, ask = self.asks[question]
+            _, ask = self.reads[question]
             asked = (ask.lattice, ask.reduction, ask.columns)
             if asked not in made:
                 begun = ask.reduction.begin(ask.lattice, PassingOnce(SYSTEM))  # nothing is drawn
@@ -413,7 +415,7 @@ class _Search(Protocol):
         """
 
 
-def _search_of(ask: Ask[Any]) -> _Search:
+def _search_of(ask: Read[Any]) -> _Search:
     """Return the search for an ask."""
     asked = ask.reduction
     if ask.lattice is not None and isinstance(asked, RankWindow):

@@ -300,8 +300,8 @@ class Ledger:
 
         Raises
         ------
-        KeyReused
-            If it was charged for another request.
+        KeyReusedError
+            If it was charged for another query.
         """
         checked_name(key, "a key")
         with self._account(name, write=False) as (_, chain):
@@ -325,8 +325,8 @@ class Ledger:
         ------
         BudgetExceeded
             If it is more than what is left; nothing is charged.
-        KeyReused
-            If the key was charged for another request.
+        KeyReusedError
+            If the key was charged for another query.
         """
         units = charged(price)
         if key is not None:

@@ -17,7 +17,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
-from modicum.errors import InvalidArgument, KeyReused, LedgerCorrupt
+from modicum.errors import InvalidArgument, KeyReusedError, LedgerCorrupt
 from modicum.privacy.budget import Budget, Kind
 from modicum.privacy.ledger.store import Db
 from modicum.privacy.unit import Unit
@@ -407,15 +407,15 @@ class Chain:
 
         Raises
         ------
-        KeyReused
-            If it was for another request.
+        KeyReusedError
+            If it was for another query.
         """
         record = self._one("key = :key", key=key)
         if record is None:
             return None
         if record.body != request:
-            raise KeyReused(
-                f"the key {key!r} was charged in account {self.name!r} for another request: ask "
+            raise KeyReusedError(
+                f"the key {key!r} was charged in account {self.name!r} for another query: ask "
                 "with the same arguments, or with a new key"
             )
         return Charge(self.name, record.seq, self.state(), self.released(record.seq))

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
-from modicum.errors import AccessDenied, InvalidArgument, LedgerCorrupt, LedgerError
+from modicum.errors import AccessDeniedError, InvalidArgument, LedgerCorrupt, LedgerError
 from modicum.privacy.ledger.store import SCHEMA, Address, Db, failed, tables
 
 __all__ = ["PostgresStore"]
@@ -129,7 +129,7 @@ class PostgresStore:
     def transaction(self, *, write: bool) -> Iterator[Db]:
         """Run a transaction."""
         if write and self.address.read_only:
-            raise AccessDenied(f"the ledger {self.address} was opened to look only (mode=ro)")
+            raise AccessDeniedError(f"the ledger {self.address} was opened to look only (mode=ro)")
         with self._writing(write=write) as db:
             if not self._known:
                 self._check_schema(db)
@@ -185,7 +185,7 @@ class PostgresStore:
             state = getattr(origin, "sqlstate", None) or ""
             reason = str(error if origin is None else origin).partition("\n")[0]
             if state in _DENIED:
-                raise AccessDenied(
+                raise AccessDeniedError(
                     f"the ledger {self.address} may only be read by this role: "
                     f"{self.address.scrubbed(reason)}; nothing was written or released"
                 ) from None

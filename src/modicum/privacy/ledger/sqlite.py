@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from modicum.errors import AccessDenied, InvalidArgument, LedgerCorrupt, LedgerError
+from modicum.errors import AccessDeniedError, InvalidArgument, LedgerCorrupt, LedgerError
 from modicum.privacy.ledger.store import SCHEMA, Address, Db, failed, tables
 
 __all__ = ["Place", "SqliteStore", "is_left"]
@@ -226,7 +226,7 @@ class SqliteStore:
     def transaction(self, *, write: bool) -> Iterator[Db]:
         """Run a transaction."""
         if write and self.address.read_only:
-            raise AccessDenied(f"the ledger {self.address} was opened to look only (mode=ro)")
+            raise AccessDeniedError(f"the ledger {self.address} was opened to look only (mode=ro)")
         with self._turn:
             with self._failures():
                 connection = self._ready()
@@ -402,7 +402,7 @@ class SqliteStore:
             with suppress(sqlite3.Error):
                 self.close()
             if name.startswith("SQLITE_READONLY") or name in {"SQLITE_PERM", "SQLITE_AUTH"}:
-                raise AccessDenied(
+                raise AccessDeniedError(
                     f"the ledger {self.address} may only be read here: {error}; nothing was "
                     "written or released"
                 ) from None

@@ -165,7 +165,7 @@ def with_article(name: str) -> str:
     """Put "a" or "an" before the name of one number, and nothing before that of several."""
     if name in {"quantiles", "pca"}:
         return name
-    if name == "monotone":
+    if name == "monotone_statistic":
         return "a monotone statistic"
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 

@@ -22,15 +22,15 @@ from modicum.stored import from_text, to_text
 from modicum.summaries.base import Columns
 
 __all__ = [
-    "Bill",
-    "LedgerPayer",
-    "MemoryPayer",
-    "Payer",
+    "Accountant",
+    "LedgerAccountant",
+    "MemoryAccountant",
+    "PendingCharge",
+    "accountant_for",
     "checked_key",
     "fitted",
-    "payer_for",
     "price_of",
-    "request_text",
+    "query_text",
 ]
 
 R = TypeVar("R", bound=Record)
@@ -38,7 +38,7 @@ T = TypeVar("T")
 _NO_LEDGER = "a key needs a ledger that remembers it: Curator(..., ledger=, account=)"
 
 
-class Bill(Protocol):
+class PendingCharge(Protocol):
     """The price of one question, on its way from asked to released."""
 
     @property
@@ -52,11 +52,11 @@ class Bill(Protocol):
     def account(self) -> str:
         """Say which budget was charged, and how much of it is spent."""
 
-    def settle(self, released: T) -> T:
+    def commit(self, released: T) -> T:
         """Record what was drawn, and return what may be shown."""
 
 
-class Payer(Protocol):
+class Accountant(Protocol):
     """A budget that questions are charged to."""
 
     @property
@@ -67,11 +67,11 @@ class Payer(Protocol):
     def spent(self) -> Budget:
         """What was charged."""
 
-    def bill(self, price: Budget, request: str, key: str | None) -> Bill:
+    def pending(self, price: Budget, query: str, key: str | None) -> PendingCharge:
         """Check that a price can be paid; nothing is charged yet."""
 
 
-class MemoryPayer:
+class MemoryAccountant:
     """A budget that ends with its process."""
 
     def __init__(self, budget: Budget) -> None:
@@ -90,7 +90,7 @@ class MemoryPayer:
     def __str__(self) -> str:
         return f"budget={self.budget!r}, spent={self.spent!r}"
 
-    def bill(self, price: Budget, request: str, key: str | None) -> Bill:
+    def pending(self, price: Budget, query: str, key: str | None) -> PendingCharge:
         """Check that a price can be paid."""
         if key is not None:
             raise InvalidArgument(_NO_LEDGER)
@@ -112,11 +112,11 @@ class _MemoryBill:
     def account(self) -> str:
         return f"{self._filter.spent} of {self._filter.budget} spent"
 
-    def settle(self, released: T) -> T:
+    def commit(self, released: T) -> T:
         return released
 
 
-class LedgerPayer:
+class LedgerAccountant:
     """An account of a ledger.
 
     Raises
@@ -149,9 +149,9 @@ class LedgerPayer:
         """All charges so far, of whatever process."""
         return self._ledger.account(self._name).spent
 
-    def bill(self, price: Budget, request: str, key: str | None) -> Bill:
+    def pending(self, price: Budget, query: str, key: str | None) -> PendingCharge:
         """Check that a price can be paid, or is paid already under the key."""
-        paid = None if key is None else self._ledger.find(self._name, key, request)
+        paid = None if key is None else self._ledger.find(self._name, key, query)
         if paid is None:
             state = self._ledger.account(self._name)
             if not price <= state.remaining:
@@ -159,7 +159,7 @@ class LedgerPayer:
                     f"this costs {price}, but only {state.remaining} of {state.budget} is left in "
                     f"account {self._name!r}; nothing was charged"
                 )
-        return _LedgerBill(self._ledger, self._name, price, request, key, paid)
+        return _LedgerBill(self._ledger, self._name, price, query, key, paid)
 
     def __str__(self) -> str:
         return f"account {self._name!r} of {self._ledger.url}"
@@ -171,14 +171,14 @@ class _LedgerBill:
         ledger: Ledger,
         name: str,
         price: Budget,
-        request: str,
+        query: str,
         key: str | None,
         paid: Charge | None,
     ) -> None:
         self._ledger = ledger
         self._name = name
         self._price = price
-        self._request = request
+        self._request = query
         self._key = key
         self._paid = paid
 
@@ -197,7 +197,7 @@ class _LedgerBill:
         assert self._paid is not None
         return str(self._paid.state)
 
-    def settle(self, released: T) -> T:
+    def commit(self, released: T) -> T:
         assert self._paid is not None
         text = to_text(released)
         try:
@@ -209,7 +209,7 @@ class _LedgerBill:
         return winner
 
 
-def checked_key(payer: Payer, key: object) -> str:
+def checked_key(accountant: Accountant, key: object) -> str:
     """Return a key for one question.
 
     Raises
@@ -217,7 +217,7 @@ def checked_key(payer: Payer, key: object) -> str:
     InvalidArgument
         If nobody remembers it, or it is no text of one line.
     """
-    if not isinstance(payer, LedgerPayer):
+    if not isinstance(accountant, LedgerAccountant):
         raise InvalidArgument(_NO_LEDGER)
     return checked_name(key, "a key")
 
@@ -228,7 +228,7 @@ def _named(column: str | Columns | None) -> object:
     return column
 
 
-def request_text(requests: Mapping[str, Query[Any]], unit: Unit, **more: object) -> str:
+def query_text(queries: Mapping[str, Query[Any]], unit: Unit, **more: object) -> str:
     """Say what is asked, from public arguments only: the same question, the same text.
 
     A question that is answered for another price has another text, so that a key that was charged
@@ -236,25 +236,25 @@ def request_text(requests: Mapping[str, Query[Any]], unit: Unit, **more: object)
     """
     asked = {
         name: {
-            "statistic": request.statistic,
-            "method": request.method,
-            "column": _named(request.place),
+            "statistic": query.statistic,
+            "method": query.method,
+            "column": _named(query.place),
             "range": None
-            if request.lattice is None
-            else [request.lattice.lo, request.lattice.hi, request.lattice.step],
-            "options": repr(request.options),
-            "budget": repr(request.budget),
-            **({} if request.rho is None else {"noise": "zcdp"}),
+            if query.lattice is None
+            else [query.lattice.lo, query.lattice.hi, query.lattice.step],
+            "options": repr(query.options),
+            "budget": repr(query.budget),
+            **({} if query.rho is None else {"noise": "zcdp"}),
         }
-        for name, request in requests.items()
+        for name, query in queries.items()
     }
     record = {"ask": asked, "unit": asdict(unit), **more}
     return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
 
 
-def payer_for(
+def accountant_for(
     unit: Unit | None, budget: Budget | None, ledger: Ledger | str | None, account: str | None
-) -> tuple[Payer, Unit]:
+) -> tuple[Accountant, Unit]:
     """Return who pays, and who is protected.
 
     Raises
@@ -270,51 +270,51 @@ def payer_for(
                 "a budget is needed: budget=modicum.pure(...), or ledger= and account="
             )
         chosen_budget(None, None, budget)
-        return MemoryPayer(budget), checked_unit(unit)
+        return MemoryAccountant(budget), checked_unit(unit)
     if budget is not None:
         raise InvalidArgument("give budget= or ledger=, not both: the account has its own budget")
-    payer = LedgerPayer(ledger, account, unit)
-    return payer, payer.unit
+    accountant = LedgerAccountant(ledger, account, unit)
+    return accountant, accountant.unit
 
 
-def price_of(requests: Iterable[object], kind: Kind) -> Budget:
-    """Return what requests cost together, in a currency.
+def price_of(queries: Iterable[object], kind: Kind) -> Budget:
+    """Return what queries cost together, in a currency.
 
     Raises
     ------
     InvalidArgument
-        If one is no request, or has no price in it.
+        If one is no query, or has no price in it.
     """
-    checked = _checked(requests)
+    checked = _checked(queries)
     return sum((each.event.cost(kind) for each in checked), start=Budget(kind, Fraction(0)))
 
 
-def fitted(requests: Mapping[str, Query[R]], source: Source, kind: Kind) -> dict[str, Query[R]]:
-    """Return requests as they are answered from a source, and paid from a kind of budget.
+def fitted(queries: Mapping[str, Query[R]], source: Source, kind: Kind) -> dict[str, Query[R]]:
+    """Return queries as they are answered from a source, and paid from a kind of budget.
 
     Raises
     ------
     InvalidArgument
-        If one is no request, or has a budget that cannot be spent.
+        If one is no query, or has a budget that cannot be spent.
     """
-    _checked(requests.values())
-    return {name: _fitted(each, source, kind) for name, each in requests.items()}
+    _checked(queries.values())
+    return {name: _fitted(each, source, kind) for name, each in queries.items()}
 
 
-def _fitted(request: Query[R], source: Source, kind: Kind) -> Query[R]:
-    if not isinstance(request.place, Columns):
-        return request
-    return request.of_width(width_of(source, request.place), kind)
+def _fitted(query: Query[R], source: Source, kind: Kind) -> Query[R]:
+    if not isinstance(query.place, Columns):
+        return query
+    return query.of_width(width_of(source, query.place), kind)
 
 
-def _checked(requests: Iterable[object]) -> tuple[Query[Any], ...]:
+def _checked(queries: Iterable[object]) -> tuple[Query[Any], ...]:
     checked = []
-    for request in requests:
-        if not isinstance(request, Query):
+    for query in queries:
+        if not isinstance(query, Query):
             raise InvalidArgument(
-                "a request must be made with modicum.request, for example "
-                f"modicum.request.mean(...), got {type(request).__name__}"
+                "a query must be made with modicum.query, for example "
+                f"modicum.query.mean(...), got {type(query).__name__}"
             )
-        chosen_budget(None, None, request.budget)
-        checked.append(request)
+        chosen_budget(None, None, query.budget)
+        checked.append(query)
     return tuple(checked)

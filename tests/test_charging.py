@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import modicum as mo
-from modicum import request as ask
+from modicum import query as ask
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy, SystemEntropy
 from modicum.privacy.ledger.book import Ledger
@@ -75,31 +75,31 @@ def test_the_charge_is_on_the_disk_before_the_first_draw(table, url) -> None:
 
 
 def test_a_key_is_answered_once(curator, table, url) -> None:
-    first = curator.once("monday").mean("wage", within=WITHIN, epsilon=1)
-    again = mo.Curator(table, ledger=url, account="p").once("monday")
+    first = curator.idempotent("monday").mean("wage", within=WITHIN, epsilon=1)
+    again = mo.Curator(table, ledger=url, account="p").idempotent("monday")
     assert again.mean("wage", within=WITHIN, epsilon=1) == first
     assert curator.spent.amount == 1
-    with pytest.raises(mo.KeyReused, match="another request"):
+    with pytest.raises(mo.KeyReusedError, match="another query"):
         again.mean("wage", within=WITHIN, epsilon="0.5")
     for other in (
         lambda: again.mean("wage", within=WITHIN, epsilon=1, clusters="keep"),
         lambda: again.sum("wage", within=WITHIN, epsilon=1),
         lambda: again.mean("wage", within=(-1e7, 1e6), epsilon=1),
         lambda: again.quantile("wage", q="0.5", within=WITHIN, epsilon=1),
-        lambda: again.together(mine=ask.mean("wage", within=WITHIN, epsilon=1)),
+        lambda: again.release(mine=ask.mean("wage", within=WITHIN, epsilon=1)),
         lambda: again.group_by("firm", keys=["a"]).mean("wage", within=WITHIN, epsilon=1),
     ):
-        with pytest.raises(mo.KeyReused):
+        with pytest.raises(mo.KeyReusedError):
             other()
     assert curator.spent.amount == 1
 
 
 def test_an_answer_under_a_key_needs_no_data(curator, url) -> None:
-    first = curator.once("monday").count("wage", epsilon=3)
+    first = curator.idempotent("monday").count("wage", epsilon=3)
     empty = pd.DataFrame({"wage": [1.0]})
-    assert mo.Curator(empty, ledger=url, account="p").once("monday").count("wage", epsilon=3) == (
-        first
-    )
+    assert mo.Curator(empty, ledger=url, account="p").idempotent("monday").count(
+        "wage", epsilon=3
+    ) == (first)
 
 
 def test_a_charge_without_a_release_is_drawn_on_again(curator, table, url) -> None:
@@ -107,24 +107,24 @@ def test_a_charge_without_a_release_is_drawn_on_again(curator, table, url) -> No
         def word(self) -> int:
             raise RuntimeError("the power is gone")
 
-    broken = mo.Curator(table, ledger=url, account="p", entropy=Broken("b")).once("monday")
+    broken = mo.Curator(table, ledger=url, account="p", entropy=Broken("b")).idempotent("monday")
     with pytest.raises(RuntimeError, match="power"):
         broken.count(epsilon=3)
     assert curator.remaining.amount == 0
     with pytest.raises(mo.BudgetExceeded):
         curator.count(epsilon=3)
-    assert curator.once("monday").count(epsilon=3).account.startswith("p: (ε, δ) = (3, 0)")
+    assert curator.idempotent("monday").count(epsilon=3).account.startswith("p: (ε, δ) = (3, 0)")
     assert actions(url) == ["create", "charge", "release"]
 
 
 def test_the_loser_of_a_race_returns_the_winners_release(curator, table, url, monkeypatch) -> None:
-    slow = mo.Curator(table, ledger=url, account="p").once("monday")
+    slow = mo.Curator(table, ledger=url, account="p").idempotent("monday")
     answers = []
     record = Ledger.record
 
     def overtaken(self, charge, release):
         monkeypatch.undo()
-        answers.append(curator.once("monday").count(epsilon="0.001"))
+        answers.append(curator.idempotent("monday").count(epsilon="0.001"))
         return record(self, charge, release)
 
     monkeypatch.setattr(Ledger, "record", overtaken)
@@ -138,7 +138,7 @@ def test_nothing_is_returned_that_could_not_be_recorded(curator, url, monkeypatc
 
     monkeypatch.setattr(Ledger, "record", fails)
     with pytest.raises(mo.LedgerError, match=r"full; the charge stays, ask again with the key 'm'"):
-        curator.once("m").count(epsilon=1)
+        curator.idempotent("m").count(epsilon=1)
     with pytest.raises(mo.LedgerError, match=r"full; the charge stays$"):
         curator.count(epsilon=1)
     assert curator.spent.amount == 2
@@ -146,8 +146,8 @@ def test_nothing_is_returned_that_could_not_be_recorded(curator, url, monkeypatc
 
 def test_together_is_one_charge(curator, url) -> None:
     asked = {"n": ask.count(epsilon="0.5"), "m": ask.median("wage", within=WITHIN, epsilon=1)}
-    first = curator.once("both").together(**asked)
-    assert curator.once("both").together(**asked) == first
+    first = curator.idempotent("both").release(**asked)
+    assert curator.idempotent("both").release(**asked) == first
     assert list(first) == ["n", "m"]
     assert actions(url) == ["create", "charge", "release"]
     assert curator.spent == mo.Budget("approx", mo.pure("1.5").amount)
@@ -155,7 +155,7 @@ def test_together_is_one_charge(curator, url) -> None:
 
 def test_groups_are_one_charge_and_their_keys_another(curator, url) -> None:
     def answer() -> mo.GroupedRelease:
-        groups = curator.once("g").group_by("firm", key_budget=mo.approx(1, "1e-5"))
+        groups = curator.idempotent("g").group_by("firm", key_budget=mo.approx(1, "1e-5"))
         return groups.count(epsilon=1)
 
     first = answer()
@@ -175,20 +175,22 @@ def test_several_numbers_are_paid_and_answered_once(curator, table, url) -> None
         "cdf": lambda who: who.cdf("wage", points=[900], epsilon="0.25"),
     }
     for name, ask_it in asked.items():
-        first = ask_it(curator.once(name))
+        first = ask_it(curator.idempotent(name))
         assert isinstance(first, mo.ArrayRelease)
         assert first.account.endswith("of (ε, δ) = (3, 0.0001) spent")
-        assert ask_it(mo.Curator(table, ledger=url, account="p").once(name)) == first
+        assert ask_it(mo.Curator(table, ledger=url, account="p").idempotent(name)) == first
     assert curator.spent == mo.Budget("approx", mo.pure("1.75").amount)
     assert actions(url) == ["create", *["charge", "release"] * 3]
-    again = curator.once("quantiles")
+    again = curator.idempotent("quantiles")
     for other in (
         lambda: again.quantiles("wage", q=[0.2, 0.6], within=WITHIN, epsilon=1),
         lambda: again.quantiles("wage", q=[0.2, 0.5], level=None, within=WITHIN, epsilon=1),
-        lambda: curator.once("histogram").histogram("wage", edges=[0, 8, 2000], epsilon="0.5"),
-        lambda: curator.once("cdf").cdf("wage", points=[901], epsilon="0.25"),
+        lambda: curator.idempotent("histogram").histogram(
+            "wage", edges=[0, 8, 2000], epsilon="0.5"
+        ),
+        lambda: curator.idempotent("cdf").cdf("wage", points=[901], epsilon="0.25"),
     ):
-        with pytest.raises(mo.KeyReused):
+        with pytest.raises(mo.KeyReusedError):
             other()
     assert actions(url) == ["create", *["charge", "release"] * 3]
 
@@ -201,7 +203,7 @@ def test_groups_of_persons_and_their_drawn_keys_are_paid_once(url) -> None:
     Ledger(url).open_account("persons", mo.approx(9, "1e-4"), unit=unit)
 
     def answer(most: int, key_epsilon: int = 5) -> mo.GroupedRelease:
-        curator = mo.Curator(table, ledger=url, account="persons").once("g")
+        curator = mo.Curator(table, ledger=url, account="persons").idempotent("g")
         keys = mo.approx(key_epsilon, "1e-5")
         groups = curator.group_by("firm", key_budget=keys, max_groups=most)
         return groups.std("wage", within=WITHIN, epsilon=1)
@@ -213,7 +215,7 @@ def test_groups_of_persons_and_their_drawn_keys_are_paid_once(url) -> None:
     spent = Ledger(url).account("persons").spent
     assert spent == mo.Budget("approx", mo.pure(6).amount, mo.approx(1, "1e-5").delta)
     for most, key_epsilon in ((1, 5), (2, 4)):
-        with pytest.raises(mo.KeyReused):
+        with pytest.raises(mo.KeyReusedError):
             answer(most, key_epsilon)
     assert Ledger(url).account("persons").spent == spent
 
@@ -240,7 +242,7 @@ def test_one_shots_charge_a_ledger_if_one_is_given(table, url) -> None:
 
 def test_a_viewer_cannot_ask(table, url) -> None:
     viewer = mo.Curator(table, ledger=f"{url}?mode=ro", account="p")
-    with pytest.raises(mo.AccessDenied, match="look only"):
+    with pytest.raises(mo.AccessDeniedError, match="look only"):
         viewer.count(epsilon=1)
     assert viewer.spent.amount == 0
 
@@ -259,15 +261,15 @@ def test_wrong_arguments(table, url, tmp_path) -> None:
             mo.Curator(table, **arguments)
     assert not (tmp_path / "none.db").exists()
     with pytest.raises(InvalidArgument, match="needs a ledger"):
-        mo.Curator(table, budget=mo.pure(1)).once("k")
+        mo.Curator(table, budget=mo.pure(1)).idempotent("k")
     for key in ("", 3, "a\nb"):
         with pytest.raises(InvalidArgument, match="a key must be"):
-            mo.Curator(table, ledger=url, account="p").once(key)
+            mo.Curator(table, ledger=url, account="p").idempotent(key)
 
 
 def test_a_wrong_question_charges_nothing(curator, url) -> None:
     with pytest.raises(mo.MissingColumn):
-        curator.once("k").mean("salary", within=WITHIN, epsilon=1)
+        curator.idempotent("k").mean("salary", within=WITHIN, epsilon=1)
     with pytest.raises(InvalidArgument, match="zCDP"):
         curator.count(rho=1)
     assert actions(url) == ["create"]
