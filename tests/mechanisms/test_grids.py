@@ -43,7 +43,7 @@ def test_small_integers_are_all_there() -> None:
     assert [grid.point(i) for i in range(-16, 17)] == list(range(-16, 17))
 
 
-@pytest.mark.parametrize("stretch", STRETCHES, ids=str)
+@pytest.mark.parametrize("warp", STRETCHES, ids=str)
 def test_places_follow_each_other_and_are_found_again(warp) -> None:
     reach = min(1 << (warp.near + warp.octaves), 200)
     values = np.arange(warp.centre - reach, warp.centre + reach + 1)

@@ -186,7 +186,7 @@ def test_the_sampler_follows_the_law(shares, levels) -> None:
     assert audit.fit(mechanism, 1200, SeededEntropy(repr(shares))) > 1e-4
 
 
-@pytest.mark.parametrize("stretch", [RangeWarp(), STRETCHED], ids=["even", "stretched"])
+@pytest.mark.parametrize("warp", [RangeWarp(), STRETCHED], ids=["even", "stretched"])
 def test_the_sampler_follows_the_law_with_pieces_of_many_cells(warp, monkeypatch) -> None:
     """Each point is raised by its own distance from the middle of its piece."""
     for name, value in {
@@ -240,7 +240,7 @@ def strip_of(data, ranks, centre, scale, *, fine=12, last=900, warp=EVEN) -> Str
 BLOCKS = (5, 6, 6, 7, *(8,) * 40, *range(300, 330), *(331,) * 90, *range(600, 836))
 
 
-@pytest.mark.parametrize("stretch", [RangeWarp(), RangeWarp(0, 2, 8)], ids=["even", "stretched"])
+@pytest.mark.parametrize("warp", [RangeWarp(), RangeWarp(0, 2, 8)], ids=["even", "stretched"])
 @pytest.mark.parametrize("level", [0, 1, 2])
 @pytest.mark.parametrize(
     "data", [(1,) * 400, tuple(range(0, 800, 2)), BLOCKS], ids=["ties", "spread", "blocks"]

@@ -49,7 +49,7 @@ def size(row_norm: RowNorm, vector: np.ndarray) -> float:
     return weighted.sum() if row_norm.norm == "l1" else float((weighted**2).sum()) ** 0.5
 
 
-@pytest.mark.parametrize("gauge", GAUGES, ids=str)
+@pytest.mark.parametrize("row_norm", GAUGES, ids=str)
 def test_sizes_are_norms_of_the_weighted_outer_product(row_norm) -> None:
     vectors = np.concatenate(
         [rows(), RNG.integers(-2 * ONE, 2 * ONE, (50, 4)), np.zeros((1, 4), int)]
@@ -64,7 +64,7 @@ def test_sizes_are_norms_of_the_weighted_outer_product(row_norm) -> None:
         assert found == pytest.approx(exact, rel=2e-3)
 
 
-@pytest.mark.parametrize("gauge", GAUGES, ids=str)
+@pytest.mark.parametrize("row_norm", GAUGES, ids=str)
 @pytest.mark.parametrize("share", [3000, 30, 3, 1])
 def test_no_clipped_row_exceeds_the_bound(row_norm, share) -> None:
     bound = row_norm.typical(4) // share
@@ -79,7 +79,7 @@ def test_no_clipped_row_exceeds_the_bound(row_norm, share) -> None:
     assert (row_norm.sizes(clipped)[beyond] > 0.9 * bound).all()
 
 
-@pytest.mark.parametrize("gauge", GAUGES[1:3], ids=str)
+@pytest.mark.parametrize("row_norm", GAUGES[1:3], ids=str)
 def test_sums_do_not_depend_on_order_or_blocks(row_norm) -> None:
     bound = row_norm.typical(4) // 4
     order = RNG.permutation(len(X))

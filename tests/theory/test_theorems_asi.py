@@ -7,7 +7,7 @@ import pytest
 
 from modicum import theory
 from modicum.theory.statistics import chosen
-from tests.reference import mechanisms
+from tests.reference import laws
 
 # Theorem 2, the exact mechanism ---------------------------------------------------------------
 
@@ -35,7 +35,7 @@ def tail_ratios(statistic, rate: float, smooth: float):
     for epsilon in (0.1, 0.5, 2.0):
         for x in EXACT_DATA.values():
             low, high = swap_levels(x, statistic, len(x), (0.0, 1.0))
-            mechanism = mechanisms.from_levels(low, high, (0.0, 1.0), rate * epsilon, smooth)
+            mechanism = laws.from_levels(low, high, (0.0, 1.0), rate * epsilon, smooth)
             here = chosen(statistic).value(np.sort(x))
             for k in (1, 5, 20, 100, 400, 500, 600):
                 reach = theory.modulus(x, statistic, k, within=(0, 1), neighbours="swap") + smooth
@@ -60,9 +60,9 @@ def test_theorem_2_needs_smoothing() -> None:
     """With ρ = 0 equal records have no room at length 0: the law of the median is uniform."""
     x = EXACT_DATA["halves"]
     low, high = swap_levels(x, "median", len(x), (0.0, 1.0))
-    mechanism = mechanisms.from_levels(low, high, (0.0, 1.0), 0.5, 0.0)
+    mechanism = laws.from_levels(low, high, (0.0, 1.0), 0.5, 0.0)
     far = mechanism.expectation(lambda t: np.abs(t - 0.5))
-    smoothed = mechanisms.from_levels(low, high, (0.0, 1.0), 0.5, 0.001)
+    smoothed = laws.from_levels(low, high, (0.0, 1.0), 0.5, 0.001)
     assert far > 0.2
     assert smoothed.expectation(lambda t: np.abs(t - 0.5)) < 0.01
 
@@ -122,7 +122,7 @@ def trimmed_error(x, *, trim: int, ends, epsilon: float, smooth: float) -> float
     theta, steps = theory.TrimmedMean(trim), np.arange(trim + 1)
     low = theta.lowered(ordered, steps, steps, ordered[0])
     high = theta.raised(ordered, steps, steps, ordered[-1])
-    mechanism = mechanisms.from_levels(low, high, ends, epsilon / 2, smooth)
+    mechanism = laws.from_levels(low, high, ends, epsilon / 2, smooth)
     return mechanism.mean_square(0.0)
 
 

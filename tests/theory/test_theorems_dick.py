@@ -18,7 +18,7 @@ from modicum.mechanisms.scores import ThresholdScore
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
 from modicum.theory.statistics import chosen
-from tests.reference import datasets, mechanisms
+from tests.reference import datasets, laws
 
 # Lemma 3.3 ------------------------------------------------------------------------------------
 
@@ -79,7 +79,7 @@ THRESHOLD_DATA = {
 
 def missed(data, rank, alpha, epsilon, zeta, rate) -> float:
     """P(rank error >= β), relative to ζ."""
-    mechanism, losses = mechanisms.window_threshold(data, rank, (0.0, 1.0), alpha, rate)
+    mechanism, losses = laws.window_threshold(data, rank, (0.0, 1.0), alpha, rate)
     beta = theory.threshold_rank_error(1 / alpha, zeta, epsilon)
     return float(mechanism.weights[losses >= beta].sum()) / zeta
 
@@ -269,7 +269,7 @@ def inverse_sensitivity_ratios(factor: float, unit: float = 1.0, *, literal: boo
             )
             if literal:
                 price = 2 / k * math.log(2 * 2 * unit * unit / beta)
-            mechanism = mechanisms.exponential(scores, factor * price / 2, grid)
+            mechanism = laws.exponential(scores, factor * price / 2, grid)
             yield mechanism.expectation(lambda t, here=here: np.abs(t - here)) / (modulus + beta)
 
 
@@ -300,7 +300,7 @@ def lengths_of(statistic):
 def algorithm_4(data, statistic, *, prune=True):
     """E|error| and the two terms of the bound, at ε = 1, R = 1000, β = 1/100, L = 1."""
     reach, step, bound = 1000.0, 0.01, 2000.0
-    found, left_out, r = mechanisms.algorithm_4(
+    found, left_out, r = laws.algorithm_4(
         data,
         reach=reach,
         step=step,
