@@ -62,6 +62,19 @@ slow-estimators: .venv/.dev
 slow-rest: .venv/.dev
 	$(SLOW) tests --ignore tests/audit --ignore tests/laws --ignore tests/mechanisms --ignore tests/estimators
 
+MUTANTS := $(BIN)/python -m tests.mutants --jobs $(WORKERS)
+
+.PHONY: mutants
+mutants: mutants-one mutants-two  ## plant each fault of tests/mutants in a copy: the quick tests catch them all
+
+.PHONY: mutants-one
+mutants-one: .venv/.dev
+	$(MUTANTS) --shard 1/2
+
+.PHONY: mutants-two
+mutants-two: .venv/.dev
+	$(MUTANTS) --shard 2/2
+
 .PHONY: lowest
 lowest: .venv-lowest/.lowest
 	.venv-lowest/bin/$(PYTEST) -m "not slow"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from modicum.local.vectors import hadamard
+from modicum.local.mean_vector import hadamard
 
 __all__ = ["known_variance", "shifted_clipped_mean", "unknown_variance"]
 

@@ -16,7 +16,7 @@ from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
 from modicum.frames.reader import read
 from modicum.mechanisms.additive import Additive
-from modicum.mechanisms.bounded_mean import transformed, transformed_mean
+from modicum.papers.kulesza2023 import transformed, transformed_value
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
 from modicum.summaries.base import Read
@@ -95,7 +95,7 @@ def best_clip(x: NDArray[np.float64], epsilon: Fraction, seed: str) -> Prepared:
     lo, hi = (int(q) for q in lattice.quantise(np.array([best.lo, best.hi])))
     mechanism = _Sorted(x, lattice).mechanism(lo, hi, epsilon)
     entropy = SeededEntropy(f"clip {seed}")
-    return lambda i: lattice.value(transformed_mean(mechanism.sample(entropy), lo=lo, hi=hi))
+    return lambda i: lattice.value(transformed_value(mechanism.sample(entropy), lo=lo, hi=hi))
 
 
 def durfee(x: NDArray[np.float64], epsilon: Fraction, seed: str) -> Prepared:
@@ -128,7 +128,7 @@ def durfee(x: NDArray[np.float64], epsilon: Fraction, seed: str) -> Prepared:
             return lattice.value(lo)
         entropy = SeededEntropy(f"durfee {seed} {i}")
         mechanism = data.mechanism(lo, hi, epsilon / 2)
-        return lattice.value(transformed_mean(mechanism.sample(entropy), lo=lo, hi=hi))
+        return lattice.value(transformed_value(mechanism.sample(entropy), lo=lo, hi=hi))
 
     return answer
 

@@ -20,7 +20,7 @@ from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.level_sets import LevelScore, LinearLevelMechanism
 from modicum.privacy.event import RangeDP
 from modicum.statistics.trimmed import level_ends_of
-from modicum.summaries.order_statistics import Cuts
+from modicum.summaries.cut_points import Cuts
 
 __all__ = ["FULL", "QUICK", "Effort", "robust"]
 

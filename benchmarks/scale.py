@@ -25,7 +25,7 @@ from modicum.frames.base import MemorySource, open_source
 from modicum.frames.cluster.jobs import DistributedSource, Job, Known, ReadJob
 from modicum.frames.reader import Scope, read
 from modicum.privacy.event import PureDP
-from modicum.statistics.purses import open_purse
+from modicum.privacy.split import BudgetSplit
 from modicum.statistics.split import first_reduction
 from modicum.summaries.base import Read
 from modicum.summaries.order_statistics import RankWindow
@@ -45,7 +45,7 @@ def partition(number: int, rows: int) -> NDArray[np.float64]:
 
 def job_of(epsilon: str) -> ReadJob:
     """The asks of the first pass of a mean: both tails or a count, and two secret subsamples."""
-    first = first_reduction(LATTICE, open_purse(PureDP(Fraction(epsilon))), "clip")
+    first = first_reduction(LATTICE, BudgetSplit(PureDP(Fraction(epsilon))), "clip")
     reads: Sequence[Any] = (first, PartRecords(2), ClippedSum(-(2**40), 2**40))
     return ReadJob(Scope(), None, VERSION, tuple((0, Read(None, LATTICE, a)) for a in reads))
 

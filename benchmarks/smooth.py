@@ -20,6 +20,7 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.level_sets import LevelScore
+from modicum.papers.asi2020 import LeadingDirection
 from modicum.theory.statistics import Statistic
 
 __all__ = ["FULL", "QUICK", "Effort", "laplace", "log_normal", "smooth", "student"]
@@ -128,35 +129,6 @@ def direction(gap: float, dimension: int) -> tuple[float, float]:
     return math.sqrt(inner / 2), min(outer) / largest
 
 
-class Direction(modicum.Sensitivities):
-    """The leading direction of rows of norm at most 1, with the radii of :func:`direction`.
-
-    They are raised so that nothing jumps where the gap is 1 (docs/howto-own-vectors.md).
-    """
-
-    name, norm, signless = "leading direction", 2, True
-    rounding, tolerance = 1e-9, 1e-6
-
-    def __init__(self, dimension: int) -> None:
-        self.columns = dimension
-        self.labels = tuple(str(k) for k in range(dimension))
-
-    def range(self, lo: float, hi: float) -> tuple[float, float]:
-        return -1.5, 1.5
-
-    def spectrum(self, rows: Floats) -> tuple[Floats, Floats]:
-        short = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1)
-        return np.linalg.eigh(short.T @ short)
-
-    def value(self, rows: Floats, lo: float, hi: float) -> Floats:
-        return self.spectrum(rows)[1][:, -1]
-
-    def sensitivities(self, rows: Floats, lo: float, hi: float, levels: int) -> Floats:
-        values = self.spectrum(rows)[0]
-        gaps = np.maximum(values[-1] - values[-2] - np.arange(levels), 1)
-        return 0.5 / (gaps - 1 + math.sqrt(1 / 8))
-
-
 def released(dimension: int, rows: int, releases: int) -> tuple[float, float]:
     """Sines of the angle to the leading direction by both questions, ε = 1."""
     squares = []
@@ -170,7 +142,7 @@ def released(dimension: int, rows: int, releases: int) -> tuple[float, float]:
             x, budget=modicum.pure(2), entropy=SeededEntropy(f"direction {k}")
         )
         near = curator.vector_statistic(
-            statistic=Direction(dimension), within=(-BOUND, BOUND), epsilon=1
+            statistic=LeadingDirection(dimension), within=(-BOUND, BOUND), epsilon=1
         ).values
         far = curator.pca(components=1, within=(-BOUND, BOUND), epsilon=1).values[0]
         squares.append([1 - (v @ exact) ** 2 / (v @ v) for v in (near, far)])

@@ -4,10 +4,13 @@ import ast
 from pathlib import Path
 
 import modicum
+from modicum.papers.registry import PAPERS
+from modicum.privacy.budget import ANY_KIND
 from modicum.statistics.registry import REGISTRY
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(modicum.__file__).parent
+ROWS = (*REGISTRY, *PAPERS)
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -32,14 +35,14 @@ def test_functions_are_short() -> None:
 
 
 def test_every_estimator_has_its_page() -> None:
-    missing = {row.proof for row in REGISTRY if not (ROOT / f"docs/proofs/{row.proof}.md").exists()}
+    missing = {row.proof for row in ROWS if not (ROOT / f"docs/proofs/{row.proof}.md").exists()}
     assert missing == set()
 
 
 def test_every_statistic_is_in_the_changelog() -> None:
     fragments = [path for path in (ROOT / "changes").glob("*.md") if path.name != "README.md"]
     notes = "".join(path.read_text() for path in (ROOT / "CHANGELOG.md", *fragments))
-    assert {row.statistic for row in REGISTRY if f"`{row.statistic}`" not in notes} == set()
+    assert {row.statistic for row in ROWS if f"`{row.statistic}`" not in notes} == set()
 
 
 def test_a_class_name_means_one_thing() -> None:
@@ -51,3 +54,86 @@ def test_a_class_name_means_one_thing() -> None:
     twice = {name for name, those in homes.items() if len(those) > 1}
     # A mean of people without a curator or through a shuffler, and the mean that theory is about.
     assert twice <= {"Mean", "MeanVector"}
+
+
+ASKED = {"mechanisms", "summaries", "privacy/event.py"}
+"""Packages whose objects answer for themselves: nobody else asks of which class they are."""
+
+NAMES = {"Columns"}
+"""Defined there, and no object that answers: a place in a table, as the name of a column is."""
+
+
+def classes(node: ast.expr) -> set[str]:
+    return {
+        each.id if isinstance(each, ast.Name) else each.attr
+        for each in ast.walk(node)
+        if isinstance(each, ast.Name | ast.Attribute)
+    }
+
+
+def looked_at(node: ast.AST) -> set[str]:
+    """Classes that an ``isinstance``, an ``issubclass`` or a pattern tells apart."""
+    if isinstance(node, ast.MatchClass):
+        return classes(node.cls)
+    called = node.func if isinstance(node, ast.Call) else None
+    reads = isinstance(called, ast.Name) and called.id in {"isinstance", "issubclass"}
+    return classes(node.args[1]) if reads else set()
+
+
+def package_of(path: Path) -> str:
+    name = path.relative_to(PACKAGE)
+    return str(name) if name.parts[0] == "privacy" else name.parts[0].removesuffix(".py")
+
+
+def test_objects_are_asked_and_not_looked_at() -> None:
+    trees = {path: ast.parse(path.read_text()) for path in SOURCES}
+    homes = {
+        node.name: package_of(path)
+        for path, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    }
+    estimates = {
+        name for name in homes if name.endswith(("ScalarEstimate", "ScalarErrorModel", "Estimate"))
+    }
+    kept = estimates | {name for name, home in homes.items() if home in ASKED} - NAMES
+    assert {
+        "Mechanism",
+        "PureDP",
+        "RadiusDraw",
+        "Tails",
+        "TailSummary",
+        "ScalarEstimate",
+        "MeanErrorModel",
+    } <= kept
+    found = {
+        f"{path.relative_to(PACKAGE)}:{node.lineno}: {name}"  # type: ignore[attr-defined]
+        for path, tree in trees.items()
+        for node in ast.walk(tree)
+        for name in looked_at(node) & kept
+        if homes[name] != package_of(path)
+    }
+    assert found == set()
+
+
+def literals(tree: ast.AST) -> set[ast.Constant]:
+    """Strings that are data: no annotations, and no names of what a module exports."""
+    said: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        notes = [getattr(node, "annotation", None), getattr(node, "returns", None)]
+        for note in notes:
+            said |= set(ast.walk(note)) if note is not None else set()
+    strings = {each for each in ast.walk(tree) if isinstance(each, ast.Constant)}
+    return {each for each in strings - said if isinstance(each.value, str)}
+
+
+def test_currencies_are_named_in_privacy_alone() -> None:
+    """``modicum/__init__.py`` lists functions of these names, and nothing of a currency."""
+    found = {
+        f"{path.relative_to(PACKAGE)}:{literal.lineno}: {literal.value}"
+        for path in SOURCES
+        if PACKAGE / "privacy" not in path.parents and path != PACKAGE / "__init__.py"
+        for literal in literals(ast.parse(path.read_text()))
+        if literal.value in set(ANY_KIND)
+    }
+    assert found == set()

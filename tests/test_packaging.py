@@ -98,6 +98,15 @@ def test_an_import_loads_no_engine() -> None:
     assert run.stdout.split() == []
 
 
+def test_a_statistic_loads_its_own_chapter() -> None:
+    code = "import sys, modicum; modicum.count; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name for name in run.stdout.split() if name.startswith("modicum.")}
+    assert "modicum.statistics.count" in loaded
+    assert not loaded & {f"modicum.{name}" for name in ("plan", "cli", "audit", "interop")}
+    assert not loaded & {f"modicum.statistics.{name}" for name in ("registry", "mean", "histogram")}
+
+
 def test_every_public_name_is_found_when_asked_for() -> None:
     names = "names = [n for n in modicum.__all__ if n != '__version__']"
     code = f"import sys, modicum; {names}; print('numpy' in sys.modules); "

@@ -1,5 +1,6 @@
 """Plans: their tables, their sampling of radii, their predictions, their arguments."""
 
+import doctest
 import inspect
 import json
 import math
@@ -14,21 +15,20 @@ from modicum import query as ask
 from modicum.errors import WrongCall
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.grids import RadiusGrid
-from modicum.mechanisms.selection import RadiusDraw
-from modicum.plan.column import Population, Shape, SyntheticTable, shape_of
+from modicum.plan.column import Population, Shape, shape_of
 from modicum.plan.reader import SyntheticReader
-from modicum.plan.rows import ROWS
 from modicum.plan.solve import least_enough, round_up
-from modicum.plan.steering import Part, chances, steered
-from modicum.plan.trial import column_trials
+from modicum.plan.steering import Part, steered
+from modicum.plan.trial import against, column_trials
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
+from modicum.statistics.contents import CHAPTERS, PLANNED
 from modicum.summaries.base import Read, Reduction
 from modicum.summaries.cells import Cells
 from modicum.summaries.order_statistics import RankWindow
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSquares, ClippedSum, Count
+from modicum.summaries.synthetic import SyntheticTable
 from modicum.summaries.tails import Tails
 from tests.estimators.test_location import OwnMedian
 
@@ -107,19 +107,6 @@ def test_a_subsample_has_the_right_size_and_shape() -> None:
     assert len(thinned) == pytest.approx(10**6 / 2**7, rel=0.05)
     assert np.median(thinned) * LATTICE.step == pytest.approx(0, abs=SD / 20)
     assert len(records.thin(0, SeededEntropy(6))) == 10**6
-
-
-@pytest.mark.parametrize("selection", ["flip", "exponential"])
-def test_chances_are_those_of_the_law(selection: str) -> None:
-    grid = RadiusGrid.between(1, 300)
-    positions = range(len(grid.radii))
-    outside = tuple(tuple(max(0, 40 - 3 * i - 5 * s) for i in positions) for s in (0, 1))
-    mechanism = RadiusDraw(outside, grid, Fraction(1, 5), Fraction(7, 10), selection)
-    first, second = chances(mechanism, 0), chances(mechanism, 1)
-    for i in positions:
-        for j in positions:
-            exact = math.exp(mechanism.log_density((i, j)))
-            assert first[i] * second[j] == pytest.approx(exact, rel=1e-9)
 
 
 def test_weights_average_to_one() -> None:
@@ -438,23 +425,32 @@ def test_rounding_up_never_rounds_down() -> None:
 def test_a_trial_is_a_release_of_the_table() -> None:
     query = ask.mean(within=WITHIN, epsilon=1)
     shape = shape_of(LATTICE, shape="normal", sd=SD)
-    one, *others = column_trials(shape, ROWS["mean"].error, Unit())(query, 20_000, 4)
+    error = against(lambda run: run.table.mean() * run.step)
+    one, *others = column_trials(shape, error, Unit())(query, 20_000, 4)
     assert len(others) == 3
     assert one.passes == 1
     assert one.status == "ok"
     assert 0 < one.error < one.interval_width < 1e5
 
 
-PLANS = sorted(ROWS)
-
-
 def test_every_statistic_has_a_plan_but_a_vector_of_ones_own() -> None:
-    asked = {name for name in ask.__all__ if name[0].islower()}
-    assert {*PLANS, "vector_statistic"} == asked
-    assert {*PLANS, "Plan", "release"} == {*plan.__all__}
+    assert (
+        {*PLANNED, "vector_statistic"}
+        == {*CHAPTERS}
+        == {name for name in ask.__all__ if name != "Query"}
+    )
+    assert {*PLANNED, "Plan", "release"} == {*plan.__all__}
 
 
-@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize("name", PLANNED)
+def test_the_example_of_a_plan_holds(name: str) -> None:
+    known = {each: getattr(plan, each) for each in plan.__all__}
+    (example,) = doctest.DocTestFinder().find(known[name], name, globs=known)
+    assert example.examples
+    assert doctest.DocTestRunner().run(example).failed == 0
+
+
+@pytest.mark.parametrize("name", PLANNED)
 def test_a_plan_shows_its_arguments_and_describes_them(name: str) -> None:
     planner = getattr(plan, name)
     parameters = inspect.signature(planner).parameters

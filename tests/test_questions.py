@@ -9,17 +9,17 @@ import modicum
 from modicum import one_shot
 from modicum.curator import Curator
 from modicum.group_by import GroupBy
-from modicum.questions import STATISTICS
-from tools.stubs import stubs
+from modicum.statistics.contents import CHAPTERS
+from tools.stubs import CONTENTS, contents, stubs
 
 
 def test_the_stubs_are_those_of_the_functions() -> None:
     """If not: python -m tools.stubs."""
-    for path, text in stubs().items():
+    for path, text in {CONTENTS: contents(), **stubs()}.items():
         assert path.read_text(encoding="utf-8") == text, path.name
 
 
-@pytest.mark.parametrize("name", STATISTICS)
+@pytest.mark.parametrize("name", CHAPTERS)
 def test_the_example_of_a_function_holds(name) -> None:
     function = getattr(one_shot, name)
     assert function is getattr(modicum, name)
@@ -28,7 +28,7 @@ def test_the_example_of_a_function_holds(name) -> None:
     assert doctest.DocTestRunner().run(example).failed == 0
 
 
-@pytest.mark.parametrize("name", STATISTICS)
+@pytest.mark.parametrize("name", CHAPTERS)
 def test_a_method_has_the_arguments_of_its_question(name) -> None:
     asked = inspect.signature(getattr(modicum.query, name)).parameters
     for owner in (Curator, GroupBy):
@@ -41,7 +41,7 @@ def test_a_method_has_the_arguments_of_its_question(name) -> None:
 
 
 def test_only_what_is_asked_for_is_derived() -> None:
-    assert set(one_shot.__dir__()) == set(STATISTICS)
-    assert set(STATISTICS) < set(dir(Curator))
+    assert set(one_shot.__dir__()) == set(CHAPTERS)
+    assert set(CHAPTERS) < set(dir(Curator))
     with pytest.raises(AttributeError, match="did you mean 'mean'"):
         one_shot.meen  # noqa: B018

@@ -1,26 +1,36 @@
-"""Write what type checkers and editors show of the derived functions: ``python -m tools.stubs``.
+"""Write the table of contents of the statistics, and the stubs: ``python -m tools.stubs``.
 
-The functions of a table, and the methods of a curator and of its groups, are derived from the
-questions of ``modicum.query`` when they are first asked for. Their signatures and documentation
-are known at run time only; the stubs repeat them for those who read without running anything.
+The table says which chapter of ``modicum.statistics`` declares a statistic. All public functions
+and methods of statistics are derived from the questions that it names, when they are first asked
+for. Their signatures and documentation are known at run time only; the stubs repeat them for type
+checkers and editors, which read without running anything.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import modicum
-from modicum import one_shot, query
-from modicum.questions import STATISTICS, GroupStatistics, Statistics
+from modicum import one_shot, plan, query
+from modicum.plan.guess import GUESSES
+from modicum.questions import GroupStatistics, Statistics
+from modicum.statistics.contents import CHAPTERS, PLANNED
 
+PLAN = """
+from modicum.plan.summary import Plan as Plan
+from modicum.plan.statistics import release as release
+"""
 PACKAGE = Path(modicum.__file__).parent
 HEAD = '"""{what}; written by ``python -m tools.stubs``."""\n'
 ALWAYS = """
@@ -33,24 +43,77 @@ from modicum.release import Release
 """
 
 
+CONTENTS = PACKAGE / "statistics" / "contents.py"
+
+
+def contents() -> str:
+    """Return the text of the table of contents."""
+    chapters = [
+        path.stem
+        for path in CONTENTS.parent.glob("*.py")
+        if "\nSTATISTICS = (\n" in path.read_text(encoding="utf-8")
+    ]
+    found = {
+        statistic.name: (chapter, statistic)
+        for chapter in chapters
+        for statistic in import_module(f"modicum.statistics.{chapter}").STATISTICS
+    }
+    homes = {name: found[name][0] for name in sorted(found)}
+    planned = [name for name in homes if found[name][1].plan is not None]
+    return _formatted(
+        HEAD.format(what="The chapter of each statistic, and those with a plan")
+        + f"\nCHAPTERS = {json.dumps(homes)}\nPLANNED = {tuple(planned)}\n"
+    )
+
+
 def stubs() -> dict[Path, str]:
     """Return the text of every stub, by its path."""
-    imports = ALWAYS + "\n".join(sorted({line for name in STATISTICS for line in _imports(name)}))
-    functions = "\n".join(_stub(getattr(one_shot, name), name) for name in STATISTICS)
+    questions = {line for name in CHAPTERS for line in _imports(getattr(query, name))}
+    imports = ALWAYS + "\n".join(sorted(questions))
+    functions = "\n".join(_stub(getattr(one_shot, name), name) for name in CHAPTERS)
     classes = "\n".join(_class(each) for each in (Statistics, GroupStatistics))
-    constants = "ONE_NUMBER: str\nSTATISTICS: tuple[str, ...]\n"
+    guessed = {line for guess in GUESSES.values() for line in _imports(guess.read)}
+    plans = "\n".join(_stub(getattr(plan, name), name) for name in PLANNED)
     texts = {
+        "__init__.pyi": _names_of(modicum, _homes()),
+        "query/__init__.pyi": _names_of(
+            query, {name: getattr(query, name).__module__ for name in query.__all__}
+        ),
         "one_shot.pyi": HEAD.format(what="Functions of a table") + imports + "\n" + functions,
         "questions.pyi": HEAD.format(what="Methods of a curator and of its groups")
-        + f"{imports}\n{constants}\n{classes}",
+        + f"{imports}\nONE_NUMBER: str\n{classes}",
+        "plan/__init__.pyi": "\n".join(
+            [_head(plan), imports, *sorted(guessed), PLAN, _listed(plan), plans]
+        ),
     }
     return {PACKAGE / name: _formatted(text) for name, text in texts.items()}
+
+
+def _homes() -> dict[str, str]:
+    """Return the module that each public name of the package is imported from."""
+    known = {**modicum._HOMES, **modicum._EXTRAS, "modicum": modicum._SUBMODULES}
+    return {name: module for module, names in known.items() for name in names}
+
+
+def _names_of(module: ModuleType, homes: dict[str, str]) -> str:
+    """Write a module whose names are imported when they are first asked for."""
+    lines = [f"from {home} import {name} as {name}" for name, home in sorted(homes.items())]
+    version = "__version__: str" if hasattr(module, "__version__") else ""
+    return "\n".join([_head(module), *lines, version, _listed(module)])
+
+
+def _head(module: ModuleType) -> str:
+    return f'"""{module.__doc__}"""'
+
+
+def _listed(module: ModuleType) -> str:
+    return f"__all__ = {json.dumps(module.__all__)}"
 
 
 def _class(each: type) -> str:
     methods = [
         _stub(getattr(each, name), name, brief=True)
-        for name in STATISTICS
+        for name in CHAPTERS
         if hasattr(getattr(each, name), "__signature__")
     ]
     head = f'class {each.__name__}:\n    """{each.__doc__}"""\n'
@@ -59,7 +122,8 @@ def _class(each: type) -> str:
 
 def _stub(function: Callable[..., Any], name: str, *, brief: bool = False) -> str:
     signature = inspect.signature(function)
-    returns = signature.return_annotation.__name__
+    returns = signature.return_annotation
+    returns = returns if isinstance(returns, str) else returns.__name__
     parameters = []
     keyword_only = False
     for each in signature.parameters.values():
@@ -82,13 +146,12 @@ def _annotation(parameter: inspect.Parameter) -> str:
     return "Any" if known is parameter.empty else str(known)
 
 
-def _imports(name: str) -> Iterator[str]:
-    """Yield imports of the names that the annotations of a question hold."""
-    question = getattr(query, name)
-    home = sys.modules[question.__module__]
+def _imports(function: Callable[..., Any]) -> Iterator[str]:
+    """Yield imports of the names that the annotations of a function hold."""
+    home = sys.modules[function.__module__]
     words = {
         word
-        for each in inspect.signature(question).parameters.values()
+        for each in inspect.signature(function).parameters.values()
         for word in re.findall(r"[A-Za-z_]\w*", re.sub(r'"[^"]*"', "", str(each.annotation)))
     }
     for node in ast.parse(inspect.getsource(home)).body:
@@ -122,7 +185,16 @@ def _formatted(text: str) -> str:
     return text
 
 
+def _written(path: Path, text: str) -> bool:
+    """Write a file; whether it was another before."""
+    was = path.read_text(encoding="utf-8") if path.exists() else ""
+    path.write_text(text, encoding="utf-8")
+    print(f"{len(text.splitlines())} lines in {path.relative_to(PACKAGE.parents[1])}")
+    return was != text
+
+
 if __name__ == "__main__":
+    if _written(CONTENTS, contents()):  # what follows from it has to be imported anew
+        sys.exit(subprocess.call([sys.executable, "-m", "tools.stubs"]))
     for path, text in stubs().items():
-        path.write_text(text, encoding="utf-8")
-        print(f"{len(text.splitlines())} lines in {path.relative_to(PACKAGE.parents[1])}")
+        _written(path, text)

@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from modicum import theory
-from modicum.mechanisms.norm_ball import RadialMechanism
+from modicum.papers.asi2020 import RadialMechanism
 from modicum.privacy.event import RangeDP
 from reproduce.verdict import STYLE, Verdict, write_csv, write_readme
 

@@ -11,13 +11,14 @@ import numpy as np
 import modicum as mo
 from modicum import theory
 from modicum.exact.entropy import SeededEntropy
+from modicum.papers.dick2023 import subset_mean
 from reproduce.verdict import STYLE, Verdict, write_csv, write_readme
 
 OUT = Path(__file__).parent / "out" / "table1"
 SIZES = (4_000, 16_000, 64_000, 256_000, 1_024_000)
 SETS, RELEASES = 24, 2  # samples of each size, releases of each
 EPSILON, WITHIN = 1, (-1e9, 1e9)
-METHODS = ("subset", "adaptive")
+METHODS = {"subset": subset_mean, "adaptive": mo.query.mean}
 BOOTSTRAPS = 400
 
 
@@ -71,16 +72,14 @@ def measure(family: Family, n: int) -> tuple[dict[str, np.ndarray], np.ndarray, 
         x = family.draw(np.random.default_rng([n, i]), n)
         spreads.append(theory.subset_risk(x, "mean", EPSILON).spread)
         sampling.append(abs(float(x.mean())))
-        for method in METHODS:
+        for method, ask in METHODS.items():
             curator = mo.Curator(
                 x,
                 budget=mo.pure(RELEASES * EPSILON),
                 entropy=SeededEntropy(f"{family.title} {n} {i} {method}"),
             )
-            off = [
-                abs(float(curator.mean(within=WITHIN, epsilon=EPSILON, method=method)) - x.mean())
-                for _ in range(RELEASES)
-            ]
+            question = ask(within=WITHIN, epsilon=EPSILON)
+            off = [abs(curator.run(question).value - x.mean()) for _ in range(RELEASES)]
             errors[method].append(float(np.mean(off)))
     return {m: np.array(e) for m, e in errors.items()}, np.array(spreads), np.array(sampling)
 

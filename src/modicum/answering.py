@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from modicum import query as ask
 from modicum.charging import fitted
 from modicum.curator import Curator
 from modicum.derive import asked, dressed, released_as
@@ -20,6 +19,7 @@ from modicum.recording import recorded
 from modicum.release import Record
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
+from modicum.statistics.spec import Declaration
 
 __all__ = ["answered", "function_of_a_table"]
 
@@ -43,17 +43,9 @@ def answered(question: Query[R], table: Table, unit: Unit, account: str) -> R:
     return recorded(queries["answer"], walks["answer"], source, unit, account, SYSTEM)
 
 
-def function_of_a_table(name: str, example: str) -> Callable[..., Record]:
-    """Turn a question into a function of a table with the same arguments, and more.
-
-    Parameters
-    ----------
-    name : str
-        Of the question, and of the function.
-    example : str
-        A doctest.
-    """
-    question: Callable[..., Query[Record]] = getattr(ask, name)
+def function_of_a_table(statistic: Declaration) -> Callable[..., Record]:
+    """Turn a question into a function of a table with the same arguments, and more."""
+    question: Callable[..., Query[Record]] = statistic.question
 
     def function(
         table: Table,
@@ -75,6 +67,6 @@ def function_of_a_table(name: str, example: str) -> Callable[..., Record]:
 
     function.__module__ = "modicum.one_shot"
     derived: Callable[..., Record] = dressed(
-        function, question, owner=None, returns=released_as(question), example=example
+        function, question, owner=None, returns=released_as(question), example=statistic.example
     )
     return derived

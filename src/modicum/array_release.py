@@ -100,6 +100,11 @@ class ArrayEstimate(Estimate["ArrayRelease"]):
     status: Status
     method: str | None = None
 
+    def width(self, level: float, tail: float | None) -> float:
+        """Mean width of the intervals."""
+        low, high = self.error_model.intervals(level, tail)
+        return float(np.mean(high - low))
+
     def released(self, **circumstances: Any) -> ArrayRelease:
         """Return the record."""
         verdict = self.verdict(circumstances["engine"])

@@ -12,7 +12,7 @@ from modicum.errors import BudgetExceeded, InvalidArgument, LedgerError
 from modicum.frames.base import Source
 from modicum.frames.reader import width_of
 from modicum.privacy.accountant import Filter
-from modicum.privacy.budget import Budget, Kind, chosen_budget
+from modicum.privacy.budget import ZCDP_KIND, Budget, Kind, chosen_budget
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.ledger.chain import Charge, checked_name
 from modicum.privacy.unit import Unit, checked_unit
@@ -244,7 +244,7 @@ def query_text(queries: Mapping[str, Query[Any]], unit: Unit, **more: object) ->
             else [query.lattice.lo, query.lattice.hi, query.lattice.step],
             "options": repr(query.options),
             "budget": repr(query.budget),
-            **({} if query.rho is None else {"noise": "zcdp"}),
+            **({} if query.rho is None else {"noise": ZCDP_KIND}),
         }
         for name, query in queries.items()
     }

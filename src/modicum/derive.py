@@ -29,7 +29,6 @@ _EXAMPLES = {
     "trim": "0.1",
     "points": "[10, 100]",
     "components": "2",
-    "statistic": "...",
 }
 
 
@@ -91,7 +90,7 @@ def _example(question: Callable[..., Q], table: str, arguments: tuple[Any, ...])
     for each in known.values():
         if each.default is each.empty:
             value = "[0.25, 0.5, 0.75]" if name == "quantiles" and each.name == "q" else ""
-            values.append(f"{each.name}={value or _EXAMPLES[each.name]}")
+            values.append(f"{each.name}={value or _EXAMPLES.get(each.name, '...')}")
     if name == "histogram":
         values.append("edges=[0, 10, 100]")
     return f"{name}({table}{', '.join(values)}, epsilon=1)"

@@ -86,7 +86,7 @@ def key_event(budget: Budget | None) -> ApproxDP:
     InvalidArgument
         If it is no (ε, δ) with a positive δ: no key that one row brings in could ever be shown.
     """
-    if not isinstance(budget, Budget) or budget.kind != "approx" or not 0 < budget.delta < 1:
+    if not isinstance(budget, Budget) or not budget.approximate or not 0 < budget.delta < 1:
         raise InvalidArgument(
             "key_budget must be modicum.approx(epsilon, delta): without a δ, a key that is in the "
             f"data with few rows could never be shown, got {budget!r}"

@@ -16,14 +16,14 @@ from modicum.errors import InvalidArgument
 from modicum.grouped import GroupedRelease
 from modicum.release import Release
 from modicum.runtime.query import Query
+from modicum.statistics.contents import CHAPTERS
 
-__all__ = ["ONE_NUMBER", "STATISTICS", "GroupStatistics", "Statistics"]
+__all__ = ["ONE_NUMBER", "GroupStatistics", "Statistics"]
 
 ONE_NUMBER = (
     "groups are asked for one number each, and {name} gives several; ask for each of them with a "
     "query of its own"
 )
-STATISTICS = tuple(name for name in ask.__all__ if name != Query.__name__)
 
 
 class _Method:
@@ -80,6 +80,6 @@ class GroupStatistics:
     __slots__ = ()
 
 
-for _name in STATISTICS:
+for _name in CHAPTERS:
     setattr(Statistics, _name, _Method(Statistics, _name, _of_curator))
     setattr(GroupStatistics, _name, _Method(GroupStatistics, _name, _of_groups))

@@ -12,7 +12,6 @@ from modicum.statistics.own_vector import Sensitivities
 from modicum.statistics.split import Clusters
 
 ONE_NUMBER: str
-STATISTICS: tuple[str, ...]
 
 class Statistics:
     """The methods of a curator that release one statistic."""
@@ -89,6 +88,20 @@ class Statistics:
         """Release the τ-expectile of a column, with no bounds to guess.
 
         Parameters are those of :func:`modicum.expectile`.
+        """
+
+    def geometric_mean(
+        self,
+        column: str | None = None,
+        *,
+        within: tuple[float, float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+    ) -> Release:
+        """Release the geometric mean of a column of positive values, with no bounds to guess.
+
+        Parameters are those of :func:`modicum.geometric_mean`.
         """
 
     def histogram(
@@ -322,6 +335,21 @@ class Statistics:
         Parameters are those of :func:`modicum.quantiles`.
         """
 
+    def skewness(
+        self,
+        column: str | None = None,
+        *,
+        within: tuple[float, float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+    ) -> Release:
+        """Release the skewness of a column, with no bounds to guess.
+
+        Parameters are those of :func:`modicum.skewness`.
+        """
+
     def std(
         self,
         column: str | None = None,
@@ -449,6 +477,20 @@ class GroupStatistics:
         """Release the τ-expectile of a column, with no bounds to guess.
 
         Parameters are those of :func:`modicum.expectile`.
+        """
+
+    def geometric_mean(
+        self,
+        column: str | None = None,
+        *,
+        within: tuple[float, float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+    ) -> GroupedRelease:
+        """Release the geometric mean of a column of positive values, with no bounds to guess.
+
+        Parameters are those of :func:`modicum.geometric_mean`.
         """
 
     def huber(
@@ -598,6 +640,21 @@ class GroupStatistics:
         """Release the q-quantile of a column, with no bounds to guess.
 
         Parameters are those of :func:`modicum.quantile`.
+        """
+
+    def skewness(
+        self,
+        column: str | None = None,
+        *,
+        within: tuple[float, float],
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        budget: Budget | None = None,
+        step: float | None = None,
+    ) -> GroupedRelease:
+        """Release the skewness of a column, with no bounds to guess.
+
+        Parameters are those of :func:`modicum.skewness`.
         """
 
     def std(

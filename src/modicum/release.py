@@ -112,6 +112,10 @@ class Estimate(ABC, Generic[R_co]):
     def status(self) -> Status:
         """Whether the answer can be used, from released quantities alone."""
 
+    @abstractmethod
+    def width(self, level: float, tail: float | None) -> float:
+        """Width of the interval, the mean one of several numbers."""
+
     def verdict(self, engine: str) -> Status:
         """Return the status, or a warning that holds for any such data."""
         return judged(self.status, self.error_model, typed=engine != "csv")
@@ -128,6 +132,11 @@ class ScalarEstimate(Estimate["Release"]):
     value: Fraction
     error_model: ScalarErrorModel
     status: Status
+
+    def width(self, level: float, tail: float | None) -> float:
+        """Width of the interval."""
+        lower, upper = self.error_model.interval(level, tail)
+        return upper - lower
 
     def released(self, **circumstances: Any) -> Release:
         """Return the record."""

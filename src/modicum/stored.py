@@ -21,6 +21,7 @@ from typing import Any
 from modicum.array_release import ArrayRelease, Axis
 from modicum.errors import LedgerCorrupt
 from modicum.exact.lattice import Lattice
+from modicum.exact.log_lattice import LogLattice
 from modicum.grouped import GroupedRelease
 from modicum.privacy.event import ZCDP, ApproxDP, PureDP, RangeDP
 from modicum.privacy.unit import Unit
@@ -52,6 +53,7 @@ _OURS: tuple[type, ...] = (
     Entry,
     GroupedRelease,
     Lattice,
+    LogLattice,
     PureDP,
     Release,
     Unit,

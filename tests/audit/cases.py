@@ -13,7 +13,6 @@ from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import gaussian, laplace
 from modicum.mechanisms.base import Mechanism
-from modicum.mechanisms.bounded_mean import independent, shifted, staircase, transformed
 from modicum.mechanisms.exponential import Exponential, OctavePrior
 from modicum.mechanisms.grids import FloatGrid, IntervalGrid, RadiusGrid
 from modicum.mechanisms.level_sets import LevelScore, LinearLevelMechanism
@@ -27,11 +26,13 @@ from modicum.mechanisms.scores import (
     TopScore,
 )
 from modicum.mechanisms.selection import RadiusDraw, RadiusRanks, Selection
+from modicum.mechanisms.staircase import staircase
 from modicum.mechanisms.subsampled import Subsampled, amplified
+from modicum.papers.kulesza2023 import independent, shifted, transformed
 from modicum.privacy.event import Event, PureDP, RangeDP
 from modicum.statistics.trimmed import level_ends_of
 from modicum.summaries.cells import SpreadCounts, cell_numbers
-from modicum.summaries.order_statistics import Cuts, CutSummary
+from modicum.summaries.cut_points import Cuts, CutSummary
 
 LATTICE = Lattice(-8.0, 8.0, 1.0)
 TILT = Fraction(1, 4)

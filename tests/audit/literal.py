@@ -220,6 +220,8 @@ class StaircaseNoise(Noise):
     def beyond(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         raise NotImplementedError
 
+    quantile = length = _chernoff = beyond
+
     def log_pmf(self, k: int) -> float:
         step = (abs(k) + self.l1 - self.width) // self.l1
         e = float(self.epsilon)

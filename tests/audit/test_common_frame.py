@@ -8,10 +8,11 @@ import numpy as np
 from modicum import audit
 from modicum import query as ask
 from modicum.mechanisms.additive import VectorNoise
+from modicum.mechanisms.exponential import Exponential
+from modicum.mechanisms.scores import LossScore
 from modicum.privacy.event import ZCDP
+from modicum.privacy.split import BudgetSplit
 from modicum.statistics import placed
-from modicum.statistics.purse import Purse
-from modicum.statistics.purses import ConcentratedPurse
 from modicum.statistics.vector_rounds import first_norms
 from modicum.summaries.vectors import BOUND
 
@@ -65,12 +66,17 @@ def test_other_statistics_have_an_interval_for_each_column() -> None:
 def test_octaves_with_too_little_noise_break_the_claim(monkeypatch) -> None:
     """Losses as if they had paid for 30 % less noise."""
 
-    def underpaid(self, losses, *, most, first, share):
-        mechanism = least_loss(self, losses, most=most, first=first, share=share)
-        return replace(mechanism, epsilon=mechanism.epsilon * Fraction(10, 7))
+    def underpaid(self, mechanism):
+        mechanism = spend(self, mechanism)
+        octaves = isinstance(mechanism, Exponential) and isinstance(mechanism.score, LossScore)
+        return (
+            replace(mechanism, epsilon=mechanism.epsilon * Fraction(10, 7))
+            if octaves
+            else mechanism
+        )
 
-    least_loss = Purse.least_loss
-    monkeypatch.setattr(Purse, "least_loss", underpaid)
+    spend = BudgetSplit.spend
+    monkeypatch.setattr(BudgetSplit, "spend", underpaid)
     report = audit.check(PCA, PAIRS, values=FEW, widths=(0,))
     assert not report.passed
     (wrong,) = [step for step in report.steps if step.used > 1.3]
@@ -85,12 +91,14 @@ def test_steps_with_too_little_noise_break_the_claim(monkeypatch) -> None:
         def event(self):
             return ZCDP(self.rho * Fraction(49, 100))
 
-    def underpaid(self, values, *, bound, share):
-        mechanism = vector(self, values, bound=bound, share=share)
-        return Louder(values, bound, mechanism.rho / Fraction(49, 100))
+    def underpaid(self, mechanism):
+        mechanism = spend(self, mechanism)
+        if not isinstance(mechanism, VectorNoise):
+            return mechanism
+        return Louder(mechanism.values, mechanism.bound, mechanism.rho / Fraction(49, 100))
 
-    vector = ConcentratedPurse.vector
-    monkeypatch.setattr(ConcentratedPurse, "vector", underpaid)
+    spend = BudgetSplit.spend
+    monkeypatch.setattr(BudgetSplit, "spend", underpaid)
     report = audit.check(PCA, PAIRS, values=FEW | {OCTAVES: (HOLDS,)}, widths=(0, 1))
     assert not report.passed
     assert {step.label[:4] for step in report.steps if step.used > 1.3} == {"step"}

@@ -10,11 +10,11 @@ from modicum.audit import goodness
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.additive import gaussian, laplace
-from modicum.mechanisms.bounded_mean import staircase
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.grids import FloatGrid, RadiusGrid
 from modicum.mechanisms.scores import LossScore, TargetScore, ThresholdScore
 from modicum.mechanisms.selection import RadiusDraw, RadiusRanks
+from modicum.mechanisms.staircase import staircase
 from modicum.mechanisms.subsampled import Subsampled
 from modicum.privacy.event import PureDP
 from tests.audit.cases import LAWS, Members, median_template

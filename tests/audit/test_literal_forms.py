@@ -10,10 +10,11 @@ import pytest
 from modicum import audit
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import Additive, laplace
-from modicum.mechanisms.bounded_mean import staircase, transformed
 from modicum.mechanisms.exponential import Exponential, OctavePrior
 from modicum.mechanisms.level_sets import LevelScore, LinearLevelMechanism
 from modicum.mechanisms.scores import ThresholdScore, TopScore
+from modicum.mechanisms.staircase import staircase
+from modicum.papers.kulesza2023 import transformed
 from modicum.privacy.budget import pure
 from modicum.privacy.event import Event, PureDP, RangeDP
 from tests.audit.cases import LATTICE, rank_law, trimmed_levels

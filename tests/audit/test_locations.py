@@ -15,11 +15,11 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.base import SECRET
 from modicum.mechanisms.exponential import Exponential, Runs, ScoreFunction
 from modicum.mechanisms.level_sets import LevelScore
+from modicum.papers.dick2023 import TrimPlan
 from modicum.privacy.budget import pure
 from modicum.privacy.event import RangeDP
 from modicum.statistics import crossing
 from modicum.statistics.crossing import Lengths, Masses, ScoreTable, trimmed_by_rank
-from modicum.statistics.monotone import TrimPlan
 from modicum.statistics.monotone_statistic import expectile_score
 from tests.audit.literal import mean_length, one_draw
 from tests.estimators.test_location import OwnMedian

@@ -11,14 +11,14 @@ from modicum import audit
 from modicum import query as ask
 from modicum.audit.pairs import Remembered
 from modicum.exact.entropy import SeededEntropy
-from modicum.mechanisms.additive import GaussianNoise, VectorNoise
+from modicum.mechanisms.additive import Additive, GaussianNoise, VectorNoise
 from modicum.mechanisms.selection import RadiusDraw
+from modicum.papers import huang2021
 from modicum.privacy.event import PureDP, RangeDP
+from modicum.privacy.split import BudgetSplit
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
-from modicum.statistics import clipped_mean_vector, vector_sum
-from modicum.statistics.purse import Purse
-from modicum.statistics.purses import ConcentratedPurse
+from modicum.statistics import vector_sum
 from modicum.statistics.vector_rounds import VectorSetting
 from modicum.statistics.vector_schedule import VectorSchedule
 from modicum.statistics.vector_sum import VectorErrorModel
@@ -131,15 +131,20 @@ def test_a_second_search_with_too_little_noise_breaks_the_claim(price, monkeypat
             told = self.epsilon * Fraction(7, 10)
             return PureDP(told) if self.selection == "flip" else RangeDP(told)
 
-    def underpaid(self, outside, grid, *, tilt, share):
-        mechanism = radii(self, outside, grid, tilt=tilt, share=share)
-        louder = Louder(
-            outside, grid, mechanism.epsilon * Fraction(10, 7), tilt, mechanism.selection
+    def underpaid(self, mechanism):
+        mechanism, sizes = spend(self, mechanism), [self.share(part).range for part in again]
+        if not isinstance(mechanism, RadiusDraw) or mechanism.epsilon not in sizes:
+            return mechanism
+        return Louder(
+            mechanism.outside,
+            mechanism.grid,
+            mechanism.epsilon * Fraction(10, 7),
+            mechanism.tilt,
+            mechanism.selection,
         )
-        return louder if share in again else mechanism
 
-    radii, again = Purse.radii, {Fraction(1, 25), Fraction(2, 25)}
-    monkeypatch.setattr(Purse, "radii", underpaid)
+    spend, again = BudgetSplit.spend, {Fraction(1, 25), Fraction(2, 25)}
+    monkeypatch.setattr(BudgetSplit, "spend", underpaid)
     pairs = CASES["one component"][0]
     report = audit.check(ask.mean_vector(**NARROW, **price), pairs, widths=(0, 1), values=FOUND)
     assert not report.passed
@@ -191,7 +196,7 @@ def test_the_shifted_mean_keeps_its_claim_for_every_order(points) -> None:
 
 def test_medians_of_padded_rows_that_pay_for_the_others_only_break_the_claim(monkeypatch) -> None:
     """Four coordinates of three components, each at ρ / (4 · 3)."""
-    monkeypatch.setattr(clipped_mean_vector, "_bound", lambda padded: (1024, 1774))
+    monkeypatch.setattr(huang2021, "_bound", lambda padded: (1024, 1774))
     report = audit.check(ask.mean_vector(**SHIFTED), vectors(NEAR[:1], 2), widths=(1,))
     assert not report.passed
     assert max(step.used for step in report.steps) > 1.3
@@ -206,16 +211,14 @@ def test_medians_by_natural_logarithms_break_the_claim(monkeypatch) -> None:
             (noise, *_) = super().noise
             return (GaussianNoise(noise.sigma2 * Fraction(283, 500)),) * len(self.values)
 
-    def underpaid(self, values, *, bound, share):
-        mechanism = vector(self, values, bound=bound, share=share)
-        return (
-            mechanism
-            if bound == BOUND
-            else Natural(mechanism.values, mechanism.bound, mechanism.rho)
-        )
+    def underpaid(self, mechanism):
+        mechanism = spend(self, mechanism)
+        if not isinstance(mechanism, VectorNoise) or mechanism.bound == BOUND:
+            return mechanism
+        return Natural(mechanism.values, mechanism.bound, mechanism.rho)
 
-    vector = ConcentratedPurse.vector
-    monkeypatch.setattr(ConcentratedPurse, "vector", underpaid)
+    spend = BudgetSplit.spend
+    monkeypatch.setattr(BudgetSplit, "spend", underpaid)
     report = audit.check(ask.mean_vector(**SHIFTED), vectors(NEAR[:1], 2), widths=(1,))
     assert not report.passed
 
@@ -235,13 +238,15 @@ def test_laplace_noise_for_rows_clipped_in_the_other_norm_breaks_the_claim(
 def test_a_search_by_natural_logarithms_breaks_its_claim(monkeypatch) -> None:
     """One question for each of ceil(log2 radii) levels, paid as if there were ln(radii)."""
 
-    def underpaid(self, values, *, sensitivity, share):
-        mechanism = noisy(self, values, sensitivity=sensitivity, share=share)
+    def underpaid(self, mechanism):
+        mechanism = spend(self, mechanism)
+        if not isinstance(mechanism, Additive):
+            return mechanism
         smaller = mechanism.noise[0].sigma2 * Fraction(7, 10)
         return replace(mechanism, noise=(GaussianNoise(smaller),))
 
-    noisy = ConcentratedPurse.noisy
-    monkeypatch.setattr(ConcentratedPurse, "noisy", underpaid)
+    spend = BudgetSplit.spend
+    monkeypatch.setattr(BudgetSplit, "spend", underpaid)
     question = ask.clipped_mean_vector(**NARROW, rho="0.5")
     report = audit.check(question, vectors(CORNERS[:1], 2), widths=(1,))
     assert not report.passed
@@ -295,16 +300,17 @@ def test_dividing_by_the_true_number_of_rows_is_found(monkeypatch) -> None:
     outcomes = [entry.outcome for entry in walk.transcript]
     assert audit.leaks(query, data, outcomes) is None
     counted: list[int] = []
-    noisy = ConcentratedPurse.noisy
+    spend = BudgetSplit.spend
 
-    def remembered(self, values, *, sensitivity, share):
-        counted[:] = values
-        return noisy(self, values, sensitivity=sensitivity, share=share)
+    def remembered(self, mechanism):
+        if isinstance(mechanism, Additive):
+            counted[:] = mechanism.values
+        return spend(self, mechanism)
 
     def true_rows(**fields):
         return VectorErrorModel(**{**fields, "rows": counted[0]})
 
-    monkeypatch.setattr(ConcentratedPurse, "noisy", remembered)
+    monkeypatch.setattr(BudgetSplit, "spend", remembered)
     monkeypatch.setattr(vector_sum, "VectorErrorModel", true_rows)
     leak = audit.leaks(query, data, outcomes)
     assert leak is not None

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from modicum.cli import main
-from modicum.cli.table import add_csv, opened
+from modicum.cli.options import add_csv, opened
 
 SECRET = "Xylophon"
 COLUMNS = {

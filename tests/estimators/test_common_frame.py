@@ -10,8 +10,8 @@ import modicum as mo
 from modicum import plan
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.event import ZCDP, PureDP
+from modicum.privacy.split import BudgetSplit
 from modicum.statistics.placed import rows_are_few
-from modicum.statistics.purses import open_purse
 
 WITHIN = (-1e6, 1e6)
 RNG = np.random.default_rng(23)
@@ -80,9 +80,9 @@ def test_enough_rows_have_an_interval_for_each_column() -> None:
         (ZCDP(Fraction(1, 2)), 69),
         (PureDP(Fraction(1)), 0),
     ):
-        purse = open_purse(event)
-        assert rows_are_few(purse, few, 5) == (few > 0)
-        assert not rows_are_few(purse, few + 2, 5)
+        split = BudgetSplit(event)
+        assert rows_are_few(split, few, 5) == (few > 0)
+        assert not rows_are_few(split, few + 2, 5)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The intervals cover as often as they say, over many data sets and releases."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -93,6 +94,28 @@ def test_light_tails_are_covered(name, shape) -> None:
 def test_few_records_get_honest_intervals(shape, n) -> None:
     whole, _ = covered(QUESTIONS["mean"], shape, n, 3, sets=5, releases=8)
     assert whole >= 0.80  # 40 intervals: four standard errors below 0.95
+
+
+@pytest.mark.parametrize("price", [{"epsilon": "0.5"}, {"rho": "0.02"}], ids=str)
+def test_a_count_is_covered_as_often_as_stated(price) -> None:
+    """By the probabilities of its noise: nothing is drawn but the error model to begin with."""
+    asked = query.count(**price)
+    walks = run(
+        {"a": asked},
+        Remembering(np.zeros(1000)),
+        unit=Unit(),
+        charge=lambda: None,
+        entropy=SeededEntropy("count"),
+    )
+    known = walks["a"].answer.error_model
+    for level in (0.5, 0.95, 0.999):
+        held = sum(
+            math.exp(known.noise.log_pmf(z))
+            for z in range(-200, 201)
+            if (ends := replace(known, noisy=1000 + z).interval(level, None)).lower <= 1000
+            and ends.upper >= 1000
+        )
+        assert level <= held + 1e-9
 
 
 def test_a_tail_of_the_assumed_index_is_covered() -> None:

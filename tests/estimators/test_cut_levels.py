@@ -9,7 +9,7 @@ import pytest
 
 from modicum.exact.lattice import Lattice
 from modicum.statistics.trimmed import level_ends_of, upper_ends
-from modicum.summaries.order_statistics import Cuts, CutSummary
+from modicum.summaries.cut_points import Cuts, CutSummary
 from tests.reference.crossing import Crossing, Data, mean
 from tests.summaries.cases import reduce
 

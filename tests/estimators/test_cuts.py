@@ -12,7 +12,6 @@ from modicum.frames.base import open_source
 from modicum.frames.reader import read
 from modicum.mechanisms.additive import GaussianNoise, LaplaceNoise
 from modicum.statistics.cdf import CdfErrorModel, increasing, levels_of
-from modicum.statistics.quantiles import sum_bound
 from modicum.summaries.base import Read
 from modicum.summaries.sums import BinCounts, BinSummary
 from tests.frames.engines import TABLES, table_of
@@ -150,7 +149,7 @@ def test_the_bound_of_a_sum_holds_and_is_near(noise, parts) -> None:
         for _ in range(2000)
     ]
     for alpha in (0.2, 0.05):
-        bound = sum_bound(noise, parts, alpha)
+        bound = noise.sum_bound(parts, alpha)
         assert np.mean(np.array(sums) > bound) <= alpha
         assert bound < 2.5 * np.quantile(sums, 1 - alpha) + 3
 

@@ -9,9 +9,9 @@ import modicum as mo
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import ZCDP, Event, PureDP
+from modicum.privacy.split import BudgetSplit
 from modicum.statistics.listed_fit import listed_fit
 from modicum.statistics.placed import HeldColumns, PlacedColumns
-from modicum.statistics.purses import open_purse
 from modicum.summaries.base import Columns
 from modicum.summaries.second_moments import Frame
 
@@ -90,10 +90,11 @@ LATTICE = Lattice.within(WITHIN, None)
 def fitted(data: np.ndarray, frame: Frame, event: Event, seed: str) -> np.ndarray:
     """The fit in a given frame."""
     labels = tuple(map(str, range(data.shape[1])))
-    purse = open_purse(event)
-    held = HeldColumns((False,) * len(labels), True, (0,) * len(labels), 1.0, purse.norm, len(data))
+    split = BudgetSplit(event)
+    norm, zeros = "l2" if split.concentrated else "l1", (0,) * len(labels)
+    held = HeldColumns((False,) * len(labels), True, zeros, 1.0, norm, len(data))
     placed = PlacedColumns(
-        Columns(), LATTICE, purse, labels, len(data), frame, held, Fraction(0), False
+        Columns(), LATTICE, split, labels, len(data), frame, held, Fraction(0), False
     )
     steps, entropy = listed_fit(placed), SeededEntropy(seed)
     step = next(steps)
@@ -101,7 +102,7 @@ def fitted(data: np.ndarray, frame: Frame, event: Event, seed: str) -> np.ndarra
         try:
             step = steps.send(answer(step, data, entropy))
         except StopIteration as end:
-            assert purse.left == 0
+            assert split.left == 0
             return end.value.coefficients
 
 

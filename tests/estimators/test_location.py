@@ -11,11 +11,11 @@ import modicum as mo
 from modicum import query
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
+from modicum.papers.dick2023 import TrimPlan
 from modicum.privacy.event import ZCDP, PureDP
+from modicum.privacy.split import BudgetSplit
 from modicum.statistics.inverse_sensitivity import Candidates, cell_edges, radius_grid
 from modicum.statistics.location import LocationPlan
-from modicum.statistics.monotone import TrimPlan
-from modicum.statistics.purses import open_purse
 from tests.estimators.test_quantile import SHAPES, answers
 
 WITHIN = (-1e9, 1e9)
@@ -406,7 +406,7 @@ def test_notes() -> None:
 def test_shares_leave_something_for_the_value(event, bounded, n) -> None:
     lattice = Lattice.within(WITHIN)
     plan = LocationPlan.of(
-        lattice, open_purse(event), n, bounded=bounded, scaled=bounded, ends=True
+        lattice, BudgetSplit(event), n, bounded=bounded, scaled=bounded, ends=True
     )
     assert plan.centre + plan.width + plan.radii + 2 * plan.ends <= 0.9
 

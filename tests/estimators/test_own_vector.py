@@ -12,6 +12,7 @@ from modicum import audit
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
+from modicum.statistics.own_vector import MeanOfRange
 
 WITHIN = (0.0, 4.0)
 
@@ -163,6 +164,18 @@ def test_a_vector_that_fails_on_some_data_is_refused(happens, method) -> None:
 
     with pytest.raises(InvalidArgument, match="failed for the rows"):
         asked(type("Fragile", (Means,), {method: fragile})())
+
+
+def test_the_mean_of_the_registry_keeps_its_promise_and_radii_without_an_index_do_not() -> None:
+    """Asi and Duchi 2020 print the radii of a direction alike for every level."""
+
+    class Constant(MeanOfRange):
+        def sensitivities(self, rows, lo, hi, levels):
+            return super().sensitivities(rows, lo, hi, 1).repeat(levels)
+
+    MeanOfRange().check(-8.0, 8.0)
+    with pytest.raises(InvalidArgument, match="break their promise"):
+        Constant().check(-8.0, 8.0)
 
 
 def test_a_promise_broken_beyond_the_tried_data_is_found_by_an_audit() -> None:

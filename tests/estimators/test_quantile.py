@@ -14,10 +14,10 @@ from modicum.frames.base import open_source
 from modicum.frames.reader import read
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.privacy.event import PureDP
+from modicum.privacy.split import BudgetSplit
 from modicum.privacy.unit import Unit
 from modicum.release import ScalarEstimate
 from modicum.runtime.run import run
-from modicum.statistics.purses import open_purse
 from modicum.statistics.ranks import RankPlan
 
 WITHIN = (-1e9, 1e9)
@@ -205,7 +205,7 @@ def test_constants_of_a_run() -> None:
     lattice = Lattice.within(WITHIN)
     for q in (Fraction(1, 2), Fraction(9, 10), Fraction(1, 1000)):
         for level in (0.95, 0.9999):
-            plan = RankPlan.of(lattice, open_purse(PureDP(Fraction(1))), q, level)
+            plan = RankPlan.of(lattice, BudgetSplit(PureDP(Fraction(1))), q, level)
             rate = 0.14 / (2 * float(max(q, 1 - q)))
             candidates = len(RadiusGrid.between(1, lattice.width, per_octave=4).radii) - 1
             missed = candidates * math.exp(-rate * plan.shift)

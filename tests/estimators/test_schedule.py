@@ -9,7 +9,7 @@ from scipy import optimize, stats
 
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import ZCDP, PureDP
-from modicum.statistics.purses import open_purse
+from modicum.privacy.split import BudgetSplit
 from modicum.statistics.split import (
     Ranks,
     count_share,
@@ -29,16 +29,16 @@ STEPS = 2**21
 @pytest.mark.parametrize("n0", [-100, 0, 1, 600, 10**4, 10**5, 10**9])
 @pytest.mark.parametrize("clusters", ["clip", "keep"])
 def test_shares_leave_most_for_the_final_sum(event, n0, clusters) -> None:
-    purse = open_purse(event)
+    split = BudgetSplit(event)
     for schedule in (
-        mean_schedule(LATTICE, purse, n0, clusters),
-        sum_schedule(LATTICE, purse, n0, clusters),
+        mean_schedule(LATTICE, split, n0, clusters),
+        sum_schedule(LATTICE, split, n0, clusters),
     ):
         for weight in (0.0, 1.0, 3.0):
             adapted = schedule.for_tail(weight) if schedule.shape else schedule
             parts = (adapted.centre, adapted.shape, adapted.radii, adapted.rough)
             assert all(part.denominator <= 1024 and part >= 0 for part in parts)
-            rest = 1 - count_share(purse) - sum(parts)
+            rest = 1 - count_share(split) - sum(parts)
             assert rest > Fraction(1, 10)
             if n0 >= 10**4 and event != PureDP(Fraction(1, 10)):
                 assert rest > Fraction(13, 20)
@@ -46,8 +46,8 @@ def test_shares_leave_most_for_the_final_sum(event, n0, clusters) -> None:
 
 
 def test_a_centre_needs_about_five_hundred_records_per_unit_of_noise() -> None:
-    purse = open_purse(PureDP(Fraction(1)))
-    least = min(n for n in range(100, 2000) if mean_schedule(LATTICE, purse, n, "clip").has_centre)
+    split = BudgetSplit(PureDP(Fraction(1)))
+    least = min(n for n in range(100, 2000) if mean_schedule(LATTICE, split, n, "clip").has_centre)
     assert 480 <= least <= 540
 
 
@@ -97,7 +97,7 @@ def test_the_tail_weight_of_well_known_shapes(mechanism, weight) -> None:
 
 
 def test_heavier_tails_get_flatter_priors_and_wider_radii() -> None:
-    schedule = mean_schedule(LATTICE, open_purse(PureDP(Fraction(1))), 10**5, "clip")
+    schedule = mean_schedule(LATTICE, BudgetSplit(PureDP(Fraction(1))), 10**5, "clip")
     adapted = [schedule.for_tail(w) for w in np.linspace(-3, 5, 50)]
     for lighter, heavier in pairwise(adapted):
         assert lighter.power >= heavier.power
@@ -108,7 +108,7 @@ def test_heavier_tails_get_flatter_priors_and_wider_radii() -> None:
 
 def test_an_unknown_shape_changes_nothing() -> None:
     ranks = Ranks.of(1e5)
-    schedule = mean_schedule(LATTICE, open_purse(PureDP(Fraction(1))), 10**5, "clip")
+    schedule = mean_schedule(LATTICE, BudgetSplit(PureDP(Fraction(1))), 10**5, "clip")
     assert schedule.for_tail(None) == schedule
     assert tail_weight(0, 5, ranks) is None
     assert tail_weight(5, 0, ranks) is None

@@ -12,7 +12,7 @@ from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.privacy.event import PureDP
-from modicum.statistics.purses import open_purse
+from modicum.privacy.split import BudgetSplit
 from modicum.statistics.trimmed import LevelPlan
 from tests.estimators.test_quantile import SHAPES, WITHIN, answers
 
@@ -152,7 +152,7 @@ def test_constants_of_a_run() -> None:
     """The aim and the caps follow from arguments alone; the proof's inequalities hold."""
     lattice = Lattice.within(WITHIN)
     for level in (0.95, 0.9999):
-        plan = LevelPlan.of(lattice, open_purse(PureDP(1)), level)
+        plan = LevelPlan.of(lattice, BudgetSplit(PureDP(1)), level)
         radii = len(RadiusGrid.between(1, lattice.width, per_octave=4).radii)
         assert radii * math.exp(-0.14 * plan.aim) <= (1 - level) * (1 + 1e-9)
         assert plan.radius_cap >= plan.aim

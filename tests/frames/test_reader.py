@@ -18,7 +18,7 @@ from modicum.frames.base import open_source
 from modicum.frames.persons import reader_of
 from modicum.frames.reader import check_column, read, watched
 from modicum.privacy.unit import Unit
-from modicum.summaries.base import Columns, Read
+from modicum.summaries.base import Columns, Read, Reduction
 from modicum.summaries.sums import Count
 from tests.frames.engines import TABLES
 
@@ -29,7 +29,7 @@ Y = [4, 5, None, 1, 0, 3]
 COMPLETE = [(1.5, 4.0), (7.0, 3.0), (1e300, 0.0)]
 
 
-class Kept:
+class Kept(Reduction):
     """A reduction that keeps what it is shown."""
 
     def begin(self, lattice, rows=None):

@@ -22,16 +22,16 @@ from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.frames import groups
 from modicum.frames.base import open_source
-from modicum.frames.cluster import jobs
 from modicum.frames.cluster.jobs import Job, KeyCounts, Known
 from modicum.frames.groups import GroupReader, count_keys, reader_of_groups
 from modicum.frames.labels import Dictionary
 from modicum.frames.persons import DrawnRows, check_unit, reader_of
 from modicum.frames.reader import read
 from modicum.privacy.unit import Unit
-from modicum.summaries import sifting, subsample
+from modicum.summaries import cut_points, order_statistics, sifting, subsample
 from modicum.summaries.base import Read
-from modicum.summaries.order_statistics import Cuts, RankWindow
+from modicum.summaries.cut_points import Cuts
+from modicum.summaries.order_statistics import RankWindow
 from modicum.summaries.sifting import Sift, Sifted
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSum, Count
@@ -322,7 +322,8 @@ def test_a_curator_asks_by_group_and_by_person(make: Any) -> None:
 @pytest.fixture
 def few_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of more than 300 records, and brackets of more than 50, are sampled by 64 to 128."""
-    monkeypatch.setattr(jobs, "_HELD", 300)
+    monkeypatch.setattr(order_statistics, "HELD", 300)
+    monkeypatch.setattr(cut_points, "HELD", 300)
     monkeypatch.setattr(sifting, "INSIDE", 50)
     monkeypatch.setattr(subsample, "FEW", 6)
 
@@ -424,7 +425,7 @@ class Dying(Cluster):
 
 def test_a_failure_after_the_charge_leaves_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before it, nothing is spent: a quantile's jobs all come before."""
-    monkeypatch.setattr(jobs, "_HELD", 300)
+    monkeypatch.setattr(order_statistics, "HELD", 300)
     monkeypatch.setattr(subsample, "FEW", 6)
     x = np.random.default_rng(1).normal(40, 3, 5000)
     curator = mo.Curator(Dying([x[:2000], x[2000:]]), budget=mo.pure(1))

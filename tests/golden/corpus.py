@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 import modicum as mo
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
+from modicum.papers.registry import PAPERS
 from modicum.statistics.registry import REGISTRY
 
 CORPUS = Path(__file__).with_name("corpus.jsonl")
@@ -28,6 +29,7 @@ _WRITTEN_AS = {
     "var": "variance",
     "vector_statistic": "vector",
 }
+ONE_COLUMN = {"radial", "gradient"}  # of rows that are as wide as their option says
 WITHIN = {"skewed": (-1e9, 1e9), "mostly zeros": (0, 168), "few": (-1000, 5000)}
 
 
@@ -63,7 +65,7 @@ class Case:
         row, budget = self.row, PRICES[self.price]
         lattice = Lattice.within(WITHIN[self.table]) if row.needs_range else None
         query = row.query(None, lattice, budget, row.options[self.option])
-        several = row.of_rows and row.statistic != "vector_statistic"
+        several = row.of_rows and row.method not in ONE_COLUMN
         curator = mo.Curator(
             data if several else data[:, 0].copy(),
             budget=budget,
@@ -74,7 +76,7 @@ class Case:
 
 def cases() -> Iterator[Case]:
     """All of them, in a fixed order."""
-    for row in REGISTRY:
+    for row in (*REGISTRY, *PAPERS):
         for option in range(len(row.options)):
             for price in PRICES:
                 if price in row.kinds:

@@ -5,9 +5,9 @@ import pytest
 
 from modicum import local
 from modicum.exact.entropy import SeededEntropy
+from modicum.local.mean_vector import centres
 from modicum.local.protocol import Answers
-from modicum.local.tree import Tree, heaviest
-from modicum.local.vectors import centres
+from modicum.local.tree import Tree, heaviest_path
 
 KINDS = {
     "normal": lambda rng, n, d: rng.normal(size=(n, d)),
@@ -65,6 +65,6 @@ def test_the_heaviest_path_is_found_without_noise_and_leaves_it_for_nothing() ->
         # At one level another node looks heavier; its children do not.
         return held + np.where((nodes == 0) & (level == 3), 1.5, 0.0)
 
-    found, held = heaviest(tree, shares)
+    found, held = heaviest_path(tree, shares)
     assert found == cell
     assert held == pytest.approx(np.ones(9))

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from modicum.local.frequency import Oracle, oracle, unary_variance
+from modicum.local.mean_vector import signs
 from modicum.local.protocol import digits, pick, words
-from modicum.local.vectors import signs
 
 ONE = Fraction(1)
 

@@ -11,10 +11,9 @@ from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.local.frequency import TreeRound
 from modicum.local.mean import WindowRound, best_window
-from modicum.local.mean_vector import NORM, GaussianRound, clipped
+from modicum.local.mean_vector import NORM, GaussianRound, clipped, rotated, unrotated
 from modicum.local.protocol import words
 from modicum.local.tree import Tree
-from modicum.local.vectors import rotated, unrotated
 from modicum.mechanisms.window_response import Window
 
 DRAWS = 20_000
@@ -51,6 +50,16 @@ def test_noise_of_a_wrong_scale_would_be_noticed(asked, row) -> None:
     louder = Window(window.reach, window.width, window.epsilon * Fraction(10, 7))
     place = np.full(DRAWS, int(mechanism.position), np.int64)
     assert p_value(louder.sample_many(place, SeededEntropy(1)), mechanism) < 1e-5
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(4)], ids=str)
+@pytest.mark.parametrize(("value", "bound"), [(-(10**9), -7), (-8, -7), (13, 12), (10**9, 12)])
+def test_a_value_beyond_the_bounds_is_answered_as_the_bound(epsilon, value, bound) -> None:
+    asked = WindowRound(-7, 12, epsilon)
+    far, near = (np.full((500, 1), x) for x in (value, bound))
+    assert asked.mechanism(far[0], FOUND[0]) == asked.mechanism(near[0], FOUND[0])
+    answers = [asked.draw(rows, FOUND[:1], SeededEntropy(4)) for rows in (far, near)]
+    assert (answers[0] == answers[1]).all()
 
 
 def test_a_batch_of_vectors_has_the_noise_of_single_ones() -> None:

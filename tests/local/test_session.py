@@ -132,6 +132,21 @@ def test_a_message_is_as_long_for_every_value_and_spends_the_budget_once(kind) -
     assert lengths == {len(message)}
 
 
+@pytest.mark.parametrize("kind", ["mean", "mean-rho", "vector"])
+def test_a_client_answers_its_own_round_and_no_other(kind) -> None:
+    """Each answer has the whole budget, so two of them would be twice the price."""
+    protocol, told, row = small(kind), announcements(kind), values(kind, 1)[0]
+    clients = [local.Client(protocol, entropy=SeededEntropy(seed)) for seed in range(40)]
+    assert {client.round for client in clients} == set(range(1, protocol.rounds + 1))
+    for client in clients:
+        for number, said in enumerate(told, start=1):
+            if number != client.round:
+                with pytest.raises(InvalidArgument, match=f"answers round {client.round}"):
+                    client.respond(row, said)
+        assert client.spent.amount == 0
+        assert client.respond(row, told[client.round - 1])
+
+
 @every_kind
 def test_messages_of_single_clients_and_of_a_batch_are_taken_alike(kind) -> None:
     protocol = small(kind)

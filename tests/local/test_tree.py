@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from modicum.local.tree import Tree, grow, last_taken, prefix_deviation
+from modicum.local.tree import Tree, fit_distribution, prefix_deviation, significant_end
 
 
 def true_shares(tree: Tree, cells: np.ndarray):
@@ -26,7 +26,7 @@ def design(tree: Tree) -> list[np.ndarray]:
 def test_exact_shares_stay_what_they_are() -> None:
     tree = Tree.over(64, branching=4)
     cells = np.array([0, 0, 1, 17, 63, 63, 63])
-    found = grow(tree, true_shares(tree, cells), np.ones(tree.depth))
+    found = fit_distribution(tree, true_shares(tree, cells), np.ones(tree.depth))
     assert found.shares == pytest.approx(np.bincount(cells, minlength=64) / 7)
     assert found.bounded == pytest.approx(found.shares)
     assert found.below(1) == pytest.approx(2 / 7)
@@ -39,7 +39,7 @@ def test_the_fit_is_least_squares_given_that_all_is_one(branching) -> None:
     rng = np.random.default_rng(branching)
     noisy = {level: rng.normal(size=tree.nodes(level)) for level in (1, 2, 3)}
     information = np.array([3.0, 0.5, 2.0])
-    found = grow(tree, lambda level, nodes: noisy[level][nodes], information)
+    found = fit_distribution(tree, lambda level, nodes: noisy[level][nodes], information)
     # Normal equations with a Lagrange multiplier for the sum.
     blocks = design(tree)
     normal = sum(i * a.T @ a for i, a in zip(information, blocks, strict=True))
@@ -56,7 +56,7 @@ def test_the_fit_is_least_squares_given_that_all_is_one(branching) -> None:
 
 def test_levels_without_answers_are_filled_in() -> None:
     tree = Tree(4, 3)
-    found = grow(tree, lambda level, nodes: np.zeros(len(nodes)), np.zeros(3))
+    found = fit_distribution(tree, lambda level, nodes: np.zeros(len(nodes)), np.zeros(3))
     assert found.shares == pytest.approx(np.full(64, 1 / 64))
 
 
@@ -67,7 +67,7 @@ def test_a_deep_tree_follows_what_is_large_and_loses_nothing() -> None:
     def shares(level, nodes):
         return (nodes == tree.node(cells, level)[0]).astype(float)
 
-    found = grow(tree, shares, np.ones(tree.depth))
+    found = fit_distribution(tree, shares, np.ones(tree.depth))
     assert found.shares.sum() == pytest.approx(1)
     assert abs(found.rank(0.5) - 123_456_789_012) <= 1
 
@@ -78,7 +78,7 @@ def test_what_is_not_significant_is_ignored_by_ranks_only() -> None:
     def shares(level, nodes):
         return np.where(nodes == 0, 0.98, 0.02 / 3) if level == 1 else np.full(len(nodes), 1 / 16)
 
-    plain, sure = (grow(tree, shares, np.full(2, 1e4), sure=z) for z in (0.0, 10.0))
+    plain, sure = (fit_distribution(tree, shares, np.full(2, 1e4), sure=z) for z in (0.0, 10.0))
     assert plain.shares == pytest.approx(sure.shares)
     assert plain.rank(1.0) == pytest.approx(tree.cells)
     assert sure.bounded[4:].max() == 0
@@ -112,7 +112,7 @@ def test_the_last_cell_that_is_taken_is_found_if_nothing_is_noisy(depth) -> None
     information = np.full(depth, 1e12)
     for last in (0, 1, tree.cells // 2, tree.cells - 2, tree.cells - 1):
         cells = np.array([0, last // 2, last])
-        found = last_taken(tree, exact(tree, cells), information, sure=(4.0,) * depth)
+        found = significant_end(tree, exact(tree, cells), information, sure=(4.0,) * depth)
         assert found == pytest.approx(last + 1, abs=1e-3)
 
 
@@ -138,7 +138,9 @@ def test_the_last_cell_is_near_the_last_people_and_not_where_noise_is() -> None:
         def shares(level, nodes, rng=rng, plain=plain):
             return plain(level, nodes) + deviation * rng.normal(size=len(nodes))
 
-        found.append(last_taken(tree, shares, np.full(4, deviation**-2), sure=(4.0, 3.0, 2.0, 2.0)))
+        found.append(
+            significant_end(tree, shares, np.full(4, deviation**-2), sure=(4.0, 3.0, 2.0, 2.0))
+        )
     found = np.array(found)
     assert (found > 68).all()
     assert (found > 75).mean() > 0.9
@@ -149,4 +151,4 @@ def test_the_last_cell_is_near_the_last_people_and_not_where_noise_is() -> None:
 
 def test_where_nothing_stands_out_the_largest_is_taken() -> None:
     tree = Tree(4, 2)
-    assert 0 < last_taken(tree, exact(tree, np.array([5])), np.zeros(2), sure=(4.0, 4.0)) <= 16
+    assert 0 < significant_end(tree, exact(tree, np.array([5])), np.zeros(2), sure=(4.0, 4.0)) <= 16

@@ -6,9 +6,9 @@ from collections import Counter
 from fractions import Fraction
 
 from modicum.mechanisms.additive import VectorNoise
-from modicum.mechanisms.bounded_mean import staircase
 from modicum.mechanisms.norm_ball import RadialMechanism
 from modicum.mechanisms.partition_selection import KeySelection
+from modicum.mechanisms.staircase import staircase
 from modicum.mechanisms.window_response import Window, WindowResponse
 from modicum.privacy.event import RangeDP
 from tests.audit.cases import LAWS, LawOf

@@ -10,7 +10,7 @@ import pytest
 
 from modicum import audit
 from modicum.exact.entropy import SeededEntropy
-from modicum.mechanisms.additive import VectorNoise
+from modicum.mechanisms.additive import GaussianNoise, LaplaceNoise, VectorNoise, laplace
 from modicum.mechanisms.support import ALPHAS
 from modicum.privacy.event import ZCDP
 from modicum.summaries.vectors import BOUND
@@ -95,3 +95,38 @@ def test_probes_move_every_component() -> None:
     probes = list(LAW.probes())
     assert len(probes) == 5
     assert all(len(probe) == 2 for probe in probes)
+
+
+@pytest.mark.parametrize("scale", [1 << 21, 1 << 40])
+def test_wide_laplace_noise_follows_its_law(scale) -> None:
+    """Drawn one by one, and many at once, at the scales that sums of vectors have."""
+    one, many = (laplace([5] * count, l1=scale, epsilon=Fraction(1)) for count in (1, 1000))
+    noise = np.array(many.sample(SeededEntropy("wide"))) - 5
+    # The absolute values have the mean of the scale, and a deviation of a 30th of it.
+    assert np.abs(noise).mean() / scale == pytest.approx(1, abs=0.15)
+    assert audit.fit(one, 1000, SeededEntropy("wide")) > 1e-3
+    wrong = laplace([5], l1=scale, epsilon=Fraction(10, 7))
+    assert audit.power(one, wrong, draws=1000, entropy=SeededEntropy(3), trials=1) == 1
+
+
+NOISES = [
+    *(LaplaceNoise(Fraction(scale)) for scale in ("1/3", "2", "50")),
+    *(GaussianNoise(Fraction(sigma2)) for sigma2 in ("1/2", "4", "2500")),
+]
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=str)
+def test_noise_has_the_stated_variance_and_seldom_exceeds_its_bounds(noise) -> None:
+    """By its probabilities, summed; P(noise > t) is half of P(|noise| > t)."""
+    chances = np.exp([noise.log_pmf(k) for k in range(2500)])
+    exceeded = chances.sum() - np.cumsum(chances)  # P(noise > t) for t = 0, 1, ...
+    for alpha in (0.5, 0.05, 1e-6):
+        t = noise.tail_bound(alpha)
+        assert 2 * exceeded[int(t)] <= alpha * (1 + 1e-6)
+    if isinstance(noise, LaplaceNoise):  # that of an integer less is too small
+        assert t == 0 or 2 * exceeded[int(t) - 1] > 1e-6
+    bounds = noise.beyond(np.arange(2500.0))
+    assert (exceeded <= bounds + 1e-12).all()
+    variance = 2 * (chances * np.arange(2500) ** 2).sum()
+    assert variance <= noise.variance * (1 + 1e-9)
+    assert noise.variance < 1.1 * variance + 0.1 * isinstance(noise, GaussianNoise)

@@ -11,9 +11,8 @@ import pytest
 from modicum import audit
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms import quantile_tree as nested
-from modicum.mechanisms.quantile_tree import NestedQuantiles
+from modicum.mechanisms.quantile_tree import NestedQuantiles, nodes_of, tree_of
 from modicum.privacy.event import PureDP
-from modicum.statistics.nest import nodes_of, tree_of
 
 THIRDS = (Fraction(1, 3), Fraction(2, 3))
 QUARTERS = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
@@ -45,7 +44,7 @@ class Sorted:
 
 def law_of(data, qs, *, epsilon=Fraction(1), fine=1, first=0, last=2) -> NestedQuantiles:
     points = (last - first + 1) << fine
-    nodes = nodes_of(tree_of(qs, Fraction(1, 3)), epsilon, lambda e: e, points)
+    nodes = nodes_of(tree_of(qs, Fraction(1, 3)), PureDP(epsilon), points)
     return NestedQuantiles(Sorted(tuple(sorted(data))), first, last, fine, nodes, PureDP(epsilon))
 
 
@@ -275,7 +274,7 @@ def test_what_a_draw_is_made_of_shows_no_data() -> None:
 def test_paths_spend_exactly_the_amount() -> None:
     for m in (1, 2, 5, 9, 29, 200):
         qs = tuple(Fraction(i, m + 1) for i in range(1, m + 1))
-        nodes = nodes_of(tree_of(qs, Fraction(1, 3)), Fraction(1), lambda e: e, 1000)
+        nodes = nodes_of(tree_of(qs, Fraction(1, 3)), PureDP(Fraction(1)), 1000)
         spent = {-1: Fraction(0), m: Fraction(0)}
         ends = {node.place: (node.left, node.right) for node in nodes}
         for node in nodes:

@@ -11,7 +11,7 @@ from scipy import stats
 
 from modicum.exact.entropy import SeededEntropy
 from modicum.mechanisms.additive import LaplaceNoise, laplace
-from modicum.mechanisms.bounded_mean import Staircase, best_width, staircase
+from modicum.mechanisms.staircase import Staircase, best_width, staircase
 from modicum.privacy.event import PureDP
 
 SHAPES = [(l1, width) for l1 in (1, 2, 4) for width in {1, (l1 + 1) // 2, l1}]

@@ -43,6 +43,12 @@ def test_ten_tenths_are_one() -> None:
     assert sum([pure("0.1")] * 9, start=pure("0.1")) == pure(1)
 
 
+def test_both_amounts_add_up() -> None:
+    whole = approx(1, "3e-6") + approx(2, "1e-6")
+    assert (whole.amount, whole.delta) == (3, Fraction("4e-6"))
+    assert whole - approx(2, "1e-6") == approx(1, "3e-6")
+
+
 @pytest.mark.parametrize(
     ("x", "text"),
     [

@@ -1,5 +1,6 @@
 """Events, their costs, conversions, units."""
 
+import math
 import pickle
 from fractions import Fraction
 
@@ -8,7 +9,7 @@ import pytest
 from modicum.errors import InvalidArgument
 from modicum.privacy.accountant import total
 from modicum.privacy.budget import approx, pure, zcdp
-from modicum.privacy.event import ZCDP, PureDP, RangeDP, event_of
+from modicum.privacy.event import ZCDP, ApproxDP, PureDP, RangeDP, event_of
 from modicum.privacy.unit import Unit, unit_of
 
 ONE = Fraction(1)
@@ -51,6 +52,26 @@ def test_group_privacy_and_swap() -> None:
     assert RangeDP(ONE).swapped() == RangeDP(ONE * 2)
     assert str(unit) == "one person with at most 4 rows"
     assert str(Unit()) == "one row"
+
+
+def test_delta_of_several_rows_and_of_a_swap() -> None:
+    """Group privacy of (ε, δ): m rows at (ε, δ) have (m ε, δ (1 + e^ε + ... + e^((m-1) ε)))."""
+    event = ApproxDP(ONE, Fraction(1, 10**6))
+    for rows in (2, 5):
+        one = event.per_record(rows)
+        assert one.epsilon == ONE / rows
+        together = sum(math.exp(i / rows) for i in range(rows)) * float(one.delta)
+        assert together == pytest.approx(1e-6, rel=1e-12)
+    swapped = event.swapped()
+    assert swapped.epsilon == 2
+    assert float(swapped.delta) == pytest.approx((1 + math.e) * 1e-6, rel=1e-12)
+
+
+def test_a_person_in_several_groups_pays_for_each() -> None:
+    unit = unit_of("id", combine="mean").in_groups(4)
+    assert unit.per_row(PureDP(ONE)) == PureDP(ONE / 4)
+    assert unit.per_row(ZCDP(ONE)) == ZCDP(ONE / 4)
+    assert unit.per_row(ApproxDP(ONE, ONE / 8)) == ApproxDP(ONE / 4, ONE / 32)
 
 
 @pytest.mark.parametrize("rows", [0, -1, 1.5, True, "2"])
@@ -116,3 +137,18 @@ def test_units_made_by_hand_are_checked() -> None:
             Unit(**arguments)
     with pytest.raises(InvalidArgument, match="one record"):
         Unit(2, "id", combine="sum")
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        PureDP(Fraction(1)),
+        RangeDP(Fraction(2)),
+        ZCDP(Fraction(1, 2)),
+        ApproxDP(Fraction(1), Fraction(1, 10**6)),
+    ],
+    ids=str,
+)
+def test_pure_draws_of_one_keep_it_and_larger_ones_do_not(event) -> None:
+    assert event.implied_by_pure(Fraction(1))
+    assert not event.implied_by_pure(Fraction(101, 100))

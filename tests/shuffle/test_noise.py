@@ -73,8 +73,8 @@ def test_more_digits_decide_a_polya_word_at_a_threshold() -> None:
     for k in (0, 1, 2):
         cut = int(sum(Fraction(float(p)) for p in masses(mechanism, k + 1)) * 2**64)
         # The float's own error is about 2^11 words.
-        low = mechanism._inverted(cut - (1 << 14), SeededEntropy(0))
-        high = mechanism._inverted(cut + (1 << 14), SeededEntropy(0))
+        low = mechanism._sample_slowly(cut - (1 << 14), SeededEntropy(0))
+        high = mechanism._sample_slowly(cut + (1 << 14), SeededEntropy(0))
         assert (low, high) == (k, k + 1)
     assert exact < 1
     # A word is bisected until the least k changes: that word is undecided by 64 bits.
@@ -84,7 +84,7 @@ def test_more_digits_decide_a_polya_word_at_a_threshold() -> None:
         found = mechanism._placed(middle, 64)
         below, above = (middle, above) if found == 0 else (below, middle)
     assert mechanism._placed(above, 64) is None
-    assert {mechanism._inverted(above, SeededEntropy(seed)) for seed in range(40)} == {0, 1}
+    assert {mechanism._sample_slowly(above, SeededEntropy(seed)) for seed in range(40)} == {0, 1}
 
 
 @pytest.mark.parametrize("mechanism", POISSON, ids=str)

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from modicum import shuffle
 from modicum.exact.entropy import SeededEntropy
@@ -20,6 +21,21 @@ def test_shares_add_up_and_any_but_all_are_uniform() -> None:
     assert (shares < 1 << 21).all()
     sums = [sum(map(int, row)) % (1 << 21) for row in shares]
     assert sums == [int(v) % (1 << 21) for v in values]
+
+
+@pytest.mark.parametrize("left_out", range(4))
+def test_all_shares_but_one_are_uniform_together(left_out) -> None:
+    shares = split(np.full(20_000, 5), 4, 2, SeededEntropy("uniform"))
+    others = np.delete(shares, left_out, axis=1).astype(np.int64)
+    seen = np.bincount(others @ [1, 4, 16], minlength=64)
+    assert stats.chisquare(seen).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("bits", [1, 21, 63])
+def test_every_bit_of_a_share_is_fair(bits) -> None:
+    shares = split(np.zeros(4000, np.int64), 3, bits, SeededEntropy("fair"))
+    ones = [((shares >> np.uint64(bit)) & np.uint64(1)).mean(axis=0) for bit in range(bits)]
+    assert np.abs(np.array(ones) - 0.5).max() < 0.04  # five standard deviations
 
 
 def transcripts(inputs, q: int, m: int) -> Counter:

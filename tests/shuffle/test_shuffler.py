@@ -13,7 +13,7 @@ from modicum import approx, local, shuffle
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.local.wire import Announcement
-from modicum.shuffle.single import _binomial, _Pair
+from modicum.shuffle.single import _binomial, _DominatingPair
 
 
 def test_every_order_is_equally_likely() -> None:
@@ -218,7 +218,7 @@ def test_frames_of_one_person_among_many_land_anywhere() -> None:
 def test_blocks_of_clones_bound_the_divergence_from_above() -> None:
     """The sum over every number of clones, one by one, is never more than that by blocks."""
     for epsilon0, n in ((1.0, 900), (3.0, 9000), (4.0, 30_000)):
-        pair, exact = _Pair(epsilon0, n), _Pair(epsilon0, n, blocks=10**9)
+        pair, exact = _DominatingPair(epsilon0, n), _DominatingPair(epsilon0, n, blocks=10**9)
         assert len(pair._pairs) < len(exact._pairs)
         for epsilon in (0.02, 0.1, 0.3):
             truth = exact.delta(epsilon)

@@ -16,7 +16,7 @@ from modicum.frames.base import open_source
 from modicum.frames.reader import read
 from modicum.summaries import sifting
 from modicum.summaries.base import Read
-from modicum.summaries.order_statistics import Cuts, CutSummary
+from modicum.summaries.cut_points import Cuts, CutSummary
 from tests.frames.engines import TABLES, table_of
 from tests.reference.summaries import integers
 from tests.summaries.cases import NAN, chunked, lattices, reduce

@@ -5,6 +5,7 @@ import pytest
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
+from modicum.summaries import second_moments
 from modicum.summaries.cells import SpreadCounts, SpreadSummary, cell_numbers
 from modicum.summaries.second_moments import (
     CLIP,
@@ -77,6 +78,19 @@ def test_no_clipped_row_exceeds_the_bound(row_norm, share) -> None:
     factor = clipped[:, :1] / ONE
     assert np.abs(clipped - factor * vectors).max() < 8
     assert (row_norm.sizes(clipped)[beyond] > 0.9 * bound).all()
+
+
+@pytest.mark.parametrize("row_norm", GAUGES, ids=str)
+def test_a_row_that_still_is_too_long_counts_for_nothing(row_norm, monkeypatch) -> None:
+    """The guarantee rests on the last look at the integers, and not on how they were shrunk."""
+    monkeypatch.setattr(second_moments, "_TIMES", 0)
+    bound = row_norm.typical(4) // 3
+    vectors = rows()
+    beyond = row_norm.sizes(vectors) > bound
+    clipped = row_norm.clipped(vectors.copy(), bound)
+    assert beyond.any()
+    assert not clipped[beyond].any()
+    assert np.array_equal(clipped[~beyond], vectors[~beyond])
 
 
 @pytest.mark.parametrize("row_norm", GAUGES[1:3], ids=str)

@@ -13,7 +13,7 @@ from modicum.audit.trail import Family
 from modicum.audit.tree import COUNTS, Search, explore
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.privacy.budget import Budget, Kind, approx, pure, zcdp
+from modicum.privacy.budget import approx, pure, zcdp
 from modicum.runtime.query import Query
 from modicum.statistics.histogram import CutsOption
 from modicum.statistics.spec import Options, Row
@@ -21,7 +21,7 @@ from modicum.statistics.spec import Options, Row
 __all__ = ["COUNTS", "check", "check_row", "joint_loss", "scenarios"]
 
 _WIDTHS = (2, 4, 3, 2, 1)
-_PRICES: Mapping[Kind, Budget] = {"pure": pure(1), "zcdp": zcdp("0.5"), "approx": approx(1, "1e-6")}
+_PRICES = {budget.kind: budget for budget in (pure(1), zcdp("0.5"), approx(1, "1e-6"))}
 # About zero, above it, below it with ends that are no multiples of the step, and with zero
 # nearer to one end.
 _RANGES = (

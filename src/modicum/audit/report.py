@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from modicum.privacy.budget import Kind
+from modicum.privacy.budget import Budget, Kind
 from modicum.privacy.event import Event
 
 __all__ = ["AuditReport", "Leak", "Path", "StepReport"]
@@ -142,7 +142,7 @@ class AuditReport:
         )
 
     def __str__(self) -> str:
-        unit = "ρ" if self.kind == "zcdp" else "ε"
+        unit = Budget(self.kind, self.claimed).symbol
         lines = [
             f"{self.statistic} ({self.method}): {'passed' if self.passed else 'FAILED'}",
             f"  claimed {unit} = {float(self.claimed):.6g}, worst loss {self.worst:.6g} "

@@ -112,7 +112,7 @@ def measure(
         best = [(sign * column.ratios).argmax(axis=1) for column in columns]
         return [outcome_at([int(b[i]) for b in best]) for i in range(len(pairs))]
 
-    wanted = renyi or event.kind == "zcdp"
+    wanted = renyi or event.concentrated
     chosen = [*_forced(columns, forced, joined=joined), *_spread(columns, width)]
     return Measured(
         event=event,

@@ -15,7 +15,7 @@ from modicum.audit.step import Child, Measured, measure, sum_of
 from modicum.audit.trail import Draws, Family
 from modicum.mechanisms.base import Mechanism
 from modicum.mechanisms.support import ALPHAS
-from modicum.privacy.budget import Budget
+from modicum.privacy.budget import zcdp
 from modicum.runtime.replay import Run
 
 __all__ = ["COUNTS", "Search", "explore"]
@@ -101,7 +101,7 @@ class _Walk:
 
     def __init__(self, family: Family, pairs: NDArray[np.intp], search: Search) -> None:
         self._family, self._pairs, self._search = family, pairs, search
-        self._concentrated = family.event.kind == "zcdp"
+        self._concentrated = family.event.concentrated
         self._branches = 0
         self._leak: Leak | None = None
         self._drawn = Fraction(0)
@@ -127,7 +127,7 @@ class _Walk:
             forced=self._search.forced(label, mechanisms[0]),
             width=self._search.width(len(branch.draws)),
         )
-        price = step.event.cost("zcdp" if self._concentrated else "pure").amount
+        price = step.event.cost(self._family.event.kind).amount
         self._drawn = max(self._drawn, branch.drawn + price)
         self._note_step(branch, label, step)
         self._note_total(branch, label, step)
@@ -177,7 +177,7 @@ class _Walk:
     def report(self) -> AuditReport:
         """Return what was found."""
         query = self._family.query
-        kept = query.budget if query.rho is None else Budget("zcdp", query.rho)
+        kept = query.budget if query.rho is None else zcdp(query.rho)
         return AuditReport(
             statistic=query.statistic,
             method=query.method,

@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Sequence
 
-from modicum.cli import check, ledger, plan, statistics
+from modicum.cli import check, ledger, statistics
 from modicum.cli.options import Parser
 from modicum.cli.output import Output
 from modicum.errors import InvalidArgument, ModicumError
@@ -23,6 +23,11 @@ Differentially private statistics of a Parquet or CSV file, with no bounds to gu
 
 Give a range that surely holds every value, as wide as you like: the noise follows
 the spread of the data, not the range.
+"""
+
+_PLAN = """\
+Predict the error of a release, or find the price or the size that an error needs.
+No data are read and nothing is spent: give your guess of the spread and the shape.
 """
 
 _EXAMPLES = """\
@@ -91,7 +96,15 @@ def _parser() -> Parser:
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
     statistics.add_verbs(verbs)
     check.add_to(verbs)
-    plan.add_to(verbs)
+    plan = verbs.add_parser(
+        "plan",
+        help="predicted error, or the price that an error needs; reads no data",
+        description=_PLAN,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    statistics.add_plans(
+        plan.add_subparsers(title="statistics", metavar="STATISTIC", required=True)
+    )
     ledger.add_to(verbs)
     return parser
 

@@ -10,9 +10,13 @@ from datetime import date, datetime
 from typing import Any
 
 from modicum.array_release import ArrayRelease
-from modicum.cli.budget import paying_curator
-from modicum.cli.options import chosen_price, chosen_unit, shown_level
-from modicum.cli.table import opened
+from modicum.cli.options import (
+    chosen_price,
+    chosen_unit,
+    opened,
+    paying_curator,
+    shown_level,
+)
 from modicum.errors import InvalidArgument
 from modicum.grouped import GroupedRelease
 from modicum.privacy.budget import Budget, approx
@@ -21,6 +25,8 @@ from modicum.release import Release
 from modicum.runtime.query import Query
 
 __all__ = ["released", "shown"]
+
+_USUAL = (0.95, 3.0)  # the level and the tail of the interval that a release shows by itself
 
 
 def released(
@@ -42,7 +48,7 @@ def released(
         options["max_groups"] = arguments.max_groups
         if isinstance(keys, Budget):
             options["key_budget"] = keys
-            price = keys + event_of(price).cost("approx")
+            price = keys + event_of(price).cost(keys.kind)
         else:
             read = _KEYS.get(source.check_label(arguments.by) or "text", str)
             options["keys"] = [read(key) for key in keys]
@@ -76,24 +82,14 @@ def _chosen_keys(arguments: argparse.Namespace) -> Budget | list[str]:
 
 def shown(release: Release | ArrayRelease | GroupedRelease, arguments: argparse.Namespace) -> str:
     """Write a release as the options ask."""
-    if isinstance(release, GroupedRelease):
-        return _shown_groups(release, arguments)
-    if isinstance(release, ArrayRelease):
-        return _shown_array(release, arguments)
     level, tail = shown_level(arguments), arguments.tail
-    usual = (level, tail) == (0.95, 3.0)
-    interval = release.interval(level, tail)
     if arguments.json:
-        record = json.loads(release.to_json())
-        if not usual:
-            record |= {
-                "interval": list(interval),
-                "interval_level": level,
-                "interval_assumption": release.error_model.assumption(tail),
-            }
-        return json.dumps(record)
+        return json.dumps(_record(release, level, tail))
+    if not isinstance(release, Release):
+        return release.explain() if arguments.explain else release.summary(level, tail)
     text = release.explain() if arguments.explain else str(release)
-    if not usual:
+    if (level, tail) != _USUAL:
+        interval = release.interval(level, tail)
         text += (
             f"\n{100 * level:g} % interval  [{interval.lower:,.6g}, {interval.upper:,.6g}]: "
             f"{release.error_model.assumption(tail)}"
@@ -101,32 +97,25 @@ def shown(release: Release | ArrayRelease | GroupedRelease, arguments: argparse.
     return text
 
 
-def _shown_array(release: ArrayRelease, arguments: argparse.Namespace) -> str:
-    level, tail = shown_level(arguments), arguments.tail
-    if arguments.json:
-        lower, upper = release.interval(level, tail)
-        record = json.loads(release.to_json()) | {
-            "lower": lower.tolist(),
-            "upper": upper.tolist(),
-            "interval_level": level,
-            "interval_assumption": release.error_model.assumption(tail),
-        }
-        return json.dumps(record)
-    return release.explain() if arguments.explain else release.summary(level, tail)
-
-
-def _shown_groups(release: GroupedRelease, arguments: argparse.Namespace) -> str:
-    level, tail = shown_level(arguments), arguments.tail
-    if arguments.json:
-        record = json.loads(release.to_json())
+def _record(
+    release: Release | ArrayRelease | GroupedRelease, level: float, tail: float | None
+) -> dict[str, Any]:
+    """Return a release as JSON types, with the interval at a level."""
+    record: dict[str, Any] = json.loads(release.to_json())
+    if isinstance(release, GroupedRelease):
         for group, each in zip(record["groups"], release.values(), strict=True):
-            group["release"] |= {
-                "interval": list(each.interval(level, tail)),
-                "interval_level": level,
-                "interval_assumption": each.error_model.assumption(tail),
-            }
-        return json.dumps(record)
-    return release.explain() if arguments.explain else release.summary(level, tail)
+            group["release"] |= _interval(each, level, tail)
+    elif isinstance(release, ArrayRelease) or (level, tail) != _USUAL:
+        record |= _interval(release, level, tail)
+    return record
+
+
+def _interval(release: Release | ArrayRelease, level: float, tail: float | None) -> dict[str, Any]:
+    said = {"interval_level": level, "interval_assumption": release.error_model.assumption(tail)}
+    if isinstance(release, ArrayRelease):
+        ends = release.interval(level, tail)
+        return {"lower": ends.lower.tolist(), "upper": ends.upper.tolist(), **said}
+    return {"interval": list(release.interval(level, tail)), **said}
 
 
 def _key_read_by(

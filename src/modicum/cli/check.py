@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from modicum.cli.options import add_csv, opened
 from modicum.cli.output import Output
-from modicum.cli.table import add_csv, opened
 from modicum.frames.base import Chunk, Source
 from modicum.frames.csv import MARKS, CsvFile, Numbers, PatternCounts
 from modicum.frames.reader import watched

@@ -7,8 +7,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from modicum.cli.budget import add_ledger, chosen_ledger, chosen_url
-from modicum.cli.options import add_price, chosen_price, chosen_unit
+from modicum.cli.options import (
+    add_ledger,
+    add_price,
+    chosen_ledger,
+    chosen_price,
+    chosen_unit,
+    chosen_url,
+)
 from modicum.cli.output import Output
 from modicum.errors import InvalidArgument
 from modicum.privacy.budget import Budget

@@ -1,38 +1,50 @@
-"""Options that several verbs share."""
+"""Options that several verbs share: the file, the price, who is protected, and who pays."""
 
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NoReturn, TypeVar, get_args
 
-from modicum.cli.budget import add_account
-from modicum.cli.table import add_csv
+from modicum.curator import Curator
 from modicum.errors import InvalidArgument, ModicumError
+from modicum.frames.base import Source, open_source
+from modicum.frames.files import csv_file
 from modicum.hints import did_you_mean
 from modicum.privacy.budget import Budget, approx, pure, zcdp
+from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Combine, Unit, unit_of
 from modicum.statistics.spec import LEAST_LEVEL
 
 __all__ = [
     "Parser",
+    "add_csv",
     "add_data",
     "add_groups",
+    "add_ledger",
     "add_level",
     "add_output",
     "add_price",
     "add_range",
     "add_step",
+    "chosen_ledger",
     "chosen_price",
     "chosen_unit",
+    "chosen_url",
     "drawn_level",
     "number",
+    "opened",
+    "paying_curator",
     "shown_level",
     "whole",
 ]
 
 T = TypeVar("T")
+LEDGER = "MODICUM_LEDGER"
+ACCOUNT = "MODICUM_ACCOUNT"
+_TABS = {"tab", "\\t"}
 
 
 def _checked(parse: Callable[[str], T]) -> Callable[[str], T]:
@@ -97,6 +109,101 @@ def add_data(parser: argparse.ArgumentParser, *, column: str | None) -> None:
     parser.add_argument("column", metavar="COLUMN", nargs=column, help="name of the column")
     add_csv(parser)
     add_account(parser)
+
+
+def add_csv(parser: argparse.ArgumentParser) -> None:
+    """Add the options; with any of them, FILE is CSV whatever its name ends in."""
+    group = parser.add_argument_group("how a CSV file is written")
+    group.add_argument(
+        "--separator", metavar="C", help="between cells, such as ';' or tab (default: a comma)"
+    )
+    group.add_argument("--decimal", metavar="C", help="the decimal point: . (default) or ,")
+    group.add_argument(
+        "--thousands", metavar="C", help="what groups digits by three: one of , . ' _ or a space"
+    )
+    group.add_argument("--encoding", metavar="NAME", help="such as cp1252 (default: utf-8)")
+    group.add_argument(
+        "--columns", metavar="A,B,...", help="names of the columns of a file without a header"
+    )
+    group.add_argument(
+        "--one-line-rows",
+        action="store_true",
+        help="no cell holds a line end: every line is a row, whatever quotes there are",
+    )
+
+
+def opened(arguments: argparse.Namespace) -> Source:
+    """Open FILE as the options say."""
+    names = ("separator", "decimal", "thousands", "encoding")
+    chosen: dict[str, Any] = {
+        name: value for name in names if (value := getattr(arguments, name)) is not None
+    }
+    if chosen.get("separator") in _TABS:
+        chosen["separator"] = "\t"
+    if arguments.columns is not None:
+        chosen["columns"] = arguments.columns.split(",")
+    if arguments.one_line_rows:
+        chosen["multiline"] = False
+    if not chosen:
+        return open_source(arguments.file)
+    if arguments.file.lower().endswith(".parquet"):
+        raise InvalidArgument("a Parquet file takes no options of CSV files")
+    return csv_file(arguments.file, **chosen)
+
+
+def add_ledger(parser: argparse._ActionsContainer) -> None:
+    """Add --ledger."""
+    parser.add_argument(
+        "--ledger",
+        metavar="URL",
+        help="sqlite:///FILE or postgresql://USER@HOST/DATABASE (default: the environment variable "
+        f"{LEDGER}, which other users of the machine cannot see)",
+    )
+
+
+def add_account(parser: argparse.ArgumentParser) -> None:
+    """Add --ledger, --account and --key."""
+    group = parser.add_argument_group("who pays, over all calls")
+    add_ledger(group)
+    group.add_argument(
+        "--account", metavar="NAME", help=f"its account that is charged (default: {ACCOUNT})"
+    )
+    group.add_argument(
+        "--key",
+        metavar="TEXT",
+        help="answer once: the same question with the same key gets the recorded answer again",
+    )
+
+
+def chosen_ledger(arguments: argparse.Namespace) -> Ledger:
+    """Open the ledger that was named."""
+    return Ledger(chosen_url(arguments))
+
+
+def chosen_url(arguments: argparse.Namespace) -> str:
+    """Return the URL of the ledger that was named."""
+    url = arguments.ledger or os.environ.get(LEDGER)
+    if not url:
+        raise InvalidArgument(f"name a ledger: --ledger URL, or the environment variable {LEDGER}")
+    return str(url)
+
+
+def paying_curator(
+    arguments: argparse.Namespace, source: Source, unit: Unit | None, price: Budget
+) -> tuple[Curator, bool]:
+    """Return who answers, and whether a ledger counts it.
+
+    Without a ledger the budget is that of this one release: nothing counts several calls together.
+    """
+    account = arguments.account or os.environ.get(ACCOUNT)
+    if not (arguments.ledger or os.environ.get(LEDGER)):
+        if arguments.account is not None or arguments.key is not None:
+            raise InvalidArgument(f"--account and --key need --ledger, or {LEDGER}")
+        return Curator(source, unit=unit, budget=price), False
+    if not account:
+        raise InvalidArgument(f"name the account that pays: --account NAME, or {ACCOUNT}")
+    curator = Curator(source, unit=unit, ledger=chosen_ledger(arguments), account=account)
+    return (curator if arguments.key is None else curator.idempotent(arguments.key)), True
 
 
 def add_range(parser: argparse.ArgumentParser, *, needed: bool = True) -> None:

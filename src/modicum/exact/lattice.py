@@ -103,6 +103,20 @@ class Lattice:
         """Whether the step is wider than it has to be: rounding to it may show."""
         return self.step > _finest_step(self.lo, self.hi)
 
+    @property
+    def linear(self) -> Lattice:
+        """The lattice of the values as they are, on which a person's rows are combined."""
+        return self
+
+    @property
+    def numbers(self) -> Lattice:
+        """The lattice of what :meth:`read` returns, with the same integers."""
+        return self
+
+    def read(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the numbers that are rounded: the values, or a function of each."""
+        return x
+
     def quantise(self, x: NDArray[np.float64]) -> NDArray[np.int64]:
         """Round numbers to lattice integers.
 

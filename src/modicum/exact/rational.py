@@ -11,7 +11,7 @@ import numpy as np
 
 from modicum.errors import InvalidArgument
 
-__all__ = ["as_fraction", "short_above", "short_below"]
+__all__ = ["as_fraction", "as_integer", "short_above", "short_below"]
 
 # Beyond this exponent a decimal is a slip, and its Fraction would need huge integers.
 _LARGEST_EXPONENT = 1000
@@ -61,6 +61,28 @@ def as_fraction(x: float | str | Decimal | Fraction, name: str) -> Fraction:
         if value is not None:
             return Fraction(value)
     raise InvalidArgument(f"{name} must be a finite number, got {x!r}")
+
+
+def as_integer(x: object, name: str, least: int, most: int | None = None) -> int:
+    """Read an integer of a range; booleans are not integers.
+
+    Raises
+    ------
+    InvalidArgument
+        For anything else.
+
+    Examples
+    --------
+    >>> as_integer(2.5, "clients", 1)
+    Traceback (most recent call last):
+    modicum.errors.InvalidArgument: clients must be an integer of at least 1, got 2.5
+    """
+    if isinstance(x, numbers.Integral) and not isinstance(x, bool):
+        whole = int(x)
+        if least <= whole and (most is None or whole <= most):
+            return whole
+    wanted = f"of at least {least}" if most is None else f"from {least} to {most}"
+    raise InvalidArgument(f"{name} must be an integer {wanted}, got {x!r}")
 
 
 def _decimal(text: str) -> Decimal | None:

@@ -48,17 +48,9 @@ class ArrayColumn:
 class MatrixSource(Source):
     """Rows of one width, in memory; they have no columns with a name.
 
-    Its chunks hold blocks of rows under ``Columns()``.
-
-    Parameters
-    ----------
-    engine : str
-    rows, width : int
-        Public as the shape of any array is.
-    declared : str
-        The printed name of the type of the values.
-    read : callable
-        Rows [start, stop) as float64, a missing value as NaN.
+    Its chunks hold blocks of rows under ``Columns()``. ``declared`` is the printed name of the type
+    of the values, and ``read`` returns rows [start, stop) as float64, a missing value as NaN. The
+    shape is public, as that of any array is.
     """
 
     def __init__(

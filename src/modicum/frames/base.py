@@ -118,16 +118,8 @@ class Source(ABC):
     def check(self, column: str | None) -> None:
         """Check that a column is declared, as numbers; looks at no value.
 
-        Parameters
-        ----------
-        column : str, optional
-            ``None`` stands for the only column of an array, and for the rows of a table.
-
-        Raises
-        ------
-        InvalidArgument
-            If an array was given a name that is not its own.
-        MissingColumn, UnsupportedData
+        ``None`` stands for the only column of an array, and for the rows of a table. Here as below,
+        a column that cannot be asked for is an InvalidArgument, a MissingColumn or UnsupportedData.
         """
         if column is None:
             return
@@ -142,13 +134,7 @@ class Source(ABC):
             check_number(self.engine, self._declared(column), column)
 
     def check_counted(self, column: str | None) -> None:
-        """Check that it can be told where a column has no value: numbers, labels, or rows.
-
-        Raises
-        ------
-        InvalidArgument, MissingColumn, UnsupportedData
-            As :meth:`check`.
-        """
+        """Check that it can be told where a column has no value: numbers, labels, or rows."""
         if not self._holds_labels(column):
             self.check(column)
 
@@ -169,36 +155,19 @@ class Source(ABC):
             raise InvalidArgument(f"column is missing: a table needs one; {self._available()}")
 
     def check_label(self, name: str) -> str | None:
-        """Check that a column is declared, as something that can be a label; looks at no value.
+        """Check that a column of a table is declared, as something that can be a label.
 
-        Returns
-        -------
-        str or None
-            The kind of its labels, as :func:`~modicum.frames.types.label_kind` names it; ``None``
-            where no type is declared, as in a CSV file: they are text.
-
-        Raises
-        ------
-        InvalidArgument
-            If the data are an array: it has one column, of numbers.
-        MissingColumn, UnsupportedData
+        Returns the kind of its labels, as :func:`~modicum.frames.types.label_kind` names it;
+        ``None`` where no type is declared, as in a CSV file: they are text.
         """
         self._check_name(name)
         return None if self._declared is None else check_label(self._declared(name), name)
 
     def check_order(self, name: str) -> Literal["number", "moment"]:
-        """Check that rows can be ordered by a column; looks at no value.
+        """Check that rows can be ordered by a column of a table.
 
-        Returns
-        -------
-        {"number", "moment"}
-            Whether to read it as numbers, as any column of a CSV file, or as labels that
-            :class:`~modicum.frames.labels.Datetimes` codes.
-
-        Raises
-        ------
-        InvalidArgument, MissingColumn, UnsupportedData
-            As :meth:`check_label`.
+        Returns whether to read it as numbers, as any column of a CSV file, or as labels that
+        :class:`~modicum.frames.labels.Datetimes` codes.
         """
         self._check_name(name)
         return "number" if self._declared is None else check_order(self._declared(name), name)
@@ -230,20 +199,14 @@ class Source(ABC):
             Only these are read. ``None`` in a table yields zeros, one a row; so does a column
             that holds labels where it holds one, and NaN elsewhere.
         labels : mapping of str to Coder, optional
-            Checked columns of labels to read along, each with the
-            :class:`~modicum.frames.labels.Dictionary` that codes them.
+            Checked columns of labels to read along, each with what codes them.
 
         Yields
         ------
         mapping
             Column to at most ``CHUNK`` float64 values, missing values being NaN; and
             ``Label(name)`` to the int64 codes of the same rows, -1 for a missing label. The
-            arrays must not be written to.
-
-        Raises
-        ------
-        SourceError
-            If reading fails.
+            arrays must not be written to. SourceError if reading fails.
         """
         counted = [name for name in columns if name is not None and self._holds_labels(name)]
         numbers = [name for name in columns if name not in counted]
@@ -328,16 +291,8 @@ class MemorySource(Source):
     """Columns in memory, visited in scrambled order.
 
     In a sorted column every new chunk would hold new extremes; chunks taken from all over it make
-    the cost of a pass nearly independent of the order of the rows.
-
-    Parameters
-    ----------
-    engine : str
-    rows : int
-    column : callable
-        Opens a column by its name.
-    names, declared, alias
-        See :class:`Source`.
+    the cost of a pass nearly independent of the order of the rows. ``column`` opens a column by its
+    name; all else is as for :class:`Source`.
     """
 
     def __init__(
@@ -456,7 +411,7 @@ def guarded(label: str, action: Callable[[], T]) -> T:
 
 
 def _is_failure(error: BaseException) -> bool:
-    # A panic within Polars is no Exception; an interrupt by the user is none either.
+    # A panic within Polars is not an Exception, and neither is an interrupt by the user.
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 
@@ -482,14 +437,11 @@ _ENGINES: Mapping[str, str] = {
 
 
 def opener(*kinds: str) -> Callable[[OpenerT], OpenerT]:
-    """Register what opens the tables of some classes; the file of an engine does so for its own.
+    """Register what opens the tables of some classes, such as ``"polars.DataFrame"``.
 
-    Parameters
-    ----------
-    *kinds : str
-        Modules and names of classes, such as ``"polars.DataFrame"``. They are looked up among the
-        modules that are imported already, as those of every table at hand are: no engine is
-        imported to see whose a table is.
+    The file of an engine does so for its own. Classes are looked up among the modules that are
+    imported already, as those of every table at hand are: no engine is imported to see whose a
+    table is.
     """
 
     def register(opened: OpenerT) -> OpenerT:

@@ -1,4 +1,4 @@
-"""CSV files, cell by cell: what is no number is missing where numbers are read.
+"""CSV files, cell by cell: what is not a number is missing where numbers are read.
 
 Which rows and cells there are, :mod:`modicum.frames.csv_rows` says. Rows that are too short lack
 their last cells, cells beyond the header are ignored, and a blank line is a row without values.
@@ -62,10 +62,6 @@ class Numbers:
     decimal : {".", ","}
     thousands : str or None
         One of ``MARKS``.
-
-    Raises
-    ------
-    InvalidArgument
 
     Examples
     --------
@@ -139,17 +135,9 @@ class Numbers:
 class CsvFile(StreamSource):
     """A CSV file; every column may hold numbers, or text.
 
-    Where values are counted, a column is read under another name, as labels: a cell that is no
-    number has a value too.
-
-    Parameters
-    ----------
-    path, name : str
-        Where it is, and what error messages call it.
-    dialect : Dialect
-    numbers : Numbers
-    columns : sequence of str, optional
-        Names of the columns of a file without a header.
+    Where values are counted, a column is read under another name, as labels: a cell that is not a
+    number has a value too. ``name`` is what error messages call the file; ``columns`` are the names
+    of the columns of a file without a header.
     """
 
     def __init__(
@@ -162,7 +150,7 @@ class CsvFile(StreamSource):
     ) -> None:
         self._path = path
         self._dialect = Dialect() if dialect is None else dialect
-        self._numbers = Numbers() if numbers is None else numbers
+        self.numbers = Numbers() if numbers is None else numbers
         self._headed = columns is None
         self._header = _header(path, name, self._dialect) if columns is None else _named(columns)
         if self._holds_numbers() and len(set(self._header)) < len(self._header):
@@ -172,11 +160,9 @@ class CsvFile(StreamSource):
         self._agreed: bool | None = None
 
     def counted(self, column: str) -> str:
-        """Return the name under which a checked column is read where its values are counted."""
         return self._counted + column
 
     def check_counted(self, column: str | None) -> None:
-        """Check that a column is in the header."""
         self.check(column)
 
     def _holds_labels(self, column: str | None) -> bool:
@@ -212,11 +198,6 @@ class CsvFile(StreamSource):
         """The encoding of text."""
         return self._dialect.encoding
 
-    @property
-    def numbers(self) -> Numbers:
-        """How numbers are written."""
-        return self._numbers
-
     def facts(self) -> list[str]:
         """Tell of the bytes of the file what may be unexpected; not private."""
         found = []
@@ -234,11 +215,11 @@ class CsvFile(StreamSource):
 
     def _holds_numbers(self) -> bool:
         """Whether the header may be a row of data."""
-        return any(not np.isnan(self._numbers.value(each)) for each in self._header)
+        return any(not np.isnan(self.numbers.value(each)) for each in self._header)
 
     def _like_data(self, name: str) -> str:
         return (
-            f"the first line of {name} holds numbers: if it is no header, name the columns with "
+            f"the first line of {name} holds numbers: if it is not a header, name the columns with "
             "columns=[...] (--columns NAME,NAME,...)"
         )
 
@@ -246,7 +227,7 @@ class CsvFile(StreamSource):
         places = [self._header.index(name) for name in columns]
         texts = [self._header.index(name.removeprefix(self._counted)) for name in labels]
         if self._polars_agrees():
-            floats = [self._numbers.polars(_cell_of(place)) for place in places]
+            floats = [self.numbers.polars(_cell_of(place)) for place in places]
             cells = [
                 _filled(place) if self._holds_labels(name) else _text(place)
                 for place, name in zip(texts, labels, strict=True)
@@ -255,7 +236,7 @@ class CsvFile(StreamSource):
         return self._plain_batches(places, texts)
 
     def _plain_batches(self, places: Sequence[int], texts: Sequence[int]) -> Iterator[TableBatch]:
-        rows, value = self._body(), self._numbers.reader()
+        rows, value = self._body(), self.numbers.reader()
         while batch := list(itertools.islice(rows, CHUNK)):
             yield TableBatch(
                 [np.array([value(_cell(row, place)) for row in batch]) for place in places],

@@ -52,10 +52,6 @@ class Dialect:
         One in which a byte below 128 is always that ASCII character.
     multiline : bool
         Whether quoted cells may hold line ends.
-
-    Raises
-    ------
-    InvalidArgument
     """
 
     separator: str = ","
@@ -119,14 +115,8 @@ def _stretches(path: str, dialect: Dialect) -> Iterator[list[list[str]]]:
 class _Reader:
     """The bytes of a file from the next row on.
 
-    Attributes
-    ----------
-    _data : bytes
-        Those that are held; the row begins at ``_at``.
-    _base : int
-        Where they begin in the file.
-    _ended : bool
-        Whether they go to the end of the file.
+    Those that are held are ``_data``, which begin at ``_base`` in the file; the row begins at
+    ``_at``. ``_ended`` says whether they go to the end of the file.
     """
 
     __slots__ = (

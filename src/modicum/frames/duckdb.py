@@ -26,14 +26,8 @@ _DIRECT = re.compile("U?(TINYINT|SMALLINT|INTEGER|BIGINT)|BOOLEAN|FLOAT|DOUBLE")
 class DuckRelation(StreamSource):
     """A relation: a query that runs anew for every pass.
 
-    Parameters
-    ----------
-    relation : DuckDBPyRelation
-    engine, label
-        See :class:`~modicum.frames.base.Source`.
-    keep : object, optional
-        Kept alive with the relation: a connection of ours (older relations do not keep theirs), or
-        what holds its tables.
+    ``keep`` is kept alive with it: a connection of ours (older relations do not keep theirs), or
+    what holds its tables.
     """
 
     def __init__(

@@ -167,12 +167,7 @@ def _is_hidden(file: Path, folder: Path) -> bool:
 
 
 def _check_local(text: str) -> None:
-    """Refuse addresses, which may hold a password and are not shown, and standard input.
-
-    Raises
-    ------
-    InvalidArgument, SourceError
-    """
+    """Refuse addresses, which may hold a password and are not shown, and standard input."""
     address = _URL.match(text)
     if address is not None:
         kind = address[1].lower()

@@ -29,10 +29,9 @@ from modicum.frames.persons import OnLattice, Totals, few_rows, kept_rows, table
 from modicum.frames.reader import PassingOnce, RemoteSource, Scope, as_counted
 from modicum.mechanisms.partition_selection import natural_order
 from modicum.privacy.unit import Unit
-from modicum.summaries.base import Accumulator, Integers, Read, Repeated, Sensitive
+from modicum.summaries.base import Accumulator, Integers, Read, Sensitive, further_pass
 from modicum.summaries.grouped import PackedGroups, SortedGroups, summary_of_held
 from modicum.summaries.sums import CountSummary
-from modicum.summaries.tails import Tails
 
 __all__ = [
     "GroupReader",
@@ -50,15 +49,7 @@ _Started = tuple[int, str | None, Accumulator[Any]]  # of a group and column
 
 
 def check_groups(source: Source, unit: Unit, by: str, max_groups: int | None) -> str | None:
-    """Check by the schema that rows can be grouped; return the kind of the labels.
-
-    Raises
-    ------
-    InvalidArgument
-        If the unit makes one record of rows in several groups and ``max_groups`` is missing, if it
-        does not and it is given, or if the unit needs the column of keys itself.
-    MissingColumn, UnsupportedData
-    """
+    """Check by the schema that rows can be grouped; return the kind of the labels."""
     kind = source.check_label(by)
     if by == unit.column:
         raise InvalidArgument(
@@ -131,23 +122,12 @@ def _counted(
 
 
 class GroupReader(Sensitive):
-    """Reads the rows of a table by the keys of one column.
+    """Reads the rows of a table by the keys of one column, ``by``.
 
-    Parameters
-    ----------
-    source : Source
-        Its columns have been checked.
-    unit : Unit
-        Of a person who is named by a column, at most ``unit.rows`` rows are read, over all groups.
-    by : str
-        The column of keys.
-    keys : sequence
-        Different public keys; group i is made of the rows with ``keys[i]``. A key is also found by
-        its text. Rows with other keys, or none, are in no group.
-    columns : sequence of str or None
-        All columns that will be asked for.
-    key : int, optional
-        Decides which rows of a person are kept, as in :func:`modicum.frames.persons.reader_of`.
+    Group i is made of the rows with ``keys[i]``; keys are public and different, and a key is also
+    found by its text. Rows with other keys, or none, are in no group. Of a person who is named by a
+    column, at most ``unit.rows`` rows are read, over all groups; ``key`` decides which, as in
+    :func:`modicum.frames.persons.reader_of`. All columns that will be asked for are given, checked.
     """
 
     __slots__ = (
@@ -176,20 +156,7 @@ class GroupReader(Sensitive):
         self._sorted: dict[tuple[str | None, Lattice], SortedGroups] = {}
 
     def read(self, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy) -> list[Any]:
-        """Answer reductions of groups in at most one pass.
-
-        Parameters
-        ----------
-        asks : sequence of (int, Ask)
-            Each for the group of that number.
-        entropy : Entropy
-            For reductions that choose rows in secret.
-
-        Returns
-        -------
-        list
-            Summaries in the order of the asks.
-        """
+        """Answer reductions, each of the group of its number, in at most one pass."""
         if isinstance(self._source, RemoteSource):
             if self._scope is None:
                 self._scope = Scope.of(self._unit, self._columns, entropy, self._by, self._keys)
@@ -235,7 +202,7 @@ class GroupReader(Sensitive):
             waiting = [
                 (group, column, more)
                 for group, column, each in started
-                if isinstance(each, Repeated) and (more := each.further()) is not None
+                if (more := further_pass(each)) is not None
             ]
         return [accumulator.finish() for _, _, accumulator in started]
 
@@ -273,18 +240,17 @@ class GroupReader(Sensitive):
             for (column, _), collected in packed.items():
                 collected.update(groups, chunk[column])
         self._sorted |= {place: collected.finish() for place, collected in packed.items()}
-        tails = {
-            ask: self._sorted[ask.column, ask.lattice].tails(ask.reduction.keep)
+        at_once = {
+            ask: ask.reduction.of_groups(self._sorted[ask.column, ask.lattice])
             for ask, times in Counter(ask for _, ask in reads).items()
-            if times > _FEW and ask.lattice is not None and isinstance(ask.reduction, Tails)
+            if times > _FEW and ask.lattice is not None
         }
 
         def summary(group: int, ask: Read[Any]) -> Any:
             if ask.lattice is None:
                 return CountSummary(int(counts[ask.column][group]))
-            found = tails.get(ask)
-            if found is not None:
-                return found.summary(group)
+            if (of_group := at_once.get(ask)) is not None:
+                return of_group(group)
             records = self._sorted[ask.column, ask.lattice].records(group)
             return summary_of_held(ask.reduction, ask.lattice, records, PassingOnce(entropy))
 

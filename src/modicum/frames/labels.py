@@ -128,12 +128,7 @@ class Dictionary(Sensitive):
         """Return the code of a label by its Python value, ``None`` if it has not appeared.
 
         Labels that are text are also found by a value that has this text: ``find(5)`` finds the
-        cell 5 of a CSV file.
-
-        Raises
-        ------
-        InvalidArgument
-            If the key can be no label: a list, for example, or None.
+        cell 5 of a CSV file. InvalidArgument for a key that cannot be a label, such as a list.
         """
         key = _plain(key)
         if key is None or not isinstance(key, Hashable):
@@ -163,7 +158,6 @@ class Presence(Sensitive):
     missing: ClassVar[int] = -1
 
     def codes(self, values: LabelValues) -> Integers:
-        """Return 0 or -1 for each label."""
         if isinstance(values, Encoded):
             return _spread(values, self)
         if isinstance(values, np.ma.MaskedArray) and values.dtype.kind in "biu":
@@ -187,7 +181,6 @@ class Datetimes(Sensitive):
     missing: ClassVar[int] = 2**63 - 1
 
     def codes(self, values: LabelValues) -> Integers:
-        """Return the time of each, in order."""
         if isinstance(values, Encoded):
             return _spread(values, self)
         moments = np.asarray(values)

@@ -67,12 +67,7 @@ class TableReader(Sensitive):
 
 
 def check_unit(source: Source, unit: Unit) -> None:
-    """Check by the schema that a table can tell whose a row is, and in which order.
-
-    Raises
-    ------
-    InvalidArgument, MissingColumn, UnsupportedData
-    """
+    """Check by the schema that a table can tell whose a row is, and in which order."""
     if unit.column is not None:
         source.check_label(unit.column)
     if unit.order_by is not None:
@@ -84,20 +79,9 @@ def reader_of(
 ) -> TableReader:
     """Return the reader of one run: of rows, or of the records of persons.
 
-    Parameters
-    ----------
-    source : Source
-    unit : Unit
-        Checked with :func:`check_unit`.
-    columns : sequence of str, Columns or None
-        All columns that the run will ask for, as :func:`~modicum.frames.reader.read_as` names them.
-    key : int, optional
-        Decides which rows are kept at random. Without it a choice is fresh.
-
-    Raises
-    ------
-    InvalidArgument
-        If one record a person is to be made of rows that are vectors.
+    The unit was checked with :func:`check_unit`; ``columns`` are all that the run will ask for, as
+    :func:`~modicum.frames.reader.read_as` names them. ``key`` decides which rows are kept at
+    random; without it a choice is fresh.
     """
     if unit.combine is not None and any(isinstance(each, Columns) for each in columns):
         raise InvalidArgument(
@@ -212,27 +196,11 @@ def kept_rows(
     entropy: Entropy,
     key: int | None = None,
 ) -> tuple[int, list[NDArray[Any]]]:
-    """Return at most ``unit.rows`` rows of each person, after one pass.
+    """Return the number of rows that are left, at most ``unit.rows`` of each person, and the rows.
 
-    Parameters
-    ----------
-    source : Source
-    unit : Unit
-        With a column, and no ``combine``.
-    columns : sequence of str
-    labels : mapping of str to Coder
-        Columns of labels to be kept as integers. Ties go to the lowest of them first, so their
-        order must be one of the labels, whatever else is in the table.
-    entropy : Entropy
-    key : int, optional
-        As in :func:`reader_of`; only without ``unit.order_by``.
-
-    Returns
-    -------
-    int
-        The number of rows that are left.
-    list of arrays
-        The labels' integers, and the columns.
+    These are the integers of ``labels``, and the columns. Ties go to the lowest label first, so
+    their order must be one of the labels, whatever else is in the table. The unit has a column, and
+    no ``combine``; ``key`` is as in :func:`reader_of`, and only without ``unit.order_by``.
     """
     person, order = unit.column, unit.order_by
     assert person is not None
@@ -313,10 +281,6 @@ class SmallestRows(_Gathered):
     are between rows that are equal in every column, and hence the same ([U2] on the proof page).
     About twice the kept rows are held.
 
-    Parameters
-    ----------
-    m : int
-
     Examples
     --------
     >>> rows = SmallestRows(2)
@@ -363,15 +327,8 @@ class DrawnRows(_Gathered):
     the same rows. So a person's rows are sorted by their values, and the i-th of them gets the
     i-th word of SHAKE-256(key, label) as its tag; those with the smallest tags are kept. Rows
     that tie are equal in all that is read. So what is kept is a function of the key, the label
-    and the multiset of the person's rows ([U7] on the proof page). All rows are held.
-
-    Parameters
-    ----------
-    m : int
-    key : int
-        In [0, 2^256).
-    persons : Dictionary
-        Has made the codes of persons.
+    and the multiset of the person's rows ([U7] on the proof page). All rows are held. The key is in
+    [0, 2^256), and ``persons`` has made the codes of persons.
 
     Examples
     --------
@@ -450,12 +407,8 @@ class PersonTotals(Sensitive):
 
     Adds up each person's lattice integers, in two limbs, and counts them. A lattice integer is
     q = 2^26 h + l with 0 <= l < 2^26 and |h| <= 2^25, so that both sums stay within int64 for a
-    person of up to 2^37 rows ([U4] on the proof page).
-
-    Parameters
-    ----------
-    lattice : Lattice or None
-        ``None``: values do not matter, only whether there are any.
+    person of up to 2^37 rows ([U4] on the proof page). Without a lattice values do not matter, only
+    whether there are any.
 
     Examples
     --------
@@ -468,7 +421,7 @@ class PersonTotals(Sensitive):
     __slots__ = ("_counts", "_highs", "_lattice", "_lows")
 
     def __init__(self, lattice: Lattice | None) -> None:
-        self._lattice = lattice
+        self._lattice = lattice and lattice.linear
         self._counts = self._highs = self._lows = np.zeros(0, dtype=np.int64)
 
     def add(self, codes: Integers, x: Floats) -> None:
@@ -515,9 +468,8 @@ class PersonTotals(Sensitive):
     def _grow(self, persons: int) -> None:
         if persons > len(self._counts):
             more = np.zeros(max(persons, 2 * len(self._counts)) - len(self._counts), np.int64)
-            self._counts = np.concatenate([self._counts, more])
-            self._highs = np.concatenate([self._highs, more])
-            self._lows = np.concatenate([self._lows, more])
+            held = (self._counts, self._highs, self._lows)
+            self._counts, self._highs, self._lows = (np.concatenate([x, more]) for x in held)
 
 
 class Totals(Sensitive):

@@ -27,7 +27,6 @@ from modicum.frames.arrays import BLOCK, MatrixSource
 from modicum.frames.base import Chunk, Floats, Source, quiet
 from modicum.privacy.unit import Unit
 from modicum.summaries.base import Accumulator, Columns, Fetchable, Read, Reduction, Sensitive
-from modicum.summaries.second_moments import HeldRows
 
 __all__ = [
     "Column",
@@ -52,27 +51,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which records of a table are asked about, in all jobs of a run alike.
-
-    Attributes
-    ----------
-    unit : Unit
-        How many rows of a person are read, and which ones.
-    columns : tuple of str
-        All columns of numbers that the run reads, if ``unit`` names a column and the rows to keep.
-    by : str or None
-        The column of keys, if rows are grouped.
-    keys : tuple
-        The public keys; group i is made of the rows with ``keys[i]``.
-    key : int or None
-        Decides which rows, or groups, of a person are kept, if they are kept at random.
-    """
+    """Which records of a table are asked about, in all jobs of a run alike."""
 
     unit: Unit = field(default_factory=Unit)
-    columns: tuple[str, ...] = ()
-    by: str | None = None
-    keys: tuple[Hashable, ...] = ()
-    key: int | None = field(default=None, repr=False)
+    columns: tuple[str, ...] = ()  # all of numbers, if the unit names a column and rows to keep
+    by: str | None = None  # the column of keys, if rows are grouped
+    keys: tuple[Hashable, ...] = ()  # public; group i is made of the rows with keys[i]
+    key: int | None = field(default=None, repr=False)  # decides what of a person is kept at random
 
     @classmethod
     def of(
@@ -115,25 +100,9 @@ class RemoteSource(Source):
 def read(source: Source, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
     """Answer reductions in one pass over the columns that they need, or one job on a cluster.
 
-    Parameters
-    ----------
-    source : Source
-    asks : sequence of Ask
-        All columns are checked before any data are touched.
-    entropy : Entropy
-        For reductions that choose rows in secret.
-
-    Returns
-    -------
-    list
-        Summaries in the order of the asks.
-
-    Raises
-    ------
-    InvalidArgument, MissingColumn, UnsupportedData
-        By the schema; never by the data.
-    SourceError
-        If the data cannot be read.
+    Returns summaries in the order of the asks. All columns are checked by the schema, before any
+    data are touched, and refused by it alone; SourceError if the data cannot be read. The entropy
+    is for reductions that choose rows in secret.
     """
     check_asks(source, reads)
     reads = [as_counted(source, ask) for ask in reads]
@@ -269,15 +238,7 @@ def check_column(source: Source, column: Column, lattice: Lattice | None) -> Non
 
 
 def check_columns(source: Source, columns: Columns) -> None:
-    """Check by the schema that rows of these columns can be read.
-
-    Raises
-    ------
-    InvalidArgument
-        If a table is given without names, or an array with names.
-    MissingColumn, UnsupportedData
-        If a column is missing or no number; if the rows are in a list.
-    """
+    """Check by the schema that rows of these columns can be read."""
     if columns.names is not None:
         for name in columns.names:
             source.check_values(name)
@@ -290,7 +251,7 @@ def check_columns(source: Source, columns: Columns) -> None:
 
 def _check_held(source: Source, reduction: Reduction[Any]) -> None:
     """Refuse to hold all rows of a table whose rows stay where they are."""
-    if isinstance(source, RemoteSource) and isinstance(reduction, HeldRows):
+    if isinstance(source, RemoteSource) and reduction.holds_rows:
         raise UnsupportedData(
             f"this statistic holds all rows in memory, and those of {source.engine} stay where "
             "they are: if its columns fit into the memory of this process, collect them first "
@@ -340,14 +301,7 @@ def watched(items: Iterable[tuple[int, T]], doing: str, what: str) -> Iterator[T
     A line on standard error, from the third second on and only if that is a terminal; it is erased
     at the end, so nothing is left in a log. The number of rows is rounded down to two digits. Only
     the main thread shows it: the parts of a table may be read in many threads at once.
-    ``MODICUM_PROGRESS=off`` turns it off.
-
-    Parameters
-    ----------
-    items : iterable of (int, item)
-        How much each item counts, and the item.
-    doing, what : str
-        Words for the line, such as ``"reading"`` and ``"rows"``.
+    ``MODICUM_PROGRESS=off`` turns it off. Each item comes with how much it counts.
 
     Examples
     --------

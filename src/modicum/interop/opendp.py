@@ -14,7 +14,7 @@ import numpy as np
 from modicum.answering import answered
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_above
-from modicum.privacy.budget import Budget, Kind
+from modicum.privacy.budget import Budget
 from modicum.privacy.unit import Unit
 from modicum.release import Record
 from modicum.runtime.query import Query
@@ -93,17 +93,20 @@ def to_opendp(
     domain = dp.vector_domain(dp.atom_domain(T=float, nan=True)) if domain is None else domain
     metric = dp.symmetric_distance() if metric is None else metric
     dtype, records = _dtype(domain), _records(metric)
-    measure = _measure(dp, question.budget.kind)
+    measure = _measure(dp, question.budget)
     question = replace(question, turn=None)  # the map counts no δ: a budget is spent on its ε
 
     def function(data: Sequence[float]) -> Record:
         release: Record = answered(question, np.asarray(data, dtype=dtype), Unit(), ACCOUNT)
         return release
 
-    def privacy_map(distance: int) -> float | tuple[float, float]:
-        return _loss(question.budget, records * distance)
-
-    return dp.m.make_user_measurement(domain, metric, measure, function, privacy_map)
+    return dp.m.make_user_measurement(
+        domain,
+        metric,
+        measure,
+        function,
+        lambda distance: _loss(question.budget, records * distance),
+    )
 
 
 @cache
@@ -188,22 +191,15 @@ def _records(metric: Metric) -> int:
     return _RECORDS[name]
 
 
-def _measure(dp: Any, kind: Kind) -> Any:
-    match kind:
-        case "pure":
-            return dp.max_divergence()
-        case "zcdp":
-            return dp.zero_concentrated_divergence()
-        case "approx":
-            return dp.approximate(dp.max_divergence())
+def _measure(dp: Any, budget: Budget) -> Any:
+    if budget.concentrated:
+        return dp.zero_concentrated_divergence()
+    return dp.approximate(dp.max_divergence()) if budget.approximate else dp.max_divergence()
 
 
 def _loss(budget: Budget, records: int) -> float | tuple[float, float]:
     """Group privacy: what so many records more or less cost together, rounded up."""
-    match budget.kind:
-        case "pure":
-            return float_above(budget.amount * records)
-        case "zcdp":
-            return float_above(budget.amount * records**2)
-        case "approx":
-            return float_above(budget.amount * records), 0.0
+    if budget.concentrated:
+        return float_above(budget.amount * records**2)
+    epsilon = float_above(budget.amount * records)
+    return (epsilon, 0.0) if budget.approximate else epsilon

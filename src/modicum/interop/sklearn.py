@@ -7,7 +7,6 @@ no error depends on a value, so that empty data are fitted too.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
 from importlib import import_module
@@ -17,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum import one_shot
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, UnsupportedData
+from modicum.frames.arrays import numbers_of
 from modicum.frames.base import quiet
-from modicum.interop.typed import typed
-from modicum.privacy.budget import Number, chosen_budget, pure, zcdp
+from modicum.privacy.budget import Number, chosen_budget
 from modicum.release import Record
-from modicum.statistics.covariance import ComponentsErrorModel
 
 try:
     _base: Any = import_module("sklearn.base")
@@ -36,6 +34,8 @@ __all__ = ["PCA", "LinearRegression", "RobustScaler", "StandardScaler"]
 
 Floats = NDArray[np.float64]
 Range = tuple[float, float]
+
+_WIDEST = 8  # bytes of a number
 
 
 class _Private(_base.BaseEstimator):  # type: ignore[misc]
@@ -58,20 +58,21 @@ class _Private(_base.BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         return tags
 
-    def _range(self) -> Range:
+    def _asked(self) -> dict[str, Any]:
+        """Return what every question needs."""
         if self.within is None:
             raise InvalidArgument(
                 "within is missing: any safe public range of all columns, such as (-1e6, 1e6); it "
                 "need not be tight"
             )
-        return self.within
+        return {"within": self.within, "epsilon": self.epsilon, "rho": self.rho}
 
     def _read(self, X: Any, *, reset: bool) -> Floats:
         """Return a table as floats, checked by its shape and its types alone."""
         with quiet():
             read: Floats = _validation.validate_data(
                 self,
-                typed(X),
+                _typed(X),
                 reset=reset,
                 dtype=np.float64,
                 ensure_all_finite=False,
@@ -81,10 +82,6 @@ class _Private(_base.BaseEstimator):  # type: ignore[misc]
 
     def _check_fitted(self) -> None:
         _validation.check_is_fitted(self)
-
-
-class _Transformer(_base.TransformerMixin, _Private):  # type: ignore[misc]
-    """A model that maps rows to rows."""
 
 
 class LinearRegression(_base.RegressorMixin, _Private):  # type: ignore[misc]
@@ -140,12 +137,7 @@ class LinearRegression(_base.RegressorMixin, _Private):  # type: ignore[misc]
         """
         rows, goal = self._read(X, reset=True), _goal(y)
         _validation.check_consistent_length(rows, goal)
-        self.release_ = one_shot.linear_regression(
-            np.column_stack([rows, goal]),
-            within=self._range(),
-            epsilon=self.epsilon,
-            rho=self.rho,
-        )
+        self.release_ = one_shot.linear_regression(np.column_stack([rows, goal]), **self._asked())
         values = self.release_.values
         self.intercept_, self.coef_ = float(values[0]), values[1:].copy()
         return self
@@ -156,6 +148,10 @@ class LinearRegression(_base.RegressorMixin, _Private):  # type: ignore[misc]
         with quiet():
             predicted: Floats = self._read(X, reset=False) @ self.coef_ + self.intercept_
         return predicted
+
+
+class _Transformer(_base.TransformerMixin, _Private):  # type: ignore[misc]
+    """A model that maps rows to rows."""
 
 
 class PCA(_base.ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[misc]
@@ -200,24 +196,15 @@ class PCA(_base.ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[
         epsilon: Number | None = None,
         rho: Number | None = None,
     ) -> None:
+        super().__init__(within=within, epsilon=epsilon, rho=rho)
         self.n_components = n_components
-        self.within = within
-        self.epsilon = epsilon
-        self.rho = rho
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit; errors as for :meth:`LinearRegression.fit`. ``y`` plays no part."""
         rows = self._read(X, reset=True)
         wanted = rows.shape[1] if self.n_components is None else self.n_components
-        self.release_ = one_shot.pca(
-            rows,
-            components=wanted,
-            within=self._range(),
-            epsilon=self.epsilon,
-            rho=self.rho,
-        )
-        error_model = self.release_.error_model
-        assert isinstance(error_model, ComponentsErrorModel)
+        self.release_ = one_shot.pca(rows, components=wanted, **self._asked())
+        error_model: Any = self.release_.error_model
         self.components_ = self.release_.values.copy()
         self.n_components_ = len(self.components_)
         self.mean_ = error_model.location
@@ -245,53 +232,44 @@ class PCA(_base.ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[
         return points
 
 
-class _Scaler(_base.OneToOneFeatureMixin, _Transformer, ABC):  # type: ignore[misc]
+class _Scaler(_base.OneToOneFeatureMixin, _Transformer):  # type: ignore[misc]
     """A centre and a scale for each column, each at an equal part of the price."""
 
-    def _fit_columns(
-        self, X: Any, *questions: Callable[..., Record]
-    ) -> tuple[tuple[Record, ...], ...]:
-        """Ask each question of each column."""
+    _centre: str  # the attribute that holds the centres
+    _questions: tuple[Callable[..., Record], Callable[..., Record]]  # for a centre, and a scale
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit; errors as for :meth:`LinearRegression.fit`. ``y`` plays no part."""
         rows = self._read(X, reset=True)
         price = chosen_budget(self.epsilon, self.rho, None)
-        part = Fraction(1, len(questions) * rows.shape[1])
-        make = zcdp if price.kind == "zcdp" else pure
-        budget = make(price.amount * part)
-        return tuple(
-            tuple(ask(column, within=self._range(), budget=budget) for column in rows.T)
-            for ask in questions
+        part = price.part(Fraction(1, 2 * rows.shape[1]))
+        within = self._asked()["within"]
+        centres, scales = (
+            tuple(ask(column, within=within, budget=part) for column in rows.T)
+            for ask in self._questions
         )
-
-    def _set(
-        self, centres: tuple[Record, ...], scales: tuple[Record, ...]
-    ) -> tuple[Floats, Floats]:
-        """Keep the records; a scale of 0 becomes 1."""
         self.releases_ = (*centres, *scales)
         centre, scale = (
             np.array([float(each) for each in found])  # type: ignore[arg-type]
             for found in (centres, scales)
         )
-        return centre, np.where(scale > 0, scale, 1.0)
-
-    @abstractmethod
-    def _ends(self) -> tuple[Floats, Floats]:
-        """Return the centres and the scales."""
+        setattr(self, self._centre, centre)
+        self.scale_ = np.where(scale > 0, scale, 1.0)
+        return self
 
     def transform(self, X: Any) -> Floats:
         """Centre and scale rows, which costs nothing."""
         self._check_fitted()
         rows = self._read(X, reset=False)
-        centre, scale = self._ends()
         with quiet():
-            scaled: Floats = (rows - centre) / scale
+            scaled: Floats = (rows - getattr(self, self._centre)) / self.scale_
         return scaled
 
     def inverse_transform(self, X: Any) -> Floats:
         """Return scaled rows to their own units."""
         self._check_fitted()
-        centre, scale = self._ends()
-        rows: Floats = np.asarray(X, dtype=np.float64) * scale + centre
-        return rows
+        centre: Floats = getattr(self, self._centre)
+        return np.asarray(X, dtype=np.float64) * self.scale_ + centre
 
 
 class StandardScaler(_Scaler):
@@ -322,13 +300,8 @@ class StandardScaler(_Scaler):
     [5.0, 5.0]
     """
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit; errors as for :meth:`LinearRegression.fit`. ``y`` plays no part."""
-        self.mean_, self.scale_ = self._set(*self._fit_columns(X, one_shot.mean, one_shot.std))
-        return self
-
-    def _ends(self) -> tuple[Floats, Floats]:
-        return self.mean_, self.scale_
+    _centre = "mean_"
+    _questions = one_shot.mean, one_shot.std
 
 
 class RobustScaler(_Scaler):
@@ -358,13 +331,8 @@ class RobustScaler(_Scaler):
     [5.0, 5.0]
     """
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit; errors as for :meth:`LinearRegression.fit`. ``y`` plays no part."""
-        self.center_, self.scale_ = self._set(*self._fit_columns(X, one_shot.median, one_shot.iqr))
-        return self
-
-    def _ends(self) -> tuple[Floats, Floats]:
-        return self.center_, self.scale_
+    _centre = "center_"
+    _questions = one_shot.median, one_shot.iqr
 
 
 def _goal(y: Any) -> Floats:
@@ -372,5 +340,54 @@ def _goal(y: Any) -> Floats:
     if y is None:
         raise InvalidArgument("requires y to be passed, but the target y is None")
     with quiet():
-        goal: Floats = _validation.column_or_1d(typed(y), dtype=np.float64, warn=True)
+        goal: Floats = _validation.column_or_1d(_typed(y), dtype=np.float64, warn=True)
     return goal
+
+
+def _typed(X: Any) -> Any:
+    """Return a table of numbers; its declared types and shape decide, and no value does.
+
+    A list declares no types, so its items are read as :func:`modicum.mean` reads those of a list:
+    one that is not a number is missing.
+    """
+    if isinstance(X, list | tuple):
+        return _listed(X)
+    if isinstance(X, np.ma.MaskedArray):
+        raise UnsupportedData("a masked array hides values: pass x.astype(float).filled(numpy.nan)")
+    if hasattr(X, "dtypes") and not hasattr(X, "dtype"):
+        types = list(X.dtypes)
+    else:
+        X = X if hasattr(X, "dtype") else _converted(X)
+        types = [X.dtype]
+    if not all(_is_number(each) for each in types):
+        raise UnsupportedData(
+            "a table of numbers is needed, of up to 64 bits each: convert others, text and objects "
+            "beforehand"
+        )
+    return X
+
+
+def _is_number(declared: Any) -> bool:
+    """Whether a declared type holds numbers; scikit-learn refuses complex ones itself."""
+    kind, size = getattr(declared, "kind", "O"), getattr(declared, "itemsize", 8)
+    return kind == "c" or (kind in set("biuf") and size <= _WIDEST)
+
+
+def _converted(X: Any) -> NDArray[Any]:
+    if not hasattr(X, "__array__"):
+        raise UnsupportedData(
+            f"cannot read a {type(X).__name__}: pass an array, a data frame or a list of rows"
+        )
+    return np.asarray(X)
+
+
+def _listed(items: list[Any] | tuple[Any, ...]) -> Floats:
+    """Read a list of numbers, or of rows of one length."""
+    rows = [isinstance(each, list | tuple) or getattr(each, "ndim", 0) == 1 for each in items]
+    if not any(rows):
+        return numbers_of(items)
+    widths = {len(each) if is_row else -1 for each, is_row in zip(items, rows, strict=True)}
+    if len(widths) > 1:
+        raise UnsupportedData("the rows of a list must all have the same length")
+    flat = [x for row in items for x in (row.tolist() if hasattr(row, "tolist") else row)]
+    return numbers_of(flat).reshape(len(items), widths.pop())

@@ -12,9 +12,8 @@ pure('0')
 
 from modicum.local.histogram import Distribution, Histogram, histogram
 from modicum.local.mean import Mean, MeanEstimate, mean
-from modicum.local.mean_vector import MeanVector, mean_vector
+from modicum.local.mean_vector import MeanVector, VectorEstimate, mean_vector
 from modicum.local.parties import Batch, Client, Server, Tally, from_json
-from modicum.local.vectors import VectorEstimate
 
 __all__ = [
     "Batch",

@@ -14,9 +14,25 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
-from modicum.local.arguments import Flags, Floats, Integers
-from modicum.local.protocol import Answers, Round, Words, digits, pick
-from modicum.local.tree import Grown, Shares, Tree, TreeCells, grow, last_taken, prefix_deviation
+from modicum.local.protocol import (
+    Answers,
+    Flags,
+    Floats,
+    Integers,
+    Round,
+    Words,
+    digits,
+    pick,
+)
+from modicum.local.tree import (
+    Shares,
+    Tree,
+    TreeCells,
+    TreeDistribution,
+    fit_distribution,
+    prefix_deviation,
+    significant_end,
+)
 from modicum.mechanisms.window_response import Window, WindowResponse
 from modicum.privacy.event import Event, PureDP
 
@@ -61,27 +77,27 @@ class Oracle:
         return self.window.inside
 
     @property
-    def stray(self) -> float:
+    def false_hit(self) -> float:
         """Probability that an answer hits another node."""
         return 1 / self.symbols if self.hashed else (1 - self.hit) / (self.symbols - 1)
 
     @property
     def variance(self) -> float:
         """Variance of one client's estimate of a node that is not theirs."""
-        return self.stray * (1 - self.stray) / (self.hit - self.stray) ** 2
+        return self.false_hit * (1 - self.false_hit) / (self.hit - self.false_hit) ** 2
 
     @property
     def held_variance(self) -> float:
         """Variance of one client's estimate of a node that is theirs."""
-        return self.hit * (1 - self.hit) / (self.hit - self.stray) ** 2
+        return self.hit * (1 - self.hit) / (self.hit - self.false_hit) ** 2
 
     def spread(self, share: Floats | float) -> Floats:
         """Variance of one answer about a node that a share of all people holds.
 
         Who is asked is chance too: an answer hits with probability h = r + (p - r) share.
         """
-        hit = self.stray + (self.hit - self.stray) * np.clip(share, 0.0, 1.0)
-        return np.asarray(hit * (1 - hit) / (self.hit - self.stray) ** 2)
+        hit = self.false_hit + (self.hit - self.false_hit) * np.clip(share, 0.0, 1.0)
+        return np.asarray(hit * (1 - hit) / (self.hit - self.false_hit) ** 2)
 
     @property
     def _length(self) -> int:
@@ -106,7 +122,7 @@ class Oracle:
         if not len(answers):
             return np.zeros(len(nodes))
         hits = self._hits(answers, found, nodes) / len(answers)
-        return (hits - self.stray) / (self.hit - self.stray)
+        return (hits - self.false_hit) / (self.hit - self.false_hit)
 
     def _hits(self, answers: Integers, found: Words, nodes: Integers) -> Floats:
         if not self.hashed:
@@ -198,7 +214,6 @@ class TreeRound(SymbolRound):
         return [self.oracle(level) for level in range(1, self.tree.depth + 1)]
 
     def mechanism(self, row: Integers, found: Words) -> WindowResponse:
-        """Randomised response about the symbol of the client's node."""
         row, found = np.atleast_2d(row), np.atleast_2d(found)
         attributes, levels = self._asked(found)
         attribute, level = int(attributes[0]), int(levels[0])
@@ -221,21 +236,23 @@ class TreeRound(SymbolRound):
         possible: Flags = answers < most[self._asked(found)[1] - 1]
         return possible
 
-    def grown(
+    def distribution(
         self, answers: Answers, attribute: int = 0, *, sure: float | Sequence[float] = 0.0
-    ) -> Grown:
-        """Estimate the distribution of an attribute; ``sure`` is that of :func:`grow`."""
+    ) -> TreeDistribution:
+        """Estimate the distribution of an attribute, by :func:`fit_distribution`."""
         shares, counts = self.estimates(answers, attribute)
 
         def spread(level: int, held: Floats) -> Floats:
             return self.oracle(level).spread(held) / float(max(counts[level - 1], 1e-12))
 
-        return grow(self.tree, shares, self._information(counts), sure=sure, spread=spread)
+        return fit_distribution(
+            self.tree, shares, self._information(counts), sure=sure, spread=spread
+        )
 
-    def last_taken(self, answers: Answers, *, sure: Sequence[float]) -> float:
-        """Return where the cells end that people hold, by :func:`last_taken`."""
+    def significant_end(self, answers: Answers, *, sure: Sequence[float]) -> float:
+        """Return where the cells end that people hold, by the function of that name."""
         shares, counts = self.estimates(answers)
-        return last_taken(self.tree, shares, self._information(counts), sure=sure)
+        return significant_end(self.tree, shares, self._information(counts), sure=sure)
 
     def deviation(self, clients: float, *, mixed: float = 1 / 6) -> float:
         """Typical standard deviation of the share F below a point, if that many clients answer.
@@ -270,7 +287,7 @@ class TreeRound(SymbolRound):
 
         An answer is a hit or none, which differ by 1/(p - r).
         """
-        return max(1 / (asked.hit - asked.stray) for asked in self.oracles)
+        return max(1 / (asked.hit - asked.false_hit) for asked in self.oracles)
 
     def estimates(self, answers: Answers, attribute: int = 0) -> tuple[Shares, Floats]:
         """Return the shares of an attribute at each level's nodes, and each level's answers."""

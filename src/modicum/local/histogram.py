@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.local.arguments import Floats, Integers, integer, read_column
+from modicum.exact.rational import as_integer
 from modicum.local.frequency import TreeRound, best_tree
-from modicum.local.protocol import Answers, Protocol, chosen_session, local_budget, pure_share
-from modicum.local.tree import Grown, TreeCells
+from modicum.local.protocol import (
+    Answers,
+    Floats,
+    Integers,
+    Protocol,
+    chosen_session,
+    local_budget,
+    pure_share,
+    read_column,
+)
+from modicum.local.tree import TreeCells, TreeDistribution
 from modicum.local.wire import Announcement
 from modicum.privacy.budget import Number
 
 __all__ = ["Distribution", "Histogram", "OneNumber", "histogram"]
 
-MOST_CELLS = 1 << 32
-"""A finer lattice is cut into this many cells."""
+_MOST_CELLS = 1 << 32  # a finer lattice is cut into so many
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,24 +34,10 @@ class OneNumber(Protocol):
 
     lattice: Lattice
 
-    @classmethod
-    def within(
-        cls,
-        within: tuple[float, float],
-        *,
-        epsilon: Number | None,
-        rho: Number | None,
-        step: float | None,
-        session: str | None,
-    ) -> Self:
-        """Check arguments and make the protocol."""
-        budget, lattice = local_budget(epsilon, rho), Lattice.within(within, step)
-        return cls(chosen_session(session), budget, lattice)
-
     @property
     def cells(self) -> TreeCells:
         """The cells at the bottom of the tree."""
-        return TreeCells.of(self.lattice.first, self.lattice.last, MOST_CELLS)
+        return TreeCells.of(self.lattice.first, self.lattice.last, _MOST_CELLS)
 
     def read(self, values: Any) -> Floats:
         return read_column(values, self.lattice)
@@ -68,7 +62,7 @@ class Distribution:
     deviation: float
     _lattice: Lattice
     _cells: TreeCells
-    _grown: Grown
+    _fitted: TreeDistribution
 
     def below(self, x: float) -> float:
         """Estimate the share of clients whose value, rounded to a step, lies below ``x``.
@@ -77,23 +71,17 @@ class Distribution:
         value below ``x`` may have been rounded up to it.
         """
         at = (x / self._lattice.step - self._cells.first) / self._cells.size
-        return self._grown.below(min(max(at, 0.0), float(self._grown.edges[-1])))
+        return self._fitted.below(min(max(at, 0.0), float(self._fitted.edges[-1])))
 
     def share(self, low: float, high: float) -> float:
         """Estimate the share of clients with a value in [low, high), which may be negative."""
         return self.below(high) - self.below(low)
 
     def quantile(self, q: float) -> float:
-        """Estimate the q-quantile, 0 <= q <= 1.
-
-        Raises
-        ------
-        InvalidArgument
-            For another q.
-        """
+        """Estimate the q-quantile, 0 <= q <= 1; InvalidArgument for another q."""
         if not 0 <= q <= 1:
             raise InvalidArgument(f"q must lie in [0, 1], got {q!r}")
-        return self._lattice.value(self._cells.edge(self._grown.rank(q)))
+        return self._lattice.value(self._cells.edge(self._fitted.rank(q)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,21 +98,19 @@ class Histogram(OneNumber):
         return (1024,)
 
     def asked(self, said: Announcement) -> TreeRound:
-        """Return the only round."""
         if said.parameters:
             raise InvalidArgument("a histogram's round has no parameters")
         epsilon = pure_share(self.budget)
         return TreeRound(best_tree(self.cells, epsilon), epsilon)
 
     def rows(self, values: Floats, said: Announcement) -> Integers:
-        """Return the cells of values."""
         return self.cells.of_integers(self.lattice.quantise(values))[:, None]
 
     def closed(self, said: Announcement, answers: Answers) -> Distribution:
         asked, count = self.asked(said), len(answers.values)
-        grown = asked.grown(answers)
-        deviation = asked.deviation(count, mixed=grown.mixed)
-        return Distribution(count, deviation, self.lattice, self.cells, grown)
+        fitted = asked.distribution(answers)
+        deviation = asked.deviation(count, mixed=fitted.mixed)
+        return Distribution(count, deviation, self.lattice, self.cells, fitted)
 
     def error(self, clients: int) -> float:
         """Predict the typical error of the share below a point, for that many answers.
@@ -136,7 +122,7 @@ class Histogram(OneNumber):
         >>> round(protocol.error(100_000), 3)
         0.016
         """
-        return self.asked(self.first()).deviation(integer(clients, "clients", 1))
+        return self.asked(self.first()).deviation(as_integer(clients, "clients", 1))
 
 
 def histogram(
@@ -185,4 +171,5 @@ def histogram(
     >>> protocol.asked(protocol.first()).tree
     Tree(branching=4, depth=4)
     """
-    return Histogram.within(within, epsilon=epsilon, rho=rho, step=step, session=session)
+    budget, lattice = local_budget(epsilon, rho), Lattice.within(within, step)
+    return Histogram(chosen_session(session), budget, lattice)

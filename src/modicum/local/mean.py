@@ -6,7 +6,6 @@ them and randomised.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
 from dataclasses import dataclass
@@ -19,10 +18,20 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
-from modicum.local.arguments import Flags, Floats, Integers, integer, length
+from modicum.exact.lattice import Lattice
 from modicum.local.frequency import SymbolRound, TreeRound
 from modicum.local.histogram import OneNumber
-from modicum.local.protocol import Answers, Words, pure_share
+from modicum.local.protocol import (
+    Answers,
+    Flags,
+    Floats,
+    Integers,
+    Words,
+    chosen_session,
+    length,
+    local_budget,
+    pure_share,
+)
 from modicum.local.tree import TreeCells
 from modicum.local.wire import Announcement
 from modicum.mechanisms.window_response import Window, WindowResponse
@@ -82,7 +91,6 @@ class Mean(OneNumber):
         return (256, 768) if self.search else (1024,)
 
     def asked(self, said: Announcement) -> TreeRound | WindowRound:
-        """Return a round: the tree, or the bounds that were announced."""
         epsilon = pure_share(self.budget)
         if said.round == 1 and not said.parameters:
             if not self.search:
@@ -95,13 +103,11 @@ class Mean(OneNumber):
         raise InvalidArgument("the announcement does not fit a mean within this range")
 
     def rows(self, values: Floats, said: Announcement) -> Integers:
-        """Return the cells of values, then their lattice integers."""
         q = self.lattice.quantise(values)
         tree = self.search and said.round == 1
         return (self.cells.of_integers(q) if tree else q)[:, None]
 
     def closed(self, said: Announcement, answers: Answers) -> Announcement | MeanEstimate:
-        """Announce the bounds, then return the mean."""
         asked, count = self.asked(said), len(answers.values)
         if isinstance(asked, TreeRound):
             return Announcement(said.session, 2, (*bounds(asked, answers, self.cells), count))
@@ -143,12 +149,10 @@ class Mean(OneNumber):
         0.09
         """
         window = best_window(pure_share(self.budget))
-        answers = integer(clients, "clients", 1) * self.shares[-1] / sum(self.shares)
         middle = window.variance(window.reach // 2) + 1 / 4
-        wide = min(2.5 * length(width, "width"), self.lattice.hi - self.lattice.lo)
-        if not self.search:
-            wide = self.lattice.hi - self.lattice.lo
-        return wide / window.reach * math.sqrt(middle / answers)
+        wide, everything = 2.5 * length(width, "width"), self.lattice.hi - self.lattice.lo
+        wide = min(wide, everything) if self.search else everything
+        return wide / window.reach * math.sqrt(middle / self.answering(clients))
 
     def parameters(self) -> dict[str, Any]:
         return {**OneNumber.parameters(self), "rounds": self.rounds}
@@ -167,18 +171,12 @@ def mean(
 
     Parameters
     ----------
-    within : pair of numbers
-        A public range. A wide one costs a logarithm.
-    epsilon, rho : number
-        Budget of a client, whose value may be replaced by any other: pure ε, or zCDP.
-    step : float, optional
-        A power of two to which values are rounded; by default as fine as is safe.
+    within, epsilon, rho, step, session
+        As for :func:`histogram`.
     search : bool, default True
         Look for bounds in a round of its own, in a range of more than 7 steps. Without, all
         clients answer one round about the whole range: better if that is tight, as (0, 1) is for
         a share.
-    session : str, optional
-        32 hexadecimal digits; fresh by default.
 
     Returns
     -------
@@ -206,8 +204,8 @@ def mean(
     """
     if not isinstance(search, bool):
         raise InvalidArgument(f"search must be True or False, got {search!r}")
-    made = Mean.within(within, epsilon=epsilon, rho=rho, step=step, session=session)
-    return dataclasses.replace(made, search=search and made.lattice.width > _FEW_STEPS)
+    budget, lattice = local_budget(epsilon, rho), Lattice.within(within, step)
+    return Mean(chosen_session(session), budget, lattice, search and lattice.width > _FEW_STEPS)
 
 
 # Round 1: bounds from answers about where the numbers are; what is left out is small.
@@ -240,10 +238,10 @@ def bounds(asked: TreeRound, answers: Answers, cells: TreeCells) -> tuple[int, i
     value, and the others may be anywhere. If it cannot be excluded that there are others, the
     bounds are those of the range.
     """
-    grown, everything = asked.grown(answers, sure=_SURE), (cells.first, cells.last)
+    fitted, everything = asked.distribution(answers, sure=_SURE), (cells.first, cells.last)
     quantile = min(_QUARTER, max(_LEAST, _RANKS * asked.level_deviation(len(answers.values))))
     deviate = -NormalDist().inv_cdf(quantile)
-    low, high = (cells.edge(grown.rank(q)) for q in (quantile, 1 - quantile))
+    low, high = (cells.edge(fitted.rank(q)) for q in (quantile, 1 - quantile))
     # 2 distances beyond the quartiles.
     room = math.ceil((_REACH / deviate - 1) / 2 * (high - low)) + cells.size
     atom = high - low <= cells.size
@@ -332,9 +330,7 @@ def _beyond(asked: TreeRound, answers: Answers, cells: TreeCells, low: int, high
 
 # Round 2: each client's number, clipped to the bounds and randomised.
 
-POSITIONS = 256
-"""Steps between the bounds, unless one bit is better; rounding to one adds 2^-18 width²."""
-
+_POSITIONS = 256  # steps between the bounds, unless one bit is better: rounding adds 2^-18 width²
 _MANY = 5.0  # deviations from which on people at a bound are believed in
 
 
@@ -355,7 +351,6 @@ class WindowRound(SymbolRound):
         return best_window(self.epsilon)
 
     def mechanism(self, row: Integers, found: Words) -> WindowResponse:
-        """Return the law of an answer; the position is that of the clipped integer."""
         q = min(max(int(row[0]), self.low), self.high)
         return WindowResponse(
             Fraction((q - self.low) * self.window.reach, self.high - self.low), self.window
@@ -452,9 +447,9 @@ def best_window(epsilon: Fraction) -> Window:
         return rounded / window.reach**2
 
     # The variance falls to its minimum over the widths, and rises from there.
-    low, high = 1, 4 * POSITIONS
+    low, high = 1, 4 * _POSITIONS
     while low < high:
         middle = (low + high) // 2
-        first, second = (averaged(Window(POSITIONS, w, epsilon)) for w in (middle, middle + 1))
+        first, second = (averaged(Window(_POSITIONS, w, epsilon)) for w in (middle, middle + 1))
         low, high = (low, middle) if first <= second else (middle + 1, high)
-    return min(Window(POSITIONS, low, epsilon), Window(1, 1, epsilon), key=averaged)
+    return min(Window(_POSITIONS, low, epsilon), Window(1, 1, epsilon), key=averaged)

@@ -15,16 +15,17 @@ from numpy.typing import NDArray
 
 from modicum.errors import BudgetExceeded, CopyRefused, InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
-from modicum.local.arguments import Flags, integer
+from modicum.exact.rational import as_integer
 from modicum.local.histogram import Histogram, histogram
 from modicum.local.mean import Mean, mean
 from modicum.local.mean_vector import MeanVector, mean_vector
-from modicum.local.protocol import Answers, Protocol, Round, Words
-from modicum.local.wire import Announcement, joined, packed, reread, sifted
-from modicum.privacy.accountant import total
-from modicum.privacy.budget import Budget
+from modicum.local.protocol import Answers, Flags, Protocol, Round, Words
+from modicum.local.wire import Announcement, joined, of_round, packed, reread
+from modicum.privacy.budget import PURE_KIND, ZCDP_KIND, Budget
 
-__all__ = ["Batch", "Client", "Once", "Server", "Session", "Tally", "from_json"]
+__all__ = ["Batch", "Client", "OneTimeClients", "Server", "Session", "Tally", "from_json"]
+
+_AMOUNTS = {PURE_KIND: "epsilon", ZCDP_KIND: "rho"}  # which argument a written amount was
 
 
 def from_json(text: str) -> Protocol:
@@ -46,57 +47,65 @@ def from_json(text: str) -> Protocol:
 
 
 def _built(said: dict[str, Any]) -> Histogram | Mean | MeanVector:
-    kind, session, amount = said["kind"], said["session"], said["amount"]
-    if kind == MeanVector.kind:
-        return mean_vector(
-            dimension=said["dimension"], radius=said["radius"], rho=amount, session=session
-        )
-    pure = said["currency"] == "pure"
-    common: dict[str, Any] = {
-        "within": (said["lo"], said["hi"]),
-        "step": said["step"],
-        "epsilon": amount if pure else None,
-        "rho": None if pure else amount,
-        "session": session,
-    }
-    if kind == Mean.kind:
+    common = {"session": said["session"], _AMOUNTS[said["currency"]]: said["amount"]}
+    if said["kind"] == MeanVector.kind:
+        return mean_vector(dimension=said["dimension"], radius=said["radius"], **common)
+    common |= {"within": (said["lo"], said["hi"]), "step": said["step"]}
+    if said["kind"] == Mean.kind:
         return mean(**common, search=said["rounds"] == 2)
-    return {Histogram.kind: histogram}[kind](**common)
+    return {Histogram.kind: histogram}[said["kind"]](**common)
 
 
-class Once:
-    """Clients that answer a round once: neither copied nor sent, nor used in a forked process."""
+Plan = TypeVar("Plan")
 
-    __slots__ = ("_costs", "_entropy", "_lock", "_process")
 
-    def __init__(self, entropy: Entropy) -> None:
+class OneTimeClients(Generic[Plan]):
+    """Clients that answer a round once: neither copied nor sent, nor used in a forked process.
+
+    Parameters
+    ----------
+    protocol : object
+    clients : int
+        How many, positive.
+    entropy : Entropy
+        Secret by default; a seeded one makes the answers public.
+    """
+
+    __slots__ = ("_clients", "_costs", "_entropy", "_lock", "_process", "_protocol")
+
+    def __init__(self, protocol: Plan, clients: int, *, entropy: Entropy = SYSTEM) -> None:
+        self._protocol, self._clients = protocol, as_integer(clients, "clients", 1)
         self._entropy, self._lock, self._process = entropy, Lock(), os.getpid()
         self._costs: dict[int, Budget] = {}
 
-    def _check_process(self) -> None:
-        """Refuse to answer in a forked process: it has copies of the clients and their budgets."""
+    def _check_count(self, rows: NDArray[Any]) -> None:
+        if len(rows) != self._clients:
+            raise InvalidArgument(f"{self._clients} clients need as many values, got {len(rows)}")
+
+    def _charge(self, number: int, cost: Budget) -> None:
+        """Charge for a round, before the first draw; the second time it is refused.
+
+        A forked process has copies of the clients and their budgets, so it is refused too.
+        """
         if os.getpid() != self._process:
             raise CopyRefused("clients cannot answer in a forked process: they would answer twice")
-
-    def _charge(self, number: int, cost: Budget, answered: str) -> None:
-        """Charge for a round, before the first draw; the second time it is refused."""
         with self._lock:
             if number in self._costs:
-                raise BudgetExceeded(f"{answered} already")
+                raise BudgetExceeded(f"round {number} has been answered already")
             self._costs[number] = cost
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise CopyRefused("a client's budget is spent once, so a client is neither copied nor sent")
 
 
-class _Numbered(Once):
+class _Numbered(OneTimeClients[Protocol]):
     """Clients whose random numbers fix which round of a local protocol each answers."""
 
-    __slots__ = ("_numbers", "_protocol", "_rounds", "_words")
+    __slots__ = ("_numbers", "_rounds", "_words")
 
-    def __init__(self, protocol: Protocol, clients: int, entropy: Entropy) -> None:
-        super().__init__(entropy)
-        self._protocol, self._numbers = protocol, entropy.words(clients)
+    def __init__(self, protocol: Protocol, clients: int, *, entropy: Entropy = SYSTEM) -> None:
+        super().__init__(protocol, clients, entropy=entropy)
+        self._numbers = entropy.words(self._clients)
         self._words = protocol.public_words(self._numbers)
         self._rounds = protocol.round_of(self._words)
 
@@ -107,7 +116,7 @@ class _Numbered(Once):
     def _understood(self, announcement: bytes) -> tuple[Announcement, Round]:
         """Check an announcement against what was agreed."""
         protocol = self._protocol
-        said = Announcement.of_session(announcement, protocol.tag)
+        said = Announcement.read(announcement, protocol.tag)
         if not 1 <= said.round <= protocol.rounds:
             raise InvalidArgument(f"there are {protocol.rounds} rounds, got round {said.round}")
         return said, protocol.asked(said)
@@ -139,9 +148,6 @@ class Batch(_Numbered):
     """
 
     __slots__ = ()
-
-    def __init__(self, protocol: Protocol, clients: int, *, entropy: Entropy = SYSTEM) -> None:
-        super().__init__(protocol, integer(clients, "clients", 1), entropy)
 
     @property
     def numbers(self) -> NDArray[np.uint64]:
@@ -183,14 +189,11 @@ class Batch(_Numbered):
         BudgetExceeded
             If these clients have answered already.
         """
-        self._check_process()
         said, asked = self._understood(announcement)
-        rows, count = self._protocol.read(values), len(self._numbers)
-        if len(rows) != count:
-            raise InvalidArgument(f"{count} clients need as many values, got {len(rows)}")
+        rows = self._protocol.read(values)
+        self._check_count(rows)
         mine = self._rounds == said.round
-        cost = total([asked.event], self._protocol.budget.kind)
-        self._charge(said.round, cost, f"these clients have answered round {said.round}")
+        self._charge(said.round, asked.event.cost(self._protocol.budget.kind))
         found = self._words[mine]
         answers = asked.draw(self._protocol.rows(rows[mine], said), found, self._entropy)
         return packed(said.session, said.round, self._numbers[mine], answers).tobytes()
@@ -220,13 +223,13 @@ class Client(_Numbered):
     (22, pure('1'))
     >>> client.respond(5, server.announcement)
     Traceback (most recent call last):
-    modicum.errors.BudgetExceeded: this client has answered round 1 already
+    modicum.errors.BudgetExceeded: round 1 has been answered already
     """
 
     __slots__ = ()
 
     def __init__(self, protocol: Protocol, *, entropy: Entropy = SYSTEM) -> None:
-        super().__init__(protocol, 1, entropy)
+        super().__init__(protocol, 1, entropy=entropy)
 
     @property
     def number(self) -> int:
@@ -253,36 +256,16 @@ class Client(_Numbered):
         return asked.mechanism(rows[0], self._words[0])
 
     def respond(self, value: Any, announcement: bytes) -> bytes:
-        """Answer the server, once.
+        """Answer the server, once, in as many bytes for every value.
 
-        Parameters
-        ----------
-        value : number or array
-            What is missing (NaN) is answered as a public value: silence would tell.
-        announcement : bytes
-            From the server.
-
-        Returns
-        -------
-        bytes
-            As long for every value.
-
-        Raises
-        ------
-        InvalidArgument
-            If the announcement is of another session or round, or does not fit the protocol.
-        CopyRefused
-            In a process that was forked from the client's own.
-        BudgetExceeded
-            If the client has answered already.
+        A missing value (NaN) is answered as a public one: silence would tell. Errors are those of
+        :meth:`Batch.respond`; an announcement of another round is an InvalidArgument too.
         """
-        self._check_process()
         said, asked = self._understood(announcement)
         if said.round != self.round:
             raise InvalidArgument(f"this client answers round {self.round}, not {said.round}")
         mechanism = self.mechanism(value, announcement)
-        cost = total([mechanism.event], self._protocol.budget.kind)
-        self._charge(said.round, cost, f"this client has answered round {said.round}")
+        self._charge(said.round, mechanism.event.cost(self._protocol.budget.kind))
         answers = asked.stored(mechanism.sample(self._entropy))
         return packed(said.session, said.round, self._numbers, answers).tobytes()
 
@@ -327,10 +310,6 @@ class Session(Generic[Found]):
         if self._estimate is not None:
             raise InvalidArgument("the session is over; make a new one")
         return self._said
-
-    def _still(self, said: Announcement) -> bool:
-        """Tell whether the round of an announcement goes on."""
-        return self._said is said and self._estimate is None
 
     def _ended(self, result: Announcement | Found) -> None:
         """Go on to the next round, or keep the estimate."""
@@ -402,7 +381,7 @@ class Server(Session[Any]):
         asked = self._protocol.asked(said)
         accepted, refused = 0, Counter[str]()
         for joint, wrong in joined(messages, asked.answer):
-            frames, reasons = sifted(joint, said.session, said.round)
+            frames, reasons = of_round(joint, said.session, said.round)
             refused.update(reasons, length=wrong)
             found = self._protocol.public_words(frames["client"])
             mine = self._protocol.round_of(found) == said.round
@@ -410,7 +389,7 @@ class Server(Session[Any]):
             good = mine & possible
             # Only this needs the lock: whoever comes first with a client's number is heard.
             with self._lock:
-                late = not self._still(said)
+                late = self._said is not said or self._estimate is not None
                 new = self._new(frames["client"], good & (not late))
                 self._kept.append((frames["answer"][new], found[new]))
             refused.update(client=int((~mine).sum()), answer=int((mine & ~possible).sum()))
@@ -430,15 +409,12 @@ class Server(Session[Any]):
         """
         with self._lock:
             said = self._open()
-            values = [values for values, _ in self._kept]
-            found = [words for _, words in self._kept]
             # An empty array of the right layout stands for a round that nobody answered.
-            none = np.empty(0, self._protocol.asked(said).answer)
-            answers = Answers(
-                np.concatenate([none, *values]),
-                np.concatenate([self._protocol.public_words(np.empty(0, np.uint64)), *found]),
-            )
+            nothing = np.empty(0, self._protocol.asked(said).answer)
+            nobody = self._protocol.public_words(np.empty(0, np.uint64))
+            values, found = zip((nothing, nobody), *self._kept, strict=True)
             self._kept = []
+            answers = Answers(np.concatenate(values), np.concatenate(found))
             self._ended(self._protocol.closed(said, answers))
 
     def _new(self, clients: NDArray[np.uint64], good: Flags) -> Flags:

@@ -2,48 +2,60 @@
 
 Which round a client answers, which question of it, and which hash function are fixed by SHAKE-256
 of the session's seed and the client's number. So no message carries them, and nobody chooses them
-freely.
+freely. How values and arguments are read stands at the end.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
+import numbers
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.errors import InvalidArgument
-from modicum.exact.enclosure import sqrt_below
+from modicum.errors import InvalidArgument, UnsupportedData
 from modicum.exact.entropy import SYSTEM, Entropy
-from modicum.local.arguments import Flags, Floats, Integers
+from modicum.exact.lattice import Lattice
+from modicum.exact.rational import as_fraction, as_integer
 from modicum.local.wire import Announcement, Written
 from modicum.mechanisms.base import Mechanism
 from modicum.privacy.budget import Budget, Number, chosen_budget
-from modicum.privacy.event import Event
+from modicum.privacy.event import Event, event_of
 
 __all__ = [
     "Answers",
+    "Flags",
+    "Floats",
+    "Integers",
     "Protocol",
     "Round",
     "Words",
+    "between",
     "chosen_session",
     "digits",
+    "length",
     "local_budget",
+    "numbers_of",
     "pick",
     "pure_share",
+    "read_column",
     "words",
 ]
 
-_SHARES = 1 << 10
-_SCHEMA = "modicum.local.protocol/1"
+Flags: TypeAlias = NDArray[np.bool_]
+Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
 
 Words = NDArray[np.uint64]
 """Shape (n, 8): the public words of n clients."""
 
+_SHARES = 1 << 10
+_SCHEMA = "modicum.local.protocol/1"
 _PER_CLIENT = 8
 _FIRST_DIGITS = 3  # the words before this one choose the round, the attribute and the level
 _KEPT = 53  # bits of a word that are used: a product with a number below 2^11 fits 64 bits
@@ -88,9 +100,6 @@ def digits(found: Words, base: int, count: int) -> Integers:
     return result
 
 
-Rows = Integers
-
-
 class Round(ABC):
     """A question to many clients; public.
 
@@ -111,7 +120,7 @@ class Round(ABC):
         """Layout of an answer."""
 
     @abstractmethod
-    def mechanism(self, row: Rows, found: Words) -> Mechanism[Any]:
+    def mechanism(self, row: Integers, found: Words) -> Mechanism[Any]:
         """Law of the answer of a client, given their row (k,) and their public words (8,)."""
 
     @abstractmethod
@@ -119,7 +128,7 @@ class Round(ABC):
         """Return an outcome of the law as an array of one answer."""
 
     @abstractmethod
-    def draw(self, rows: Rows, found: Words, entropy: Entropy) -> NDArray[Any]:
+    def draw(self, rows: Integers, found: Words, entropy: Entropy) -> NDArray[Any]:
         """Draw the answers of many clients: rows (n, k), words (n, 8)."""
 
     @abstractmethod
@@ -151,9 +160,6 @@ class Protocol(Written):
     budget: Budget
 
     kind: ClassVar[str]
-
-    def __post_init__(self) -> None:
-        _check_session(self.session)
 
     @property
     @abstractmethod
@@ -203,6 +209,10 @@ class Protocol(Written):
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of the statistic."""
 
+    def answering(self, clients: int) -> float:
+        """Return how many of so many clients answer the last round, on average."""
+        return as_integer(clients, "clients", 1) * self.shares[-1] / sum(self.shares)
+
     def written(self) -> dict[str, Any]:
         """Return all parameters; :func:`modicum.local.from_json` reads their JSON."""
         return {
@@ -219,16 +229,12 @@ def chosen_session(session: str | None) -> str:
     """Return a session that was given, or a new one: 128 bits of the operating system."""
     if session is None:
         return f"{SYSTEM.bits(128):032x}"
-    _check_session(session)
-    return session
-
-
-def _check_session(session: object) -> None:
-    text = session if isinstance(session, str) else ""
-    if len(text) != 32 or not set(text) <= set("0123456789abcdef"):
+    text: object = session  # whatever a caller gave
+    if not isinstance(text, str) or len(text) != 32 or not set(text) <= set("0123456789abcdef"):
         raise InvalidArgument(
             f"session must be 32 hexadecimal digits, fresh for every session, got {session!r}"
         )
+    return text
 
 
 def local_budget(epsilon: Number | None, rho: Number | None) -> Budget:
@@ -241,4 +247,67 @@ def local_budget(epsilon: Number | None, rho: Number | None) -> Budget:
 
 def pure_share(budget: Budget) -> Fraction:
     """Return the pure ε of one draw that uses the budget up: ε, or sqrt(2 ρ) rounded down."""
-    return budget.amount if budget.kind == "pure" else sqrt_below(2 * budget.amount, 40)
+    return event_of(budget).largest_pure
+
+
+def between(value: Number, name: str, low: str, high: str) -> Fraction:
+    """Read a number of a closed range, whose ends are decimals."""
+    found = as_fraction(value, name)
+    if not Fraction(low) <= found <= Fraction(high):
+        raise InvalidArgument(f"{name} must lie between {low} and {high}, got {value!r}")
+    return found
+
+
+def length(value: float, name: str) -> float:
+    """Read a positive number, in the unit of the data."""
+    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not real or not 0 < value < float("inf"):
+        raise InvalidArgument(f"{name} must be a positive finite number, got {value!r}")
+    return float(value)
+
+
+def read_column(values: object, lattice: Lattice) -> Floats:
+    """Read one number for each client; a missing one becomes the middle of the range."""
+    x = numbers_of(values)
+    if x.ndim != 1:
+        raise InvalidArgument(f"values must have the shape (n,), got {x.shape}")
+    return np.where(np.isnan(x), lattice.lo / 2 + lattice.hi / 2, x)
+
+
+def numbers_of(values: object) -> Floats:
+    """Read real numbers: of an array by its declared type, else each by its own.
+
+    No number is too large, and what stands for a missing one is missing, also under a mask: an
+    error for a few values would tell them. NumPy makes an array of objects of such lists and
+    columns.
+    """
+    if isinstance(values, list | tuple | numbers.Real) or _missing(values):
+        values = np.asarray(values, object)
+    x = np.asanyarray(values)
+    hidden = np.ma.getmaskarray(x) if isinstance(x, np.ma.MaskedArray) else None
+    x = np.asarray(x)
+    if x.dtype.kind == "O":
+        found = np.array([_float(value) for value in x.ravel().tolist()], np.float64)
+        found = found.reshape(x.shape)
+    elif x.dtype.kind in "fiub":
+        with np.errstate(over="ignore"):  # long floats beyond float64 become infinite
+            found = x.astype(np.float64)
+    else:
+        raise UnsupportedData(f"values must be real numbers, got an array of {x.dtype}")
+    return found if hidden is None else np.where(hidden, np.nan, found)
+
+
+def _float(value: object) -> float:
+    if _missing(value):
+        return math.nan
+    if not isinstance(value, numbers.Real | np.bool_):
+        raise UnsupportedData(f"values must be real numbers, got {type(value).__name__}")
+    try:
+        return float(value)
+    except OverflowError:
+        return -math.inf if value < 0 else math.inf
+
+
+def _missing(value: object) -> bool:
+    """Tell what stands for no number: None, a masked number, and the two of pandas."""
+    return value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType")

@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from modicum.local.arguments import Flags, Floats, Integers
+from modicum.local.protocol import Flags, Floats, Integers
 
 __all__ = [
     "BRANCHING",
-    "Grown",
     "Shares",
     "Tree",
     "TreeCells",
-    "grow",
-    "heaviest",
-    "last_taken",
+    "TreeDistribution",
+    "fit_distribution",
+    "heaviest_path",
     "prefix_deviation",
+    "significant_end",
 ]
 
 BRANCHING = 4
@@ -113,7 +113,7 @@ class TreeCells:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Grown:
+class TreeDistribution:
     """Shares of people in consecutive stretches of cells.
 
     Attributes
@@ -151,14 +151,14 @@ class Grown:
         return float(self.edges[i]) + part * float(self.edges[i + 1] - self.edges[i])
 
 
-def grow(
+def fit_distribution(
     tree: Tree,
     shares: Shares,
     information: Floats,
     *,
     sure: float | Sequence[float] = 0.0,
     spread: Spread | None = None,
-) -> Grown:
+) -> TreeDistribution:
     """Estimate a distribution from separate estimates of every level.
 
     ``information`` is one over the variance of an empty node's share, for each level, and 0 where
@@ -193,17 +193,20 @@ def grow(
         least.append(bounded[depth - 1][closed])
     at = np.concatenate(starts)
     order = np.argsort(at)
-    return Grown(
+    return TreeDistribution(
         np.append(at[order], tree.cells),
         np.concatenate(values)[order],
         np.concatenate(least)[order],
     )
 
 
-def last_taken(tree: Tree, shares: Shares, information: Floats, *, sure: Sequence[float]) -> float:
+def significant_end(
+    tree: Tree, shares: Shares, information: Floats, *, sure: Sequence[float]
+) -> float:
     """Return the cell, or a point in it, beyond which nothing stands out of the noise.
 
-    ``sure`` says by how many standard deviations, at each level; the rest is as for :func:`grow`.
+    ``sure`` says by how many standard deviations, at each level; the rest is as for
+    :func:`fit_distribution`.
 
     Notes
     -----
@@ -233,7 +236,7 @@ def last_taken(tree: Tree, shares: Shares, information: Floats, *, sure: Sequenc
     return end
 
 
-def heaviest(tree: Tree, shares: Shares) -> tuple[int, Floats]:
+def heaviest_path(tree: Tree, shares: Shares) -> tuple[int, Floats]:
     """Return the cell whose path from the root has the largest sum of shares, and those shares.
 
     Of each level the 64 best paths are followed.

@@ -13,7 +13,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,19 +21,18 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument
 
 __all__ = [
-    "VERSION",
     "Announcement",
     "Written",
+    "as_bytes",
     "frame",
     "head",
     "joined",
-    "octets",
+    "of_round",
     "packed",
     "reread",
-    "sifted",
 ]
 
-VERSION = 1
+_VERSION = 1
 _MAGIC = int.from_bytes(b"mL", "little")
 _SCHEMA = "modicum.local/1"
 _MOST_PARAMETERS = 1 << 16
@@ -75,7 +74,7 @@ def reread(text: str | bytes, build: Callable[[dict[str, Any]], Read]) -> Read:
     except (ValueError, KeyError, TypeError, RecursionError):
         same = False
     if not same:
-        raise InvalidArgument("this is no protocol that this version of modicum reads")
+        raise InvalidArgument("this version of modicum does not read this as a protocol")
     return made
 
 
@@ -83,14 +82,8 @@ def reread(text: str | bytes, build: Callable[[dict[str, Any]], Read]) -> Read:
 class Announcement:
     """What the server tells everybody before a round.
 
-    Attributes
-    ----------
-    session : int
-        Stands for the session and its parameters.
-    round : int
-        From 1 on.
-    parameters : tuple of int
-        What the answers of earlier rounds led to.
+    ``session`` stands for the session and its parameters; rounds count from 1; ``parameters`` are
+    what the answers of earlier rounds led to.
     """
 
     session: int
@@ -108,48 +101,28 @@ class Announcement:
         return json.dumps(said, separators=(",", ":")).encode()
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Announcement:
-        """Read an announcement.
-
-        Raises
-        ------
-        InvalidArgument
-            If it is none, or of another version.
-        """
+    def read(cls, data: bytes, session: int) -> Self:
+        """Read an announcement of this session with these parameters; refuse all others."""
         try:
             said = json.loads(data)
-            session = int(said["session"], 16)
+            named = int(said["session"], 16)
             number, parameters = said["round"], said["parameters"]
             known = said["schema"] == _SCHEMA and isinstance(parameters, list)
         except (ValueError, KeyError, TypeError, RecursionError):
             known = False
         if not known or len(parameters) > _MOST_PARAMETERS:
-            raise InvalidArgument(f"this is no announcement of the version {_SCHEMA}")
+            raise InvalidArgument(f"this is not an announcement of the version {_SCHEMA}")
         if any(type(x) is not int for x in (number, *parameters)):
             raise InvalidArgument("an announcement is made of integers")
-        return cls(session, number, tuple(parameters))
-
-    @classmethod
-    def of_session(cls, data: bytes, session: int) -> Announcement:
-        """Read an announcement, which has to be of this session with these parameters."""
-        said = cls.from_bytes(data)
-        if said.session != session:
+        if named != session:
             raise InvalidArgument("the announcement belongs to another session or other parameters")
-        return said
+        return cls(session, number, tuple(parameters))
 
 
 def frame(answer: np.dtype[Any]) -> np.dtype[Any]:
     """Return the layout of a frame around an answer's layout."""
-    return np.dtype(
-        [
-            ("magic", "<u2"),
-            ("version", "u1"),
-            ("round", "u1"),
-            ("session", "<u8"),
-            ("client", "<u8"),
-            ("answer", answer),
-        ]
-    )
+    head = [("magic", "<u2"), ("version", "u1"), ("round", "u1"), ("session", "<u8")]
+    return np.dtype([*head, ("client", "<u8"), ("answer", answer)])
 
 
 def head(session: int, number: int) -> bytes:
@@ -164,13 +137,13 @@ def packed(
 ) -> NDArray[Any]:
     """Return the frames of answers, one for each client."""
     frames = np.empty(len(clients), frame(np.dtype((answers.dtype, answers.shape[1:]))))
-    frames["magic"], frames["version"], frames["round"] = _MAGIC, VERSION, number
+    frames["magic"], frames["version"], frames["round"] = _MAGIC, _VERSION, number
     frames["session"], frames["client"], frames["answer"] = session, clients, answers
     return frames
 
 
-def octets(message: object) -> bytes:
-    """Return the bytes of a message; none if it is not made of bytes."""
+def as_bytes(message: object) -> bytes:
+    """Return the bytes of a message; empty if it is not made of bytes."""
     return bytes(message) if isinstance(message, bytes | bytearray | memoryview) else b""
 
 
@@ -180,7 +153,7 @@ def joined(messages: Iterable[bytes], answer: np.dtype[Any]) -> Iterator[tuple[N
     held: list[bytes] = []
     size, wrong = 0, 0
     for message in messages:
-        data = octets(message)
+        data = as_bytes(message)
         if not data or len(data) % layout.itemsize:
             wrong += 1
             continue
@@ -192,9 +165,11 @@ def joined(messages: Iterable[bytes], answer: np.dtype[Any]) -> Iterator[tuple[N
     yield np.frombuffer(b"".join(held), layout), wrong
 
 
-def sifted(frames: NDArray[Any], session: int, number: int) -> tuple[NDArray[Any], dict[str, int]]:
+def of_round(
+    frames: NDArray[Any], session: int, number: int
+) -> tuple[NDArray[Any], dict[str, int]]:
     """Return the frames of this version, session and round, and how many were of another."""
-    wanted = {"magic": _MAGIC, "version": VERSION, "session": session, "round": number}
+    wanted = {"magic": _MAGIC, "version": _VERSION, "session": session, "round": number}
     refused: dict[str, int] = {}
     for name, value in wanted.items():
         good = frames[name] == value

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
+from statistics import NormalDist
 from typing import ClassVar
 
 import numpy as np
@@ -28,6 +29,7 @@ from modicum.exact.laplace import discrete_laplace, discrete_laplace_many
 from modicum.mechanisms.base import SECRET, Mechanism
 from modicum.mechanisms.support import ALPHAS, TAIL, Support, check_size, needed_rho
 from modicum.privacy.event import ZCDP, Event, PureDP
+from modicum.privacy.split import Share
 
 __all__ = [
     "Additive",
@@ -35,8 +37,10 @@ __all__ = [
     "LaplaceNoise",
     "Noise",
     "VectorNoise",
+    "add_noise",
     "gaussian",
     "laplace",
+    "noise_sd",
 ]
 
 Floats = NDArray[np.float64]
@@ -86,6 +90,38 @@ class Noise(ABC):
     @abstractmethod
     def variance(self) -> float:
         """Variance, or an upper bound of it."""
+
+    @abstractmethod
+    def quantile(self, t: float) -> int:
+        """Return an integer that the noise exceeds with probability ``t`` <= 1/2, or about so."""
+
+    @abstractmethod
+    def length(self, width: int) -> float:
+        """Size of so many independent ones, in the norm to which sensitivities are measured."""
+
+    def sum_bound(self, parts: tuple[tuple[float, int], ...], alpha: float) -> float:
+        """Return a t that a weighted sum of independent noises exceeds with probability <= alpha.
+
+        Parameters
+        ----------
+        parts : tuple of (float, int)
+            Weights of at least 0, and how many of the noises have them.
+        alpha : float
+            In (0, 1).
+
+        Examples
+        --------
+        >>> noise = LaplaceNoise(Fraction(1))
+        >>> one, hundred = (noise.sum_bound(((1.0, n),), 0.05) for n in (1, 100))
+        >>> one < 5, hundred < 40
+        (True, True)
+        """
+        used = [(weight, times) for weight, times in parts if weight > 0 and times]
+        return self._chernoff(used, math.log(1 / alpha)) if used else 0.0
+
+    @abstractmethod
+    def _chernoff(self, parts: list[tuple[float, int]], limit: float) -> float:
+        """Bound a sum by P(S >= t) <= E e^(λ S) e^(-λ t) = e^-limit, at some λ (Chernoff 1952)."""
 
     @property
     def stride(self) -> int:
@@ -138,6 +174,29 @@ class LaplaceNoise(Noise):
         """Variance, 2a/(1-a)², in a form that neither overflows nor cancels."""
         rate = float(1 / self.scale)
         return 2 * math.exp(-rate) / math.expm1(-rate) ** 2
+
+    def quantile(self, t: float) -> int:
+        """Return the least k >= 0 with P(K > k) = a^(k+1) / (1 + a) <= t."""
+        rate = float(1 / self.scale)
+        shift = math.log1p(math.exp(-rate))
+        return max(0, math.ceil(-(math.log(t) + shift) / rate - 1))
+
+    def length(self, width: int) -> float:
+        return width * float(self.scale)
+
+    def _chernoff(self, parts: list[tuple[float, int]], limit: float) -> float:
+        # E e^(λ K) is (1 - a)² / ((1 - a e^λ) (1 - a e^-λ)),
+        # which is 1 / (1 - (sinh(λ/2) / sinh(rate/2))²).
+        rate = float(1 / self.scale)
+        most = rate / max(weight for weight, _ in parts)
+        # λ up to the pole, and small ones, which are best for many noises
+        powers = np.exp2(-np.arange(1, 80) / 8.0)
+        slopes = most * np.concatenate([1 - powers, powers])
+        total = np.full(len(slopes), limit)
+        for weight, times in parts:
+            ratio = _sinh_ratio(slopes * weight / 2, rate / 2)
+            total -= times * np.log1p(-(ratio**2))
+        return float((total / slopes).min())
 
     def cells(self) -> Cells | None:
         """Cut at 32nds of the standard deviation; beyond 21 of them there is a mass of 1e-13.
@@ -195,6 +254,17 @@ class GaussianNoise(Noise):
         """An upper bound on the variance, sigma2 (ibid., Corollary 9)."""
         return float(self.sigma2)
 
+    def quantile(self, t: float) -> int:
+        return round(-NormalDist(sigma=math.sqrt(self.variance)).inv_cdf(t))
+
+    def length(self, width: int) -> float:
+        return math.sqrt(width * self.variance)
+
+    def _chernoff(self, parts: list[tuple[float, int]], limit: float) -> float:
+        # E e^(λ K) is at most e^(λ² sigma2/2) (ibid.).
+        variance = self.variance * sum(times * weight**2 for weight, times in parts)
+        return math.sqrt(2 * variance * limit)
+
     @property
     def stride(self) -> int:
         """A quarter of the standard deviation: see :func:`_shifted`."""
@@ -212,6 +282,12 @@ class GaussianNoise(Noise):
         starts = _stretches(self.variance, parts=256, reach=9)
         densities = np.array([self.log_pmf(k) for k in starts])
         return starts, np.exp(densities) * float(starts.step)
+
+
+def _sinh_ratio(x: Floats, y: float) -> Floats:
+    """Return sinh(x) / sinh(y) for 0 < x < y, without overflow."""
+    ratio: Floats = np.exp(x - y) * np.expm1(-2 * x) / math.expm1(-2 * y)
+    return ratio
 
 
 def _stretches(variance: float, *, parts: int, reach: int) -> range:
@@ -417,6 +493,27 @@ def gaussian(
     return Additive(exact, noise, ZCDP(rho))
 
 
+def add_noise(
+    values: Iterable[int],
+    share: Share,
+    *,
+    sensitivity: int,
+    weights: Sequence[int] | None = None,
+) -> Additive:
+    """Integers plus the noise that a share of a budget buys: Laplace in pure ε, Gaussian in zCDP.
+
+    ``sensitivity`` must bound their L1 and their L2 change, both weighted if there are weights.
+    """
+    if share.zcdp is None:
+        return laplace(values, l1=sensitivity, epsilon=share.pure, weights=weights)
+    return gaussian(values, l2=sensitivity, rho=share.zcdp, weights=weights)
+
+
+def noise_sd(share: Share) -> float:
+    """Return the standard deviation of the noise that a share buys for a count."""
+    return math.sqrt(add_noise((0,), share, sensitivity=1).noise[0].variance)
+
+
 @dataclass(frozen=True, slots=True)
 class VectorNoise(Mechanism[tuple[int, ...]]):
     """``values[j] + noise[j]``, discrete Gaussian noise with sigma² = bound² / (2 rho) for each j.
@@ -441,6 +538,12 @@ class VectorNoise(Mechanism[tuple[int, ...]]):
     values: tuple[int, ...] = field(repr=False, metadata=SECRET)
     bound: int
     rho: Fraction
+
+    @classmethod
+    def of(cls, values: tuple[int, ...], share: Share, *, bound: int) -> VectorNoise:
+        """Spend a share of a budget in zCDP."""
+        assert share.zcdp is not None
+        return cls(values, bound, share.zcdp)
 
     @property
     def noise(self) -> tuple[Noise, ...]:

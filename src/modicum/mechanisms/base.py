@@ -116,6 +116,10 @@ class Mechanism(ABC, Generic[T]):
         """
         return ()
 
+    def error_sizes(self) -> NDArray[np.float64] | None:
+        """Sizes of the choices of every factor, if rare large ones weigh on an answer's error."""
+        return None
+
     @classmethod
     def telling(cls, mechanisms: Sequence[Any]) -> list[Any]:
         """Return outcomes, in order, among which any two laws of this class differ most."""

@@ -13,9 +13,19 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from modicum.exact.lattice import Lattice
 from modicum.mechanisms.base import SECRET
-from modicum.mechanisms.exponential import OctavePrior, Runs, ScoreFunction, runs_between
+from modicum.mechanisms.exponential import (
+    Exponential,
+    OctavePrior,
+    Runs,
+    ScoreFunction,
+    runs_between,
+)
 from modicum.mechanisms.grids import FloatGrid, IntervalGrid
+from modicum.mechanisms.subsampled import Members, Subsampled, amplified
+from modicum.privacy.event import PureDP
+from modicum.privacy.split import Share
 
 __all__ = [
     "IntervalScore",
@@ -221,6 +231,18 @@ class MedianScore(ScoreFunction):
     grid: FloatGrid
     first: int
     last: int
+
+    @classmethod
+    def subsampled(
+        cls, records: Members, lattice: Lattice, share: Share, *, bits: int, level: int
+    ) -> Subsampled[int]:
+        """Build the law of a median on a subsample of rate 2^-level, on a grid of so many bits."""
+        nobody = cls(np.empty(0, dtype=np.int64), FloatGrid(bits), lattice.first, lattice.last)
+        if level == 0:
+            whole = Exponential(nobody, share.range)
+            return Subsampled(records, whole, level, whole.event)
+        template = Exponential(nobody, amplified(share.pure, level))
+        return Subsampled(records, template, level, PureDP(share.pure))
 
     def over(self, q: Integers) -> MedianScore:
         return replace(self, numbers=np.sort(self.grid.numbers(q)))

@@ -19,7 +19,9 @@ from modicum.exact.flip import flip_many, permute_and_flip
 from modicum.exact.levels import draw_level
 from modicum.mechanisms.base import SECRET, Mechanism
 from modicum.mechanisms.grids import RadiusGrid
+from modicum.mechanisms.subsampled import Members, Subsampled, amplified
 from modicum.privacy.event import Event, PureDP, RangeDP
+from modicum.privacy.split import Share
 
 __all__ = ["RadiusDraw", "RadiusRanks", "Selection", "quadrature"]
 
@@ -27,6 +29,7 @@ Selection = Literal["flip", "exponential"]
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+_NOBODY = np.empty(0, dtype=np.int64)
 _MANY = 16  # fewer laws are drawn from one by one
 _BLOCK = 256  # laws whose coins are held at a time
 _INT64 = (1 << 63) - 1
@@ -60,25 +63,30 @@ class _Radii(Mechanism[tuple[int, ...]]):
         return draw_level([1] * len(gaps), gaps, Fraction(1, unit), entropy)
 
     def log_density(self, outcome: tuple[int, ...]) -> float:
-        return sum(
-            self._log_chance(gaps, unit, chosen)
-            for (gaps, unit), chosen in zip(self._choices(), outcome, strict=True)
-        )
+        return float(self.log_densities([outcome])[0])
 
-    def _log_chance(self, gaps: list[int], unit: int, chosen: int) -> float:
+    def log_densities(self, outcomes: Sequence[tuple[int, ...]]) -> Floats:
+        """Return :meth:`log_density` of many outcomes: all candidates of a choice at once."""
+        total = np.zeros(len(outcomes))
+        for place, (gaps, unit) in enumerate(self._choices()):
+            total += self._log_chances(gaps, unit)[[outcome[place] for outcome in outcomes]]
+        return total
+
+    def _log_chances(self, gaps: list[int], unit: int) -> Floats:
         exponents = np.array([gap / unit for gap in gaps])
         weights = np.exp(-exponents)
         if not self.flips:
-            return -float(exponents[chosen]) - math.log(float(weights.sum()))
+            return -exponents - math.log(float(weights.sum()))
         # Permute-and-flip: candidate i arrives at a uniform time t and is accepted with w_i;
         # every other j has arrived and been accepted before with probability t w_j. Hence
         # P(i) = w_i ∫_0^1 prod_{j != i} (1 - t w_j) dt, a polynomial of degree m - 1, on which
         # Gauss-Legendre with ceil(m / 2) nodes is exact.
         nodes, node_weights = quadrature((len(gaps) + 1) // 2)
-        times = (nodes + 1) / 2
-        others = np.delete(weights, chosen)
-        integral = float(node_weights @ np.prod(1 - times[:, None] * others, axis=1)) / 2
-        return -float(exponents[chosen]) + math.log(integral)
+        stays = 1 - np.outer((nodes + 1) / 2, weights)
+        others = np.prod(stays, axis=1)[:, None] / stays
+        integrals: Floats = (node_weights / 2) @ others
+        chances: Floats = np.log(integrals) - exponents
+        return chances
 
     def probes(self) -> Iterable[tuple[int, ...]]:
         """Return every combination of positions on a small grid."""
@@ -126,6 +134,19 @@ class RadiusDraw(_Radii):
     tilt: Fraction
     selection: Selection
 
+    @classmethod
+    def of(
+        cls,
+        outside: tuple[tuple[int, ...], ...],
+        grid: RadiusGrid,
+        share: Share,
+        *,
+        tilt: Fraction,
+    ) -> RadiusDraw:
+        """Choose the selection: a bounded range is cheap in zCDP, and no cheaper than ε in ε."""
+        selection: Selection = "flip" if share.zcdp is None else "exponential"
+        return cls(outside, grid, share.range, tilt, selection)
+
     @property
     def event(self) -> Event:
         """One event for all sides."""
@@ -149,6 +170,9 @@ class RadiusDraw(_Radii):
 
     def factors(self) -> tuple[RadiusDraw, ...]:
         return tuple(replace(self, outside=(side,)) for side in self.outside)
+
+    def error_sizes(self) -> Floats:
+        return np.array(self.grid.radii, dtype=np.float64)
 
     def _choices(self) -> Iterator[tuple[list[int], int]]:
         unit, a, b = self.whole_scores()
@@ -222,6 +246,23 @@ class RadiusRanks(_Radii):
     targets: tuple[int, ...]
     tilts: tuple[Fraction, ...]
     epsilon: Fraction
+
+    @classmethod
+    def subsampled(
+        cls,
+        records: Members,
+        centre: int,
+        grid: RadiusGrid,
+        share: Share,
+        *,
+        targets: tuple[int, ...],
+        tilts: tuple[Fraction, ...],
+        level: int,
+    ) -> Subsampled[tuple[int, ...]]:
+        """Build the law on a subsample of rate 2^-level, whose records the targets count."""
+        each = amplified(share.pure, level) / len(targets)
+        template = cls(_NOBODY, centre, grid, targets, tilts, each)
+        return Subsampled(records, template, level, PureDP(share.pure))
 
     def over(self, q: Integers) -> RadiusRanks:
         """Build the same law for these records (lattice integers, any order)."""

@@ -16,7 +16,8 @@ from modicum.exact.enclosure import exp_above, exp_below, ln_above, ln_below
 from modicum.exact.entropy import Entropy
 from modicum.mechanisms.base import SECRET, Mechanism
 from modicum.mechanisms.support import Support
-from modicum.privacy.event import Event, PureDP
+from modicum.privacy.budget import PURE_KIND
+from modicum.privacy.event import Event
 
 __all__ = ["Members", "RecordLaw", "Subsampled", "amplified"]
 
@@ -101,10 +102,8 @@ class Subsampled(Mechanism[T]):
         if self.level == 0:
             honest = self.stated == self.mechanism.event
         else:
-            inner = self.mechanism.event.cost("pure").amount
-            honest = isinstance(self.stated, PureDP) and (
-                _amplified_price(inner, self.level) <= self.stated.epsilon
-            )
+            inner = self.mechanism.event.cost(PURE_KIND).amount
+            honest = self.stated.implied_by_pure(_amplified_price(inner, self.level))
         if not honest:
             raise ValueError("the stated event is smaller than the cost of the draw")
 

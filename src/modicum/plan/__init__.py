@@ -14,60 +14,23 @@ True
 
 from __future__ import annotations
 
-from modicum.plan.statistics import (
-    cdf,
-    clipped_mean_vector,
-    count,
-    covariance,
-    expectile,
-    histogram,
-    huber,
-    iqr,
-    linear_regression,
-    lp_center,
-    max,
-    mean,
-    mean_vector,
-    median,
-    min,
-    monotone_statistic,
-    pca,
-    quantile,
-    quantiles,
-    release,
-    std,
-    sum,
-    trimmed_mean,
-    var,
-    winsorized_mean,
-)
-from modicum.plan.summary import Plan
+from typing import Any
 
-__all__ = [
-    "Plan",
-    "cdf",
-    "clipped_mean_vector",
-    "count",
-    "covariance",
-    "expectile",
-    "histogram",
-    "huber",
-    "iqr",
-    "linear_regression",
-    "lp_center",
-    "max",
-    "mean",
-    "mean_vector",
-    "median",
-    "min",
-    "monotone_statistic",
-    "pca",
-    "quantile",
-    "quantiles",
-    "release",
-    "std",
-    "sum",
-    "trimmed_mean",
-    "var",
-    "winsorized_mean",
-]
+from modicum.hints import did_you_mean
+from modicum.plan.statistics import plan_of
+from modicum.plan.statistics import release as release
+from modicum.plan.summary import Plan
+from modicum.statistics.contents import PLANNED
+
+__all__ = ["Plan", *sorted([*PLANNED, "release"])]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name not in PLANNED:
+        raise AttributeError(f"modicum.plan has no {name!r}{did_you_mean(name, PLANNED)}")
+    planner = globals()[name] = plan_of(name)
+    return planner
+
+
+def __dir__() -> list[str]:
+    return __all__

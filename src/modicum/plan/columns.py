@@ -16,11 +16,12 @@ from modicum.exact.entropy import Entropy, SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.frames.base import open_source
 from modicum.frames.persons import TableReader
-from modicum.plan.column import is_number, uniform
+from modicum.plan.column import is_number
 from modicum.plan.trial import Trial, trial
 from modicum.privacy.unit import Unit
 from modicum.runtime.query import Query
 from modicum.summaries.base import Read
+from modicum.summaries.synthetic import uniform
 
 __all__ = [
     "Regression",
@@ -28,11 +29,7 @@ __all__ = [
     "TableShape",
     "columns_of",
     "columns_trials",
-    "explained_loss",
-    "mean_distance",
-    "mean_entry",
     "regression_of",
-    "variance_lack",
 ]
 
 Floats = NDArray[np.float64]
@@ -215,30 +212,3 @@ def columns_trials(
         return trial(asked, _CountingReader(x), error_of, unit=unit, seed=f"plan {number}")
 
     return lambda asked, rows, runs: [one(asked, rows, number) for number in range(runs)]
-
-
-def mean_distance(run: ReleasedRows) -> float:
-    """L2 distance of the means from those of the rows."""
-    return float(np.linalg.norm(run.values - run.x.mean(axis=0)))
-
-
-def mean_entry(run: ReleasedRows) -> float:
-    """Mean error of an entry of a covariance matrix, in standard deviations of its two columns."""
-    apart = np.abs(run.values - np.cov(run.x.T, bias=True))
-    return float((apart / np.outer(run.columns.sd, run.columns.sd)).mean())
-
-
-def variance_lack(run: ReleasedRows) -> float:
-    """Share of the variance along the best components that these lack."""
-    matrix, directions = np.atleast_2d(np.cov(run.x.T)), run.values
-    best = np.linalg.eigvalsh(matrix)[::-1][: len(directions)].sum()
-    return float(1 - np.trace(directions @ matrix @ directions.T) / best)
-
-
-def explained_loss(run: ReleasedRows) -> float:
-    """Share of the explained variance that a regression loses against the best one."""
-    y = run.x[:, -1]
-    table = np.column_stack([np.ones(len(y)), run.x[:, :-1]])
-    best = np.linalg.lstsq(table, y, rcond=None)[0]
-    squares = [float(np.mean((y - table @ each) ** 2)) for each in (run.values, best)]
-    return (squares[0] - squares[1]) / max(float(np.var(y)), math.ulp(0.0))

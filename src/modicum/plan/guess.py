@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from modicum.plan.column import Shape, shape_of
@@ -12,7 +13,7 @@ from modicum.plan.solve import Effort, Simulated
 from modicum.plan.trial import column_trials
 from modicum.privacy.unit import Unit
 
-__all__ = ["COLUMN", "MOMENTS", "NOTHING", "REGRESSION", "VECTORS", "Guess"]
+__all__ = ["GUESSES", "Guess"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +75,16 @@ def _of_columns(read: Callable[..., TableShape], power: int) -> Guess:
     return Guess(read, columns_trials, effort, note)
 
 
-NOTHING = Guess(
-    lambda _lattice: None,  # a count does not look at values
-    lambda _, error, unit: column_trials(Shape("uniform", 0.0, 1.0), error, unit),
-    lambda _: _COLUMN_EFFORT,
+GUESSES: Mapping[str, Guess] = MappingProxyType(
+    {
+        "nothing": Guess(
+            lambda _lattice: None,  # a count does not look at values
+            lambda _, error, unit: column_trials(Shape("uniform", 0.0, 1.0), error, unit),
+            lambda _: _COLUMN_EFFORT,
+        ),
+        "column": Guess(shape_of, column_trials, lambda _: _COLUMN_EFFORT),
+        "vectors": _of_columns(columns_of, 24),  # 128 MB
+        "moments": _of_columns(columns_of, 21),  # each is multiplied with all others of its row
+        "regression": _of_columns(regression_of, 21),
+    }
 )
-COLUMN = Guess(shape_of, column_trials, lambda _: _COLUMN_EFFORT)
-VECTORS = _of_columns(columns_of, 24)  # 128 MB
-MOMENTS = _of_columns(columns_of, 21)  # each is multiplied with all others of its row
-REGRESSION = _of_columns(regression_of, 21)

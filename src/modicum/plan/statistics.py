@@ -2,7 +2,7 @@
 
 :func:`release` plans. The others call it, with a signature and a documentation which follow from
 those of the question, of what reads the guess, and of :func:`release` itself; what a statistic has
-of its own is its row in :data:`~modicum.plan.rows.ROWS`.
+of its own is :class:`~modicum.statistics.spec.Planned`.
 """
 
 from __future__ import annotations
@@ -12,48 +12,24 @@ import math
 import re
 from collections.abc import Callable, Collection
 from functools import partial
+from importlib import import_module
 from inspect import Parameter, Signature
-from typing import Any, Protocol
+from typing import Any
 
-from modicum import query as ask
 from modicum.errors import InvalidArgument, WrongCall
 from modicum.hints import did_you_mean
 from modicum.plan.column import Shape
-from modicum.plan.rows import ROWS, PlanRow
+from modicum.plan.guess import GUESSES, Guess
 from modicum.plan.solve import Task
 from modicum.plan.summary import Plan
+from modicum.plan.trial import against
 from modicum.privacy.budget import Budget, Number, chosen_budget, pure
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.runtime.query import Query
+from modicum.statistics.contents import PLANNED
+from modicum.statistics.spec import Declaration, Planned, find_statistic
 
-__all__ = [
-    "cdf",
-    "clipped_mean_vector",
-    "count",
-    "covariance",
-    "expectile",
-    "find_words",
-    "histogram",
-    "huber",
-    "iqr",
-    "linear_regression",
-    "lp_center",
-    "max",
-    "mean",
-    "mean_vector",
-    "median",
-    "min",
-    "monotone_statistic",
-    "pca",
-    "quantile",
-    "quantiles",
-    "release",
-    "std",
-    "sum",
-    "trimmed_mean",
-    "var",
-    "winsorized_mean",
-]
+__all__ = ["find_words", "plan_of", "release"]
 
 Builder = Callable[..., Query[Any]]
 _PRICE = ("epsilon", "rho", "budget")
@@ -65,7 +41,8 @@ def release(question: Builder, /, **asked: Any) -> Plan:
     Parameters
     ----------
     question : callable
-        A function of :mod:`modicum.query`, such as ``query.mean``.
+        A function of :mod:`modicum.query`, such as ``query.mean``, or of
+        :mod:`modicum.papers`, such as ``papers.kulesza2023.shifted_mean``.
     **asked
         Its arguments but for the column and the price, and what the plan of its name takes besides:
         ``release(query.mean, ...)`` is ``plan.mean(...)``.
@@ -81,8 +58,8 @@ def release(question: Builder, /, **asked: Any) -> Plan:
 
     Examples
     --------
-    >>> from modicum import query
-    >>> release(query.count, error=10) == count(error=10)
+    >>> from modicum import plan, query
+    >>> release(query.count, error=10) == plan.count(error=10)
     True
     """
     known, name = _signature(question).parameters, question.__name__
@@ -134,19 +111,17 @@ def _planned(
         As the question; for a bad guess; if more or less is given than said above; if no ε up to
         100, or no n of those that are searched, is enough for the error.
     """
-    row, own = _row(question), _own(question)
+    row, own = _planned_of(question), _own(question)
+    guess = GUESSES[row.data]
     guessed = {name: value for name, value in asked.items() if name not in own}
     options = {name: value for name, value in asked.items() if name in own}
     price = None
     if any(each is not None for each in (epsilon, rho, budget)):
         price = chosen_budget(epsilon, rho, budget)
     sample = question(budget=pure(1) if price is None else price, **options)
-    data, person = row.guess.read(sample.lattice, **guessed), checked_unit(unit)
-    task = Task(
-        partial(question, **options),
-        row.guess.trials(data, row.error, person),
-        row.guess.effort(data),
-    )
+    data, person = guess.read(sample.lattice, **guessed), checked_unit(unit)
+    trials = guess.trials(data, _expected(_answered_by(question, sample)), person)
+    task = Task(partial(question, **options), trials, guess.effort(data))
     found = task.solve(price, n, error)
     shown: dict[str, Any] = {
         field: getattr(sample.options, name, None) for field, name in row.shown.items()
@@ -165,41 +140,67 @@ def _planned(
     )
 
 
-def _row(question: Builder) -> PlanRow:
+def _declared(question: Builder) -> Declaration | None:
+    """What a chapter declares of a question; the papers are imported only for theirs."""
     name = getattr(question, "__name__", "")
-    if name not in ROWS or getattr(ask, name) is not question:
+    if name in PLANNED and (statistic := find_statistic(name)).question is question:
+        return statistic
+    papers: tuple[Declaration, ...] = import_module("modicum.papers.registry").STATISTICS
+    return next((each for each in papers if each.question is question), None)
+
+
+def _planned_of(question: Builder) -> Planned:
+    declared = _declared(question)
+    if declared is None or declared.plan is None:
         raise InvalidArgument(
             f"plans are of questions such as modicum.query.mean, got {question!r}"
         )
-    return ROWS[name]
+    return declared.plan
+
+
+def _answered_by(question: Builder, sample: Query[Any]) -> Planned:
+    """Some options make it another statistic: the location by first powers is the median."""
+    declared = _declared(question)
+    rows = () if declared is None else declared.rows
+    if any((row.statistic, row.method) == (sample.statistic, sample.method) for row in rows):
+        return _planned_of(question)
+    return find_statistic(sample.statistic).plan or _planned_of(question)
+
+
+def _expected(row: Planned) -> Callable[[Any], float]:
+    """Return the expected error of a synthetic release."""
+    if row.error is not None:
+        return row.error
+    assert row.truth is not None
+    return against(row.truth)
 
 
 def _own(question: Builder) -> dict[str, Parameter]:
     """Parameters of a question that its plan takes too."""
-    left_out = ("column", "columns", *_PRICE, *_row(question).without)
+    left_out = ("column", "columns", *_PRICE, *_planned_of(question).without)
     known = inspect.signature(question).parameters
     return {name: each for name, each in known.items() if name not in left_out}
 
 
-def _guessed(row: PlanRow) -> dict[str, Parameter]:
+def _guessed(guess: Guess) -> dict[str, Parameter]:
     """Parameters of a guess."""
-    known = inspect.signature(row.guess.read).parameters
+    known = inspect.signature(guess.read).parameters
     return {name: each for name, each in known.items() if each.kind is Parameter.KEYWORD_ONLY}
 
 
 def _signature(question: Builder) -> Signature:
     """Put what is asked, the guess and what is given in order."""
-    row, own = _row(question), _own(question)
+    row, own = _planned_of(question), _own(question)
     names = list(inspect.signature(question).parameters)
     later = names[names.index("budget") :]
     given = inspect.signature(_planned).parameters
-    guess = _guessed(row)
-    n = given["n"].replace(default=row.n)
+    guess = _guessed(GUESSES[row.data])
+    n = given["n"].replace(default=row.n if row.rows_help else Parameter.empty)
     return Signature(
         [
             *(each for name, each in own.items() if name not in later),
             *(each for each in guess.values() if each.default is Parameter.empty),
-            n if row.n is None else n.replace(annotation="int"),
+            n if n.default is None else n.replace(annotation="int"),
             *(given[name] for name in (*_PRICE, "error")),
             *(each for each in guess.values() if each.default is not Parameter.empty),
             *(each for name, each in own.items() if name in later),
@@ -214,7 +215,7 @@ def find_words(n: Parameter, names: tuple[str, str]) -> str:
 
     Examples
     --------
-    >>> find_words(inspect.signature(count).parameters["n"], ("n", "error"))
+    >>> find_words(inspect.signature(plan_of("count")).parameters["n"], ("n", "error"))
     'Give the price or error: the other is found.'
     """
     if n.default is None:
@@ -224,9 +225,21 @@ def find_words(n: Parameter, names: tuple[str, str]) -> str:
     return f"Give the price or {names[1]}: the other is found."
 
 
+def _about(row: Planned, guess: Guess) -> str:
+    """Write the documentation up to what is given and what is found."""
+    sought = "the ε or the number of rows" if row.rows_help and row.n is None else "the ε"
+    parts = [f"Plan {row.noun}: the error, or {sought} that an error needs.", row.note]
+    if row.meaning is not None:
+        parts.append(f"The error is {row.meaning}.")
+    if not row.rows_help:
+        parts.append("More rows do not make it smaller.")
+    return "\n\n".join(part for part in (*parts, guess.note) if part)
+
+
 def _documentation(question: Builder) -> str:
-    row, own, n = _row(question), _own(question), _signature(question).parameters["n"]
-    texts = [*_described(question, own), *_described(row.guess.read, _guessed(row))]
+    row, own, n = _planned_of(question), _own(question), _signature(question).parameters["n"]
+    guess = GUESSES[row.data]
+    texts = [*_described(question, own), *_described(guess.read, _guessed(guess))]
     known = {name for text in texts for name in _names(text)}
     if lacking := [name for name in own if name not in known]:
         texts.insert(0, f"{', '.join(lacking)}\n    As for :func:`modicum.{question.__name__}`.")
@@ -234,7 +247,7 @@ def _documentation(question: Builder) -> str:
     outcome = "".join((inspect.getdoc(_planned) or "").partition("Returns\n")[1:])
     find = find_words(n, ("``n``", "``error``"))
     return (
-        f"{row.about}\n\n{find}\n\nParameters\n----------\n"
+        f"{_about(row, guess)}\n\n{find}\n\nParameters\n----------\n"
         + "\n".join(texts)
         + f"\n\n{outcome}\n\nExamples\n--------\n{row.example}\n"
     )
@@ -254,54 +267,14 @@ def _names(entry: str) -> list[str]:
     return entry.partition("\n")[0].partition(" : ")[0].split(", ")
 
 
-class Planner(Protocol):
-    """A plan of one statistic; its signature names the other arguments."""
-
-    def __call__(
-        self,
-        *,
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        budget: Budget | None = None,
-        error: float | None = None,
-        unit: Unit | None = None,
-        **asked: Any,
-    ) -> Plan: ...
-
-
-def _plan_of(question: Builder) -> Planner:
+def plan_of(name: str) -> Callable[..., Plan]:
     """Return :func:`release` of a question, as a function with its name, signature and words."""
+    question = find_statistic(name).question
 
     def planner(**asked: Any) -> Plan:
         return release(question, **asked)
 
-    planner.__name__ = planner.__qualname__ = question.__name__
+    planner.__name__ = planner.__qualname__ = name
     planner.__signature__ = _signature(question)  # type: ignore[attr-defined]
     planner.__doc__ = _documentation(question)
     return planner
-
-
-cdf = _plan_of(ask.cdf)
-clipped_mean_vector = _plan_of(ask.clipped_mean_vector)
-count = _plan_of(ask.count)
-covariance = _plan_of(ask.covariance)
-expectile = _plan_of(ask.expectile)
-histogram = _plan_of(ask.histogram)
-huber = _plan_of(ask.huber)
-iqr = _plan_of(ask.iqr)
-linear_regression = _plan_of(ask.linear_regression)
-lp_center = _plan_of(ask.lp_center)
-max = _plan_of(ask.max)
-mean = _plan_of(ask.mean)
-mean_vector = _plan_of(ask.mean_vector)
-median = _plan_of(ask.median)
-min = _plan_of(ask.min)
-monotone_statistic = _plan_of(ask.monotone_statistic)
-pca = _plan_of(ask.pca)
-quantile = _plan_of(ask.quantile)
-quantiles = _plan_of(ask.quantiles)
-std = _plan_of(ask.std)
-sum = _plan_of(ask.sum)
-trimmed_mean = _plan_of(ask.trimmed_mean)
-var = _plan_of(ask.var)
-winsorized_mean = _plan_of(ask.winsorized_mean)

@@ -17,18 +17,17 @@ from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
 from modicum.mechanisms.base import Mechanism
-from modicum.mechanisms.selection import RadiusDraw, quadrature
 from modicum.privacy.event import Event
 from modicum.release import Estimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Draw, Steps
 
-__all__ = ["Part", "chances", "steered"]
+__all__ = ["Part", "steered"]
 
 _KINDS = 4  # two kinds are plain, and two have a tilted side
 _STRIDES = (1, 5)  # the strata of the second side are taken in another order
 
-Array = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 @dataclass(slots=True)
@@ -69,8 +68,8 @@ def _steps(steps: Steps[Estimate[Any]], part: Part) -> Steps[Estimate[Any]]:
             return stop.value  # type: ignore[no-any-return]
         if isinstance(step, Draw):
             part.mechanisms[step.label] = step.mechanism
-            if isinstance(step.mechanism, RadiusDraw):
-                step = Draw(step.label, _Steered(step.mechanism, part))
+            if (sizes := step.mechanism.error_sizes()) is not None:
+                step = Draw(step.label, _Steered(step.mechanism, sizes, part))
         reply = yield step
 
 
@@ -78,7 +77,8 @@ def _steps(steps: Steps[Estimate[Any]], part: Part) -> Steps[Estimate[Any]]:
 class _Steered(Mechanism[tuple[int, ...]]):
     """The radii's law with another sampler; its event and density are the original's."""
 
-    mechanism: RadiusDraw
+    mechanism: Mechanism[tuple[int, ...]]
+    sizes: Floats
     part: Part
 
     @property
@@ -89,20 +89,21 @@ class _Steered(Mechanism[tuple[int, ...]]):
         """Take every side's next point, one side perhaps tilted, and note the weight."""
         stratum, kind = divmod(self.part.number, _KINDS)
         strata = -(-self.part.runs // _KINDS)
-        sides = len(self.mechanism.outside)
+        factors = self.mechanism.factors()
+        sides = len(factors)
         tilted = kind // 2 % sides if kind % 2 else None
-        radii = np.array(self.mechanism.grid.radii, dtype=np.float64)
         outcome, share = [], 0.5
-        for side in range(sides):
-            plain = chances(self.mechanism, side)
-            expected = float(plain @ radii)
-            proposal = plain * radii / expected if side == tilted else plain
+        choices = [(place,) for place in range(len(self.sizes))]
+        for side, factor in enumerate(factors):
+            plain = np.exp(factor.log_densities(choices))
+            expected = float(plain @ self.sizes)
+            proposal = plain * self.sizes / expected if side == tilted else plain
             upto = np.cumsum(proposal)
             u = (stratum * _STRIDES[side] % strata + entropy.bits(53) * 2.0**-53) / strata
             u *= float(upto[-1])
-            i = min(int(np.searchsorted(upto, u, side="right")), len(radii) - 1)
+            i = min(int(np.searchsorted(upto, u, side="right")), len(choices) - 1)
             outcome.append(i)
-            share += float(radii[i]) / expected / (2 * sides)
+            share += float(self.sizes[i]) / expected / (2 * sides)
         self.part.weight = 1 / share
         return tuple(outcome)
 
@@ -111,23 +112,3 @@ class _Steered(Mechanism[tuple[int, ...]]):
 
     def probes(self) -> Iterable[tuple[int, ...]]:
         return self.mechanism.probes()
-
-
-def chances(mechanism: RadiusDraw, side: int) -> Array:
-    """Probability of every position on one side, in floating point.
-
-    For permute-and-flip see :class:`~modicum.mechanisms.selection.RadiusDraw`: the integral of
-    w_i prod_{j != i} (1 - t w_j), by Gauss-Legendre, for all i at once.
-    """
-    costs = float(mechanism.epsilon) * np.array(mechanism.outside[side], dtype=np.float64)
-    costs += float(mechanism.tilt) * np.array(mechanism.grid.indices, dtype=np.float64)
-    weights = np.exp(costs.min() - costs)
-    result: Array
-    if mechanism.selection == "exponential":
-        result = weights / weights.sum()
-    else:
-        nodes, node_weights = quadrature((len(weights) + 1) // 2)
-        stays = 1 - np.outer((nodes + 1) / 2, weights)
-        all_stay = np.prod(stays, axis=1)
-        result = weights * ((node_weights / 2) @ (all_stay[:, None] / stays))
-    return result

@@ -88,7 +88,7 @@ class Plan:
     @property
     def epsilon(self) -> float | None:
         """ε of the price; ``None`` if it is counted in ρ."""
-        return None if self.budget.kind == "zcdp" else float(self.budget.amount)
+        return None if self.budget.concentrated else float(self.budget.amount)
 
     def to_json(self, indent: int | None = None) -> str:
         """Write everything as one JSON object (``schema: modicum.plan/1``)."""

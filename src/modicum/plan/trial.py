@@ -7,38 +7,30 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from statistics import NormalDist
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.array_release import ArrayEstimate
 from modicum.exact.entropy import Entropy, SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.additive import LaplaceNoise, Noise
-from modicum.plan.column import Population, Shape, SyntheticTable
+from modicum.mechanisms.additive import Noise
+from modicum.plan.column import Population, Shape
 from modicum.plan.reader import SyntheticReader
 from modicum.plan.steering import Part, steered
 from modicum.privacy.unit import Unit
 from modicum.release import Entry, Estimate
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
-from modicum.statistics.redrawn import NoisyLast
 from modicum.status import resolved
 from modicum.summaries.base import Read
-from modicum.summaries.order_statistics import WindowSummary
+from modicum.summaries.synthetic import SyntheticTable
 
 __all__ = [
     "Released",
     "Trial",
     "against",
-    "against_each",
     "column_trials",
-    "level_error",
-    "middle",
-    "of_counts",
-    "rank_error",
     "trial",
 ]
 
@@ -82,21 +74,12 @@ def trial(
     assert answer is not None
     return Trial(
         error=error(answer),
-        interval_width=_width(answer),
+        interval_width=answer.width(0.95, 3),
         passes=reader.passes,
         transcript=tuple(walk.transcript),
         status=resolved(answer.status, answer.error_model).words,
         method=answer.method or asked.method,
     )
-
-
-def _width(answer: Any) -> float:
-    """Width of the 95 % interval; the mean one of several numbers."""
-    if isinstance(answer, ArrayEstimate):
-        low, high = answer.error_model.intervals(0.95, 3)
-        return float(np.mean(high - low))
-    lower, upper = answer.error_model.interval(0.95, 3)
-    return float(upper - lower)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +90,8 @@ class Released:
     ----------
     asked : Query
     table : SyntheticTable
-    windows : sequence of WindowSummary
-        The records around ranks that were read.
+    summaries : sequence
+        What was read.
     laws : mapping
         The laws that were drawn from, by their labels.
     answer : Answer or ArrayEstimate
@@ -116,7 +99,7 @@ class Released:
 
     asked: Query[Any]
     table: SyntheticTable
-    windows: Sequence[WindowSummary]
+    summaries: Sequence[Any]
     mechanisms: dict[str, Any]
     answer: Any
 
@@ -136,9 +119,13 @@ class Released:
         """The unit of the table's integers."""
         return Fraction(self.lattice.step)
 
+    def points(self, noise: Noise) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Integers that stand for a noise, and their chances."""
+        z, chances = zip(*_points(noise), strict=True)
+        return np.array(z, dtype=np.float64), np.array(chances)
+
 
 Error = Callable[[Released], float]
-Number = int | Fraction
 
 
 def column_trials(
@@ -154,7 +141,7 @@ def column_trials(
         reader, part = SyntheticReader(table), Part(number, runs)
 
         def error_of(answer: Estimate[Any]) -> float:
-            return error(Released(asked, table, reader.windows, part.mechanisms, answer))
+            return error(Released(asked, table, reader.summaries, part.mechanisms, answer))
 
         seed = f"plan, draws {number}"
         found = trial(steered(asked, part), reader, error_of, unit=unit, seed=seed)
@@ -170,74 +157,21 @@ def column_trials(
     return simulated
 
 
-def against(truth: Callable[[Released], Number]) -> Error:
-    """Count the error of one number from that of the table, over the last noise if it is one."""
+def against(truth: Callable[[Released], Any]) -> Error:
+    """Count the error from the table's own numbers, over the last noise if it is one.
+
+    The error of several numbers is their mean error.
+    """
 
     def error(run: Released) -> float:
         true = truth(run)
+        if isinstance(true, Sequence):
+            pairs = zip(run.answer.values, true, strict=True)
+            errors = [abs(float(value - each)) for value, each in pairs]
+            return math.fsum(errors) / len(errors)
         return math.fsum(chance * abs(float(value - true)) for value, chance in _values(run))
 
     return error
-
-
-def against_each(truths: Callable[[Released], Sequence[Fraction]]) -> Error:
-    """Count the mean error of several numbers from those of the table."""
-
-    def error(run: Released) -> float:
-        pairs = zip(run.answer.values, truths(run), strict=True)
-        errors = [abs(float(value - true)) for value, true in pairs]
-        return math.fsum(errors) / len(errors)
-
-    return error
-
-
-def of_counts(truths: Callable[[Released], Sequence[int] | None]) -> Error:
-    """Expect the mean error of counts over their noise; without truths, of one above 0."""
-
-    def error(run: Released) -> float:
-        z, chances = (
-            np.array(column, dtype=np.float64)
-            for column in zip(*_points(run.answer.error_model.noise), strict=True)
-        )
-        counts = truths(run)
-        if counts is None:
-            return float(chances @ np.abs(z))
-        errors = [
-            float(chances @ np.abs(np.maximum(count + z, 0) - count))
-            for count in np.array(counts, dtype=np.float64)
-        ]
-        return math.fsum(errors) / len(errors)
-
-    return error
-
-
-def level_error(label: str) -> Error:
-    """Expect the distance of a draw by lengths of intervals from the middle of the shortest."""
-    return lambda run: run.mechanisms[label].distance() * run.lattice.step
-
-
-def rank_error(run: Released) -> float:
-    """Expect the distance of a quantile's draw from its middle."""
-    mechanism = run.mechanisms["quantile"]
-    score = mechanism.score
-    truth = middle(score.values, score.below, score.q * score.count)
-    runs = mechanism.runs()
-    weights = runs.lengths * np.exp(-float(mechanism.rate) * (runs.losses - runs.losses.min()))
-    # A stretch is uniform on its integers; one that holds the truth is cut there.
-    left = np.maximum(truth - runs.starts, 0).astype(np.float64)
-    right = np.maximum(runs.starts + runs.lengths - 1 - truth, 0).astype(np.float64)
-    span = np.maximum(runs.lengths - 1, 1)
-    inside = (left > 0) & (right > 0)
-    outside = np.maximum(left, right) - (runs.lengths - 1) / 2
-    distance = np.where(inside, (left**2 + right**2) / (2 * span), outside)
-    return float(weights @ distance / weights.sum()) * run.lattice.step
-
-
-def middle(values: NDArray[np.int64], below: int, rank: Fraction) -> int:
-    """Between the lowest and the highest record that are a quantile."""
-    ends = (math.ceil(rank) - 1, math.floor(rank))
-    places = [min(max(end - below, 0), len(values) - 1) for end in ends]
-    return sum(int(values[place]) for place in places) // 2
 
 
 def _values(run: Released) -> Iterator[tuple[Fraction, float]]:
@@ -245,24 +179,25 @@ def _values(run: Released) -> Iterator[tuple[Fraction, float]]:
 
     Where the last draw is no noise, there is this answer alone.
     """
-    error_model = run.answer.error_model
-    if not isinstance(error_model, NoisyLast):
+    redrawn = getattr(run.answer.error_model, "redrawn", None)
+    if redrawn is None:
         yield run.answer.value, 1.0
         return
-    noises, value = error_model.redrawn(run.table)
+    noises, value = redrawn(run.table)
     if len(noises) == 1:
         for z, chance in _points(*noises):
             yield value(z), chance
     else:
-        for pair, chance in _pairs(noises[0]):
-            yield value(*pair), chance
+        for several, chance in _joint(noises[0], len(noises)):
+            yield value(*several), chance
 
 
-def _pairs(noise: Noise) -> Iterator[tuple[tuple[int, int], float]]:
-    """Pairs that stand for two independent noises, and their chances."""
+def _joint(noise: Noise, number: int) -> Iterator[tuple[tuple[int, ...], float]]:
+    """Tuples that stand for several independent noises, and their chances."""
     quantiles = _quantiles(noise)
-    for i, z in enumerate(quantiles):
-        yield (z, quantiles[i * _STRIDE % len(quantiles)]), 1 / len(quantiles)
+    for i in range(len(quantiles)):
+        places = (i * _STRIDE**k % len(quantiles) for k in range(number))
+        yield tuple(quantiles[place] for place in places), 1 / len(quantiles)
 
 
 def _points(noise: Noise) -> list[tuple[int, float]]:
@@ -276,14 +211,7 @@ def _points(noise: Noise) -> list[tuple[int, float]]:
 
 def _quantiles(noise: Noise) -> list[int]:
     """Quantiles of integer noise, one for each of equal shares of its probability."""
-    if isinstance(noise, LaplaceNoise):
-        # P(K > k) = a^(k+1) / (1 + a) for k >= 0, a = exp(-1/scale): the least k with at most t.
-        rate = float(1 / noise.scale)
-        shift = math.log1p(math.exp(-rate))
-        upper = [max(0, math.ceil(-(math.log(t) + shift) / rate - 1)) for t in _TAILS]
-    else:
-        normal = NormalDist(sigma=math.sqrt(noise.variance))
-        upper = [round(-normal.inv_cdf(t)) for t in _TAILS]
+    upper = [noise.quantile(t) for t in _TAILS]
     return sorted([*upper, *(-k for k in upper)])
 
 

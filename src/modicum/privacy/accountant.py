@@ -20,7 +20,15 @@ from typing import Any, NoReturn
 from modicum.errors import BudgetExceeded, InvalidArgument
 from modicum.exact.enclosure import exp_above, exp_below, ln_above, ln_below, sqrt_above
 from modicum.exact.rational import as_fraction, short_above, short_below
-from modicum.privacy.budget import Budget, Kind, Number, chosen_budget
+from modicum.privacy.budget import (
+    APPROX_KIND,
+    PURE_KIND,
+    ZCDP_KIND,
+    Budget,
+    Kind,
+    Number,
+    chosen_budget,
+)
 from modicum.privacy.event import Event
 
 __all__ = [
@@ -55,12 +63,12 @@ def pure_to_zcdp(budget: Budget) -> Budget:
 
     Examples
     --------
-    >>> from modicum.privacy.budget import pure
+    >>> from modicum.privacy.budget import APPROX_KIND, PURE_KIND, ZCDP_KIND, pure
     >>> pure_to_zcdp(pure(1))
     zcdp('0.5')
     """
-    _expect(budget, "pure")
-    return Budget("zcdp", budget.amount**2 / 2)
+    _expect(budget, PURE_KIND)
+    return Budget(ZCDP_KIND, budget.amount**2 / 2)
 
 
 def pure_to_approx(budget: Budget, delta: Number) -> Budget:
@@ -75,15 +83,15 @@ def pure_to_approx(budget: Budget, delta: Number) -> Budget:
 
     Examples
     --------
-    >>> from modicum.privacy.budget import pure
+    >>> from modicum.privacy.budget import APPROX_KIND, PURE_KIND, ZCDP_KIND, pure
     >>> round(float(pure_to_approx(pure(1), "0.01").amount), 4)
     0.9862
     """
-    _expect(budget, "pure")
+    _expect(budget, PURE_KIND)
     small = as_fraction(delta, "delta")
     if not 0 <= small < 1:
         raise InvalidArgument(f"delta must be at least 0 and below 1, got {delta}")
-    return Budget("approx", _lowered(budget.amount, small), small)
+    return Budget(APPROX_KIND, _lowered(budget.amount, small), small)
 
 
 def zcdp_to_approx(budget: Budget, delta: Number) -> Budget:
@@ -99,11 +107,11 @@ def zcdp_to_approx(budget: Budget, delta: Number) -> Budget:
 
     Examples
     --------
-    >>> from modicum.privacy.budget import zcdp
+    >>> from modicum.privacy.budget import APPROX_KIND, PURE_KIND, ZCDP_KIND, zcdp
     >>> round(float(zcdp_to_approx(zcdp("0.5"), "1e-6").amount), 3)
     5.222
     """
-    _expect(budget, "zcdp")
+    _expect(budget, ZCDP_KIND)
     small = as_fraction(delta, "delta")
     if not 0 < small < 1:
         raise InvalidArgument(f"delta must lie strictly between 0 and 1, got {delta}")
@@ -113,7 +121,7 @@ def zcdp_to_approx(budget: Budget, delta: Number) -> Budget:
     simple = rho + 2 * sqrt_above(square, bits)
     alpha = _best(lambda a: -(float(rho) * a + _beyond_floats(a, small)))
     better = rho * alpha + _beyond(alpha, small)
-    return Budget("approx", max(Fraction(0), short_above(min(simple, better))), small)
+    return Budget(APPROX_KIND, max(Fraction(0), short_above(min(simple, better))), small)
 
 
 def approx_to_zcdp(budget: Budget) -> Budget:
@@ -128,11 +136,11 @@ def approx_to_zcdp(budget: Budget) -> Budget:
 
     Examples
     --------
-    >>> from modicum.privacy.budget import approx
+    >>> from modicum.privacy.budget import APPROX_KIND, PURE_KIND, ZCDP_KIND, approx
     >>> round(float(approx_to_zcdp(approx(1, "1e-6")).amount), 4)
     0.0244
     """
-    _expect(budget, "approx")
+    _expect(budget, APPROX_KIND)
     if not 0 < budget.delta < 1:
         raise InvalidArgument(f"the budget {budget} has no δ, so it holds no zCDP release")
     epsilon, delta = budget.amount, budget.delta
@@ -140,7 +148,7 @@ def approx_to_zcdp(budget: Budget) -> Budget:
     rho = (epsilon - _beyond(alpha, delta)) / alpha
     if rho <= 0:
         raise InvalidArgument(f"the budget {budget} is too small to hold any zCDP release")
-    return Budget("zcdp", short_below(rho))
+    return Budget(ZCDP_KIND, short_below(rho))
 
 
 def parallel(budgets: Iterable[Budget]) -> Budget:
@@ -157,7 +165,7 @@ def parallel(budgets: Iterable[Budget]) -> Budget:
 
     Examples
     --------
-    >>> from modicum.privacy.budget import pure
+    >>> from modicum.privacy.budget import APPROX_KIND, PURE_KIND, ZCDP_KIND, pure
     >>> parallel([pure(1), pure("0.5")])
     pure('1')
     """
@@ -205,10 +213,10 @@ def composed(events: Iterable[Event], delta: Number) -> Budget:
     # Unless something of probability `failing` happened, the rest holds with what is left of δ.
     rest = (all_of_it - failing) / (1 - failing)
     rho = sum((event.implied_rho for event in every), start=Fraction(0))
-    bounds = [zcdp_to_approx(Budget("zcdp", rho), rest).amount]
-    if not any(event.kind == "zcdp" for event in every):
-        bounds.append(_lowered(total(every, "approx").amount, rest))
-    return Budget("approx", min(bounds), all_of_it)
+    bounds = [zcdp_to_approx(Budget(ZCDP_KIND, rho), rest).amount]
+    if not any(event.concentrated for event in every):
+        bounds.append(_lowered(total(every, APPROX_KIND).amount, rest))
+    return Budget(APPROX_KIND, min(bounds), all_of_it)
 
 
 def _lowered(epsilon: Fraction, delta: Fraction) -> Fraction:
@@ -271,7 +279,7 @@ class Filter:
 
     Examples
     --------
-    >>> from modicum.privacy.budget import zcdp
+    >>> from modicum.privacy.budget import APPROX_KIND, PURE_KIND, ZCDP_KIND, zcdp
     >>> from modicum.privacy.event import Pure
     >>> budget = Filter(zcdp(1))
     >>> budget.admit(PureDP(Fraction(1)))
@@ -381,12 +389,12 @@ def composed_tightly(events: Iterable[Event], delta: Number) -> Budget:
             "this needs dp-accounting: pip install 'modicum[accounting]'"
         ) from None
     if not every:
-        return Budget("approx", Fraction(0), small)
-    concentrated = any(event.kind == "zcdp" for event in every)
+        return Budget(APPROX_KIND, Fraction(0), small)
+    concentrated = any(event.concentrated for event in every)
     bound = (_renyi if concentrated else _convolved)(every, float(small))
     if not 0 <= bound < float("inf"):
         raise InvalidArgument(f"no ε goes with delta={delta}: the events need more")
-    return Budget("approx", Fraction(bound), small)
+    return Budget(APPROX_KIND, Fraction(bound), small)
 
 
 def _convolved(events: list[Event], delta: float) -> float:
@@ -394,7 +402,7 @@ def _convolved(events: list[Event], delta: float) -> float:
     losses = import_module("dp_accounting.pld.privacy_loss_distribution")
     whole: Any = losses.identity()
     for event, times in Counter(events).items():
-        price = event.cost("approx")
+        price = event.cost(APPROX_KIND)
         pair = (float(price.amount), float(price.delta))
         one = losses.from_privacy_parameters(common.DifferentialPrivacyParameters(*pair))
         whole = whole.compose(one.self_compose(times))

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 from modicum.errors import InvalidArgument
 from modicum.exact.rational import as_fraction
 
 __all__ = [
+    "ANY_KIND",
+    "APPROX_KIND",
+    "EPSILON_KINDS",
+    "PURE_KIND",
+    "PURE_ONLY",
+    "ZCDP_KIND",
+    "ZCDP_ONLY",
     "Budget",
     "Kind",
     "Number",
@@ -24,7 +31,14 @@ __all__ = [
 Kind = Literal["pure", "zcdp", "approx"]
 Number = int | float | str | Fraction
 
-_KINDS = get_args(Kind)
+PURE_KIND: Final = "pure"
+ZCDP_KIND: Final = "zcdp"
+APPROX_KIND: Final = "approx"
+
+ANY_KIND: tuple[Kind, ...] = get_args(Kind)
+EPSILON_KINDS: tuple[Kind, ...] = (PURE_KIND, APPROX_KIND)
+PURE_ONLY: tuple[Kind, ...] = (PURE_KIND,)
+ZCDP_ONLY: tuple[Kind, ...] = (ZCDP_KIND,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +76,7 @@ class Budget:
     delta: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
-        if self.kind not in _KINDS:
+        if self.kind not in ANY_KIND:
             raise InvalidArgument(f"a budget's kind is pure, zcdp or approx, got {self.kind!r}")
         amounts: tuple[tuple[str, object], ...] = (("amount", self.amount), ("delta", self.delta))
         for name, given in amounts:
@@ -71,8 +85,33 @@ class Budget:
                     f"a budget's {name} is an exact number of at least 0, got {given!r}: make "
                     "budgets with modicum.pure, zcdp or approx"
                 )
-        if self.delta and self.kind != "approx":
+        if self.delta and not self.approximate:
             raise InvalidArgument(f"a budget of kind {self.kind!r} has no δ, got {self.delta}")
+
+    @property
+    def concentrated(self) -> bool:
+        """Whether it is counted in ρ."""
+        return self.kind == ZCDP_KIND
+
+    @property
+    def approximate(self) -> bool:
+        """Whether it may have a δ."""
+        return self.kind == APPROX_KIND
+
+    @property
+    def symbol(self) -> str:
+        """``"ρ"`` in zCDP, else ``"ε"``."""
+        return "ρ" if self.concentrated else "ε"
+
+    def part(self, share: Fraction) -> Budget:
+        """Return a share of it.
+
+        Examples
+        --------
+        >>> zcdp(1).part(Fraction(1, 8))
+        zcdp('0.125')
+        """
+        return Budget(self.kind, self.amount * share, self.delta * share)
 
     def __add__(self, other: Budget) -> Budget:
         self._same_kind(other)
@@ -95,12 +134,12 @@ class Budget:
 
     def __str__(self) -> str:
         amount = short_text(self.amount)
-        if self.kind == "approx":
+        if self.approximate:
             return f"(ε, δ) = ({amount}, {short_text(self.delta)})"
-        return f"{'ε' if self.kind == 'pure' else 'ρ'} = {amount}"
+        return f"{self.symbol} = {amount}"
 
     def __repr__(self) -> str:
-        if self.kind == "approx":
+        if self.approximate:
             return f"approx({decimal_text(self.amount)!r}, {decimal_text(self.delta)!r})"
         return f"{self.kind}({decimal_text(self.amount)!r})"
 
@@ -168,7 +207,7 @@ def pure(epsilon: Number) -> Budget:
     >>> pure("0.5")
     pure('0.5')
     """
-    return Budget("pure", _positive(epsilon, "epsilon"))
+    return Budget(PURE_KIND, _positive(epsilon, "epsilon"))
 
 
 def zcdp(rho: Number) -> Budget:
@@ -184,7 +223,7 @@ def zcdp(rho: Number) -> Budget:
     >>> str(zcdp("0.125"))
     'ρ = 0.125'
     """
-    return Budget("zcdp", _positive(rho, "rho"))
+    return Budget(ZCDP_KIND, _positive(rho, "rho"))
 
 
 def approx(epsilon: Number, delta: Number) -> Budget:
@@ -203,7 +242,7 @@ def approx(epsilon: Number, delta: Number) -> Budget:
     small = _positive(delta, "delta")
     if small >= 1:
         raise InvalidArgument(f"delta must be below 1, got {delta!r}")
-    return Budget("approx", _positive(epsilon, "epsilon"), small)
+    return Budget(APPROX_KIND, _positive(epsilon, "epsilon"), small)
 
 
 def chosen_budget(epsilon: Number | None, rho: Number | None, budget: Budget | None) -> Budget:

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
-from modicum.exact.enclosure import exp_above, exp_below
+from modicum.exact.enclosure import exp_above, exp_below, sqrt_below
 from modicum.exact.rational import short_above, short_below
-from modicum.privacy.budget import Budget, Kind, short_text
+from modicum.privacy.budget import APPROX_KIND, PURE_KIND, ZCDP_KIND, Budget, Kind, short_text
 
 __all__ = [
     "ZCDP",
@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 _DIGITS = 40
+_BITS = 40  # binary places kept where a ρ becomes an ε
 
 Floats = NDArray[np.float64]
 
@@ -52,9 +53,12 @@ class Event(ABC):
     ----------
     kind : {"pure", "zcdp"}
         The currency in which a mechanism accounts for its own steps.
+    concentrated : bool
+        Whether that is zCDP: then squares of ε add up, and noise may be Gaussian.
     """
 
-    kind: ClassVar[Kind] = "pure"
+    kind: ClassVar[Kind] = PURE_KIND
+    concentrated: ClassVar[bool] = False
 
     @property
     def amounts(self) -> dict[str, Fraction]:
@@ -80,8 +84,8 @@ class Event(ABC):
         """
 
     @abstractmethod
-    def divided(self, parts: int) -> Self:
-        """What each of some independent parts may cost, so that together they cost this."""
+    def part(self, share: Fraction) -> Self:
+        """What some of the draws may cost, so that shares that add up to 1 cost this."""
 
     @abstractmethod
     def per_record(self, records: int) -> Self:
@@ -117,6 +121,26 @@ class Event(ABC):
         """
 
     @property
+    def largest_pure(self) -> Fraction:
+        """ε of the largest pure event that costs no more, rounded down."""
+        return self.cost(PURE_KIND).amount
+
+    @property
+    def largest_range(self) -> Fraction:
+        """η of the largest bounded range that costs no more, rounded down."""
+        return self.cost(PURE_KIND).amount
+
+    def implied_by_pure(self, epsilon: Fraction) -> bool:
+        """Whether every pure draw of this ε keeps the promise.
+
+        Examples
+        --------
+        >>> [RangeDP(Fraction(size)).implied_by_pure(Fraction(1)) for size in (1, 2)]
+        [False, True]
+        """
+        return PureDP(epsilon).cost(self.kind) <= self.cost(self.kind)
+
+    @property
     def failing(self) -> Fraction:
         """δ, the probability with which nothing is promised."""
         return Fraction(0)
@@ -124,7 +148,7 @@ class Event(ABC):
     @property
     def implied_rho(self) -> Fraction:
         """The ρ that holds but for :attr:`failing` (Bun and Steinke 2016, section 8)."""
-        return self.cost("zcdp").amount
+        return self.cost(ZCDP_KIND).amount
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +158,10 @@ class PureDP(Event):
     epsilon: Fraction
 
     def cost(self, kind: Kind) -> Budget:
-        return Budget(kind, self.epsilon**2 / 2 if kind == "zcdp" else self.epsilon)
+        return Budget(kind, self.epsilon**2 / 2 if kind == ZCDP_KIND else self.epsilon)
 
-    def divided(self, parts: int) -> Self:
-        return replace(self, epsilon=self.epsilon / parts)
+    def part(self, share: Fraction) -> Self:
+        return replace(self, epsilon=self.epsilon * share)
 
     def per_record(self, records: int) -> Self:
         return replace(self, epsilon=self.epsilon / records)
@@ -164,10 +188,10 @@ class RangeDP(Event):
     eta: Fraction
 
     def cost(self, kind: Kind) -> Budget:
-        return Budget(kind, self.eta**2 / 8 if kind == "zcdp" else self.eta)
+        return Budget(kind, self.eta**2 / 8 if kind == ZCDP_KIND else self.eta)
 
-    def divided(self, parts: int) -> Self:
-        return replace(self, eta=self.eta / parts)
+    def part(self, share: Fraction) -> Self:
+        return replace(self, eta=self.eta * share)
 
     def per_record(self, records: int) -> Self:
         return replace(self, eta=self.eta / records)
@@ -178,6 +202,9 @@ class RangeDP(Event):
     def attained(self, high: Floats, low: Floats, renyi: Floats | None) -> Floats:
         return high - low
 
+    def implied_by_pure(self, epsilon: Fraction) -> bool:
+        return 2 * epsilon <= self.eta  # from -ε to ε
+
     def __str__(self) -> str:
         return f"range {short_text(self.eta)}"
 
@@ -186,26 +213,27 @@ class RangeDP(Event):
 class ZCDP(Event):
     """``rho``-zero-concentrated differential privacy (Bun and Steinke 2016)."""
 
-    kind: ClassVar[Kind] = "zcdp"
+    kind: ClassVar[Kind] = ZCDP_KIND
+    concentrated: ClassVar[bool] = True
     rho: Fraction
 
     def cost(self, kind: Kind) -> Budget:
-        if kind != "zcdp":
+        if kind != ZCDP_KIND:
             message = (
                 f"a zCDP release cannot be paid from a budget of kind {kind!r}: "
                 "use epsilon=, or give the curator a budget of kind 'zcdp'"
             )
-            if kind == "approx":
+            if kind == APPROX_KIND:
                 message += (
                     "; means, covariances and regressions of several columns take "
                     "budget=modicum.zcdp_to_approx(modicum.zcdp(rho), delta) too, for a delta "
                     "of yours"
                 )
             raise InvalidArgument(message)
-        return Budget("zcdp", self.rho)
+        return Budget(ZCDP_KIND, self.rho)
 
-    def divided(self, parts: int) -> Self:
-        return replace(self, rho=self.rho / parts)
+    def part(self, share: Fraction) -> Self:
+        return replace(self, rho=self.rho * share)
 
     def per_record(self, records: int) -> Self:
         return replace(self, rho=self.rho / Fraction(records) ** 2)
@@ -216,6 +244,14 @@ class ZCDP(Event):
     def attained(self, high: Floats, low: Floats, renyi: Floats | None) -> Floats:
         assert renyi is not None
         return np.array(renyi.max(axis=tuple(range(1, renyi.ndim))))
+
+    @property
+    def largest_pure(self) -> Fraction:
+        return sqrt_below(2 * self.rho, _BITS)
+
+    @property
+    def largest_range(self) -> Fraction:
+        return sqrt_below(8 * self.rho, _BITS)
 
     def __str__(self) -> str:
         return f"ρ = {short_text(self.rho)}"
@@ -229,15 +265,15 @@ class ApproxDP(Event):
     delta: Fraction
 
     def cost(self, kind: Kind) -> Budget:
-        if kind != "approx":
+        if kind != APPROX_KIND:
             raise InvalidArgument(
                 f"a release that needs a δ cannot be paid from a budget of kind {kind!r}: "
                 "give the curator a budget of kind 'approx', modicum.approx(epsilon, delta)"
             )
-        return Budget("approx", self.epsilon, self.delta)
+        return Budget(APPROX_KIND, self.epsilon, self.delta)
 
-    def divided(self, parts: int) -> Self:
-        return replace(self, epsilon=self.epsilon / parts, delta=self.delta / parts)
+    def part(self, share: Fraction) -> Self:
+        return replace(self, epsilon=self.epsilon * share, delta=self.delta * share)
 
     def per_record(self, records: int) -> Self:
         if records == 1:
@@ -256,6 +292,9 @@ class ApproxDP(Event):
             "an (ε, δ) draw has no worst outcome: measure its laws with modicum.audit.needed_delta"
         )
 
+    def implied_by_pure(self, epsilon: Fraction) -> bool:
+        return epsilon <= self.epsilon
+
     @property
     def failing(self) -> Fraction:
         return self.delta
@@ -268,7 +307,7 @@ class ApproxDP(Event):
         return f"(ε, δ) = ({short_text(self.epsilon)}, {short_text(self.delta)})"
 
 
-_LEAST = {"pure": Fraction(1, 10**9), "zcdp": Fraction(1, 10**18)}
+_LEAST = {PURE_KIND: Fraction(1, 10**9), ZCDP_KIND: Fraction(1, 10**18)}
 
 
 def check_size(event: Event) -> None:
@@ -293,4 +332,4 @@ def event_of(budget: Budget) -> Event:
     mechanism, which is charged as (ε, 0). Questions about several columns may gain from it, see
     :meth:`modicum.runtime.query.Query.of_width`.
     """
-    return ZCDP(budget.amount) if budget.kind == "zcdp" else PureDP(budget.amount)
+    return ZCDP(budget.amount) if budget.concentrated else PureDP(budget.amount)

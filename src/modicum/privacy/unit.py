@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Literal, TypeVar, get_args
 
 from modicum.errors import InvalidArgument
@@ -84,7 +85,11 @@ class Unit:
         row is rounded down. Records in k different groups are seen by k independent draws, whose
         costs add up: k ε, k ρ, (k ε, k δ) (docs/proofs/groups.md, [G3]).
         """
-        return event.per_record(self.rows) if self.groups == 1 else event.divided(self.groups)
+        return (
+            event.per_record(self.rows)
+            if self.groups == 1
+            else event.part(Fraction(1, self.groups))
+        )
 
     def __str__(self) -> str:
         if self.column is None:

@@ -10,7 +10,7 @@ from typing import Generic, Self, TypeVar
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.privacy.accountant import approx_to_zcdp
-from modicum.privacy.budget import Budget, Kind
+from modicum.privacy.budget import APPROX_KIND, Budget, Kind
 from modicum.privacy.event import ZCDP, ApproxDP, Event, event_of
 from modicum.release import Estimate, Record, Release
 from modicum.runtime.steps import Steps
@@ -89,7 +89,7 @@ class Query(Generic[R_co]):
         kind : {"pure", "zcdp", "approx"}
             Of the budget that pays; only one of kind ``"approx"`` can pay for a δ.
         """
-        if self.turn is None or kind != "approx" or not self.budget.delta:
+        if self.turn is None or kind != APPROX_KIND or not self.budget.delta:
             return self
         try:
             rho = approx_to_zcdp(self.budget).amount

@@ -25,8 +25,6 @@ from modicum.release import Entry, Estimate, plain
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Draw, Reads, Step, Steps
 from modicum.summaries.base import Read
-from modicum.summaries.subsample import Records
-from modicum.summaries.sums import ClippedSum, ClippedSummary
 
 __all__ = [
     "GroupedReader",
@@ -157,18 +155,23 @@ class RunBatch:
         Two runs never share a secret subsample: each gets a handle of its own.
         """
         asked = [ask for walk in self._waiting() for ask in walk.reads]
-        shared = {ask: None for ask in asked if not _secret(ask) and self._recall(ask) is None}
-        self._asked = [*shared, *(ask for ask in asked if _secret(ask))]
+        shared = {
+            ask: None for ask in asked if not ask.reduction.secret and self._recall(ask) is None
+        }
+        self._asked = [*shared, *(ask for ask in asked if ask.reduction.secret)]
         return self._asked
 
     def supply(self, summaries: Sequence[Any]) -> None:
         """Hand out the answers to :meth:`asks`, in its order, to those that wait."""
         answers = list(zip(self._asked, summaries, strict=True))
-        self._kept.update((ask, summary) for ask, summary in answers if not _secret(ask))
-        subsamples = iter([summary for ask, summary in answers if _secret(ask)])
+        self._kept.update((ask, summary) for ask, summary in answers if not ask.reduction.secret)
+        subsamples = iter([summary for ask, summary in answers if ask.reduction.secret])
         for walk in self._waiting():
             walk.supply(
-                tuple(next(subsamples) if _secret(ask) else self._recall(ask) for ask in walk.reads)
+                tuple(
+                    next(subsamples) if ask.reduction.secret else self._recall(ask)
+                    for ask in walk.reads
+                )
             )
         if not self.waits:
             self._kept = {}
@@ -179,21 +182,12 @@ class RunBatch:
     def _recall(self, ask: Read[Any]) -> Any:
         if (known := self._kept.get(ask)) is not None:
             return known
-        if isinstance(ask.reduction, ClippedSum):
-            lo, hi = ask.reduction.lo, ask.reduction.hi
-            for kept, summary in self._kept.items():
-                if (
-                    (kept.column, kept.lattice) == (ask.column, ask.lattice)
-                    and hasattr(summary, "clipped_sum")
-                    and summary.covers(lo, hi)
-                ):
-                    total = summary.clipped_sum(lo, hi)
-                    return self._kept.setdefault(ask, ClippedSummary(summary.count, total))
+        for kept, summary in self._kept.items():
+            if (kept.column, kept.lattice) == (ask.column, ask.lattice):
+                found = ask.reduction.follows_from(summary)
+                if found is not None:
+                    return self._kept.setdefault(ask, found)
         return None
-
-
-def _secret(ask: Read[Any]) -> bool:
-    return isinstance(ask.reduction, Records)
 
 
 def row_prices(queries: Mapping[str, Query[Any]], unit: Unit) -> dict[str, Event]:

@@ -9,13 +9,14 @@ table.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from modicum.exact.lattice import Lattice
 from modicum.mechanisms.base import Mechanism
 from modicum.summaries.base import Read
 
-__all__ = ["Draw", "Reads", "Step", "Steps", "draw", "read"]
+__all__ = ["Draw", "Reads", "Step", "Steps", "draw", "read", "read_both", "reading"]
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -60,3 +61,16 @@ def draw(label: str, mechanism: Mechanism[T], words: Callable[[T], str] | None =
     """Draw from a law and return the outcome; the runner charges before the first draw."""
     outcome = yield Draw(label, mechanism, words)
     return outcome  # type: ignore[no-any-return]
+
+
+def reading(lattice: Lattice, steps: Steps[T]) -> Steps[T]:
+    """Take the steps of an estimator with its data read on another lattice."""
+    received = None
+    while True:
+        try:
+            step = steps.send(received)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
+        if isinstance(step, Reads):
+            step = Reads(tuple(replace(ask, lattice=lattice) for ask in step.reads))
+        received = yield step

@@ -10,23 +10,30 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from modicum.errors import InvalidArgument
-from modicum.exact.entropy import SYSTEM, Entropy
-from modicum.local.arguments import Floats, Integers, integer, length
+from modicum.exact.entropy import Entropy
 from modicum.local.frequency import TreeRound
-from modicum.local.parties import Once, Session, Tally
-from modicum.local.protocol import Answers, chosen_session, words
+from modicum.local.mean_vector import (
+    CENTRES,
+    MEANS,
+    NORMS,
+    VectorEstimate,
+    Vectors,
+    centres,
+    checked_ball,
+)
+from modicum.local.parties import OneTimeClients, Session, Tally
+from modicum.local.protocol import Answers, Floats, Integers, chosen_session, length, words
 from modicum.local.tree import Tree
-from modicum.local.vectors import CENTRES, MEANS, NORMS, VectorEstimate, Vectors, centres
-from modicum.local.wire import Announcement, Written, frame, head, joined, packed, reread, sifted
-from modicum.privacy.budget import Budget, Number
+from modicum.local.wire import Announcement, frame, head, joined, of_round, packed
+from modicum.privacy.budget import Budget, Number, approx
 from modicum.shuffle.noise import LARGEST_RATE, Poisson, Polya, skellam_variance
-from modicum.shuffle.shares import Mix, pooled, share_count
-from modicum.shuffle.shuffler import Shuffler, promised
+from modicum.shuffle.shares import ShareFrames, share_count, sum_of_shares
+from modicum.shuffle.shuffler import Shuffled, promised
 from modicum.shuffle.single import single_epsilon
 
 __all__ = ["MeanVector", "VectorBatch", "VectorServer", "VectorSum", "mean_vector"]
@@ -35,24 +42,26 @@ _OCTAVE = 1  # cells of norms in which a norm doubles
 _NORM_TREE = Tree(32, 1)
 _SURE = 4.0  # standard deviations from which on a norm is believed in
 _SPLIT = Fraction(1, 8), Fraction(1, 4), Fraction(5, 8)  # of ε
-_SCHEMA = "modicum.shuffle.mean_vector/1"
 _FINE = 128  # the norm, in parts of what rounding can add to it
 _COIN = 53  # bits of the coin that rounds
 
 
 @dataclass(frozen=True, slots=True)
-class MeanVector(Written):
+class MeanVector(Shuffled):
     """Public parameters of one mean vector. Made by :func:`mean_vector`.
 
     A client answers all three rounds: two single messages, then shares.
     """
 
-    session: str
     dimension: int
     radius: float
     budget: Budget
-    clients: int
-    honest: int
+
+    schema: ClassVar[str] = "modicum.shuffle.mean_vector/1"
+
+    @property
+    def rounds(self) -> int:
+        return 3
 
     @property
     def vectors(self) -> Vectors:
@@ -62,13 +71,9 @@ class MeanVector(Written):
     @property
     def parts(self) -> tuple[Budget, Budget, Budget]:
         """(ε, δ) of each round; they add up to the budget, [M1]."""
-        epsilon, delta = self.budget.amount, self.budget.delta
-        one, two, three = (epsilon * part for part in _SPLIT)
-        return (
-            Budget("approx", one, delta / 4),
-            Budget("approx", two, delta / 4),
-            Budget("approx", three, delta / 2),
-        )
+        one, two, three = (self.budget.amount * part for part in _SPLIT)
+        delta = self.budget.delta
+        return approx(one, delta / 4), approx(two, delta / 4), approx(three, delta / 2)
 
     @property
     def single(self) -> tuple[Fraction, Fraction]:
@@ -96,14 +101,9 @@ class MeanVector(Written):
         single = frame(self.tree(CENTRES).answer).itemsize
         return single, single, self.sum.mix.layout.itemsize
 
-    def shuffler(self, number: int, *, entropy: Entropy = SYSTEM) -> Shuffler:
-        """Return a shuffler for a round, 1 to 3."""
-        if number not in (CENTRES, NORMS, MEANS):
-            raise InvalidArgument(f"there are 3 rounds, got round {number}")
-        size, each = self.message_sizes[number - 1], self.messages[number - 1]
+    def _frames(self, number: int) -> tuple[int, list[bytes], int]:
         heads = self.sum.mix.heads if number == MEANS else [head(self.tag, number)]
-        least, most = self.honest, self.clients
-        return Shuffler(size=size, each=each, least=least, most=most, heads=heads, entropy=entropy)
+        return self.message_sizes[number - 1], heads, self.honest
 
     def first(self) -> Announcement:
         """Return the announcement of the first round."""
@@ -115,22 +115,6 @@ class MeanVector(Written):
         if number == CENTRES:
             return TreeRound(self.vectors.places.tree, first, self.vectors.width)
         return TreeRound(_NORM_TREE, second)
-
-    def understood(self, announcement: bytes) -> Announcement:
-        """Check an announcement against what was agreed.
-
-        Raises
-        ------
-        InvalidArgument
-            If it is of another session, or does not fit.
-        """
-        said = Announcement.of_session(announcement, self.tag)
-        self.vectors.check(said, counted=False)
-        return said
-
-    def rows(self, values: Any, said: Announcement) -> Any:
-        """Return cells of rotated coordinates, then of a norm, then shifted vectors."""
-        return self.vectors.rows(self.vectors.read(values), said)
 
     def closed(self, said: Announcement, answers: Answers) -> Announcement:
         """Announce the centre, or the radius."""
@@ -167,44 +151,22 @@ class MeanVector(Written):
         >>> round(protocol.error(distance=4), 4)
         0.0015
         """
-        return (
-            length(distance, "distance") * self.sum.error(self.clients) * math.sqrt(self.dimension)
-        )
+        deviation = self.sum.error(self.clients)
+        return length(distance, "distance") * deviation * math.sqrt(self.dimension)
 
-    def written(self) -> dict[str, Any]:
-        """Return all parameters; :meth:`from_json` reads their JSON."""
+    def parameters(self) -> dict[str, Any]:
         return {
-            "schema": _SCHEMA,
-            "session": self.session,
             "dimension": self.dimension,
             "radius": self.radius,
             "epsilon": str(self.budget.amount),
             "delta": str(self.budget.delta),
-            "clients": self.clients,
-            "honest": self.honest,
             "single": [str(x) for x in self.single],
         }
 
-    @staticmethod
-    def from_json(text: str) -> MeanVector:
-        """Read a protocol; look at its ``budget`` and at ``honest`` before you answer.
-
-        Raises
-        ------
-        InvalidArgument
-            If the text is no protocol that this version writes.
-
-        Examples
-        --------
-        >>> from modicum import shuffle
-        >>> protocol = shuffle.mean_vector(
-        ...     dimension=2, radius=9, epsilon=1, delta="1e-8", clients=1000
-        ... )
-        >>> shuffle.MeanVector.from_json(protocol.to_json()) == protocol
-        True
-        """
+    @classmethod
+    def _built(cls, said: dict[str, Any]) -> MeanVector:
         names = ("session", "dimension", "radius", "epsilon", "delta", "clients", "honest")
-        return reread(text, lambda said: mean_vector(**{name: said[name] for name in names}))
+        return mean_vector(**{name: said[name] for name in names})
 
 
 def mean_vector(
@@ -221,20 +183,13 @@ def mean_vector(
 
     Parameters
     ----------
-    dimension : int
-        1 to 2048.
-    radius : float
-        A public bound on the norm, up to about a million times the spread of the vectors.
-        Coordinates beyond it are cut.
+    dimension, radius
+        As for :func:`modicum.local.mean_vector`.
     epsilon, delta : number
         Budget of a client in all three rounds, whose vector may be replaced by any other: ε of
         0.01 to 10, δ of 1e-12 to 1e-3.
-    clients : int
-        How many at most, 100 to 2^24.
-    honest : int, optional
-        How many at least take part in every round and follow the protocol; by default 9 in 10.
-    session : str, optional
-        32 hexadecimal digits; fresh by default.
+    clients, honest, session
+        As for :func:`split_sum`; the honest take part in every round.
 
     Returns
     -------
@@ -262,11 +217,11 @@ def mean_vector(
     (1, 1, 40)
     """
     budget, people, enough = promised(epsilon, delta, clients, honest)
-    reach = float(Vectors(b"", dimension, radius, _OCTAVE).radius)
-    return MeanVector(chosen_session(session), dimension, reach, budget, people, enough)
+    ball = checked_ball(dimension, radius)
+    return MeanVector(chosen_session(session), people, enough, *ball, budget)
 
 
-class VectorBatch(Once):
+class VectorBatch(OneTimeClients[MeanVector]):
     """Clients of a mean vector; one is a batch of 1.
 
     Parameters
@@ -293,11 +248,7 @@ class VectorBatch(Once):
     True
     """
 
-    __slots__ = ("_clients", "_protocol")
-
-    def __init__(self, protocol: MeanVector, clients: int, *, entropy: Entropy = SYSTEM) -> None:
-        super().__init__(entropy)
-        self._protocol, self._clients = protocol, integer(clients, "clients", 1)
+    __slots__ = ()
 
     def respond(self, values: Any, announcement: bytes) -> bytes:
         """Answer a round for all clients, each round once.
@@ -324,14 +275,12 @@ class VectorBatch(Once):
         BudgetExceeded
             If these clients have answered the round already.
         """
-        self._check_process()
         protocol, entropy = self._protocol, self._entropy
-        said = protocol.understood(announcement)
-        rows = protocol.rows(values, said)
-        if len(rows) != self._clients:
-            raise InvalidArgument(f"{self._clients} clients need as many vectors, got {len(rows)}")
-        cost = protocol.parts[said.round - 1]
-        self._charge(said.round, cost, f"these clients have answered round {said.round}")
+        said, vectors = Announcement.read(announcement, protocol.tag), protocol.vectors
+        vectors.check(said, counted=False)
+        rows = vectors.rows(vectors.read(values), said)
+        self._check_count(rows)
+        self._charge(said.round, protocol.parts[said.round - 1])
         if said.round == MEANS:
             total = protocol.sum
             short = total.rounded(rows, said.parameters[-1], entropy)
@@ -383,7 +332,7 @@ class VectorServer(Session[VectorEstimate]):
         """
         asked = self._protocol.tree(said.round)
         ((frames, wrong),) = joined([released], asked.answer)
-        kept, reasons = sifted(frames, said.session, said.round)
+        kept, reasons = of_round(frames, said.session, said.round)
         refused, came = Counter[str](reasons), len(kept)
         found = words(bytes.fromhex(self._protocol.session), kept["client"])
         possible = asked.possible(kept["answer"], found)
@@ -466,9 +415,9 @@ class VectorSum:
         return share_count(self.honest, security=self.security, bits=self.bits)
 
     @property
-    def mix(self) -> Mix:
+    def mix(self) -> ShareFrames:
         """How the noisy integers travel: coordinates are split each on its own, [V2]."""
-        return Mix(b"mV", self.tag, self.width, self.bits, self.shares)
+        return ShareFrames(b"mV", self.tag, self.width, self.bits, self.shares)
 
     def error(self, clients: int) -> float:
         """Return the standard deviation of a coordinate of the mean, where the radius is 1."""
@@ -493,7 +442,7 @@ class VectorSum:
     def mean(self, frames: bytes) -> tuple[Floats, int, int]:
         """Add up what the shuffler released: the mean where the radius is 1, clients, refused."""
         table, clients, refused = self.mix.read(frames, least=self.honest, most=self.clients)
-        sums = np.array([pooled(row, self.bits) for row in table], np.float64)
+        sums = np.array([sum_of_shares(row, self.bits) for row in table], np.float64)
         return sums / clients / self.unit, clients, refused
 
 

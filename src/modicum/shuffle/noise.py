@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import exp_bounds, ln_bounds
 from modicum.exact.entropy import Entropy
-from modicum.local.arguments import Integers
+from modicum.local.protocol import Floats, Integers
 
 __all__ = ["LARGEST_RATE", "Poisson", "Polya", "skellam_delta", "skellam_renyi", "skellam_variance"]
 
@@ -28,7 +28,7 @@ LARGEST_RATE = 1 << 26
 _WORD = 64
 
 
-class _Inverted(ABC):
+class _InverseSampler(ABC):
     """A law on 0, 1, ... that is drawn from by inversion of its distribution function."""
 
     __slots__ = ()
@@ -37,7 +37,7 @@ class _Inverted(ABC):
     def _placed(self, word: int, known: int) -> int | None:
         """Return the least k with U < P(X <= k), if so many known bits of U tell it."""
 
-    def _inverted(self, word: int, entropy: Entropy) -> int:
+    def _sample_slowly(self, word: int, entropy: Entropy) -> int:
         """Return the least k with U < P(X <= k), for a lazy uniform U that begins with a word.
 
         [P2] Probabilities are enclosed between integers over a power of two. Where U cannot be
@@ -50,7 +50,7 @@ class _Inverted(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Polya(_Inverted):
+class Polya(_InverseSampler):
     """Negative binomial with size r and ratio a = exp(-rate): P(k) = (1-a)^r a^k (r)_k / k!.
 
     Notes
@@ -88,7 +88,7 @@ class Polya(_Inverted):
         drawn = np.zeros(count, np.int64)
         surely_zero = np.uint64(max(0, (_at_zero(self, 2 * _WORD)[0] >> _WORD) - 1))
         for i in np.flatnonzero(words >= surely_zero).tolist():
-            drawn[i] = self._inverted(int(words[i]), entropy)
+            drawn[i] = self._sample_slowly(int(words[i]), entropy)
         return drawn
 
     def _placed(self, word: int, known: int) -> int | None:
@@ -130,7 +130,7 @@ def _at_zero(mechanism: Polya, bits: int) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Poisson(_Inverted):
+class Poisson(_InverseSampler):
     """P(k) = e^-λ λ^k / k!.
 
     Notes
@@ -168,7 +168,7 @@ class Poisson(_Inverted):
             sure &= places > 0
         drawn: Integers = first + places.astype(np.int64)
         for i in np.flatnonzero(~sure).tolist():
-            drawn[i] = self._inverted(int(words[i]), entropy)
+            drawn[i] = self._sample_slowly(int(words[i]), entropy)
         return drawn
 
     def _placed(self, word: int, known: int) -> int | None:
@@ -240,18 +240,20 @@ def skellam_renyi(order: float, *, variance: float, distance: float) -> float:
     >>> round(skellam_renyi(2, variance=1000, distance=10), 4)  # Gaussian noise has 0.1
     0.1003
     """
-    moved = math.sinh((order - 1) * distance / (2 * (variance - 2)))
-    own = distance**2 / (2 * (variance - 2))
-    return own + 2 * variance / (order - 1) * moved**2
+    return float(_scaled_renyi(np.array(order - 1.0), variance, distance) / (order - 1))
+
+
+def _scaled_renyi(s: Floats, variance: float, distance: float) -> Floats:
+    """Return s times the bound of each order 1 + s, [K3]."""
+    moved = np.sinh(s * distance / (2 * (variance - 2)))
+    return np.asarray(s * distance**2 / (2 * (variance - 2)) + 2 * variance * moved**2)
 
 
 def skellam_delta(epsilon: float, *, variance: float, distance: float) -> float:
     """Return a δ for an ε: the best of many orders (Canonne, Kamath and Steinke 2020)."""
     s = _ORDERS
     with np.errstate(over="ignore", invalid="ignore"):
-        moved = np.sinh(s * distance / (2 * (variance - 2)))
-        own = s * distance**2 / (2 * (variance - 2))
-        logs = own + 2 * variance * moved**2 - s * epsilon
+        logs = _scaled_renyi(s, variance, distance) - s * epsilon
         logs += (s + 1) * np.log(s / (s + 1)) - np.log(s)
     return min(1.0, math.exp(min(0.0, float(np.nanmin(logs)))) * (1 + _SPARE))
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
-from modicum.local.arguments import Integers
+from modicum.local.protocol import Integers
 from modicum.shuffle.noise import Poisson, Polya
 
-__all__ = ["Mix", "pooled", "share_count", "split"]
+__all__ = ["ShareFrames", "share_count", "split", "sum_of_shares"]
 
 _VERSION = 1
 
@@ -42,12 +42,13 @@ def split(values: Integers, shares: int, bits: int, entropy: Entropy) -> NDArray
     return result
 
 
-def pooled(shares: NDArray[np.uint64], bits: int, *, middle: int = 0) -> int:
+def sum_of_shares(shares: NDArray[np.uint64], bits: int, *, middle: int = 0) -> int:
     """Add up shares: the representative of the sum modulo 2^bits that is closest to ``middle``.
 
     Examples
     --------
-    >>> pooled(np.array([3, 12], np.uint64), 4), pooled(np.array([3, 12], np.uint64), 4, middle=9)
+    >>> shares = np.array([3, 12], np.uint64)
+    >>> sum_of_shares(shares, 4), sum_of_shares(shares, 4, middle=9)
     (-1, 15)
     """
     modulus = 1 << bits
@@ -58,7 +59,7 @@ def pooled(shares: NDArray[np.uint64], bits: int, *, middle: int = 0) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Mix:
+class ShareFrames:
     """The frames of noisy integers, one or several of each client, in shares modulo 2^bits."""
 
     magic: bytes  # two: what the shares are of
@@ -100,7 +101,7 @@ class Mix:
         """
         layout, width = self.layout, self.width or 1
         if len(frames) % layout.itemsize:
-            raise InvalidArgument("these are no whole frames")
+            raise InvalidArgument("the bytes are not whole frames")
         read = np.frombuffer(frames, layout)
         places = np.zeros(len(read), np.int64) if self.width is None else read["coordinate"]
         good = (

@@ -1,35 +1,107 @@
 """The shuffler: takes messages of many people, and passes them on in a random order.
 
-The crowd that it waits for is what every shuffled protocol counts on.
+Also what all shuffled protocols share: the crowd that they count on, and their text.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from threading import Lock
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
-from modicum.local.arguments import between, integer
-from modicum.local.wire import octets
-from modicum.privacy.budget import Budget, Number
+from modicum.exact.rational import as_integer
+from modicum.local.protocol import between
+from modicum.local.wire import Written, as_bytes, reread
+from modicum.privacy.budget import Budget, Number, approx
 
-__all__ = ["Shuffler", "crowd", "promised"]
+__all__ = ["Shuffled", "Shuffler", "crowd", "promised"]
 
 _FEWEST, _MOST = 100, 1 << 24
 _FEWEST_HONEST = 50
 
 
+@dataclass(frozen=True, slots=True)
+class Shuffled(Written):
+    """Public parameters of a protocol whose messages are shuffled.
+
+    Attributes
+    ----------
+    session : str
+        Seed of its public randomness.
+    clients, honest : int
+        How many there are at most, and how many at least follow the protocol.
+    """
+
+    session: str
+    clients: int
+    honest: int
+
+    schema: ClassVar[str]
+
+    @property
+    def rounds(self) -> int:
+        """Number of rounds."""
+        return 1
+
+    def shuffler(self, number: int = 1, *, entropy: Entropy = SYSTEM) -> Shuffler:
+        """Return a shuffler for a round, from 1 on."""
+        if number not in range(1, self.rounds + 1):
+            raise InvalidArgument(f"there are {self.rounds} rounds, got round {number}")
+        size, heads, least = self._frames(number)
+        each, most = len(heads), self.clients
+        return Shuffler(size=size, each=each, least=least, most=most, heads=heads, entropy=entropy)
+
+    @abstractmethod
+    def _frames(self, number: int) -> tuple[int, list[bytes], int]:
+        """Return the size and the heads of a client's frames, and how many clients are needed."""
+
+    @abstractmethod
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters of the statistic."""
+
+    def written(self) -> dict[str, Any]:
+        """Return all parameters; :meth:`from_json` reads their JSON."""
+        common = {"session": self.session, "clients": self.clients, "honest": self.honest}
+        return {"schema": self.schema, **common, **self.parameters()}
+
+    @classmethod
+    @abstractmethod
+    def _built(cls, said: dict[str, Any]) -> Self:
+        """Make the protocol from all that :meth:`written` returns."""
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read a protocol; look at its ``budget`` and at ``honest`` before you answer.
+
+        Raises
+        ------
+        InvalidArgument
+            If the text is no protocol that this version writes.
+
+        Examples
+        --------
+        >>> from modicum import shuffle
+        >>> protocol = shuffle.split_sum(within=(0, 1), epsilon="0.5", clients=1000)
+        >>> shuffle.Sum.from_json(protocol.to_json()) == protocol
+        True
+        """
+        return reread(text, cls._built)
+
+
 def crowd(clients: object, honest: object) -> tuple[int, int]:
     """Read how many clients there are at most, and how many at least follow the protocol."""
-    people = integer(clients, "clients", _FEWEST, _MOST)
-    nine_in_ten = people * 9 // 10
-    enough = nine_in_ten if honest is None else integer(honest, "honest", _FEWEST_HONEST, people)
-    return people, enough
+    people = as_integer(clients, "clients", _FEWEST, _MOST)
+    if honest is None:
+        return people, people * 9 // 10
+    return people, as_integer(honest, "honest", _FEWEST_HONEST, people)
 
 
 def promised(
@@ -38,7 +110,7 @@ def promised(
     """Read what shuffled messages guarantee, and the crowd that they count on."""
     size = between(epsilon, "epsilon", "0.01", "10")
     small = between(delta, "delta", "1e-12", "1e-3")
-    return Budget("approx", size, small), *crowd(clients, honest)
+    return approx(size, small), *crowd(clients, honest)
 
 
 class Shuffler:
@@ -130,7 +202,7 @@ class Shuffler:
             people than agreed, or if anybody's frames were heard before, in whatever message and
             order: a network that sends twice, and somebody who slips in a copy, change nothing.
         """
-        data, whole = octets(message), self._size * self._each
+        data, whole = as_bytes(message), self._size * self._each
         if not data or len(data) % whole:
             return False
         # Sorted, since a person's shares mean the same in any order. Equal bytes compare equal, and

@@ -8,35 +8,31 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
-import numbers
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from modicum.errors import InvalidArgument
-from modicum.exact.entropy import SYSTEM, Entropy
-from modicum.exact.rational import as_fraction
+from modicum.exact.rational import as_fraction, as_integer
 from modicum.local import Histogram, Mean
 from modicum.local import histogram as local_histogram
 from modicum.local import mean as local_mean
-from modicum.local.arguments import Floats, Integers
-from modicum.local.protocol import chosen_session
-from modicum.local.wire import Written, frame, head, reread
-from modicum.privacy.budget import Budget, Number
-from modicum.shuffle.shuffler import Shuffler, promised
+from modicum.local.protocol import Floats, Integers, chosen_session
+from modicum.local.wire import frame, head
+from modicum.privacy.budget import Budget, Number, approx
+from modicum.shuffle.shuffler import Shuffled, promised
 
 __all__ = ["Single", "amplified", "histogram", "local_epsilon", "mean", "single_epsilon"]
 
 _TAIL = 10.0  # standard deviations of a binomial that are summed, and 10 more integers
 _LOST = 1e-15  # more than what lies beyond (below 1e-19) and the roundings of a sum near 1
-_ROUNDED = 1 + 1e-9  # more than the relative error of masses
+_ROUNDED = 1 + 1e-9  # more than the relative error of probabilities
 _STEPS = 40
 _BLOCKS = 60
 _MISSING = Fraction(1, 10)  # of δ: fewer clients answer a round than counted on, [A3]
-_SCHEMA = "modicum.shuffle.single/1"
 
 
 def amplified(epsilon: Number, *, clients: int, delta: Number) -> Budget:
@@ -75,20 +71,19 @@ def amplified(epsilon: Number, *, clients: int, delta: Number) -> Budget:
     0.06
     """
     size, small = as_fraction(epsilon, "epsilon"), as_fraction(delta, "delta")
-    whole = isinstance(clients, numbers.Integral) and clients >= 2
-    if not 0 < size <= 20 or not 0 < small < 1 or not whole:
+    if not 0 < size <= 20 or not 0 < small < 1:
         raise InvalidArgument(
-            "epsilon must lie in (0, 20], delta in (0, 1), and clients be an integer of at least "
-            f"2, got {epsilon}, {delta} and {clients!r}"
+            f"epsilon must lie in (0, 20] and delta in (0, 1), got {epsilon} and {delta}"
         )
-    pair = _Pair(float(size), clients)
+    pair = _DominatingPair(float(size), as_integer(clients, "clients", 2))
     low, high = 0.0, float(size)
     if pair.delta(0.0) <= small:
         high = 0.0
     for _ in range(_STEPS):
         middle = (low + high) / 2
         low, high = (low, middle) if pair.delta(middle) <= small else (middle, high)
-    return Budget("approx", min(Fraction(high) * Fraction(1_000_001, 1_000_000), size), small)
+    amount = min(Fraction(high) * Fraction(1_000_001, 1_000_000), size)
+    return replace(approx(size, small), amount=amount)
 
 
 def local_epsilon(budget: Budget, *, clients: int) -> Fraction:
@@ -106,7 +101,7 @@ def local_epsilon(budget: Budget, *, clients: int) -> Fraction:
     >>> float(shuffle.local_epsilon(mo.approx(1, "1e-8"), clients=100_000)) > 4
     True
     """
-    if budget.kind != "approx":
+    if not budget.approximate:
         raise InvalidArgument(f"amplification needs a δ: give an (ε, δ) budget, not {budget}")
     low, high = min(budget.amount, Fraction(10)), Fraction(12)
     for _ in range(12):
@@ -123,7 +118,7 @@ def single_epsilon(budget: Budget, clients: int) -> Fraction:
     return Fraction(math.floor(local_epsilon(budget, clients=clients) * unit), unit)
 
 
-class _Pair:
+class _DominatingPair:
     """The dominating pair, given C in each of some blocks.
 
     More clones hide more: a coin added to either of the pair for C makes it the pair for C + 1, so
@@ -162,32 +157,29 @@ def _window(n: int, p: float) -> Integers:
 
 
 def _binomial(k: Integers, n: int, p: float) -> Floats:
-    """Probabilities of consecutive k, given that it is one of them.
+    """Return the probabilities of consecutive k, given that it is one of them.
 
     Only ratios of one to the next are used: logarithms of factorials would lose digits as n grows.
-    Without the tails all masses are larger, which errs on the safe side.
+    Without the tails all probabilities are larger, which errs on the safe side.
     """
     if p >= 1:
         return np.array(k == n, np.float64)
     ratios = (n - k[:-1]) / (k[:-1] + 1) * (p / (1 - p))
     logs = np.append(0.0, np.cumsum(np.log(ratios)))
     weights = np.exp(logs - logs.max())
-    masses: Floats = weights / weights.sum()
-    return masses
+    return np.asarray(weights / weights.sum())
 
 
 @dataclass(frozen=True, slots=True)
-class Single(Written):
+class Single(Shuffled):
     """A local protocol whose messages are shuffled. Made by :func:`histogram` or :func:`mean`.
 
     Clients and server are those of :mod:`modicum.local`, for :attr:`protocol`: a client is asked
     for a larger ε than without a shuffler, which it pays if the shuffler betrays it. The session of
     :attr:`protocol`, and so all frames, depends on the budget and on the crowd that it counts on.
 
-    Parameters
+    Attributes
     ----------
-    session : str
-        Seed of the local session.
     protocol : local.Histogram or local.Mean
     budget : Budget
         What the shuffled messages guarantee.
@@ -195,69 +187,38 @@ class Single(Written):
         How many there are at most, and how many at least follow the protocol.
     """
 
-    session: str
     protocol: Histogram | Mean
     budget: Budget
-    clients: int
-    honest: int
+
+    schema: ClassVar[str] = "modicum.shuffle.single/1"
 
     @property
     def crowds(self) -> tuple[int, ...]:
         """How many honest clients are counted on in each round."""
         return _crowds(self.protocol.shares, self.honest, self.budget.delta)
 
-    def shuffler(self, number: int, *, entropy: Entropy = SYSTEM) -> Shuffler:
-        """Return a shuffler for a round, from 1 on."""
-        if number not in range(1, self.protocol.rounds + 1):
-            raise InvalidArgument(f"there are {self.protocol.rounds} rounds, got round {number}")
-        size = frame(self.protocol.asked(self.protocol.first()).answer).itemsize
-        return Shuffler(
-            size=size,
-            least=self.crowds[number - 1],
-            most=self.clients,
-            heads=[head(self.protocol.tag, number)],
-            entropy=entropy,
-        )
+    @property
+    def rounds(self) -> int:
+        return self.protocol.rounds
 
-    def written(self) -> dict[str, Any]:
-        """Return all parameters; :meth:`from_json` reads their JSON."""
+    def _frames(self, number: int) -> tuple[int, list[bytes], int]:
+        size = frame(self.protocol.asked(self.protocol.first()).answer).itemsize
+        return size, [head(self.protocol.tag, number)], self.crowds[number - 1]
+
+    def parameters(self) -> dict[str, Any]:
         return {
-            "schema": _SCHEMA,
             "kind": self.protocol.kind,
-            "session": self.session,
             **self.protocol.parameters(),
             "epsilon": str(self.budget.amount),
             "delta": str(self.budget.delta),
-            "clients": self.clients,
-            "honest": self.honest,
             "single": str(self.protocol.budget.amount),
         }
 
-    @staticmethod
-    def from_json(text: str) -> Single:
-        """Read a protocol; look at both budgets and at ``honest`` before you answer.
-
-        Raises
-        ------
-        InvalidArgument
-            If the text is no protocol that this version writes.
-
-        Examples
-        --------
-        >>> from modicum import shuffle
-        >>> steps = shuffle.histogram(
-        ...     within=(0, 8), step=1, epsilon=1, delta="1e-8", clients=9000
-        ... )
-        >>> shuffle.Single.from_json(steps.to_json()) == steps
-        True
-        """
+    @classmethod
+    def _built(cls, said: dict[str, Any]) -> Single:
         names = ("session", "step", "epsilon", "delta", "clients", "honest")
-
-        def built(said: dict[str, Any]) -> Single:
-            build = {Histogram.kind: histogram, Mean.kind: mean}[said["kind"]]
-            return build(within=(said["lo"], said["hi"]), **{name: said[name] for name in names})
-
-        return reread(text, built)
+        build = {Histogram.kind: histogram, Mean.kind: mean}[said["kind"]]
+        return build(within=(said["lo"], said["hi"]), **{name: said[name] for name in names})
 
 
 def histogram(
@@ -274,19 +235,13 @@ def histogram(
 
     Parameters
     ----------
-    within : pair of numbers
-        A public range. A wide one costs a logarithm.
+    within, step
+        As for :func:`modicum.local.histogram`.
     epsilon, delta : number
         Budget of a client whose value may be replaced by any other: ε of 0.01 to 10, δ of 1e-12
         to 1e-3.
-    clients : int
-        How many at most, 100 to 2^24.
-    honest : int, optional
-        How many at least take part and follow the protocol; by default 9 in 10.
-    step : float, optional
-        A power of two to which values are rounded; by default as fine as is safe.
-    session : str, optional
-        32 hexadecimal digits; fresh by default.
+    clients, honest, session
+        As for :func:`split_sum`.
 
     Returns
     -------
@@ -325,19 +280,14 @@ def mean(
 ) -> Single:
     """Estimate a mean from one shuffled message of each client, in two rounds.
 
-    Arguments are those of :func:`histogram`. Prefer :func:`split_sum` if a tight range is known and
-    many messages do no harm: its error is that of a curator. This one needs no tight range, and a
-    client who lies moves it by little.
+    Arguments and errors are those of :func:`histogram`. Prefer :func:`split_sum` if a tight range
+    is known and many messages do no harm: its error is that of a curator. This one needs no tight
+    range, and a client who lies moves it by little.
 
     Returns
     -------
     Single
         Its ``protocol`` is a :class:`~modicum.local.Mean`, which plans the error.
-
-    Raises
-    ------
-    InvalidArgument
-        For arguments out of range.
 
     Examples
     --------
@@ -368,11 +318,11 @@ def _made(
     fewest = min(_crowds(shares, enough, budget.delta))
     if fewest < 2:
         raise InvalidArgument(f"{enough} honest clients are too few for {len(shares)} rounds")
-    part = Budget("approx", budget.amount, budget.delta * (1 - _MISSING))
+    part = approx(budget.amount, budget.delta * (1 - _MISSING))
     bound = _bound(chosen, budget.amount, budget.delta, people, enough)
     single = single_epsilon(part, fewest)
     protocol = build(within=within, step=step, epsilon=single, session=bound)
-    return Single(chosen, protocol, budget, people, enough)
+    return Single(chosen, people, enough, protocol, budget)
 
 
 def _bound(session: str, *promised: object) -> str:

@@ -5,35 +5,31 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from modicum.errors import InvalidArgument
-from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.exact.lattice import Lattice
-from modicum.local.arguments import Integers, between, integer, read_column
-from modicum.local.parties import Once
-from modicum.local.protocol import chosen_session
-from modicum.local.wire import Written, reread
-from modicum.privacy.budget import Budget, Number
+from modicum.exact.rational import as_integer
+from modicum.local.parties import OneTimeClients
+from modicum.local.protocol import Integers, between, chosen_session, read_column
+from modicum.privacy.budget import Budget, Number, approx
 from modicum.shuffle.noise import Polya
-from modicum.shuffle.shares import Mix, pooled, share_count
-from modicum.shuffle.shuffler import Shuffler, crowd
+from modicum.shuffle.shares import ShareFrames, share_count, sum_of_shares
+from modicum.shuffle.shuffler import Shuffled, crowd
 
 __all__ = ["Sum", "SumBatch", "SumEstimate", "analysed", "split_sum"]
 
 
 @dataclass(frozen=True, slots=True)
-class Sum(Written):
+class Sum(Shuffled):
     """Public parameters of one sum. Made by :func:`split_sum`."""
 
-    session: str
     lattice: Lattice
     epsilon: Fraction
     security: int
-    clients: int
-    honest: int
+
+    schema: ClassVar[str] = "modicum.shuffle/1"
 
     @property
     def precision(self) -> int:
@@ -63,12 +59,12 @@ class Sum(Written):
     def budget(self) -> Budget:
         """What the shuffled messages guarantee: (ε, (1 + e^ε) 2^-security), δ rounded up."""
         lost = Fraction(math.ceil(1 + math.exp(self.epsilon))) / 2**self.security
-        return Budget("approx", self.epsilon, lost)
+        return approx(self.epsilon, lost)
 
     @property
-    def mix(self) -> Mix:
+    def mix(self) -> ShareFrames:
         """How the noisy integers travel."""
-        return Mix(b"mS", self.tag, None, self.bits, self.shares)
+        return ShareFrames(b"mS", self.tag, None, self.bits, self.shares)
 
     @property
     def frame_size(self) -> int:
@@ -84,59 +80,26 @@ class Sum(Written):
             + self.clients / 4
         )
 
-    def shuffler(self, *, entropy: Entropy = SYSTEM) -> Shuffler:
-        """Return a shuffler for this sum."""
-        return Shuffler(
-            size=self.frame_size,
-            each=self.shares,
-            least=self.honest,
-            most=self.clients,
-            heads=self.mix.heads,
-            entropy=entropy,
-        )
+    def _frames(self, number: int) -> tuple[int, list[bytes], int]:
+        return self.frame_size, self.mix.heads, self.honest
 
-    def written(self) -> dict[str, Any]:
-        """Return all parameters; :meth:`from_json` reads their JSON."""
+    def parameters(self) -> dict[str, Any]:
         return {
-            "schema": "modicum.shuffle/1",
-            "session": self.session,
             "lo": self.lattice.lo,
             "hi": self.lattice.hi,
             "step": self.lattice.step,
             "epsilon": str(self.epsilon),
             "security": self.security,
-            "clients": self.clients,
-            "honest": self.honest,
             # These follow from the others; a version that has other constants is noticed by them.
             "precision": self.precision,
             "bits": self.bits,
             "shares": self.shares,
         }
 
-    @staticmethod
-    def from_json(text: str) -> Sum:
-        """Read a protocol; look at its ``budget`` and at ``honest`` before you answer.
-
-        Raises
-        ------
-        InvalidArgument
-            If the text is no protocol that this version writes.
-
-        Examples
-        --------
-        >>> from modicum import shuffle
-        >>> protocol = shuffle.split_sum(within=(0, 1), epsilon="0.5", clients=1000)
-        >>> shuffle.Sum.from_json(protocol.to_json()) == protocol
-        True
-        """
+    @classmethod
+    def _built(cls, said: dict[str, Any]) -> Sum:
         names = ("epsilon", "clients", "security", "honest", "session")
-
-        return reread(
-            text,
-            lambda said: split_sum(
-                within=(said["lo"], said["hi"]), **{name: said[name] for name in names}
-            ),
-        )
+        return split_sum(within=(said["lo"], said["hi"]), **{name: said[name] for name in names})
 
 
 def split_sum(
@@ -183,12 +146,18 @@ def split_sum(
     """
     size = between(epsilon, "epsilon", "0.001", "10")
     people, enough = crowd(clients, honest)
-    strength = integer(security, "security", 20, 80)
-    return Sum(chosen_session(session), Lattice.within(within), size, strength, people, enough)
+    strength = as_integer(security, "security", 20, 80)
+    return Sum(chosen_session(session), people, enough, Lattice.within(within), size, strength)
 
 
-class SumBatch(Once):
+class SumBatch(OneTimeClients[Sum]):
     """Clients of a sum; one is a batch of 1.
+
+    Parameters
+    ----------
+    protocol : Sum
+    clients, entropy
+        As for :class:`VectorBatch`.
 
     Examples
     --------
@@ -203,11 +172,7 @@ class SumBatch(Once):
     (500, True)
     """
 
-    __slots__ = ("_clients", "_protocol")
-
-    def __init__(self, protocol: Sum, clients: int, *, entropy: Entropy = SYSTEM) -> None:
-        super().__init__(entropy)
-        self._protocol, self._clients = protocol, integer(clients, "clients", 1)
+    __slots__ = ()
 
     def respond(self, values: Any) -> bytes:
         """Return the shares of every client, one client's after the other's; once.
@@ -221,12 +186,10 @@ class SumBatch(Once):
         BudgetExceeded
             The second time.
         """
-        self._check_process()
         protocol = self._protocol
         x = read_column(values, protocol.lattice)
-        if len(x) != self._clients:
-            raise InvalidArgument(f"{self._clients} clients need as many values, got {len(x)}")
-        self._charge(1, protocol.budget, "these clients have answered")
+        self._check_count(x)
+        self._charge(1, protocol.budget)
         rounded = self._rounded(protocol.lattice.quantise(x))
         return protocol.mix.frames(rounded, protocol.noise, self._entropy)
 
@@ -274,7 +237,7 @@ def analysed(protocol: Sum, frames: bytes) -> SumEstimate:
     table, clients, refused = protocol.mix.read(
         frames, least=protocol.honest, most=protocol.clients
     )
-    total = pooled(table, protocol.bits, middle=clients * protocol.precision // 2)
+    total = sum_of_shares(table, protocol.bits, middle=clients * protocol.precision // 2)
     lattice = protocol.lattice
     value = clients * lattice.lo + total * (lattice.hi - lattice.lo) / protocol.precision
     return SumEstimate(value, value / clients, clients, refused)

@@ -30,10 +30,15 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from modicum.exact.lattice import Lattice
+from modicum.mechanisms.additive import add_noise
+from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.grids import FloatGrid, RadiusGrid
+from modicum.mechanisms.scores import LossScore, MedianScore
+from modicum.mechanisms.selection import RadiusDraw, RadiusRanks
+from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import Steps, draw, read
+from modicum.statistics.count import draw_count
 from modicum.statistics.outside import APART, FEW, HEAVY, NO_CENTRE, Counted, NoisyTerm, Outside
-from modicum.statistics.purse import Purse
 from modicum.statistics.split import (
     INNER_TILT,
     OUTER_TILT,
@@ -83,7 +88,7 @@ class Setting:
 
     column: str | None
     lattice: Lattice
-    purse: Purse
+    split: BudgetSplit
 
     def ask(self, reduction: Reduction[S]) -> Read[S]:
         """Ask for a reduction of the column."""
@@ -143,18 +148,25 @@ class Rough:
     noise: NoisyTerm
 
 
-def find_centre(here: Setting, records: RecordSummary, schedule: Schedule, n0: int) -> Steps[int]:
-    """[M2] A median; 0, or the end of the range nearest to it, if the data are too few."""
-    if not schedule.has_centre:
+def find_centre(
+    here: Setting, records: RecordSummary, n0: int, *, share: Fraction, bits: int
+) -> Steps[int]:
+    """[M2] A median; without a share for it, the point of the range nearest to 0.
+
+    ``bits`` is the number of fraction bits of its grid.
+    """
+    if not share:
         return home_of(here.lattice)
-    mechanism = here.purse.centre(
-        records,
-        here.lattice,
-        bits=schedule.bits,
-        level=subsample_level(n0),
-        share=schedule.centre,
+    mechanism = here.split.spend(
+        MedianScore.subsampled(
+            records,
+            here.lattice,
+            here.split.share(share),
+            bits=bits,
+            level=subsample_level(n0),
+        )
     )
-    grid = FloatGrid(schedule.bits)
+    grid = FloatGrid(bits)
 
     def point(number: int) -> int:
         return min(max(grid.point(number), here.lattice.first), here.lattice.last)
@@ -193,7 +205,9 @@ def find_bounds(
     if source is None:
         source = yield from read(here.ask(Cells(centre, grid.radii)))
     outside = (tuple(source.below_many(lower)), tuple(source.above_many(upper)))
-    mechanism = here.purse.radii(outside, grid, tilt=schedule.tilt, share=schedule.radii)
+    mechanism = here.split.spend(
+        RadiusDraw.of(outside, grid, here.split.share(schedule.radii), tilt=schedule.tilt)
+    )
 
     def words(drawn: tuple[int, ...]) -> str:
         left, right = (lattice.words(grid.radii[each]) for each in drawn)
@@ -225,11 +239,10 @@ def count_outside(here: Setting, outside: Outside, elsewhere: int, n0: int) -> S
     A record is outside on one side at most, so their number has sensitivity 1. A wide table of
     counts may cap it at a public number, which keeps that.
     """
-    strength = max(LOOK, 16 / expected_records(here.purse, n0))
-    share = here.purse.share_for(strength, "noise")
-    mechanism = here.purse.noisy((elsewhere,), sensitivity=1, share=share)
-    (found,) = yield from draw("records outside", mechanism)
-    return replace(outside, counted=found, noise=mechanism.noise[0])
+    strength = max(LOOK, 16 / expected_records(here.split, n0))
+    part = here.split.share(here.split.part_for(strength, "noise"))
+    found, noise = yield from draw_count(here.split, elsewhere, part, "records outside")
+    return replace(outside, counted=found, noise=noise)
 
 
 def count_away(here: Setting, elsewhere: int) -> Steps[tuple[int, NoisyTerm]]:
@@ -237,9 +250,9 @@ def count_away(here: Setting, elsewhere: int) -> Steps[tuple[int, NoisyTerm]]:
 
     A record is away from it or not, so their number has sensitivity 1.
     """
-    mechanism = here.purse.noisy((elsewhere,), sensitivity=1, share=None)
-    (found,) = yield from draw("records away from a single value", mechanism)
-    return found, NoisyTerm(mechanism.noise[0], 1.0)
+    label = "records away from a single value"
+    found, noise = yield from draw_count(here.split, elsewhere, here.split.rest(), label)
+    return found, NoisyTerm(noise, 1.0)
 
 
 def rough_mean(here: Setting, bounds: Bounds, schedule: Schedule, first: Counted) -> Steps[Rough]:
@@ -252,7 +265,9 @@ def rough_mean(here: Setting, bounds: Bounds, schedule: Schedule, first: Counted
     clipped = yield from read(here.ask(ClippedSum(bounds.lo, bounds.hi)))
     left = clipped.total - bounds.lo * clipped.count
     pair = (left, clipped.count * width - left)
-    mechanism = here.purse.noisy(pair, sensitivity=width, share=schedule.rough)
+    mechanism = here.split.spend(
+        add_noise(pair, here.split.share(schedule.rough), sensitivity=width)
+    )
 
     def mean_of(sums: tuple[int, ...]) -> int:
         share = Fraction(sums[0] * width, max(sums[0] + sums[1], 1))
@@ -374,16 +389,18 @@ def find_home(here: Setting, records: RecordSummary, n0: int) -> Steps[Home]:
     grid = RadiusGrid(radii, (-favour, *range(len(radii) - 2, -1, -1)))
     # An eighth of a median's subsample is enough for a radius this coarse.
     level = subsample_level(n0 << 3) if n0 > 1 << 12 else 0
-    expected = expected_records(here.purse, n0)
+    expected = expected_records(here.split, n0)
     strength = max(0.002, min(0.01 + 40 / expected, 200 / expected))
-    mechanism = here.purse.ranks(
-        records,
-        home,
-        grid,
-        targets=(round(_TARGET * n0) >> level,),
-        tilts=(Fraction(1, _SLOPE),),
-        level=level,
-        share=here.purse.share_for(strength, "subsample"),
+    mechanism = here.split.spend(
+        RadiusRanks.subsampled(
+            records,
+            home,
+            grid,
+            here.split.share(here.split.part_for(strength, "subsample")),
+            targets=(round(_TARGET * n0) >> level,),
+            tilts=(Fraction(1, _SLOPE),),
+            level=level,
+        )
     )
 
     def words(drawn: tuple[int, ...]) -> str:
@@ -399,8 +416,8 @@ def look_elsewhere(here: Setting, schedule: Schedule, home: Home, n0: int) -> St
     reach = max(reach_from(here.lattice, home.point), 1)
     cells = yield from read(here.ask(Cells(home.point, RadiusGrid.between(1, reach).radii)))
     atom = Atom("none", schedule, cells)
-    expected = expected_records(here.purse, n0)
-    scale = float(here.purse.scale)
+    expected = expected_records(here.split, n0)
+    scale = float(here.split.scale)
 
     strength = max(0.01, 30 / expected)
     found = float((yield from _count(here, atom, strength, "records elsewhere")))
@@ -426,7 +443,7 @@ def is_filled(here: Setting, home: Home, n0: int) -> Steps[bool]:
     of. A count outside a window changes by 1 at most, that number is public.
     """
     lattice = here.lattice
-    expected = expected_records(here.purse, n0)
+    expected = expected_records(here.split, n0)
     reach = reach_from(lattice, home.point)
     if _FAR * home.radius < reach or not _FILLED_FROM < expected < _FILLED_TO:
         return False
@@ -438,8 +455,8 @@ def is_filled(here: Setting, home: Home, n0: int) -> Steps[bool]:
     above = (cells.count, *cells.above_many(ends[1:-1]), 0)
     outside = [above[0] - above[k] + above[k + _WINDOW] for k in range(len(above) - _WINDOW)]
     losses = np.array([round(_SPILT * max(n0, 0)), *outside], dtype=np.int64)
-    share = here.purse.share_for(min(0.07, 90 / expected), "range")
-    mechanism = here.purse.least_loss(losses, most=1, first=_EASILY, share=share)
+    share = here.split.share(here.split.part_for(min(0.07, 90 / expected), "range"))
+    mechanism = here.split.spend(Exponential(LossScore(losses, 1, _EASILY), *share.ranged))
 
     def words(place: int) -> str:
         if not place:
@@ -452,9 +469,8 @@ def is_filled(here: Setting, home: Home, n0: int) -> Steps[bool]:
 
 
 def _count(here: Setting, atom: Atom, strength: float, label: str) -> Steps[int]:
-    share = here.purse.share_for(strength, "noise")
-    mechanism = here.purse.noisy((atom.elsewhere,), sensitivity=1, share=share)
-    (found,) = yield from draw(label, mechanism)
+    share = here.split.share(here.split.part_for(strength, "noise"))
+    found, _ = yield from draw_count(here.split, atom.elsewhere, share, label)
     return found
 
 
@@ -467,8 +483,8 @@ def _radii_for(
     in place of the widest one if s F is well above p ln(reach).
     """
     strength = max(0.10, (_LEAST * log_reach + _SLACK) / max(_TRUST * others, 1.0))
-    share = here.purse.share_for(strength, "range")
-    if not here.purse.keeps(_KEPT, share):
+    share = here.split.part_for(strength, "range")
+    if not here.split.keeps(_KEPT, share):
         return None
     power = (_TRUST * strength * others - _SLACK) / max(log_reach, 1.0)
     power = min(max(power, _LEAST), _MOST)
@@ -523,7 +539,7 @@ def find_place(
             return place
     elif filled and (yield from is_filled(here, home, n0)):
         return SearchResult("range", schedule)
-    centre = yield from find_centre(here, records, schedule, n0)
+    centre = yield from find_centre(here, records, n0, share=schedule.centre, bits=schedule.bits)
     seen = None
     if schedule.shape:
         schedule, seen = yield from _shape(here, records, schedule, centre, n0)
@@ -573,18 +589,20 @@ def _shape(
     The outer radius is returned too, if it is one, with the records that were to be outside.
     """
     level = subsample_level(n0)
-    ranks = Ranks.of(n0 * float(here.purse.scale))
+    ranks = Ranks.of(n0 * float(here.split.scale))
     grid = RadiusGrid.between(
         max(1, abs(centre) >> schedule.bits), reach_from(here.lattice, centre), per_octave=4
     )
-    mechanism = here.purse.ranks(
-        records,
-        centre,
-        grid,
-        targets=(round(ranks.inner * n0) >> level, round(ranks.outer * n0) >> level),
-        tilts=(INNER_TILT, OUTER_TILT),
-        level=level,
-        share=schedule.shape,
+    mechanism = here.split.spend(
+        RadiusRanks.subsampled(
+            records,
+            centre,
+            grid,
+            here.split.share(schedule.shape),
+            targets=(round(ranks.inner * n0) >> level, round(ranks.outer * n0) >> level),
+            tilts=(INNER_TILT, OUTER_TILT),
+            level=level,
+        )
     )
 
     def words(drawn: tuple[int, ...]) -> str:

@@ -13,30 +13,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modicum.array_release import ArrayEstimate, ArrayRelease, Axis, Intervals
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.additive import Noise
+from modicum.mechanisms.additive import Noise, add_noise
 from modicum.privacy.budget import Budget, Number, chosen_budget
-from modicum.privacy.event import ZCDP, Event
+from modicum.privacy.event import Event
+from modicum.privacy.split import BudgetSplit
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics.histogram import CutErrorModel, CutsOption
-from modicum.statistics.purses import open_purse
-from modicum.statistics.quantiles import sum_bound
+from modicum.statistics.histogram import CutErrorModel, CutsOption, cuts_in_steps
 from modicum.statistics.spec import (
+    Declaration,
+    Planned,
     Row,
     column_name,
+    error_between,
     ranged,
 )
 from modicum.status import OK, Status, unseen
 from modicum.summaries.base import Read
 from modicum.summaries.sums import BinCounts
 
-__all__ = ["CDF", "CdfErrorModel", "cdf", "increasing", "levels_of"]
+__all__ = ["STATISTICS", "CdfErrorModel", "cdf", "increasing", "levels_of"]
 
 MOST_LEVELS = 3
 NOBODY = Status("few_records", "the released counts cannot be told from 0: the shares are noise")
@@ -162,8 +165,8 @@ class CdfErrorModel(CutErrorModel):
         for cell in range(1, cells):
             low, low_terms = self._sum(prefix, cell, beyond=False)
             high, high_terms = self._sum(prefix, cell, beyond=True)
-            below = sum_bound(self.noise, ((1.0, low_terms),), alpha)
-            above = sum_bound(self.noise, ((1.0, high_terms),), alpha)
+            below = self.noise.sum_bound(((1.0, low_terms),), alpha)
+            above = self.noise.sum_bound(((1.0, high_terms),), alpha)
             least, most = max(0.0, low - below), max(0.0, low + below)
             fewest, largest = max(0.0, high - above), max(0.0, high + above)
             if least + largest > 0:
@@ -196,7 +199,7 @@ class CdfErrorModel(CutErrorModel):
 
     @property
     def _total_bound(self) -> float:
-        return sum_bound(self.noise, ((1.0, len(self.counts[0])),), 0.1)
+        return self.noise.sum_bound(((1.0, len(self.counts[0])),), 0.1)
 
     @property
     def status(self) -> Status:
@@ -256,12 +259,13 @@ def noisy_cdf(
     """
     cuts = tuple(int(q) + 1 for q in lattice.quantise(np.array(points)))
     counted = yield from read(Read(column, lattice, BinCounts(cuts)))
-    sizes = levels_of(len(cuts) + 1, 1 if isinstance(event, ZCDP) else 2)
-    purse, drawn = open_purse(event), []
+    split, drawn = BudgetSplit(event), []
+    sizes = levels_of(len(cuts) + 1, 1 if split.concentrated else 2)
     for number, size in enumerate(sizes, start=1):
         blocks = tuple(sum(counted.counts[i : i + size]) for i in range(0, len(cuts) + 1, size))
-        share = Fraction(1, len(sizes)) if number < len(sizes) else None
-        mechanism = purse.noisy(blocks, sensitivity=1, share=share)  # [D1]
+        last = number == len(sizes)
+        share = split.rest() if last else split.share(Fraction(1, len(sizes)))
+        mechanism = split.spend(add_noise(blocks, share, sensitivity=1))  # [D1]
         label = "counts" if len(sizes) == 1 else f"counts of level {number}"
         drawn.append((yield from draw(label, mechanism)))
     error_model = CdfErrorModel(sizes, tuple(drawn), mechanism.noise[0], lattice)
@@ -301,8 +305,6 @@ def levels_of(cells: int, power: int) -> tuple[int, ...]:
 CDF: Row[CutsOption, ArrayRelease] = Row(
     "cdf",
     "noisy",
-    ("pure", "zcdp", "approx"),
-    True,
     (CutsOption((5.0, 6.0)),),
     "histogram",
     "shares of the records up to public points",
@@ -310,4 +312,31 @@ CDF: Row[CutsOption, ArrayRelease] = Row(
         column, ranged(lattice), event, points=options.cuts
     ),
     ArrayRelease,
+)
+
+
+def _true_shares(run: Any) -> list[Fraction]:
+    """Shares of the records up to each point."""
+    upto = np.cumsum(run.table.counts([cut + 1 for cut in cuts_in_steps(run)]))
+    return [Fraction(int(count), int(upto[-1])) for count in upto[:-1]]
+
+
+STATISTICS = (
+    Declaration(
+        cdf,
+        (CDF,),
+        """>>> import numpy as np, modicum
+>>> modicum.cdf(np.arange(20_000.0), points=[5000, 1e4], epsilon=1).values.round(2).tolist()
+[0.25, 0.5]""",
+        command="people.csv age --points 18,30,65 --epsilon 1",
+        options={"points": "public points, increasing"},
+        plan=Planned(
+            "a distribution function",
+            error_between("cdf(points=[5, 10, 20], sd=10, n=20_000, epsilon=1)", "0", "0.001"),
+            command="--points 5,10,20 --n 1e5 --sd 10 --error 0.001",
+            truth=_true_shares,
+            shown={"cuts": "cuts"},
+        ),
+        error_model=(CdfErrorModel,),
+    ),
 )

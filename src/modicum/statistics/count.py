@@ -5,20 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from modicum.mechanisms.additive import Noise
+from modicum.mechanisms.additive import Noise, add_noise
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
+from modicum.privacy.split import BudgetSplit, Share
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics.purses import open_purse
-from modicum.statistics.redrawn import Redrawn, TableTotals
-from modicum.statistics.spec import NoOption, Row, column_name
+from modicum.statistics.outside import Redrawn
+from modicum.statistics.spec import (
+    Declaration,
+    NoOption,
+    Planned,
+    Row,
+    column_name,
+    shows_between,
+)
 from modicum.status import OK
 from modicum.summaries.base import Read
 from modicum.summaries.sums import Count
+from modicum.summaries.synthetic import SyntheticTable
 
-__all__ = ["COUNT", "CountErrorModel", "count", "noisy_count"]
+__all__ = ["STATISTICS", "CountErrorModel", "count", "draw_count", "noisy_count"]
 
 
 def count(
@@ -55,7 +63,7 @@ class CountErrorModel:
     noisy: int
     noise: Noise
 
-    def redrawn(self, table: TableTotals) -> Redrawn:
+    def redrawn(self, table: SyntheticTable) -> Redrawn:
         """Return how the answer from this table follows of its noise."""
         return Redrawn((self.noise,), lambda z: Fraction(max(table.rows + z, 0)))
 
@@ -84,19 +92,52 @@ def noisy_count(column: str | None, event: Event) -> Steps[ScalarEstimate]:
     Exact count plus one integer of noise with the whole budget, cut at 0. One record changes
     the count by 1.
     """
-    counted = yield from read(Read(column, None, Count()))
-    mechanism = open_purse(event).noisy((counted.count,), sensitivity=1, share=None)
-    (noisy,) = yield from draw("count", mechanism)
-    return ScalarEstimate(Fraction(max(noisy, 0)), CountErrorModel(noisy, mechanism.noise[0]), OK)
+    split, counted = BudgetSplit(event), (yield from read(Read(column, None, Count())))
+    noisy, noise = yield from draw_count(split, counted.count, split.rest())
+    return ScalarEstimate(Fraction(max(noisy, 0)), CountErrorModel(noisy, noise), OK)
+
+
+def draw_count(
+    split: BudgetSplit, records: int, share: Share, label: str = "count"
+) -> Steps[tuple[int, Noise]]:
+    """Draw a number of records with noise, and return the noise too.
+
+    One record more changes the number by 0 or 1: a wide table may cap it at a public number.
+    """
+    mechanism = split.spend(add_noise((records,), share, sensitivity=1))
+    (noisy,) = yield from draw(label, mechanism)
+    return noisy, mechanism.noise[0]
 
 
 COUNT: Row[NoOption, Release] = Row(
     "count",
     "noisy",
-    ("pure", "zcdp", "approx"),
-    False,
     (NoOption(),),
     "count",
     "count of rows or of non-missing values",
     lambda column, _lattice, event, _options: noisy_count(column, event),
+    needs_range=False,
+)
+
+
+STATISTICS = (
+    Declaration(
+        count,
+        (COUNT,),
+        shows_between("count", "", 19900, 20100),
+        command="people.csv income --epsilon 0.1",
+        plan=Planned(
+            "a count",
+            """>>> round(count(epsilon="0.1").error)
+10
+>>> 0.09 < count(error=10).epsilon < 0.11
+True""",
+            command="--error 10",
+            truth=lambda run: run.table.rows,
+            data="nothing",
+            n=10_000,
+            note="``n`` matters only if it is as small as the noise: a count is never negative.",
+        ),
+        error_model=(CountErrorModel,),
+    ),
 )

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,13 +31,21 @@ from modicum.statistics.moments import (
     touched,
 )
 from modicum.statistics.placed import noise_quantile, placed_columns
-from modicum.statistics.spec import NoOption, Options, Row, column_names, ranged
+from modicum.statistics.spec import (
+    Declaration,
+    NoOption,
+    Options,
+    Planned,
+    Row,
+    column_names,
+    error_between,
+    ranged,
+)
 from modicum.status import OK, Status
 from modicum.summaries.base import Columns
 
 __all__ = [
-    "COVARIANCE",
-    "PCA",
+    "STATISTICS",
     "ComponentsErrorModel",
     "ComponentsOption",
     "CovarianceErrorModel",
@@ -470,8 +479,6 @@ _TURN = Fraction(1)
 COVARIANCE: Row[NoOption, ArrayRelease] = Row(
     "covariance",
     "moments",
-    ("pure", "zcdp", "approx"),
-    True,
     (NoOption(),),
     "moments",
     "covariances of several columns, with noise on the scale of each column's own spread",
@@ -484,8 +491,6 @@ COVARIANCE: Row[NoOption, ArrayRelease] = Row(
 PCA: Row[ComponentsOption, ArrayRelease] = Row(
     "pca",
     "moments",
-    ("pure", "zcdp", "approx"),
-    True,
     (ComponentsOption(1),),
     "moments",
     "principal components of several columns, and the variance along each",
@@ -495,4 +500,66 @@ PCA: Row[ComponentsOption, ArrayRelease] = Row(
     ArrayRelease,
     of_rows=True,
     turn=_TURN,
+)
+
+
+def _mean_entry(run: Any) -> float:
+    """Mean error of an entry of a covariance matrix, in standard deviations of its two columns."""
+    apart = np.abs(run.values - np.cov(run.x.T, bias=True))
+    return float((apart / np.outer(run.columns.sd, run.columns.sd)).mean())
+
+
+def _variance_lack(run: Any) -> float:
+    """Share of the variance along the best components that these lack."""
+    matrix, directions = np.atleast_2d(np.cov(run.x.T)), run.values
+    best = np.linalg.eigvalsh(matrix)[::-1][: len(directions)].sum()
+    return float(1 - np.trace(directions @ matrix @ directions.T) / best)
+
+
+STATISTICS = (
+    Declaration(
+        covariance,
+        (COVARIANCE,),
+        """>>> import numpy as np, modicum
+>>> x = np.random.default_rng(1).normal([3, 500], [1, 100], size=(20_000, 2))
+>>> found = modicum.covariance(x, within=(-1e6, 1e6), epsilon=1)
+>>> found.shape, 5_000 < found[1, 1] < 12_000
+((2, 2), True)""",
+        command="people.csv age,height,weight --within=-1e6,1e6 --epsilon 1",
+        tail=True,
+        plan=Planned(
+            "a covariance matrix",
+            error_between(
+                "covariance(within=(-1e6, 1e6), sd=[1.0, 50.0], n=20_000, epsilon=1)", "0", "0.1"
+            ),
+            command="--within=-1e6,1e6 --sd 12,9,15 --n 1e5 --epsilon 1",
+            error=_mean_entry,
+            data="moments",
+            meaning="the mean error of an entry, in standard deviations of its two columns",
+        ),
+        error_model=(CovarianceErrorModel,),
+    ),
+    Declaration(
+        pca,
+        (PCA,),
+        """>>> import numpy as np, modicum
+>>> x = np.random.default_rng(1).normal([3, 500], [1, 100], size=(20_000, 2))
+>>> found = modicum.pca(x, components=1, within=(-1e6, 1e6), epsilon=1)
+>>> abs(found.values.round(1)).tolist()
+[[0.0, 1.0]]""",
+        command="people.csv age,height,weight --components 1 --within=-1e6,1e6 --epsilon 1",
+        options={"components": "how many components"},
+        tail=True,
+        plan=Planned(
+            "principal components",
+            error_between(
+                "pca(components=1, within=(-1e6, 1e6), sd=[9, 1, 1], n=5000, epsilon=1)", "0", "0.1"
+            ),
+            command="--components 1 --within=-1e6,1e6 --sd 12,9,3 --n 1e4 --epsilon 1",
+            error=_variance_lack,
+            data="moments",
+            meaning="the share of the variance along the best components that these lack",
+        ),
+        error_model=(ComponentsErrorModel,),
+    ),
 )

@@ -29,7 +29,15 @@ from modicum.mechanisms.grids import FloatGrid
 from modicum.summaries.base import Integers
 from modicum.summaries.cells import CellSummary
 
-__all__ = ["Lengths", "Masses", "Reals", "ScoreTable", "level_ends_of", "trimmed_by_rank"]
+__all__ = [
+    "Lengths",
+    "Masses",
+    "Reals",
+    "ScoreTable",
+    "exact_sums",
+    "level_ends_of",
+    "trimmed_by_rank",
+]
 
 Reals = NDArray[np.float64]
 
@@ -365,7 +373,7 @@ class Lengths:
         if not len(masses.places):
             return np.zeros(len(t), dtype=np.int64)
         scores = self._scores_of_masses(t)
-        total = _exact_sums(scores, masses.parts)
+        total = exact_sums(scores, masses.parts)
         up, down = self._scores(masses.hi - t), -self._scores(masses.lo - t)
         low, high = self._ends
         above = _needed(-total, -scores[:, : len(low)], low, up)
@@ -378,7 +386,7 @@ class Lengths:
         return np.clip(np.where(total > 0, negative, lengths), -self.cap, self.cap)
 
 
-def _exact_sums(scores: Integers, parts: Integers) -> Integers:
+def exact_sums(scores: Integers, parts: Integers) -> Integers:
     """Sum of scores times parts over each row, cut to ±2^60."""
     high, low = parts >> _LIMB, parts & _LIMB_MASK
     upper, lower = scores >> _HALF, scores & _HALF_MASK

@@ -17,28 +17,33 @@ from fractions import Fraction
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.exponential import CELLS, OctavePrior
+from modicum.mechanisms.exponential import CELLS, Exponential, OctavePrior
+from modicum.mechanisms.scores import TopScore
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
+from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read_both
 from modicum.statistics.bounds import Home, Setting, find_centre, find_home, home_of, look_elsewhere
+from modicum.statistics.count import draw_count
 from modicum.statistics.outside import NoisyTerm, Outside, perhaps_unseen
-from modicum.statistics.purse import Purse
-from modicum.statistics.purses import open_purse
 from modicum.statistics.spec import (
+    Declaration,
     NoOption,
+    Planned,
     Row,
     column_name,
+    error_between,
     ranged,
+    shows_between,
 )
 from modicum.statistics.split import Schedule, count_share, mean_schedule
 from modicum.status import Status, unseen
 from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.tails import Tails
 
-__all__ = ["MAXIMUM", "MINIMUM", "ExtremeErrorModel", "max", "min"]
+__all__ = ["STATISTICS", "ExtremeErrorModel", "max", "min"]
 
 POWER = Fraction(16)  # of the prior, r^-power in the distance from the centre
 LEAST_POWER = 2.0
@@ -347,14 +352,14 @@ def extreme(
     InvalidArgument
         If the budget is so small that more than 4 million records would be kept.
     """
-    purse = open_purse(event)
-    here = Setting(column, lattice, purse)
-    reads = here.ask(Tails(kept_records(lattice, purse))), here.ask(Records(subsamples=2))
+    split = BudgetSplit(event)
+    here = Setting(column, lattice, split)
+    reads = here.ask(Tails(kept_records(lattice, split))), here.ask(Records(subsamples=2))
     tails, records = yield from read_both(*reads)
 
-    counting = purse.noisy((tails.count,), sensitivity=1, share=count_share(purse))  # [E1]
-    (count,) = yield from draw("count", counting)
-    schedule = mean_schedule(lattice, purse, count, "clip")
+    share = split.share(count_share(split))
+    count, noise = yield from draw_count(split, tails.count, share)  # [E1]
+    schedule = mean_schedule(lattice, split, count, "clip")
     centre, power, half = yield from _centre_and_power(here, records, schedule, count)  # [E2]
 
     sign = 1 if largest else -1
@@ -363,7 +368,8 @@ def extreme(
     prior = OctavePrior(sign * centre, power)
     # Beyond the range as far again: some candidates surely have no record beyond them.
     furthest = prior.centre + 2 * (ends[1] - prior.centre) + 1
-    mechanism = purse.top(values, (ends[0], furthest), prior)  # [E3]
+    score = TopScore(values, ends[0], furthest, prior)
+    mechanism = split.spend(Exponential(score, *split.rest().ranged))  # [E3]
     drawn = yield from draw(
         "point", mechanism, lambda drawn: lattice.words(sign * builtins.min(drawn, ends[1]))
     )
@@ -377,7 +383,7 @@ def extreme(
         drawn=drawn,
         count=count,
         has_centre=schedule.has_centre,
-        count_noise=NoisyTerm(counting.noise[0], 1.0),
+        count_noise=NoisyTerm(noise, 1.0),
         half=half,
     )
     return ScalarEstimate(error_model.value, error_model, error_model.status)
@@ -400,16 +406,16 @@ def _centre_and_power(
             atom = yield from look_elsewhere(here, schedule, home, count)
             if atom.way != "none":
                 sure = builtins.max(0.0, atom.found - 2 * atom.noise)
-                nats = sure * float(here.purse.range_for(None)) / 2 - SLACK
+                nats = sure * float(here.split.rest().range) / 2 - SLACK
                 power = builtins.min(
                     float(POWER), builtins.max(LEAST_POWER, nats / math.log(here.lattice.width + 2))
                 )
                 return home.point, Fraction(round(power * 1024), 1024), None
-    centre = yield from find_centre(here, records, schedule, count)
+    centre = yield from find_centre(here, records, count, share=schedule.centre, bits=schedule.bits)
     return centre, POWER, half
 
 
-def kept_records(lattice: Lattice, purse: Purse) -> int:
+def kept_records(lattice: Lattice, split: BudgetSplit) -> int:
     """How many records of an end are enough: candidates with more beyond have no weight.
 
     Raises
@@ -417,12 +423,12 @@ def kept_records(lattice: Lattice, purse: Purse) -> int:
     InvalidArgument
         If they are more than 4 million.
     """
-    epsilon = float(purse.range_for(1 - count_share(purse) - MOST_CENTRE))
+    epsilon = float(split.share(1 - count_share(split) - MOST_CENTRE).range)
     nats = OctavePrior(0, POWER).log_cost(2 * lattice.width) + math.log(2 * lattice.width + 2)
     kept = math.ceil((nats + NEGLIGIBLE) / epsilon)
     if kept > MOST_KEPT:
         raise InvalidArgument(
-            f"an extreme of {float(purse.total):g} a row would keep {kept:,} records; it needs a "
+            f"an extreme of {float(split.total):g} a row would keep {kept:,} records; it needs a "
             "larger budget"
         )
     return kept
@@ -431,8 +437,6 @@ def kept_records(lattice: Lattice, purse: Purse) -> int:
 MAXIMUM: Row[NoOption, Release] = Row(
     "max",
     "exponential",
-    ("pure", "zcdp", "approx"),
-    True,
     (NoOption(),),
     "extreme",
     "point that next to no record exceeds",
@@ -441,10 +445,50 @@ MAXIMUM: Row[NoOption, Release] = Row(
 MINIMUM: Row[NoOption, Release] = Row(
     "min",
     "exponential",
-    ("pure", "zcdp", "approx"),
-    True,
     (NoOption(),),
     "extreme",
     "point that next to no record is below",
     lambda column, lattice, event, _options: extreme(column, ranged(lattice), event, largest=False),
+)
+
+
+STATISTICS = (
+    Declaration(
+        max,
+        (MAXIMUM,),
+        shows_between("max", "within=(-1e9, 1e9), ", 18_000, 100_000),
+        command="people.parquet income --within=-1e9,1e9 --epsilon 1",
+        tail=True,
+        plan=Planned(
+            "a maximum",
+            error_between(
+                'max(within=(-1e9, 1e9), sd=5e4, n=2_000, epsilon=1, shape="normal")',
+                "1e3",
+                "1e5",
+            ),
+            command="--within=-1e9,1e9 --n 1e5 --sd 5e4 --epsilon 1",
+            truth=lambda run: int(run.table.q[-1]) * run.step,
+            rows_help=False,
+        ),
+        error_model=(ExtremeErrorModel,),
+    ),
+    Declaration(
+        min,
+        (MINIMUM,),
+        shows_between("min", "within=(-1e9, 1e9), ", -80_000, 2_000),
+        command="people.parquet income --within=-1e9,1e9 --epsilon 1",
+        tail=True,
+        plan=Planned(
+            "a minimum",
+            error_between(
+                'min(within=(-1e9, 1e9), sd=5e4, n=2_000, epsilon=1, shape="normal")',
+                "1e3",
+                "1e5",
+            ),
+            command="--within=-1e9,1e9 --n 1e5 --sd 5e4 --epsilon 1",
+            truth=lambda run: int(run.table.q[0]) * run.step,
+            rows_help=False,
+        ),
+        error_model=(ExtremeErrorModel,),
+    ),
 )

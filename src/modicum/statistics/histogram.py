@@ -13,24 +13,25 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from modicum.array_release import ArrayEstimate, ArrayRelease, Axis, Intervals
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.additive import Noise
+from modicum.mechanisms.additive import Noise, add_noise
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
+from modicum.privacy.split import BudgetSplit
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics.purse import Purse
-from modicum.statistics.purses import open_purse
 from modicum.statistics.quantiles import FINE, drawn_points
 from modicum.statistics.spec import (
     MOST_QUANTILES,
+    Declaration,
     Options,
+    Planned,
     Row,
     column_name,
     ranged,
@@ -40,12 +41,12 @@ from modicum.summaries.base import Read
 from modicum.summaries.sums import BinCounts
 
 __all__ = [
-    "DRAWN_HISTOGRAM",
-    "HISTOGRAM",
+    "STATISTICS",
     "BinsOption",
     "CutErrorModel",
     "CutsOption",
     "HistogramErrorModel",
+    "cuts_in_steps",
     "histogram",
 ]
 
@@ -296,7 +297,7 @@ def noisy_histogram(
     cuts = [*_integers(lattice, edges[:-1]), *(cut + 1 for cut in _integers(lattice, edges[-1:]))]
     counted = yield from read(Read(column, lattice, BinCounts(tuple(cuts))))
     # What lies beyond the edges is in no bin; an infinite edge is an end of the lattice.
-    return (yield from _counted(counted.counts[1:-1], open_purse(event), lattice, edges))
+    return (yield from _counted(counted.counts[1:-1], BudgetSplit(event), lattice, edges))
 
 
 def drawn_histogram(
@@ -321,24 +322,24 @@ def drawn_histogram(
     InvalidArgument
         If the budget is too small to keep the records around the ranks.
     """
-    purse = open_purse(event)
+    split = BudgetSplit(event)
     qs = tuple(Fraction(i, bins) for i in range(1, bins))
     drawn = yield from drawn_points(
-        purse, column, lattice, qs=qs, fine=fine, share=EDGES_SHARE, label="edges"
+        split, column, lattice, qs=qs, fine=fine, share=EDGES_SHARE, label="edges"
     )  # [H0]
     edges = sorted({lattice.first, *drawn.points, lattice.last})
     upto = [0, *(drawn.windows.below(edge) for edge in edges[1:-1]), drawn.windows.count]
     counts = tuple(b - a for a, b in pairwise(upto))
     inner = (float(edge * Fraction(lattice.step)) for edge in edges[1:-1])
     values = (lattice.lo, *inner, lattice.hi)
-    return (yield from _counted(counts, purse, lattice, values))
+    return (yield from _counted(counts, split, lattice, values))
 
 
 def _counted(
-    counts: tuple[int, ...], purse: Purse, lattice: Lattice, edges: tuple[float, ...]
+    counts: tuple[int, ...], split: BudgetSplit, lattice: Lattice, edges: tuple[float, ...]
 ) -> Steps[ArrayEstimate]:
     """[H1] Draw the counts of the bins between edges, with all that is left."""
-    mechanism = purse.noisy(counts, sensitivity=1, share=None)
+    mechanism = split.spend(add_noise(counts, split.rest(), sensitivity=1))
     noisy = yield from draw("counts", mechanism)
     error_model = HistogramErrorModel(noisy, mechanism.noise[0], lattice)
     axis = Axis.of(left=edges[:-1], right=edges[1:])
@@ -352,8 +353,6 @@ def _integers(lattice: Lattice, edges: tuple[float, ...]) -> list[int]:
 HISTOGRAM: Row[CutsOption, ArrayRelease] = Row(
     "histogram",
     "noisy",
-    ("pure", "zcdp", "approx"),
-    True,
     (CutsOption((5.0, 6.0, 8.0)), CutsOption((-math.inf, 6.0, math.inf))),
     "histogram",
     "counts of the records in public bins",
@@ -365,8 +364,6 @@ HISTOGRAM: Row[CutsOption, ArrayRelease] = Row(
 DRAWN_HISTOGRAM: Row[BinsOption, ArrayRelease] = Row(
     "histogram",
     "drawn",
-    ("pure", "zcdp", "approx"),
-    True,
     (BinsOption(2, fine=1),),
     "histogram",
     "counts of the records between quantiles that are drawn first",
@@ -374,4 +371,49 @@ DRAWN_HISTOGRAM: Row[BinsOption, ArrayRelease] = Row(
         column, ranged(lattice), event, bins=options.bins, fine=options.fine
     ),
     ArrayRelease,
+)
+
+
+def cuts_in_steps(run: Any) -> list[int]:
+    """Public cuts as integers."""
+    return [int(q) for q in run.lattice.quantise(np.array(run.options.cuts))]
+
+
+def _counts_error(run: Any) -> float:
+    """Expect the mean error of the counts over their noise; of drawn bins, of a count above 0."""
+    z, chances = run.points(run.answer.error_model.noise)
+    if isinstance(run.options, BinsOption):
+        return float(chances @ np.abs(z))
+    *cuts, last = cuts_in_steps(run)
+    counts = np.array(run.table.counts((*cuts, last + 1))[1:-1], dtype=np.float64)
+    errors = [float(chances @ np.abs(np.maximum(count + z, 0) - count)) for count in counts]
+    return math.fsum(errors) / len(errors)
+
+
+STATISTICS = (
+    Declaration(
+        histogram,
+        (HISTOGRAM, DRAWN_HISTOGRAM),
+        """>>> import numpy as np, modicum
+>>> found = modicum.histogram(np.arange(20_000.0), edges=[0, 5000, 20_000], epsilon=1)
+>>> found.values.round(-3).tolist()
+[5000.0, 15000.0]""",
+        command="people.csv age --edges 0,18,65,inf --epsilon 1",
+        options={
+            "edges": "public edges, increasing",
+            "bins": "instead of --edges, with --within: K bins between quantiles that are drawn "
+            "first",
+        },
+        plan=Planned(
+            "a histogram",
+            """>>> round(histogram(edges=[0, 10, 20, 30], sd=10, n=2_000, epsilon="0.1").error)
+10
+>>> round(histogram(bins=10, within=(0, 1e6), sd=10, n=2_000, epsilon="0.1").error)
+13""",
+            command="--edges 0,10,20 --n 1e5 --sd 10 --error 5",
+            error=_counts_error,
+            shown={"cuts": "cuts", "bins": "bins"},
+        ),
+        error_model=(HistogramErrorModel,),
+    ),
 )

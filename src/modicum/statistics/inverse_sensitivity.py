@@ -1,9 +1,9 @@
 """The inverse sensitivity mechanism on the cells of a location, shared by all its chapters.
 
-Candidates around a centre, lengths of the cells' statistic at them, the draws of a value and of
-ends beyond it, and the error model. Labels are those of :mod:`modicum.statistics.location` and
-docs/proofs/locations.md. None of the constants affects privacy; benchmarks/locations.py compares
-the choices.
+What is asked of one, candidates around a centre, lengths of the cells' statistic at them, the draws
+of a value and of ends beyond it, and the error model. Labels are those of
+:mod:`modicum.statistics.location` and docs/proofs/locations.md. None of the constants affects
+privacy; benchmarks/locations.py compares the choices.
 """
 
 from __future__ import annotations
@@ -16,13 +16,19 @@ import numpy as np
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
+from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.grids import FloatGrid, RadiusGrid
-from modicum.release import Interval
+from modicum.mechanisms.level_sets import LevelScore
+from modicum.mechanisms.scores import TargetScore
+from modicum.privacy.budget import Budget
+from modicum.privacy.split import BudgetSplit, Share
+from modicum.release import Interval, Release
+from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw
 from modicum.statistics.crossing import level_ends_of
 from modicum.statistics.monotone_statistic import MonotoneStatistic, SignedLengths, excess
 from modicum.statistics.outside import NoisyTerm, Outside
-from modicum.statistics.purse import Purse
+from modicum.statistics.spec import Options, Row, checked_level, column_name
 from modicum.status import FINE_STEPS, OK, Status, unseen
 from modicum.summaries.base import Integers
 from modicum.summaries.cells import CellSummary
@@ -33,11 +39,15 @@ __all__ = [
     "ClipBounds",
     "LengthPlan",
     "LocationErrorModel",
+    "LocationOption",
     "Scene",
+    "asked",
     "cell_edges",
     "draw_ends",
+    "draw_near",
     "draw_value",
     "radius_grid",
+    "records_beyond",
 ]
 
 CENTRE_BITS = 24
@@ -61,6 +71,65 @@ def cell_edges(lattice: Lattice, centre: int, bits: int) -> tuple[int, ...]:
 def radius_grid(centre: int, reach: int) -> RadiusGrid:
     """Candidate radii around a centre that is known to 24 bits."""
     return RadiusGrid.between(max(1, abs(centre) >> CENTRE_BITS), reach)
+
+
+def records_beyond(cells: CellSummary, grid: RadiusGrid, side: int) -> tuple[int, ...]:
+    """Records beyond each radius on one side; the radii are edges of the cells."""
+    middle = len(cells.edges)
+    counts = np.array(cells.counts, dtype=np.int64)[:: side or 1]
+    beyond = np.cumsum(counts[::-1])[::-1]
+    inside = np.minimum(np.searchsorted(cells.edges, grid.radii), middle - 1)
+    return tuple(beyond[middle + 1 + inside].tolist())
+
+
+def asked(
+    row: Row[LocationOption, Release],
+    column: str | None,
+    statistic: MonotoneStatistic | None,
+    price: Budget,
+    lattice: Lattice,
+    level: object,
+) -> Query[Release]:
+    """Make a query for a location."""
+    options = LocationOption.of(statistic, level, lattice)
+    return row.query(column_name(column), lattice, price, options)
+
+
+@dataclass(frozen=True, slots=True)
+class LocationOption(Options):
+    """Which location, and the confidence level of its interval.
+
+    Attributes
+    ----------
+    statistic : MonotoneStatistic or None
+        ``None``: Huber's location with a width found privately.
+    level : float or None
+        ``None``: the ends of the interval are not drawn.
+    """
+
+    statistic: MonotoneStatistic | None
+    level: float | None
+
+    @classmethod
+    def of(
+        cls, statistic: MonotoneStatistic | None, level: object, lattice: Lattice
+    ) -> LocationOption:
+        """Check both.
+
+        Raises
+        ------
+        InvalidArgument
+            If the statistic is none on this range, or ``level`` is not ``None`` or in [0.95, 1).
+        """
+        confidence = checked_level(level)
+        if statistic is not None:
+            if not isinstance(statistic, MonotoneStatistic):
+                raise InvalidArgument(
+                    "statistic must be a modicum.Score, or an instance of a subclass of "
+                    f"modicum.Boundaries, got {type(statistic).__name__}"
+                )
+            statistic.check(min(2 * (lattice.hi - lattice.lo), 1e300))
+        return cls(statistic, confidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +265,7 @@ class Scene:
 
     Attributes
     ----------
-    purse : Purse
+    split : BudgetSplit
     lattice : Lattice
     statistic : MonotoneStatistic
     cells : CellSummary
@@ -207,7 +276,7 @@ class Scene:
         clipped otherwise.
     """
 
-    purse: Purse
+    split: BudgetSplit
     lattice: Lattice
     statistic: MonotoneStatistic
     cells: CellSummary
@@ -233,26 +302,33 @@ class Scene:
         )
 
 
-def draw_value(scene: Scene, share: Fraction | None) -> Steps[tuple[int, float]]:
+def draw_value(scene: Scene, share: Share) -> Steps[tuple[int, float]]:
     """[C5] The value, and a bound on its length that holds with a probability of 95 %."""
-    candidates, purse = scene.candidates, scene.purse
-    size = LengthPlan.of(purse.range_for(share), candidates.log_count, whole=scene.statistic.whole)
-    counted = scene.lengths(size)
+    count = scene.candidates.log_count
+    size = LengthPlan.of(share.range, count, whole=scene.statistic.whole)
+    point = yield from draw_near(scene, scene.lengths(size), size, share)
+    return point, size.bound(count, 0.05)
+
+
+def draw_near(scene: Scene, lengths: SignedLengths, size: LengthPlan, share: Share) -> Steps[int]:
+    """Draw a candidate t, P(t) ∝ exp(-ε |length(t)| / 2)."""
+    candidates = scene.candidates
     ends = level_ends_of(
-        lambda numbers: counted.at(candidates.places(numbers)),
+        lambda numbers: lengths.at(candidates.places(numbers)),
         candidates.first,
         candidates.last,
         candidates.fine,
         size.cap,
     )
     first, last = (candidates.fine * number for number in (candidates.first, candidates.last))
-    mechanism = purse.level(ends, first, last, unit=size.unit, share=share)
+    score, (epsilon, event) = LevelScore(*ends, first, last), share.ranged
+    mechanism = scene.split.spend(Exponential(score, epsilon / size.unit, event))
 
     def words(number: int) -> str:
         return scene.lattice.words(candidates.place(number))
 
     number = yield from draw("location", mechanism, words)
-    return candidates.place(number), size.bound(candidates.log_count, 0.05)
+    return candidates.place(number)
 
 
 def draw_ends(scene: Scene, point: int, level: float) -> Steps[tuple[int, int]]:
@@ -261,7 +337,8 @@ def draw_ends(scene: Scene, point: int, level: float) -> Steps[tuple[int, int]]:
     One draw of the distance. On either side lengths are those of a statistic that is surely
     beyond, so that nothing that a cell hides can put the location beyond an end.
     """
-    epsilon, (first, last) = scene.purse.range_for(None), (scene.lattice.first, scene.lattice.last)
+    epsilon, event = scene.split.rest().ranged
+    first, last = scene.lattice.first, scene.lattice.last
     low, high = point - max(scene.bounds.lo, first), min(scene.bounds.hi, last) - point
     nearest, span = scene.candidates.unit * scene.candidates.fine, max(low, high, 1)
     grid = RadiusGrid.between(min(nearest, span), span, per_octave=4)
@@ -285,9 +362,8 @@ def draw_ends(scene: Scene, point: int, level: float) -> Steps[tuple[int, int]]:
 
     nearer = np.minimum(away(-1, low), away(1, high))
     nearer[-1] = target + math.floor(give_up * size.unit)  # the range itself, for all data alike
-    mechanism = scene.purse.beyond(
-        tuple(nearer.tolist()), target=target, unit=size.unit, share=None
-    )
+    score = TargetScore(tuple(nearer.tolist()), target)
+    mechanism = scene.split.spend(Exponential(score, epsilon / size.unit, event))
 
     def ends(number: int) -> tuple[int, int]:
         radius = int(radii[number])

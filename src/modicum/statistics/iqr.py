@@ -13,16 +13,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.privacy.budget import Budget, Number, chosen_budget, short_text
 from modicum.privacy.event import Event
+from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read_both
+from modicum.statistics.count import draw_count
 from modicum.statistics.outside import NoisyTerm
-from modicum.statistics.purses import open_purse
 from modicum.statistics.ranks import (
     COUNT_SHARE,
     POINT_SHARE,
@@ -31,20 +33,25 @@ from modicum.statistics.ranks import (
     RankPlan,
     RankSetting,
     both_ends,
+    middle,
 )
 from modicum.statistics.spec import (
+    Declaration,
     Options,
+    Planned,
     Row,
     checked_level,
     checked_rank,
     column_name,
+    error_between,
     ranged,
+    shows_between,
 )
 from modicum.status import OK, Status
 from modicum.summaries.base import Read
 from modicum.summaries.order_statistics import RankWindow
 
-__all__ = ["IQR", "RangeErrorModel", "RangeOption", "iqr"]
+__all__ = ["STATISTICS", "RangeErrorModel", "RangeOption", "iqr"]
 
 HALF = Fraction(1, 2)
 NO_END = Status(
@@ -272,11 +279,11 @@ def quantile_range(
     InvalidArgument
         If the budget is too small to keep the records around the ranks.
     """
-    purse = open_purse(event)
+    split = BudgetSplit(event)
     # Both quantiles have to be inside their ends: each at half of what may go wrong.
     each = None if level is None else (1 + level) / 2
     settings = [
-        RankSetting(lattice, purse, RankPlan.of(lattice, purse, q, each, HALF), HALF)
+        RankSetting(lattice, split, RankPlan.of(lattice, split, q, each, HALF), HALF)
         for q in between
     ]
     reads = [
@@ -285,12 +292,12 @@ def quantile_range(
     ]
     windows = yield from read_both(*reads)
 
-    counting = purse.noisy((windows[0].count,), sensitivity=1, share=COUNT_SHARE)  # [I1]
-    (count,) = yield from draw("count", counting)
-    noise = NoisyTerm(counting.noise[0], 1.0)
+    counting = split.share(COUNT_SHARE)
+    count, spread = yield from draw_count(split, windows[0].count, counting)  # [I1]
+    noise = NoisyTerm(spread, 1.0)
     share = HALF * (POINT_SHARE if level is not None else 1 - COUNT_SHARE)
     mechanisms = [  # [I2]
-        here.mechanism(window, share if i == 0 or level is not None else None)
+        here.mechanism(window, split.share(share) if i == 0 or level is not None else split.rest())
         for i, (here, window) in enumerate(zip(settings, windows, strict=True))
     ]
     low = yield from draw("lower quantile", mechanisms[0], lattice.words)
@@ -336,8 +343,6 @@ def quantile_range(
 IQR: Row[RangeOption, Release] = Row(
     "iqr",
     "exponential",
-    ("pure", "zcdp", "approx"),
-    True,
     (
         RangeOption((Fraction(1, 4), Fraction(3, 4)), 0.95),
         RangeOption((Fraction(1, 10), Fraction(2, 3)), None),
@@ -346,5 +351,29 @@ IQR: Row[RangeOption, Release] = Row(
     "interquartile range by two quantiles, with an interval",
     lambda column, lattice, event, options: quantile_range(
         column, ranged(lattice), event, between=options.between, level=options.level
+    ),
+)
+
+
+def _true_range(run: Any) -> Fraction:
+    """Distance of the quantiles, of the records that the release has seen around them."""
+    low, high = (middle(each.values, each.below, each.q * each.count) for each in run.summaries)
+    return (high - low) * Fraction(run.step)
+
+
+STATISTICS = (
+    Declaration(
+        iqr,
+        (IQR,),
+        shows_between("iqr", "within=(-1e9, 1e9), ", 9700, 10300),
+        command="flights.csv delay --within=-1e9,1e9 --epsilon 1",
+        options={"between": "which quantiles (default: %(default)s)"},
+        plan=Planned(
+            "an interquartile range",
+            error_between("iqr(within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1)", "5", "500"),
+            command="--within=0,1e9 --n 1e5 --sd 5e4 --error 500",
+            truth=_true_range,
+        ),
+        error_model=(RangeErrorModel,),
     ),
 )

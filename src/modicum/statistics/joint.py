@@ -15,12 +15,14 @@ from functools import partial
 from itertools import pairwise
 
 from modicum.exact.lattice import Lattice
+from modicum.mechanisms.additive import noise_sd
+from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.grids import IntervalGrid, RangeWarp
 from modicum.mechanisms.joint_quantiles import JointTerms
+from modicum.mechanisms.quantile_tree import NEGLIGIBLE
+from modicum.mechanisms.scores import IntervalScore
+from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import Steps, draw
-from modicum.statistics.nest import NEGLIGIBLE
-from modicum.statistics.purse import Purse
-from modicum.statistics.split import share_of
 from modicum.summaries.order_statistics import WindowsSummary
 
 __all__ = ["MOST_KEPT", "Together", "bulk_of", "together"]
@@ -72,12 +74,12 @@ class Together:
         """Tell whether so many records are enough."""
         return self._smallest(count) >= ENOUGH
 
-    def bulk_share(self, purse: Purse, count: int) -> Fraction:
+    def bulk_share(self, split: BudgetSplit, count: int) -> Fraction:
         """Share of the budget for finding the bulk of so many records; 0: that is not needed."""
         plenty = PLENTY if len(self.shares) <= FEW + 1 else PLENTY_FOR_MANY
         if self._smallest(count) >= plenty or count > MOST_KEPT:
             return Fraction(0)
-        return min(BULK_SHARE, share_of(purse, _CERTAIN / count))
+        return min(BULK_SHARE, split.part_for_range(_CERTAIN / count))
 
     def _smallest(self, count: int) -> Fraction:
         """ε times the smallest share of so many records."""
@@ -110,7 +112,7 @@ class Together:
 
 
 def together(
-    purse: Purse, qs: tuple[Fraction, ...], lattice: Lattice, fine: int, share: Fraction
+    split: BudgetSplit, qs: tuple[Fraction, ...], lattice: Lattice, fine: int, share: Fraction
 ) -> Together | None:
     """Return the joint law that a share of a budget buys; None if the quantiles are too many.
 
@@ -118,8 +120,8 @@ def together(
     """
     if not 1 < len(qs) <= MOST_JOINT:
         return None
-    epsilon = purse.range_for(share - COUNT_SHARE)
-    half = math.ceil(_STRAY * purse.noise_sd(COUNT_SHARE))
+    epsilon = split.share(share - COUNT_SHARE).range
+    half = math.ceil(_STRAY * noise_sd(split.share(COUNT_SHARE)))
     logs = len(qs) * math.log((lattice.width + 1) << fine + _STRETCHED) + math.log(2 * half + 1)
     cap = math.ceil(2 * (logs + NEGLIGIBLE) / float(epsilon))
     shares = tuple(b - a for a, b in pairwise((Fraction(0), *qs, Fraction(1))))
@@ -128,12 +130,13 @@ def together(
 
 
 def bulk_of(
-    purse: Purse, lattice: Lattice, windows: WindowsSummary, share: Fraction
+    split: BudgetSplit, lattice: Lattice, windows: WindowsSummary, share: Fraction
 ) -> Steps[RangeWarp]:
     """Draw an interval that holds the bulk, and stretch the range around it."""
     values, _, ties = windows.between(0, windows.count)
     grid = IntervalGrid.of(lattice)
-    mechanism = purse.interval(grid.scores(grid.counts(values, ties)), grid, share=share)
+    score = IntervalScore(grid.scores(grid.counts(values, ties)), grid, None)
+    mechanism = split.spend(Exponential(score, *split.share(share).ranged))
     low, wide = grid.interval((yield from draw("bulk", mechanism, partial(grid.words, lattice))))
     centre = min(max(low + wide // 2, lattice.first), lattice.last)
     return RangeWarp.about(centre, wide.bit_length() - 2, (lattice.first, lattice.last))

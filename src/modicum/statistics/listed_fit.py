@@ -17,9 +17,10 @@ import numpy as np
 
 from modicum.array_release import Floats, Intervals
 from modicum.exact.lattice import Lattice
+from modicum.mechanisms.exponential import Exponential
+from modicum.mechanisms.scores import LossScore
 from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.placed import HeldColumns, PlacedColumns
-from modicum.statistics.split import share_of
 from modicum.summaries.base import Integers
 from modicum.summaries.fit_losses import FINE, RESIDUAL, FitList, FitLosses
 from modicum.summaries.second_moments import Frame
@@ -112,13 +113,13 @@ def few_rows(placed: PlacedColumns) -> bool:
     """Tell whether noise would hide directions of the columns if products were released [B3]."""
     slopes = placed.width - 1
     enough = _FEW * slopes**2
-    return float(placed.purse.scale) * placed.count < enough and placed.count <= _MOST_ROWS
+    return float(placed.split.scale) * placed.count < enough and placed.count <= _MOST_ROWS
 
 
 def listed_fit(placed: PlacedColumns) -> Steps[ListedFit]:
     """Spend all that is left on a choice from one list after another."""
     middle = (0,) * placed.width
-    lost = placed.held.lost
+    split, lost = placed.split, placed.held.lost
     idle = tuple((1 + np.flatnonzero(lost[:-1] | lost[-1])).tolist())
     lists = _lists(placed)
     size = min(max(_WORK // placed.count, _LISTED[0]), _LISTED[1])
@@ -126,9 +127,10 @@ def listed_fit(placed: PlacedColumns) -> Steps[ListedFit]:
         spread = max(1, round(each.spread * (1 << FINE)))
         fits = FitList(middle, spread, size, number, each.free, idle)
         losses = yield from read(placed.ask(FitLosses(placed.frame, fits, each.cap)))
-        mechanism = placed.purse.least_loss(
-            losses.losses, most=each.cap**2, first=each.stay * size or 1, share=each.share
-        )  # [B1]
+        score = LossScore(losses.losses, each.cap**2, each.stay * size or 1)
+        last = number + 1 == len(lists)
+        share = split.rest() if last else split.share(each.share)
+        mechanism = split.spend(Exponential(score, *share.ranged))  # [B1]
         listed = fits.fits()
         chosen = yield from draw(f"fit of list {number + 1}", mechanism, partial(_words, listed))
         middle = tuple(listed[chosen].tolist())
@@ -151,14 +153,14 @@ def is_little(placed: PlacedColumns) -> bool:
 
 def _heard(placed: PlacedColumns) -> float:
     """Rows times the bounded range that is left: what all lists together can tell."""
-    left = Fraction(placed.purse.left, placed.purse.total)
-    return placed.count * float(placed.purse.range_for(left))
+    left = Fraction(placed.split.left, placed.split.total)
+    return placed.count * float(placed.split.share(left).range)
 
 
 class _List(NamedTuple):
     """Share, spread, free components, weight of staying in list lengths, cap of residuals."""
 
-    share: Fraction | None
+    share: Fraction
     spread: float
     free: int
     stay: int
@@ -167,21 +169,20 @@ class _List(NamedTuple):
 
 def _lists(placed: PlacedColumns) -> list[_List]:
     """Plan all lists [B2]."""
-    purse, rows, slopes = placed.purse, placed.count, placed.width - 1
-    level = min(_LEVEL, share_of(purse, _CERTAIN_LEVEL / rows))
-    left = Fraction(purse.left, purse.total) - level
-    affordable = int(left / share_of(purse, _CERTAIN / rows))
+    split, rows, slopes = placed.split, placed.count, placed.width - 1
+    level = min(_LEVEL, split.part_for_range(_CERTAIN_LEVEL / rows))
+    left = Fraction(split.left, split.total) - level
+    affordable = int(left / split.part_for_range(_CERTAIN / rows))
     lists = min(max(affordable, 1), slopes + 2, _MOST_LISTS)
-    certain = rows * float(purse.range_for(left / lists))
+    certain = rows * float(split.share(left / lists).range)
     first = min(_FIRST, _TIMID * math.sqrt(_heard(placed) / slopes))
     last = min(first, _CAP / RESIDUAL / math.sqrt(_SQUARE * certain))
     spreads = np.geomspace(first, last, lists).tolist()
-    shares = [left / lists] * (lists - 1) + [None]
     return [
         _List(level, _LEVELS, 1, 0, RESIDUAL),
         *(
-            _List(share, spread, placed.width, 0 if number else _STAY, _CAP)
-            for number, (share, spread) in enumerate(zip(shares, spreads, strict=True))
+            _List(left / lists, spread, placed.width, 0 if number else _STAY, _CAP)
+            for number, spread in enumerate(spreads)
         ),
     ]
 

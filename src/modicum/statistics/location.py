@@ -22,26 +22,30 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
-from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.grids import FloatGrid, RadiusGrid
+from modicum.mechanisms.grids import RadiusGrid
+from modicum.mechanisms.selection import RadiusDraw, RadiusRanks
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
+from modicum.privacy.split import BudgetSplit
 from modicum.release import Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read, read_both
+from modicum.statistics.bounds import Setting, find_centre
+from modicum.statistics.count import draw_count
 from modicum.statistics.inverse_sensitivity import (
     CENTRE_BITS,
     Candidates,
     ClipBounds,
     LocationErrorModel,
+    LocationOption,
     Scene,
+    asked,
     cell_edges,
     draw_ends,
     draw_value,
     radius_grid,
+    records_beyond,
 )
 from modicum.statistics.mean import mean
 from modicum.statistics.monotone_statistic import (
@@ -53,12 +57,11 @@ from modicum.statistics.monotone_statistic import (
     expectile_score,
     huber_score,
     power_score,
+    true_location,
 )
 from modicum.statistics.outside import NoisyTerm, Outside
-from modicum.statistics.purse import Purse
-from modicum.statistics.purses import ConcentratedPurse, open_purse
 from modicum.statistics.quantile import median
-from modicum.statistics.spec import Options, Row, checked_level, column_name, ranged
+from modicum.statistics.spec import Declaration, Planned, Row, error_between, ranged, shows_between
 from modicum.statistics.split import HALF_LN2, octaves, subsample_level
 from modicum.summaries.base import Read
 from modicum.summaries.cells import Cells, CellSummary
@@ -66,12 +69,8 @@ from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.sums import Count
 
 __all__ = [
-    "EXPECTILE",
-    "HUBER",
-    "LP_CENTER",
-    "LocationOption",
+    "STATISTICS",
     "LocationPlan",
-    "asked",
     "cases_of",
     "expectile",
     "huber",
@@ -261,56 +260,6 @@ def huber(
     return asked(HUBER, column, statistic, price, lattice, level)
 
 
-def asked(
-    row: Row[LocationOption, Release],
-    column: str | None,
-    statistic: MonotoneStatistic | None,
-    price: Budget,
-    lattice: Lattice,
-    level: object,
-) -> Query[Release]:
-    """Make a query for a location."""
-    options = LocationOption.of(statistic, level, lattice)
-    return row.query(column_name(column), lattice, price, options)
-
-
-@dataclass(frozen=True, slots=True)
-class LocationOption(Options):
-    """Which location, and the confidence level of its interval.
-
-    Attributes
-    ----------
-    statistic : MonotoneStatistic or None
-        ``None``: Huber's location with a width found privately.
-    level : float or None
-        ``None``: the ends of the interval are not drawn.
-    """
-
-    statistic: MonotoneStatistic | None
-    level: float | None
-
-    @classmethod
-    def of(
-        cls, statistic: MonotoneStatistic | None, level: object, lattice: Lattice
-    ) -> LocationOption:
-        """Check both.
-
-        Raises
-        ------
-        InvalidArgument
-            If the statistic is none on this range, or ``level`` is not ``None`` or in [0.95, 1).
-        """
-        confidence = checked_level(level)
-        if statistic is not None:
-            if not isinstance(statistic, MonotoneStatistic):
-                raise InvalidArgument(
-                    "statistic must be a modicum.Score, or an instance of a subclass of "
-                    f"modicum.Boundaries, got {type(statistic).__name__}"
-                )
-            statistic.check(min(2 * (lattice.hi - lattice.lo), 1e300))
-        return cls(statistic, confidence)
-
-
 @dataclass(frozen=True, slots=True)
 class LocationPlan:
     """Shares of the total, given the released noisy count; what they leave goes to the value.
@@ -339,7 +288,7 @@ class LocationPlan:
     def of(
         cls,
         lattice: Lattice,
-        purse: Purse,
+        split: BudgetSplit,
         noisy_count: int,
         *,
         bounded: bool,
@@ -362,13 +311,12 @@ class LocationPlan:
         nats = CENTRE_BITS * math.log(2) + math.log(2 * log_width / math.log(2) + 2) + 8
         shares = CENTRE_SHARES if bounded else CENTRE_SHARES[:-1]  # radii need theirs too
         centre = next(
-            (f for f in shares if float(purse.range_for(f)) * rows >= 2 * nats), Fraction(0)
+            (f for f in shares if float(split.share(f).range) * rows >= 2 * nats), Fraction(0)
         )
-        concentrated = isinstance(purse, ConcentratedPurse)
-        few = max(1.0, 1000 / (rows * float(purse.scale))) ** 0.3
-        radii = 0.06 if concentrated else min(0.30, 0.20 * few)
+        few = max(1.0, 1000 / (rows * float(split.scale))) ** 0.3
+        radii = 0.06 if split.concentrated else min(0.30, 0.20 * few)
         radii_share = Fraction(0) if bounded else Fraction(round(1024 * radii), 1024)
-        eta = float(purse.range_for(radii_share))
+        eta = float(split.share(radii_share).range)
         power = min(4.0, max(1.25, eta * rows / (2 * (log_width + 6))))
         return cls(
             centre,
@@ -387,7 +335,7 @@ class _Setting:
 
     column: str | None
     lattice: Lattice
-    purse: Purse
+    split: BudgetSplit
     level: float | None
     count: int
     plan: LocationPlan
@@ -419,18 +367,20 @@ def location(
         If the budget is too small.
     """
     lattice, statistic, level = ranged(lattice), options.statistic, options.level
-    purse = open_purse(event)
+    split = BudgetSplit(event)
     counts, records = yield from read_both(
         Read(column, lattice, Count()), Read(column, lattice, Records(subsamples=2))
     )
-    counting = purse.noisy((counts.count,), sensitivity=1, share=COUNT_SHARE)  # [C1]
-    (n0,) = yield from draw("count", counting)
+    n0, noise = yield from draw_count(split, counts.count, split.share(COUNT_SHARE))  # [C1]
     bounded, scaled = statistic is None or statistic.bounded, statistic is None
     plan = LocationPlan.of(
-        lattice, purse, n0, bounded=bounded, scaled=scaled, ends=level is not None
+        lattice, split, n0, bounded=bounded, scaled=scaled, ends=level is not None
     )
-    here = _Setting(column, lattice, purse, level, n0, plan)
-    centre = yield from _centre(here, records)  # [C2]
+    here = _Setting(column, lattice, split, level, n0, plan)
+    setting = Setting(column, lattice, split)
+    centre = yield from find_centre(  # [C2]
+        setting, records, n0, share=plan.centre, bits=CENTRE_BITS
+    )
     if statistic is None:
         statistic = yield from _scaled(here, records, centre)  # [C3]
     cells = yield from read(
@@ -438,9 +388,9 @@ def location(
     )
     bounds = yield from _bounds(here, cells, statistic)  # [C4]
     candidates = _candidates(here, bounds, statistic, centre)
-    scene = Scene(purse, lattice, statistic, cells, bounds, candidates)
+    scene = Scene(split, lattice, statistic, cells, bounds, candidates)
     point, length_bound = yield from draw_value(  # [C5]
-        scene, here.value_share if level is not None else None
+        scene, split.share(here.value_share) if level is not None else split.rest()
     )
     ends = None
     if level is not None:
@@ -457,32 +407,11 @@ def location(
         bounds=(bounds.lo, bounds.hi),
         outside=bounds.outside,
         count=n0,
-        count_noise=NoisyTerm(counting.noise[0], 1.0),
+        count_noise=NoisyTerm(noise, 1.0),
         length_bound=length_bound,
         has_centre=plan.centre > 0,
     )
     return ScalarEstimate(error_model.value, error_model, error_model.status)
-
-
-def _centre(here: _Setting, records: RecordSummary) -> Steps[int]:
-    """[C2] A median; 0, or the end of the range nearest to it, if the data are too few."""
-    first, last = here.range_ends
-    if not here.plan.centre:
-        return min(max(0, first), last)
-    mechanism = here.purse.centre(
-        records,
-        here.lattice,
-        bits=CENTRE_BITS,
-        level=subsample_level(here.count),
-        share=here.plan.centre,
-    )
-    grid = FloatGrid(CENTRE_BITS)
-
-    def point(number: int) -> int:
-        return min(max(grid.point(number), first), last)
-
-    number = yield from draw("centre", mechanism, lambda number: here.lattice.words(point(number)))
-    return point(number)
 
 
 def _scaled(here: _Setting, records: RecordSummary, centre: int) -> Steps[MonotoneStatistic]:
@@ -494,14 +423,16 @@ def _scaled(here: _Setting, records: RecordSummary, centre: int) -> Steps[Monoto
     near = radius_grid(centre, reach).radii[1]
     grid = RadiusGrid.between(near, max(reach, near), per_octave=4)
     level = subsample_level(here.count)
-    mechanism = here.purse.ranks(
-        records,
-        centre,
-        grid,
-        targets=(max(here.count, 0) >> level + 1,),
-        tilts=(HALF_LN2 / 8,),
-        level=level,
-        share=here.plan.width,
+    mechanism = here.split.spend(
+        RadiusRanks.subsampled(
+            records,
+            centre,
+            grid,
+            here.split.share(here.plan.width),
+            targets=(max(here.count, 0) >> level + 1,),
+            tilts=(HALF_LN2 / 8,),
+            level=level,
+        )
     )
 
     def width(drawn: tuple[int, ...]) -> int:
@@ -520,8 +451,10 @@ def _bounds(here: _Setting, cells: CellSummary, statistic: MonotoneStatistic) ->
     grid = radius_grid(centre, cells.edges[-1])
     upper = tuple(centre + r for r in grid.radii)
     lower = tuple(centre - r for r in grid.radii)
-    outside = (_outside(cells, grid, -1), _outside(cells, grid, 1))
-    mechanism = here.purse.radii(outside, grid, tilt=here.plan.tilt, share=here.plan.radii)
+    outside = (records_beyond(cells, grid, -1), records_beyond(cells, grid, 1))
+    mechanism = here.split.spend(
+        RadiusDraw.of(outside, grid, here.split.share(here.plan.radii), tilt=here.plan.tilt)
+    )
 
     def words(drawn: tuple[int, ...]) -> str:
         left, right = (here.lattice.words(grid.radii[each]) for each in drawn)
@@ -542,15 +475,6 @@ def _bounds(here: _Setting, cells: CellSummary, statistic: MonotoneStatistic) ->
     )
 
 
-def _outside(cells: CellSummary, grid: RadiusGrid, side: int) -> tuple[int, ...]:
-    """Records beyond each radius on one side; the radii are edges of the cells."""
-    middle = len(cells.edges)
-    counts = np.array(cells.counts, dtype=np.int64)[:: side or 1]
-    beyond = np.cumsum(counts[::-1])[::-1]
-    inside = np.minimum(np.searchsorted(cells.edges, grid.radii), middle - 1)
-    return tuple(beyond[middle + 1 + inside].tolist())
-
-
 def _candidates(
     here: _Setting, bounds: ClipBounds, statistic: MonotoneStatistic, centre: int
 ) -> Candidates:
@@ -561,7 +485,7 @@ def _candidates(
     if statistic.width is not None:
         scale = max(1, round(min(2 * statistic.width / here.lattice.step, 2.0**52)))
         flat = min(FLAT * scale, flat)
-    changes = max(1.0, max(1, here.count) * float(here.purse.range_for(here.value_share)))
+    changes = max(1.0, max(1, here.count) * float(here.split.share(here.value_share).range))
     spacing = max(1, math.floor(scale / changes))
     return Candidates.of(lo, hi, centre, flat=max(flat, 1), spacing=spacing)
 
@@ -571,33 +495,71 @@ def cases_of(statistic: Score | None) -> tuple[LocationOption, ...]:
     return (LocationOption(statistic, 0.95), LocationOption(statistic, None))
 
 
-EXPECTILE: Row[LocationOption, Release] = Row(
-    "expectile",
-    "inverse-sensitivity",
-    ("pure", "zcdp", "approx"),
-    True,
-    cases_of(expectile_score(0.9)),
-    "locations",
-    "expectile by the inverse sensitivity mechanism, with an interval",
-    location,
+def _row(name: str, statistic: Score | None, summary: str) -> Row[LocationOption, Release]:
+    return Row(
+        name,
+        "inverse-sensitivity",
+        cases_of(statistic),
+        "locations",
+        f"{summary}, with an interval",
+        location,
+    )
+
+
+EXPECTILE = _row(
+    "expectile", expectile_score(0.9), "expectile by the inverse sensitivity mechanism"
 )
-LP_CENTER: Row[LocationOption, Release] = Row(
-    "lp_center",
-    "inverse-sensitivity",
-    ("pure", "zcdp", "approx"),
-    True,
-    cases_of(power_score(1.5)),
-    "locations",
-    "value with the least sum of p-th powers of distances, with an interval",
-    location,
+LP_CENTER = _row(
+    "lp_center", power_score(1.5), "value with the least sum of p-th powers of distances"
 )
-HUBER: Row[LocationOption, Release] = Row(
-    "huber",
-    "inverse-sensitivity",
-    ("pure", "zcdp", "approx"),
-    True,
-    cases_of(None),
-    "locations",
-    "Huber's robust location, with an interval",
-    location,
+HUBER = _row("huber", None, "Huber's robust location")
+_GUESS = "within=(-1e9, 1e9), sd=5e4, n=2_000, epsilon=1"
+
+STATISTICS = (
+    Declaration(
+        expectile,
+        (EXPECTILE,),
+        shows_between("expectile", "tau=0.5, within=(-1e9, 1e9), ", 9900, 10100),
+        command="flights.csv delay --tau 0.9 --within=-1e9,1e9 --epsilon 1",
+        options={"tau": "weight of the records above it, such as 0.9"},
+        tail=True,
+        plan=Planned(
+            "an expectile",
+            error_between(f"expectile(tau=0.9, {_GUESS})", "50", "5000"),
+            command="--tau 0.9 --within=0,1e9 --n 1e5 --sd 5e4 --epsilon 1",
+            truth=true_location,
+            sampled=True,
+        ),
+    ),
+    Declaration(
+        lp_center,
+        (LP_CENTER,),
+        shows_between("lp_center", "p=1.5, within=(-1e9, 1e9), ", 9900, 10100),
+        command="flights.csv delay --p 1.5 --within=-1e9,1e9 --epsilon 1",
+        options={"p": "power of the distances, such as 1.5"},
+        tail=True,
+        plan=Planned(
+            "a location by p-th powers",
+            error_between(f"lp_center(p=1.5, {_GUESS})", "5", "500"),
+            command="--p 1.5 --within=0,1e9 --n 1e5 --sd 5e4 --epsilon 1",
+            truth=true_location,
+            sampled=True,
+            note="For p = 2 better plan a mean.",
+        ),
+    ),
+    Declaration(
+        huber,
+        (HUBER,),
+        shows_between("huber", "within=(-1e9, 1e9), ", 9900, 10100),
+        command="flights.csv delay --within=-1e9,1e9 --epsilon 1",
+        options={"width": "where the pull of a record ends to grow (default: found privately)"},
+        plan=Planned(
+            "Huber's location",
+            error_between(f"huber(width=5e4, {_GUESS})", "1", "100"),
+            command="--within=0,1e9 --n 1e5 --sd 5e4 --epsilon 1",
+            truth=true_location,
+            sampled=True,
+            note="Without a width it is against the location with the width that was released.",
+        ),
+    ),
 )

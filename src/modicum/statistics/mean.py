@@ -10,9 +10,9 @@ One budget, steps with the labels of docs/proofs/mean.md, which has the proofs:
 [M4] rough    a rough mean of the data clipped to those bounds, and a second count;
 [M5] final    the sum of clipped deviations from the rough mean, with most of the budget.
 
-Where nothing can be known of the spread, for lack of records, [K1] of bounded.py spends the rest on
-the mean over the whole range, so that a search never loses much against known bounds. The
-error model holds released quantities and public noise laws only.
+Where nothing can be known of the spread, for lack of records, [K1] of papers/kulesza2023.py spends
+the rest on the mean over the whole range, so that a search never loses much against known bounds.
+The error model holds released quantities and public noise laws only.
 """
 
 from __future__ import annotations
@@ -22,12 +22,15 @@ from fractions import Fraction
 from typing import Literal
 
 from modicum.exact.lattice import Lattice
+from modicum.mechanisms.additive import add_noise
+from modicum.papers.dick2023 import SUBSET_MEAN
+from modicum.papers.kulesza2023 import BOUNDED_MEAN, mean_in_range, true_mean
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
+from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read, read_both
-from modicum.statistics.bounded import BOUNDED_MEAN, mean_in_range
 from modicum.statistics.bounds import (
     SearchResult,
     Setting,
@@ -36,6 +39,7 @@ from modicum.statistics.bounds import (
     find_place,
     rough_mean,
 )
+from modicum.statistics.count import draw_count
 from modicum.statistics.outside import (
     FEW,
     Counted,
@@ -43,17 +47,25 @@ from modicum.statistics.outside import (
     OneValue,
     Outside,
     PlacedBounds,
+    Redrawn,
     clip_ends,
     clipped_in_words,
     ended_sides,
     judged,
     tail_in_words,
 )
-from modicum.statistics.purses import open_purse
-from modicum.statistics.redrawn import Redrawn, TableTotals
-from modicum.statistics.spec import Row, column_name, method_of, ranged
+from modicum.statistics.spec import (
+    Declaration,
+    Planned,
+    Row,
+    column_name,
+    method_of,
+    ranged,
+    shows_between,
+)
 from modicum.statistics.split import (
     BOTH_CLUSTERS,
+    CLUSTERS_HELP,
     FEWEST,
     ClusterOption,
     Clusters,
@@ -62,13 +74,13 @@ from modicum.statistics.split import (
     first_reduction,
     mean_schedule,
 )
-from modicum.statistics.subset_mean import SUBSET_MEAN
 from modicum.status import Status
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSum
+from modicum.summaries.synthetic import SyntheticTable
 from modicum.summaries.tails import TailSummary
 
-__all__ = ["MEANS", "MeanErrorModel", "SingleValueErrorModel", "adaptive_mean", "mean"]
+__all__ = ["STATISTICS", "MeanErrorModel", "SingleValueErrorModel", "adaptive_mean", "mean"]
 
 
 def mean(
@@ -152,21 +164,21 @@ def adaptive_mean(
     clusters : {"clip", "keep"}
         Whether a small distant cluster may be clipped away.
     """
-    purse = open_purse(event)
-    here = Setting(column, lattice, purse)
-    first = first_reduction(lattice, purse, clusters)
+    split = BudgetSplit(event)
+    here = Setting(column, lattice, split)
+    first = first_reduction(lattice, split, clusters)
     # Secret subsamples, each for one law only.
     reads = here.ask(first), here.ask(Records(subsamples=3))
     summary, records = yield from read_both(*reads)
-    tails = summary if isinstance(summary, TailSummary) else None
+    tails = summary.tails
 
-    counting = purse.noisy((summary.count,), sensitivity=1, share=count_share(purse))  # [M1]
-    (n0,) = yield from draw("count", counting)
-    if expected_records(purse, n0) < FEWEST:
+    share = split.share(count_share(split))
+    n0, noise = yield from draw_count(split, summary.count, share)  # [M1]
+    if expected_records(split, n0) < FEWEST:
         return (yield from _over_the_range(here, FEW))
-    counted = Counted(Fraction(max(n0, 1)), (NoisyTerm(counting.noise[0], 1.0),))
+    counted = Counted(Fraction(max(n0, 1)), (NoisyTerm(noise, 1.0),))
 
-    schedule = mean_schedule(lattice, purse, n0, clusters)
+    schedule = mean_schedule(lattice, split, n0, clusters)
     place = yield from find_place(here, tails, records, schedule, n0, filled=True)
     if place.way == "range":
         return (yield from _over_the_range(here, place.remark, place.centre))
@@ -189,7 +201,7 @@ def _deviations(
     here: Setting, tails: TailSummary | None, place: SearchResult, counted: Counted, n0: int
 ) -> Steps[ScalarEstimate]:
     """[M4, M5] The rough mean, and the deviations from it."""
-    lattice, purse, bounds = here.lattice, here.purse, place.bounds
+    lattice, split, bounds = here.lattice, here.split, place.bounds
     assert bounds is not None
     outside = bounds.outside
     if place.schedule.has_centre and not bounds.all_of(lattice):
@@ -203,7 +215,7 @@ def _deviations(
         lo, hi = max(rough - reach, lattice.first), min(rough + reach, lattice.last)
     clipped = yield from read(here.ask(ClippedSum(lo, hi)))
     deviation = clipped.total - rough * clipped.count
-    final = purse.noisy((deviation,), sensitivity=reach, share=None)  # [M5]
+    final = split.spend(add_noise((deviation,), split.rest(), sensitivity=reach))  # [M5]
     (noisy,) = yield from draw(
         "deviations from the rough mean", final, lambda drawn: lattice.words(drawn[0])
     )
@@ -304,7 +316,7 @@ class MeanErrorModel(PlacedBounds):
         )
         return self.lattice.inside(self.rough + shift)
 
-    def redrawn(self, table: TableTotals) -> Redrawn:
+    def redrawn(self, table: SyntheticTable) -> Redrawn:
         """Return how the answer from this table follows of its last noise."""
         deviation = table.clipped_sum(self.lo, self.hi) - self.rough * table.rows
         return Redrawn((self.noise.noise,), lambda z: replace(self, deviation=deviation + z).value)
@@ -433,8 +445,6 @@ MEANS: tuple[Row[ClusterOption, Release], ...] = (
     Row(
         "mean",
         "adaptive",
-        ("pure", "zcdp", "approx"),
-        True,
         BOTH_CLUSTERS,
         "mean",
         "mean with noise on the scale of the data's own spread",
@@ -444,4 +454,26 @@ MEANS: tuple[Row[ClusterOption, Release], ...] = (
     ),
     SUBSET_MEAN,
     BOUNDED_MEAN,
+)
+
+
+STATISTICS = (
+    Declaration(
+        mean,
+        MEANS,
+        shows_between("mean", "within=(-1e9, 1e9), ", 9900, 10100),
+        command="people.parquet income --within=-1e9,1e9 --epsilon 1",
+        options=CLUSTERS_HELP,
+        tail=True,
+        plan=Planned(
+            "a mean",
+            """>>> found = mean(within=(-1e9, 1e9), sd=5e4, n=20_000, error=500)
+>>> 0.01 < found.epsilon < 10 and found.error <= 500
+True""",
+            command="--within=-1e9,1e9 --n 1e5 --sd 5e4 --error 500",
+            truth=true_mean,
+            sampled=True,
+        ),
+        error_model=(MeanErrorModel, SingleValueErrorModel),
+    ),
 )

@@ -16,23 +16,39 @@ the proof.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from modicum.array_release import ArrayEstimate, ArrayRelease
 from modicum.exact.lattice import Lattice
+from modicum.papers.huang2021 import (
+    CLIPPED_MEAN_VECTOR,
+    SHIFTED_MEAN_VECTOR,
+    clipped_mean_vector,
+)
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
+from modicum.privacy.split import BudgetSplit
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps, draw
-from modicum.statistics.clipped_mean_vector import SHIFTED_MEAN_VECTOR
-from modicum.statistics.purses import open_purse
-from modicum.statistics.spec import NoOption, Row, column_names, method_of, ranged
+from modicum.runtime.steps import Steps
+from modicum.statistics.count import draw_count
+from modicum.statistics.spec import (
+    Declaration,
+    NoOption,
+    Planned,
+    Row,
+    column_names,
+    error_between,
+    method_of,
+    ranged,
+)
 from modicum.statistics.vector_rounds import VectorSetting, find_scales, first_norms, locate
 from modicum.statistics.vector_schedule import NEAR, TURN, VectorSchedule, shares_of
 from modicum.statistics.vector_sum import answer_of, last_ball, last_sum
 from modicum.summaries.base import Columns
 
-__all__ = ["MEAN_VECTORS", "mean_vector"]
+__all__ = ["STATISTICS", "mean_vector"]
 
 
 def mean_vector(
@@ -118,14 +134,12 @@ def mean_vector(
 
 def adaptive_mean_vector(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayEstimate]:
     """Estimate the mean of every component."""
-    here = VectorSetting(columns, lattice, open_purse(event))
+    here = VectorSetting(columns, lattice, BudgetSplit(event))
     norms = yield from first_norms(here)
 
-    counting = here.purse.noisy(
-        (norms.count,), sensitivity=1, share=shares_of(here.purse).count
-    )  # [M1]
-    (n0,) = yield from draw("count", counting)
-    schedule = VectorSchedule.of(here.purse, n0, norms.width)
+    share = here.split.share(shares_of(here.split).count)
+    n0, _ = yield from draw_count(here.split, norms.count, share)  # [M1]
+    schedule = VectorSchedule.of(here.split, n0, norms.width)
     found = yield from locate(here, schedule, norms)
     if norms.width > 1:
         found = yield from find_scales(here, schedule, found)
@@ -138,8 +152,6 @@ MEAN_VECTORS: tuple[Row[NoOption, ArrayRelease], ...] = (
     Row(
         "mean_vector",
         "adaptive",
-        ("pure", "zcdp", "approx"),
-        True,
         (NoOption(),),
         "mean_vector",
         "means of several columns with noise on the scale of the rows' own spread",
@@ -149,4 +161,60 @@ MEAN_VECTORS: tuple[Row[NoOption, ArrayRelease], ...] = (
         turn=TURN,
     ),
     SHIFTED_MEAN_VECTOR,
+)
+
+
+DISTANCE = "the L2 distance of all means together, in the unit of the data"
+
+
+def mean_distance(run: Any) -> float:
+    """L2 distance of the means from those of the rows."""
+    return float(np.linalg.norm(run.values - run.x.mean(axis=0)))
+
+
+STATISTICS = (
+    Declaration(
+        mean_vector,
+        MEAN_VECTORS,
+        """>>> import numpy as np, modicum
+>>> x = np.random.default_rng(1).normal([3, 500], [1, 100], size=(20_000, 2))
+>>> found = modicum.mean_vector(x, within=(-1e9, 1e9), rho="0.5")
+>>> found.shape, found.values.round(-1).tolist()
+((2,), [0.0, 500.0])""",
+        command="people.csv age,height,weight --within=-1e9,1e9 --rho 0.5",
+        tail=True,
+        plan=Planned(
+            "the means of several columns",
+            error_between(
+                'mean_vector(within=(-1e9, 1e9), sd=[1.0] * 16, n=4000, rho="0.5")', "0.004", "0.02"
+            ),
+            command="--within=-1e9,1e9 --sd 12,9,15 --mean 100 --n 1e5 --rho 0.5",
+            error=mean_distance,
+            data="vectors",
+            meaning=DISTANCE,
+            without=("method",),
+        ),
+    ),
+    Declaration(
+        clipped_mean_vector,
+        (CLIPPED_MEAN_VECTOR,),
+        """>>> import numpy as np, modicum
+>>> x = np.random.default_rng(1).normal([3, -5], 1, size=(20_000, 2))
+>>> found = modicum.clipped_mean_vector(x, within=(-1e9, 1e9), rho="0.5")
+>>> found.shape, found.values.round(0).tolist()
+((2,), [3.0, -5.0])""",
+        command="changes.csv age,height,weight --within=-1e9,1e9 --rho 0.5",
+        tail=True,
+        plan=Planned(
+            "the means of several columns, clipped about 0",
+            """>>> guess = dict(within=(-1e9, 1e9), sd=[1.0] * 4, n=2000, rho="0.5")
+>>> clipped_mean_vector(**guess).error < clipped_mean_vector(**guess, mean=100).error
+True""",
+            command="--within=-1e9,1e9 --sd 12,9,15 --n 1e5 --rho 0.5",
+            error=mean_distance,
+            data="vectors",
+            meaning=DISTANCE,
+            note="The noise grows with the distance of the rows from 0, so with ``mean``.",
+        ),
+    ),
 )

@@ -28,13 +28,15 @@ from numpy.typing import NDArray
 from modicum.array_release import ArrayRelease, Floats
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
+from modicum.mechanisms.additive import add_noise
+from modicum.mechanisms.exponential import Exponential
+from modicum.mechanisms.scores import TargetScore
 from modicum.privacy.budget import Budget
+from modicum.privacy.split import BudgetSplit
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.placed import COUNTED, HeldColumns, PlacedColumns, noise_quantile
-from modicum.statistics.purse import Purse
 from modicum.statistics.spec import Chosen, Row
-from modicum.statistics.split import share_of
 from modicum.status import unseen
 from modicum.summaries.base import Columns
 from modicum.summaries.cells import MOST_COLUMNS
@@ -285,27 +287,31 @@ def noisy_moments(placed: PlacedColumns, *, goal: bool) -> Steps[Moments]:
     Parameters
     ----------
     placed : PlacedColumns
-        The draws spend all that is left of its purse.
+        The draws spend all that is left of its budget.
     goal : bool
         Whether the last column is to be explained by the others: its products are then the most
         accurate.
     """
-    purse, frame, width, n0 = placed.purse, placed.frame, placed.width, placed.count
-    weights = _COMMON if placed.common else _GOAL[purse.norm] if goal else _PLAIN
-    row_norm = RowNorm(purse.norm, weights)
+    split, frame, width, n0 = placed.split, placed.frame, placed.width, placed.count
+    norm = placed.held.norm
+    weights = _COMMON if placed.common else _GOAL[norm] if goal else _PLAIN
+    row_norm = RowNorm(norm, weights)
     typical = row_norm.typical(_LONG if placed.common else width + 1)
     bounds = tuple(math.isqrt(typical**2 << 4 >> half + 4) for half in _HALVINGS)
-    beyond = _share_beyond(float(purse.scale) * n0, width)
-    share = min(_SIZE, share_of(purse, max(_ENOUGH_SIZE, _SURE / beyond) / n0))
+    beyond = _share_beyond(float(split.scale) * n0, width)
+    share = min(_SIZE, split.part_for_range(max(_ENOUGH_SIZE, _SURE / beyond) / n0))
     sizes = yield from read(placed.ask(RowNormCounts(frame, row_norm, bounds)))
-    law_of_size = purse.beyond(sizes.beyond, target=round(beyond * n0), share=share)  # [W3]
+    score = TargetScore(sizes.beyond, round(beyond * n0))
+    law_of_size = split.spend(Exponential(score, *split.share(share).ranged))  # [W3]
     bound = bounds[(yield from draw("size of the rows", law_of_size))]
-    cut = yield from _cut_off(purse, sizes, placed.saved)
+    cut = yield from _cut_off(split, sizes, placed.saved)
 
     sums = yield from read(placed.ask(OuterProducts(frame, row_norm, bound)))
     upper = np.triu_indices(width + 1)
     each = tuple(weights.matrix(width + 1)[upper].tolist())
-    final = purse.weighted(sums.products, each, bound=bound)  # [W4]
+    final = split.spend(
+        add_noise(sums.products, split.rest(), sensitivity=bound, weights=each)
+    )  # [W4]
     noisy = yield from draw("products", final)
     deviations = tuple(math.sqrt(z.variance) for z in final.noise)
     return Moments(
@@ -316,19 +322,19 @@ def noisy_moments(placed: PlacedColumns, *, goal: bool) -> Steps[Moments]:
         n0,
         beyond,
         cut,
-        purse.norm,
+        norm,
         noisy,
         deviations,
         placed.common,
     )
 
 
-def _cut_off(purse: Purse, sizes: RowNormSummary, saved: Fraction) -> Steps[CutOff]:
+def _cut_off(split: BudgetSplit, sizes: RowNormSummary, saved: Fraction) -> Steps[CutOff]:
     """Count what is cut off; a tenth of what the intervals have saved goes to each number."""
     share = COUNTED + saved / 10
-    sides = purse.noisy(sizes.sides, sensitivity=1, share=share)
+    sides = split.spend(add_noise(sizes.sides, split.share(share), sensitivity=1))
     inside, outside = yield from draw("rows without and with a value cut off", sides)
-    lost = purse.noisy(sizes.squares, sensitivity=MOST_CUT, share=share)
+    lost = split.spend(add_noise(sizes.squares, split.share(share), sensitivity=MOST_CUT))
     squares = yield from draw("squares cut off", lost)
     return CutOff(inside, outside, squares, math.sqrt(sides.noise[0].variance))
 

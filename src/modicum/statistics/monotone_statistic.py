@@ -14,15 +14,15 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import combinations_with_replacement
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from modicum.errors import InvalidArgument
 from modicum.statistics.crossing import Lengths, Masses, Reals, ScoreTable, trimmed_by_rank
-from modicum.statistics.trials import grown, shown
-from modicum.statistics.unheard import unheard
+from modicum.statistics.trials import grown, shown, suppress_warnings
 from modicum.summaries.base import Integers
 from modicum.summaries.cells import CellSummary
 
@@ -39,9 +39,11 @@ __all__ = [
     "huber_score",
     "is_number",
     "power_score",
+    "true_location",
 ]
 
 _MOST_GROWTH = 15.0
+_HALVINGS = 64
 
 
 class SignedLengths(Protocol):
@@ -261,6 +263,11 @@ class Score(MonotoneStatistic):
             raise InvalidArgument(f"psi({at:g}) is not finite: choose a narrower within=")
         return values
 
+    def table(self, span: int, step: float) -> ScoreTable:
+        """Tabulate ψ for differences of up to ``span`` lattice steps."""
+        with suppress_warnings():
+            return ScoreTable.of(self._values, span, None if self.homogeneous else step)
+
     def lengths(
         self,
         cells: CellSummary,
@@ -275,9 +282,7 @@ class Score(MonotoneStatistic):
         """Crossing lengths on cells (see :mod:`modicum.statistics.crossing`)."""
         moved = towards != 0 and self.bends is None
         masses = Masses.of(cells, *ends, Lengths.parts(unit), trimmed, towards, moved=moved)
-        span = ends[1] - ends[0]
-        with unheard():
-            table = ScoreTable.of(self._values, span, None if self.homogeneous else step)
+        table = self.table(ends[1] - ends[0], step)
         bends = None if self.bends is None else tuple(_whole(v / step, k) for v, k in self.bends)
         return Lengths(masses, table, cap, towards, bends)
 
@@ -477,7 +482,7 @@ class Boundaries(MonotoneStatistic):
     def _tried(self, records: Reals, span: float, levels: int) -> tuple[Reals, Reals]:
         places, counts = np.unique(records.astype(np.float64), return_counts=True)
         try:
-            with unheard():
+            with suppress_warnings():
                 found = self.ends(places, counts, -span / 2, span / 2, levels)
                 lows, highs = (np.asarray(each, dtype=np.float64) for each in found)
         except Exception as error:
@@ -528,7 +533,7 @@ class Boundaries(MonotoneStatistic):
         levels = cap // _HALF + 1
         lo, hi = ends[0] * step, ends[1] * step
         try:
-            with unheard():
+            with suppress_warnings():
                 found = self.ends(clipped[heads][there] * step, gathered[there], lo, hi, levels)
                 lows, highs = (np.asarray(each, dtype=np.float64).reshape(levels) for each in found)
                 fine = bool(np.isfinite(lows).all() and np.isfinite(highs).all())
@@ -569,3 +574,40 @@ class BoundaryLengths:
         found = np.maximum(2 * above - 1, 0) - np.maximum(2 * below - 1, 0)
         lengths: Integers = np.clip(found, -self.cap, self.cap)
         return lengths
+
+
+def true_location(run: Any) -> Fraction:
+    """Where a score's sum over a plan's table is 0, or the middle of level 0 of boundaries.
+
+    Huber's location without a width is that with the width that was released.
+    """
+    statistic = run.options.statistic
+    if statistic is None:
+        statistic = huber_score(run.answer.error_model.width)
+    locate = _crossing if isinstance(statistic, Score) else _middle_of
+    return locate(statistic, run)
+
+
+def _crossing(score: Score, run: Any) -> Fraction:
+    x = run.table.q.astype(np.float64) * float(run.step)
+    lo, hi = float(x[0]), float(x[-1])
+    for _ in range(_HALVINGS):
+        centre = (lo + hi) / 2
+        above = float(score.psi(x - centre) @ run.table.weights) > 0
+        lo, hi = (centre, hi) if above else (lo, centre)
+    return Fraction((lo + hi) / 2)
+
+
+def _middle_of(statistic: Boundaries, run: Any) -> Fraction:
+    table, lattice = run.table, run.lattice
+    places, inverse = np.unique(table.q, return_inverse=True)
+    counts = np.zeros(len(places), dtype=np.int64)
+    np.add.at(counts, inverse, table.weights)
+    there, values = counts > 0, np.asarray(places * float(run.step), dtype=np.float64)
+    try:
+        lows, highs = statistic.ends(values[there], counts[there], lattice.lo, lattice.hi, 1)
+        return (Fraction(float(lows[0])) + Fraction(float(highs[0]))) / 2
+    except Exception as error:
+        raise InvalidArgument(
+            f"{statistic.name} failed on {table.rows:,} synthetic records: {error}"
+        ) from error

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,7 @@ __all__ = [
     "OneValue",
     "Outside",
     "PlacedBounds",
+    "Redrawn",
     "clip_ends",
     "clipped_in_words",
     "ended_sides",
@@ -44,6 +46,18 @@ __all__ = [
 ]
 
 _RARELY = 0.03
+
+
+class Redrawn(NamedTuple):
+    """Independent noises of a last draw, and the answer in the data's unit that follows of them.
+
+    Error model whose last draw is noise has a method ``redrawn`` that returns this for a public
+    table: a plan averages the error of an answer over that noise, of which the law is known, and so
+    needs fewer synthetic releases.
+    """
+
+    noises: tuple[Noise, ...]
+    value: Callable[..., Fraction]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,21 +22,26 @@ from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.norm_ball import MOST_DIMENSIONS, Norm, RadialMechanism
 from modicum.privacy.budget import Budget, Number, chosen_budget
-from modicum.privacy.event import ZCDP, Event, RangeDP
+from modicum.privacy.event import Event
+from modicum.privacy.split import BudgetSplit
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.crossing import Reals
-from modicum.statistics.purses import open_purse
-from modicum.statistics.spec import Options, Row, column_names, ranged
-from modicum.statistics.trials import crowds, shown
-from modicum.statistics.unheard import unheard
+from modicum.statistics.spec import (
+    Declaration,
+    Options,
+    Row,
+    column_names,
+    ranged,
+)
+from modicum.statistics.trials import crowds, shown, suppress_warnings
 from modicum.status import OK, Status
 from modicum.summaries.base import Columns, Integers, Read
 from modicum.summaries.cells import MOST_COLUMNS
 from modicum.summaries.second_moments import HeldRows
 
 __all__ = [
-    "VECTOR",
+    "STATISTICS",
     "MeanOfRange",
     "OwnVectorErrorModel",
     "OwnVectorOption",
@@ -297,7 +302,7 @@ class Sensitivities(ABC):
         Then the value is in the middle, and all radii are the largest.
         """
         try:
-            with unheard():
+            with suppress_warnings():
                 numbers: Reals = rows * np.float64(lattice.step)
                 numbers.flags.writeable = False
                 value = self._shaped(self.value(numbers, lattice.lo, lattice.hi), self.dimension)
@@ -383,7 +388,7 @@ class Sensitivities(ABC):
         rows = rows.copy()
         rows.flags.writeable = False
         try:
-            with unheard():
+            with suppress_warnings():
                 value = self._shaped(self.value(rows, lo, hi), self.dimension)
                 bounds = self.sensitivities(rows, lo, hi, _CHECKED_LEVELS)
                 bounds = self._shaped(bounds, _CHECKED_LEVELS)
@@ -490,8 +495,7 @@ def own_vector(
     columns: Columns, lattice: Lattice, event: Event, statistic: Sensitivities
 ) -> Steps[ArrayEstimate]:
     """Release a vector statistic in one draw."""
-    size = open_purse(event).range_for(None)
-    stated = event if isinstance(event, ZCDP) else RangeDP(size)
+    size, stated = BudgetSplit(event).rest().ranged
     answers = statistic.answers(lattice)
     levels = _levels(statistic.dimension, statistic.largest(answers), size)
     held = yield from read(Read(None, lattice, HeldRows(statistic.columns), columns))
@@ -533,8 +537,6 @@ class MeanOfRange(Sensitivities):
 VECTOR: Row[OwnVectorOption, ArrayRelease] = Row(
     "vector_statistic",
     "radial",
-    ("pure", "zcdp", "approx"),
-    True,
     (OwnVectorOption(MeanOfRange()),),
     "radial",
     "any vector statistic, by its local sensitivities",
@@ -543,4 +545,26 @@ VECTOR: Row[OwnVectorOption, ArrayRelease] = Row(
     ),
     ArrayRelease,
     of_rows=True,
+)
+
+
+STATISTICS = (
+    Declaration(
+        vector_statistic,
+        (VECTOR,),
+        """>>> import numpy as np, modicum
+>>> class Mean(modicum.Sensitivities):
+...     name, labels = "mean", ("mean",)
+...
+...     def value(self, rows, lo, hi):
+...         return rows.mean(axis=0) if len(rows) else np.array([(lo + hi) / 2])
+...
+...     def sensitivities(self, rows, lo, hi, levels):
+...         return (hi - lo) / np.maximum(len(rows) - np.arange(levels), 1)
+>>> x = np.arange(10_000.0)
+>>> found = modicum.vector_statistic(x, statistic=Mean(), within=(0, 1e4), epsilon=1)
+>>> found.labels, 4900 < found[0] < 5100
+(('mean',), True)""",
+        error_model=(OwnVectorErrorModel,),
+    ),
 )

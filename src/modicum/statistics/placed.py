@@ -20,12 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.lattice import Lattice
+from modicum.mechanisms.additive import add_noise
+from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.grids import IntervalGrid
+from modicum.mechanisms.scores import IntervalScore, LossScore
 from modicum.privacy.event import Event
+from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics.purse import Purse
-from modicum.statistics.purses import open_purse
-from modicum.statistics.split import share_of
+from modicum.statistics.count import draw_count
 from modicum.statistics.vector_rounds import (
     VectorSetting,
     beyond,
@@ -117,29 +119,29 @@ def placed_columns(
     common : bool
         Whether one centre and half-width for all columns will do if rows are few.
     """
-    purse = open_purse(event)
-    here = VectorSetting(columns, lattice, purse)
+    split = BudgetSplit(event)
+    here = VectorSetting(columns, lattice, split)
     spread = yield from read(here.ask(SpreadCounts()))
     width = spread.width
     labels = columns.names or tuple(f"column {place}" for place in range(width))
-    counting = purse.noisy((spread.count,), sensitivity=1, share=COUNTED)  # [W1]
-    (counted,) = yield from draw("count", counting)
-    rows, none_seen = max(counted, 1), unseen(counted, counting.noise[0].tail_bound(0.02))
+    counted, noise = yield from draw_count(split, spread.count, split.share(COUNTED))  # [W1]
+    rows, none_seen = max(counted, 1), unseen(counted, noise.tail_bound(0.02))
 
-    if common and rows_are_few(purse, rows, width):
+    if common and rows_are_few(split, rows, width):
         frame = yield from common_frame(here, rows, width)  # [W2'']
         found = _Found(frame, (False,) * width, sure=True, saved=Fraction(0), common=True)
     else:
-        found = yield from _Columns(purse, spread, lattice, labels, rows).found(goal=goal)
+        found = yield from _Columns(split, spread, lattice, labels, rows).found(goal=goal)
 
     counts = yield from read(here.ask(FarCounts(found.frame)))
-    share = _FAR if float(purse.scale) * rows >= _TELLING else _LITTLE
-    counting = purse.noisy(counts.counts.tolist(), sensitivity=WHOLE, share=share)  # [W2']
+    share = split.share(_FAR if float(split.scale) * rows >= _TELLING else _LITTLE)
+    counting = split.spend(add_noise(counts.counts.tolist(), share, sensitivity=WHOLE))  # [W2']
     far = yield from draw("rows far from the interval of each column", counting)
     deviation = math.sqrt(counting.noise[0].variance) / WHOLE
-    held = HeldColumns(found.lost, found.sure, far, deviation, purse.norm, rows)
+    norm: Norm = "l2" if split.concentrated else "l1"
+    held = HeldColumns(found.lost, found.sure, far, deviation, norm, rows)
     public = found.frame, held, found.saved, none_seen, found.common
-    return PlacedColumns(columns, lattice, purse, labels, rows, *public)
+    return PlacedColumns(columns, lattice, split, labels, rows, *public)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +159,7 @@ class _Found:
 class _Columns:
     """Columns of which intervals are drawn."""
 
-    purse: Purse
+    split: BudgetSplit
     spread: SpreadSummary
     lattice: Lattice
     labels: tuple[str, ...]
@@ -165,22 +167,22 @@ class _Columns:
 
     def found(self, *, goal: bool) -> Steps[_Found]:
         """Draw an interval for each column [W2], and again for those of which none was found."""
-        purse, rows, width = self.purse, self.rows, len(self.labels)
+        split, rows, width = self.split, self.rows, len(self.labels)
         # Two fifths among the intervals, or what makes them certain if that is less.
         enough = _ENOUGH_FOR_FITS if goal else _ENOUGH
-        each = min(_INTERVALS / (width + goal + 1), share_of(purse, enough / rows))
+        each = min(_INTERVALS / (width + goal + 1), split.part_for_range(enough / rows))
         shares = [each] * (width - goal) + [2 * each] * goal
         intervals = yield from self.intervals(range(width), shares)
         missed = [place for place, interval in enumerate(intervals) if interval is None]
         saved = _INTERVALS - sum(shares)
         if missed and saved > 0:
-            again = _share_again(purse, rows, width - goal, len(missed), saved)
+            again = _share_again(split, rows, width - goal, len(missed), saved)
             found = yield from self.intervals(missed, [again] * len(missed), clear=True)
             for place, interval in zip(missed, found, strict=True):
                 intervals[place] = interval
             saved -= again * len(missed)
         lost = tuple(interval is None for interval in intervals)
-        sure = _doubt(float(purse.range_for(each)) * rows) >= _SURE
+        sure = _doubt(float(split.share(each).range) * rows) >= _SURE
         return _Found(_frame(intervals, IntervalGrid.of(self.lattice)), lost, sure, saved)
 
     def intervals(
@@ -191,9 +193,12 @@ class _Columns:
         words, ends = partial(grid.words, self.lattice), cell_numbers(grid.ends())
         for place, share in zip(places, shares, strict=True):
             scores = grid.scores(np.diff(self.spread.below(place, ends), axis=1))
-            heard = float(self.purse.range_for(share)) * self.rows
+            part = self.split.share(share)
+            heard = float(part.range) * self.rows
             doubt = _DOUBT[1] if clear else _doubt(heard)
-            mechanism = self.purse.interval(scores, grid, doubt=doubt, share=share)
+            mechanism = self.split.spend(
+                Exponential(IntervalScore(scores, grid, doubt), *part.ranged)
+            )
             label = f"interval of {self.labels[place]}{', again' if clear else ''}"
             found = yield from draw(label, mechanism, words)
             chosen.append(None if found == grid.size else grid.interval(found))
@@ -205,11 +210,13 @@ def _doubt(heard: float) -> int:
     return min(max(math.floor((_SLOPE * heard - _FIRST) / math.log(2)), _DOUBT[0]), _DOUBT[1])
 
 
-def _share_again(purse: Purse, rows: int, width: int, missed: int, saved: Fraction) -> Fraction:
+def _share_again(
+    split: BudgetSplit, rows: int, width: int, missed: int, saved: Fraction
+) -> Fraction:
     """Return the share of a second draw: more where the noise of what follows is little."""
-    heard = float(purse.scale) * rows / (_UNIT * max(width, 1))
+    heard = float(split.scale) * rows / (_UNIT * max(width, 1))
     most = min(Fraction(max(round(_AGAIN * heard * 2**20), 1), 2**20), _MOST_AGAIN, saved)
-    return min(most / missed, max(share_of(purse, _ENOUGH_AGAIN / rows), _CHEAP_AGAIN))
+    return min(most / missed, max(split.part_for_range(_ENOUGH_AGAIN / rows), _CHEAP_AGAIN))
 
 
 def _frame(intervals: Iterable[Interval | None], grid: IntervalGrid) -> Frame:
@@ -229,12 +236,12 @@ _MOST_LOCATING = Fraction(7, 20)  # share of the count and of all steps
 _PART = 4  # half-widths in a radius
 
 
-def rows_are_few(purse: Purse, rows: int, width: int) -> bool:
+def rows_are_few(split: BudgetSplit, rows: int, width: int) -> bool:
     """Tell from public numbers whether a common frame serves components better.
 
     Not in pure ε: norms are L1 norms there, and noise hides all but the clearest directions.
     """
-    return purse.kind == "zcdp" and float(purse.scale) * rows < _FEW * width
+    return split.concentrated and float(split.scale) * rows < _FEW * width
 
 
 def common_frame(here: VectorSetting, rows: int, width: int) -> Steps[Frame]:
@@ -252,7 +259,7 @@ def common_frame(here: VectorSetting, rows: int, width: int) -> Steps[Frame]:
     width : int
         Number of columns.
     """
-    schedule = VectorSchedule.of(here.purse, rows, width)
+    schedule = VectorSchedule.of(here.split, rows, width)
     constants = replace(schedule.constants, most_step=_MOST_STEP, locate=_MOST_LOCATING)
     schedule = replace(schedule, constants=constants)
     norms = yield from first_norms(here)
@@ -273,8 +280,10 @@ def _octaves(here: VectorSetting, norms: NormSummary, rows: int) -> Steps[int]:
     outside = np.array([counted[radius] for radius in powers], dtype=np.int64)
     # Rows at the very place that norms are measured from, as rows of zeros are, are in none.
     losses = outside[_OCTAVES:] + norms.count - outside[:-_OCTAVES]
-    share = min(share_of(here.purse, _HEARD / rows), _MOST_OCTAVES)
-    mechanism = here.purse.least_loss(losses, most=1, first=1, share=share)
+    share = min(here.split.part_for_range(_HEARD / rows), _MOST_OCTAVES)
+    mechanism = here.split.spend(
+        Exponential(LossScore(losses, 1, 1), *here.split.share(share).ranged)
+    )
     return powers[_OCTAVES:][(yield from draw("octaves of the norms", mechanism))]
 
 

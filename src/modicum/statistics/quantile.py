@@ -20,13 +20,13 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import OctavePrior
 from modicum.privacy.budget import Budget, Number, chosen_budget, short_text
 from modicum.privacy.event import Event
+from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read, read_both
 from modicum.statistics.bounds import Setting, find_centre
+from modicum.statistics.count import draw_count
 from modicum.statistics.outside import NoisyTerm
-from modicum.statistics.purse import Purse
-from modicum.statistics.purses import open_purse
 from modicum.statistics.ranks import (
     ATOM,
     COUNT_SHARE,
@@ -38,14 +38,19 @@ from modicum.statistics.ranks import (
     RankPlan,
     RankSetting,
     both_ends,
+    rank_error,
 )
 from modicum.statistics.spec import (
+    Declaration,
     Options,
+    Planned,
     Row,
     checked_level,
     checked_rank,
     column_name,
+    error_between,
     ranged,
+    shows_between,
 )
 from modicum.statistics.split import Schedule, mean_schedule
 from modicum.status import OK, Status
@@ -53,7 +58,7 @@ from modicum.summaries.base import Read
 from modicum.summaries.order_statistics import RankWindow
 from modicum.summaries.subsample import Records
 
-__all__ = ["MEDIAN", "QUANTILE", "QuantileErrorModel", "QuantileOption", "median", "quantile"]
+__all__ = ["STATISTICS", "QuantileErrorModel", "QuantileOption", "median", "quantile"]
 
 SURE = 10.0  # records beyond the quantile outweigh the candidates beyond the data by e^10
 NO_END = Status(
@@ -283,8 +288,8 @@ def rank_quantile(
     InvalidArgument
         If the budget is too small to keep the records around the rank.
     """
-    purse = open_purse(event)
-    here = RankSetting(lattice, purse, RankPlan.of(lattice, purse, q, level), Fraction(1))
+    split = BudgetSplit(event)
+    here = RankSetting(lattice, split, RankPlan.of(lattice, split, q, level), Fraction(1))
     asked = Read(column, lattice, RankWindow(q, here.plan.reach))
     records = None
     if min(q, 1 - q) < SELDOM:
@@ -292,17 +297,21 @@ def rank_quantile(
     else:
         window = yield from read(asked)
 
-    counting = purse.noisy((window.count,), sensitivity=1, share=COUNT_SHARE)  # [Q1]
-    (count,) = yield from draw("count", counting)
-    noise = NoisyTerm(counting.noise[0], 1.0)
+    count, spread = yield from draw_count(split, window.count, split.share(COUNT_SHARE))  # [Q1]
+    noise = NoisyTerm(spread, 1.0)
     drawn = here.plan.drawn_ends(q, count)
     share = 1 - COUNT_SHARE - sum(drawn) * END_SHARE
-    schedule = far_schedule(lattice, purse, count, q, share)
+    schedule = far_schedule(lattice, split, count, q, share)
     prior = None
     if schedule is not None and records is not None:  # [Q0]
-        centre = yield from find_centre(Setting(column, lattice, purse), records, schedule, count)
+        setting = Setting(column, lattice, split)
+        centre = yield from find_centre(
+            setting, records, count, share=schedule.centre, bits=schedule.bits
+        )
         prior, share = OctavePrior(centre, POWER, ATOM), share - schedule.centre
-    mechanism = here.mechanism(window, share if any(drawn) else None, prior)  # [Q2]
+    mechanism = here.mechanism(
+        window, split.share(share) if any(drawn) else split.rest(), prior
+    )  # [Q2]
     point = yield from draw("quantile", mechanism, lattice.words)
     ends = None
     if level is not None:
@@ -324,15 +333,15 @@ def rank_quantile(
 
 
 def far_schedule(
-    lattice: Lattice, purse: Purse, count: int, q: Fraction, share: Fraction
+    lattice: Lattice, split: BudgetSplit, count: int, q: Fraction, share: Fraction
 ) -> Schedule | None:
     """Say whether, and how, to measure distances from a centre: ``None`` for not at all.
 
     A candidate beyond all records has a loss of at least min(q, 1 - q) n. If that outweighs the
     number of candidates, a prior is no use; if the data are too few for a centre, it is no help.
     """
-    schedule = mean_schedule(lattice, purse, count, "clip")
-    rank = 2 * float(max(q, 1 - q) / purse.range_for(share))
+    schedule = mean_schedule(lattice, split, count, "clip")
+    rank = 2 * float(max(q, 1 - q) / split.share(share).range)
     enough = (math.log(lattice.width + 1) + SURE) * rank
     rare = float(min(q, 1 - q)) * count
     return schedule if schedule.has_centre and rare < enough else None
@@ -347,8 +356,6 @@ def _begin(
 QUANTILE: Row[QuantileOption, Release] = Row(
     "quantile",
     "exponential",
-    ("pure", "zcdp", "approx"),
-    True,
     (QuantileOption(Fraction(9, 10), 0.95), QuantileOption(Fraction(1, 3), None)),
     "quantile",
     "quantile by the exponential mechanism on ranks, with an interval",
@@ -357,10 +364,46 @@ QUANTILE: Row[QuantileOption, Release] = Row(
 MEDIAN: Row[QuantileOption, Release] = Row(
     "median",
     "exponential",
-    ("pure", "zcdp", "approx"),
-    True,
     (QuantileOption(Fraction(1, 2), 0.95), QuantileOption(Fraction(1, 2), None)),
     "quantile",
     "median by the exponential mechanism on ranks, with an interval",
     _begin,
+)
+
+
+STATISTICS = (
+    Declaration(
+        quantile,
+        (QUANTILE,),
+        shows_between("quantile", "q=0.9, within=(-1e9, 1e9), ", 17_800, 18_200),
+        command="flights.csv delay --q 0.9 --within=-1e9,1e9 --epsilon 1",
+        options={"q": "which one, such as 0.9 or 1/3"},
+        plan=Planned(
+            "a quantile",
+            error_between(
+                "quantile(q=0.9, within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1)", "5", "500"
+            ),
+            command="--q 0.9 --within=0,1e9 --n 1e5 --sd 5e4 --error 500",
+            error=rank_error,
+            shown={"q": "q"},
+            note="It depends on how dense the records are there, so the shape and the mean matter.",
+        ),
+        error_model=(QuantileErrorModel,),
+    ),
+    Declaration(
+        median,
+        (MEDIAN,),
+        shows_between("median", "within=(-1e9, 1e9), ", 9800, 10200),
+        command="flights.csv delay --within=-1e9,1e9 --epsilon 1",
+        plan=Planned(
+            "a median",
+            """>>> found = median(within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1)
+>>> found.error < quantile(q=0.9, within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1).error
+True""",
+            command="--within=0,1e9 --n 1e5 --sd 5e4 --error 500",
+            error=rank_error,
+            shown={"q": "q"},
+        ),
+        error_model=(QuantileErrorModel,),
+    ),
 )

@@ -25,24 +25,27 @@ from modicum.array_release import ArrayEstimate, ArrayRelease, Axis, Intervals
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_fraction
-from modicum.mechanisms.additive import LaplaceNoise, Noise
+from modicum.mechanisms.additive import Noise, add_noise
 from modicum.mechanisms.grids import EVEN
-from modicum.mechanisms.quantile_tree import Node
+from modicum.mechanisms.joint_quantiles import JointQuantiles
+from modicum.mechanisms.quantile_tree import NestedQuantiles, Node, TreePlan, planned
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
+from modicum.privacy.split import BudgetSplit
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
+from modicum.statistics.count import draw_count
 from modicum.statistics.joint import MOST_KEPT, Together, bulk_of, together
-from modicum.statistics.nest import TreePlan
-from modicum.statistics.purse import Purse
-from modicum.statistics.purses import open_purse
 from modicum.statistics.spec import (
     LARGEST_DENOMINATOR,
     MOST_QUANTILES,
+    Declaration,
     Options,
+    Planned,
     Row,
     checked_level,
     column_name,
+    error_between,
     in_percent,
     ranged,
 )
@@ -52,13 +55,12 @@ from modicum.summaries.order_statistics import RankWindow, RankWindows, WindowsS
 
 __all__ = [
     "FINE",
-    "QUANTILES",
+    "STATISTICS",
     "CellCounts",
     "QuantilesErrorModel",
     "QuantilesOption",
     "drawn_points",
     "quantiles",
-    "sum_bound",
 ]
 
 COUNTS_SHARE = Fraction(1, 10)
@@ -228,7 +230,7 @@ class CellCounts:
 
     def bound(self, alpha: float) -> float:
         """Return a t that the sum's noise exceeds with probability <= alpha."""
-        return sum_bound(self.noise, ((1.0, len(self.cells)),), alpha)
+        return self.noise.sum_bound(((1.0, len(self.cells)),), alpha)
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,60 +336,9 @@ def _beyond(counted: CellCounts, q: Fraction, own: int, alpha: float) -> Floats:
     for c in range(cells - 1):
         excess = float(upto[c]) - share * float(upto[-1])
         part = alpha * float(weights[c] / weights.sum())
-        reach = sum_bound(counted.noise, ((1 - share, c + 1), (share, cells - c - 1)), part)
+        reach = counted.noise.sum_bound(((1 - share, c + 1), (share, cells - c - 1)), part)
         signs[c] = 0.0 if abs(excess) <= reach else math.copysign(1.0, excess)
     return signs
-
-
-def sum_bound(noise: Noise, parts: tuple[tuple[float, int], ...], alpha: float) -> float:
-    """Return a t that a weighted sum of independent noises exceeds with probability <= alpha.
-
-    Parameters
-    ----------
-    noise : Noise
-        The law of each.
-    parts : tuple of (float, int)
-        Weights of at least 0, and how many of the noises have them.
-    alpha : float
-        In (0, 1).
-
-    Notes
-    -----
-    Chernoff 1952: P(S >= t) <= E e^(λ S) e^(-λ t), at the best of some λ. E e^(λ K) of the discrete
-    Laplace law is (1 - a)² / ((1 - a e^λ) (1 - a e^-λ)), a = e^(-1/scale), which is
-    1 / (1 - (sinh(λ/2) / sinh(1/(2 scale)))²); the discrete Gaussian's is at most e^(λ² σ²/2)
-    (Canonne, Kamath and Steinke 2020).
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> one, hundred = (sum_bound(LaplaceNoise(Fraction(1)), ((1.0, n),), 0.05) for n in (1, 100))
-    >>> one < 5, hundred < 40
-    (True, True)
-    """
-    limit = math.log(1 / alpha)
-    used = [(weight, times) for weight, times in parts if weight > 0 and times]
-    if not used:
-        return 0.0
-    if not isinstance(noise, LaplaceNoise):
-        variance = noise.variance * sum(times * weight**2 for weight, times in used)
-        return math.sqrt(2 * variance * limit)
-    rate = float(1 / noise.scale)
-    most = rate / max(weight for weight, _ in used)
-    # λ up to the pole, and small ones, which are best for many noises
-    powers = np.exp2(-np.arange(1, 80) / 8.0)
-    slopes = most * np.concatenate([1 - powers, powers])
-    total = np.full(len(slopes), limit)
-    for weight, times in used:
-        ratio = _sinh_ratio(slopes * weight / 2, rate / 2)
-        total -= times * np.log1p(-(ratio**2))
-    return float((total / slopes).min())
-
-
-def _sinh_ratio(x: Floats, y: float) -> Floats:
-    """Return sinh(x) / sinh(y) for 0 < x < y, without overflow."""
-    ratio: Floats = np.exp(x - y) * np.expm1(-2 * x) / math.expm1(-2 * y)
-    return ratio
 
 
 def nested_quantiles(
@@ -420,24 +371,26 @@ def nested_quantiles(
     InvalidArgument
         If the budget is too small to keep the records around the ranks.
     """
-    purse = open_purse(event)
+    split = BudgetSplit(event)
     share = 1 - COUNTS_SHARE if interval else Fraction(1)
     drawn = yield from drawn_points(
-        purse,
+        split,
         column,
         lattice,
         qs=qs,
         fine=fine,
         share=share,
         label="quantiles",
-        joint=together(purse, qs, lattice, fine, share),
+        joint=together(split, qs, lattice, fine, share),
     )  # [M0], [M1]
     windows, points = drawn.windows, drawn.points
     counted = None
     if interval:
-        counting = purse.noisy(_cells(windows, points), sensitivity=1, share=None)  # [M2]
-        counts = yield from draw("counts", counting)
-        counted = CellCounts(counts, counting.noise[0], drawn.least)
+        mechanism = split.spend(
+            add_noise(_cells(windows, points), split.rest(), sensitivity=1)
+        )  # [M2]
+        counts = yield from draw("counts", mechanism)
+        counted = CellCounts(counts, mechanism.noise[0], drawn.least)
     error_model = QuantilesErrorModel(lattice, qs, points, counted)
     axis = Axis.of(q=tuple(float(q) for q in qs))
     method = "joint" if drawn.joint else None
@@ -458,7 +411,7 @@ class Drawn:
 
 
 def drawn_points(
-    purse: Purse,
+    split: BudgetSplit,
     column: str | None,
     lattice: Lattice,
     *,
@@ -478,7 +431,7 @@ def drawn_points(
     InvalidArgument
         If the budget is too small to keep the records around the ranks.
     """
-    warp, start = EVEN, purse.left
+    warp, start = EVEN, split.left
 
     def inside(points: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(min(warp.value(z >> fine), lattice.last) for z in points)
@@ -490,21 +443,24 @@ def drawn_points(
     if joint is not None:
         counted, reach = joint.count_share, joint.reach
     # Less for the nodes takes wider windows.
-    plan = purse.tree(qs, (lattice.width + 1) << fine, share=share - counted)
-    windows = yield from read(Read(column, lattice, _windows(purse.total, qs, plan, reach)))
+    path = split.share(share - counted)
+    plan = planned(qs, path, (lattice.width + 1) << fine)
+    windows = yield from read(Read(column, lattice, _windows(split.total, qs, plan, reach)))
     if joint is not None:
-        counting = purse.noisy((windows.count,), sensitivity=1, share=counted)
-        (count,) = yield from draw("count", counting)
+        count, _ = yield from draw_count(split, windows.count, split.share(counted))
         if joint.suits(count):
-            part = joint.bulk_share(purse, count)
+            part = joint.bulk_share(split, count)
             if part:
-                warp = yield from bulk_of(purse, lattice, windows, part)
-            terms, rest = joint.terms(count), share - (start - purse.left) / purse.total
-            mechanism = purse.joint(windows, ends, terms, fine=fine, warp=warp, share=rest)
+                warp = yield from bulk_of(split, lattice, windows, part)
+            rest = share - (start - split.left) / split.total
+            terms, last = joint.terms(count), split.share(rest)
+            mechanism = split.spend(
+                JointQuantiles(windows, *ends, fine, terms, last.range, last.loss, warp)
+            )
             _, *points = yield from draw(label, mechanism, lambda outcome: words(outcome[1:]))
             least = joint.least(lattice, count, warp)
             return Drawn(inside(tuple(points)), least, windows, joint=True)
-    nested = purse.nested(windows, ends, plan.nodes, fine=fine, share=share - counted)
+    nested = split.spend(NestedQuantiles(windows, *ends, fine, plan.nodes, path.loss))
     outcome = yield from draw(label, nested, words)
     least = max(_least(node, qs, lattice) for node in plan.nodes)
     return Drawn(inside(outcome), least, windows)
@@ -547,8 +503,6 @@ def _least(node: Node, qs: tuple[Fraction, ...], lattice: Lattice) -> float:
 QUANTILES: Row[QuantilesOption, ArrayRelease] = Row(
     "quantiles",
     "nested",
-    ("pure", "zcdp", "approx"),
-    True,
     (
         QuantilesOption((Fraction(1, 2),), interval=True, fine=1),
         QuantilesOption((Fraction(1, 3), Fraction(3, 5)), interval=False, fine=0),
@@ -564,4 +518,42 @@ QUANTILES: Row[QuantilesOption, ArrayRelease] = Row(
         fine=options.fine,
     ),
     ArrayRelease,
+)
+
+
+def _true_quantiles(run: Any) -> list[Fraction]:
+    """Middles of the lowest and the highest q-quantiles, of records that are evenly spread."""
+    found, rows = [], run.table.rows
+    for q in run.options.qs:
+        start, stop = math.ceil(q * rows) - 1, min(math.floor(q * rows) + 1, rows)
+        records = run.table.at(max(start, 0), stop, None)
+        found.append(Fraction(int(records[0]) + int(records[-1]), 2) * run.step)
+    return found
+
+
+STATISTICS = (
+    Declaration(
+        quantiles,
+        (QUANTILES,),
+        """>>> import numpy as np, modicum
+>>> found = modicum.quantiles(
+...     np.arange(20_000.0), q=[0.25, 0.5, 0.75], within=(-1e9, 1e9), epsilon=1
+... )
+>>> found.values.round(-3).tolist()
+[5000.0, 10000.0, 15000.0]""",
+        command="flights.csv delay --q 0.25,0.5,0.75 --within=-1e9,1e9 --epsilon 1",
+        options={"q": "which ones, increasing, such as 0.1,1/3,0.9"},
+        plan=Planned(
+            "several quantiles",
+            error_between(
+                "quantiles(q=[0.25, 0.5, 0.75], within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1)",
+                "1",
+                "100",
+            ),
+            command="--q 0.25,0.5,0.75 --within=0,1e9 --n 1e5 --sd 5e4 --error 500",
+            truth=_true_quantiles,
+            shown={"q": "qs"},
+        ),
+        error_model=(QuantilesErrorModel, CellCounts),
+    ),
 )

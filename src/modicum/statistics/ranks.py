@@ -8,18 +8,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import Exponential, OctavePrior
 from modicum.mechanisms.grids import RadiusGrid
+from modicum.mechanisms.quantile_tree import NEGLIGIBLE
 from modicum.mechanisms.scores import RankScore
+from modicum.privacy.split import BudgetSplit, Share
 from modicum.runtime.steps import Steps, draw
-from modicum.statistics.nest import NEGLIGIBLE
 from modicum.statistics.outside import NoisyTerm
-from modicum.statistics.purse import Purse
 from modicum.status import Status, unseen
 from modicum.summaries.order_statistics import WindowSummary
 
@@ -35,6 +37,8 @@ __all__ = [
     "RankPlan",
     "RankSetting",
     "both_ends",
+    "middle",
+    "rank_error",
 ]
 
 COUNT_SHARE = Fraction(1, 50)
@@ -99,7 +103,7 @@ class RankPlan:
     def of(
         cls,
         lattice: Lattice,
-        purse: Purse,
+        split: BudgetSplit,
         q: Fraction,
         level: float | None,
         part: Fraction = Fraction(1),
@@ -114,15 +118,15 @@ class RankPlan:
         unit = 2 * float(max(q, 1 - q))
         points = math.log(lattice.width + 1)
         share = part * (POINT_SHARE if level is not None else 1 - COUNT_SHARE)
-        cap = math.ceil((points + NEGLIGIBLE) * unit / float(purse.range_for(share)))
+        cap = math.ceil((points + NEGLIGIBLE) * unit / float(split.share(share).range))
         far_cap = cap
         if min(q, 1 - q) < SELDOM:
-            least = float(purse.range_for(share - part * MOST_CENTRE))
+            least = float(split.share(share - part * MOST_CENTRE).range)
             nats = points + NEGLIGIBLE + OctavePrior(0, POWER, ATOM).log_cost(lattice.width)
             far_cap = math.ceil(nats * unit / least)
         plan = cls(cap, far_cap, 0, 0, 0, 0.05)
         if level is not None:
-            alpha, rank = 1 - level, unit / float(purse.range_for(part * END_SHARE))
+            alpha, rank = 1 - level, unit / float(split.share(part * END_SHARE).range)
             ends = math.log(len(distances(lattice.width).radii))
             plan = cls(
                 cap,
@@ -134,7 +138,7 @@ class RankPlan:
             )
         if plan.reach > MOST_KEPT:
             raise InvalidArgument(
-                f"a quantile of {float(purse.total):g} a row would keep {2 * plan.reach:,} "
+                f"a quantile of {float(split.total):g} a row would keep {2 * plan.reach:,} "
                 "records; it needs a larger budget"
             )
         return plan
@@ -147,31 +151,34 @@ class RankSetting:
     Attributes
     ----------
     lattice : Lattice
-    purse : Purse
+    split : BudgetSplit
     plan : RankPlan
     part : Fraction
         Share of the budget that this quantile has.
     """
 
     lattice: Lattice
-    purse: Purse
+    split: BudgetSplit
     plan: RankPlan
     part: Fraction
 
     def mechanism(
-        self, window: WindowSummary, share: Fraction | None, prior: OctavePrior | None = None
+        self, window: WindowSummary, share: Share, prior: OctavePrior | None = None
     ) -> Exponential[RankScore]:
         """Law of the quantile: all lattice points of the range by rank."""
-        return self.purse.rank(
-            (window.values, window.below, window.count),
-            (self.lattice.first, self.lattice.last),
-            q=window.q,
+        score = RankScore(
+            window.values,
+            window.below,
+            window.count,
+            self.lattice.first,
+            self.lattice.last,
+            window.q,
             shift=0,
             cap=self.plan.cap if prior is None else self.plan.far_cap,
             edge=None,
-            share=share,
             prior=prior,
         )
+        return self.split.spend(Exponential(score, *share.ranged))
 
 
 class RankErrorModel:
@@ -229,15 +236,15 @@ def both_ends(
         Beginning of the labels.
     """
     lower, upper = here.lattice.first, here.lattice.last
-    share = here.part * END_SHARE
+    share = here.split.share(here.part * END_SHARE)
     if drawn[0]:  # the upper end of the negated records
-        whole = None if last and not drawn[1] else share
+        whole = here.split.rest() if last and not drawn[1] else share
         mirrored = window.mirrored()
         label = f"{name}lower end"
         negated = yield from _upper_end(here, mirrored, -point, least, whole, label, sign=-1)
         lower = -negated
     if drawn[1]:
-        whole = None if last else share
+        whole = here.split.rest() if last else share
         label = f"{name}upper end"
         upper = yield from _upper_end(here, window, point, least, whole, label, sign=1)
     return lower, upper
@@ -248,7 +255,7 @@ def _upper_end(
     window: WindowSummary,
     point: int,
     least: float,
-    share: Fraction | None,
+    share: Share,
     label: str,
     *,
     sign: int,
@@ -260,15 +267,18 @@ def _upper_end(
     # A record is moved up to the next end: a public map, record by record.
     numbers = np.searchsorted(np.array(radii), window.values - point, side="left")
     enough = float(1 - window.q) * least >= plan.shift
-    mechanism = here.purse.rank(
-        (numbers, window.below, window.count),
-        (0, len(radii) - 1),
-        q=window.q,
+    score = RankScore(
+        numbers,
+        window.below,
+        window.count,
+        0,
+        len(radii) - 1,
+        window.q,
         shift=plan.shift if enough else plan.shift + plan.give_up,
         cap=plan.end_cap,
         edge=None if enough else plan.give_up,
-        share=share,
     )
+    mechanism = here.split.spend(Exponential(score, *share.ranged))
 
     def end(number: int) -> int:
         return min(point + radii[number], furthest)
@@ -282,3 +292,27 @@ def _upper_end(
 def distances(largest: int) -> RadiusGrid:
     """Candidates for the distance of an end: at most 2^(1/4) times as far as need be."""
     return RadiusGrid.between(1, largest, per_octave=4)
+
+
+def rank_error(run: Any) -> float:
+    """Expect the distance of a quantile's draw from its middle, for a plan."""
+    mechanism = run.mechanisms["quantile"]
+    score = mechanism.score
+    truth = middle(score.values, score.below, score.q * score.count)
+    runs = mechanism.runs()
+    weights = runs.lengths * np.exp(-float(mechanism.rate) * (runs.losses - runs.losses.min()))
+    # A stretch is uniform on its integers; one that holds the truth is cut there.
+    left = np.maximum(truth - runs.starts, 0).astype(np.float64)
+    right = np.maximum(runs.starts + runs.lengths - 1 - truth, 0).astype(np.float64)
+    span = np.maximum(runs.lengths - 1, 1)
+    inside = (left > 0) & (right > 0)
+    outside = np.maximum(left, right) - (runs.lengths - 1) / 2
+    distance = np.where(inside, (left**2 + right**2) / (2 * span), outside)
+    return float(weights @ distance / weights.sum()) * float(run.lattice.step)
+
+
+def middle(values: NDArray[np.int64], below: int, rank: Fraction) -> int:
+    """Between the lowest and the highest record that are a quantile."""
+    ends = (math.ceil(rank) - 1, math.floor(rank))
+    places = [min(max(end - below, 0), len(values) - 1) for end in ends]
+    return sum(int(values[place]) for place in places) // 2

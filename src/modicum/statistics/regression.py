@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,13 +39,21 @@ from modicum.statistics.moments import (
     touched,
 )
 from modicum.statistics.placed import PlacedColumns, noise_quantile, placed_columns
-from modicum.statistics.spec import NoOption, Row, column_names, ranged
+from modicum.statistics.spec import (
+    Declaration,
+    NoOption,
+    Planned,
+    Row,
+    column_names,
+    error_between,
+    ranged,
+)
 from modicum.status import Status
 from modicum.summaries.base import Columns
 from modicum.summaries.second_moments import CLIP
 
 __all__ = [
-    "LINEAR_REGRESSION",
+    "STATISTICS",
     "Equations",
     "Fit",
     "Reach",
@@ -449,8 +458,6 @@ def moved(left: Floats, right: Floats, variances: Floats) -> Floats:
 LINEAR_REGRESSION: Row[NoOption, ArrayRelease] = Row(
     "linear_regression",
     "moments",
-    ("pure", "zcdp", "approx"),
-    True,
     (NoOption(),),
     "moments",
     "linear regression of a column on others, with intervals",
@@ -460,4 +467,48 @@ LINEAR_REGRESSION: Row[NoOption, ArrayRelease] = Row(
     # Simulated errors cross at half to twice as many columns as those of covariances, by the
     # number of rows.
     turn=Fraction(3, 2),
+)
+
+
+def _explained_loss(run: Any) -> float:
+    """Share of the explained variance that a regression loses against the best one."""
+    y = run.x[:, -1]
+    table = np.column_stack([np.ones(len(y)), run.x[:, :-1]])
+    best = np.linalg.lstsq(table, y, rcond=None)[0]
+    squares = [float(np.mean((y - table @ each) ** 2)) for each in (run.values, best)]
+    return (squares[0] - squares[1]) / max(float(np.var(y)), math.ulp(0.0))
+
+
+STATISTICS = (
+    Declaration(
+        linear_regression,
+        (LINEAR_REGRESSION,),
+        """>>> import numpy as np, modicum
+>>> x = np.random.default_rng(1).normal([3, 500], [1, 100], size=(20_000, 2))
+>>> x[:, 1] += 70 * x[:, 0]
+>>> found = modicum.linear_regression(x, within=(-1e6, 1e6), epsilon=1)
+>>> found.labels, 40 < found[1] < 100
+(('intercept', 'column 0'), True)""",
+        command="people.csv age,height --target weight --within=-1e6,1e6 --epsilon 1",
+        options={
+            "target": "the explained column",
+            "r2": "share of the explained column's variance",
+            "target_sd": "its standard deviation",
+        },
+        tail=True,
+        plan=Planned(
+            "a linear regression",
+            error_between(
+                "linear_regression(within=(-1e6, 1e6), sd=[1, 9], r2=0.5, n=5000, epsilon=1)",
+                "0",
+                "0.1",
+            ),
+            command="--within=-1e6,1e6 --sd 12,9 --r2 0.5 --n 1e4 --epsilon 1",
+            error=_explained_loss,
+            data="regression",
+            meaning="the share of the explained variance, R², that is lost",
+            without=("target",),
+        ),
+        error_model=(RegressionErrorModel,),
+    ),
 )

@@ -6,19 +6,21 @@ audit, the command line, the plans, the tests and the docs read the rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar, Generic, TypeVar
+from importlib import import_module
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_fraction
-from modicum.privacy.budget import Budget, Kind
+from modicum.privacy.budget import ANY_KIND, Budget, Kind
 from modicum.privacy.event import Event
 from modicum.release import Estimate, Record, Release
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps
+from modicum.statistics.contents import CHAPTERS
 from modicum.summaries.base import Columns
 from modicum.summaries.vectors import MOST_COLUMNS
 
@@ -26,16 +28,21 @@ __all__ = [
     "LARGEST_DENOMINATOR",
     "LEAST_LEVEL",
     "MOST_QUANTILES",
+    "Declaration",
     "NoOption",
     "Options",
+    "Planned",
     "Row",
     "checked_level",
     "checked_rank",
     "column_name",
     "column_names",
+    "error_between",
+    "find_statistic",
     "in_percent",
     "method_of",
     "ranged",
+    "shows_between",
 ]
 
 LARGEST_DENOMINATOR = 10**9
@@ -104,6 +111,10 @@ Chosen = TypeVar("Chosen", bound=Options)
 R_co = TypeVar("R_co", bound=Record, covariant=True)
 
 
+def _as_it_is(lattice: Lattice) -> Lattice:
+    return lattice
+
+
 @dataclass(frozen=True, slots=True)
 class Row(Generic[Chosen, R_co]):
     """One way to answer one statistic.
@@ -112,10 +123,6 @@ class Row(Generic[Chosen, R_co]):
     ----------
     statistic, method : str
         Names; a statistic's first row is its default method.
-    kinds : tuple of str
-        Budgets it accepts.
-    needs_range : bool
-        Whether ``within=`` is required.
     options : tuple of Options
         Those to audit and test; the first is the default.
     proof : str
@@ -126,24 +133,31 @@ class Row(Generic[Chosen, R_co]):
         ``begin(place, lattice, event, options)`` starts a run.
     release : type of Record
         What an answer is released as.
+    kinds : tuple of str
+        Budgets it accepts.
+    needs_range : bool
+        Whether ``within=`` is required.
     of_rows : bool
         Whether it reads rows that are vectors; then ``place`` is :class:`Columns`.
     turn : Fraction or None
         Where a budget of (ε, δ) is spent as ρ, see :class:`~modicum.runtime.query.Query`.
         ``None``: nowhere.
+    lattice_of : callable
+        Makes the lattice that it is about of any lattice; of such a one, itself.
     """
 
     statistic: str
     method: str
-    kinds: tuple[Kind, ...]
-    needs_range: bool
     options: tuple[Chosen, ...]
     proof: str
     summary: str
     begin: Callable[[Any, Lattice | None, Event, Chosen], Steps[Estimate[R_co]]]
     release: type[Record] = Release
+    kinds: tuple[Kind, ...] = ANY_KIND
+    needs_range: bool = True
     of_rows: bool = False
     turn: Fraction | None = None
+    lattice_of: Callable[[Lattice], Lattice] = _as_it_is
 
     def query(
         self, place: str | Columns | None, lattice: Lattice | None, budget: Budget, options: Chosen
@@ -161,6 +175,7 @@ class Row(Generic[Chosen, R_co]):
                 f"{where} takes budgets of kind {' or '.join(self.kinds)}, got {budget.kind!r}"
             )
         options.check(self.options, where)
+        lattice = lattice and self.lattice_of(lattice)
         if self.of_rows and not isinstance(place, Columns):
             place = Columns(None if place is None else (place,))
         return Query(
@@ -175,6 +190,118 @@ class Row(Generic[Chosen, R_co]):
             options.ranged,
             self.turn,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What the plan of a statistic has of its own.
+
+    A plan releases the statistic of synthetic data. ``truth`` and ``error`` are functions of such a
+    release: of a :class:`~modicum.plan.trial.Released` of one column, and of a
+    :class:`~modicum.plan.columns.ReleasedRows` of several.
+
+    Attributes
+    ----------
+    noun : str
+        What is planned.
+    example : str
+        A doctest.
+    command : str
+        The arguments of an example on the command line; empty if there is none.
+    truth : callable or None
+        The answer without privacy: a number, or one for each number of the answer.
+    error : callable or None
+        In place of ``truth``: the expected error.
+    data : {"column", "nothing", "vectors", "moments", "regression"}
+        The kind of data that are guessed.
+    n : int or None
+        Default of the number of rows; ``None`` if it is given or found.
+    rows_help : bool
+        Whether more rows make the error smaller, so that their number can be found.
+    shown : mapping
+        Fields of the plan, and which option of the question each of them shows.
+    sampled : bool
+        Whether the plan compares with the error that the data have as a sample.
+    meaning : str or None
+        What the error is, if it is not an absolute one in the unit of the answer.
+    note : str
+        For the documentation.
+    without : tuple of str
+        Arguments of the question that plans do not take.
+    """
+
+    noun: str
+    example: str
+    command: str = ""
+    truth: Callable[[Any], Any] | None = None
+    error: Callable[[Any], float] | None = None
+    data: Literal["column", "nothing", "vectors", "moments", "regression"] = "column"
+    n: int | None = None
+    rows_help: bool = True
+    shown: Mapping[str, str] = field(default_factory=dict)
+    sampled: bool = False
+    meaning: str | None = None
+    note: str = ""
+    without: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What a chapter declares at its end, and all else is made of: one for each of its questions.
+
+    Attributes
+    ----------
+    question : callable
+        The public function; its name is the statistic's.
+    rows : tuple of Row
+        The ways to answer it.
+    example : str
+        A doctest of the function of a table; empty if there is none.
+    command : str
+        The arguments of an example on the command line; empty if there is no verb.
+    options : mapping
+        What the command line says of the arguments that only some statistics have.
+    tail : bool
+        Whether the interval depends on an assumed tail.
+    plan : Planned or None
+        ``None`` if its error cannot be planned.
+    error model : tuple of type
+        The chapter's classes that a release may hold, so that a stored one can be read.
+    """
+
+    question: Callable[..., Query[Any]]
+    rows: tuple[Row[Any, Any], ...]
+    example: str = ""
+    command: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+    tail: bool = False
+    plan: Planned | None = None
+    error_model: tuple[type, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the question."""
+        return self.question.__name__
+
+
+def shows_between(name: str, arguments: str, low: float, high: float) -> str:
+    """Write a doctest of a function of a table, whose answer lies between two numbers."""
+    return f""">>> import numpy as np, modicum
+>>> release = modicum.{name}(np.arange(20_000.0), {arguments}epsilon=1)
+>>> {low} < release.value < {high}
+True"""
+
+
+def error_between(call: str, low: str, high: str) -> str:
+    """Write a doctest of a plan, whose error lies between two numbers."""
+    return f">>> found = {call}\n>>> {low} < found.error < {high}\nTrue"
+
+
+def find_statistic(name: str) -> Declaration:
+    """Import the chapter of a statistic, and return what it declares of it."""
+    declared: tuple[Declaration, ...]
+    declared = import_module(f"modicum.statistics.{CHAPTERS[name]}").STATISTICS
+    return next(each for each in declared if each.name == name)
 
 
 def ranged(lattice: Lattice | None) -> Lattice:

@@ -15,8 +15,8 @@ from typing import Literal
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.statistics.purse import Purse
-from modicum.statistics.purses import ConcentratedPurse
+from modicum.privacy.event import Event
+from modicum.privacy.split import BudgetSplit
 from modicum.statistics.spec import Options
 from modicum.summaries.base import Reduction
 from modicum.summaries.sums import Count, CountSummary
@@ -24,6 +24,7 @@ from modicum.summaries.tails import Tails, TailSummary
 
 __all__ = [
     "BOTH_CLUSTERS",
+    "CLUSTERS_HELP",
     "FEWEST",
     "RICH",
     "ClusterOption",
@@ -35,7 +36,6 @@ __all__ = [
     "expected_records",
     "first_reduction",
     "mean_schedule",
-    "share_of",
     "subsample_level",
     "sum_schedule",
     "tail_weight",
@@ -136,14 +136,14 @@ def _grid(x: float) -> Fraction:
     return Fraction(round(x * 1024), 1024)
 
 
-def count_share(purse: Purse) -> Fraction:
+def count_share(split: BudgetSplit) -> Fraction:
     """Share of the first count."""
-    return _COUNT_SHARE[isinstance(purse, ConcentratedPurse)]
+    return _COUNT_SHARE[split.concentrated]
 
 
-def expected_records(purse: Purse, noisy_count: int) -> float:
+def expected_records(split: BudgetSplit, noisy_count: int) -> float:
     """Records per unit of noise, "N" of the proofs, as far as a noisy count tells; at least 1."""
-    return max(1.0, noisy_count * float(purse.scale))
+    return max(1.0, noisy_count * float(split.scale))
 
 
 def octaves(lattice: Lattice) -> float:
@@ -152,25 +152,25 @@ def octaves(lattice: Lattice) -> float:
 
 
 def first_reduction(
-    lattice: Lattice, purse: Purse, clusters: Clusters
+    lattice: Lattice, split: BudgetSplit, clusters: Clusters
 ) -> Reduction[TailSummary | CountSummary]:
     """Choose what the first pass of a mean or a sum gathers."""
-    return _first_reduction(lattice, type(purse), purse.total, clusters)
+    return _first_reduction(lattice, split.loss, clusters)
 
 
 @functools.lru_cache(maxsize=64)
 def _first_reduction(
-    lattice: Lattice, kind: type[Purse], total: Fraction, clusters: Clusters
+    lattice: Lattice, loss: Event, clusters: Clusters
 ) -> Reduction[TailSummary | CountSummary]:
-    purse = kind(total, total)
-    schedule = mean_schedule(lattice, purse, 1 << 60, clusters)
+    split = BudgetSplit(loss)
+    schedule = mean_schedule(lattice, split, 1 << 60, clusters)
     if schedule.shape:
         schedule = schedule.for_tail(0.0)
-    return ends_reduction(lattice, purse, schedule)
+    return ends_reduction(lattice, split, schedule)
 
 
 def ends_reduction(
-    lattice: Lattice, purse: Purse, schedule: Schedule
+    lattice: Lattice, split: BudgetSplit, schedule: Schedule
 ) -> Reduction[TailSummary | CountSummary]:
     """Choose what a first pass gathers: both ends of the data, or only the count.
 
@@ -185,7 +185,7 @@ def ends_reduction(
     schedule : Schedule
         With the smallest radii share that a run may come to.
     """
-    eta = float(purse.range_for(schedule.radii))
+    eta = float(split.share(schedule.radii).range)
     log_width = octaves(lattice)
     keep = max(64, math.ceil((math.log(3 * log_width + 3) + 60 + 5 * log_width) / eta))
     return Tails(keep) if keep <= CELL_LIMIT else Count()
@@ -223,16 +223,18 @@ def subsample_level(noisy_count: int) -> int:
     return max(0, (max(noisy_count, 1) >> SUBSAMPLE).bit_length() - 1)
 
 
-def mean_schedule(lattice: Lattice, purse: Purse, noisy_count: int, clusters: Clusters) -> Schedule:
+def mean_schedule(
+    lattice: Lattice, split: BudgetSplit, noisy_count: int, clusters: Clusters
+) -> Schedule:
     """Divide the budget of a mean, given the released noisy count."""
     log_width = octaves(lattice)
-    expected = expected_records(purse, noisy_count)
+    expected = expected_records(split, noisy_count)
 
     def nats(bits: int) -> float:  # what a median must overcome: grid points and a margin
         return bits * math.log(2) + math.log(2 * log_width / math.log(2) + 2) + 12
 
     safe = max(1.0, expected - 150)
-    concentrated = isinstance(purse, ConcentratedPurse)
+    concentrated = split.concentrated
     if concentrated:
         # A share f of ρ buys a range of 2 sqrt(f) effective units.
         centre, radii, rough = 0.02, 0.06, 0.03
@@ -259,11 +261,13 @@ def mean_schedule(lattice: Lattice, purse: Purse, noisy_count: int, clusters: Cl
     return Schedule(_grid(centre), _grid(shape), _grid(radii), _grid(rough), bits, _grid(power))
 
 
-def sum_schedule(lattice: Lattice, purse: Purse, noisy_count: int, clusters: Clusters) -> Schedule:
+def sum_schedule(
+    lattice: Lattice, split: BudgetSplit, noisy_count: int, clusters: Clusters
+) -> Schedule:
     """Divide the budget of a sum: no centre and no rough step, zero is the centre."""
     log_width = octaves(lattice)
-    expected = expected_records(purse, noisy_count)
-    concentrated = isinstance(purse, ConcentratedPurse)
+    expected = expected_records(split, noisy_count)
+    concentrated = split.concentrated
     radii = 0.06 if concentrated else 0.18 if expected > RICH else 0.24
     eta = 2 * math.sqrt(radii) if concentrated else radii
     power = min(4.0, max(1.25, eta * expected / (2 * (log_width + 6))))
@@ -294,14 +298,7 @@ class ClusterOption(Options):
             )
 
 
-_PLACES = 1 << 24
-
-
-def share_of(purse: Purse, size: float) -> Fraction:
-    """Share of the budget that buys a bounded range of about this size; at most all of it."""
-    full = float(purse.range_for(Fraction(1)))
-    share = size / full if purse.kind == "pure" else (size / full) ** 2
-    return Fraction(max(1, round(min(share, 1.0) * _PLACES)), _PLACES)
-
-
 BOTH_CLUSTERS = (ClusterOption("clip"), ClusterOption("keep"))
+CLUSTERS_HELP = {
+    "clusters": "keep: also keep a small distant cluster of values, at some cost in accuracy"
+}

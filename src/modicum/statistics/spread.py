@@ -16,11 +16,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import NamedTuple
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
+from modicum.mechanisms.additive import add_noise
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
+from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read, read_both
@@ -34,6 +37,7 @@ from modicum.statistics.bounds import (
     find_place,
     rough_mean,
 )
+from modicum.statistics.count import draw_count
 from modicum.statistics.outside import (
     FEW,
     Counted,
@@ -41,6 +45,7 @@ from modicum.statistics.outside import (
     NoisyTerm,
     OneValue,
     Outside,
+    Redrawn,
     clip_ends,
     clipped_in_words,
     ended_sides,
@@ -48,10 +53,16 @@ from modicum.statistics.outside import (
     share_of_sums,
     tail_in_words,
 )
-from modicum.statistics.purse import Purse
-from modicum.statistics.purses import open_purse
-from modicum.statistics.redrawn import Redrawn, TableTotals
-from modicum.statistics.spec import NoOption, Row, column_name, ranged
+from modicum.statistics.spec import (
+    Declaration,
+    NoOption,
+    Planned,
+    Row,
+    column_name,
+    error_between,
+    ranged,
+    shows_between,
+)
 from modicum.statistics.split import (
     FEWEST,
     Schedule,
@@ -60,17 +71,18 @@ from modicum.statistics.split import (
     expected_records,
     mean_schedule,
 )
-from modicum.status import FINE_STEPS
+from modicum.status import FINE_STEPS, Status
 from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSquares
-from modicum.summaries.tails import TailSummary
+from modicum.summaries.synthetic import SyntheticTable
 
 __all__ = [
-    "STD",
-    "VARIANCE",
+    "STATISTICS",
     "ConstantErrorModel",
+    "Spread",
     "VarianceErrorModel",
     "adaptive_variance",
+    "find_spread",
     "std",
     "var",
 ]
@@ -175,34 +187,22 @@ def adaptive_variance(
     root : bool
         Whether the answer is the standard deviation.
     """
-    purse = open_purse(event)
-    here = Setting(column, lattice, purse)
-    most = spread_schedule(lattice, purse, 1 << 60)
-    reads = here.ask(ends_reduction(lattice, purse, most)), here.ask(Records(subsamples=2))
-    summary, records = yield from read_both(*reads)
-    tails = summary if isinstance(summary, TailSummary) else None
-
-    counting = purse.noisy((summary.count,), sensitivity=1, share=count_share(purse))  # [V1]
-    (n0,) = yield from draw("count", counting)
-    first = Counted(Fraction(max(n0, 1)), (NoisyTerm(counting.noise[0], 1.0),))
-    schedule = spread_schedule(lattice, purse, n0)
-
-    if expected_records(purse, n0) < FEWEST:
-        place = SearchResult("range", schedule, remark=FEW)
-    else:
-        place = yield from find_place(here, tails, records, schedule, n0)  # [V2, V3]
-    if place.way == "single":
-        return (yield from _constant(here, place, first, root=root))
-    bounds = Bounds.of_range(lattice) if place.bounds is None else place.bounds
-    if place.way == "bounds" and schedule.has_centre and not bounds.all_of(lattice):
-        outside = yield from count_outside(here, bounds.outside, bounds.elsewhere, n0)
-        bounds = replace(bounds, outside=outside)
-    rough = yield from rough_mean(here, bounds, place.schedule, first)  # [V4]
+    split = BudgetSplit(event)
+    here = Setting(column, lattice, split)
+    found = yield from find_spread(here)
+    if found.rough is None:
+        elsewhere, noise = yield from count_away(here, found.bounds.elsewhere)
+        ends = found.bounds.lo, found.bounds.hi
+        single = ConstantErrorModel(
+            lattice, root, *ends, found.first, max(elsewhere, 0), noise, has_centre=True
+        )
+        return ScalarEstimate(single.value, single, single.status)
+    rough, bounds = found.rough, found.bounds
 
     squares = yield from read(here.ask(ClippedSquares(bounds.lo, bounds.hi, rough.value)))
     largest = bounds.reach(rough.value) ** 2
     pair = (squares.total, squares.count * largest - squares.total)
-    final = purse.noisy(pair, sensitivity=largest, share=None)  # [V5]
+    final = split.spend(add_noise(pair, split.rest(), sensitivity=largest))  # [V5]
 
     def spread_of(sums: tuple[int, ...]) -> VarianceErrorModel:
         return VarianceErrorModel(
@@ -214,7 +214,7 @@ def adaptive_variance(
             sums=(sums[0], sums[1]),
             noise=NoisyTerm(final.noise[0], 1.0),
             outside=bounds.outside,
-            constant=place.way == "range" and place.centre is not None,
+            constant=found.at_home,
         )
 
     sums = yield from draw(
@@ -223,26 +223,65 @@ def adaptive_variance(
         lambda sums: f"standard deviation {lattice.words(spread_of(sums).deviation)}",
     )
     error_model = spread_of(sums)
-    status = judged(error_model, error_model.outside, n0, place.remark)
+    status = judged(error_model, error_model.outside, found.n0, found.remark)
     return ScalarEstimate(error_model.value, error_model, status)
 
 
-def _constant(
-    here: Setting, place: SearchResult, counted: Counted, *, root: bool
-) -> Steps[ScalarEstimate]:
-    """All records seem to have one value: count those that have not, with all that is left."""
-    bounds = place.bounds
-    assert bounds is not None
-    elsewhere, noise = yield from count_away(here, bounds.elsewhere)
-    error_model = ConstantErrorModel(
-        here.lattice, root, bounds.lo, bounds.hi, counted, max(elsewhere, 0), noise, has_centre=True
-    )
-    return ScalarEstimate(error_model.value, error_model, error_model.status)
+class Spread(NamedTuple):
+    """[V1] to [V4] Where the data are: released, but for ``bounds.elsewhere``.
+
+    Attributes
+    ----------
+    n0 : int
+        The first noisy count.
+    first : Counted
+        The same as an estimate.
+    bounds : Bounds
+    rough : Rough or None
+        ``None``: all records seem to have one value.
+    at_home : bool
+        Whether most records have one public value, and only the range is left for the others.
+    remark : Status
+    """
+
+    n0: int
+    first: Counted
+    bounds: Bounds
+    rough: Rough | None
+    at_home: bool
+    remark: Status
 
 
-def spread_schedule(lattice: Lattice, purse: Purse, noisy_count: int) -> Schedule:
+def find_spread(here: Setting) -> Steps[Spread]:
+    """[V1] to [V4] Find clipping bounds, and a rough mean within them."""
+    lattice, split = here.lattice, here.split
+    most = spread_schedule(lattice, split, 1 << 60)
+    reads = here.ask(ends_reduction(lattice, split, most)), here.ask(Records(subsamples=2))
+    summary, records = yield from read_both(*reads)
+
+    share = split.share(count_share(split))
+    n0, noise = yield from draw_count(split, summary.count, share)  # [V1]
+    first = Counted(Fraction(max(n0, 1)), (NoisyTerm(noise, 1.0),))
+    schedule = spread_schedule(lattice, split, n0)
+
+    if expected_records(split, n0) < FEWEST:
+        place = SearchResult("range", schedule, remark=FEW)
+    else:
+        place = yield from find_place(here, summary.tails, records, schedule, n0)  # [V2, V3]
+    bounds = Bounds.of_range(lattice) if place.bounds is None else place.bounds
+    if place.way == "single":
+        return Spread(n0, first, bounds, None, False, place.remark)
+    if place.way == "bounds" and schedule.has_centre and not bounds.all_of(lattice):
+        outside = yield from count_outside(here, bounds.outside, bounds.elsewhere, n0)
+        bounds = replace(bounds, outside=outside)
+    rough = yield from rough_mean(here, bounds, place.schedule, first)  # [V4]
+    at_home = place.way == "range" and place.centre is not None
+    return Spread(n0, first, bounds, rough, at_home, place.remark)
+
+
+def spread_schedule(lattice: Lattice, split: BudgetSplit, noisy_count: int) -> Schedule:
     """Divide the budget as a mean does, without a look at the shape of the tail."""
-    return replace(mean_schedule(lattice, purse, noisy_count, "clip"), shape=Fraction(0))
+    return replace(mean_schedule(lattice, split, noisy_count, "clip"), shape=Fraction(0))
 
 
 _PLACES = 80  # binary digits of a root
@@ -327,7 +366,7 @@ class VarianceErrorModel(InBounds):
             min(self.deviation * step, half) if self.root else min(self.square * step**2, half**2)
         )
 
-    def redrawn(self, table: TableTotals) -> Redrawn:
+    def redrawn(self, table: SyntheticTable) -> Redrawn:
         """Return how the answer from this table follows of its last noise."""
         squares = table.squares(self.lo, self.hi, self.rough.value)
         rest = self.reach**2 * table.rows - squares
@@ -485,8 +524,6 @@ def _root(square: Fraction) -> Fraction:
 VARIANCE: Row[NoOption, Release] = Row(
     "var",
     "adaptive",
-    ("pure", "zcdp", "approx"),
-    True,
     (NoOption(),),
     "variance",
     "variance with noise on the scale of the data's own spread",
@@ -498,12 +535,55 @@ VARIANCE: Row[NoOption, Release] = Row(
 STD: Row[NoOption, Release] = Row(
     "std",
     "adaptive",
-    ("pure", "zcdp", "approx"),
-    True,
     (NoOption(),),
     "variance",
     "standard deviation with noise on the scale of the data's own spread",
     lambda column, lattice, event, options: adaptive_variance(
         column, ranged(lattice), event, root=True
+    ),
+)
+
+
+_LARGEST = "The largest records decide, so the shape matters more than for a mean."
+
+
+STATISTICS = (
+    Declaration(
+        var,
+        (VARIANCE,),
+        shows_between("var", "within=(-1e9, 1e9), ", 3.2e7, 3.5e7),
+        command="people.parquet income --within=-1e9,1e9 --epsilon 1",
+        tail=True,
+        plan=Planned(
+            "a variance",
+            error_between(
+                'var(within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1, shape="normal")',
+                "0",
+                "0.01 * 5e4**2",
+            ),
+            command="--within=-1e9,1e9 --n 1e5 --sd 5e4 --epsilon 1",
+            truth=lambda run: run.table.variance() * run.step**2,
+            note=_LARGEST,
+        ),
+        error_model=(VarianceErrorModel, ConstantErrorModel),
+    ),
+    Declaration(
+        std,
+        (STD,),
+        shows_between("std", "within=(-1e9, 1e9), ", 5700, 5850),
+        command="people.parquet income --within=-1e9,1e9 --epsilon 1",
+        tail=True,
+        plan=Planned(
+            "a standard deviation",
+            error_between(
+                'std(within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1, shape="normal")',
+                "0",
+                "0.005 * 5e4",
+            ),
+            command="--within=-1e9,1e9 --n 1e5 --sd 5e4 --error 500",
+            truth=lambda run: Fraction(math.sqrt(run.table.variance())) * run.step,
+            note=_LARGEST,
+        ),
+        error_model=(VarianceErrorModel, ConstantErrorModel),
     ),
 )

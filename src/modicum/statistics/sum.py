@@ -22,9 +22,12 @@ from sys import float_info
 from typing import Literal
 
 from modicum.exact.lattice import Lattice
+from modicum.mechanisms.additive import add_noise
 from modicum.mechanisms.grids import RadiusGrid
+from modicum.mechanisms.selection import RadiusDraw
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
+from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read, read_both
@@ -39,6 +42,7 @@ from modicum.statistics.bounds import (
     home_of,
     look_elsewhere,
 )
+from modicum.statistics.count import draw_count
 from modicum.statistics.outside import (
     APART,
     FEW,
@@ -48,16 +52,25 @@ from modicum.statistics.outside import (
     NoisyTerm,
     Outside,
     PlacedBounds,
+    Redrawn,
     clip_ends,
     clipped_in_words,
     judged,
     tail_in_words,
 )
-from modicum.statistics.purses import open_purse
-from modicum.statistics.redrawn import Redrawn, TableTotals
-from modicum.statistics.spec import Row, column_name, method_of, ranged
+from modicum.statistics.spec import (
+    Declaration,
+    Planned,
+    Row,
+    column_name,
+    error_between,
+    method_of,
+    ranged,
+    shows_between,
+)
 from modicum.statistics.split import (
     BOTH_CLUSTERS,
+    CLUSTERS_HELP,
     FEWEST,
     RICH,
     ClusterOption,
@@ -72,9 +85,10 @@ from modicum.status import OK, Status
 from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.sums import ClippedSum
+from modicum.summaries.synthetic import SyntheticTable
 from modicum.summaries.tails import TailSummary
 
-__all__ = ["SUMS", "SumErrorModel", "adaptive_sum", "bounded_sum", "sum"]
+__all__ = ["STATISTICS", "SumErrorModel", "adaptive_sum", "bounded_sum", "sum"]
 
 
 def sum(
@@ -135,19 +149,17 @@ def adaptive_sum(
     column: str | None, lattice: Lattice, event: Event, *, clusters: Clusters
 ) -> Steps[ScalarEstimate]:
     """Estimate a sum; parameters as :func:`modicum.statistics.mean.adaptive_mean`."""
-    purse = open_purse(event)
-    here = Setting(column, lattice, purse)
-    first = first_reduction(lattice, purse, clusters)
+    split = BudgetSplit(event)
+    here = Setting(column, lattice, split)
+    first = first_reduction(lattice, split, clusters)
     summary, records = yield from read_both(here.ask(first), here.ask(Records()))
-    tails = summary if isinstance(summary, TailSummary) else None
+    tails = summary.tails
     n0, counted = yield from _count(here, summary.count)
-    if expected_records(purse, n0) < FEWEST:
+    if expected_records(split, n0) < FEWEST:
         # Few rows, or no numbers at all: that is worth a better count.
-        mechanism = purse.noisy(
-            (summary.count,), sensitivity=1, share=purse.share_for(0.25, "noise")
-        )
-        (n0,) = yield from draw("count, again", mechanism)
-        return (yield from _over_the_range(here, n0, NoisyTerm(mechanism.noise[0], 1.0), FEW))
+        share = split.share(split.part_for(0.25, "noise"))
+        n0, noise = yield from draw_count(split, summary.count, share, "count, again")
+        return (yield from _over_the_range(here, n0, NoisyTerm(noise, 1.0), FEW))
     place = yield from _search(here, records, n0, clusters)
     if place.way == "range":
         return (yield from _over_the_range(here, n0, counted, place.remark, place.atom))
@@ -158,13 +170,13 @@ def _by_radius(
     here: Setting, tails: TailSummary | None, place: _Place, n0: int, counted: NoisyTerm
 ) -> Steps[ScalarEstimate]:
     """[S2, S3] The sum within a radius, or over the range if the radius is worth nothing."""
-    lattice, purse = here.lattice, here.purse
+    lattice, split = here.lattice, here.split
     outside, elsewhere = yield from _radius(here, tails, place)
     radius = outside.radii[0]
     if radius <= lattice.width >> COLLAPSED:
         remark = FEW if place.atom is None else APART
         return (yield from _over_the_range(here, n0, counted, remark))
-    if expected_records(purse, n0) > RICH:
+    if expected_records(split, n0) > RICH:
         outside = yield from count_outside(here, outside, elsewhere, n0)
         # Fewer than half of the records are within, or nobody is outside: it was an empty stretch.
         if radius < place.half and outside.excess(0.05):
@@ -180,26 +192,26 @@ def _by_radius(
 
 def bounded_sum(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
     """Estimate a sum of values that lie in the range, with noise on the scale of its ends."""
-    here = Setting(column, lattice, open_purse(event))
+    here = Setting(column, lattice, BudgetSplit(event))
     summary = yield from read(here.ask(ClippedSum(lattice.first, lattice.last)))
     n0, counted = yield from _count(here, summary.count)
     return (yield from _over_the_range(here, n0, counted, OK))
 
 
 def _count(here: Setting, rows: int) -> Steps[tuple[int, NoisyTerm]]:
-    mechanism = here.purse.noisy((rows,), sensitivity=1, share=count_share(here.purse))  # [S1]
-    (n0,) = yield from draw("count", mechanism)
-    return n0, NoisyTerm(mechanism.noise[0], 1.0)
+    share = here.split.share(count_share(here.split))
+    n0, noise = yield from draw_count(here.split, rows, share)  # [S1]
+    return n0, NoisyTerm(noise, 1.0)
 
 
 def _search(here: Setting, records: RecordSummary, n0: int, clusters: Clusters) -> Steps[_Place]:
     """[H1] to [H3]: how far half of the data are from zero, or what lies beside the zeros."""
-    lattice, purse = here.lattice, here.purse
+    lattice, split = here.lattice, here.split
     reach = max(abs(lattice.first), abs(lattice.last))
-    schedule = sum_schedule(lattice, purse, n0, clusters)
+    schedule = sum_schedule(lattice, split, n0, clusters)
     if reach <= _NEAR * abs(home_of(lattice)):
         return _Place("range", schedule)
-    if expected_records(purse, n0) <= RICH:
+    if expected_records(split, n0) <= RICH:
         return _Place("radius", schedule)
     home = yield from find_home(here, records, n0)
     if home.radius == 0:
@@ -222,12 +234,11 @@ def _reaches(here: Setting, size: int, n0: int) -> Steps[bool]:
     Of data that all lie between two candidates of [H1] any wider one is as good.
     """
     cells = yield from read(here.ask(Cells(0, (size,))))
-    strength = max(0.01, 30 / expected_records(here.purse, n0))
-    share = here.purse.share_for(strength, "noise")
-    mechanism = here.purse.noisy(
-        (cells.magnitude_above_many((size,))[0],), sensitivity=1, share=share
-    )
-    (found,) = yield from draw(f"records larger than {here.lattice.words(size)}", mechanism)
+    strength = max(0.01, 30 / expected_records(here.split, n0))
+    share = here.split.share(here.split.part_for(strength, "noise"))
+    (larger,) = cells.magnitude_above_many((size,))
+    label = f"records larger than {here.lattice.words(size)}"
+    found, _ = yield from draw_count(here.split, larger, share, label)
     return found > n0 / 5
 
 
@@ -243,7 +254,9 @@ def _radius(here: Setting, tails: TailSummary | None, place: _Place) -> Steps[tu
     else:
         sizes = yield from read(here.ask(Cells(0, grid.radii)))
     beyond = tuple(sizes.magnitude_above_many(grid.radii))
-    mechanism = here.purse.radii((beyond,), grid, tilt=schedule.tilt, share=schedule.radii)
+    mechanism = here.split.spend(
+        RadiusDraw.of((beyond,), grid, here.split.share(schedule.radii), tilt=schedule.tilt)
+    )
     (chosen,) = yield from draw(
         "radius",
         mechanism,
@@ -281,7 +294,9 @@ def _within(
     hi = max(min(radius, lattice.last), lattice.first)
     clipped = yield from read(here.ask(ClippedSum(lo, hi)))
     reach = max(abs(lo), abs(hi))
-    final = here.purse.noisy((clipped.total,), sensitivity=max(reach, 1), share=None)
+    final = here.split.spend(
+        add_noise((clipped.total,), here.split.rest(), sensitivity=max(reach, 1))
+    )
     (noisy,) = yield from draw("clipped sum", final, lambda drawn: lattice.words(drawn[0]))
     noise = NoisyTerm(final.noise[0], 1.0)
     return SumErrorModel(lattice, lo, hi, noisy, noise, n0, counted, outside)
@@ -338,7 +353,7 @@ class SumErrorModel(PlacedBounds):
         surer = self.noise.explains(abs(self.home) * self.count_noise.variance**0.5)
         return there if surer and self.noise.explains(self.noisy - there) else self.noisy
 
-    def redrawn(self, table: TableTotals) -> Redrawn:
+    def redrawn(self, table: SyntheticTable) -> Redrawn:
         """Return how the answer from this table follows of its last noise."""
         clipped = table.clipped_sum(self.lo, self.hi)
         return Redrawn((self.noise.noise,), lambda z: replace(self, noisy=clipped + z).value)
@@ -402,8 +417,6 @@ SUMS: tuple[Row[ClusterOption, Release], ...] = (
     Row(
         "sum",
         "adaptive",
-        ("pure", "zcdp", "approx"),
-        True,
         BOTH_CLUSTERS,
         "sum",
         "sum with noise on the scale of the data's own size",
@@ -414,11 +427,29 @@ SUMS: tuple[Row[ClusterOption, Release], ...] = (
     Row(
         "sum",
         "bounded",
-        ("pure", "zcdp", "approx"),
-        True,
         BOTH_CLUSTERS[:1],
         "sum",
         "sum with noise on the scale of the range, for ranges known to be tight",
         lambda column, lattice, event, options: bounded_sum(column, ranged(lattice), event),
+    ),
+)
+
+
+STATISTICS = (
+    Declaration(
+        sum,
+        SUMS,
+        shows_between("sum", "within=(-1e9, 1e9), ", 1.9e8, 2.1e8),
+        command="people.parquet income --within=0,1e9 --epsilon 1",
+        options=CLUSTERS_HELP,
+        tail=True,
+        plan=Planned(
+            "a sum",
+            error_between("sum(within=(0, 1e9), sd=5e4, n=20_000, epsilon=1)", "1e5", "5e6"),
+            command="--within=0,1e9 --n 1e5 --sd 5e4 --epsilon 1",
+            truth=lambda run: run.table.total() * run.step,
+            rows_help=False,
+        ),
+        error_model=(SumErrorModel,),
     ),
 )

@@ -1,4 +1,4 @@
-"""Public data sets on which the promises of a user's statistic are tried.
+"""A statistic supplied by a user: public data sets to try its promises on, and its warnings.
 
 A few hundred sets find a method that fails on some data, or whose bounds are too small from some
 number of records on; they prove nothing about all others.
@@ -6,13 +6,15 @@ number of records on; they prove nothing about all others.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
 from modicum.statistics.crossing import Reals
 
-__all__ = ["crowds", "grown", "shown"]
+__all__ = ["crowds", "grown", "shown", "suppress_warnings"]
 
 _GOLDEN = (5**0.5 - 1) / 2
 _STEP_BY_STEP = 40  # numbers of records that are all tried
@@ -91,3 +93,15 @@ def shown(records: Reals) -> str:
         for value, count in zip(values[:_SHOWN].tolist(), counts.tolist(), strict=False)
     ]
     return "(" + ", ".join(pairs) + (", ..." if len(values) > _SHOWN else "") + ")"
+
+
+@contextmanager
+def suppress_warnings() -> Iterator[None]:
+    """Let no warning of a user's code, Python's or NumPy's, tell of the data that it reads.
+
+    Filters that turn warnings into errors do not apply either. Before Python 3.14 the filters are
+    those of the whole process: warnings of other threads are suppressed meanwhile.
+    """
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield

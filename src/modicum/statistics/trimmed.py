@@ -30,30 +30,33 @@ from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_fraction
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.grids import RadiusGrid
-from modicum.mechanisms.level_sets import LevelScore
-from modicum.privacy.budget import Budget, Kind, Number, chosen_budget, short_text
+from modicum.mechanisms.level_sets import LevelScore, LinearLevelMechanism
+from modicum.privacy.budget import Budget, Number, chosen_budget, short_text
 from modicum.privacy.event import Event
+from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
+from modicum.statistics.count import draw_count
 from modicum.statistics.outside import NoisyTerm
-from modicum.statistics.purse import Purse
-from modicum.statistics.purses import open_purse
 from modicum.statistics.spec import (
     LARGEST_DENOMINATOR,
+    Declaration,
     Options,
+    Planned,
     Row,
     checked_level,
     column_name,
+    error_between,
     ranged,
+    shows_between,
 )
 from modicum.status import OK, Status, unseen
 from modicum.summaries.base import Integers, Read
-from modicum.summaries.order_statistics import Cuts, CutSummary
+from modicum.summaries.cut_points import Cuts, CutSummary
 
 __all__ = [
-    "TRIMMED_MEAN",
-    "WINSORIZED_MEAN",
+    "STATISTICS",
     "LevelPlan",
     "TrimOption",
     "TrimmedErrorModel",
@@ -231,7 +234,7 @@ class LevelPlan:
         return max(self.cap, self.aim + self.radius_cap)
 
     @classmethod
-    def of(cls, lattice: Lattice, purse: Purse, level: float | None) -> LevelPlan:
+    def of(cls, lattice: Lattice, split: BudgetSplit, level: float | None) -> LevelPlan:
         """Compute them from public arguments.
 
         Raises
@@ -240,17 +243,17 @@ class LevelPlan:
             If the budget is so small that more than 20,000 level sets would be needed.
         """
         share = POINT_SHARE if level is not None else 1 - COUNT_SHARE
-        points, unit = math.log(lattice.width + 1), 2 / float(purse.range_for(share))
+        points, unit = math.log(lattice.width + 1), 2 / float(split.share(share).range)
         cap, bound = math.ceil((points + NEGLIGIBLE) * unit), (points + math.log(20)) * unit
         plan = cls(cap, 0, 0, bound)
         if level is not None:
-            unit = 2 / float(purse.range_for(RADIUS_SHARE))
+            unit = 2 / float(split.share(RADIUS_SHARE).range)
             radii = math.log(len(_radii(lattice.width).radii))
             aim = math.ceil((radii + math.log(1 / (1 - level))) * unit)
             plan = cls(cap, aim, max(aim, math.ceil((radii + RARE) * unit)), bound)
         if plan.levels > MOST_LEVELS:
             raise InvalidArgument(
-                f"a trimmed mean for {float(purse.total):g} a row would need {plan.levels:,} "
+                f"a trimmed mean for {float(split.total):g} a row would need {plan.levels:,} "
                 "level sets; it needs a larger budget"
             )
         return plan
@@ -270,19 +273,18 @@ def _estimate(
     draws add up to exactly the cost of ``event``.
     """
     lattice, level, trim = ranged(lattice), options.level, options.trim
-    purse = open_purse(event)
-    plan = LevelPlan.of(lattice, purse, level)
+    split = BudgetSplit(event)
+    plan = LevelPlan.of(lattice, split, level)
     cuts = yield from read(Read(column, lattice, Cuts(trim, plan.levels)))
     lows, highs = level_ends_of(
         cuts, lattice.first, lattice.last, plan.levels, winsorized=winsorized
     )
 
-    counting = purse.noisy((cuts.count,), sensitivity=1, share=COUNT_SHARE)  # [T1]
-    (count,) = yield from draw("count", counting)
-    mechanism = purse.linear_level(  # [T2]
-        (lows[: plan.cap], highs[: plan.cap]),
-        lattice,
-        share=POINT_SHARE if level is not None else None,
+    count, noise = yield from draw_count(split, cuts.count, split.share(COUNT_SHARE))  # [T1]
+    share = split.rest() if level is None else split.share(POINT_SHARE)
+    ends = lows[: plan.cap], highs[: plan.cap]
+    mechanism = split.spend(  # [T2]
+        LinearLevelMechanism(*ends, lattice.first, lattice.last, *share.ranged)
     )
     name = "winsorized mean" if winsorized else "trimmed mean"
     point = yield from draw(name, mechanism, lattice.words)
@@ -292,7 +294,7 @@ def _estimate(
         reached = np.maximum(highs - point, point - lows)
         chosen = yield from draw(  # [T3]
             "radius of the interval",
-            _radius_law(reached, radii, plan, purse),
+            _radius_law(reached, radii, plan, split),
             lambda number: lattice.words(radii[number]),
         )
         radius = radii[chosen]
@@ -304,14 +306,14 @@ def _estimate(
         radius=radius,
         level=level,
         count=count,
-        count_noise=NoisyTerm(counting.noise[0], 1.0),
+        count_noise=NoisyTerm(noise, 1.0),
         length_bound=plan.length_bound,
     )
     return ScalarEstimate(error_model.value, error_model, error_model.status)
 
 
 def _radius_law(
-    reached: Integers, radii: tuple[int, ...], plan: LevelPlan, purse: Purse
+    reached: Integers, radii: tuple[int, ...], plan: LevelPlan, split: BudgetSplit
 ) -> Exponential[LevelScore]:
     """[T3] Number of the least radius that ``aim`` changes do not exceed, or about so.
 
@@ -323,7 +325,8 @@ def _radius_law(
     aim, cap = plan.aim, plan.radius_cap
     lows = np.zeros(cap, dtype=np.int64)
     lows[:aim] = numbers[aim - 1 :: -1]
-    return purse.level((lows, numbers[aim : aim + cap]), 0, len(radii) - 1, unit=1, share=None)
+    score = LevelScore(lows, numbers[aim : aim + cap], 0, len(radii) - 1)
+    return split.spend(Exponential(score, *split.rest().ranged))
 
 
 def _radii(largest: int) -> RadiusGrid:
@@ -544,14 +547,11 @@ class TrimmedErrorModel:
         }
 
 
-_KINDS: tuple[Kind, ...] = ("pure", "zcdp", "approx")
 _CASES = (TrimOption(Fraction(1, 10), 0.95), TrimOption(Fraction(1, 3), None))
 
 TRIMMED_MEAN: Row[TrimOption, Release] = Row(
     "trimmed_mean",
     "inverse-sensitivity",
-    _KINDS,
-    True,
     _CASES,
     "trimmed_mean",
     "mean without a share of the lowest and of the highest records, with an interval",
@@ -560,10 +560,59 @@ TRIMMED_MEAN: Row[TrimOption, Release] = Row(
 WINSORIZED_MEAN: Row[TrimOption, Release] = Row(
     "winsorized_mean",
     "inverse-sensitivity",
-    _KINDS,
-    True,
     _CASES,
     "trimmed_mean",
     "mean after a share of the lowest and of the highest records is moved inwards",
     partial(_estimate, winsorized=True),
+)
+
+
+_HELP = {"trim": "share of the records beyond each cut, such as 0.1 or 1/20"}
+
+
+def _level_error(run: Any) -> float:
+    """Expect the distance of the point from the middle of the shortest level."""
+    mechanism = run.mechanisms[run.asked.statistic.replace("_", " ")]
+    return float(mechanism.distance() * run.lattice.step)
+
+
+STATISTICS = (
+    Declaration(
+        trimmed_mean,
+        (TRIMMED_MEAN,),
+        shows_between("trimmed_mean", "trim=0.1, within=(-1e9, 1e9), ", 9900, 10100),
+        command="flights.csv delay --trim 0.1 --within=-1e9,1e9 --epsilon 1",
+        options=_HELP,
+        plan=Planned(
+            "a trimmed mean",
+            error_between(
+                "trimmed_mean(trim=0.1, within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1)",
+                "1",
+                "100",
+            ),
+            command="--trim 0.1 --within=-1e9,1e9 --n 1e5 --sd 5e4 --error 50",
+            error=_level_error,
+            shown={"trim": "trim"},
+        ),
+        error_model=(TrimmedErrorModel,),
+    ),
+    Declaration(
+        winsorized_mean,
+        (WINSORIZED_MEAN,),
+        shows_between("winsorized_mean", "trim=0.1, within=(-1e9, 1e9), ", 9900, 10100),
+        command="flights.csv delay --trim 0.1 --within=-1e9,1e9 --epsilon 1",
+        options=_HELP,
+        plan=Planned(
+            "a winsorized mean",
+            error_between(
+                "winsorized_mean(trim=0.1, within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1)",
+                "1",
+                "200",
+            ),
+            command="--trim 0.1 --within=-1e9,1e9 --n 1e5 --sd 5e4 --error 50",
+            error=_level_error,
+            shown={"trim": "trim"},
+        ),
+        error_model=(TrimmedErrorModel,),
+    ),
 )

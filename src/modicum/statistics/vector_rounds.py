@@ -14,11 +14,11 @@ from typing import TypeVar
 import numpy as np
 
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.additive import Additive, VectorNoise
+from modicum.mechanisms.additive import Additive, VectorNoise, add_noise
 from modicum.mechanisms.grids import RadiusGrid
+from modicum.mechanisms.selection import RadiusDraw
+from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import Steps, draw, read, read_both
-from modicum.statistics.purse import Purse
-from modicum.statistics.purses import ConcentratedPurse
 from modicum.statistics.vector_schedule import (
     SUBSTEP,
     VectorSchedule,
@@ -54,7 +54,7 @@ class VectorSetting:
 
     columns: Columns
     lattice: Lattice
-    purse: Purse
+    split: BudgetSplit
 
     def ask(self, reduction: Reduction[S]) -> Read[S]:
         """Ask for a reduction of the rows."""
@@ -63,18 +63,19 @@ class VectorSetting:
     @property
     def spent(self) -> Fraction:
         """Share of the budget that is promised."""
-        return 1 - self.purse.left / self.purse.total
+        return 1 - self.split.left / self.split.total
 
     @property
     def power(self) -> int:
         """Of the norm in which rows are clipped: what the currency's noise wants."""
-        return 1 if self.purse.kind == "pure" else 2
+        return self.split.power
 
     def noisy(self, totals: tuple[int, ...], share: Fraction) -> VectorNoise | Additive:
         """Sums of rows clipped to ``BOUND``, plus noise for a share."""
-        if isinstance(self.purse, ConcentratedPurse):
-            return self.purse.vector(totals, bound=BOUND, share=share)
-        return self.purse.noisy(totals, sensitivity=BOUND, share=share)
+        part = self.split.share(share)
+        if part.zcdp is None:
+            return self.split.spend(add_noise(totals, part, sensitivity=BOUND))
+        return self.split.spend(VectorNoise(totals, BOUND, part.zcdp))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,9 @@ def radius_for(
 ) -> Steps[int]:
     """Draw one of a grid's radii with about ``target`` rows ``outside`` it [M2]."""
     punished = tuple(max(outside[radius] - target, 0) for radius in grid.radii)
-    mechanism = here.purse.radii((punished,), grid, tilt=tilt, share=share)
+    mechanism = here.split.spend(
+        RadiusDraw.of((punished,), grid, here.split.share(share), tilt=tilt)
+    )
     (place,) = yield from draw(label, mechanism)
     return grid.radii[place]
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import RadiusGrid
-from modicum.statistics.purse import Purse
+from modicum.privacy.split import BudgetSplit
 from modicum.summaries.vectors import MOST_COLUMNS
 
 __all__ = [
@@ -136,7 +136,7 @@ class Shares:
     again: Again
 
 
-CONCENTRATED = Shares(
+_CONCENTRATED = Shares(
     count=Fraction(1, 200),
     last_radius=Fraction(3, 200),
     locate=Fraction(1, 4),
@@ -152,7 +152,7 @@ CONCENTRATED = Shares(
     last=0.25,
     again=Again(Fraction(1, 25), Fraction(2, 25), Fraction(1, 50)),
 )
-PURE = Shares(
+_PURE = Shares(
     count=Fraction(1, 50),
     last_radius=Fraction(1, 20),
     locate=Fraction(7, 20),
@@ -170,9 +170,9 @@ PURE = Shares(
 )
 
 
-def shares_of(purse: Purse) -> Shares:
-    """Return the constants of a purse's currency."""
-    return PURE if purse.kind == "pure" else CONCENTRATED
+def shares_of(split: BudgetSplit) -> Shares:
+    """Return the constants of a budget's currency."""
+    return _CONCENTRATED if split.concentrated else _PURE
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,15 +203,15 @@ class VectorSchedule:
     constants: Shares
 
     @classmethod
-    def of(cls, purse: Purse, noisy_count: int, width: int) -> VectorSchedule:
+    def of(cls, split: BudgetSplit, noisy_count: int, width: int) -> VectorSchedule:
         """Divide a budget.
 
         Gaussian noise of variance r²/(2 ρ) in each of d components has norm r sqrt(d/(2 ρ)); the
         noise of Laplace of scale r/ε has L1 norm d r/ε.
         """
-        whole, rows = float(purse.total), max(noisy_count, 1)
-        nats, constants = float(purse.range_for(Fraction(1))), shares_of(purse)
-        if purse.kind == "pure":
+        whole, rows = float(split.total), max(noisy_count, 1)
+        nats, constants = float(split.share(Fraction(1)).range), shares_of(split)
+        if not split.concentrated:
             return cls(rows, width, 1, nats, width / whole, math.sqrt(2) / whole, constants)
         each = math.sqrt(1 / (2 * whole))
         return cls(rows, width, 2, nats, each * math.sqrt(width), each, constants)

@@ -18,9 +18,10 @@ import numpy as np
 
 from modicum.array_release import ArrayEstimate, Axis, Intervals
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.additive import LaplaceNoise, Noise
+from modicum.mechanisms.additive import Noise
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.runtime.steps import Steps, draw, read
+from modicum.statistics.count import draw_count
 from modicum.statistics.vector_rounds import Located, VectorSetting, beyond, radius_for
 from modicum.statistics.vector_schedule import (
     OUTSIDE,
@@ -66,9 +67,7 @@ def count_outside(
     here: VectorSetting, outside: int, share: Fraction, label: str = "rows outside"
 ) -> Steps[tuple[int, Noise]]:
     """Draw the noisy number of rows outside, which is sensitive [M6]."""
-    mechanism = here.purse.noisy((outside,), sensitivity=1, share=share)
-    (found,) = yield from draw(label, mechanism)
-    return found, mechanism.noise[0]
+    return (yield from draw_count(here.split, outside, here.split.share(share), label))
 
 
 def last_ball(here: VectorSetting, schedule: VectorSchedule, found: Located) -> Steps[Ball]:
@@ -126,13 +125,12 @@ def last_sum(
     ``width`` is the number of components, ``near`` as for
     :func:`~modicum.statistics.vector_schedule.count_share`.
     """
-    purse, asked = here.purse, ClippedVectors(frame, ball.radius)
+    split, asked = here.split, ClippedVectors(frame, ball.radius)
     summary = yield from read(here.ask(asked))
     share = (1 - here.spent) * (1 - count_share(width, near, here.power))
     mechanism = here.noisy(summary.totals, share)
     sums = yield from draw("sum", mechanism)
-    counting = purse.noisy((summary.count,), sensitivity=1, share=None)
-    (rows,) = yield from draw("rows", counting)
+    rows, noise = yield from draw_count(split, summary.count, split.rest(), "rows")
     return VectorErrorModel(
         lattice=here.lattice,
         centre=frame.centre * (width // len(frame.centre)),
@@ -140,7 +138,7 @@ def last_sum(
         sums=sums,
         noise=mechanism.noise[0],
         rows=rows,
-        rows_noise=counting.noise[0],
+        rows_noise=noise,
         outside=ball.outside,
         outside_noise=ball.noise,
         most_outside=ball.most,
@@ -254,11 +252,7 @@ class VectorErrorModel:
     def status(self) -> Status:
         """``"ok"``, or a warning in words."""
         count, width = max(self.rows, 1), len(self.sums)
-        if isinstance(self.noise, LaplaceNoise):
-            size = width * float(self.noise.scale)
-        else:
-            size = math.sqrt(width * self.noise.variance)
-        if size > BOUND * count:
+        if self.noise.length(width) > BOUND * count:
             return NOISY
         if self._unlike or self.outside > count / 4:
             return CLIPPED

@@ -7,8 +7,10 @@ these so that nothing overflows.
 from __future__ import annotations
 
 import struct
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Generic, NoReturn, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Generic, NoReturn, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 from modicum.errors import CopyRefused, InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
+from modicum.summaries.synthetic import SyntheticTable
 
 __all__ = [
     "CHUNK",
@@ -26,13 +29,15 @@ __all__ = [
     "Fetchable",
     "Fields",
     "Integers",
+    "More",
+    "PartsSearch",
     "Quantiser",
     "Read",
     "Reduction",
-    "Repeated",
     "Rows",
     "Sensitive",
     "exact_sum",
+    "further_pass",
     "pack",
     "quantised",
     "total_of_rows",
@@ -73,14 +78,15 @@ class Fetchable(Protocol):
 
 
 @runtime_checkable
-class Repeated(Protocol):
-    """An accumulator that may need further passes, which others can share."""
+class _Repeated(Protocol):
+    """An accumulator that may need further passes; ``finish`` makes those that are left."""
 
-    def further(self) -> Accumulator[object] | None:
-        """Return the next pass, to be fed before this is asked again, ``None`` if none is needed.
+    def further(self) -> Accumulator[object] | None: ...
 
-        ``finish`` makes those that are left.
-        """
+
+def further_pass(accumulator: Accumulator[Any]) -> Accumulator[object] | None:
+    """Return the pass to be fed before this is asked again, ``None`` if none is needed."""
+    return accumulator.further() if isinstance(accumulator, _Repeated) else None
 
 
 class Rows(Protocol):
@@ -98,11 +104,67 @@ class Rows(Protocol):
         """Make one more pass over the column."""
 
 
-class Reduction(Protocol[S_co]):
-    """A question about one column; hashable, and made of public parameters only."""
+More = Callable[["Reduction[Any]", Entropy | None], Any]
+"""Reduces the parts of a table once more; without entropy that of the first time is used."""
 
+
+class PartsSearch(Protocol):
+    """A question to a table in parts, which may take several jobs."""
+
+    def wanted(self) -> list[Reduction[Any]]:
+        """Return what the next job reduces every part to."""
+
+    def learn(self, known: Sequence[Any]) -> Any:
+        """Take in the merged summaries; return the answer, ``None`` if a job more is needed."""
+
+
+class Reduction(ABC, Generic[S_co]):
+    """A question about one column: a frozen slotted dataclass of public parameters."""
+
+    __slots__ = ()
+
+    secret: ClassVar[bool] = False
+    """Whether records are chosen at random on the way: two runs never share what was chosen."""
+
+    holds_rows: ClassVar[bool] = False
+    """Whether it brings all rows into the memory of this process."""
+
+    @abstractmethod
     def begin(self, lattice: Lattice | None, rows: Rows | None = None, /) -> Accumulator[S_co]:
         """Start a pass over a column rounded to ``lattice`` (``None``: values do not matter)."""
+
+    def follows_from(self, _summary: Any) -> S_co | None:
+        """Return the answer, if another summary of the same column has it."""
+        return None
+
+    def of_groups(self, _groups: Any) -> Callable[[int], S_co] | None:
+        """Return what answers for each of many groups of sorted records, if all at once is faster.
+
+        The groups are :class:`~modicum.summaries.grouped.SortedGroups`.
+        """
+        return None
+
+    def in_parts(self, _lattice: Lattice | None, _more: More) -> PartsSearch:
+        """Ask a table whose parts are reduced where they are."""
+        return _Once(self)
+
+    def synthetic(self, _table: SyntheticTable, _lattice: Lattice | None, _entropy: Entropy) -> Any:
+        """Answer from a synthetic table."""
+        raise AssertionError(f"no synthetic answer to {self!r}")
+
+
+class _Once:
+    """Parts are summarised and merged, and that is the answer."""
+
+    def __init__(self, asked: Reduction[Any]) -> None:
+        self._asked = asked
+
+    def wanted(self) -> list[Reduction[Any]]:
+        return [self._asked]
+
+    def learn(self, known: Sequence[Any]) -> Any:
+        (summary,) = known
+        return summary
 
 
 class Sensitive:
@@ -137,6 +199,11 @@ class Sensitive:
 
     def __hash__(self) -> int:
         raise TypeError(f"{type(self).__name__} depends on data and has no hash")
+
+    def joined(self, other: Self, _entropy: Entropy) -> Self:
+        """Merge what two parts hold; those that choose records in secret draw from ``entropy``."""
+        merged: Self = self.merge(other)  # type: ignore[attr-defined]
+        return merged
 
     def _check_same(self, other: Self) -> None:
         mine = [getattr(self, name) for name in self.public]
@@ -219,12 +286,13 @@ class Quantiser:
     The bits of a NaN lie beyond those of every number (docs/proofs/summaries.md, [K1] to [K3]).
     """
 
-    __slots__ = ("_buffer", "_magic", "first", "last", "zero")
+    __slots__ = ("_buffer", "_magic", "_read", "first", "last", "zero")
 
     def __init__(self, lattice: Lattice | None) -> None:
         if lattice is None:
             raise InvalidArgument("this reduction needs a range: lattice must not be None")
         self._magic = 1.5 * 2.0**52 * lattice.step
+        self._read = lattice.read
         self.zero = int(np.float64(self._magic).view(np.int64))
         self.first, self.last = lattice.first, lattice.last
         self._buffer = np.empty(CHUNK)
@@ -237,7 +305,7 @@ class Quantiser:
         y = self._buffer[: len(x)]
         # A warning of an overflow would tell that there is a huge value.
         with np.errstate(all="ignore"):
-            np.add(x, self._magic, out=y)
+            np.add(self._read(x), self._magic, out=y)
         return y.view(np.int64)
 
     def integers(self, bits: Integers) -> Integers:

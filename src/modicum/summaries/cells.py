@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
+from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.grids import FloatGrid
 from modicum.summaries.base import (
@@ -19,11 +20,13 @@ from modicum.summaries.base import (
     Fields,
     Integers,
     Quantiser,
+    Reduction,
     Rows,
     Sensitive,
     pack,
     quantised,
 )
+from modicum.summaries.synthetic import SyntheticTable
 
 __all__ = [
     "CELLS",
@@ -39,7 +42,7 @@ _FOR_EACH_CELL, _MOST_HELD = 32, 1 << 19  # records that are sorted together: 4 
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class Cells(Reduction["CellSummary"]):
     """Ask for the count and exact sum of each cell around a centre.
 
     The records at a distance d from the centre with edge[i-1] < d <= edge[i] form cell i of
@@ -63,6 +66,14 @@ class Cells:
 
     def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> _CellsPass:
         return _CellsPass(self, Quantiser(lattice))
+
+    def synthetic(
+        self, table: SyntheticTable, lattice: Lattice | None, _entropy: Entropy
+    ) -> CellSummary:
+        assert lattice is not None
+        ends = lattice.first, lattice.last
+        found = table.cells(self.centre, self.edges)
+        return CellSummary(self.centre, self.edges, *ends, *found)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -241,7 +252,7 @@ MOST_COLUMNS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class SpreadCounts:
+class SpreadCounts(Reduction["SpreadSummary"]):
     """Ask for the number of records in each cell, for every one of several columns.
 
     A cell is [p, p'), p and p' neighbours in :data:`CELLS`; below zero cells are mirrored about

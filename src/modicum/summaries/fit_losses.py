@@ -15,7 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modicum.exact.lattice import Lattice
-from modicum.summaries.base import Fields, Integers, Quantiser, Rows, Sensitive, pack, quantised
+from modicum.summaries.base import (
+    Fields,
+    Integers,
+    Quantiser,
+    Reduction,
+    Rows,
+    Sensitive,
+    pack,
+    quantised,
+)
 from modicum.summaries.second_moments import Frame
 
 __all__ = ["FINE", "RESIDUAL", "FitList", "FitLossSummary", "FitLosses"]
@@ -90,7 +99,7 @@ class FitList:
 
 
 @dataclass(frozen=True, slots=True)
-class FitLosses:
+class FitLosses(Reduction["FitLossSummary"]):
     """Ask for the sum of squared residuals of every fit of a list, no residual beyond a cap.
 
     Attributes

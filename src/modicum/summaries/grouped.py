@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from modicum.exact.lattice import Lattice
 from modicum.summaries.base import CHUNK, Integers, Quantiser, Reduction, Rows, Sensitive, exact_sum
 from modicum.summaries.order_statistics import RankWindow, WindowSummary
-from modicum.summaries.sifting import PartWindow
-from modicum.summaries.subsample import HeldPool, PartRecords, PartSubsample, Records, RecordSummary
+from modicum.summaries.subsample import HeldPool, Records, RecordSummary
 from modicum.summaries.sums import ClippedSum, ClippedSummary, Count, CountSummary
 from modicum.summaries.tails import Ends, GroupTails, Tails, TailSummary
 
@@ -251,7 +250,6 @@ def summary_of_held(
             return WindowSummary(len(q), start, q[start:stop].copy(), share, reach)
         case Records():
             return RecordSummary((HeldPool(q),))
-    of_part = isinstance(reduction, PartRecords | PartSubsample | PartWindow)
-    accumulator = reduction.begin(lattice, rows if of_part else None)
+    accumulator = reduction.begin(lattice.numbers, rows if reduction.secret else None)
     accumulator.update(q * np.float64(lattice.step))
     return accumulator.finish()

@@ -16,7 +16,16 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.summaries.base import Fields, Integers, Quantiser, Rows, Sensitive, pack, quantised
+from modicum.summaries.base import (
+    Fields,
+    Integers,
+    Quantiser,
+    Reduction,
+    Rows,
+    Sensitive,
+    pack,
+    quantised,
+)
 
 __all__ = [
     "CLIP",
@@ -239,7 +248,7 @@ class RowNorm:
 
 
 @dataclass(frozen=True, slots=True)
-class RowNormCounts:
+class RowNormCounts(Reduction["RowNormSummary"]):
     """Ask how many rows exceed each of some public sizes, and what is cut off."""
 
     frame: Frame
@@ -313,7 +322,7 @@ class _RowNormPass:
 
 
 @dataclass(frozen=True, slots=True)
-class OuterProducts:
+class OuterProducts(Reduction["OuterSummary"]):
     """Ask for the sum of the outer products of clipped rows.
 
     Attributes
@@ -380,7 +389,7 @@ WHOLE = 1 << 10
 
 
 @dataclass(frozen=True, slots=True)
-class FarCounts:
+class FarCounts(Reduction["FarSummary"]):
     """Ask how many rows are far in each column, as :meth:`Frame.far` has it.
 
     A row that is far in k columns adds ``WHOLE // k`` to each of them.
@@ -431,7 +440,7 @@ class _FarPass:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldRows:
+class HeldRows(Reduction["RowsSummary"]):
     """Ask for all rows, rounded to the lattice: 8 bytes a number are held.
 
     Attributes
@@ -439,6 +448,8 @@ class HeldRows:
     width : int
         How many columns there have to be.
     """
+
+    holds_rows = True
 
     width: int
 

@@ -21,10 +21,20 @@ from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
-from modicum.summaries.base import CHUNK, Accumulator, Fields, Integers, Rows, Sensitive, pack
+from modicum.summaries.base import (
+    CHUNK,
+    Accumulator,
+    Fields,
+    Integers,
+    Reduction,
+    Rows,
+    Sensitive,
+    pack,
+)
 from modicum.summaries.subsample import ChosenRows, PassingRows, distinct_positions, of_part
 
 __all__ = [
+    "HELD",
     "INSIDE",
     "PartWindow",
     "Ranked",
@@ -252,6 +262,9 @@ class Sifted(Sensitive):
             inside,
         )
 
+    def joined(self, other: Sifted, entropy: Entropy) -> Sifted:
+        return self.merge(other, entropy)
+
     def to_bytes(self) -> bytes:
         numbers = (self.lo, self.hi, self.most, self.below, self.on_lo, self.on_hi, self.above)
         (chosen,) = self.inside.subsamples
@@ -281,7 +294,8 @@ class Sift:
     def __init__(
         self, lattice: Lattice, entropy: Entropy | None, bracket: tuple[int, int], most: int
     ) -> None:
-        self._lattice, self._entropy, self._most = lattice, entropy, most
+        self._read, self._lattice = lattice.read, lattice.numbers
+        self._entropy, self._most = entropy, most
         self.lo, self.hi = bracket
         # One step more on each side than is rounded into the bracket; what is beyond the range
         # is clamped to its ends.
@@ -295,7 +309,7 @@ class Sift:
     def update(self, x: NDArray[np.float64], /) -> None:
         """Sift one chunk of any length."""
         for start in range(0, len(x), CHUNK):
-            part = x[start : start + CHUNK]
+            part = self._read(x[start : start + CHUNK])
             from_floor, up_to_ceiling = part >= self._floor, part <= self._ceiling
             # NaN is neither, every number is one of them.
             numbers = np.count_nonzero(from_floor), np.count_nonzero(up_to_ceiling)
@@ -307,6 +321,7 @@ class Sift:
 
     def update_sorted(self, x: NDArray[np.float64]) -> None:
         """Sift a sorted chunk without NaN."""
+        x = self._read(x)
         start = int(np.searchsorted(x, self._floor, side="left"))
         stop = int(np.searchsorted(x, self._ceiling, side="right"))
         self.below += start
@@ -343,6 +358,7 @@ class Sift:
         return Sifted(self.lo, self.hi, self._most, *ends, inside)
 
 
+HELD = 1 << 17  # records of a part, and of all, that the first job of a search in parts brings
 _WHOLE = 1 << 20  # records of a whole column that are held: 8 MB
 _FEW = 1 << 17  # rows that are not worth a sample by position
 INSIDE = 1 << 21  # records of a bracket that are held: 16 MB, twice as much in each further pass
@@ -385,6 +401,11 @@ class WindowSearch:
         self.found: Sifted | None = None
         self._known: Sample | None = None
         self._sure = _SURE
+
+    @property
+    def part(self) -> PartWindow:
+        """What the parts of a table are asked next."""
+        return PartWindow(*self.bracket, self.most)
 
     def start_from(self, sample: Sample) -> None:
         """Begin with a sample of all records, whose number may be an estimate."""
@@ -528,7 +549,7 @@ class Sifting:
 
 
 @dataclass(frozen=True, slots=True)
-class PartWindow:
+class PartWindow(Reduction["Sifted"]):
     """Ask a part for its share of a :class:`~modicum.summaries.order_statistics.RankWindow`.
 
     Attributes
@@ -538,6 +559,8 @@ class PartWindow:
     most : int
         Records within it that may be held; of more, a sample is.
     """
+
+    secret = True
 
     lo: int
     hi: int

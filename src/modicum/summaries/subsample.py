@@ -8,9 +8,9 @@ pass. What was chosen of one part of the data can travel, and be merged with ano
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,19 @@ from modicum.errors import InvalidArgument
 from modicum.exact.binomial import binomial_pow2
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.exact.lattice import Lattice
-from modicum.summaries.base import Accumulator, Fetchable, Fields, Integers, Rows, Sensitive, pack
+from modicum.summaries.base import (
+    Accumulator,
+    Fetchable,
+    Fields,
+    Integers,
+    More,
+    PartsSearch,
+    Reduction,
+    Rows,
+    Sensitive,
+    pack,
+)
+from modicum.summaries.synthetic import SyntheticTable
 
 __all__ = [
     "FEW",
@@ -125,6 +137,9 @@ class ChosenRows(Sensitive):
         level = max(self.level, other.level, kept_level(records))
         pairs = zip(self._thinned(level, entropy), other._thinned(level, entropy), strict=True)
         return ChosenRows(level, records, tuple(np.concatenate(pair) for pair in pairs))
+
+    def joined(self, other: ChosenRows, entropy: Entropy) -> ChosenRows:
+        return self.merge(other, entropy)
 
     def to_bytes(self) -> bytes:
         return pack("chosen", self.level, self.records, len(self.subsamples), *self.subsamples)
@@ -314,7 +329,7 @@ class ChosenPool:
 
 
 @dataclass(frozen=True, slots=True)
-class Records:
+class Records(Reduction["RecordSummary"]):
     """Ask for a handle from which secret Poisson subsamples can be drawn.
 
     Where any row can be fetched by its position, nothing is read until the subsample is drawn.
@@ -326,6 +341,8 @@ class Records:
     subsamples : int
         How many independent ones are wanted; a further one takes one more pass.
     """
+
+    secret = True
 
     subsamples: int = 1
 
@@ -340,6 +357,14 @@ class Records:
         if fetchable is not None:
             return _Ready(RecordSummary((FetchedPool(fetchable, lattice),)))
         return _Collected(rows, lattice, self.subsamples)
+
+    def in_parts(self, _lattice: Lattice | None, more: More) -> PartsSearch:
+        return _RecordsOfParts(self.subsamples, more)
+
+    def synthetic(
+        self, table: SyntheticTable, _lattice: Lattice | None, _entropy: Entropy
+    ) -> RecordSummary:
+        return RecordSummary((_SyntheticPool(table),))
 
 
 class RecordSummary(Sensitive):
@@ -404,6 +429,38 @@ class RecordSummary(Sensitive):
     __hash__ = Sensitive.__hash__
 
 
+class _SyntheticPool:
+    """Rows of a synthetic table."""
+
+    def __init__(self, table: SyntheticTable) -> None:
+        self._table = table
+
+    def thin(self, k: int, entropy: Entropy) -> Integers:
+        return self._table.thin(k, entropy)
+
+    def all(self) -> Integers:
+        return np.repeat(self._table.q, self._table.weights)
+
+
+class _RecordsOfParts:
+    """Subsamples that the parts of a table choose; a further one takes one more job."""
+
+    def __init__(self, subsamples: int, more: More) -> None:
+        self._subsamples, self._more = subsamples, more
+
+    def wanted(self) -> list[Reduction[Any]]:
+        return [PartRecords(self._subsamples)]
+
+    def learn(self, known: Sequence[Any]) -> RecordSummary:
+        (chosen,) = known
+        return RecordSummary((ChosenPool(chosen, self._again),))
+
+    def _again(self, k: int, entropy: Entropy) -> Integers:
+        (q,) = self._more(PartSubsample(k), entropy).subsamples
+        fresh: Integers = q
+        return fresh
+
+
 class _Ready:
     """Nothing to read: rows are fetched when they are wanted."""
 
@@ -454,13 +511,15 @@ class _Collected:
 
 
 @dataclass(frozen=True, slots=True)
-class PartRecords:
+class PartRecords(Reduction["ChosenRows"]):
     """Ask a part for its share of :class:`~modicum.summaries.subsample.Records`.
 
     Attributes
     ----------
     subsamples : int
     """
+
+    secret = True
 
     subsamples: int
 
@@ -472,7 +531,7 @@ class PartRecords:
 
 
 @dataclass(frozen=True, slots=True)
-class PartSubsample:
+class PartSubsample(Reduction["ChosenRows"]):
     """Ask a part for its share of one Poisson subsample of a given rate.
 
     Attributes
@@ -480,6 +539,8 @@ class PartSubsample:
     level : int
         The rate is 2^-level.
     """
+
+    secret = True
 
     level: int
 

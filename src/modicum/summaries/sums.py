@@ -3,42 +3,53 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
+from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.summaries.base import (
     CHUNK,
+    ROW,
     Fields,
     Integers,
     Quantiser,
+    Reduction,
     Rows,
     Sensitive,
     pack,
     total_of_rows,
 )
+from modicum.summaries.synthetic import SyntheticTable
 
 __all__ = [
     "BinCounts",
     "BinSummary",
+    "ClippedPowers",
     "ClippedSquares",
     "ClippedSum",
     "ClippedSummary",
     "Count",
     "CountSummary",
+    "PowerSummary",
     "SquareSummary",
 ]
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class Count(Reduction["CountSummary"]):
     """Ask for the number of non-missing values (of rows, where no column is named)."""
 
     def begin(self, _lattice: Lattice | None, _rows: Rows | None = None, /) -> _CountPass:
         return _CountPass()
+
+    def synthetic(
+        self, table: SyntheticTable, _lattice: Lattice | None, _entropy: Entropy
+    ) -> CountSummary:
+        return CountSummary(table.rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -52,6 +63,7 @@ class CountSummary(Sensitive):
     """
 
     count: int
+    tails: ClassVar[None] = None
 
     def merge(self, other: Self) -> CountSummary:
         self._check_same(other)
@@ -82,7 +94,7 @@ class _CountPass:
 
 
 @dataclass(frozen=True, slots=True)
-class ClippedSum:
+class ClippedSum(Reduction["ClippedSummary"]):
     """Ask for the sum of lattice integers clipped to [lo, hi].
 
     Attributes
@@ -100,6 +112,16 @@ class ClippedSum:
 
     def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> _ClippedPass:
         return _ClippedPass(self, Quantiser(lattice))
+
+    def follows_from(self, summary: Any) -> ClippedSummary | None:
+        if not hasattr(summary, "clipped_sum") or not summary.covers(self.lo, self.hi):
+            return None
+        return ClippedSummary(summary.count, summary.clipped_sum(self.lo, self.hi))
+
+    def synthetic(
+        self, table: SyntheticTable, _lattice: Lattice | None, _entropy: Entropy
+    ) -> ClippedSummary:
+        return ClippedSummary(table.rows, table.clipped_sum(self.lo, self.hi))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -178,8 +200,8 @@ Part = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class ClippedSquares:
-    """Ask for the sum of (q - centre)² over lattice integers q clipped to [lo, hi].
+class _AboutCentre:
+    """Distances q - centre of lattice integers q clipped to [lo, hi].
 
     Attributes
     ----------
@@ -200,14 +222,28 @@ class ClippedSquares:
                 f"centre={self.centre}, hi={self.hi}"
             )
 
-    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> _SquaresPass:
+    def _quantiser(self, lattice: Lattice | None) -> Quantiser:
         quantiser = Quantiser(lattice)
         if not quantiser.first <= self.lo <= self.hi <= quantiser.last:
             raise InvalidArgument(
                 f"the bounds must lie within the range, [{quantiser.first}, {quantiser.last}] "
                 f"in steps, got lo={self.lo}, hi={self.hi}"
             )
-        return _SquaresPass(self, quantiser)
+        return quantiser
+
+
+class ClippedSquares(_AboutCentre, Reduction["SquareSummary"]):
+    """Ask for the sum of (q - centre)² over lattice integers q clipped to [lo, hi]."""
+
+    __slots__ = ()
+
+    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> _SquaresPass:
+        return _SquaresPass(self, self._quantiser(lattice))
+
+    def synthetic(
+        self, table: SyntheticTable, _lattice: Lattice | None, _entropy: Entropy
+    ) -> SquareSummary:
+        return SquareSummary(table.rows, table.squares(self.lo, self.hi, self.centre))
 
 
 class SquareSummary(_ExactSum):
@@ -262,6 +298,91 @@ class _SquaresPass:
         return SquareSummary(self._count, self._total)
 
 
+class ClippedPowers(_AboutCentre, Reduction["PowerSummary"]):
+    """Ask for the sums of (q - centre)^k, k = 1, 2 and 3, over integers q clipped to [lo, hi]."""
+
+    __slots__ = ()
+
+    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> _PowersPass:
+        return _PowersPass(self, self._quantiser(lattice))
+
+    def synthetic(
+        self, table: SyntheticTable, _lattice: Lattice | None, _entropy: Entropy
+    ) -> PowerSummary:
+        first, second, third = (table.power(self.lo, self.hi, self.centre, k) for k in (1, 2, 3))
+        return PowerSummary(table.rows, (first, second, third))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PowerSummary(Sensitive):
+    """How many records there are, and the exact sums of three powers of their distances.
+
+    Attributes
+    ----------
+    count : int
+    totals : (int, int, int)
+        Sensitive.
+    """
+
+    count: int
+    totals: tuple[int, int, int]
+
+    def merge(self, other: PowerSummary) -> PowerSummary:
+        first, second, third = (a + b for a, b in zip(self.totals, other.totals, strict=True))
+        return PowerSummary(self.count + other.count, (first, second, third))
+
+    def to_bytes(self) -> bytes:
+        return pack("powers", self.count, *self.totals)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> PowerSummary:
+        fields = Fields("powers", data)
+        count, first, second, third = (fields.integer() for _ in range(4))
+        fields.end()
+        return cls(count, (first, second, third))
+
+
+class _PowersPass:
+    """A distance of at most 2^52 is cut into three parts of at most 2^17 units, as for squares.
+
+    A product of three is at most 2^51 units, so that a row's sum stays within 2^62.
+    """
+
+    reads = True
+
+    def __init__(self, asked: ClippedPowers, quantiser: Quantiser) -> None:
+        self._asked = asked
+        self._quantiser = quantiser
+        self._count = 0
+        self._totals = [0, 0, 0]
+
+    def update(self, x: NDArray[np.float64], /) -> None:
+        for start in range(0, len(x), CHUNK):
+            q = self._quantiser.integers(self._quantiser.bits(x[start : start + CHUNK]))
+            self._count += len(q)
+            distance = np.clip(q, self._asked.lo, self._asked.hi) - self._asked.centre
+            high = (distance + (1 << 35)) >> 36
+            distance -= high << 36
+            middle = (distance + (1 << 17)) >> 18
+            parts = {36: high, 18: middle, 0: distance - (middle << 18)}
+            for a, x1 in parts.items():
+                self._totals[0] += _sum_of_rows(x1) << a
+                for b, x2 in parts.items():
+                    self._totals[1] += _sum_of_rows(x1 * x2) << (a + b)
+                    for c, x3 in parts.items():
+                        self._totals[2] += _sum_of_rows(x1 * x2 * x3) << (a + b + c)
+
+    def finish(self) -> PowerSummary:
+        first, second, third = self._totals
+        return PowerSummary(self._count, (first, second, third))
+
+
+def _sum_of_rows(values: Integers) -> int:
+    """Sum integers of at most 2^51 in size."""
+    sums = np.add.reduceat(values, range(0, len(values), ROW)) if len(values) else values
+    return sum(sums.tolist())
+
+
 def _split(x: NDArray[np.float64], power: int, into: NDArray[np.float64]) -> None:
     """Move the nearest multiples of 2^power from integers of at most 2^52 to another array."""
     magic = 1.5 * 2.0 ** (52 + power)  # the unit in its last place is 2^power
@@ -271,7 +392,7 @@ def _split(x: NDArray[np.float64], power: int, into: NDArray[np.float64]) -> Non
 
 
 @dataclass(frozen=True, slots=True)
-class BinCounts:
+class BinCounts(Reduction["BinSummary"]):
     """Ask for the number of records below the first cut, from it to the next, ..., from the last.
 
     Attributes
@@ -290,6 +411,11 @@ class BinCounts:
         if lattice is None:
             raise InvalidArgument("bins need a range: lattice must not be None")
         return _BinPass(self.cuts, lattice)
+
+    def synthetic(
+        self, table: SyntheticTable, _lattice: Lattice | None, _entropy: Entropy
+    ) -> BinSummary:
+        return BinSummary(self.cuts, table.counts(self.cuts))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

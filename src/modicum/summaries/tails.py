@@ -9,14 +9,15 @@ the order only decides how many records are looked at twice.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
+from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.summaries.base import (
     CHUNK,
@@ -25,11 +26,13 @@ from modicum.summaries.base import (
     Fields,
     Integers,
     Quantiser,
+    Reduction,
     Rows,
     Sensitive,
     exact_sum,
     pack,
 )
+from modicum.summaries.synthetic import SyntheticTable
 
 __all__ = ["Ends", "GroupTails", "TailSummary", "Tails", "TailsPass"]
 
@@ -214,7 +217,7 @@ _BEYOND = 1 << 62  # further out than any lattice integer
 
 
 @dataclass(frozen=True, slots=True)
-class Tails:
+class Tails(Reduction["TailSummary"]):
     """Ask for the ``keep`` lowest and highest records and the exact sum of the rest.
 
     Every count and clipped sum whose bounds leave at most ``keep`` records outside on each side
@@ -234,6 +237,17 @@ class Tails:
 
     def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> TailsPass:
         return TailsPass(self.keep, Quantiser(lattice))
+
+    def of_groups(self, groups: Any) -> Callable[[int], TailSummary]:
+        found: Callable[[int], TailSummary] = groups.tails(self.keep).summary
+        return found
+
+    def synthetic(
+        self, table: SyntheticTable, _lattice: Lattice | None, _entropy: Entropy
+    ) -> TailSummary:
+        low, rest = table.lowest(self.keep)
+        high, middle = rest.highest(self.keep)
+        return TailSummary(table.rows, low, high, middle.total(), middle.rows, self.keep)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -262,6 +276,11 @@ class TailSummary(Sensitive):
     middle_sum: int
     middle_count: int
     keep: int
+
+    @property
+    def tails(self) -> Self:
+        """Itself; a mere count has none."""
+        return self
 
     def lowest(self) -> Integers:
         """Return the min(n, keep) lowest records, sorted."""

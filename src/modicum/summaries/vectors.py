@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.summaries.base import Fields, Integers, Rows, Sensitive, pack
+from modicum.summaries.base import Fields, Integers, Reduction, Rows, Sensitive, pack
 
 __all__ = [
     "BOUND",
@@ -230,7 +230,7 @@ def _one_or_all(numbers: Floats) -> Floats | np.float64:
 
 
 @dataclass(frozen=True, slots=True)
-class ClippedVectors:
+class ClippedVectors(Reduction["VectorSummary"]):
     """Ask for the sum of rows clipped to a radius, in integers.
 
     Each row adds integers whose norm is at most
@@ -322,7 +322,7 @@ class _VectorPass:
 
 
 @dataclass(frozen=True, slots=True)
-class NormCounts:
+class NormCounts(Reduction["NormSummary"]):
     """Ask for the numbers of rows whose norm in a frame exceeds each of some radii.
 
     Attributes
@@ -519,7 +519,7 @@ class Rotation:
 
 
 @dataclass(frozen=True, slots=True)
-class RotatedCounts:
+class RotatedCounts(Reduction["RotatedSummary"]):
     """Ask, for each rotated coordinate, how many rows are at most a threshold.
 
     Attributes

@@ -9,10 +9,11 @@ say so wherever they are printed, and nothing here spends a budget or draws nois
 They rest on :func:`modulus`, how far k records can move a statistic, and on
 :func:`two_point_error`, how well a private algorithm can tell two data sets apart.
 :func:`crossing_length` is the inverse of the modulus. :func:`ball_risk` and
-:func:`unbiased_lower_bound` are further lower bounds; :mod:`~modicum.theory.rates` has the rates
-of Table 1 of Dick et al., and :mod:`~modicum.theory.guarantees` the upper bounds of the papers.
+:func:`unbiased_lower_bound` are further lower bounds; :mod:`~modicum.theory.rates` has the upper
+bounds of the papers, and the rates of Table 1 of Dick et al.
 :func:`local_sensitivities` at a distance, and :func:`smooth_sensitivity`, are what approximate
-inverse sensitivity and its rival start from.
+inverse sensitivity and its rival start from. Bad arguments, records outside of the range and
+statistics that are not defined for so few records raise InvalidArgument, everywhere.
 
 >>> from modicum import theory
 >>> salaries = [28_000.0] * 990 + [100_000.0] * 10
@@ -21,25 +22,24 @@ inverse sensitivity and its rival start from.
 '218 to 364'
 """
 
-from modicum.theory.comparison import Comparison, compare
-from modicum.theory.guarantees import (
-    bounded_mean_error,
-    inverse_sensitivity_price,
-    inverse_sensitivity_tail,
-    subset_mean_error,
-    threshold_rank_error,
-)
 from modicum.theory.modulus import brute_force_modulus, crossing_length, modulus
 from modicum.theory.rates import (
     absolute_central_moment,
     best_moment,
+    bounded_mean_error,
     distribution_rate,
+    inverse_sensitivity_price,
+    inverse_sensitivity_tail,
     moment_rate,
     subgaussian_rate,
+    subset_mean_error,
+    threshold_rank_error,
 )
 from modicum.theory.risks import (
+    Comparison,
     RiskBounds,
     ball_risk,
+    compare,
     in_neighbour_risk,
     local_minimax_risk,
     subset_risk,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from modicum.errors import InvalidArgument
 from modicum.exact.rational import as_fraction
+from modicum.privacy.budget import Number
 
 __all__ = [
     "Floats",
@@ -18,16 +19,14 @@ __all__ = [
     "Neighbours",
     "Number",
     "checked_neighbours",
-    "checked_operations",
+    "checked_range",
     "ordered",
     "positive",
     "removals",
-    "warranted_range",
 ]
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
-Number: TypeAlias = int | float | str | Fraction
 Neighbours = Literal["add-remove", "swap"]
 
 
@@ -65,7 +64,7 @@ def removals(epsilon: Number) -> int:
     return math.floor(1 / value)
 
 
-def warranted_range(within: tuple[float, float], x: Floats) -> tuple[float, float]:
+def checked_range(within: tuple[float, float], x: Floats) -> tuple[float, float]:
     """Read a pair lo <= hi that holds the sorted records; infinite ends are allowed."""
     try:
         lo, hi = map(float, within)
@@ -76,14 +75,6 @@ def warranted_range(within: tuple[float, float], x: Floats) -> tuple[float, floa
     if x[0] < lo or x[-1] > hi:
         raise InvalidArgument(f"within must hold every record, got {within!r}")
     return lo, hi
-
-
-def checked_operations(operations: Any, name: str) -> int:
-    """Read an integer >= 0."""
-    good = isinstance(operations, int | np.integer) and not isinstance(operations, bool)
-    if not good or operations < 0:
-        raise InvalidArgument(f"{name} must be an integer of at least 0, got {operations!r}")
-    return int(operations)
 
 
 def checked_neighbours(neighbours: str) -> None:

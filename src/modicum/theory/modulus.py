@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from modicum.errors import InvalidArgument
+from modicum.exact.rational import as_integer
 from modicum.theory.data import (
     Floats,
     Integers,
     Neighbours,
     checked_neighbours,
-    checked_operations,
+    checked_range,
     ordered,
-    warranted_range,
 )
 from modicum.theory.statistics import Statistic, chosen
 
@@ -82,12 +82,9 @@ def modulus(
     100.0
     """
     x = ordered(data)
-    k = checked_operations(operations, "operations")
-    range_ = warranted_range(within, x)
-    checked_neighbours(neighbours)
-    theta = chosen(statistic)
-    here = theta.value(x)
-    return farthest(here, *extremes(x, theta, np.array([k]), range_, neighbours))
+    k = as_integer(operations, "operations", 0)
+    range_, theta = checked_range(within, x), chosen(statistic)
+    return farthest(theta.value(x), *extremes(x, theta, np.array([k]), range_, neighbours))
 
 
 def extremes(
@@ -98,6 +95,7 @@ def extremes(
     neighbours: Neighbours,
 ) -> tuple[Floats, Floats]:
     """Return the lowest and the highest values within each number of steps, of sorted records."""
+    checked_neighbours(neighbours)
     lo, hi = within
     if neighbours == "swap":
         changed = np.minimum(operations, len(x))
@@ -130,22 +128,15 @@ def crossing_length(
 
     Parameters
     ----------
-    data : array_like, shape (n,), n >= 1
-    statistic : "mean", "median" or a monotone statistic
+    data, statistic, within
+        As for :func:`modulus`; the range has to be finite.
     targets : array_like, shape (m,)
         Values t inside the range.
-    within : (lo, hi)
-        Where records may lie, finite.
 
     Returns
     -------
     (m,) int64 array
         At most n each, since no data count as having every value.
-
-    Raises
-    ------
-    InvalidArgument
-        For bad arguments, or records or targets outside the range.
 
     Notes
     -----
@@ -166,7 +157,7 @@ def crossing_length(
     The mean is 1. Without the 4 it is 0; two 4 more make it 2; without the zeros it is 4.
     """
     x = ordered(data)
-    lo, hi = warranted_range(within, x)
+    lo, hi = checked_range(within, x)
     aims = np.asarray(targets, dtype=np.float64)
     if aims.ndim != 1 or not ((aims >= lo) & (aims <= hi)).all():
         raise InvalidArgument("targets must be a one-dimensional array of values inside the range")
@@ -192,14 +183,12 @@ def brute_force_modulus(
 
     Parameters
     ----------
-    data : array_like, shape (n,), n >= 1
+    data, operations, neighbours
+        As for :func:`modulus`.
     function : callable
         Takes a sorted float64 array of shape (m,), m >= 1, and returns a number.
-    operations : int
-        k >= 0.
     grid : array_like, shape (g,), g >= 1
         Values that new records may have.
-    neighbours : {"add-remove", "swap"}
 
     Returns
     -------
@@ -209,7 +198,7 @@ def brute_force_modulus(
     Raises
     ------
     InvalidArgument
-        For bad arguments, or if more than 100,000 data sets would be tried.
+        Also if more than 100,000 data sets would be tried.
 
     Examples
     --------
@@ -225,7 +214,7 @@ def brute_force_modulus(
     5.0
     """
     x, values = ordered(data), sorted(set(ordered(grid).tolist()))
-    k = checked_operations(operations, "operations")
+    k = as_integer(operations, "operations", 0)
     checked_neighbours(neighbours)
     step = _swaps if neighbours == "swap" else _additions_and_removals
     reached: set[Multiset] = {tuple(x.tolist())}

@@ -1,49 +1,49 @@
 """The least error that an ε-private algorithm can have near the data at hand, and its bounds.
 
 Risks differ in what is near: subsets, data of the same values, a ball, or one other data set.
-All rest on how well two data sets can be told apart.
+All rest on how well two data sets can be told apart. :func:`compare` puts three side by side.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from modicum.errors import InvalidArgument
+from modicum.exact.rational import as_integer
 from modicum.theory.data import (
     Floats,
     Integers,
     Neighbours,
     Number,
-    checked_neighbours,
-    checked_operations,
+    checked_range,
     ordered,
     positive,
     removals,
-    warranted_range,
 )
 from modicum.theory.modulus import extremes, farthest
 from modicum.theory.statistics import Statistic, chosen
 
 __all__ = [
-    "MARK",
-    "SCHEMA",
+    "Comparison",
     "RiskBounds",
     "ball_risk",
+    "compare",
     "in_neighbour_risk",
     "local_minimax_risk",
-    "number",
     "subset_risk",
     "two_point_error",
     "unbiased_lower_bound",
 ]
 
-SCHEMA = "modicum.theory/1"
-MARK = "computed from the data themselves: not private"
+_SCHEMA = "modicum.theory/1"
+_MARK = "computed from the data themselves: not private"
 
 
 def two_point_error(distance: int, epsilon: Number) -> float:
@@ -61,11 +61,6 @@ def two_point_error(distance: int, epsilon: Number) -> float:
     float
         exp(-ε m/2) / 2 for even m and exp(-ε (m - 1)/2) / (1 + exp(ε)) for odd m: the least value
         of the larger of the two probabilities of a wrong answer.
-
-    Raises
-    ------
-    InvalidArgument
-        For other arguments.
 
     Notes
     -----
@@ -88,7 +83,7 @@ def two_point_error(distance: int, epsilon: Number) -> float:
     >>> two_point_error(1, 1) == 1 / (1 + math.e)
     True
     """
-    m = checked_operations(distance, "distance")
+    m = as_integer(distance, "distance", 0)
     return float(_two_point_errors(np.array([m]), float(positive(epsilon, "epsilon")))[0])
 
 
@@ -99,8 +94,36 @@ def _two_point_errors(distances: Integers, epsilon: float) -> Floats:
     return np.asarray(np.exp(-epsilon * pairs) * middle, dtype=np.float64)
 
 
+class _Result:
+    """Numbers that were computed from the data."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """Return it as JSON types; an infinite number is None."""
+        found = {each.name: _json(getattr(self, each.name)) for each in fields(self)}  # type: ignore[arg-type]
+        return {"schema": _SCHEMA, "private": False, **found}
+
+    def to_json(self) -> str:
+        """Return it as JSON text."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+
+def _json(x: Any) -> object:
+    match x:
+        case _Result():
+            return x.to_dict()
+        case Fraction():
+            return str(x)
+        case tuple():
+            return [_json(each) for each in x]
+        case float() if not math.isfinite(x):
+            return None
+    return x
+
+
 @dataclass(frozen=True, slots=True)
-class RiskBounds:
+class RiskBounds(_Result):
     """A risk under absolute loss, in the unit of the data.
 
     Not private: it is no release, it is computed from the data themselves, and publishing it
@@ -136,27 +159,8 @@ class RiskBounds:
         value = f"{self.lower:.4g}" if exact else f"{self.lower:.4g} to {self.upper:.4g}"
         return (
             f"{self.risk} risk of the {self.statistic} at ε = {float(self.epsilon):g}: {value} "
-            f"(spread {self.spread:.4g}; {MARK})"
+            f"(spread {self.spread:.4g}; {_MARK})"
         )
-
-    def to_dict(self) -> dict[str, object]:
-        """Return it as JSON types; an infinite number is None."""
-        return {
-            "schema": SCHEMA,
-            "private": False,
-            "risk": self.risk,
-            "statistic": self.statistic,
-            "epsilon": str(self.epsilon),
-            "operations": self.operations,
-            "spread": number(self.spread),
-            "lower": number(self.lower),
-            "upper": number(self.upper),
-        }
-
-
-def number(x: float) -> float | None:
-    """Return a number that JSON can hold."""
-    return x if math.isfinite(x) else None
 
 
 def _ball_bounds(lowest: Floats, highest: Floats, epsilon: Fraction) -> tuple[float, float]:
@@ -184,8 +188,8 @@ def subset_risk(data: ArrayLike, statistic: str | Statistic, epsilon: Number) ->
 
     Parameters
     ----------
-    data : array_like, shape (n,), n > 1/ε
-    statistic : "mean", "median" or a monotone statistic
+    data, statistic
+        As for :func:`modulus`; n > 1/ε.
     epsilon : int, float, str or Fraction
         In (0, 1].
 
@@ -237,24 +241,13 @@ def in_neighbour_risk(data: ArrayLike, statistic: str | Statistic, epsilon: Numb
 
     It is the least value, over ε-private algorithms A, of the largest E|A(D') - θ(D')| over the
     data sets D' within k = floor(1/ε) additions and removals whose values all occur in D. Not
-    private: it is computed from the data themselves.
-
-    Parameters
-    ----------
-    data : array_like, shape (n,), n >= 1
-    statistic : "mean", "median" or a monotone statistic
-    epsilon : int, float, str or Fraction
-        In (0, 1].
+    private: it is computed from the data themselves. Parameters and errors are those of
+    :func:`subset_risk`, with n >= 1.
 
     Returns
     -------
     RiskBounds
         ``spread`` is the largest ``|θ(D) - θ(D')|``, the quantity of Dick et al. 2023, Remark 2.4.
-
-    Raises
-    ------
-    InvalidArgument
-        For bad arguments, or if the statistic is not defined for the data.
 
     Notes
     -----
@@ -296,26 +289,17 @@ def ball_risk(
 
     Parameters
     ----------
-    data : array_like, shape (n,), n >= 1
-    statistic : "mean", "median" or a monotone statistic
+    data, statistic, within, neighbours
+        As for :func:`modulus`. The paper's data sets have one size, as under "swap".
     epsilon : int, float, str or Fraction
         Above 0.
     radius : int
         r >= 0, the distance from the data up to which the error counts.
-    within : (lo, hi)
-        Where records may lie.
-    neighbours : {"add-remove", "swap"}
-        The paper's data sets have one size.
 
     Returns
     -------
     RiskBounds
         ``spread`` is ω(D, r).
-
-    Raises
-    ------
-    InvalidArgument
-        For bad arguments, or if the statistic is not defined for the data.
 
     Notes
     -----
@@ -332,9 +316,8 @@ def ball_risk(
     """
     # Asi and Duchi 2020, equation (6).
     x, rate, theta = ordered(data), positive(epsilon, "epsilon"), chosen(statistic)
-    r = checked_operations(radius, "radius")
-    range_ = warranted_range(within, x)
-    checked_neighbours(neighbours)
+    r = as_integer(radius, "radius", 0)
+    range_ = checked_range(within, x)
     here = theta.value(x)
     ends = extremes(x, theta, np.arange(r + 1), range_, neighbours)
     bounds = _ball_bounds(*ends, rate)
@@ -356,24 +339,16 @@ def local_minimax_risk(
 
     Parameters
     ----------
-    data : array_like, shape (n,), n >= 1
-    statistic : "mean", "median" or a monotone statistic
+    data, statistic, within, neighbours
+        As for :func:`modulus`. With an infinite end of the range the risk is infinite.
     epsilon : int, float, str or Fraction
         In (0, 1].
-    within : (lo, hi)
-        Where records may lie. With an infinite end the risk is infinite.
-    neighbours : {"add-remove", "swap"}
 
     Returns
     -------
     RiskBounds
         ``lower`` equals ``upper``. ``spread`` is ω(D, floor(1/ε)), for which the papers write
         R1 ≈ ω(D, 1/ε).
-
-    Raises
-    ------
-    InvalidArgument
-        For bad arguments, or if the statistic is not defined for the data.
 
     Notes
     -----
@@ -391,8 +366,7 @@ def local_minimax_risk(
     local minimax risk of the mean at ε = 0.1: 3605 (spread 9896; computed ... not private)
     """
     x = ordered(data)
-    range_ = warranted_range(within, x)
-    checked_neighbours(neighbours)
+    range_ = checked_range(within, x)
     k, rate, theta = removals(epsilon), positive(epsilon, "epsilon"), chosen(statistic)
     here = theta.value(x)
     spread = farthest(here, *extremes(x, theta, np.array([k]), range_, neighbours))
@@ -426,24 +400,17 @@ def unbiased_lower_bound(
 
     Parameters
     ----------
-    data : array_like, shape (n,), n >= 1
-    statistic : "mean", "median" or a monotone statistic
-        Continuous in every record, as all of them here but perhaps ``Monotone`` are.
+    data, statistic, within
+        As for :func:`modulus`. The statistic is continuous in every record, as all of them here
+        but perhaps ``Monotone`` are.
     epsilon : int, float, str or Fraction
         Above 0.
-    within : (lo, hi)
-        Where records may lie.
 
     Returns
     -------
     float
         max over k of exp(-2kε) min(up, down) / 8, where up and down are how far k swaps raise and
         lower the statistic. In the unit of the data.
-
-    Raises
-    ------
-    InvalidArgument
-        For bad arguments, or if the statistic is not defined for the data.
 
     Notes
     -----
@@ -460,9 +427,102 @@ def unbiased_lower_bound(
     The Laplace mechanism has 1/(n ε) = 0.1 here.
     """
     x, rate, theta = ordered(data), float(positive(epsilon, "epsilon")), chosen(statistic)
-    range_ = warranted_range(within, x)
+    range_ = checked_range(within, x)
     here = theta.value(x)
     # exp(-2kε) is below 1e-17 beyond 20/ε, and the two sides grow no more than k-fold.
     steps = np.arange(1, min(len(x), int(20 / rate) + 1) + 1)
     low, high = extremes(x, theta, steps, range_, "swap")
     return float((np.exp(-2 * rate * steps) * np.minimum(high - here, here - low)).max()) / 8
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(_Result):
+    """Three risks of one statistic of one data set. Not private, as :class:`RiskBounds`.
+
+    Attributes
+    ----------
+    statistic : str
+        Of what.
+    n : int
+        Records.
+    true_value : float
+        The statistic itself, in the unit of the data.
+    within : (lo, hi)
+        Where new records may lie.
+    subset, in_neighbour, local_minimax : RiskBounds
+        R, R2 and R1.
+    """
+
+    statistic: str
+    n: int
+    true_value: float
+    within: tuple[float, float]
+    subset: RiskBounds
+    in_neighbour: RiskBounds
+    local_minimax: RiskBounds
+
+    def __str__(self) -> str:
+        """Return a small table."""
+        rows = (
+            ("R   subset (Dick et al.)", self.subset),
+            ("R2  in-neighbour (Huang et al., extended)", self.in_neighbour),
+            ("R1  local minimax (Asi and Duchi)", self.local_minimax),
+        )
+        lines = [
+            f"Risks of the {self.statistic} of {self.n:,} records at ε = "
+            f"{float(self.subset.epsilon):g}, within [{self.within[0]:g}, {self.within[1]:g}]",
+            f"{'':42}{'spread':>12}{'at least':>12}{'at most':>12}",
+        ]
+        lines += [f"{title:42}{r.spread:12.4g}{r.lower:12.4g}{r.upper:12.4g}" for title, r in rows]
+        return "\n".join([*lines, f"True value {self.true_value:.6g}. All of this is {_MARK}."])
+
+
+def compare(
+    data: ArrayLike,
+    statistic: str | Statistic,
+    epsilon: Number,
+    *,
+    within: tuple[float, float] = (float("-inf"), float("inf")),
+) -> Comparison:
+    """Return subset, in-neighbour and local minimax risk of the data, to be printed.
+
+    Not private: it is computed from the data themselves. All are expected absolute errors, in the
+    unit of the data, that no ε-private algorithm can beat everywhere near the data; they differ in
+    what "near" means: subsets, data of the same values, or any data.
+
+    Parameters
+    ----------
+    data, statistic, epsilon
+        As for :func:`subset_risk`.
+    within : (lo, hi)
+        Where new records may lie, for the local minimax risk. Without it any number may occur,
+        and that risk is infinite.
+
+    Notes
+    -----
+    Dick et al. 2023, appendix F, with exact numbers in place of bounds.
+
+    Examples
+    --------
+    Their example, the minimiser of ``sum |x - t|^p`` of n - 1 zeros and a one.
+
+    >>> from modicum import theory
+    >>> data = [0.0] * 999 + [1.0]
+    >>> print(theory.compare(data, theory.Location(1.5), 0.1, within=(0, 1000)))
+    Risks of the location (p = 1.5) of 1,000 records at ε = 0.1, within [0, 1000]
+                                                    spread    at least     at most
+    R   subset (Dick et al.)                     1.022e-06    4.76e-07   5.112e-07
+    R2  in-neighbour (Huang et al., extended)    0.0001202   3.646e-05   6.061e-05
+    R1  local minimax (Asi and Duchi)               0.1008      0.1082      0.1082
+    True value 1.002e-06. All of this is computed from the data themselves: not private.
+    """
+    x, theta = ordered(data), chosen(statistic)
+    return Comparison(
+        theta.name,
+        len(x),
+        theta.value(x),
+        checked_range(within, x),
+        subset_risk(x, theta, epsilon),
+        in_neighbour_risk(x, theta, epsilon),
+        local_minimax_risk(x, theta, epsilon, within=within),
+    )

@@ -7,16 +7,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from modicum.errors import InvalidArgument
-from modicum.theory.data import (
-    Floats,
-    Number,
-    checked_operations,
-    ordered,
-    positive,
-    warranted_range,
-)
-from modicum.theory.statistics import Mean, Quantile, Statistic, TrimmedMean, chosen
+from modicum.exact.rational import as_integer
+from modicum.theory.data import Floats, Number, checked_range, ordered, positive
+from modicum.theory.statistics import Statistic, chosen
 
 __all__ = ["local_sensitivities", "radial_error", "smooth_radii", "smooth_sensitivity"]
 
@@ -30,24 +23,17 @@ def local_sensitivities(
 
     Parameters
     ----------
-    data : array_like, shape (n,), n >= 1
-        Finite numbers, in any order.
+    data, within
+        As for :func:`modulus`.
     statistic : "mean", "median", Quantile or TrimmedMean
-        A trimmed mean needs n > 2m.
+        A trimmed mean needs n > 2m. Others raise InvalidArgument.
     steps : int
         How many distances.
-    within : (lo, hi)
-        Where changed records may lie; it holds all records.
 
     Returns
     -------
     float64 array, shape (steps,)
         Entry k is the largest ω(D', 1) over all D' with at most k records changed, exactly.
-
-    Raises
-    ------
-    InvalidArgument
-        For bad arguments, records outside the range, another statistic.
 
     Notes
     -----
@@ -65,9 +51,9 @@ def local_sensitivities(
     array([ 3.,  7., 97.])
     """
     x = ordered(data)
-    count = checked_operations(steps, "steps")
-    lo, hi = warranted_range(within, x)
-    first, last = _ranks(chosen(statistic), len(x))
+    count = as_integer(steps, "steps", 0)
+    lo, hi = checked_range(within, x)
+    first, last = chosen(statistic).ranks(len(x))
     low = np.concatenate([np.full(count, lo), x])
     high = np.concatenate([x, np.full(count, hi)])
     found = []
@@ -80,9 +66,7 @@ def local_sensitivities(
 
 
 def smooth_sensitivity(sensitivities: ArrayLike, beta: Number, *, largest: float) -> float:
-    """Return the β-smooth sensitivity max_k exp(-β k) LS_k of Nissim et al. 2007.
-
-    Not private.
+    """Return the β-smooth sensitivity max_k exp(-β k) LS_k of Nissim et al. 2007; not private.
 
     Parameters
     ----------
@@ -93,11 +77,6 @@ def smooth_sensitivity(sensitivities: ArrayLike, beta: Number, *, largest: float
     largest : float
         A bound of all further ones, such as the width of the range; with K too small it decides.
 
-    Raises
-    ------
-    InvalidArgument
-        For a β that is not above 0.
-
     Examples
     --------
     >>> round(smooth_sensitivity([3, 7, 97], 2, largest=100), 3)
@@ -107,10 +86,10 @@ def smooth_sensitivity(sensitivities: ArrayLike, beta: Number, *, largest: float
 
 
 def smooth_radii(sensitivities: ArrayLike, beta: Number, *, largest: float) -> Floats:
-    """Return how large the smooth sensitivity is 0, 1, ..., K steps away.
+    """Return how large the smooth sensitivity is 0, 1, ..., K steps away; not private.
 
-    Not private. Its entries from 1 on are the radii of Asi and Duchi 2020, Proposition 2.2.
-    Parameters and errors as for :func:`smooth_sensitivity`.
+    Parameters are those of :func:`smooth_sensitivity`. Entries from 1 on are the radii of Asi and
+    Duchi 2020, Proposition 2.2.
 
     Returns
     -------
@@ -153,11 +132,6 @@ def radial_error(radii: ArrayLike, epsilon: Number, *, largest: float, dimension
     dimension : int
         At least 1.
 
-    Raises
-    ------
-    InvalidArgument
-        For an ε that is not above 0, a dimension that is no number of them.
-
     Examples
     --------
     >>> round(radial_error([], 1, largest=1.0), 2)
@@ -167,9 +141,7 @@ def radial_error(radii: ArrayLike, epsilon: Number, *, largest: float, dimension
     of 1.
     """
     rate = float(positive(epsilon, "epsilon")) / 2
-    d = checked_operations(dimension, "dimension")
-    if not d:
-        raise InvalidArgument("dimension must be at least 1, got 0")
+    d = as_integer(dimension, "dimension", 1)
     each = np.asarray(radii, dtype=np.float64)
     tail = np.full(math.ceil((40 + 20 * d) / rate) + 1, largest)
     reaches = np.cumsum(np.concatenate([each, tail]))
@@ -178,19 +150,3 @@ def radial_error(radii: ArrayLike, epsilon: Number, *, largest: float, dimension
     logs = weights[seen] + d * np.log(reaches[seen])
     shares = np.exp(logs - logs.max())
     return float(d / (d + 1) * (shares @ reaches[seen]) / shares.sum())
-
-
-def _ranks(statistic: Statistic, n: int) -> tuple[int, int]:
-    """Ranks, from 1, of the first and the last record of which a statistic is the mean."""
-    match statistic:
-        case Mean():
-            return 1, n
-        case Quantile():
-            rank = math.ceil(statistic.share * n)
-            return rank, rank
-        case TrimmedMean() if n > 2 * statistic.trim:
-            return statistic.trim + 1, n - statistic.trim
-    raise InvalidArgument(
-        f"local sensitivities are known for means, quantiles and trimmed means of enough records, "
-        f"not for the {statistic.name} of {n}"
-    )

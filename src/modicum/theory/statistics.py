@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 
 from modicum.errors import InvalidArgument
-from modicum.exact.rational import as_fraction
-from modicum.theory.data import Floats, Integers, Number, checked_operations
+from modicum.exact.rational import as_fraction, as_integer
+from modicum.theory.data import Floats, Integers, Number
 
 __all__ = ["Location", "Mean", "Monotone", "Quantile", "Statistic", "TrimmedMean", "chosen"]
 
@@ -45,34 +45,23 @@ class Statistic(ABC):
 
     @abstractmethod
     def raised(self, x: Floats, removed: Integers, added: Integers, hi: float) -> Floats:
-        """Return its values without the lowest records and with new ones at ``hi``.
+        """Return its values without the lowest records of sorted x and with new ones at ``hi``.
 
-        Parameters
-        ----------
-        x : (n,) sorted float64 array
-        removed, added : (m,) int64 arrays
-            Numbers of records removed (at most n) and added.
-        hi : float
-            At least x[-1]; infinite if it may be.
-
-        Returns
-        -------
-        (m,) float64 array
-            NaN where the statistic is not defined.
+        ``removed`` (at most n each) and ``added`` have the shape (m,), and so has the result: NaN
+        where the statistic is not defined. ``hi`` is at least x[-1], and may be infinite.
         """
+
+    @property
+    def mirror(self) -> Statistic:
+        """The statistic x -> -θ(-x), by which what is lowest follows from what is highest."""
+        return self
 
     def lowered(self, x: Floats, removed: Integers, added: Integers, lo: float) -> Floats:
         """Return the same for the highest records removed and new ones at ``lo``."""
-        return -self.raised(-x[::-1], removed, added, -lo)
+        return -self.mirror.raised(-x[::-1], removed, added, -lo)
 
     def value(self, x: Floats) -> float:
-        """Return the statistic of sorted records.
-
-        Raises
-        ------
-        InvalidArgument
-            If it is not defined for so few records.
-        """
+        """Return the statistic of sorted records, if it is defined for so few."""
         none = np.zeros(1, np.int64)
         value = float(self.raised(x, none, none, float(x[-1]))[0])
         if np.isnan(value):
@@ -93,7 +82,7 @@ class Statistic(ABC):
 
     def lowest(self, x: Floats, operations: Integers, lo: float) -> Floats:
         """Return its lowest values after so many additions and removals, shape (m,)."""
-        return -self.highest(-x[::-1], operations, -lo)
+        return -self.mirror.highest(-x[::-1], operations, -lo)
 
     def length_up(self, x: Floats, target: float, hi: float) -> int:
         """Return how many additions and removals bring the statistic to ``target`` or above.
@@ -109,7 +98,14 @@ class Statistic(ABC):
 
     def length_down(self, x: Floats, target: float, lo: float) -> int:
         """Return how many additions and removals bring it to ``target`` or below."""
-        return self.length_up(-x[::-1], -target, -lo)
+        return self.mirror.length_up(-x[::-1], -target, -lo)
+
+    def ranks(self, n: int) -> tuple[int, int]:
+        """Return the ranks, from 1, of the first and last record of which it is the mean."""
+        raise InvalidArgument(
+            "local sensitivities are known for means, quantiles and trimmed means of enough "
+            f"records, not for the {self.name} of {n}"
+        )
 
 
 def _blocks(operations: Integers, n: int) -> Iterator[Integers]:
@@ -148,38 +144,14 @@ class Monotone(Statistic):
     function: Callable[[Floats], float] = field(repr=False)
     name: str = "statistic"
 
-    def raised(self, x: Floats, removed: Integers, added: Integers, hi: float) -> Floats:
-        kept = (x[r:] for r in removed.tolist())
-        return self._values([k, np.full(a, hi)] for k, a in zip(kept, added.tolist(), strict=True))
-
-    def lowered(self, x: Floats, removed: Integers, added: Integers, lo: float) -> Floats:
-        kept = (x[: len(x) - r] for r in removed.tolist())
-        return self._values([np.full(a, lo), k] for k, a in zip(kept, added.tolist(), strict=True))
-
-    def _values(self, parts: Iterable[list[Floats]]) -> Floats:
-        """Call the function once for each data set, given in parts."""
-        moved = map(np.concatenate, parts)
-        return np.array([float(self.function(x)) if len(x) else np.nan for x in moved], np.float64)
-
-    def lowest(self, x: Floats, operations: Integers, lo: float) -> Floats:
-        return -_Mirror(self).highest(-x[::-1], operations, -lo)
-
-    def length_down(self, x: Floats, target: float, lo: float) -> int:
-        return _Mirror(self).length_up(-x[::-1], -target, -lo)
-
-
-@dataclass(frozen=True, slots=True)
-class _Mirror(Statistic):
-    """The statistic x -> -θ(-x)."""
-
-    original: Statistic
-
     @property
-    def name(self) -> str:
-        return self.original.name
+    def mirror(self) -> Monotone:
+        return Monotone(lambda x: -self.function(-x[::-1]), self.name)
 
     def raised(self, x: Floats, removed: Integers, added: Integers, hi: float) -> Floats:
-        return -self.original.lowered(-x[::-1], removed, added, -hi)
+        pairs = zip(removed.tolist(), added.tolist(), strict=True)
+        moved = (np.concatenate([x[r:], np.full(a, hi)]) for r, a in pairs)
+        return np.array([float(self.function(y)) if len(y) else np.nan for y in moved], np.float64)
 
 
 class _MEstimator(Statistic):
@@ -261,6 +233,9 @@ class Mean(_MEstimator):
             return len(x)
         return min(len(gains) + math.ceil(rest / (hi - target)), len(x))
 
+    def ranks(self, n: int) -> tuple[int, int]:
+        return 1, n
+
 
 @dataclass(frozen=True, slots=True)
 class TrimmedMean(Statistic):
@@ -270,11 +245,6 @@ class TrimmedMean(Statistic):
     ----------
     trim : int
         m >= 0, the number of records left out on each side.
-
-    Raises
-    ------
-    InvalidArgument
-        If m is no such integer.
 
     Notes
     -----
@@ -295,7 +265,7 @@ class TrimmedMean(Statistic):
     trim: int
 
     def __post_init__(self) -> None:
-        checked_operations(self.trim, "trim")
+        as_integer(self.trim, "trim", 0)
 
     @property
     def name(self) -> str:
@@ -324,6 +294,9 @@ class TrimmedMean(Statistic):
         reached = lengths[removed < len(removing)]
         return int(min(reached.min(initial=empty), empty))
 
+    def ranks(self, n: int) -> tuple[int, int]:
+        return (self.trim + 1, n - self.trim) if n > 2 * self.trim else Statistic.ranks(self, n)
+
 
 @dataclass(frozen=True, slots=True)
 class Quantile(Statistic):
@@ -335,11 +308,6 @@ class Quantile(Statistic):
     ----------
     q : int, float, str or Fraction
         Strictly between 0 and 1, read exactly; a denominator above 10^9 is rounded.
-
-    Raises
-    ------
-    InvalidArgument
-        If q is not between 0 and 1.
 
     Notes
     -----
@@ -410,6 +378,10 @@ class Quantile(Statistic):
         excess = q * (n - upto) - (1 - q) * upto
         return math.ceil(max(excess, Fraction(0)) / max(q, 1 - q))
 
+    def ranks(self, n: int) -> tuple[int, int]:
+        rank = math.ceil(self.share * n)
+        return rank, rank
+
     def _rank(self, size: Integers) -> Integers:
         """Return ceil(q size) in integers."""
         q = self.share
@@ -434,11 +406,6 @@ class Location(_MEstimator):
     ----------
     p : float
         Finite, above 1. For p = 1 use the median.
-
-    Raises
-    ------
-    InvalidArgument
-        For any other p.
 
     Examples
     --------
@@ -528,13 +495,7 @@ _NAMED: dict[str, Statistic] = {"mean": Mean(), "median": Quantile(Fraction(1, 2
 
 
 def chosen(statistic: str | Statistic) -> Statistic:
-    """Return the statistic, or the one of that name.
-
-    Raises
-    ------
-    InvalidArgument
-        If it is neither.
-    """
+    """Return the statistic, or the one of that name."""
     if isinstance(statistic, Statistic):
         return statistic
     if str(statistic) in _NAMED:

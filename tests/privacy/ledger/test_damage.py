@@ -8,13 +8,14 @@ import shutil
 import sqlite3
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import modicum as mo
-from modicum.privacy.ledger.book import Ledger
+from modicum.privacy.ledger.book import Ledger, _Walk
 from modicum.privacy.ledger.chain import LedgerEntry, Units
 from tests.privacy.ledger.server import Proxy
 
@@ -138,10 +139,24 @@ def test_chains_that_were_hashed_anew_are_still_checked() -> None:
         (record(2, "charge", Units(3, 0), 2, first), "totals"),
         (record(2, "release", Units(3, 0), 3, first), "no charge"),
         (record(3, "charge", Units(3, 0), 3, first), "follow"),
+        (replace(record(2, "charge", Units(3, 0), 3, first), previous="1" * 64).sealed(), "follow"),
         (record(2, "create", Units(0, 0), 0, first), "creates"),
     ):
         with pytest.raises(mo.LedgerCorrupt, match=text):
             bad.check_after(first)
+
+
+@pytest.mark.parametrize("paid", [None, 1, 2, 4])
+def test_a_release_needs_a_charge_of_its_own(ledger, paid) -> None:
+    """The second entry is a charge, and the third one the release that it paid for."""
+    walk = _Walk()
+    for entry in ledger.entries("p")[:3]:
+        walk.step(entry)
+    last = walk.last
+    assert last is not None
+    more = replace(last, seq=4, charge=paid, previous=last.hash).sealed()
+    with pytest.raises(mo.LedgerCorrupt, match="no charge is left"):
+        walk.step(more)
 
 
 @pytest.mark.parametrize("seed", range(20))

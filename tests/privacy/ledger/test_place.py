@@ -64,6 +64,20 @@ def hard_link(path) -> Path:
     return other
 
 
+def test_a_commit_waits_for_the_disk_and_a_writer_for_the_lock(path, tmp_path) -> None:
+    url = f"sqlite:///{path}"
+    for ledger in (Ledger(url), Ledger.create(f"sqlite:///{tmp_path}/new.db")):
+        with ledger._store.transaction(write=True) as db:
+            assert db.rows("PRAGMA synchronous") == [(3,)]  # EXTRA
+            assert db.rows("PRAGMA fullfsync") == [(1,)]
+    with Ledger(url)._store.transaction(write=True) as db:
+        assert db.rows("SELECT entries FROM modicum_account") == [(2,)]
+        other = sqlite3.connect(path, timeout=0, isolation_level=None)
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            other.execute("BEGIN IMMEDIATE")
+        other.close()
+
+
 @pytest.mark.parametrize("mode", ["", "?mode=ro"])
 def test_a_file_with_two_names_is_not_opened_under_either(path, hard_link, mode) -> None:
     for name in (path, hard_link):
@@ -202,6 +216,20 @@ def test_a_file_renamed_without_its_journal_is_not_charged(path, tmp_path) -> No
                 use(other)
         other.rename(path)
         assert spent(path) == mo.pure("0.1")
+    charge(path)
+    assert spent(path) == mo.pure("0.2")
+
+
+def test_a_whole_file_without_its_journal_is_not_charged_either(path) -> None:
+    """As it was before a transaction that died: no page tells that a journal is missing."""
+    other, whole = path.with_name("other.db"), path.read_bytes()
+    die(path)
+    path.unlink()
+    other.write_bytes(whole)
+    for use in (charge, lambda name: Ledger(f"sqlite:///{name}?mode=ro").account("p")):
+        with pytest.raises(mo.LedgerError, match="when a process died while it wrote"):
+            use(other)
+    other.rename(path)
     charge(path)
     assert spent(path) == mo.pure("0.2")
 

@@ -15,37 +15,24 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from modicum.errors import SourceError, UnsupportedData
 from modicum.exact.entropy import SYSTEM, Entropy, SeededEntropy
-from modicum.exact.lattice import Lattice
 from modicum.frames.base import Chunk, Source, guarded, quiet
 from modicum.frames.groups import count_keys, reader_of_groups
 from modicum.frames.labels import Coder
 from modicum.frames.persons import check_unit, reader_of
 from modicum.frames.reader import PassingOnce, RemoteSource, Scope, check_asks, named_columns
-from modicum.summaries.base import Integers, Read, Reduction, Sensitive
-from modicum.summaries.order_statistics import Cuts, CutsSearch, CutSummary, RankWindow, RankWindows
-from modicum.summaries.sifting import PartWindow, Sifted, WindowSearch
-from modicum.summaries.subsample import (
-    ChosenPool,
-    ChosenRows,
-    PartRecords,
-    PartSubsample,
-    Records,
-    RecordSummary,
-)
+from modicum.summaries.base import More, Read, Reduction, Sensitive
 from modicum.version import VERSION
 
 __all__ = ["DistributedSource", "Job", "KeyCounts", "KeyJob", "Known", "ReadJob"]
 
 Known = tuple[int, bytes]
 """The number of a question, and the bytes of a summary that answers it for some rows."""
-
-_HELD = 1 << 17  # records of a part, and of the whole, that the first job of a search brings
 
 
 class DistributedSource(RemoteSource):
@@ -56,25 +43,13 @@ class DistributedSource(RemoteSource):
     ) -> list[Any]:
         """Answer checked asks in one job; records around a rank take a few.
 
-        Parameters
-        ----------
-        scope : Scope
-        asks : sequence of (int, Ask)
-        entropy : Entropy
-            If it is secret, every part draws from its own operating system; a seed for the parts
-            is made only of one that is not.
-
-        Returns
-        -------
-        list
-            Summaries in the order of the asks.
-
-        Raises
-        ------
-        SourceError
-            If a job fails.
+        If the entropy is secret, every part draws from its own operating system; a seed for the
+        parts is made only of one that is not. SourceError if a job fails.
         """
-        searches = [_search_of(ask) for _, ask in reads]
+        searches = [
+            ask.reduction.in_parts(ask.lattice, self._more(scope, group, ask, entropy))
+            for group, ask in reads
+        ]
         answers: dict[int, Any] = {}
         while len(answers) < len(reads):
             waiting = [i for i in range(len(reads)) if i not in answers]
@@ -88,8 +63,17 @@ class DistributedSource(RemoteSource):
             for i in waiting:
                 found = searches[i].learn([next(known) for _ in wanted[i]])
                 if found is not None:
-                    answers[i] = self._opened(scope, *reads[i], found, entropy)
+                    answers[i] = found
         return [answers[i] for i in range(len(reads))]
+
+    def _more(self, scope: Scope, group: int, ask: Read[Any], entropy: Entropy) -> More:
+        """Return what reduces the rows of an ask in one more job."""
+
+        def more(asked: Reduction[Any], other: Entropy | None) -> Any:
+            again = group, replace(ask, reduction=asked)
+            return self._summaries(scope, [again], other or entropy)[0]
+
+        return more
 
     def count_keys(self, scope: Scope, by: str, entropy: Entropy) -> dict[Any, int]:
         """Count the rows of every label of a column, in one job; sensitive."""
@@ -114,33 +98,6 @@ class DistributedSource(RemoteSource):
 
         Rows without a person may be left out.
         """
-
-    def _opened(
-        self, scope: Scope, group: int, ask: Read[Any], found: Any, entropy: Entropy
-    ) -> Any:
-        """Return the answer that what was found gives; parts of it may take another job."""
-
-        def more(asked: Reduction[Any], entropy: Entropy) -> Any:
-            again = replace(ask, reduction=asked)
-            return self._summaries(scope, [(group, again)], entropy)[0]
-
-        def thinned(k: int, entropy: Entropy) -> Integers:
-            (q,) = more(PartSubsample(k), entropy).subsamples
-            fresh: Integers = q
-            return fresh
-
-        def sifted(bracket: tuple[int, int], most: int) -> Sifted:
-            again: Sifted = more(PartWindow(*bracket, most), entropy)
-            return again
-
-        match ask.reduction:
-            case Records():
-                return RecordSummary((ChosenPool(found, thinned),))
-            case RankWindow() as window:
-                return window.summary(found[0])
-            case RankWindows() as windows if ask.lattice is not None:
-                return windows.summary(found, ask.lattice, sifted)
-        return found
 
     def _chunks(
         self, columns: Sequence[str | None], labels: Mapping[str, Coder]
@@ -202,11 +159,7 @@ class Job(ABC):
     def summarise(self, part: Source, place: str) -> list[Known]:
         """Reduce the rows of one part; questions that it has no rows for are left out.
 
-        Parameters
-        ----------
-        part : Source
-        place : str
-            Distinguishes this part from all others, in tests.
+        ``place`` distinguishes this part from all others, in tests.
         """
         self._check_version()
         nothing = self._nothing()
@@ -240,10 +193,8 @@ class Job(ABC):
                 one, two = merged.get(question), type(nothing(question)).from_bytes(data)
                 if one is None:
                     merged[question] = two
-                elif isinstance(one, ChosenRows | Sifted):
-                    merged[question] = one.merge(two, entropy)
                 else:
-                    merged[question] = one.merge(two)
+                    merged[question] = one.joined(two, entropy)
         return merged
 
     def _entropy(self, place: str) -> Entropy:
@@ -276,8 +227,7 @@ class ReadJob(Job):
     @property
     def chooses(self) -> bool:
         """Whether rows are chosen in secret on the way."""
-        kinds = PartRecords | PartSubsample | PartWindow
-        return any(isinstance(ask.reduction, kinds) for _, ask in self.reads)
+        return any(ask.reduction.secret for _, ask in self.reads)
 
     def check(self, part: Source) -> None:
         check_unit(part, self.scope.unit)
@@ -359,12 +309,7 @@ _KINDS: dict[str, tuple[type, Callable[[Any], str], Callable[[str], Any]]] = {
 
 
 class KeyCounts(Sensitive):
-    """Numbers of rows by label.
-
-    Parameters
-    ----------
-    counts : mapping
-        Sensitive, which labels there are included.
+    """Numbers of rows by label; sensitive, which labels there are included.
 
     Examples
     --------
@@ -399,91 +344,4 @@ def _written(key: Hashable) -> tuple[str, str]:
     for kind, (of, write, _) in _KINDS.items():
         if isinstance(key, of):
             return kind, write(key)
-    raise UnsupportedData("a label is none of the kinds of values that labels can be")
-
-
-class _Search(Protocol):
-    """A question to a table in parts."""
-
-    def wanted(self) -> list[Reduction[Any]]:
-        """Return what the next job reduces every part to."""
-
-    def learn(self, known: Sequence[Any]) -> Any:
-        """Take in the merged summaries; return what is found, ``None`` if a job more is needed.
-
-        Around ranks that is what holds the records of each window, and else the answer.
-        """
-
-
-def _search_of(ask: Read[Any]) -> _Search:
-    """Return the search for an ask."""
-    asked = ask.reduction
-    if ask.lattice is not None and isinstance(asked, RankWindow):
-        return _Windows((asked,), ask.lattice)
-    if ask.lattice is not None and isinstance(asked, RankWindows):
-        return _Windows(asked.windows, ask.lattice)
-    if ask.lattice is not None and isinstance(asked, Cuts):
-        return _Cuts(asked, ask.lattice)
-    return _Once(PartRecords(asked.subsamples) if isinstance(asked, Records) else asked)
-
-
-class _Once:
-    """Parts are summarised and merged, and that is the answer."""
-
-    def __init__(self, asked: Reduction[Any]) -> None:
-        self._asked = asked
-
-    def wanted(self) -> list[Reduction[Any]]:
-        return [self._asked]
-
-    def learn(self, known: Sequence[Any]) -> Any:
-        (summary,) = known
-        return summary
-
-
-class _Windows:
-    """The records around some ranks."""
-
-    def __init__(self, asked: Sequence[RankWindow], lattice: Lattice) -> None:
-        whole = lattice.first, lattice.last
-        self._searches = [WindowSearch(each.ranks, whole, _HELD) for each in asked]
-
-    def wanted(self) -> list[Reduction[Any]]:
-        return list(dict.fromkeys(map(_part, self._waiting())))  # they begin with one bracket
-
-    def learn(self, known: Sequence[Any]) -> list[Sifted] | None:
-        answers = dict(zip(self.wanted(), known, strict=True))
-        parts = [(each, _part(each)) for each in self._waiting()]
-        for search, part in parts:
-            search.learn(answers[part])
-        found = [each.found for each in self._searches if each.found is not None]
-        return found if len(found) == len(self._searches) else None
-
-    def _waiting(self) -> list[WindowSearch]:
-        return [each for each in self._searches if each.found is None]
-
-
-def _part(search: WindowSearch) -> PartWindow:
-    return PartWindow(*search.bracket, search.most)
-
-
-class _Cuts:
-    """The records around two cut points, and the sum between these."""
-
-    def __init__(self, asked: Cuts, lattice: Lattice) -> None:
-        self._asked = asked
-        self._search = CutsSearch(asked.cuts, asked.reach, lattice, _HELD)
-
-    def wanted(self) -> list[Reduction[Any]]:
-        return [*self._windows(), self._search.between]
-
-    def learn(self, known: Sequence[Any]) -> CutSummary | None:
-        *sifted, clipped = known
-        if len(sifted) < len(self._search.windows):  # one window for both
-            sifted *= 2
-        found = self._search.learn(sifted, clipped)
-        return None if found is None else self._asked.summary(found)
-
-    def _windows(self) -> list[PartWindow]:
-        every = map(_part, self._search.windows)
-        return list(dict.fromkeys(every))  # the first job brings the whole range, once
+    raise UnsupportedData("a label is of a kind that labels cannot be")

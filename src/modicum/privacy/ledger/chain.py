@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from modicum.errors import InvalidArgument, KeyReusedError, LedgerCorrupt
-from modicum.privacy.budget import Budget, Kind
+from modicum.privacy.budget import ANY_KIND, Budget, Kind
 from modicum.privacy.ledger.store import Db
 from modicum.privacy.unit import Unit
 
@@ -86,7 +86,7 @@ def charged(price: Budget) -> Units:
 
     Examples
     --------
-    >>> from modicum.privacy.budget import pure
+    >>> from modicum.privacy.budget import ANY_KIND, pure
     >>> charged(pure("0.1")), charged(pure("1/3"))
     (Units(amount=100000000000000, delta=0), Units(amount=333333333333334, delta=0))
     """
@@ -258,7 +258,7 @@ class Terms:
         """Read the first entry of an account."""
         try:
             body = json.loads(first.body)
-            if body["kind"] in {"pure", "zcdp", "approx"}:
+            if body["kind"] in ANY_KIND:
                 return cls(body["kind"], Unit(**body["unit"]))
         except (ValueError, TypeError, KeyError):
             pass

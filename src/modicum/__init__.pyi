@@ -1,0 +1,158 @@
+"""Instance-optimal differentially private statistics.
+
+>>> import modicum as mo
+>>> income = [31_000.0, 45_500.0, 28_250.0] * 5_000
+>>> release = mo.mean(income, within=(-1e9, 1e9), epsilon=1)
+>>> 34_000 < release.value < 36_000
+True
+"""
+
+from modicum import audit as audit
+from modicum import local as local
+from modicum import plan as plan
+from modicum import query as query
+from modicum import shuffle as shuffle
+from modicum import theory as theory
+from modicum.array_release import ArrayRelease as ArrayRelease
+from modicum.array_release import Intervals as Intervals
+from modicum.curator import Curator as Curator
+from modicum.errors import AccessDeniedError as AccessDeniedError
+from modicum.errors import BudgetExceeded as BudgetExceeded
+from modicum.errors import InvalidArgument as InvalidArgument
+from modicum.errors import KeyReusedError as KeyReusedError
+from modicum.errors import LedgerCorrupt as LedgerCorrupt
+from modicum.errors import LedgerError as LedgerError
+from modicum.errors import MissingColumn as MissingColumn
+from modicum.errors import ModicumError as ModicumError
+from modicum.errors import ModicumWarning as ModicumWarning
+from modicum.errors import SourceError as SourceError
+from modicum.errors import UnsupportedData as UnsupportedData
+from modicum.frames.files import csv_file as csv_file
+from modicum.group_by import GroupBy as GroupBy
+from modicum.grouped import GroupedRelease as GroupedRelease
+from modicum.interop.sklearn import PCA as PCA
+from modicum.interop.sklearn import LinearRegression as LinearRegression
+from modicum.interop.sklearn import RobustScaler as RobustScaler
+from modicum.interop.sklearn import StandardScaler as StandardScaler
+from modicum.one_shot import cdf as cdf
+from modicum.one_shot import clipped_mean_vector as clipped_mean_vector
+from modicum.one_shot import count as count
+from modicum.one_shot import covariance as covariance
+from modicum.one_shot import expectile as expectile
+from modicum.one_shot import geometric_mean as geometric_mean
+from modicum.one_shot import histogram as histogram
+from modicum.one_shot import huber as huber
+from modicum.one_shot import iqr as iqr
+from modicum.one_shot import linear_regression as linear_regression
+from modicum.one_shot import lp_center as lp_center
+from modicum.one_shot import max as max
+from modicum.one_shot import mean as mean
+from modicum.one_shot import mean_vector as mean_vector
+from modicum.one_shot import median as median
+from modicum.one_shot import min as min
+from modicum.one_shot import monotone_statistic as monotone_statistic
+from modicum.one_shot import pca as pca
+from modicum.one_shot import quantile as quantile
+from modicum.one_shot import quantiles as quantiles
+from modicum.one_shot import skewness as skewness
+from modicum.one_shot import std as std
+from modicum.one_shot import sum as sum
+from modicum.one_shot import trimmed_mean as trimmed_mean
+from modicum.one_shot import var as var
+from modicum.one_shot import vector_statistic as vector_statistic
+from modicum.one_shot import winsorized_mean as winsorized_mean
+from modicum.privacy.accountant import Filter as Filter
+from modicum.privacy.accountant import approx_to_zcdp as approx_to_zcdp
+from modicum.privacy.accountant import composed as composed
+from modicum.privacy.accountant import parallel as parallel
+from modicum.privacy.accountant import pure_to_approx as pure_to_approx
+from modicum.privacy.accountant import pure_to_zcdp as pure_to_zcdp
+from modicum.privacy.accountant import zcdp_to_approx as zcdp_to_approx
+from modicum.privacy.budget import Budget as Budget
+from modicum.privacy.budget import approx as approx
+from modicum.privacy.budget import pure as pure
+from modicum.privacy.budget import zcdp as zcdp
+from modicum.privacy.ledger.book import Ledger as Ledger
+from modicum.privacy.unit import Unit as Unit
+from modicum.privacy.unit import unit_of as unit_of
+from modicum.query import Query as Query
+from modicum.release import Interval as Interval
+from modicum.release import Release as Release
+from modicum.statistics.monotone_statistic import Boundaries as Boundaries
+from modicum.statistics.monotone_statistic import Score as Score
+from modicum.statistics.own_vector import Sensitivities as Sensitivities
+
+__version__: str
+__all__ = [
+    "AccessDeniedError",
+    "ArrayRelease",
+    "Boundaries",
+    "Budget",
+    "BudgetExceeded",
+    "Curator",
+    "Filter",
+    "GroupBy",
+    "GroupedRelease",
+    "Interval",
+    "Intervals",
+    "InvalidArgument",
+    "KeyReusedError",
+    "Ledger",
+    "LedgerCorrupt",
+    "LedgerError",
+    "MissingColumn",
+    "ModicumError",
+    "ModicumWarning",
+    "Query",
+    "Release",
+    "Score",
+    "Sensitivities",
+    "SourceError",
+    "Unit",
+    "UnsupportedData",
+    "__version__",
+    "approx",
+    "approx_to_zcdp",
+    "audit",
+    "cdf",
+    "clipped_mean_vector",
+    "composed",
+    "count",
+    "covariance",
+    "csv_file",
+    "expectile",
+    "geometric_mean",
+    "histogram",
+    "huber",
+    "iqr",
+    "linear_regression",
+    "local",
+    "lp_center",
+    "max",
+    "mean",
+    "mean_vector",
+    "median",
+    "min",
+    "monotone_statistic",
+    "parallel",
+    "pca",
+    "plan",
+    "pure",
+    "pure_to_approx",
+    "pure_to_zcdp",
+    "quantile",
+    "quantiles",
+    "query",
+    "shuffle",
+    "skewness",
+    "std",
+    "sum",
+    "theory",
+    "trimmed_mean",
+    "unit_of",
+    "var",
+    "vector_statistic",
+    "winsorized_mean",
+    "zcdp",
+    "zcdp_to_approx",
+]

@@ -1,0 +1,645 @@
+"""Dick, Kulesza, Sun and Suresh 2023: subset-based instance optimality.
+
+===========  ========================  ===========================================================
+paper        question                  steps
+===========  ========================  ===========================================================
+Algorithm 1  :func:`shifted_mean`      Algorithm 2 of :mod:`modicum.papers.kulesza2023`
+Algorithm 2  :func:`threshold`         [T1] a number with a public rank from below, or from above
+Algorithm 3  :func:`subset_mean`       [A1, A2] two thresholds, [A3] the mean between them
+Algorithm 4  :func:`subset_monotone`   [B1] a count, [B2, B3] two thresholds, [B4] a value
+Algorithm 5  :func:`~modicum.papers.asi2020.inverse_sensitivity`, which is (M.1) of Asi and Duchi
+===========  ====================================================================================
+
+Algorithms 3 and 4 also answer ``modicum.mean`` and ``modicum.monotone_statistic`` with
+``method="subset"``.
+docs/proofs/subset_mean.md (Algorithms 2 and 3), locations.md (4) and level_sets.md (5) have the
+proofs, with the same labels.
+
+Differs from the text of Algorithm 3, which is not private: the lattice is public (the text's window
+depends on |D|), t is a public integer (the text's depends on |D|), records are clipped to the
+thresholds (the text adds noise to the unclipped sum), and thresholds that cross are sorted. The
+inner mean is Algorithm 3 of Kulesza, Suresh and Wang 2023. Optimality needs n > 2t.
+
+Differs from the text of Algorithm 4, which moves the 3r/2 extreme records on each side outwards (a
+record changes up to three of those kept), has the thresholds at rank r/4 (the proof needs 7r/4),
+takes the rank from above from |D|, and draws with exp(-len). Here the 3r/2 lowest records and as
+many highest are deleted, then all beyond the thresholds, and P(t) ∝ exp(-ε len(t) / 4) on what is
+left, between the thresholds. The constants are the theorem's: r = (32/ε) ln(6R/(ηβ)), β the step of
+the lattice and η = β/(2R). Use it for the theorem, not for accuracy.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal
+
+from modicum.errors import InvalidArgument
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.exponential import Exponential
+from modicum.mechanisms.scores import ThresholdScore
+from modicum.papers.kulesza2023 import shifted_mean, transformed, transformed_value, true_mean
+from modicum.papers.point import PointErrorModel, true_record
+from modicum.privacy.budget import EPSILON_KINDS, PURE_ONLY, Budget, Number, chosen_budget
+from modicum.privacy.event import Event
+from modicum.privacy.split import BudgetSplit
+from modicum.release import Interval, Release, ScalarEstimate
+from modicum.runtime.query import Query
+from modicum.runtime.steps import Steps, draw, read, read_both
+from modicum.statistics.count import draw_count
+from modicum.statistics.inverse_sensitivity import (
+    Candidates,
+    ClipBounds,
+    LocationErrorModel,
+    LocationOption,
+    Scene,
+    asked,
+    cell_edges,
+    draw_value,
+)
+from modicum.statistics.monotone_statistic import MonotoneStatistic, expectile_score
+from modicum.statistics.outside import (
+    NoisyTerm,
+    Redrawn,
+    clip_ends,
+    clipped_in_words,
+    share_between,
+)
+from modicum.statistics.spec import (
+    Declaration,
+    Options,
+    Planned,
+    Row,
+    column_name,
+    error_between,
+    ranged,
+)
+from modicum.statistics.split import BOTH_CLUSTERS, ClusterOption
+from modicum.status import OK, Status, bounds_in_steps, unseen
+from modicum.summaries.base import Read
+from modicum.summaries.cells import Cells
+from modicum.summaries.sums import ClippedSum, Count
+from modicum.summaries.synthetic import SyntheticTable
+from modicum.summaries.tails import Tails
+
+__all__ = [
+    "STATISTICS",
+    "SUBSET_MEAN",
+    "SUBSET_MONOTONE",
+    "THRESHOLD",
+    "SubsetErrorModel",
+    "SubsetPlan",
+    "TrimPlan",
+    "shifted_mean",
+    "subset_mean",
+    "subset_monotone",
+    "threshold",
+]
+
+ZETA = Fraction(1, 10**6)  # failure probability of a threshold in the utility theorem
+THRESHOLD_SHARE = Fraction(1, 4)
+MOST_KEPT = 1 << 22  # records at each end: 64 MB
+NEGLIGIBLE = 60  # candidates at the cap of a loss together weigh at most e^-60 of all
+
+Side = Literal["low", "high"]
+
+# ---- Algorithm 2: threshold estimation
+
+
+def threshold(
+    column: str | None = None,
+    *,
+    rank: int,
+    side: Side = "low",
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+) -> Query[Release]:
+    """Ask by Algorithm 2 for a number with about so many records below it, or above it.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    rank : int
+        How many records; public, at least 0.
+    side : {"low", "high"}
+        Whether they are the lowest or the highest ones.
+    within : (float, float)
+        A public range that holds every value.
+    epsilon, budget : number, Budget
+        Exactly one: the total price as pure ε.
+    step : float, optional
+        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+
+    Returns
+    -------
+    Query
+        Guarantee when answered: ε-DP for add-remove neighbours, that is one privacy unit more or
+        less. There is no interval; the summary says by how many records the rank may be off.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.query.mean`; a rank that is no count; an ε so small that more than
+        4 million records would be kept.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never depend
+    on values.
+
+    Differs from the text: the rank is public and from above is counted from the top, and the
+    lattice takes the place of the window alpha, so that a number of loss 0 exists for every
+    rank <= n (Corollary 3.8).
+
+    Examples
+    --------
+    >>> import modicum
+    >>> table = modicum.Curator(range(1000), budget=modicum.pure(1))
+    >>> 0 < table.run(threshold(rank=200, within=(-1000, 2000), epsilon=1)).value < 400
+    True
+    """
+    price = chosen_budget(epsilon, None, budget)
+    options = ThresholdOption.of(rank, side)
+    return THRESHOLD.query(column_name(column), Lattice.within(within, step), price, options)
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdOption(Options):
+    """Which threshold.
+
+    Attributes
+    ----------
+    rank : int
+    side : {"low", "high"}
+    """
+
+    rank: int
+    side: Side
+
+    @classmethod
+    def of(cls, rank: object, side: Side) -> ThresholdOption:
+        """Check both.
+
+        Raises
+        ------
+        InvalidArgument
+            Unless the rank is a whole number of at least 0, and the side one of the two.
+        """
+        if not isinstance(rank, int) or isinstance(rank, bool) or rank < 0:
+            raise InvalidArgument(f"rank must be a number of records, at least 0, got {rank!r}")
+        if side not in ("low", "high"):
+            raise InvalidArgument(f"side must be 'low' or 'high', got {side!r}")
+        return cls(rank, side)
+
+
+def _log_points(lattice: Lattice) -> float:
+    return math.log(lattice.last - lattice.first + 1)
+
+
+def _cap(lattice: Lattice, rate: float, target: int) -> int:
+    """Cap of a threshold's loss that has no effect above e^-60."""
+    return max(target, math.ceil((_log_points(lattice) + NEGLIGIBLE) / rate))
+
+
+def _check_kept(keep: int, epsilon: Fraction, what: str, remedy: str) -> None:
+    """Refuse a public number of records to keep at each end that is too large."""
+    if keep > MOST_KEPT:
+        raise InvalidArgument(
+            f"{what} with epsilon={float(epsilon):g} a row would keep {keep:,} "
+            f"records a side; {remedy}"
+        )
+
+
+def _threshold(
+    column: str | None, lattice: Lattice, event: Event, options: ThresholdOption
+) -> Steps[ScalarEstimate]:
+    """Draw a number near a public rank from one side."""
+    epsilon = event.largest_pure
+    rank, low = options.rank, options.side == "low"
+    cap = _cap(lattice, float(epsilon) / 2, rank)
+    _check_kept(rank + cap, epsilon, "a threshold", "use a larger epsilon")
+    tails = yield from read(Read(column, lattice, Tails(rank + cap)))
+    sign = 1 if low else -1
+    records = tails.lowest() if low else -tails.highest()[::-1]
+    first, last = (lattice.first, lattice.last) if low else (-lattice.last, -lattice.first)
+    mechanism = Exponential(ThresholdScore(records, first, last, rank, cap), epsilon)
+    drawn = yield from draw("threshold", mechanism, lambda q: lattice.words(sign * q))  # [T1]
+    off = (_log_points(lattice) - math.log(0.05)) / float(mechanism.rate)
+    words = (
+        f"with a probability of 95 % the value has {rank:,} records {'below' if low else 'above'} "
+        f"it, or up to {off:,.0f} more or less, if there are at least {rank:,}"
+    )
+    error_model = PointErrorModel(lattice, sign * drawn, words)
+    return ScalarEstimate(error_model.value, error_model, OK)
+
+
+THRESHOLD: Row[ThresholdOption, Release] = Row(
+    "threshold",
+    "rank",
+    (ThresholdOption(3, "low"), ThresholdOption(2, "high")),
+    "subset_mean",
+    "number with a public number of records below or above it (Dick et al. 2023, Algorithm 2)",
+    lambda column, lattice, event, options: _threshold(column, ranged(lattice), event, options),
+    kinds=EPSILON_KINDS,
+)
+
+# ---- Algorithm 3: the subset-optimal mean
+
+NEEDED = 5  # rank targets' worth of data from which the bounds surely hold most of it
+
+
+def subset_mean(
+    column: str | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+) -> Query[Release]:
+    """Ask for a mean by Algorithm 3; the same as ``modicum.query.mean(method="subset")``.
+
+    Parameters are as for :func:`modicum.query.mean`, guarantee, missing values and errors as
+    there.
+
+    Examples
+    --------
+    >>> subset_mean("income", within=(-1e9, 1e9), epsilon=1).method
+    'subset'
+    """
+    price = chosen_budget(epsilon, None, budget)
+    lattice = Lattice.within(within, step)
+    return SUBSET_MEAN.query(column_name(column), lattice, price, BOTH_CLUSTERS[0])
+
+
+@dataclass(frozen=True, slots=True)
+class SubsetPlan:
+    """Public constants of one run: the rank target, the loss cap, the records to keep."""
+
+    target: int
+    cap: int
+
+    @property
+    def keep(self) -> int:
+        """Records at each end from which both laws follow."""
+        return self.target + self.cap
+
+    @classmethod
+    def of(cls, lattice: Lattice, epsilon: Fraction) -> SubsetPlan:
+        """Compute t = ceil(1/ε + (2/ε_q) ln((N + 1)/ζ)), and a cap of no effect above e^-60.
+
+        Raises
+        ------
+        InvalidArgument
+            If ε is so small that more than 4 million records a side would be kept.
+        """
+        rate = float(epsilon * THRESHOLD_SHARE) / 2
+        target = math.ceil(1 / float(epsilon) + (_log_points(lattice) - math.log(ZETA)) / rate)
+        plan = cls(target, _cap(lattice, rate, target))
+        remedy = "use method='adaptive' or a larger epsilon"
+        _check_kept(plan.keep, epsilon, "method='subset'", remedy)
+        return plan
+
+
+@dataclass(frozen=True, slots=True)
+class SubsetErrorModel:
+    """The transformed pair between two thresholds (lattice steps)."""
+
+    lattice: Lattice
+    lo: int
+    hi: int
+    left: int
+    right: int
+    noise: NoisyTerm
+    target: int
+    rate: Fraction
+
+    @property
+    def value(self) -> Fraction:
+        """The estimate, exactly, in the data's unit."""
+        mean = transformed_value((self.left, self.right), lo=self.lo, hi=self.hi)
+        return self.lattice.inside(mean)
+
+    def redrawn(self, table: SyntheticTable) -> Redrawn:
+        """Return how the answer from this table follows of its last noise."""
+        left = table.clipped_sum(self.lo, self.hi) - self.lo * table.rows
+        right = (self.hi - self.lo) * table.rows - left
+        return Redrawn(
+            (self.noise.noise,) * 2,
+            lambda z, other: replace(self, left=left + z, right=right + other).value,
+        )
+
+    @property
+    def none_seen(self) -> bool:
+        """Whether the number of records that the two sums imply cannot be told from 0."""
+        width, bound = self.hi - self.lo, 2 * self.noise.bound(0.05)
+        return width > 0 and unseen((self.left + self.right) / width, bound / width)
+
+    @property
+    def in_steps(self) -> tuple[int, ...]:
+        """How far from 0 the bounds are, in steps; 0 if it is between them and they are near."""
+        return bounds_in_steps(self.lo, self.hi)
+
+    def least_count(self, alpha: float) -> float:
+        """Lower bound of the number of records, from the two sums; 0 if the bounds coincide."""
+        width = self.hi - self.lo
+        noise = 2 * self.noise.bound(alpha / 2)
+        return (self.left + self.right - noise) / width if width else 0.0
+
+    def most_clipped(self, alpha: float) -> float:
+        """Upper bound of the records beyond one threshold: t + (ln points + ln 1/α) / rate.
+
+        Some lattice point has loss 0, so those of loss s or more weigh at most
+        ``points * exp(-rate s)`` together.
+        """
+        points = self.lattice.last - self.lattice.first + 1
+        return self.target + (math.log(points) - math.log(alpha)) / float(self.rate)
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """Return the ratio's extremes over the noise's box; a tail adds the clipped records.
+
+        The noises have half of the error probability, or all of it if nothing is added.
+        """
+        alpha = 1 - level
+        z = self.noise.bound(alpha / 2 if tail is None else alpha / 4)
+        width = self.hi - self.lo
+        ends = [self.lo + width * share for share in share_between(self.left, self.right, z)]
+        slack = 0.5
+        if tail is not None:
+            least = self.least_count(alpha / 2)
+            if least <= NEEDED * self.target:
+                ends = [float(self.lattice.first), float(self.lattice.last)]
+            else:
+                slack += self.most_clipped(alpha / 4) * width / (tail - 1) / least
+        return Interval(
+            max((ends[0] - slack) * self.lattice.step, self.lattice.lo),
+            min((ends[1] + slack) * self.lattice.step, self.lattice.hi),
+        )
+
+    @property
+    def condition(self) -> str:
+        """What the default interval assumes."""
+        return "for tails of index 3 or lighter"
+
+    def assumption(self, tail: float | None) -> str:
+        """Say in words what the interval covers."""
+        if tail is None:
+            return clipped_in_words(self, "mean", "all noise")
+        most = self.most_clipped(0.0125)
+        return (
+            f"interval(tail={tail:g}) also allows for up to {most:.0f} records clipped a side, "
+            f"assuming tails of index {tail:g} or lighter beyond the thresholds. "
+            "That deep in the data few tails are: look at interval(tail=2) too."
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Numbers as JSON types."""
+        return {
+            "clip": clip_ends(self),
+            "rank_target": self.target,
+            "clipped_at_most": self.most_clipped(0.05),
+            "noise_sd": self.noise.variance**0.5 * self.lattice.step,
+        }
+
+
+def _subset_mean(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
+    """Estimate a mean with the guarantee of Theorem 3.1.
+
+    Raises
+    ------
+    InvalidArgument
+        If the budget is not pure: the theorem is about pure ε.
+    """
+    if event.concentrated:
+        raise InvalidArgument("method='subset' is for a pure budget: use epsilon=")
+    epsilon = event.largest_pure
+    plan = SubsetPlan.of(lattice, epsilon)
+    tails = yield from read(Read(column, lattice, Tails(plan.keep)))
+    share = epsilon * THRESHOLD_SHARE
+    lowest, terms = tails.lowest(), (plan.target, plan.cap)
+    low = Exponential(ThresholdScore(lowest, lattice.first, lattice.last, *terms), share)
+    lo = yield from draw("low threshold", low, lattice.words)  # [A1]
+    mirrored = -tails.highest()[::-1]
+    high = Exponential(ThresholdScore(mirrored, -lattice.last, -lattice.first, *terms), share)
+    hi = -(yield from draw("high threshold, negated", high, lambda q: lattice.words(-q)))  # [A2]
+    lo, hi = min(lo, hi), max(lo, hi)
+    clipped = yield from read(Read(column, lattice, ClippedSum(lo, hi)))
+    rest = epsilon - 2 * share
+    mechanism = transformed(clipped.total, clipped.count, lo=lo, hi=hi, epsilon=rest)
+    left, right = yield from draw("transformed sums", mechanism)  # [A3]
+    noise = NoisyTerm(mechanism.noise[0], 1.0)
+    error_model = SubsetErrorModel(lattice, lo, hi, left, right, noise, plan.target, low.rate)
+    enough = error_model.least_count(0.05) > NEEDED * plan.target
+    return ScalarEstimate(error_model.value, error_model, OK if enough else _too_little(plan))
+
+
+def _too_little(plan: SubsetPlan) -> Status:
+    return Status(
+        "few_records",
+        f"too little data: method='subset' clips about {plan.target} records on each side at this "
+        "budget and range; use method='adaptive', or spend more",
+    )
+
+
+SUBSET_MEAN: Row[ClusterOption, Release] = Row(
+    "mean",
+    "subset",
+    BOTH_CLUSTERS[:1],
+    "subset_mean",
+    "mean with the subset-optimality theorem of Dick et al. 2023",
+    lambda column, lattice, event, options: _subset_mean(column, ranged(lattice), event),
+    kinds=EPSILON_KINDS,
+)
+
+# ---- Algorithm 4: any monotone property
+
+COUNT_SHARE = Fraction(1, 50)  # of ε, from the half of the value
+CELL_BITS = 9
+
+
+def subset_monotone(
+    column: str | None = None,
+    *,
+    statistic: MonotoneStatistic,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+) -> Query[Release]:
+    """Ask for a monotone statistic by Algorithm 4.
+
+    The same as ``monotone_statistic(method="subset", level=None)``. Parameters are as for
+    :func:`modicum.query.monotone_statistic`, guarantee, missing values and errors as there.
+
+    Examples
+    --------
+    >>> from modicum import Score
+    >>> mean = Score("mean", lambda v: v, growth=1, homogeneous=True)
+    >>> subset_monotone("delay", statistic=mean, within=(-1e9, 1e9), epsilon=1).method
+    'subset'
+    """
+    price = chosen_budget(epsilon, None, budget)
+    lattice = Lattice.within(within, step)
+    return asked(SUBSET_MONOTONE, column, statistic, price, lattice, None)
+
+
+@dataclass(frozen=True, slots=True)
+class TrimPlan:
+    """Public constants of one run, in records a side.
+
+    Attributes
+    ----------
+    trimmed : int
+        Deleted by rank.
+    target : int
+        Rank of a threshold.
+    cap : int
+        Largest loss of a threshold.
+    """
+
+    trimmed: int
+    target: int
+    cap: int
+
+    @property
+    def keep(self) -> int:
+        """Records at each end from which both laws of thresholds follow."""
+        return self.target + self.cap
+
+    @classmethod
+    def of(cls, lattice: Lattice, epsilon: Fraction) -> TrimPlan:
+        """Compute them from the range's points and ε.
+
+        Raises
+        ------
+        InvalidArgument
+            If ε is so small that more than 4 million records a side would be kept.
+
+        Examples
+        --------
+        >>> TrimPlan.of(Lattice.within((-1e9, 1e9)), Fraction(1)).trimmed
+        3507
+        """
+        points = lattice.last - lattice.first + 1
+        # 6R/(ηβ) with 2R = points steps, η = 1 / points.
+        r = 32 / float(epsilon) * math.log(3 * points**2)
+        target = math.ceil(7 * r / 4)
+        cap = _cap(lattice, float(epsilon * THRESHOLD_SHARE) / 2, target)
+        plan = cls(math.ceil(3 * r / 2), target, cap)
+        remedy = "leave method out, or use a larger budget"
+        _check_kept(plan.keep, epsilon, "method='subset'", remedy)
+        return plan
+
+
+def _subset_monotone(
+    column: str | None, lattice: Lattice | None, event: Event, options: LocationOption
+) -> Steps[ScalarEstimate]:
+    """Estimate a monotone statistic with the guarantee of Theorem 4.3.
+
+    Raises
+    ------
+    InvalidArgument
+        If the budget is not pure (the theorem is about pure ε), or too small.
+    """
+    if event.concentrated:
+        raise InvalidArgument("method='subset' is for a pure budget: use epsilon=")
+    lattice, statistic = ranged(lattice), options.statistic
+    assert statistic is not None
+    split = BudgetSplit(event)
+    plan = TrimPlan.of(lattice, split.total)
+    counts, tails = yield from read_both(
+        Read(column, lattice, Count()), Read(column, lattice, Tails(plan.keep))
+    )
+    count, noise = yield from draw_count(split, counts.count, split.share(COUNT_SHARE))  # [B1]
+
+    def threshold_law(sign: int) -> Exponential[ThresholdScore]:
+        if sign > 0:
+            lowest, ends = tails.lowest(), (lattice.first, lattice.last)
+        else:
+            lowest, ends = -tails.highest()[::-1], (-lattice.last, -lattice.first)
+        score = ThresholdScore(lowest, *ends, plan.target, plan.cap)
+        return split.spend(Exponential(score, split.share(THRESHOLD_SHARE).range))
+
+    lo = yield from draw("low threshold", threshold_law(1), lattice.words)  # [B2]
+    negated = yield from draw(  # [B3]
+        "high threshold, negated", threshold_law(-1), lambda q: lattice.words(-q)
+    )
+    lo, hi = min(lo, -negated), max(lo, -negated)
+    if lo == hi:  # there has to be something to choose from
+        lo, hi = (lo, hi + 1) if hi < lattice.last else (lo - 1, hi)
+    centre = (lo + hi) // 2
+    cells = yield from read(
+        Read(column, lattice, Cells(centre, cell_edges(lattice, centre, CELL_BITS)))
+    )
+    changes = max(1.0, max(1, count) * float(split.rest().range))
+    spacing = max(1, math.floor((hi - lo) / changes))
+    candidates = Candidates.of(lo, hi, centre, flat=hi - lo, spacing=spacing)
+    bounds = ClipBounds(lo, hi, None)
+    scene = Scene(split, lattice, statistic, cells, bounds, candidates, plan.trimmed)
+    point, length_bound = yield from draw_value(scene, split.rest())  # [B4]
+    error_model = LocationErrorModel(
+        lattice=lattice,
+        name=statistic.name,
+        growth=statistic.growth,
+        width=statistic.width,
+        point=point,
+        ends=None,
+        level=None,
+        allowed=0.0,
+        bounds=(lo, hi),
+        outside=None,
+        count=count,
+        count_noise=NoisyTerm(noise, 1.0),
+        length_bound=length_bound,
+        has_centre=True,
+        trimmed=plan.trimmed,
+    )
+    return ScalarEstimate(error_model.value, error_model, error_model.status)
+
+
+SUBSET_MONOTONE: Row[LocationOption, Release] = Row(
+    "monotone_statistic",
+    "subset",
+    (LocationOption(expectile_score(0.5), None),),
+    "locations",
+    "any monotone statistic with the subset-optimality theorem of Dick et al. 2023",
+    _subset_monotone,
+    kinds=PURE_ONLY,
+)
+
+
+def _true_threshold(run: Any) -> Fraction:
+    rank, rows = run.options.rank, run.table.rows
+    place = rank if run.options.side == "low" else rows - 1 - rank
+    return true_record(run, place, place + 1)
+
+
+_GUESS = "within=(-1000, 1000), step=1, sd=50"
+
+STATISTICS = (
+    Declaration(
+        threshold,
+        (THRESHOLD,),
+        plan=Planned(
+            "a threshold",
+            error_between(f"release(threshold, rank=500, {_GUESS}, n=5_000, epsilon=1)", "0", "20"),
+            truth=_true_threshold,
+            note="The error is the distance from the record of that rank.",
+        ),
+        error_model=(PointErrorModel,),
+    ),
+    Declaration(
+        subset_mean,
+        (),  # the row of ``modicum.mean``
+        plan=Planned(
+            "the subset-optimal mean",
+            error_between(f"release(subset_mean, {_GUESS}, n=20_000, epsilon=1)", "0", "20"),
+            truth=true_mean,
+            sampled=True,
+        ),
+        error_model=(SubsetErrorModel,),
+    ),
+)

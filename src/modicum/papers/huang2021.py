@@ -1,0 +1,461 @@
+"""Huang, Liang and Yi 2021: instance-optimal means of vectors, and the quantiles they rest on.
+
+===========  =============================  ======================================================
+paper        question                       steps
+===========  =============================  ======================================================
+PrivQuant    :func:`private_quantile`       [Q1] a noisy binary search in one column
+section 3.2  :func:`clipped_mean_vector`    [C1] one for a radius, [M5] the clipped sum, [M6] rows
+section 3.3  ``modicum.mean_vector`` with   [R1] one for a median in each rotated coordinate, then
+             ``method="shifted"``           [C1] [M5] [M6] about the medians
+===========  =============================  ======================================================
+
+The number of rows is private; for a quantile it may be public, and then the guarantee is for an
+exchanged row too. docs/proofs/private_quantile.md, clipped_mean_vector.md and
+shifted_mean_vector.md have the proofs, with the same labels, and where the text differs from
+theirs: logarithms are to base 2 and rounded up, rows are compared with a public number or with each
+other, and clipped rows are rounded so that no norm grows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from modicum.array_release import ArrayEstimate, ArrayRelease
+from modicum.errors import InvalidArgument
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.additive import VectorNoise, add_noise, noise_sd
+from modicum.papers.point import PointErrorModel, true_record
+from modicum.privacy.budget import ZCDP_ONLY, Budget, Number, chosen_budget
+from modicum.privacy.event import Event
+from modicum.privacy.split import BudgetSplit
+from modicum.release import Release, ScalarEstimate
+from modicum.runtime.query import Query
+from modicum.runtime.steps import Steps, draw, read
+from modicum.statistics.count import draw_count
+from modicum.statistics.spec import (
+    Declaration,
+    NoOption,
+    Options,
+    Planned,
+    Row,
+    checked_rank,
+    column_name,
+    column_names,
+    error_between,
+    ranged,
+)
+from modicum.statistics.vector_rounds import VectorSetting, start_frame
+from modicum.statistics.vector_schedule import NEAR, OUTSIDE, SUBSTEP, TURN, wide_radii
+from modicum.statistics.vector_sum import Ball, answer_of, count_outside, last_sum
+from modicum.status import OK
+from modicum.summaries.base import Columns, Integers, Read
+from modicum.summaries.sums import ClippedSum
+from modicum.summaries.vectors import (
+    NormCounts,
+    NormSummary,
+    RotatedCounts,
+    RotatedSummary,
+    Rotation,
+    VectorFrame,
+)
+
+__all__ = [
+    "CLIPPED_MEAN_VECTOR",
+    "PRIVATE_QUANTILE",
+    "SHIFTED_MEAN_VECTOR",
+    "STATISTICS",
+    "clipped_mean_vector",
+    "private_quantile",
+    "shifted_mean_vector",
+]
+
+# ---- PrivQuant
+
+
+def private_quantile(
+    column: str | None = None,
+    *,
+    q: Number,
+    within: tuple[float, float],
+    rows: int | None = None,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+) -> Query[Release]:
+    """Ask for a quantile by PrivQuant: a binary search, of which every question is noisy.
+
+    Prefer :func:`modicum.query.quantile`, which draws once: this one reads the data once for each
+    halving of the range down to the step, and divides the price among them.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    q : int, float, Fraction, decimal string
+        Strictly between 0 and 1.
+    within : (float, float)
+        A public range that holds every value.
+    rows : int, optional
+        The number of non-missing values, if it is public. It must not be taken from data whose size
+        is private. Without it the search counts values on both sides.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.query.mean`.
+    step : float, optional
+        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+
+    Returns
+    -------
+    Query
+        Guarantee when answered: ρ-zCDP, pure ε or (ε, δ) for add-remove neighbours, that is one
+        privacy unit more or less. With ``rows`` it is the same for one value exchanged for another.
+        There is no interval; the summary says by how many values the rank may be off.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.query.quantile`; for a number of rows below 1.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never depend
+    on values.
+
+    Examples
+    --------
+    >>> import modicum
+    >>> table = modicum.Curator(range(1000), budget=modicum.zcdp(1))
+    >>> asked = private_quantile(q="0.5", within=(0, 1024), step=1, rho=1)
+    >>> 400 < table.run(asked).value < 600
+    True
+    """
+    price = chosen_budget(epsilon, rho, budget)
+    options = SearchOption.of(q, rows)
+    lattice = Lattice.within(within, step)
+    return PRIVATE_QUANTILE.query(column_name(column), lattice, price, options)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOption(Options):
+    """Which quantile, and of how many records if that is public.
+
+    Attributes
+    ----------
+    q : Fraction
+    rows : int or None
+    """
+
+    q: Fraction
+    rows: int | None
+
+    @classmethod
+    def of(cls, q: object, rows: object) -> SearchOption:
+        """Check both.
+
+        Raises
+        ------
+        InvalidArgument
+            Unless 0 < q < 1, and ``rows`` is ``None`` or a whole number of at least 1.
+        """
+        whole = isinstance(rows, int) and not isinstance(rows, bool) and rows >= 1
+        if rows is not None and not whole:
+            raise InvalidArgument(
+                f"rows must be a public number of rows, at least 1, or left out, got {rows!r}"
+            )
+        return cls(checked_rank(q), rows)  # type: ignore[arg-type]
+
+
+def _private_quantile(
+    column: str | None, lattice: Lattice, event: Event, options: SearchOption
+) -> Steps[ScalarEstimate]:
+    """[Q1] Halve the range until one integer is left.
+
+    With q = a/b, question by question is (b - a) #{x <= middle} - a #{x > middle} >= 0, or, with a
+    public number of rows, #{x <= middle} >= q rows. Each of the ceil(log2 values) questions gets an
+    equal share, also where one integer is left.
+    """
+    split, q, rows = BudgetSplit(event), options.q, options.rows
+    over, under = q.denominator - q.numerator, q.numerator
+    levels = max(1, lattice.width.bit_length())  # width + 1 values
+    low, high = lattice.first, lattice.last
+    for level in range(1, levels + 1):
+        middle = (low + high) // 2
+        clipped = yield from read(Read(column, lattice, ClippedSum(middle, middle + 1)))
+        above = clipped.total - middle * clipped.count
+        score, sensitivity = over * (clipped.count - above) - under * above, max(over, under)
+        if rows is not None:
+            score, sensitivity = clipped.count - above, 1
+        share = split.share(Fraction(1, levels)) if level < levels else split.rest()
+        mechanism = split.spend(add_noise((score,), share, sensitivity=sensitivity))
+        (found,) = yield from draw(f"records up to {level}", mechanism)
+        enough = found >= 0 if rows is None else found >= q * rows
+        if low < high:
+            low, high = (low, middle) if enough else (middle + 1, high)
+    unit = q.denominator if rows is None else 1
+    off = mechanism.noise[0].tail_bound(0.05 / levels) / unit
+    words = (
+        f"with a probability of 95 % at least {float(q):g} n - {off:,.0f} records are no larger "
+        f"than the value and no more than {float(q):g} n + {off:,.0f} are smaller"
+    )
+    if rows is not None:
+        words += f", n = {rows:,}; one record exchanged for another costs no more than one more"
+    error_model = PointErrorModel(lattice, high, words)
+    return ScalarEstimate(error_model.value, error_model, OK)
+
+
+PRIVATE_QUANTILE: Row[SearchOption, Release] = Row(
+    "quantile",
+    "bisection",
+    (SearchOption(Fraction(1, 2), None), SearchOption(Fraction(1, 3), 4)),
+    "private_quantile",
+    "quantile by a noisy binary search (Huang et al. 2021, PrivQuant)",
+    lambda column, lattice, event, options: _private_quantile(
+        column, ranged(lattice), event, options
+    ),
+)
+
+# ---- The clipped mean
+
+SEARCH = Fraction(1, 4)
+
+
+def clipped_mean_vector(
+    columns: Sequence[str] | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+) -> Query[ArrayRelease]:
+    """Ask for the means of several columns, with noise on the scale of the rows' distances from 0.
+
+    For rows that lie about 0, such as gradients or differences, and as the reference of the
+    clipped mean of Huang, Liang and Yi (2021). For any other rows prefer :func:`mean_vector`.
+
+    Parameters
+    ----------
+    columns, within, epsilon, rho, budget, step
+        As for :func:`mean_vector`.
+
+    Returns
+    -------
+    Query
+        Guarantee when answered: ρ-zCDP, pure ε or (ε, δ) for add-remove neighbours, that is one
+        privacy unit more or less. The number of rows is private too.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`mean_vector`.
+
+    Notes
+    -----
+    Rows are clipped to the radius beyond which about sqrt(2 d/ρ) of them lie, found by a noisy
+    binary search on a grid of four radii an octave. The noise of all components together is about
+    (that radius) sqrt(d/(2 ρ)) / n. In pure ε norms are L1, about d/ε rows lie beyond the radius,
+    and the noise of all components together is about (that radius) sqrt(2 d) / (ε n).
+
+    Examples
+    --------
+    >>> clipped_mean_vector(within=(-1e9, 1e9), rho="0.5").method
+    'search'
+    """
+    return CLIPPED_MEAN_VECTOR.query(
+        column_names(columns),
+        Lattice.within(within, step),
+        chosen_budget(epsilon, rho, budget),
+        NoOption(),
+    )
+
+
+def noisy_clipped_mean(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayEstimate]:
+    """Estimate the mean of every component, with noise on the scale of the rows' norms.
+
+    They are measured from the point of the range that is nearest to 0.
+    """
+    here = VectorSetting(columns, lattice, BudgetSplit(event))
+    return (yield from mean_about(here, start_frame(lattice, here.power), SEARCH, near=1))
+
+
+def mean_about(
+    here: VectorSetting, frame: VectorFrame, share: Fraction, *, near: int
+) -> Steps[ArrayEstimate]:
+    """Search for a radius about a frame's centre, and spend what is left on the clipped sum.
+
+    ``near`` is as for :func:`~modicum.statistics.vector_schedule.count_share`.
+    """
+    radii = wide_radii(here.lattice, here.power).radii
+    norms = yield from read(here.ask(NormCounts(frame, radii)))
+    place, most = yield from _search_radius(here.split, norms, len(radii), share)  # [C1]
+    rows, noise = yield from count_outside(here, norms.outside[place], OUTSIDE[here.power])
+    most += math.ceil(3 * math.sqrt(noise.variance))
+    ball = Ball(radii[place], rows, noise, most)
+    error_model = yield from last_sum(here, frame, ball, norms.width, near=near)
+    return answer_of(here.columns, error_model)
+
+
+def _search_radius(
+    split: BudgetSplit, norms: NormSummary, radii: int, whole_share: Fraction
+) -> Steps[tuple[int, int]]:
+    """Find the first radius with no more than a public number of rows outside.
+
+    Return its place, and a number of rows that hardly ever are outside it.
+
+    Each of the ceil(log2 radii) questions gets an equal share. The number is the larger of
+    sqrt(2 d / ρ), which balances clipping and noise, and three standard deviations of a question's
+    noise, which hardly any question exceeds where all rows are inside. In pure ε the
+    mean's noise has L1 norm C d / (ε n) for a radius C, and d / ε takes the place of the root.
+    """
+    whole = float(split.total)
+    balance = math.sqrt(2 * norms.width / whole) if split.concentrated else norms.width / whole
+    levels = (radii - 1).bit_length()
+    share = split.share(whole_share / levels)
+    noise = noise_sd(share)
+    target = math.ceil(max(balance, 3 * noise))
+    low, high = 0, radii - 1  # the last radius holds every row
+    for level in range(1, levels + 1):
+        middle = (low + high) // 2
+        label = f"rows beyond {level}"
+        found, _ = yield from draw_count(split, norms.outside[middle], share, label)
+        if low < high:
+            low, high = (middle + 1, high) if found > target else (low, middle)
+    return high, math.ceil(target + 4 * noise)
+
+
+# ---- The shifted clipped mean
+
+MEDIANS, SEARCH_AFTER = Fraction(1, 4), Fraction(3, 16)
+_UNITS = 1 << 10  # in a count, where the bound of all counts together is no integer
+
+
+def shifted_mean_vector(
+    columns: Sequence[str] | None = None,
+    *,
+    within: tuple[float, float],
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+) -> Query[ArrayRelease]:
+    """Ask for means by the mechanism of section 3.3.
+
+    The same as ``modicum.query.mean_vector(method="shifted")``. Parameters are as for
+    :func:`modicum.query.mean_vector`, guarantee, missing values and errors as there.
+
+    Examples
+    --------
+    >>> shifted_mean_vector(within=(-1e9, 1e9), rho="0.5").method
+    'shifted'
+    """
+    return SHIFTED_MEAN_VECTOR.query(
+        column_names(columns),
+        Lattice.within(within, step),
+        chosen_budget(None, rho, budget),
+        NoOption(),
+    )
+
+
+def _shifted_mean(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayEstimate]:
+    """Estimate the mean of every component, with noise on the scale of the rows' spread.
+
+    The width of the range decides how many questions a median takes, and so how many rows are
+    needed.
+    """
+    here = VectorSetting(columns, lattice, BudgetSplit(event))
+    summary = yield from read(here.ask(RotatedCounts((0,))))
+    rotation = Rotation.of(lattice, summary.width)
+    medians = yield from _medians(here, rotation, summary)  # [R1]
+
+    frame = VectorFrame(rotation.point(medians, lattice), (float(SUBSTEP),))
+    return (yield from mean_about(here, frame, SEARCH_AFTER, near=NEAR))
+
+
+def _medians(here: VectorSetting, rotation: Rotation, summary: RotatedSummary) -> Steps[Integers]:
+    """Halve the range of every rotated coordinate until one integer is left.
+
+    A question compares the rows at most some integer with the others, and is answered for all
+    coordinates at once. Each of the ceil(log2 values) questions gets an equal share.
+    """
+    levels = (2 * rotation.reach).bit_length()  # 2 reach + 1 values
+    unit, bound = _bound(rotation.padded)
+    low = np.full(rotation.padded, -rotation.reach, dtype=np.int64)
+    high = -low
+    for level in range(1, levels + 1):
+        middle = (low + high) >> 1
+        if level > 1:
+            summary = yield from read(here.ask(RotatedCounts(tuple(middle.tolist()))))
+        more = tuple(unit * (2 * below - summary.count) for below in summary.below)
+        mechanism = here.split.spend(
+            VectorNoise.of(more, here.split.share(MEDIANS / levels), bound=bound)
+        )
+        found = yield from draw(f"rows below {level}", mechanism)
+        left = np.array(found, dtype=object) >= 0
+        low, high = np.where(left, low, np.minimum(middle + 1, high)), np.where(left, middle, high)
+    return high
+
+
+def _bound(coordinates: int) -> tuple[int, int]:
+    """Units of a count, and the bound of all counts together in them.
+
+    A row moves the difference of each coordinate by one, all together by the root of their
+    number: if that is no integer it is rounded up, by less than a thousandth.
+    """
+    root = math.isqrt(coordinates)
+    if root * root == coordinates:
+        return 1, root
+    return _UNITS, math.isqrt(_UNITS**2 * coordinates) + 1
+
+
+CLIPPED_MEAN_VECTOR: Row[NoOption, ArrayRelease] = Row(
+    "clipped_mean_vector",
+    "search",
+    (NoOption(),),
+    "clipped_mean_vector",
+    "means of several columns with noise on the scale of the rows' norms",
+    lambda columns, lattice, event, _: noisy_clipped_mean(columns, ranged(lattice), event),
+    ArrayRelease,
+    of_rows=True,
+    turn=TURN,
+)
+
+SHIFTED_MEAN_VECTOR: Row[NoOption, ArrayRelease] = Row(
+    "mean_vector",
+    "shifted",
+    (NoOption(),),
+    "shifted_mean_vector",
+    "the same with a centre found by medians after a rotation",
+    lambda columns, lattice, event, _: _shifted_mean(columns, ranged(lattice), event),
+    ArrayRelease,
+    kinds=ZCDP_ONLY,
+    of_rows=True,
+)
+
+
+def _true_quantile(run: Any) -> Fraction:
+    rank = run.options.q * run.table.rows
+    return true_record(run, math.ceil(rank) - 1, math.floor(rank) + 1)
+
+
+_CALL = (
+    'release(private_quantile, q="0.9", within=(-1000, 1000), step=1, sd=50, n=5_000, rho="0.5")'
+)
+
+STATISTICS = (
+    Declaration(
+        private_quantile,
+        (PRIVATE_QUANTILE,),
+        plan=Planned(
+            "a quantile by bisection",
+            error_between(_CALL, "0", "20"),
+            truth=_true_quantile,
+            shown={"q": "q"},
+        ),
+        error_model=(PointErrorModel,),
+    ),
+)

@@ -1,0 +1,591 @@
+"""Kulesza, Suresh and Wang 2023: means of values in a known range.
+
+Records are lattice integers in [lo, hi], the ends of the public range, to which every value is
+clipped; w = hi - lo. Each algorithm releases two integers from which a count and a mean follow:
+
+========================  =======================  ========================================
+paper                     question                 pair
+========================  =======================  ========================================
+Algorithm 1               :func:`independent_mean` sum and count, half of ε each
+Algorithm 2               :func:`shifted_mean`     the sum about the middle, and the count
+Algorithm 3               :func:`transformed_mean` [K1] sums of x - lo and of hi - x, all of ε
+a remark to Algorithm 3   :func:`staircase_mean`   the same pair with one staircase
+========================  =======================  ========================================
+
+Algorithm 3 is the best of them, and what a mean that searches falls back on
+(:func:`mean_in_range`). docs/proofs/bounded_mean.md has the proofs, with the same labels.
+
+Differs from the text: noise is discrete on integers, so nothing is rounded; a noisy count of 0 or
+less answers the middle of the range, where the text's ratio changes its sign; the remark that
+staircases may replace the noise of Algorithm 3 is false of two independent ones, which cost 2 ε.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from sys import float_info
+from typing import Any
+
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.additive import Additive, LaplaceNoise, add_noise, laplace
+from modicum.mechanisms.staircase import StaircaseTerm, staircase
+from modicum.privacy.budget import EPSILON_KINDS, Budget, Number, chosen_budget
+from modicum.privacy.event import Event, PureDP
+from modicum.privacy.split import BudgetSplit
+from modicum.release import Interval, Release, ScalarEstimate
+from modicum.runtime.query import Query
+from modicum.runtime.steps import Steps, draw, read
+from modicum.statistics.bounds import Setting
+from modicum.statistics.outside import NoisyTerm, share_between
+from modicum.statistics.spec import (
+    Declaration,
+    NoOption,
+    Planned,
+    Row,
+    column_name,
+    error_between,
+    ranged,
+)
+from modicum.statistics.split import BOTH_CLUSTERS, ClusterOption
+from modicum.status import OK, Status, unseen
+from modicum.summaries.base import Read
+from modicum.summaries.sums import ClippedSum
+
+__all__ = [
+    "BOUNDED_MEAN",
+    "INDEPENDENT_MEAN",
+    "SHIFTED_MEAN",
+    "STAIRCASE_MEAN",
+    "STATISTICS",
+    "BoundedErrorModel",
+    "SumAndCountErrorModel",
+    "independent",
+    "independent_mean",
+    "independent_value",
+    "mean_in_range",
+    "shifted",
+    "shifted_mean",
+    "shifted_value",
+    "staircase_mean",
+    "transformed",
+    "transformed_mean",
+    "transformed_value",
+    "true_mean",
+]
+
+
+def independent_mean(
+    column: str | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+) -> Query[Release]:
+    """Ask for a mean by Algorithm 1: a noisy sum and a noisy count.
+
+    For comparison. :func:`transformed_mean` is better on all data: the noise of this one grows with
+    the distance of the range from 0, and half of ε goes to the count.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    within : (float, float)
+        A public range that holds every value; the noise is on its scale.
+    epsilon, budget : number, Budget
+        Exactly one: the total price as pure ε.
+    step : float, optional
+        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+
+    Returns
+    -------
+    Query
+        Guarantee when answered: ε-DP for add-remove neighbours, that is one privacy unit more or
+        less.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.query.mean`.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values.
+
+    Examples
+    --------
+    >>> import modicum
+    >>> table = modicum.Curator([4.0] * 1000, budget=modicum.pure(1))
+    >>> 3 < table.run(independent_mean(within=(0, 10), epsilon=1)).value < 5
+    True
+    """
+    return _asked(INDEPENDENT_MEAN, column, within, step, chosen_budget(epsilon, None, budget))
+
+
+def shifted_mean(
+    column: str | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+) -> Query[Release]:
+    """Ask for a mean by Algorithm 2: a noisy sum about the middle of the range, and a noisy count.
+
+    Algorithm 1 of Dick, Kulesza, Sun and Suresh 2023 is the same, but for the clipping of each
+    record, which its text leaves out. For comparison: :func:`transformed_mean` has half of its mean
+    squared error on all data. Parameters, guarantee, missing values and errors are as for
+    :func:`independent_mean`.
+
+    Examples
+    --------
+    >>> shifted_mean("age", within=(0, 120), epsilon=1).method
+    'shifted'
+    """
+    return _asked(SHIFTED_MEAN, column, within, step, chosen_budget(epsilon, None, budget))
+
+
+def transformed_mean(
+    column: str | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+) -> Query[Release]:
+    """Ask for a mean by Algorithm 3; the same as ``modicum.query.mean(method="bounded")``.
+
+    Parameters, missing values and errors are as for :func:`independent_mean`; with rho, which the
+    paper does not have, the pair has discrete Gaussian noise, and the guarantee is ρ-zCDP.
+
+    Examples
+    --------
+    >>> import modicum
+    >>> asked = dict(within=(0, 120), epsilon=1)
+    >>> str(transformed_mean("age", **asked)) == str(
+    ...     modicum.query.mean("age", method="bounded", **asked)
+    ... )
+    True
+    """
+    price = chosen_budget(epsilon, rho, budget)
+    lattice = Lattice.within(within, step)
+    return BOUNDED_MEAN.query(column_name(column), lattice, price, BOTH_CLUSTERS[0])
+
+
+def staircase_mean(
+    column: str | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+) -> Query[Release]:
+    """Ask for a mean by the pair of Algorithm 3 and one staircase of its L1 norm.
+
+    Its mean squared error is that of :func:`transformed_mean` for ε up to 1, 5 % less at ε = 2 and
+    27 % less at ε = 4. Parameters, guarantee, missing values and errors are as for
+    :func:`independent_mean`.
+
+    Examples
+    --------
+    >>> staircase_mean("age", within=(0, 120), epsilon=4).method
+    'staircase'
+    """
+    return _asked(STAIRCASE_MEAN, column, within, step, chosen_budget(epsilon, None, budget))
+
+
+def _asked(
+    row: Row[NoOption, Release],
+    column: str | None,
+    within: tuple[float, float],
+    step: float | None,
+    price: Budget,
+) -> Query[Release]:
+    return row.query(column_name(column), Lattice.within(within, step), price, NoOption())
+
+
+def independent(total: int, count: int, *, lo: int, hi: int, epsilon: Fraction) -> Additive:
+    """Algorithm 1: sum and count, half of ε each; the sum has sensitivity max(|lo|, |hi|).
+
+    Notes
+    -----
+    One record x in [lo, hi] moves (sum, count) by (x, 1). Coordinate by coordinate the cost is
+    |x| / (2 max(|lo|, |hi|) / ε) + 1 / (2 / ε) <= ε.
+    """
+    half = epsilon / 2
+    reach = max(abs(lo), abs(hi), 1)
+    noise = (LaplaceNoise(reach / half), LaplaceNoise(1 / half))
+    return Additive((total, count), noise, PureDP(epsilon))
+
+
+def shifted(total: int, count: int, *, lo: int, hi: int, epsilon: Fraction) -> Additive:
+    """Algorithm 2: twice the sum about the midpoint, and the count; half of ε each.
+
+    Notes
+    -----
+    2x - lo - hi lies in [-w, w]; doubling keeps the midpoint on the integers.
+    """
+    half = epsilon / 2
+    noise = (LaplaceNoise(max(hi - lo, 1) / half), LaplaceNoise(1 / half))
+    return Additive((2 * total - count * (lo + hi), count), noise, PureDP(epsilon))
+
+
+def transformed(total: int, count: int, *, lo: int, hi: int, epsilon: Fraction) -> Additive:
+    """Algorithm 3: (sum of x - lo, sum of hi - x), both at the full ε.
+
+    Notes
+    -----
+    One record moves the pair by (x - lo, hi - x), whose L1 norm is exactly w (Theorem 1 of the
+    paper; its proof's "Lap(w/ε)" is a leftover of the unscaled form, which this is).
+    """
+    return laplace(_pair(total, count, lo, hi), l1=max(hi - lo, 1), epsilon=epsilon)
+
+
+def _pair(total: int, count: int, lo: int, hi: int) -> tuple[int, int]:
+    """Sums of x - lo and of hi - x."""
+    return total - count * lo, count * hi - total
+
+
+def independent_value(outcome: tuple[int, ...], *, lo: int, hi: int) -> Fraction:
+    """Mean from an outcome of :func:`independent`, clipped to [lo, hi]."""
+    total, count = outcome
+    return _clipped_ratio(total, count, lo, hi)
+
+
+def shifted_value(outcome: tuple[int, ...], *, lo: int, hi: int) -> Fraction:
+    """Mean from an outcome of :func:`shifted`, clipped to [lo, hi]."""
+    doubled, count = outcome
+    return _clipped_ratio(doubled + (lo + hi) * count, 2 * count, lo, hi)
+
+
+def transformed_value(outcome: tuple[int, ...], *, lo: int, hi: int) -> Fraction:
+    """Mean from an outcome of :func:`transformed`, clipped to [lo, hi]."""
+    left, right = outcome
+    return lo + _clipped_ratio((hi - lo) * left, left + right, 0, hi - lo)
+
+
+def _clipped_ratio(numerator: int, denominator: int, lo: int, hi: int) -> Fraction:
+    """Ratio clipped to the interval; the middle of the interval if the denominator is <= 0."""
+    if denominator <= 0:
+        return Fraction(lo + hi, 2)
+    return min(max(Fraction(numerator, denominator), Fraction(lo)), Fraction(hi))
+
+
+_NOTHING_CLIPPED = (
+    "interval() covers all noise and assumes nothing: no value within the range is clipped."
+)
+_USELESS = 4  # an interval wider than this part of the range says next to nothing
+
+TOO_LITTLE = Status(
+    "few_records",
+    "too little data for this budget: the interval is wider than a quarter of the range; narrow "
+    "`within` or spend more",
+)
+
+
+def _judged(interval: Interval, lattice: Lattice) -> Status:
+    """Whether the interval says anything."""
+    width = interval.upper - interval.lower
+    return OK if _USELESS * width < lattice.hi - lattice.lo else TOO_LITTLE
+
+
+@dataclass(frozen=True, slots=True)
+class SumAndCountErrorModel:
+    """A mean from a noisy sum and a noisy count (in lattice steps).
+
+    Attributes
+    ----------
+    lattice : Lattice
+    shifted : bool
+        Whether the sum is twice that about the middle of the range.
+    total, count : int
+        Noisy.
+    noise : NoisyTerm
+        Of the sum.
+    count_noise : NoisyTerm
+    """
+
+    lattice: Lattice
+    shifted: bool
+    total: int
+    count: int
+    noise: NoisyTerm
+    count_noise: NoisyTerm
+
+    @property
+    def value(self) -> Fraction:
+        """The estimate, exactly, in the data's unit."""
+        mean_of = shifted_value if self.shifted else independent_value
+        ends = {"lo": self.lattice.first, "hi": self.lattice.last}
+        return self.lattice.inside(mean_of((self.total, self.count), **ends))
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """Return the ratio's extremes over the noises' box; nothing is clipped, whatever the tail.
+
+        Rounding moves each value, and so the mean, by half a step at most. There is a record, or no
+        mean.
+        """
+        alpha = 1 - level
+        z, t = self.noise.bound(alpha / 2), self.count_noise.bound(alpha / 2)
+        counts = max(self.count - t, 1.0), max(self.count + t, 1.0)
+        middle, parts = 0.0, 1
+        if self.shifted:
+            middle, parts = (self.lattice.first + self.lattice.last) / 2, 2
+        lower = middle + min((self.total - z) / (parts * n) for n in counts) - 0.5
+        upper = middle + max((self.total + z) / (parts * n) for n in counts) + 0.5
+        value, step = float(self.value), self.lattice.step
+        return Interval(
+            min(max(lower * step, self.lattice.lo), value),
+            max(min(upper * step, self.lattice.hi), value),
+        )
+
+    @property
+    def status(self) -> Status:
+        """Whether the interval says anything."""
+        return _judged(self.interval(0.95, None), self.lattice)
+
+    @property
+    def none_seen(self) -> bool:
+        """Whether the released count cannot be told from 0."""
+        return unseen(self.count, self.count_noise.bound(0.1))
+
+    @property
+    def condition(self) -> str:
+        """The interval assumes nothing."""
+        return ""
+
+    def assumption(self, tail: float | None) -> str:
+        """Say in words what the interval covers."""
+        return _NOTHING_CLIPPED
+
+    def to_dict(self) -> dict[str, object]:
+        """Numbers as JSON types."""
+        return {
+            "count": self.count,
+            "count_noise_sd": self.count_noise.variance**0.5,
+            "noise_sd": min(self.noise.variance**0.5 * self.lattice.step, float_info.max),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedErrorModel:
+    """A mean from a noisy pair of sums (in lattice steps).
+
+    Attributes
+    ----------
+    lattice : Lattice
+    left, right : int
+        Noisy sums of x - lo and of hi - x, lo and hi the ends of the range.
+    noise : NoisyTerm or StaircaseTerm
+        Noise of each.
+    home : int or None
+        A public point that most records have: the estimate, if noise may explain the rest.
+    """
+
+    lattice: Lattice
+    left: int
+    right: int
+    noise: NoisyTerm | StaircaseTerm
+    home: int | None = None
+
+    @property
+    def value(self) -> Fraction:
+        """The estimate, exactly, in the data's unit."""
+        if self.home is not None and self._all_at(self.home):
+            return self.lattice.inside(self.home)
+        first, last = self.lattice.first, self.lattice.last
+        mean = transformed_value((self.left, self.right), lo=first, hi=last)
+        return self.lattice.inside(mean)
+
+    def _all_at(self, home: int) -> bool:
+        """Whether noise may explain the sum of x - home.
+
+        It is (left (last - home) - right (home - first)) / width, and the noise of that is at most
+        the larger distance over the width times the noise of one of them.
+        """
+        below, above = home - self.lattice.first, self.lattice.last - home
+        deviation = self.left * above - self.right * below
+        return self.noise.explains(deviation / max(below, above, 1))
+
+    @property
+    def count(self) -> float:
+        """The number of records that the pair implies."""
+        return (self.left + self.right) / max(self.lattice.width, 1)
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """Return the ratio's extremes over the noise's box; nothing is clipped, whatever the tail.
+
+        Rounding moves each value, and so the mean, by half a step at most. The true sums are no
+        less than 0, so neither is taken to be: then the interval never shrinks to a point.
+        """
+        z = self.noise.bound((1 - level) / 2)
+        sums = max(self.left, 0), max(self.right, 0)
+        lower, upper = (
+            self.lattice.first + self.lattice.width * share for share in share_between(*sums, z)
+        )
+        value = float(self.value)
+        return Interval(
+            min(max((lower - 0.5) * self.lattice.step, self.lattice.lo), value),
+            max(min((upper + 0.5) * self.lattice.step, self.lattice.hi), value),
+        )
+
+    @property
+    def status(self) -> Status:
+        """Whether the interval says anything."""
+        return _judged(self.interval(0.95, None), self.lattice)
+
+    @property
+    def none_seen(self) -> bool:
+        """Whether the released count cannot be told from 0."""
+        return unseen(self.count, self.noise.bound(0.1) / max(self.lattice.width, 1))
+
+    @property
+    def condition(self) -> str:
+        """The interval assumes nothing."""
+        return ""
+
+    def assumption(self, tail: float | None) -> str:
+        """Say in words what the interval covers."""
+        return _NOTHING_CLIPPED
+
+    def to_dict(self) -> dict[str, object]:
+        """Numbers as JSON types."""
+        noise = min(self.noise.variance**0.5 * self.lattice.step, float_info.max)
+        return {"count": self.count, "noise_sd": noise}
+
+
+def mean_in_range(here: Setting, home: int | None = None) -> Steps[BoundedErrorModel]:
+    """[K1] Spend all that is left on the mean over the range; ``home`` as in the error model."""
+    first, last = here.lattice.first, here.lattice.last
+    clipped = yield from read(here.ask(ClippedSum(first, last)))
+    pair = _pair(clipped.total, clipped.count, first, last)
+    mechanism = here.split.spend(
+        add_noise(pair, here.split.rest(), sensitivity=max(here.lattice.width, 1))
+    )
+
+    def evidence_of(sums: tuple[int, ...]) -> BoundedErrorModel:
+        noise = NoisyTerm(mechanism.noise[0], 1.0)
+        return BoundedErrorModel(here.lattice, sums[0], sums[1], noise, home)
+
+    def words(sums: tuple[int, ...]) -> str:
+        found = evidence_of(sums)
+        return f"mean {float(found.value):,.6g} of about {max(found.count, 0):,.0f} rows"
+
+    sums = yield from draw("mean over the range", mechanism, words)
+    return evidence_of(sums)
+
+
+def _sum_and_count(
+    column: str | None, lattice: Lattice, event: Event, *, build: Callable[..., Additive]
+) -> Steps[ScalarEstimate]:
+    """Algorithms 1 and 2."""
+    first, last = lattice.first, lattice.last
+    clipped = yield from read(Read(column, lattice, ClippedSum(first, last)))
+    mechanism = build(clipped.total, clipped.count, lo=first, hi=last, epsilon=event.largest_pure)
+    total, count = yield from draw("sum and count", mechanism)
+    noise, count_noise = (NoisyTerm(each, 1.0) for each in mechanism.noise)
+    error_model = SumAndCountErrorModel(lattice, build is shifted, total, count, noise, count_noise)
+    return ScalarEstimate(error_model.value, error_model, error_model.status)
+
+
+def _staircase(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
+    """The pair of Algorithm 3 with a staircase."""
+    first, last = lattice.first, lattice.last
+    clipped = yield from read(Read(column, lattice, ClippedSum(first, last)))
+    pair = _pair(clipped.total, clipped.count, first, last)
+    mechanism = staircase(pair, l1=max(lattice.width, 1), epsilon=event.largest_pure)
+    left, right = yield from draw("staircase sums", mechanism)
+    error_model = BoundedErrorModel(lattice, left, right, mechanism.term)
+    return ScalarEstimate(error_model.value, error_model, error_model.status)
+
+
+def _bounded(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
+    """Algorithm 3."""
+    error_model = yield from mean_in_range(Setting(column, lattice, BudgetSplit(event)))
+    return ScalarEstimate(error_model.value, error_model, error_model.status)
+
+
+BOUNDED_MEAN: Row[ClusterOption, Release] = Row(
+    "mean",
+    "bounded",
+    BOTH_CLUSTERS[:1],
+    "bounded_mean",
+    "mean with noise on the scale of the range, for ranges known to be tight",
+    lambda column, lattice, event, options: _bounded(column, ranged(lattice), event),
+)
+
+
+def _row(
+    method: str, summary: str, begin: Callable[[str | None, Lattice, Event], Steps[ScalarEstimate]]
+) -> Row[NoOption, Release]:
+    return Row(
+        "mean",
+        method,
+        (NoOption(),),
+        "bounded_mean",
+        summary,
+        lambda column, lattice, event, _: begin(column, ranged(lattice), event),
+        kinds=EPSILON_KINDS,
+    )
+
+
+INDEPENDENT_MEAN = _row(
+    "independent",
+    "mean by a noisy sum and a noisy count (Kulesza et al. 2023, Algorithm 1)",
+    partial(_sum_and_count, build=independent),
+)
+SHIFTED_MEAN = _row(
+    "shifted",
+    "mean by a noisy sum about the middle and a noisy count (Kulesza et al. 2023, Algorithm 2)",
+    partial(_sum_and_count, build=shifted),
+)
+STAIRCASE_MEAN = _row(
+    "staircase",
+    "mean by the pair of Kulesza et al. 2023, Algorithm 3, with one staircase of its norm",
+    _staircase,
+)
+
+
+def true_mean(run: Any) -> Fraction:
+    """The mean of a plan's table."""
+    mean: Fraction = run.table.mean() * run.step
+    return mean
+
+
+def _planned(name: str, noun: str) -> Planned:
+    call = f"release({name}, within=(0, 120), sd=20, mean=40, n=1000, epsilon=1)"
+    return Planned(noun, error_between(call, "0", "1"), truth=true_mean, sampled=True)
+
+
+STATISTICS = (
+    Declaration(
+        independent_mean,
+        (INDEPENDENT_MEAN,),
+        plan=_planned("independent_mean", "a mean by Algorithm 1"),
+        error_model=(SumAndCountErrorModel,),
+    ),
+    Declaration(
+        shifted_mean,
+        (SHIFTED_MEAN,),
+        plan=_planned("shifted_mean", "a mean by Algorithm 2"),
+        error_model=(SumAndCountErrorModel,),
+    ),
+    Declaration(
+        transformed_mean,
+        (),  # the row of ``modicum.mean``
+        plan=_planned("transformed_mean", "a mean by Algorithm 3"),
+        error_model=(BoundedErrorModel,),
+    ),
+    Declaration(
+        staircase_mean,
+        (STAIRCASE_MEAN,),
+        plan=_planned("staircase_mean", "a mean by a staircase"),
+        error_model=(BoundedErrorModel, StaircaseTerm),
+    ),
+)

@@ -1,0 +1,150 @@
+"""The geometric mean: the exponential of the adaptive mean of logarithms.
+
+docs/proofs/geometric_mean.md has the proofs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from modicum.exact.lattice import Lattice
+from modicum.exact.log_lattice import LogLattice
+from modicum.privacy.budget import Budget, Number, chosen_budget
+from modicum.privacy.event import Event
+from modicum.release import Interval, Release, ScalarErrorModel, ScalarEstimate
+from modicum.runtime.query import Query
+from modicum.runtime.steps import Steps, reading
+from modicum.statistics.mean import adaptive_mean
+from modicum.statistics.spec import (
+    Declaration,
+    NoOption,
+    Planned,
+    Row,
+    column_name,
+    error_between,
+    shows_between,
+)
+
+__all__ = ["STATISTICS", "LogarithmErrorModel", "geometric_mean"]
+
+
+def geometric_mean(
+    column: str | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+) -> Query[Release]:
+    """Ask for the geometric mean of a column of positive values, with no bounds to guess.
+
+    It is the exponential of the mean of the logarithms. Prefer it over a mean for values that
+    differ by factors, such as incomes, concentrations or growth rates: one large value moves it
+    little, and the noise follows the spread of the logarithms.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    within : (float, float)
+        A public range with 0 < lowest, as wide as you like, such as ``(0.01, 1e12)``. Values below
+        the lowest, zeros and negative values among them, count as the lowest, whatever the data
+        are; so choose the lowest value that means something.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.query.mean`.
+
+    Returns
+    -------
+    Query
+        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.query.mean`; if the range is not positive.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values. Logarithms are rounded to multiples of a public step, about 10^-12.
+
+    Examples
+    --------
+    >>> geometric_mean("income", within=(1, 1e9), epsilon=1).budget
+    pure('1')
+    """
+    price = chosen_budget(epsilon, rho, budget)
+    return GEOMETRIC_MEAN.query(column_name(column), LogLattice.within(within), price, NoOption())
+
+
+@dataclass(frozen=True, slots=True)
+class LogarithmErrorModel:
+    """[G4] The error model of a mean of logarithms, and the range that they are of."""
+
+    lattice: LogLattice
+    of_logs: ScalarErrorModel
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """Map the ends, a step wider for what rounding a logarithm and a power may do."""
+        (lower, upper), step = self.of_logs.interval(level, tail), self.lattice.step
+        return Interval(self.lattice.exp(lower - step), self.lattice.exp(upper + step))
+
+    @property
+    def none_seen(self) -> bool:
+        """Whether the released count cannot be told from 0."""
+        return bool(getattr(self.of_logs, "none_seen", False))
+
+    @property
+    def condition(self) -> str:
+        """What the default interval assumes."""
+        return self.of_logs.condition and f"{self.of_logs.condition}, of the logarithms"
+
+    def assumption(self, tail: float | None) -> str:
+        """Say in words what the interval covers."""
+        return f"Of ln(x / {self.lattice.lo:g}): {self.of_logs.assumption(tail)}"
+
+    def to_dict(self) -> dict[str, object]:
+        """Numbers as JSON types."""
+        return {"of_logarithms": self.of_logs.to_dict()}
+
+
+def _mean_of_logs(
+    column: str | None, lattice: Lattice | None, event: Event
+) -> Steps[ScalarEstimate]:
+    assert isinstance(lattice, LogLattice)
+    steps = adaptive_mean(column, lattice.numbers, event, clusters="clip")
+    found = yield from reading(lattice, steps)  # [G2]
+    value = Fraction(lattice.exp(float(found.value)))
+    return ScalarEstimate(value, LogarithmErrorModel(lattice, found.error_model), found.status)
+
+
+GEOMETRIC_MEAN: Row[NoOption, Release] = Row(
+    "geometric_mean",
+    "adaptive",
+    (NoOption(),),
+    "geometric_mean",
+    "geometric mean with noise on the scale of the logarithms' own spread",
+    lambda column, lattice, event, _options: _mean_of_logs(column, lattice, event),
+    lattice_of=LogLattice.of,
+)
+
+STATISTICS = (
+    Declaration(
+        geometric_mean,
+        (GEOMETRIC_MEAN,),
+        shows_between("geometric_mean", "within=(1, 1e9), ", 7000, 7700),
+        command="people.parquet income --within=1,1e9 --epsilon 1",
+        tail=True,
+        plan=Planned(
+            "a geometric mean",
+            error_between(
+                "geometric_mean(within=(1, 1e9), sd=5e4, n=20_000, epsilon=1)", "1", "1e3"
+            ),
+            command="--within=1,1e9 --n 1e5 --sd 5e4 --error 100",
+            truth=lambda run: Fraction(run.lattice.value(run.table.mean())),
+        ),
+        error_model=(LogarithmErrorModel,),
+    ),
+)

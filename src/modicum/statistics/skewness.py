@@ -1,0 +1,448 @@
+"""Skewness with no bounds: sums of three powers about a rough mean, clipped privately.
+
+[S1] search   a count, bounds and a rough mean m, as for a variance;
+[S2] powers   the sums of (x - m), (x - m)² and (x - m)³ in one draw, with most of the budget.
+
+docs/proofs/skewness.md has the proofs, with the same labels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.additive import add_noise
+from modicum.privacy.budget import Budget, Number, chosen_budget
+from modicum.privacy.event import Event
+from modicum.privacy.split import BudgetSplit
+from modicum.release import Interval, Release, ScalarEstimate
+from modicum.runtime.query import Query
+from modicum.runtime.steps import Steps, draw, read
+from modicum.statistics.bounds import Rough, Setting, count_away
+from modicum.statistics.outside import (
+    Counted,
+    InBounds,
+    NoisyTerm,
+    OneValue,
+    Outside,
+    Redrawn,
+    clip_ends,
+    clipped_in_words,
+    ended_sides,
+    judged,
+    tail_in_words,
+)
+from modicum.statistics.spec import (
+    Declaration,
+    NoOption,
+    Planned,
+    Row,
+    column_name,
+    error_between,
+    ranged,
+    shows_between,
+)
+from modicum.statistics.spread import find_spread
+from modicum.status import FINE_STEPS, Status
+from modicum.summaries.sums import ClippedPowers
+from modicum.summaries.synthetic import SyntheticTable
+
+__all__ = ["STATISTICS", "SkewnessErrorModel", "UnskewedErrorModel", "noisy_skewness", "skewness"]
+
+_WEIGHTS = (1, 2, 4)
+_BEYOND = 0.8  # share of alpha for clipped records
+_EVENTS = 10  # what may happen to them: five bounds a side
+_VAGUE = 2.0  # an interval of clipped data this wide says next to nothing
+NOISY = Status(
+    "wide_noise",
+    "the noise of so few rows, or of so far ones, is as large as the skewness of ordinary data; a "
+    "larger budget helps",
+)
+EQUAL = Status(
+    "wide_noise",
+    "all rows but a few are as good as equal, and those few may make any skewness, which is given "
+    "as 0",
+)
+
+
+def skewness(
+    column: str | None = None,
+    *,
+    within: tuple[float, float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+) -> Query[Release]:
+    """Ask for the skewness of a column, with no bounds to guess.
+
+    It is the mean of the cubed distances from the mean, divided by the cube of the standard
+    deviation, as ``scipy.stats.skew`` is; 0 if all values are equal.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    within : (float, float)
+        A public range that surely holds every value, as wide as you like.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.query.mean`.
+    step : float, optional
+        Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
+
+    Returns
+    -------
+    Query
+        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.query.mean`.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped; infinities are clamped to the range. Errors never
+    depend on values. Values far out are clipped, as for a variance, and may decide a skewness: the
+    default interval allows for tails of index 3, and is wide; ``interval(tail=8)`` is for data that
+    are known to be lighter, ``interval(tail=None)`` for the clipped data.
+
+    Examples
+    --------
+    >>> skewness("income", within=(-1e9, 1e9), epsilon=1).statistic
+    'skewness'
+    """
+    price = chosen_budget(epsilon, rho, budget)
+    lattice = Lattice.within(within, step)
+    return SKEWNESS.query(column_name(column), lattice, price, NoOption())
+
+
+def noisy_skewness(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
+    """Estimate a skewness.
+
+    Parameters
+    ----------
+    column : str or None
+    lattice : Lattice
+    event : Event
+        Total cost for one row; the draws add up to exactly this.
+    """
+    split = BudgetSplit(event)
+    here = Setting(column, lattice, split)
+    found = yield from find_spread(here)  # [S1]
+    bounds, rough = found.bounds, found.rough
+    if rough is None:
+        elsewhere, noise = yield from count_away(here, bounds.elsewhere)
+        single = UnskewedErrorModel(
+            lattice, bounds.lo, bounds.hi, found.first, max(elsewhere, 0), noise
+        )
+        return ScalarEstimate(Fraction(0), single, EQUAL if single.status.ok else single.status)
+
+    powers = yield from read(here.ask(ClippedPowers(bounds.lo, bounds.hi, rough.value)))
+    reach = max(bounds.reach(rough.value), 1)
+    values = _weighted(powers.totals, reach)
+    sensitivity = sum(_WEIGHTS) * reach**3
+    mechanism = split.spend(add_noise(values, split.rest(), sensitivity=sensitivity))  # [S2]
+
+    def evidence_of(sums: tuple[int, ...]) -> SkewnessErrorModel:
+        noise = NoisyTerm(mechanism.noise[0], 1.0)
+        ends = bounds.lo, bounds.hi
+        return SkewnessErrorModel(lattice, *ends, rough, sums, noise, bounds.outside, found.at_home)
+
+    sums = yield from draw(
+        "powers about the rough mean",
+        mechanism,
+        lambda sums: f"skewness {float(evidence_of(sums).value):.6g}",
+    )
+    error_model = evidence_of(sums)
+    status = judged(error_model, error_model.outside, found.n0, found.remark)
+    return ScalarEstimate(
+        error_model.value, error_model, error_model.otherwise if status.ok else status
+    )
+
+
+def _weighted(totals: Sequence[int], reach: int) -> list[int]:
+    """[S2] Sums of three powers in one unit, with their weights."""
+    pairs = enumerate(zip(_WEIGHTS, totals, strict=True), start=1)
+    return [weight * total * reach ** (3 - k) for k, (weight, total) in pairs]
+
+
+Range = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class SkewnessErrorModel(InBounds):
+    """Powers of clipped data about a rough mean (all in lattice steps).
+
+    Attributes
+    ----------
+    lattice : Lattice
+    lo, hi : int
+        The clipping bounds.
+    rough : Rough
+        The released rough mean m.
+    sums : (int, int, int)
+        Noisy R² A1, 2 R A2 and 4 A3, A_k the sum of (x - m)^k and R the largest |x - m|.
+    noise : NoisyTerm
+        Noise of each of them.
+    outside : Outside
+        What the radius draws imply about clipped records.
+    constant : bool
+        Whether most records have one public value.
+    """
+
+    lattice: Lattice
+    lo: int
+    hi: int
+    rough: Rough
+    sums: tuple[int, ...]
+    noise: NoisyTerm
+    outside: Outside
+    constant: bool
+
+    @property
+    def counted(self) -> Counted:
+        """The count of the rough mean."""
+        return self.rough.counted
+
+    @property
+    def reach(self) -> int:
+        """Largest distance of a clipped record from the rough mean."""
+        return max(self.hi - self.rough.value, self.rough.value - self.lo, 1)
+
+    @property
+    def in_steps(self) -> tuple[int, ...]:
+        """How far the bounds are apart, in lattice steps; 0 if that may be an atom's doing."""
+        return (self.hi - self.lo if self.hi - self.lo >= FINE_STEPS else 0,)
+
+    @property
+    def flat(self) -> bool:
+        """Whether noise may explain the squares."""
+        return self.sums[1] <= 0 or self.noise.explains(self.sums[1])
+
+    @property
+    def value(self) -> Fraction:
+        """The answer."""
+        if self.flat:
+            return Fraction(0)
+        first, second, third = self._moments()
+        spread = second - first**2
+        if spread <= 0:
+            return Fraction(0)
+        central = float(third - 3 * first * second + 2 * first**3)
+        most = math.sqrt(max(float(self.counted.value), 1.0))
+        return Fraction(min(max(central / float(spread) ** 1.5, -most), most))
+
+    def _moments(self) -> tuple[Fraction, ...]:
+        """Mean powers in units of the reach, M_k / R^k."""
+        unit = self.reach**3 * self.counted.value
+        return tuple(sum_ / (w * unit) for sum_, w in zip(self.sums, _WEIGHTS, strict=True))
+
+    @property
+    def otherwise(self) -> Status:
+        """What to say if the bounds are no reason to doubt the answer."""
+        if self.flat:
+            return EQUAL
+        lower, upper = self.interval(0.95, None)
+        return NOISY if upper - lower > _VAGUE else Status("ok", "ok")
+
+    def redrawn(self, table: SyntheticTable) -> Redrawn:
+        """Return how the answer from this table follows of its last noise."""
+        powers = [table.power(self.lo, self.hi, self.rough.value, k) for k in (1, 2, 3)]
+        exact = _weighted(powers, self.reach)
+        return Redrawn(
+            (self.noise.noise,) * 3,
+            lambda *z: (
+                replace(self, sums=tuple(a + b for a, b in zip(exact, z, strict=True))).value
+            ),
+        )
+
+    def too_little(self, alpha: float) -> bool:
+        """Whether the bounds may hold less than a quarter of the data."""
+        return self.outside.too_many(self.counted.least(0.1 * alpha), alpha, ended_sides(self))
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """[S3, S4] Interval for the skewness (of the clipped data if ``tail`` is None)."""
+        alpha = 1 - level
+        beyond = 0.0 if tail is None else _BEYOND * alpha
+        share = (alpha - beyond) / 5
+        t, z = self.counted.bound(share), self.noise.bound(share)
+        most = math.sqrt(max(float(self.counted.value) + t, 1.0))
+        whole = Interval(-most, most)
+        least = float(self.counted.value) - t
+        if least <= 0:
+            return whole
+        if tail is not None and (self.too_little(beyond) or self.outside.excess(0.1 * beyond)):
+            return whole
+        ratio = float(self.counted.value) / least, float(self.counted.value) / (least + 2 * t)
+        unit = float(self.reach) ** 3 * float(self.counted.value)
+        moments = []
+        for moment, weight in zip(self._moments(), _WEIGHTS, strict=True):
+            ends = [float(moment) + sign * z / (weight * unit) for sign in (-1, 1)]
+            moments.append(_hull(end * r for end in ends for r in ratio))
+        if tail is not None:
+            moments = self._unclipped(moments, beyond / _EVENTS, tail, least)
+        lower, upper = _skewness_of(_rounded(moments, 1 / self.reach), most)
+        return Interval(min(lower, float(self.value)), max(upper, float(self.value)))
+
+    def _unclipped(
+        self, moments: list[Range], alpha: float, tail: float, least: float
+    ) -> list[Range]:
+        """[S4] Add what clipping may have taken from each moment, in units of the reach."""
+        found = [list(each) for each in moments]
+        ends = ended_sides(self)
+        bounds = self.rough.value - self.lo, self.hi - self.rough.value
+        for side, (bound, radius) in enumerate(zip(bounds, self.outside.radii, strict=True)):
+            if ends[side]:
+                continue  # nothing lies beyond the range
+            distance = max(bound, radius, 1)
+            most = self.outside.quantile(alpha, tail, distance, side)
+            numbers, probabilities = self.outside.beyond(tail, distance, side)
+            widest = math.pow(max(float(probabilities @ numbers) / alpha, 1.0), 1 / tail)
+            for k in (1, 2, 3):
+                total = _sum_of_excesses(most, tail / k, widest**k, alpha)
+                added = total * (distance / self.reach) ** k / least
+                if side or k == 2:
+                    found[k - 1][1] += added
+                else:
+                    found[k - 1][0] -= added
+        return [(lower, upper) for lower, upper in found]
+
+    @property
+    def condition(self) -> str:
+        """What the default interval assumes."""
+        return "for tails of index 3 or lighter"
+
+    def assumption(self, tail: float | None) -> str:
+        """Say in words what the interval covers."""
+        if tail is None:
+            return clipped_in_words(self, "skewness", "the noise and the noisy count")
+        return f"{tail_in_words(tail)} No released number can check that assumption."
+
+    def to_dict(self) -> dict[str, object]:
+        """Numbers as JSON types."""
+        return {
+            "clip": clip_ends(self),
+            "rough_mean": self.lattice.value(self.rough.value),
+            "count": float(self.counted.value),
+            "moments": [float(moment) for moment in self._moments()],
+            "clipped_at_most": self.outside.at_most(0.05),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class UnskewedErrorModel(OneValue):
+    """The skewness of data whose clipping bounds all but coincide: 0, unless a few differ.
+
+    Attributes
+    ----------
+    lattice : Lattice
+    lo, hi : int
+        The clipping bounds.
+    counted : Counted
+        The released count estimate.
+    elsewhere : int
+        The noisy number of records outside of the bounds, at least 0.
+    noise : NoisyTerm
+        Its noise.
+    """
+
+    lattice: Lattice
+    lo: int
+    hi: int
+    counted: Counted
+    elsewhere: int
+    noise: NoisyTerm
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """One record that differs from n equal ones makes a skewness of about sqrt(n)."""
+        count = float(self.counted.value) + self.counted.bound(1 - level)
+        most = math.sqrt(max(count, 1.0))
+        return Interval(-most, most)
+
+
+def _hull(values: Iterable[float]) -> Range:
+    listed = list(values)
+    return min(listed), max(listed)
+
+
+def _rounded(moments: list[Range], step: float) -> list[Range]:
+    """[S3] Widen bounds on mean powers by what rounding to a step may have moved them."""
+    (a, b), (p, q), (low, high) = moments
+    root = math.sqrt(max(q, 0.0))
+    second = step * root + step**2 / 4
+    third = 1.5 * step * max(q, 0.0) + 0.75 * step**2 * root + step**3 / 8
+    return [(a - step / 2, b + step / 2), (p - second, q + second), (low - third, high + third)]
+
+
+def _skewness_of(moments: list[Range], most: float) -> Range:
+    """[S3] Bounds on N / V^(3/2), by interval arithmetic."""
+    (a, b), (p, q), (low, high) = moments
+    products = _hull(3 * first * second for first in (a, b) for second in (p, q))
+    numerator = low - products[1] + 2 * a**3, high - products[0] + 2 * b**3
+    least = p - max(a * a, b * b)
+    if least <= 0:
+        return -most, most
+    spreads = least**1.5, (q - (0.0 if a <= 0 <= b else min(a * a, b * b))) ** 1.5
+    lower, upper = _hull(n / v for n in numerator for v in spreads)
+    return max(lower, -most), min(upper, most)
+
+
+def _sum_of_excesses(number: float, index: float, widest: float, alpha: float) -> float:
+    """[S4] Bound on the sum of the excesses over 1 of records of a tail, none above ``widest``."""
+    mean, square = _integral(index, widest), 2 * _integral(index - 1, widest)
+    return number * mean + math.sqrt(number * square * (1 / alpha - 1))
+
+
+def _integral(power: float, widest: float) -> float:
+    """Integral of y^-power from 1 to ``widest``."""
+    if abs(power - 1) < 1e-9:
+        return math.log(widest)
+    return (math.pow(widest, 1 - power) - 1) / (1 - power)
+
+
+def _true_skewness(table: Any) -> Fraction:
+    """Skewness of a plan's table."""
+    rows, lo, hi = table.rows, int(table.q[0]), int(table.q[-1])
+    centre = min(max(round(table.mean()), lo), hi)
+    first, second, third = (Fraction(table.power(lo, hi, centre, k), rows) for k in (1, 2, 3))
+    spread = float(second - first**2)
+    central = float(third - 3 * first * second + 2 * first**3)
+    return Fraction(central / spread**1.5) if spread else Fraction(0)
+
+
+SKEWNESS: Row[NoOption, Release] = Row(
+    "skewness",
+    "adaptive",
+    (NoOption(),),
+    "skewness",
+    "skewness with noise on the scale of the data's own spread",
+    lambda column, lattice, event, _options: noisy_skewness(column, ranged(lattice), event),
+)
+
+STATISTICS = (
+    Declaration(
+        skewness,
+        (SKEWNESS,),
+        shows_between("skewness", "within=(-1e9, 1e9), ", -0.2, 0.2),
+        command="people.parquet income --within=-1e9,1e9 --epsilon 1",
+        tail=True,
+        plan=Planned(
+            "a skewness",
+            error_between(
+                'skewness(within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1, shape="normal")',
+                "0",
+                "0.1",
+            ),
+            command="--within=-1e9,1e9 --n 1e5 --sd 5e4 --epsilon 1",
+            truth=lambda run: _true_skewness(run.table),
+            note="The largest records decide, so the shape matters even more than for a variance.",
+        ),
+        error_model=(SkewnessErrorModel, UnskewedErrorModel),
+    ),
+)

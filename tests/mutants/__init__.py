@@ -1,0 +1,11 @@
+"""Faults that the quick tests must notice: ``make mutants`` plants one after the other."""
+
+from tests.mutants.data import FAULTS as DATA
+from tests.mutants.fault import Fault
+from tests.mutants.mechanisms import FAULTS as LAWS
+from tests.mutants.privacy import FAULTS as PRIVACY
+from tests.mutants.protocols import FAULTS as PROTOCOLS
+from tests.mutants.samplers import FAULTS as SAMPLERS
+from tests.mutants.statistics import FAULTS as STATISTICS
+
+FAULTS: tuple[Fault, ...] = (*SAMPLERS, *LAWS, *PRIVACY, *DATA, *PROTOCOLS, *STATISTICS)

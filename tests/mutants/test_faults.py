@@ -1,0 +1,35 @@
+"""The list of faults fits the sources: nothing is planted here, ``make mutants`` does that."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import modicum
+from tests.mutants import FAULTS
+from tests.mutants.fault import DoesNotApplyError, Fault
+
+PACKAGE = Path(modicum.__file__).parent
+TESTS = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_a_fault_replaces_one_text_and_leaves_python(fault: Fault) -> None:
+    source = (PACKAGE / fault.file).read_text("utf-8")
+    mutant = fault.planted(source)
+    assert mutant != source
+    compile(mutant, fault.file, "exec")
+    assert all((TESTS / test).is_file() for test in fault.tests.split())
+
+
+def test_every_fault_has_a_name_of_its_own() -> None:
+    assert [
+        name for name, times in Counter(fault.name for fault in FAULTS).items() if times > 1
+    ] == []
+
+
+@pytest.mark.parametrize("old", ["not there", "size"])
+def test_a_text_that_is_not_there_once_is_refused(old: str) -> None:
+    fault = Fault("name", "wrong", "exact/flip.py:flip_many", old, "new", "exact/test_flip.py")
+    with pytest.raises(DoesNotApplyError, match="occurs"):
+        fault.planted((PACKAGE / fault.file).read_text("utf-8"))
