@@ -1,6 +1,7 @@
 """Rules of CONTRIBUTING.md that a machine can keep."""
 
 import ast
+import re
 from pathlib import Path
 
 import modicum
@@ -93,9 +94,7 @@ def test_objects_are_asked_and_not_looked_at() -> None:
         for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef)
     }
-    estimates = {
-        name for name in homes if name.endswith(("ScalarEstimate", "ScalarErrorModel", "Estimate"))
-    }
+    estimates = {name for name in homes if name.endswith(("Estimate", "ErrorModel"))}
     kept = estimates | {name for name, home in homes.items() if home in ASKED} - NAMES
     assert {
         "Mechanism",
@@ -137,3 +136,59 @@ def test_currencies_are_named_in_privacy_alone() -> None:
         if literal.value in set(ANY_KIND)
     }
     assert found == set()
+
+
+LABEL = re.compile(r"\[([a-z_]+\.[0-9]+)\]")
+ROW = re.compile(r"^\| \[[a-z_]+\.[0-9]+\] \|", re.MULTILINE)
+STATEMENT = re.compile(r"(?:^#+ |\*\*)(?:\[[a-z_]+\.[0-9]+\] ?)+", re.MULTILINE)
+UNPREFIXED = re.compile(r"\[[A-Za-z][0-9]{1,2}'{0,2}(?:, [A-Z][0-9]{1,2})*\]")
+PAGES = sorted((ROOT / "docs/proofs").glob("*.md"))
+
+
+def opened(page: Path, kind: re.Pattern[str]) -> list[tuple[int, str]]:
+    """Labels of a page that open a row of its table of steps, or a statement, and where."""
+    return [
+        (found.start(), label)
+        for found in kind.finditer(page.read_text())
+        for label in LABEL.findall(found[0])
+        if label.startswith(f"{page.stem}.")
+    ]
+
+
+def test_a_proof_label_is_defined_once() -> None:
+    for page in PAGES:
+        for kind in (ROW, STATEMENT):
+            labels = [label for _, label in opened(page, kind)]
+            assert len(labels) == len(set(labels)), page.stem
+
+
+def test_proof_labels_are_numbered_in_their_order() -> None:
+    for page in PAGES:
+        order = [label for _, label in sorted(opened(page, ROW) + opened(page, STATEMENT))]
+        numbered = [f"{page.stem}.{i}" for i in range(1, len(set(order)) + 1)]
+        assert list(dict.fromkeys(order)) == numbered
+
+
+def test_proof_labels_stand_on_a_page_and_in_the_code() -> None:
+    defined = {
+        label for page in PAGES for kind in (ROW, STATEMENT) for _, label in opened(page, kind)
+    }
+    code, others = (
+        {
+            label
+            for top, ending in places
+            for path in (ROOT / top).rglob(f"*.{ending}")
+            for label in LABEL.findall(path.read_text())
+        }
+        for places in (
+            (("src", "py"), ("tests", "py")),
+            (("docs", "md"), ("benchmarks", "py"), ("reproduce", "py")),
+        )
+    )
+    assert defined - code == set()
+    assert (code | others) - defined == set()
+
+
+def test_no_proof_label_lacks_its_page() -> None:
+    found = {path.name: UNPREFIXED.findall(path.read_text()) for path in (*SOURCES, *PAGES)}
+    assert {name: labels for name, labels in found.items() if labels} == {}

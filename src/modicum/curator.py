@@ -275,7 +275,7 @@ class Curator(Statistics):
         return GroupBy(by, chosen, selection, answer)
 
     def _draw_keys(self, by: str, event: ApproxDP, unit: Unit) -> Entry:
-        """Charge for the keys of a column, and draw them."""
+        """Charge for the keys of a column, and draw them [groups.12]."""
         self._check_process()
         with self._lock:
             key = None if self._key is None else f"{self._key} (keys of {by})"

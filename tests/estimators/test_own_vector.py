@@ -276,7 +276,7 @@ def test_a_direction() -> None:
 
 
 def test_radii_keep_their_order_whatever_floats_do() -> None:
-    """[r3] Relative errors of the tolerance, up for one data set and down for the other."""
+    """[radial.3] Relative errors of the tolerance, up for one data set and down for the other."""
     lattice, levels = Lattice.within((0, 1000)), 300
 
     class Shaken(Means):

@@ -46,7 +46,7 @@ def test_large(n, k) -> None:
 
 @pytest.mark.parametrize(("n", "k"), [*SMALL, (0, 1), (7, 40)])
 def test_the_blocks_cover_the_law(n, k) -> None:
-    """[B1]: every proposal's acceptance probability is at most 1; [B2]: the ratios are exact."""
+    """[samplers.14]: no acceptance probability is above 1; [samplers.15]: the ratios are exact."""
     mode = (n + 1) >> k
     p = Fraction(1, 2**k)
     row = [Fraction(1)]

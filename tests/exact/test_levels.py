@@ -46,7 +46,7 @@ COUNTS = st.lists(st.integers(0, 2**60) | st.integers(0, 3), min_size=1, max_siz
 @settings(max_examples=50)
 @given(COUNTS.filter(any), st.data(), st.fractions(Fraction(1, 10**9), 10, max_denominator=10**9))
 def test_cells_hold_their_weights(counts, data, unit) -> None:
-    """[L2] and [L3] against the twin: weight <= cell, and (cell - 1)(1 - 2^-39) < weight."""
+    """[levels.2], [levels.3] against the twin: weight <= cell, (cell - 1)(1 - 2^-39) < weight."""
     exponents = data.draw(
         st.lists(
             st.integers(0, 10**7) | st.integers(0, 50),

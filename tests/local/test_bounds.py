@@ -105,7 +105,7 @@ def test_a_tight_range_is_one_round_of_everybody() -> None:
 
 @pytest.mark.parametrize("epsilon", [1, 2, 4])
 def test_the_share_at_the_bounds_is_unbiased_and_its_deviation_right(epsilon) -> None:
-    """[W1]: 3 % beyond one bound, 10 % beyond the other, the rest in the middle."""
+    """[local.13]: 3 % beyond one bound, 10 % beyond the other, the rest in the middle."""
     asked = WindowRound(0, 1 << 20, Fraction(epsilon))
     rows = np.repeat([-5, 1 << 19, 1 << 21], [30, 870, 100])[:, None] * np.ones(1, np.int64)
     for room, truth in (((9**9, 9**9), 0.13), ((9**9, 0), 0.03), ((0, 9**9), 0.10)):

@@ -80,7 +80,7 @@ def test_dropouts_between_rounds_leave_the_mean_of_those_who_stayed() -> None:
 
 
 def test_the_rounds_add_up_to_the_budget() -> None:
-    """[M1], with every figure computed anew."""
+    """[shuffle.15], with every figure computed anew."""
     for changes in ({}, {"dimension": 40}, {"epsilon": "0.3"}):
         protocol = small(**changes)
         parts, total = protocol.parts, protocol.sum

@@ -137,7 +137,7 @@ def test_more_digits_decide_a_poisson_word_at_a_threshold() -> None:
 
 
 def test_shares_add_up_to_skellam_noise() -> None:
-    """[K1], by convolution of the shares' exact probabilities."""
+    """[shuffle.10], by convolution of the shares' exact probabilities."""
     h, variance = 6, 8
     mechanism = Poisson(Fraction(variance, 2 * h))
     one = np.exp([mechanism.log_pmf(k) for k in range(40)])
@@ -173,7 +173,7 @@ def divergence(order: float, variance: float, moved: int) -> float:
 
 @pytest.mark.parametrize("variance", [3, 10, 60, 500, 4000])
 def test_second_differences_of_log_probabilities(variance) -> None:
-    """[K3]'s lemma: at most 1/(μ - 2), and not much less in the middle."""
+    """[shuffle.12]'s lemma: at most 1/(μ - 2), and not much less in the middle."""
     p = log_pmf(variance, int(6 * math.sqrt(variance)) + 5)
     bends = 2 * p[1:-1] - p[:-2] - p[2:]
     assert bends.max() * (variance - 2) <= 1

@@ -89,7 +89,7 @@ def graph(moved: tuple[int, ...], n: int, m: int) -> tuple[int, int]:
 
 @pytest.mark.parametrize(("n", "m", "q"), [(2, 2, 3), (2, 3, 3), (3, 2, 3), (3, 3, 2)])
 def test_the_distance_obeys_the_bound_by_components(n, m, q) -> None:
-    """[S1], exactly: the mean distance from uniform of inputs with a given sum."""
+    """[shuffle.3], exactly: the mean distance from uniform of inputs with a given sum."""
     inputs = [x for x in itertools.product(range(q), repeat=n) if sum(x) % q == 1]
     pairs = list(itertools.combinations(inputs, 2))
     mean = sum(distance(a, b, q, m) for a, b in pairs) * 2 / len(inputs) ** 2
@@ -99,7 +99,7 @@ def test_the_distance_obeys_the_bound_by_components(n, m, q) -> None:
 
 @pytest.mark.parametrize(("n", "m", "q"), [(2, 2, 2), (2, 3, 2), (2, 2, 4), (3, 2, 2), (4, 2, 2)])
 def test_collisions_are_counted_by_components_and_cycles(n, m, q) -> None:
-    """[S1], exactly: E |U_S| sum P(t)² = E[d q^(c-1)], where d divides S, over all permutations."""
+    """[shuffle.3]: E |U_S| sum P(t)² = E[d q^(c-1)], where d divides S, over all permutations."""
     counted = Counter(graph(moved, n, m) for moved in itertools.permutations(range(n * m)))
     for total in range(q):
         inputs = [x for x in itertools.product(range(q), repeat=n) if sum(x) % q == total]
@@ -129,7 +129,7 @@ def test_components_are_counted_right() -> None:
 
 
 def test_products_of_factorials_are_few() -> None:
-    """Lemma 2 of [S2], exactly."""
+    """Lemma 2 of [shuffle.4], exactly."""
     most = 40
     for s in (2, 3, 4):
         powers = [math.factorial(k) ** s for k in range(most + 1)]
@@ -144,7 +144,7 @@ def test_products_of_factorials_are_few() -> None:
 
 @pytest.mark.parametrize(("n", "s"), [(4, 2), (10, 2), (10, 6), (30, 4), (60, 3), (100, 7)])
 def test_so_many_shares_leave_next_to_nothing(n, s) -> None:
-    """[S2] at the largest modulus that it allows, for the exact E[q^(c-1)]."""
+    """[shuffle.4] at the largest modulus that it allows, for the exact E[q^(c-1)]."""
     for security in (3, 10, 40):
         most = (n / math.e) ** s / 4**security
         if most < 1:
@@ -163,7 +163,7 @@ def test_one_share_less_would_not_do() -> None:
 @pytest.mark.parametrize("clients", [100, 10_000, 1 << 24])
 @pytest.mark.parametrize("honest", [50, None])
 def test_every_protocol_fulfils_the_conditions(clients, honest) -> None:
-    """Of [S2], at the ends of all ranges."""
+    """Of [shuffle.4], at the ends of all ranges."""
     arguments = {"clients": clients, "honest": honest}
     made = [
         shuffle.split_sum(within=(0, 1), epsilon=epsilon, security=security, **arguments)
@@ -188,7 +188,7 @@ def test_every_protocol_fulfils_the_conditions(clients, honest) -> None:
 
 @pytest.mark.parametrize(("n", "security"), [(50, 20), (50, 80), (100, 40)])
 def test_the_shares_are_enough_for_few_people(n, security) -> None:
-    """[S1] with the exact expectation, for one share less than a client sends."""
+    """[shuffle.3] with the exact expectation, for one share less than a client sends."""
     for epsilon in ("0.001", "10"):
         protocol = shuffle.split_sum(
             within=(-2, 6), epsilon=epsilon, clients=100, honest=n, security=security
@@ -206,7 +206,7 @@ def test_more_shares_hide_more() -> None:
 
 
 def test_one_share_more_than_for_random_integers_does_for_any() -> None:
-    """[S2']: the bound of the average with m shares, twice, holds for all pairs with m + 1."""
+    """[shuffle.5]: twice the average's bound with m shares holds for all pairs with m + 1."""
     for m in (1, 2, 3):
         bound = math.sqrt(float(components(2, m, 3)) - 1)
         for a, b in itertools.product(range(3), repeat=2):

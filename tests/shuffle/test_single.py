@@ -32,7 +32,7 @@ def played(protocol: shuffle.Single, data: np.ndarray, seed: int = 1):
 @every_build
 @pytest.mark.parametrize("clients", [2000, 100_000])
 def test_the_shuffled_messages_keep_the_budget(build, clients) -> None:
-    """[A3], with every figure computed anew: the crowd by its exact binomial law."""
+    """[shuffle.9], with every figure computed anew: the crowd by its exact binomial law."""
     made = build(**COMMON, clients=clients)
     delta = made.budget.delta
     assert made.budget == Budget("approx", Fraction(1), Fraction("1e-8"))

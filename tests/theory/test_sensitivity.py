@@ -114,7 +114,7 @@ def test_the_error_is_that_of_the_law() -> None:
 
 
 def test_the_median_pays_for_not_knowing_its_length() -> None:
-    """Proof page, [r6]: k gaps in the k-th radius, where lengths allow k gaps in all."""
+    """Proof page, [radial.6]: k gaps in the k-th radius, where lengths allow k gaps in all."""
     x = np.arange(2001.0)
     radii = theory.local_sensitivities(x, "median", 600, within=(0, 2000))
     assert radii[:500].tolist() == list(range(1, 501))

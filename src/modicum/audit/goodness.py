@@ -5,7 +5,7 @@ outcome is at most t", in the order of the outcomes (coordinate by coordinate) a
 of their probabilities, at up to 32 thresholds each; and, for independent factors, which quarter
 each of two factors falls into. If A has probability p and is seen in a share f of n draws, then
 P(share >= f) <= exp(-n KL(f || p)) for f >= p, and likewise below (Chernoff 1952); the union
-bound over both sides of all events gives the p-value.
+bound over both sides of all events gives the p-value. See [audit.8].
 """
 
 from __future__ import annotations

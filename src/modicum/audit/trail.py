@@ -1,7 +1,7 @@
 """Runs on several data sets with the same outcomes, and the leak detector.
 
 For fixed outcomes, what an observer sees of a run must not depend on the data: its needs, the
-draws' labels, laws, events and public parameters, the answer, and whether it fails.
+draws' labels, laws, events and public parameters, the answer, and whether it fails. See [audit.1].
 """
 
 from __future__ import annotations

@@ -150,6 +150,7 @@ class _Walk:
             self._steps[label] = found
 
     def _note_total(self, branch: _Branch, label: str, step: Measured) -> None:
+        # [audit.5]
         if self._concentrated:
             assert step.rho is not None
             totals = (branch.rho + step.rho).max(axis=(1, 2))

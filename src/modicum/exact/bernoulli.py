@@ -62,8 +62,8 @@ def bernoulli(p: Fraction, entropy: Entropy) -> bool:
 def ratio_coin(numerator: int, denominator: int, entropy: Entropy) -> bool:
     """Return True with probability numerator/denominator, a number in [0, 1], unchecked.
 
-    [E2] U < p for a lazy uniform U: both are compared digit by digit in base 2^64, so that huge
-    integers need one word of entropy and one division.
+    [samplers.2] U < p for a lazy uniform U: both are compared digit by digit in base 2^64, so that
+    huge integers need one word of entropy and one division.
     """
     while True:
         digit, numerator = divmod(numerator << _WORD, denominator)
@@ -101,12 +101,12 @@ def bernoulli_exp(x: Fraction, entropy: Entropy) -> bool:
 def exp_coin(numerator: int, denominator: int, entropy: Entropy) -> bool:
     """Return True with probability exp(-numerator/denominator), 0 <= numerator, unchecked."""
     if numerator >= denominator:
-        # [E4] exp(-x) = exp(-whole) exp(-rest): two independent coins.
+        # [samplers.4] exp(-x) = exp(-whole) exp(-rest): two independent coins.
         whole, numerator = divmod(numerator, denominator)
         if unit_geometric(entropy) < whole:
             return False
-    # [E3] Coins of probability x/k, k = 1, 2, ..., are tossed until one fails, at k = K. Then
-    # P(K > k) = x^k/k! and P(K odd) = 1 - x + x²/2 - x³/6 + ... = exp(-x), for 0 <= x <= 1.
+    # [samplers.3] Coins of probability x/k, k = 1, 2, ..., are tossed until one fails, at k = K.
+    # Then P(K > k) = x^k/k! and P(K odd) = 1 - x + x²/2 - x³/6 + ... = exp(-x), for 0 <= x <= 1.
     below, reach, odd = entropy.below, denominator, True
     while below(reach) < numerator:
         reach += denominator
@@ -119,8 +119,8 @@ def unit_geometric(entropy: Entropy) -> int:
 
     Notes
     -----
-    [E5] V = #{v >= 1: U < exp(-v)} for one uniform U whose first 64 bits are compared with the
-    table; the undecided case, at most 40 words of 2^64, draws more bits of the same U.
+    [samplers.5] V = #{v >= 1: U < exp(-v)} for one uniform U whose first 64 bits are compared with
+    the table; the undecided case, at most 40 words of 2^64, draws more bits of the same U.
 
     Examples
     --------
@@ -206,9 +206,9 @@ def point_below(
 
     Notes
     -----
-    [E1] U is a real number drawn lazily. Both it and theta are refined until the enclosures are
-    disjoint, so the answer is that of the exact comparison. Each round more divides the chance of
-    being undecided by about 2^64.
+    [samplers.1] U is a real number drawn lazily. Both it and theta are refined until the enclosures
+    are disjoint, so the answer is that of the exact comparison. Each round more divides the chance
+    of being undecided by about 2^64.
     """
     digits = 40
     while True:
@@ -241,8 +241,8 @@ def guessed_below(
 
     Notes
     -----
-    [E7] The first word of U decides, unless it lies within the error: then it is the first word in
-    :func:`point_below`, which goes on with the same U.
+    [samplers.7] The first word of U decides, unless it lies within the error: then it is the first
+    word in :func:`point_below`, which goes on with the same U.
     """
     word = entropy.word()
     low = math.exp(log - error) * (1 - 2.0**-40)  # more than what exp and its argument are off by
@@ -278,9 +278,9 @@ def exp_coins(
 
     Notes
     -----
-    [E6] exp(-x[i]) in float64 is within 2^-40 of the probability, and the top 53 bits of a word
-    tell U to 2^-53. Outside ±2^-39 the comparison is decided; inside, :func:`point_below` decides
-    on the same U.
+    [samplers.6] exp(-x[i]) in float64 is within 2^-40 of the probability, and the top 53 bits of a
+    word tell U to 2^-53. Outside ±2^-39 the comparison is decided; inside, :func:`point_below`
+    decides on the same U.
     """
     words = entropy.words(len(x))
     u = (words >> np.uint64(11)).astype(np.float64)

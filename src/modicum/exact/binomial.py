@@ -30,9 +30,9 @@ def binomial_pow2(n: int, k: int, entropy: Entropy) -> int:
 
     Notes
     -----
-    [B1] Rejection from blocks around the mode m. If w is such that f(m + w) and f(m - w) are at
-    most f(m)/2, log-concavity gives f(m ± b w) <= 2^-b f(m) for every b. So a side, a block b with
-    probability 2^-(b+1) and a place in the block are proposed, and accepted with probability
+    [samplers.14] Rejection from blocks around the mode m. If w is such that f(m + w) and f(m - w)
+    are at most f(m)/2, log-concavity gives f(m ± b w) <= 2^-b f(m) for every b. So a side, a block
+    b with probability 2^-(b+1) and a place in the block are proposed, and accepted with probability
     2^b f(j)/f(m), a ratio of integers. Fewer than five proposals on average; each multiplies about
     sqrt(n 2^-k) factors: a millisecond or two at a mean of 2^18, a second at a mean of 5 · 10^8.
 
@@ -79,8 +79,9 @@ def _shoulders(n: int, k: int, mode: int, width: int) -> tuple[tuple[int, int], 
 def _ratio(n: int, k: int, mode: int, shift: int) -> tuple[int, int]:
     """Return f(mode + shift)/f(mode) as numerator and denominator.
 
-    [B2] f(j) = C(n, j) (2^k - 1)^(n - j) 2^(-k n), so with falling factorials (a)_d the ratio is
-    (n - m)_d / ((m + d)_d (2^k - 1)^d) upwards and (m)_d (2^k - 1)^d / (n - m + d)_d downwards.
+    [samplers.15] f(j) = C(n, j) (2^k - 1)^(n - j) 2^(-k n), so with falling factorials (a)_d the
+    ratio is (n - m)_d / ((m + d)_d (2^k - 1)^d) upwards and (m)_d (2^k - 1)^d / (n - m + d)_d
+    downwards.
     """
     d = abs(shift)
     odds = ((1 << k) - 1) ** d

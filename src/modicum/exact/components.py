@@ -17,7 +17,7 @@ __all__ = ["Components"]
 
 _CELL_BITS = 44  # of the largest cell; thousands of them stay below 2^60
 _ROOM = 20  # a cell is longer than its weight by 2^-20, more than what logarithms are off by
-_SLACK = 18  # less than 2^-18 of a long cell lies beyond the weight, see [r11]
+_SLACK = 18  # less than 2^-18 of a long cell lies beyond the weight, see [radial.11]
 _SHORT = 4  # binary logarithm of a scaled weight below which a cell is 2^5 units long
 
 
@@ -36,7 +36,7 @@ class Components:
 
     Notes
     -----
-    The law is exact: docs/proofs/radial.md, [r11].
+    The law is exact: docs/proofs/radial.md, [radial.11].
 
     Attributes
     ----------

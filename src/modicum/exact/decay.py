@@ -32,7 +32,7 @@ def decay(x: NDArray[np.float64]) -> NDArray[np.float64]:
 
     Notes
     -----
-    [D1] x = h/256 + r with an integer h and 0 <= r < 1/256, both exact in float64, and
+    [samplers.8] x = h/256 + r with an integer h and 0 <= r < 1/256, both exact in float64, and
     exp(-x) = A[h div 256] B[h mod 256] exp(-r), exp(-r) by its series to r^4. No library's exp is
     relied on: platforms differ in its last bits and few state a bound. About 10 ns an element.
 

@@ -46,10 +46,10 @@ def exp_bounds(x: Fraction, digits: int = 30) -> tuple[Fraction, Fraction]:
 
     Notes
     -----
-    With d digits, x is rounded to x' with |x - x'| <= |x| 10^(1-d)/2 [N1]. The result y' =
+    With d digits, x is rounded to x' with |x - x'| <= |x| 10^(1-d)/2 [samplers.18]. The result y' =
     exp(x')(1 + e), |e| <= 10^(1-d)/2, so exp(x) = y' exp(x - x')/(1 + e) lies within the factor
-    1 ± (2 + 2|x|) 10^(1-d) of y' while that margin is below 1/10 [N2]. The working precision is
-    raised by the digits of |x| so that it is.
+    1 ± (2 + 2|x|) 10^(1-d) of y' while that margin is below 1/10 [samplers.19]. The working
+    precision is raised by the digits of |x| so that it is.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def ln_bounds(x: Fraction, digits: int = 30) -> tuple[Fraction, Fraction]:
     Notes
     -----
     With d digits, x' = x(1 + e) with |e| <= 10^(1-d)/2, so ln x' is within 10^(1-d) of ln x, and
-    rounding the result adds at most |ln x'| 10^(1-d)/2 [N3].
+    rounding the result adds at most |ln x'| 10^(1-d)/2 [samplers.20].
 
     Examples
     --------

@@ -51,7 +51,8 @@ def permute_and_flip(gaps: Sequence[int], denominator: int, entropy: Entropy) ->
         raise InvalidArgument("the gaps must be at least 0, and at least one of them 0")
     waiting = list(range(len(gaps)))
     while True:
-        # [F1] Taking a uniform one of those left, again and again, is a uniform random order.
+        # [samplers.16] Taking a uniform one of those left, again and again, is a uniform random
+        # order.
         at = entropy.below(len(waiting))
         waiting[at], waiting[-1] = waiting[-1], waiting[at]
         candidate = waiting.pop()
@@ -93,7 +94,7 @@ def flip_many(
     heads = np.flatnonzero(
         exp_coins(x, lambda i: Fraction(int(gaps[i]), denominators[lists[i]]), entropy)
     )
-    # [F2] The first head in a uniformly random order is a uniform one of the heads.
+    # [samplers.17] The first head in a uniformly random order is a uniform one of the heads.
     until = heads.searchsorted(ends)
     begin = np.append(0, until[:-1]).tolist()
     places = [a + entropy.below(b - a) for a, b in zip(begin, until.tolist(), strict=True)]

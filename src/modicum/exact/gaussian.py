@@ -20,7 +20,7 @@ from modicum.exact.laplace import (
 
 __all__ = ["discrete_gaussian", "discrete_gaussian_many"]
 
-# Float64 represents everything of [G2] with room to spare between these.
+# Float64 represents everything of [samplers.13] with room to spare between these.
 _NARROWEST, _WIDEST = Fraction(1, 2**60), Fraction(2**112)
 
 
@@ -48,7 +48,8 @@ def discrete_gaussian(sigma2: Fraction, entropy: Entropy) -> int:
     _check(sigma2)
     n, d = sigma2.numerator, sigma2.denominator
     t = _laplace_scale(sigma2)
-    # [G1] exp(-|y|/t) exp(-(|y| - sigma2/t)²/(2 sigma2)) = exp(-y²/(2 sigma2)) exp(-sigma2/(2t²)).
+    # [samplers.12] exp(-|y|/t) exp(-(|y| - sigma2/t)²/(2 sigma2)) = exp(-y²/(2 sigma2))
+    # exp(-sigma2/(2t²)).
     td, bottom = t * d, 2 * n * d * t * t
     scale = Fraction(t)
     while True:
@@ -90,7 +91,7 @@ def discrete_gaussian_many(sigma2: Fraction, count: int, entropy: Entropy) -> In
     while missing:
         y = discrete_laplace_many(Fraction(t), min(3 * missing // 2 + 16, CHUNK), entropy)
         a = np.abs(y)
-        # [G2] off by at most 2^-48 (1 + x), although |y| and the centre cancel.
+        # [samplers.13] off by at most 2^-48 (1 + x), although |y| and the centre cancel.
         x = (a.astype(np.float64) - float(centre)) ** 2 / float(2 * sigma2)
 
         def exact(i: int, a: Integers = a) -> Fraction:

@@ -13,7 +13,7 @@ def l1_points(dimension: int, radius: int) -> int:
     """Count the integer vectors whose components have absolute values that add up to the radius.
 
     Or to less. There are sum_i 2^i C(d, i) C(r, i) of them: i components are not 0 (proofs/radial,
-    [r8]).
+    [radial.8]).
 
     Examples
     --------

@@ -53,12 +53,12 @@ def discrete_laplace(scale: Fraction, entropy: Entropy) -> int:
     t, s = _ratio(scale)
     below = entropy.below
     while True:
-        # [E7] X = U + t V has P(X = x) proportional to exp(-x/t): U is uniform below t, kept with
-        # probability exp(-U/t), and V is geometric. Hence P(X // s >= y) = exp(-y s/t).
+        # [samplers.9] X = U + t V has P(X = x) proportional to exp(-x/t): U is uniform below t,
+        # kept with probability exp(-U/t), and V is geometric. Hence P(X // s >= y) = exp(-y s/t).
         u = below(t)
         if exp_coin(u, t, entropy):
             y = (u + t * unit_geometric(entropy)) // s
-            # [E8] A random sign, with -0 refused lest zero be drawn twice as often.
+            # [samplers.10] A random sign, with -0 refused lest zero be drawn twice as often.
             if not entropy.bits(1):
                 return y
             if y:
@@ -117,7 +117,7 @@ def as_integers(values: list[int] | NDArray[Any]) -> Integers:
 def _candidates(t: int, s: int, tries: int, entropy: Entropy) -> Integers:
     """Return what is left of ``tries`` rounds of the rejection in :func:`discrete_laplace`."""
     u = entropy.below_many(t, tries)
-    # [E9] Two conversions and one division: x is off by at most 2^-51 of itself.
+    # [samplers.11] Two conversions and one division: x is off by at most 2^-51 of itself.
     x = u.astype(np.float64) / float(t)
     u = u[exp_coins(x, lambda i: Fraction(int(u[i]), t), entropy)]
     v = unit_geometrics(len(u), entropy)

@@ -23,7 +23,7 @@ Whole: TypeAlias = Sequence[int] | NDArray[np.int64]
 _CELL_BITS = (
     60  # the cells add up to about 2^60: int64 holds the total, and rounding up costs little
 )
-_SLACK = 39  # a cell longer than 1 is filled to 1 - 2^-39 at least, see [L3]
+_SLACK = 39  # a cell longer than 1 is filled to 1 - 2^-39 at least, see [levels.3]
 _LARGEST_BITS = 256
 _UNIT_BITS = 900
 
@@ -49,8 +49,8 @@ def draw_level(counts: Whole, exponents: Whole, unit: Fraction, entropy: Entropy
 
     Notes
     -----
-    [L1] Level i owns a cell of integer length on a line; the cell is a float64 upper bound of its
-    weight, scaled and rounded up, and a stretch at its beginning has exactly the length of the
+    [levels.1] Level i owns a cell of integer length on a line; the cell is a float64 upper bound of
+    its weight, scaled and rounded up, and a stretch at its beginning has exactly the length of the
     weight. A uniform point of the line is drawn, its integer part first. If it lies in the stretch
     of some cell, that level is the answer; if not, another point is drawn. All but about 2^-38 of
     the points are decided by their integer part; the others are refined, bit by bit, against one
@@ -84,7 +84,7 @@ def draw_level(counts: Whole, exponents: Whole, unit: Fraction, entropy: Entropy
         i = int(np.searchsorted(ends, point, side="right"))
         length = int(cells[i])
         position = point - int(ends[i]) + length
-        # [L3] The stretch is longer than (length - 1)(1 - 2^-39).
+        # [levels.3] The stretch is longer than (length - 1)(1 - 2^-39).
         if position + 1 <= (length - 1) - ((length - 1) >> _SLACK) - 1:
             return i
         weight = functools.partial(
@@ -104,7 +104,8 @@ def _cells(
     # A level of count 0 may have an exponent below the least.
     weights = decay(np.maximum(x, 0.0, out=x))
     weights *= sizes.astype(np.float64)
-    # [L2] The relative error of a weight is below 2^-41, for exponents beyond 700 upwards only.
+    # [levels.2] The relative error of a weight is below 2^-41, for exponents beyond 700 upwards
+    # only.
     power = _CELL_BITS - math.frexp(float(weights.sum()))[1]
     weights *= math.ldexp(1.0, power)
     weights *= 1 + 2.0**-40

@@ -29,8 +29,8 @@ _LARGEST = 690.0  # exp of it is a float, and so is exp of its negative
 class LogLattice(Lattice):
     """A positive range, and the step by which logarithms in it are rounded to integers.
 
-    [G1] A number x, clamped to [lo, hi], becomes the integer nearest to ln(x / lo) / step. What is
-    not positive is clamped to lo, and becomes 0.
+    [geometric_mean.1] A number x, clamped to [lo, hi], becomes the integer nearest to ln(x / lo) /
+    step. What is not positive is clamped to lo, and becomes 0.
 
     Parameters
     ----------
@@ -119,7 +119,9 @@ class LogLattice(Lattice):
 
 
 def _logarithms(x: Floats, lo: float) -> Floats:
-    """[G1] Logarithms of x / lo by exactly rounded operations: the same on every machine.
+    """Logarithms of x / lo by exactly rounded operations: the same on every machine.
+
+    See [geometric_mean.1].
 
     With x / lo = m 2^e, √½ <= m < √2, s = (m - 1)/(m + 1) it is e ln 2 + 2 (s + s³/3 + ...).
     NumPy's own differ between machines in the last digit, and so would sums over a cluster.

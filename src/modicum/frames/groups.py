@@ -304,9 +304,9 @@ class PersonGroups(Sensitive):
     """Reads one record of each person in each group, in at most ``unit.groups`` groups of each.
 
     Which groups of a person count, a random choice says that looks at that person's groups alone;
-    that it bounds a person's share is proved in docs/proofs/groups.md, [G3]. The choice is made
-    once, at the first pass, and holds for all columns and passes. A person has a group if they have
-    a row with its key, whatever its values.
+    that it bounds a person's share is proved in docs/proofs/groups.md, [groups.3]. The choice is
+    made once, at the first pass, and holds for all columns and passes. A person has a group if they
+    have a row with its key, whatever its values.
 
     The parameters are those of :class:`GroupReader`, the unit being one with ``combine``. Rows with
     other keys, or none, are dropped before anything else.

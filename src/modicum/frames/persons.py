@@ -2,6 +2,7 @@
 
 A statistic sees records, not rows: at most m rows of each person, or one record a person. Which
 rule, the privacy unit says; that it bounds a person's share is proved in docs/proofs/unit.md.
+See [unit.1].
 """
 
 from __future__ import annotations
@@ -234,7 +235,7 @@ def few_rows(
 
     Each part is the person of some rows, by what they are ordered (``None`` if they are not), and
     their columns. What comes back is what decided, or whose the rows are, and the columns; nothing
-    if there are no parts.
+    if there are no parts. See [unit.3].
     """
     rows: SmallestRows | DrawnRows
     rows = SmallestRows(m) if key is None else DrawnRows(m, key, persons)
@@ -278,8 +279,8 @@ class SmallestRows(_Gathered):
     """Keeps the m smallest rows of each person, rows being compared as tuples of columns.
 
     A person's rows that are kept are a function of that person's rows alone, as a multiset: ties
-    are between rows that are equal in every column, and hence the same ([U2] on the proof page).
-    About twice the kept rows are held.
+    are between rows that are equal in every column, and hence the same ([unit.2] on the proof
+    page). About twice the kept rows are held.
 
     Examples
     --------
@@ -327,8 +328,8 @@ class DrawnRows(_Gathered):
     the same rows. So a person's rows are sorted by their values, and the i-th of them gets the
     i-th word of SHAKE-256(key, label) as its tag; those with the smallest tags are kept. Rows
     that tie are equal in all that is read. So what is kept is a function of the key, the label
-    and the multiset of the person's rows ([U7] on the proof page). All rows are held. The key is in
-    [0, 2^256), and ``persons`` has made the codes of persons.
+    and the multiset of the person's rows ([unit.5] on the proof page). All rows are held. The key
+    is in [0, 2^256), and ``persons`` has made the codes of persons.
 
     Examples
     --------
@@ -407,8 +408,8 @@ class PersonTotals(Sensitive):
 
     Adds up each person's lattice integers, in two limbs, and counts them. A lattice integer is
     q = 2^26 h + l with 0 <= l < 2^26 and |h| <= 2^25, so that both sums stay within int64 for a
-    person of up to 2^37 rows ([U4] on the proof page). Without a lattice values do not matter, only
-    whether there are any.
+    person of up to 2^37 rows ([unit.4] on the proof page). Without a lattice values do not matter,
+    only whether there are any.
 
     Examples
     --------

@@ -54,11 +54,11 @@ class Oracle:
 
     Notes
     -----
-    [O1] Two nodes have equal symbols with probability 1/q over a uniform j, since their difference
-    is not zero. So a node that is not the client's is hit with probability 1/q, whatever the
-    answer's law, and its own with p = e^ε/(e^ε + q - 1): (hit - r)/(p - r) is unbiased, r = 1/q.
-    Without a hash r = 1/(e^ε + q - 1). It is local hashing (Wang, Blocki, Li and Jha 2017) with a
-    linear family; for q = 2 it is Hadamard response.
+    [local.6] Two nodes have equal symbols with probability 1/q over a uniform j, since their
+    difference is not zero. So a node that is not the client's is hit with probability 1/q, whatever
+    the answer's law, and its own with p = e^ε/(e^ε + q - 1): (hit - r)/(p - r) is unbiased,
+    r = 1/q. Without a hash r = 1/(e^ε + q - 1). It is local hashing (Wang, Blocki, Li and Jha 2017)
+    with a linear family; for q = 2 it is Hadamard response.
     """
 
     nodes: int

@@ -227,14 +227,14 @@ def bounds(asked: TreeRound, answers: Answers, cells: TreeCells) -> tuple[int, i
 
     Notes
     -----
-    [B1] The bounds are two opposite quantiles of what is significant, and a part of their distance
-    beyond each, chosen so that those of a normal distribution are 3.4 standard deviations off its
-    middle. The less noise, the farther out the quantiles. In a wide range there are many empty
-    places, and some of their shares look positive by chance. They would drag a far quantile
+    [local.10] The bounds are two opposite quantiles of what is significant, and a part of their
+    distance beyond each, chosen so that those of a normal distribution are 3.4 standard deviations
+    off its middle. The less noise, the farther out the quantiles. In a wide range there are many
+    empty places, and some of their shares look positive by chance. They would drag a far quantile
     anywhere, and a quartile only if they made up a quarter.
-    [B2] People beyond these bounds are seen together at all levels whose nodes are as large. If
-    they are significant, the bounds are widened to where they end, and once more by half.
-    [B3] Where both quantiles lie in one cell there is no scale to go by: most people have one
+    [local.11] People beyond these bounds are seen together at all levels whose nodes are as large.
+    If they are significant, the bounds are widened to where they end, and once more by half.
+    [local.12] Where both quantiles lie in one cell there is no scale to go by: most people have one
     value, and the others may be anywhere. If it cannot be excluded that there are others, the
     bounds are those of the range.
     """
@@ -381,15 +381,15 @@ class WindowRound(SymbolRound):
 
         Notes
         -----
-        [W1] The last k <= W outcomes and the window of a position v share max(0, v - M + k). So an
-        answer is one of them with probability (k e^-ε + (1 - e^-ε) max(0, v - M + k))/Z, and the
-        share of such answers tells the average of max(0, v - M + k)/k: of a tent that is 1 at the
-        bound and 0 from k positions on. If the density falls like e^(-h u) both before and beyond
-        the bound, with a share c beyond, tents of k and 2k positions hold c (e^(hk) - 1)/(hk) and
-        c (e^(2hk) - 1)/(2hk): their ratio (e^(hk) + 1)/2 tells h and c. A power tail that falls at
-        that rate there has a mean excess of 1/(h - 1/w), w the width; no more than the width is
-        assumed. Many at the bound with nobody next to it have no such tail: they may lie as far as
-        there is room.
+        [local.13] The last k <= W outcomes and the window of a position v share max(0, v - M + k).
+        So an answer is one of them with probability (k e^-ε + (1 - e^-ε) max(0, v - M + k))/Z, and
+        the share of such answers tells the average of max(0, v - M + k)/k: of a tent that is 1 at
+        the bound and 0 from k positions on. If the density falls like e^(-h u) both before and
+        beyond the bound, with a share c beyond, tents of k and 2k positions hold c (e^(hk) -
+        1)/(hk) and c (e^(2hk) - 1)/(2hk): their ratio (e^(hk) + 1)/2 tells h and c. A power tail
+        that falls at that rate there has a mean excess of 1/(h - 1/w), w the width; no more than
+        the width is assumed. Many at the bound with nobody next to it have no such tail: they may
+        lie as far as there is room.
         """
         near = min(self.window.reach // 8, self.window.width // 2)
         if not any(room) or near < 1:
@@ -413,7 +413,7 @@ class WindowRound(SymbolRound):
         return share, math.sqrt(variance), moved
 
     def _tent(self, outcomes: NDArray[Any], near: int) -> tuple[float, float]:
-        """Return the average of a tent at 0, and its standard error, [W1]."""
+        """Return the average of a tent at 0, and its standard error, [local.13]."""
         window = self.window
         hit = float((outcomes < near).mean())
         lost = math.exp(-self.epsilon)

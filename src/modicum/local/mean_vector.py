@@ -143,7 +143,7 @@ class MeanVector(Protocol):
             centre = centres(asked, answers, self.vectors.places)
             return Announcement(said.session, NORMS, (*centre, count))
         *centre, first = said.parameters
-        # [V2] Few lie beyond, and those pull less in more dimensions.
+        # [local.15] Few lie beyond, and those pull less in more dimensions.
         sure = (*_SURE, max(0.0, 1.5 - 4 / self.vectors.width))
         radius = self.vectors.edge(asked.significant_end(answers, sure=sure))
         return Announcement(said.session, MEANS, (*centre, radius, first, count))
@@ -231,7 +231,7 @@ class GaussianRound(Round):
 
     Notes
     -----
-    [V1] Any two vectors of the ball lie within 2 NORM of each other: sigma² = 2 NORM²/ρ. A
+    [local.14] Any two vectors of the ball lie within 2 NORM of each other: sigma² = 2 NORM²/ρ. A
     coordinate that exceeds NORM by more than noise does with probability 2^-40 is cut there, by
     the client, which is post-processing of the draw; so a server may refuse larger ones.
     """
@@ -475,18 +475,18 @@ def centres(asked: TreeRound, answers: Answers, cells: TreeCells) -> list[int]:
 
     Notes
     -----
-    [C1] The heaviest path, from the root to a cell, is that with the largest sum of its nodes'
-    shares. Above the level where people spread, nearly all of them are in one node or in two
+    [local.16] The heaviest path, from the root to a cell, is that with the largest sum of its
+    nodes' shares. Above the level where people spread, nearly all of them are in one node or in two
     neighbours, and another path would lose their whole share at every level from where it leaves;
     so a wide range costs levels, and no accuracy but theirs.
-    [C2] People spread where the path's shares fall off. A rotation makes coordinates alike, so that
-    level is looked for in the average over all coordinates: where the sum of what shares exceed a
-    threshold by is largest. The threshold lies between a half and one, higher where noise chooses
-    among children.
-    [C3] Near the path, a logistic distribution is fitted to the shares of four levels by least
-    squares, with one scale for all coordinates, and its place is the centre. Any other curve with
-    one hump would do: a centre has to lie amid the people. The fit weighs all shares by what they
-    tell about the place; a median has the whole noise of all nodes on one side.
+    [local.17] People spread where the path's shares fall off. A rotation makes coordinates alike,
+    so that level is looked for in the average over all coordinates: where the sum of what shares
+    exceed a threshold by is largest. The threshold lies between a half and one, higher where noise
+    chooses among children.
+    [local.18] Near the path, a logistic distribution is fitted to the shares of four levels by
+    least squares, with one scale for all coordinates, and its place is the centre. Any other curve
+    with one hump would do: a centre has to lie amid the people. The fit weighs all shares by what
+    they tell about the place; a median has the whole noise of all nodes on one side.
     """
     estimates = [asked.estimates(answers, j)[0] for j in range(asked.attributes)]
     paths = [heaviest_path(asked.tree, shares) for shares in estimates]
@@ -510,7 +510,10 @@ def centres(asked: TreeRound, answers: Answers, cells: TreeCells) -> list[int]:
 
 
 def _fit(asked: TreeRound, shares: Shares, places: Floats, level: int) -> Floats:
-    """Return by how much each scale and place lowers the squares of shares near the path, [C3]."""
+    """Return by how much each scale and place lowers the squares of shares near the path.
+
+    See [local.18].
+    """
     tree = asked.tree
     found = np.zeros((len(_SPREADS), len(places)))
     for here in sorted({min(max(level + step, 1), tree.depth) for step in _FITTED}):

@@ -86,6 +86,7 @@ class OneTimeClients(Generic[Plan]):
         """Charge for a round, before the first draw; the second time it is refused.
 
         A forked process has copies of the clients and their budgets, so it is refused too.
+        See [local.1].
         """
         if os.getpid() != self._process:
             raise CopyRefused("clients cannot answer in a forked process: they would answer twice")

@@ -167,11 +167,12 @@ def fit_distribution(
 
     Notes
     -----
-    [T1] Below each level only the 256 nodes that look largest have children; the others stay whole.
-    So all of a tree with 1024 cells is looked at. In a deeper one the choice is post-processing,
-    and a node that stays whole loses no mass; but those chosen look larger than they are.
-    [T2] On the tree so chosen, shares are made to fit by weighted least squares (Hay et al. 2010,
-    for unequal variances): upwards, a node's own estimate and the sum of its children's are
+    [local.8] Below each level only the 256 nodes that look largest have children; the others stay
+    whole. So all of a tree with 1024 cells is looked at. In a deeper one the choice is
+    post-processing, and a node that stays whole loses no mass; but those chosen look larger than
+    they are.
+    [local.7] On the tree so chosen, shares are made to fit by weighted least squares (Hay et al.
+    2010, for unequal variances): upwards, a node's own estimate and the sum of its children's are
     averaged by their information; downwards, what a parent has more than its children is spread
     over these by their variances. The root is 1. Linear, with weights that depend on counts of
     answers alone: unbiased if the tree was not chosen. A share that is not small has more variance
@@ -210,10 +211,10 @@ def significant_end(
 
     Notes
     -----
-    [T3] From the root down, the last child is taken that, together with its later siblings, holds
-    more people than noise makes up. What lies beyond is few people, O(sqrt(n)). A false step near
-    the root leads far into empty places, one near the cells leads nowhere: so the first levels have
-    to be surer. The last child is cut where as many are left as noise makes up.
+    [local.9] From the root down, the last child is taken that, together with its later siblings,
+    holds more people than noise makes up. What lies beyond is few people, O(sqrt(n)). A false step
+    near the root leads far into empty places, one near the cells leads nowhere: so the first levels
+    have to be surer. The last child is cut where as many are left as noise makes up.
     """
     levels = _levels(tree, shares)
     information = np.maximum(information, _LEAST_INFORMATION)
@@ -309,7 +310,7 @@ def _empty(levels: list[_Level], information: Floats) -> list[Floats]:
 
 
 def _fitted(levels: list[_Level], given: list[Floats]) -> list[Floats]:
-    """Weighted least squares on the tree, [T2]; ``given`` are variances."""
+    """Weighted least squares on the tree, [local.7]; ``given`` are variances."""
     means = [level.shares.copy() for level in levels]
     variances = [variance.copy() for variance in given]
     for level, here in zip(levels[-2::-1], range(len(levels) - 2, -1, -1), strict=True):

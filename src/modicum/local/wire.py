@@ -120,7 +120,7 @@ class Announcement:
 
 
 def frame(answer: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the layout of a frame around an answer's layout."""
+    """Return the layout of a frame around an answer's layout [local.2]."""
     head = [("magic", "<u2"), ("version", "u1"), ("round", "u1"), ("session", "<u8")]
     return np.dtype([*head, ("client", "<u8"), ("answer", answer)])
 

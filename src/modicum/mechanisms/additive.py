@@ -316,7 +316,7 @@ def _shifted(noise: Noise, shift: int) -> Floats:
 
     For the discrete Gaussian every term P^α Q^(1-α) is exp of -z²/(2 σ²) plus a linear part. The
     sum over multiples of h, times h, then differs from the sum over all integers by a relative
-    2 exp(-2 π² σ²/h²) (Poisson summation): with h <= σ/4 by less than 1e-130.
+    2 exp(-2 π² σ²/h²) (Poisson summation): with h <= σ/4 by less than 1e-130. See [audit.7].
     """
     if shift == 0:
         return np.zeros((2, len(ALPHAS)))

@@ -94,7 +94,7 @@ class Mechanism(ABC, Generic[T]):
     def probes(self) -> Iterable[T]:
         """Outcomes, finitely many, among which the worst log ratio is attained.
 
-        They may depend on the data; an audit joins the probes of both neighbours.
+        They may depend on the data; an audit joins the probes of both neighbours. See [audit.2].
         """
 
     def factors(self) -> tuple[Mechanism[tuple[Any, ...]], ...]:
@@ -102,7 +102,7 @@ class Mechanism(ABC, Generic[T]):
 
         The log density of the law is the sum of theirs. So are, over all outcomes, the largest and
         the smallest log ratio of two such laws, and their Rényi divergences: an audit need not
-        enumerate the product. A law of which no factors are known has none: ``()``.
+        enumerate the product. A law of which no factors are known has none: ``()``. See [audit.3].
 
         Examples
         --------

@@ -253,7 +253,7 @@ class RangeWarp:
     on places is uniform near the centre, and in the logarithm of the distance far from it: an empty
     part of a wide range outweighs the near part by a few octaves, and not by its length.
 
-    Without octaves, places are integers.
+    Without octaves, places are integers. See [quantiles.10].
 
     Attributes
     ----------

@@ -73,7 +73,7 @@ class JointQuantiles(Mechanism[tuple[int, ...]]):
 
     Sensitivity contract: one record more adds d(z_j) in [0, 1] to F(z_j), increasing from 0 at
     z_0 to 1 at z_(m+1). S changes by Σ (d(z_(j+1)) - d(z_j)) = 1 at most, at every outcome, so one
-    draw is a bounded range of ε (docs/proofs/quantiles.md, [j1]).
+    draw is a bounded range of ε (docs/proofs/quantiles.md, [quantiles.5]).
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class JointQuantiles(Mechanism[tuple[int, ...]]):
         """Draw from a chain that is at least as likely everywhere, up to a factor; toss a coin.
 
         exp(-rate min(cap, S)) is exp(-rate cap), the same for all outcomes, and a rest where
-        S < cap. The chain stands for the rest ([j3] of the proof), and one of finer pieces
+        S < cap. The chain stands for the rest ([quantiles.7] of the proof), and one of finer pieces
         takes its place after some rejections.
         """
         rejected, rate, cap = 0, float(self.rate), self.terms.cap

@@ -43,6 +43,7 @@ class LevelScore(ScoreFunction):
     Then len moves by at most 1 at every t. A length that is a largest of two distances, that to
     {data: value >= t} for ``highs`` and that to {data: value <= t} for ``lows``, obeys it for
     every statistic. docs/proofs/level_sets.md has the proofs.
+    See [level_sets.1], [level_sets.2], [level_sets.3], [level_sets.4].
 
     Parameters
     ----------
@@ -73,7 +74,10 @@ class LevelScore(ScoreFunction):
         return 2
 
     def runs(self, rate: Fraction) -> Runs:
-        """Stretches of constant length: one on each side for every level, one in the middle."""
+        """Stretches of constant length: one on each side for every level, one in the middle.
+
+        See [level_sets.5].
+        """
         lows, highs = level_ends(self.lows, self.highs, self.first, self.last)
         least = int(np.argmax(lows <= highs))
         lows, highs = lows[least:][::-1], highs[least:]
@@ -120,8 +124,8 @@ class LinearLevelMechanism(Mechanism[int]):
     many of the answers, as for a median between two records.
 
     Sensitivity contract: that of :class:`LevelScore`, separately for ``lows`` and ``highs``. Then
-    len moves by at most 1 at every t (docs/proofs/level_sets.md, [l6]), and one draw is a bounded
-    range of ε.
+    len moves by at most 1 at every t (docs/proofs/level_sets.md, [level_sets.6]), and one draw is a
+    bounded range of ε.
 
     Parameters
     ----------
@@ -163,7 +167,7 @@ class LinearLevelMechanism(Mechanism[int]):
     def sample(self, entropy: Entropy) -> int:
         """Draw from an envelope with steps, and keep what is drawn with the exact chance.
 
-        [l8] Every ring is cut into equal parts in which len rises by at most 1/rate; the
+        [level_sets.8] Every ring is cut into equal parts in which len rises by at most 1/rate; the
         envelope takes len at the beginning of a part, so more than e^-1 of all is kept.
         """
         rings, parts = self._rings(), math.ceil(self.rate)
@@ -270,8 +274,8 @@ class _Rings:
 def _middle(lows: Integers, highs: Integers, least: int) -> Integers:
     """Rings of the innermost set that is not empty, one a column, in the order of the fields.
 
-    [l7] If it is not the first one, the set before it is empty, and every t of this one lies
-    right of the former ``highs`` or left of the former ``lows``: len⁺ and len⁻ cross here.
+    [level_sets.7] If it is not the first one, the set before it is empty, and every t of this one
+    lies right of the former ``highs`` or left of the former ``lows``: len⁺ and len⁻ cross here.
     """
     low, high = int(lows[least]), int(highs[least])
     if least == 0:

@@ -1,6 +1,7 @@
 """The approximate inverse sensitivity mechanism: a law around a value, by radii of its own.
 
 Asi and Duchi (2020), (M.2), on the integer vectors, without the cap of their Algorithm 1.
+See [radial.2].
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class RadialMechanism(Mechanism[tuple[int, ...]]):
     ``|centre - centre'| <= R_1`` in the norm, and R_k <= R'_(k+1) for k < K; K is public. Radii
     below 0 are used as 0 and those above ``largest`` as ``largest``, which must bound
     ``|centre - centre'|`` too. Then len moves by at most 1 at every z, and one draw is a bounded
-    range of ε (docs/proofs/radial.md, [r1]).
+    range of ε (docs/proofs/radial.md, [radial.1]).
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ class RadialMechanism(Mechanism[tuple[int, ...]]):
     signless : bool
         Whether the value is one up to its sign, such as a direction. Then a coin gives the answer a
         sign, and it is enough that ``|centre - centre'|`` or ``|centre + centre'|`` keeps within
-        R_1 ([r12]).
+        R_1 ([radial.12]).
 
     Raises
     ------
@@ -127,7 +128,7 @@ class RadialMechanism(Mechanism[tuple[int, ...]]):
         return self.epsilon / 2
 
     def sample(self, entropy: Entropy) -> tuple[int, ...]:
-        """Choose a ball by its exact weight, then a point of it uniformly [r7]."""
+        """Choose a ball by its exact weight, then a point of it uniformly [radial.7]."""
         dimension, reaches = len(self.centre), self._reaches()
         balls, wider = self._enclosing(reaches)
         components = _mixture(dimension, balls, wider, self.rate)
@@ -135,12 +136,12 @@ class RadialMechanism(Mechanism[tuple[int, ...]]):
         while True:
             i = components.draw(entropy)
             beyond = max(0, i - last)
-            if i >= last:  # [r9] one of the d + 1 components of all wider balls
+            if i >= last:  # [radial.9] one of the d + 1 components of all wider balls
                 beyond += sum(geometric(self.rate, entropy) for _ in range(beyond + 1))
             at = min(i, last)
             point = point_of_l1_ball(dimension, balls[at] + beyond * wider, entropy)
             reach = reaches[at] + beyond * self.largest
-            if self.flat or sum(z * z for z in point) <= reach * reach:  # [r10]
+            if self.flat or sum(z * z for z in point) <= reach * reach:  # [radial.10]
                 break
         sign = -1 if self.signless and entropy.bits(1) else 1
         return tuple(sign * (c + z) for c, z in zip(self.centre, point, strict=True))
@@ -260,7 +261,9 @@ class RadialMechanism(Mechanism[tuple[int, ...]]):
 
 
 def _mixture(dimension: int, balls: Sequence[int], wider: int, rate: Fraction) -> Components:
-    """Components of the mixture of L1 balls: all but the last, and d + 1 for it and the rest [r9].
+    """Components of the mixture of L1 balls: all but the last, and d + 1 for it and the rest.
+
+    See [radial.9].
 
     The radii of the rest are balls[-1] + m wider, m = 0, 1, ...
     """

@@ -41,7 +41,8 @@ class KeepCurve:
 
     π(0) = 0 and π(n + 1) = min(e^ε π(n) + δ, 1 - e^-ε (1 - π(n) - δ), 1): the largest numbers
     that are (ε, δ)-indistinguishable from one n to the next. The first rule holds up to the
-    ``turn``, the second one beyond it, until π reaches 1 (docs/proofs/groups.md, [K2]).
+    ``turn``, the second one beyond it, until π reaches 1 (docs/proofs/groups.md, [groups.7]).
+    See [groups.6].
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ class KeepCurve:
     def sure(self) -> int:
         """Rows from which π(n) is 1, perhaps a few too many.
 
-        By [K4] it is where e^((n - turn) ε) >= 1 + (e^ε - 1) / δ, which is at most e^ε / δ.
+        By [groups.9] it is where e^((n - turn) ε) >= 1 + (e^ε - 1) / δ, which is at most e^ε / δ.
         """
         return _sure(self._rate, self.delta)
 
@@ -80,10 +81,10 @@ class KeepCurve:
         least, most = (bound - 1 for bound in exp_bounds(self._rate, digits))
         rising = min(n, self.turn)
         low, high = exp_bounds(rising * self._rate, digits)
-        # [K3] δ (e^(n ε) - 1) / (e^ε - 1), its numerator and denominator enclosed.
+        # [groups.8] δ (e^(n ε) - 1) / (e^ε - 1), its numerator and denominator enclosed.
         low, high = self.delta * (low - 1) / most, self.delta * (high - 1) / least
         if n > rising:
-            # [K4] 1 + c - e^(-j ε) (1 + c - π(turn)), c = δ / (e^ε - 1), j = n - turn.
+            # [groups.9] 1 + c - e^(-j ε) (1 + c - π(turn)), c = δ / (e^ε - 1), j = n - turn.
             shrunk, larger = exp_bounds(-(n - rising) * self._rate, digits)
             small, large = self.delta / most, self.delta / least
             low, high = (
@@ -97,7 +98,7 @@ class KeepCurve:
         return float(self.bounds(n, _DIGITS)[0])
 
     def coin(self, n: int, entropy: Entropy) -> bool:
-        """Return True with probability exactly π(n)."""
+        """Return True with probability exactly π(n) [groups.10]."""
         return point_below(entropy.word(), _WORD, functools.partial(self.bounds, n), entropy)
 
     @property
@@ -109,7 +110,7 @@ class KeepCurve:
 def _turn(epsilon: Fraction, delta: Fraction) -> int:
     """1 + floor(ln((e^ε + 2δ - 1) / (δ (e^ε + 1))) / ε), whatever precision that takes.
 
-    The logarithm is no multiple of ε: e^ε would be a root of a polynomial, see [K2].
+    The logarithm is no multiple of ε: e^ε would be a root of a polynomial, see [groups.7].
     """
     digits = _DIGITS
     while True:

@@ -1,4 +1,4 @@
-"""Chains that propose outcomes of the joint law of quantiles (docs/proofs/quantiles.md, [j3]).
+"""Chains that propose outcomes of the joint law of quantiles, [quantiles.7].
 
 The points around each quantile are a strip, cut into pieces of about one mass each; a chain goes
 through all strips, and proposes increasing points with given numbers of records between. Where

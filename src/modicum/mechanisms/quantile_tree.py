@@ -231,7 +231,10 @@ def planned(qs: tuple[Fraction, ...], share: Share, points: int) -> TreePlan:
 
 
 def drift_of(nodes: tuple[Node, ...]) -> dict[int, int]:
-    """Ranks by which the ends of each place may miss, at most, but for once in e^24."""
+    """Ranks by which the ends of each place may miss, at most, but for once in e^24.
+
+    See [quantiles.15].
+    """
     missed = {-1: 0, len(nodes): 0}
     ends: dict[int, int] = {}
     for node in nodes:
@@ -256,6 +259,7 @@ class NestedQuantiles(Mechanism[tuple[int, ...]]):
     of the node by at most w m at every z, so the node's log ratio has a range of at most w ε. The
     w of two siblings add up to that of their parent. So the log ratio of all nodes is at most the
     largest sum of ε along a path of the tree (docs/proofs/quantiles.md has the proof).
+    See [quantiles.11], [quantiles.12].
 
     Parameters
     ----------
@@ -362,7 +366,10 @@ class _Strip:
         return cls(records, fine, node, Fraction(scaled, unit), (a, b), pieces)
 
     def sample(self, entropy: Entropy) -> int:
-        """Draw a point: a piece by its weight from above, a point of it, and a coin."""
+        """Draw a point: a piece by its weight from above, a point of it, and a coin.
+
+        See [quantiles.14].
+        """
         units = np.maximum(np.floor(self._least() * _FINE - 1), 0).astype(np.int64)
         rate, (lengths, power) = self.node.rate, self.pieces.lengths(self.fine)
         while True:
@@ -532,7 +539,7 @@ class _Pieces:
 
 
 def _points_below(records: RankedRecords, fine: int, z: int) -> int:
-    """Return F(z) 2^fine."""
+    """Return F(z) 2^fine [quantiles.13]."""
     value, part = z >> fine, z & ((1 << fine) - 1)
     if part == 0:  # so at the ends of the range
         return records.below(value) << fine

@@ -53,6 +53,7 @@ class RankScore(ScoreFunction):
     Sensitivity contract: one record more changes b - q n by 1 - q or -q, and q n - (b + e) by
     q or q - 1; so the loss moves by at most m = max(q, 1 - q) at every t, whatever the record,
     and P(t) ∝ exp(-ε loss(t) / (2 m)). docs/proofs/quantile.md has the details.
+    See [quantile.5], [quantile.6].
 
     Parameters
     ----------
@@ -119,6 +120,7 @@ class RankScore(ScoreFunction):
         #candidates exp(-ε s / (2 m)) of all. With a prior, and where records thin out like a
         power of the distance, all candidates further out weigh about as much as ``beyond`` gaps
         between records, the number of records beyond the quantile.
+        See [quantile.8], [quantile.10].
         """
         candidates = self.last - self.first + 1 if self.prior is None else beyond
         return math.log(candidates / alpha) * 2 * float(max(self.q, 1 - self.q) / epsilon)
@@ -130,7 +132,7 @@ class TopScore(ScoreFunction):
 
     Sensitivity contract: one record more adds 0 or 1 to #{x > t}, at every t: all losses move one
     way, where a score that may move both ways would have to be divided by 2. The prior does not
-    depend on the data.
+    depend on the data. See [extreme.4].
 
     Parameters
     ----------
@@ -343,6 +345,7 @@ class IntervalScore(ScoreFunction):
 
     Sensitivity contract: s(I) = min over cores c of #(I without c), a minimum of counts: a
     record more adds 0 or 1 to it, for every I, and nothing to the exponent of none, which is 0.
+    See [moments.8].
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ Geng and Viswanath (2014) add a staircase to a scalar. Kulesza, Suresh and Wang 
 it may replace the Laplace noise of their Algorithm 3. Coordinate by coordinate that is false: the
 pair moves by (x, D - x), and a staircase may drop by a whole factor exp(-ε) however short the move,
 so two independent ones cost 2 ε. A :class:`Staircase` of the L1 norm drops once, because the norm
-moves by at most D (docs/proofs/bounded_mean.md).
+moves by at most D (docs/proofs/bounded_mean.md). See [bounded_mean.8].
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Staircase(Mechanism[tuple[int, ...]]):
 
     Sensitivity contract: ``values`` move by at most ``l1`` in L1 norm between neighbours. Then r
     moves by at most l1 at every outcome, k(r) by at most 1, and the normaliser not at all: one
-    draw is pure ε.
+    draw is pure ε. See [bounded_mean.6], [bounded_mean.7].
 
     Parameters
     ----------
@@ -74,9 +74,10 @@ class Staircase(Mechanism[tuple[int, ...]]):
     def sample(self, entropy: Entropy) -> tuple[int, ...]:
         """Draw a step, then a point on it uniformly.
 
-        [T1] The numbers of points on the steps have the generating function P(x) / (1 - x)^d with
-        a polynomial P of degree d and positive coefficients (:func:`_shifts`). Hence the step is
-        a shift in 0..d, drawn with weights P_i exp(-ε i), plus d independent geometric numbers.
+        [bounded_mean.9] The numbers of points on the steps have the generating function P(x) /
+        (1 - x)^d with a polynomial P of degree d and positive coefficients (:func:`_shifts`). Hence
+        the step is a shift in 0..d, drawn with weights P_i exp(-ε i), plus d independent geometric
+        numbers.
         """
         shifts = _shifts(len(self.values), self.width, self.l1)
         step = draw_level(shifts, list(range(len(shifts))), self.epsilon, entropy)
@@ -164,7 +165,7 @@ class StaircaseTerm:
     epsilon: Fraction
 
     def bound(self, alpha: float) -> float:
-        """Return a t with P(norm of all noise > t) <= alpha [S6]."""
+        """Return a t with P(norm of all noise > t) <= alpha [bounded_mean.10]."""
         low, high = 0, 1
         while self._beyond(high) > alpha:
             low, high = high, 2 * high
@@ -179,7 +180,7 @@ class StaircaseTerm:
 
     @property
     def variance(self) -> float:
-        """Variance of the noise of one value, as if integers were a continuum [S5]."""
+        """Variance of the noise of one value, as if integers were a continuum [bounded_mean.11]."""
         d, g = self.dimension, self.width / self.l1
         ratio = _raised(self.epsilon, g, d + 2) / _raised(self.epsilon, g, d)
         return 2 / ((d + 1) * (d + 2)) * ratio * float(self.l1) ** 2
@@ -203,7 +204,7 @@ class StaircaseTerm:
 def _shifts(dimension: int, width: int, l1: int) -> tuple[int, ...]:
     """Coefficients of P.
 
-    [T2] A ball of radius r (norms below r) has B(r) points, and P(x) = (1 - x)^(d+1)
+    [bounded_mean.9] A ball of radius r (norms below r) has B(r) points, and P(x) = (1 - x)^(d+1)
     sum_j B(width + j l1) x^j. For d = 1: P = (B0, B1 - 2 B0) with B1 = B0 + 2 l1. For d = 2:
     P = (B0, B1 - 3 B0, B2 - 3 B1 + 3 B0).
     """
@@ -244,10 +245,10 @@ def best_width(dimension: int, l1: int, epsilon: Fraction) -> int:
 
     Notes
     -----
-    [T3] Scaled to l1 = 1, with g the width and J geometric, P(J >= j) = exp(-ε j): the weight of
-    the norms below t + g is a mixture over J of balls of radius g + J, hence
-    E r² = d / (d + 2) E (g + J)^(d+2) / E (g + J)^d. The width is public and affects accuracy
-    only, so floats may choose it.
+    [bounded_mean.11] Scaled to l1 = 1, with g the width and J geometric, P(J >= j) = exp(-ε j): the
+    weight of the norms below t + g is a mixture over J of balls of radius g + J, hence E r² = d /
+    (d + 2) E (g + J)^(d+2) / E (g + J)^d. The width is public and affects accuracy only, so floats
+    may choose it.
 
     Examples
     --------

@@ -88,6 +88,7 @@ def log_ratio(one: Floats, other: Floats) -> Floats:
     """Return ``one - other``, moved towards 0 by its rounding error.
 
     Outcomes that are impossible under both laws have ratio 0, under one of them an infinity.
+    See [audit.6].
 
     Examples
     --------

@@ -78,7 +78,7 @@ class Window:
         """Return the position whose mean answer is ``mean``: unbiased, since it is linear.
 
         E[answer] = (1 - e^-ε) W (v + (W-1)/2)/Z + e^-ε N (N-1)/(2 Z), Z = W + M e^-ε, and
-        e^-ε N/Z = 1 - slope.
+        e^-ε N/Z = 1 - slope. See [local.5].
         """
         middle = (1 - self.slope) * (self.outcomes - 1) / 2
         return (mean - middle) / self.slope - (self.width - 1) / 2
@@ -95,8 +95,8 @@ class Window:
 
         Notes
         -----
-        [L2] With probability W (1 - e^-ε)/(W + M e^-ε) the answer is uniform in the window, else
-        uniform on all: weight 1 in the window and e^-ε outside. One coin and one integer.
+        [local.4] With probability W (1 - e^-ε)/(W + M e^-ε) the answer is uniform in the window,
+        else uniform on all: weight 1 in the window and e^-ε outside. One coin and one integer.
         """
         count = len(positions)
         honest = self._honest(count, entropy)
@@ -115,7 +115,7 @@ class Window:
         return position + entropy.below(self.width) if honest else entropy.below(self.outcomes)
 
     def _honest(self, count: int, entropy: Entropy) -> NDArray[np.bool_]:
-        """Toss coins of exactly the probability of [L2]; few need more than one word."""
+        """Toss coins of exactly the probability of [local.4]; few need more than one word."""
         words = entropy.words(count)
         sure, never = map(np.uint64, _thresholds(self))
         tossed: NDArray[np.bool_] = words < sure
@@ -124,7 +124,7 @@ class Window:
         return tossed
 
     def enclosure(self, digits: int) -> tuple[Fraction, Fraction]:
-        """Enclose the probability of [L2], W (1 - a)/(W + M a), which falls as a = e^-ε grows."""
+        """Enclose W (1 - a)/(W + M a), which falls as a = e^-ε grows, [local.4]."""
         low, high = small_exp_bounds(self.epsilon, digits)
         return tuple(  # type: ignore[return-value]
             self.width * (1 - a) / (self.width + self.reach * a) for a in (high, low)
@@ -133,7 +133,9 @@ class Window:
 
 @functools.lru_cache(maxsize=1024)
 def _thresholds(window: Window) -> tuple[int, int]:
-    """Return words below which the coin of [L2] surely succeeds, and above which it surely fails.
+    """Return words below which the coin surely succeeds, and above which it surely fails.
+
+    See [local.4].
 
     A word w stands for [w, w + 1) 2^-64.
     """
@@ -160,8 +162,8 @@ class WindowResponse(Mechanism[int]):
 
     Notes
     -----
-    [L1] Z = W + M e^-ε for every whole position, so every probability is 1/Z or e^-ε/Z, or lies
-    between them after rounding: any two positions have log ratio at most ε. There is no closer
+    [local.3] Z = W + M e^-ε for every whole position, so every probability is 1/Z or e^-ε/Z, or
+    lies between them after rounding: any two positions have log ratio at most ε. There is no closer
     neighbour than any other value.
 
     Examples

@@ -6,12 +6,14 @@ mechanisms":
 ==================  ===========================  ================================================
 paper               name                         what it is
 ==================  ===========================  ================================================
-(M.1)               :func:`inverse_sensitivity`  any monotone statistic, in one draw [C5]
+(M.1)               :func:`inverse_sensitivity`  any monotone statistic, in one draw [locations.5]
 (M.2), Algorithm 1  :func:`vector_statistic`               any vector, by its local sensitivities
 Lemma 4.1           :func:`trimmed_mean`         (M.1) of a trimmed mean
-Algorithm 2         :class:`LeadingDirection`    (M.2) of a principal component [r13]
-(4)                 :func:`gradient`             an M-estimator, by the size of its gradient [G1]
-(4), Algorithm 3    :func:`gradient_regression`  one of many linear fits, in the same way [G2, G3]
+Algorithm 2         :class:`LeadingDirection`    (M.2) of a principal component [radial.13]
+(4)                 :func:`gradient`             an M-estimator, by the size of its gradient
+                                                 [gradient.1]
+(4), Algorithm 3    :func:`gradient_regression`  one of many linear fits, in the same way
+                                                 [gradient.2], [gradient.3]
 ==================  ===========================  ================================================
 
 ``modicum.vector_statistic``, whose law is :class:`RadialMechanism`, and ``modicum.trimmed_mean``
@@ -204,10 +206,10 @@ class LeadingDirection(Sensitivities):
 
     Notes
     -----
-    [r13] With G the gap of the first two eigenvalues of X'X, one row turns the direction by at most
-    asin(1/G)/2 and moves G by at most 1. Differs from the text: its constant is that angle, not
-    C / G with an unknown C; the k-th radius is for a gap of G - k + 1, where the text has the same
-    one for all k; and G <= 1 has the largest radius, where the text's is negative.
+    [radial.13] With G the gap of the first two eigenvalues of X'X, one row turns the direction by
+    at most asin(1/G)/2 and moves G by at most 1. Differs from the text: its constant is that angle,
+    not C / G with an unknown C; the k-th radius is for a gap of G - k + 1, where the text has the
+    same one for all k; and G <= 1 has the largest radius, where the text's is negative.
 
     Examples
     --------
@@ -308,7 +310,7 @@ def gradient(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class GradientSizes:
-    """[G1] Sums of ψ(x - t) over the records, negated, in 1/unit of the largest ψ, capped.
+    """[gradient.1] Sums of ψ(x - t) over the records, negated, in 1/unit of the largest ψ, capped.
 
     Attributes
     ----------
@@ -357,7 +359,7 @@ _BLOCK = 1 << 21  # scores computed together
 def _gradient(
     column: str | None, lattice: Lattice | None, event: Event, options: LocationOption
 ) -> Steps[ScalarEstimate]:
-    """Spend all on one draw [G1]."""
+    """Spend all on one draw [gradient.1]."""
     lattice, score = ranged(lattice), options.statistic
     assert isinstance(score, Score)
     scene = yield from on_the_range(column, lattice, event, score)
@@ -532,7 +534,9 @@ class FitsOption(Options):
 
 
 def gradient_losses(rows: Integers, step: float, options: FitsOption) -> tuple[int, ...]:
-    """[G2] Sizes of the sums of gradients of all fits, in 1/1024 of the largest gradient of a row.
+    """Sizes of the sums of gradients of all fits, in 1/1024 of the largest gradient of a row.
+
+    See [gradient.2].
 
     Everything that a row adds is an integer that follows from the row alone; all sums are below
     2^53 and so exact in float64, in any order.
@@ -557,7 +561,8 @@ def gradient_losses(rows: Integers, step: float, options: FitsOption) -> tuple[i
         residuals = np.clip(residuals, -(1 << _BITS), 1 << _BITS)
         totals += (residuals.T @ explaining).astype(np.int64)
     squares = (totals.astype(object) ** 2).sum(axis=1).tolist()
-    # [G3] |residual| <= 2^15 and |(1, x)| <= sqrt(2) 2^15, so no gradient is longer than this.
+    # [gradient.3] |residual| <= 2^15 and |(1, x)| <= sqrt(2) 2^15, so no gradient is longer than
+    # this.
     largest = math.isqrt(1 << 4 * _BITS + 1) + 1
     return tuple(math.isqrt(_GRAIN**2 * square) // largest for square in squares)
 
@@ -585,7 +590,8 @@ def _gradient_regression(
     held = yield from read(Read(None, lattice, HeldRows(options.width), columns))
     losses = gradient_losses(held.rows, lattice.step, options)
     epsilon, cost = split.rest().ranged
-    mechanism = split.spend(Exponential(TargetScore(losses, 0), epsilon / _GRAIN, cost))  # [G3]
+    # [gradient.3]
+    mechanism = split.spend(Exponential(TargetScore(losses, 0), epsilon / _GRAIN, cost))
 
     def words(number: int) -> str:
         return ", ".join(f"{each:.6g}" for each in options.fits[number])

@@ -4,9 +4,12 @@
 paper        question                  steps
 ===========  ========================  ===========================================================
 Algorithm 1  :func:`shifted_mean`      Algorithm 2 of :mod:`modicum.papers.kulesza2023`
-Algorithm 2  :func:`threshold`         [T1] a number with a public rank from below, or from above
-Algorithm 3  :func:`subset_mean`       [A1, A2] two thresholds, [A3] the mean between them
-Algorithm 4  :func:`subset_monotone`   [B1] a count, [B2, B3] two thresholds, [B4] a value
+Algorithm 2  :func:`threshold`         [subset_mean.1] a number with a public rank from below, or
+                                       from above
+Algorithm 3  :func:`subset_mean`       [subset_mean.2], [subset_mean.3] two thresholds,
+                                       [subset_mean.4] the mean between them
+Algorithm 4  :func:`subset_monotone`   [locations.11] a count, [locations.12], [locations.13] two
+                                       thresholds, [locations.14] a value
 Algorithm 5  :func:`~modicum.papers.asi2020.inverse_sensitivity`, which is (M.1) of Asi and Duchi
 ===========  ====================================================================================
 
@@ -227,7 +230,8 @@ def _threshold(
     records = tails.lowest() if low else -tails.highest()[::-1]
     first, last = (lattice.first, lattice.last) if low else (-lattice.last, -lattice.first)
     mechanism = Exponential(ThresholdScore(records, first, last, rank, cap), epsilon)
-    drawn = yield from draw("threshold", mechanism, lambda q: lattice.words(sign * q))  # [T1]
+    # [subset_mean.1]
+    drawn = yield from draw("threshold", mechanism, lambda q: lattice.words(sign * q))
     off = (_log_points(lattice) - math.log(0.05)) / float(mechanism.rate)
     words = (
         f"with a probability of 95 % the value has {rank:,} records {'below' if low else 'above'} "
@@ -421,15 +425,16 @@ def _subset_mean(column: str | None, lattice: Lattice, event: Event) -> Steps[Sc
     share = epsilon * THRESHOLD_SHARE
     lowest, terms = tails.lowest(), (plan.target, plan.cap)
     low = Exponential(ThresholdScore(lowest, lattice.first, lattice.last, *terms), share)
-    lo = yield from draw("low threshold", low, lattice.words)  # [A1]
+    lo = yield from draw("low threshold", low, lattice.words)  # [subset_mean.2]
     mirrored = -tails.highest()[::-1]
     high = Exponential(ThresholdScore(mirrored, -lattice.last, -lattice.first, *terms), share)
-    hi = -(yield from draw("high threshold, negated", high, lambda q: lattice.words(-q)))  # [A2]
+    # [subset_mean.3]
+    hi = -(yield from draw("high threshold, negated", high, lambda q: lattice.words(-q)))
     lo, hi = min(lo, hi), max(lo, hi)
     clipped = yield from read(Read(column, lattice, ClippedSum(lo, hi)))
     rest = epsilon - 2 * share
     mechanism = transformed(clipped.total, clipped.count, lo=lo, hi=hi, epsilon=rest)
-    left, right = yield from draw("transformed sums", mechanism)  # [A3]
+    left, right = yield from draw("transformed sums", mechanism)  # [subset_mean.4]
     noise = NoisyTerm(mechanism.noise[0], 1.0)
     error_model = SubsetErrorModel(lattice, lo, hi, left, right, noise, plan.target, low.rate)
     enough = error_model.least_count(0.05) > NEEDED * plan.target
@@ -553,7 +558,8 @@ def _subset_monotone(
     counts, tails = yield from read_both(
         Read(column, lattice, Count()), Read(column, lattice, Tails(plan.keep))
     )
-    count, noise = yield from draw_count(split, counts.count, split.share(COUNT_SHARE))  # [B1]
+    # [locations.11]
+    count, noise = yield from draw_count(split, counts.count, split.share(COUNT_SHARE))
 
     def threshold_law(sign: int) -> Exponential[ThresholdScore]:
         if sign > 0:
@@ -563,8 +569,8 @@ def _subset_monotone(
         score = ThresholdScore(lowest, *ends, plan.target, plan.cap)
         return split.spend(Exponential(score, split.share(THRESHOLD_SHARE).range))
 
-    lo = yield from draw("low threshold", threshold_law(1), lattice.words)  # [B2]
-    negated = yield from draw(  # [B3]
+    lo = yield from draw("low threshold", threshold_law(1), lattice.words)  # [locations.12]
+    negated = yield from draw(  # [locations.13]
         "high threshold, negated", threshold_law(-1), lambda q: lattice.words(-q)
     )
     lo, hi = min(lo, -negated), max(lo, -negated)
@@ -579,7 +585,7 @@ def _subset_monotone(
     candidates = Candidates.of(lo, hi, centre, flat=hi - lo, spacing=spacing)
     bounds = ClipBounds(lo, hi, None)
     scene = Scene(split, lattice, statistic, cells, bounds, candidates, plan.trimmed)
-    point, length_bound = yield from draw_value(scene, split.rest())  # [B4]
+    point, length_bound = yield from draw_value(scene, split.rest())  # [locations.14]
     error_model = LocationErrorModel(
         lattice=lattice,
         name=statistic.name,

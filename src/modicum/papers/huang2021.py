@@ -3,10 +3,13 @@
 ===========  =============================  ======================================================
 paper        question                       steps
 ===========  =============================  ======================================================
-PrivQuant    :func:`private_quantile`       [Q1] a noisy binary search in one column
-section 3.2  :func:`clipped_mean_vector`    [C1] one for a radius, [M5] the clipped sum, [M6] rows
-section 3.3  ``modicum.mean_vector`` with   [R1] one for a median in each rotated coordinate, then
-             ``method="shifted"``           [C1] [M5] [M6] about the medians
+PrivQuant    :func:`private_quantile`       [private_quantile.1] a noisy binary search in one column
+section 3.2  :func:`clipped_mean_vector`    [clipped_mean_vector.1] one for a radius,
+                                            [mean_vector.5] the clipped sum, [mean_vector.6] rows
+section 3.3  ``modicum.mean_vector`` with   [shifted_mean_vector.1] one for a median in each rotated
+                                            coordinate, then
+             ``method="shifted"``           [clipped_mean_vector.1] [mean_vector.5] [mean_vector.6]
+                                            about the medians
 ===========  =============================  ======================================================
 
 The number of rows is private; for a quantile it may be public, and then the guarantee is for an
@@ -174,7 +177,7 @@ class SearchOption(Options):
 def _private_quantile(
     column: str | None, lattice: Lattice, event: Event, options: SearchOption
 ) -> Steps[ScalarEstimate]:
-    """[Q1] Halve the range until one integer is left.
+    """[private_quantile.1] Halve the range until one integer is left.
 
     With q = a/b, question by question is (b - a) #{x <= middle} - a #{x > middle} >= 0, or, with a
     public number of rows, #{x <= middle} >= q rows. Each of the ceil(log2 values) questions gets an
@@ -293,7 +296,8 @@ def mean_about(
     """
     radii = wide_radii(here.lattice, here.power).radii
     norms = yield from read(here.ask(NormCounts(frame, radii)))
-    place, most = yield from _search_radius(here.split, norms, len(radii), share)  # [C1]
+    # [clipped_mean_vector.1]
+    place, most = yield from _search_radius(here.split, norms, len(radii), share)
     rows, noise = yield from count_outside(here, norms.outside[place], OUTSIDE[here.power])
     most += math.ceil(3 * math.sqrt(noise.variance))
     ball = Ball(radii[place], rows, noise, most)
@@ -370,7 +374,7 @@ def _shifted_mean(columns: Columns, lattice: Lattice, event: Event) -> Steps[Arr
     here = VectorSetting(columns, lattice, BudgetSplit(event))
     summary = yield from read(here.ask(RotatedCounts((0,))))
     rotation = Rotation.of(lattice, summary.width)
-    medians = yield from _medians(here, rotation, summary)  # [R1]
+    medians = yield from _medians(here, rotation, summary)  # [shifted_mean_vector.1]
 
     frame = VectorFrame(rotation.point(medians, lattice), (float(SUBSTEP),))
     return (yield from mean_about(here, frame, SEARCH_AFTER, near=NEAR))

@@ -8,7 +8,8 @@ paper                     question                 pair
 ========================  =======================  ========================================
 Algorithm 1               :func:`independent_mean` sum and count, half of ε each
 Algorithm 2               :func:`shifted_mean`     the sum about the middle, and the count
-Algorithm 3               :func:`transformed_mean` [K1] sums of x - lo and of hi - x, all of ε
+Algorithm 3               :func:`transformed_mean` [bounded_mean.4] sums of x - lo and of hi - x,
+                                                   all of ε
 a remark to Algorithm 3   :func:`staircase_mean`   the same pair with one staircase
 ========================  =======================  ========================================
 
@@ -218,6 +219,7 @@ def independent(total: int, count: int, *, lo: int, hi: int, epsilon: Fraction) 
     One record x in [lo, hi] moves (sum, count) by (x, 1). Coordinate by coordinate the cost is
     |x| / (2 max(|lo|, |hi|) / ε) + 1 / (2 / ε) <= ε.
     """
+    # [bounded_mean.1]
     half = epsilon / 2
     reach = max(abs(lo), abs(hi), 1)
     noise = (LaplaceNoise(reach / half), LaplaceNoise(1 / half))
@@ -244,6 +246,7 @@ def transformed(total: int, count: int, *, lo: int, hi: int, epsilon: Fraction) 
     One record moves the pair by (x - lo, hi - x), whose L1 norm is exactly w (Theorem 1 of the
     paper; its proof's "Lap(w/ε)" is a leftover of the unscaled form, which this is).
     """
+    # [bounded_mean.2]
     return laplace(_pair(total, count, lo, hi), l1=max(hi - lo, 1), epsilon=epsilon)
 
 
@@ -271,7 +274,10 @@ def transformed_value(outcome: tuple[int, ...], *, lo: int, hi: int) -> Fraction
 
 
 def _clipped_ratio(numerator: int, denominator: int, lo: int, hi: int) -> Fraction:
-    """Ratio clipped to the interval; the middle of the interval if the denominator is <= 0."""
+    """Ratio clipped to the interval; the middle of the interval if the denominator is <= 0.
+
+    See [bounded_mean.3].
+    """
     if denominator <= 0:
         return Fraction(lo + hi, 2)
     return min(max(Fraction(numerator, denominator), Fraction(lo)), Fraction(hi))
@@ -298,6 +304,8 @@ def _judged(interval: Interval, lattice: Lattice) -> Status:
 @dataclass(frozen=True, slots=True)
 class SumAndCountErrorModel:
     """A mean from a noisy sum and a noisy count (in lattice steps).
+
+    See [bounded_mean.5].
 
     Attributes
     ----------
@@ -461,7 +469,10 @@ class BoundedErrorModel:
 
 
 def mean_in_range(here: Setting, home: int | None = None) -> Steps[BoundedErrorModel]:
-    """[K1] Spend all that is left on the mean over the range; ``home`` as in the error model."""
+    """Spend all that is left on the mean over the range; ``home`` as in the error model.
+
+    See [bounded_mean.4].
+    """
     first, last = here.lattice.first, here.lattice.last
     clipped = yield from read(here.ask(ClippedSum(first, last)))
     pair = _pair(clipped.total, clipped.count, first, last)

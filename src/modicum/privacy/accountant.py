@@ -55,6 +55,7 @@ def total(events: Iterable[Event], kind: Kind) -> Budget:
     >>> total([PureDP(Fraction(1, 2)), PureDP(Fraction(1, 4))], "pure")
     pure('0.75')
     """
+    # [composition.1]
     return sum((event.cost(kind) for event in events), start=Budget(kind, Fraction(0)))
 
 
@@ -67,6 +68,7 @@ def pure_to_zcdp(budget: Budget) -> Budget:
     >>> pure_to_zcdp(pure(1))
     zcdp('0.5')
     """
+    # [composition.4]
     _expect(budget, PURE_KIND)
     return Budget(ZCDP_KIND, budget.amount**2 / 2)
 
@@ -140,6 +142,7 @@ def approx_to_zcdp(budget: Budget) -> Budget:
     >>> round(float(approx_to_zcdp(approx(1, "1e-6")).amount), 4)
     0.0244
     """
+    # [composition.7]
     _expect(budget, APPROX_KIND)
     if not 0 < budget.delta < 1:
         raise InvalidArgument(f"the budget {budget} has no δ, so it holds no zCDP release")
@@ -169,6 +172,7 @@ def parallel(budgets: Iterable[Budget]) -> Budget:
     >>> parallel([pure(1), pure("0.5")])
     pure('1')
     """
+    # [composition.3]
     every = list(budgets)
     if not every:
         raise InvalidArgument("parallel() needs at least one budget")
@@ -204,6 +208,7 @@ def composed(events: Iterable[Event], delta: Number) -> Budget:
     >>> round(float(composed(hundred, "1e-6").amount), 3)
     5.222
     """
+    # [composition.8]
     every, all_of_it = list(events), as_fraction(delta, "delta")
     failing = sum((event.failing for event in every), start=Fraction(0))
     if not failing < all_of_it < 1:
@@ -220,7 +225,7 @@ def composed(events: Iterable[Event], delta: Number) -> Budget:
 
 
 def _lowered(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Return ln(e^ε - δ (1 + e^ε)), or 0 if that is less, rounded up."""
+    """Return ln(e^ε - δ (1 + e^ε)), or 0 if that is less, rounded up [composition.5]."""
     if delta == 0:
         return epsilon
     grown = exp_above(epsilon) - delta * (1 + exp_below(epsilon))
@@ -228,7 +233,7 @@ def _lowered(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def _beyond(alpha: Fraction, delta: Fraction) -> Fraction:
-    """Return an upper bound of ln(1/(α δ)) / (α - 1) + ln(1 - 1/α)."""
+    """Return an upper bound of ln(1/(α δ)) / (α - 1) + ln(1 - 1/α) [composition.6]."""
     return (ln_above(1 / delta) - ln_below(alpha)) / (alpha - 1) + ln_above(1 - 1 / alpha)
 
 
@@ -325,7 +330,7 @@ class Filter:
         return price
 
     def check(self, price: Budget) -> None:
-        """Raise if a price cannot be charged."""
+        """Raise if a price cannot be charged [composition.2]."""
         if not self._spent + price <= self._budget:
             raise BudgetExceeded(
                 f"this costs {price}, but only {self.remaining} of {self._budget} is left; "

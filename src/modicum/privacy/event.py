@@ -112,6 +112,8 @@ class Event(ABC):
     def attained(self, high: Floats, low: Floats, renyi: Floats | None) -> Floats:
         """Loss of pairs of data sets in the unit of this event, as an audit measures it.
 
+        See [audit.4].
+
         Parameters
         ----------
         high, low : (pairs,) float arrays
@@ -276,6 +278,7 @@ class ApproxDP(Event):
         return replace(self, epsilon=self.epsilon * share, delta=self.delta * share)
 
     def per_record(self, records: int) -> Self:
+        # [groups.11]
         if records == 1:
             return self
         # 1 + e^x + ... + e^((m-1) x) = (e^(m x) - 1) / (e^x - 1), x = ε / m. δ is rounded down.

@@ -83,8 +83,9 @@ class Unit:
         Group privacy: a unit of m rows costs m ε, and m² ρ in zCDP, when each row costs ε or ρ.
         When each row costs (ε, δ), a unit costs (m ε, δ (1 + e^ε + ... + e^((m-1) ε))); the δ of a
         row is rounded down. Records in k different groups are seen by k independent draws, whose
-        costs add up: k ε, k ρ, (k ε, k δ) (docs/proofs/groups.md, [G3]).
+        costs add up: k ε, k ρ, (k ε, k δ) (docs/proofs/groups.md, [groups.3]).
         """
+        # [unit.6], [groups.2]
         return (
             event.per_record(self.rows)
             if self.groups == 1
@@ -164,6 +165,7 @@ def unit_of(
     >>> print(unit_of(rows=5))
     one person with at most 5 rows
     """
+    # [unit.7]
     if column is None:
         if any(each is not None for each in (max_rows, order_by, combine)):
             raise InvalidArgument(

@@ -81,6 +81,7 @@ class Query(Generic[R_co]):
         A budget of (ε, δ) holds releases that are pure ε-DP, charged as (ε, 0), and releases that
         are ρ-zCDP, charged as (ε, δ). Which of them gives the smaller error follows from the
         number of columns: the noise of pure ε is calibrated to L1 norms, and that of ρ to L2 norms.
+        See [composition.10].
 
         Parameters
         ----------

@@ -293,6 +293,7 @@ def run_groups(
     list of dict of str to Walk
         Finished walks of each group. There were no more passes than the slowest group needed.
     """
+    # [groups.1]
     prices = row_prices(queries, unit)
     parties = [RunBatch.of(queries, prices) for _ in range(groups)]
     _supply_groups(parties, reader, entropy)

@@ -70,7 +70,7 @@ class MeanVector(Shuffled):
 
     @property
     def parts(self) -> tuple[Budget, Budget, Budget]:
-        """(ε, δ) of each round; they add up to the budget, [M1]."""
+        """(ε, δ) of each round; they add up to the budget, [shuffle.15]."""
         one, two, three = (self.budget.amount * part for part in _SPLIT)
         delta = self.budget.delta
         return approx(one, delta / 4), approx(two, delta / 4), approx(three, delta / 2)
@@ -124,7 +124,7 @@ class MeanVector(Shuffled):
             return Announcement(said.session, NORMS, tuple(centre))
         oracle, places = asked.oracle(1), np.arange(_NORM_TREE.cells)
         shares = oracle.estimated(answers.values.astype(np.int64), answers.words, places)
-        # [M2] Those beyond a norm are few if together they do not stand out of the noise.
+        # [shuffle.16] Those beyond a norm are few if together they do not stand out of the noise.
         beyond = np.cumsum(shares[::-1])[::-1]
         noise = np.sqrt(oracle.variance / len(answers.values) * (len(places) - places))
         taken = np.flatnonzero(beyond[1:] > _SURE * noise[1:]) + 1
@@ -405,7 +405,10 @@ class VectorSum:
 
     @property
     def bits(self) -> int:
-        """Shares are integers modulo 2^bits, which exceeds twice a sum and its noise, [V2]."""
+        """Shares are integers modulo 2^bits, which exceeds twice a sum and its noise.
+
+        See [shuffle.14].
+        """
         all_noise = math.sqrt(self.variance * self.clients / self.honest)
         return (2 * (self.clients * self.norm + math.ceil(45 * all_noise) + 60)).bit_length()
 
@@ -416,7 +419,7 @@ class VectorSum:
 
     @property
     def mix(self) -> ShareFrames:
-        """How the noisy integers travel: coordinates are split each on its own, [V2]."""
+        """How the noisy integers travel: coordinates are split each on its own, [shuffle.14]."""
         return ShareFrames(b"mV", self.tag, self.width, self.bits, self.shares)
 
     def error(self, clients: int) -> float:
@@ -428,7 +431,7 @@ class VectorSum:
         """Clip vectors to the radius, scale it to :attr:`unit`, and round to integers at random.
 
         No norm exceeds K: rounding moves each coordinate by less than 1. What is longer all the
-        same is replaced by 0.
+        same is replaced by 0. See [shuffle.13].
         """
         x = vectors.astype(np.float64)
         norms = np.sqrt((x * x).sum(axis=1))

@@ -40,8 +40,8 @@ class _InverseSampler(ABC):
     def _sample_slowly(self, word: int, entropy: Entropy) -> int:
         """Return the least k with U < P(X <= k), for a lazy uniform U that begins with a word.
 
-        [P2] Probabilities are enclosed between integers over a power of two. Where U cannot be
-        placed, it gets 64 bits more, and the enclosures too; what was decided stays decided.
+        [shuffle.2] Probabilities are enclosed between integers over a power of two. Where U cannot
+        be placed, it gets 64 bits more, and the enclosures too; what was decided stays decided.
         """
         known = _WORD
         while (k := self._placed(word, known)) is None:
@@ -55,7 +55,7 @@ class Polya(_InverseSampler):
 
     Notes
     -----
-    [P1] The sum of n independent ones of size 1/n is geometric, P(k) = (1 - a) a^k, and the
+    [shuffle.1] The sum of n independent ones of size 1/n is geometric, P(k) = (1 - a) a^k, and the
     difference of two geometric numbers is discrete Laplace with scale 1/rate.
 
     Examples
@@ -135,8 +135,8 @@ class Poisson(_InverseSampler):
 
     Notes
     -----
-    [K1] Sums of independent ones are Poisson with the sum of the rates: n differences of two with
-    rate λ make up Skellam noise of variance 2 n λ.
+    [shuffle.10] Sums of independent ones are Poisson with the sum of the rates: n differences of
+    two with rate λ make up Skellam noise of variance 2 n λ.
 
     Examples
     --------
@@ -183,9 +183,10 @@ class Poisson(_InverseSampler):
 def _enclosed(rate: Fraction, bits: int) -> tuple[int, list[int], list[int]]:
     """Enclose 2^bits P(X <= k) for consecutive k: the first k, lower ends, upper ends.
 
-    [K2] Probabilities are followed from the mode by their ratios, upwards λ/(k + 1) and downwards
-    k/λ, in integers over 2^(bits + 64) that are rounded down and up. They are not normalised: the
-    sum of all is, and geometric series bound what was left out. So no exponential is needed.
+    [shuffle.11] Probabilities are followed from the mode by their ratios, upwards λ/(k + 1) and
+    downwards k/λ, in integers over 2^(bits + 64) that are rounded down and up. They are not
+    normalised: the sum of all is, and geometric series bound what was left out. So no exponential
+    is needed.
     """
     top, bottom = rate.numerator, rate.denominator
     mode, one = math.floor(rate), 1 << (bits + _WORD)
@@ -230,7 +231,7 @@ _ORDERS = np.exp(np.linspace(math.log(1e-3), math.log(1e6), 4000))  # of Rényi,
 
 
 def skellam_renyi(order: float, *, variance: float, distance: float) -> float:
-    """Bound the Rényi divergence of an order above 1, [K3] of the proof page.
+    """Bound the Rényi divergence of an order above 1, [shuffle.12] of the proof page.
 
     ``var`` is μ of the noise of each coordinate, above 2, and ``distance`` the L2 norm of the
     difference of two integer vectors.
@@ -244,7 +245,7 @@ def skellam_renyi(order: float, *, variance: float, distance: float) -> float:
 
 
 def _scaled_renyi(s: Floats, variance: float, distance: float) -> Floats:
-    """Return s times the bound of each order 1 + s, [K3]."""
+    """Return s times the bound of each order 1 + s, [shuffle.12]."""
     moved = np.sinh(s * distance / (2 * (variance - 2)))
     return np.asarray(s * distance**2 / (2 * (variance - 2)) + 2 * variance * moved**2)
 

@@ -20,7 +20,7 @@ _VERSION = 1
 
 
 def share_count(honest: int, *, security: int, bits: int) -> int:
-    """Shares of an integer modulo 2^bits: s + 2 of [S2] of the proof page.
+    """Shares of an integer modulo 2^bits: s + 2 of [shuffle.5] of the proof page.
 
     Examples
     --------

@@ -32,11 +32,13 @@ _LOST = 1e-15  # more than what lies beyond (below 1e-19) and the roundings of a
 _ROUNDED = 1 + 1e-9  # more than the relative error of probabilities
 _STEPS = 40
 _BLOCKS = 60
-_MISSING = Fraction(1, 10)  # of δ: fewer clients answer a round than counted on, [A3]
+_MISSING = Fraction(1, 10)  # of δ: fewer clients answer a round than counted on, [shuffle.9]
 
 
 def amplified(epsilon: Number, *, clients: int, delta: Number) -> Budget:
     """(ε, δ) guarantee of shuffled messages, each of which is private at pure ε₀ by itself.
+
+    See [shuffle.7], [shuffle.8].
 
     Parameters
     ----------
@@ -336,7 +338,7 @@ def _bound(session: str, *promised: object) -> str:
 
 
 def _crowds(shares: tuple[int, ...], honest: int, delta: Fraction) -> tuple[int, ...]:
-    """Return how many clients answer each round but for a part of δ, [A3]."""
+    """Return how many clients answer each round but for a part of δ, [shuffle.9]."""
     if len(shares) == 1:
         return (honest,)
     means = [honest * share / sum(shares) for share in shares]

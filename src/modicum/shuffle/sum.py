@@ -47,7 +47,7 @@ class Sum(Shuffled):
 
     @property
     def shares(self) -> int:
-        """Messages of a client, [S2] of the proof page."""
+        """Messages of a client, [shuffle.5] of the proof page."""
         return share_count(self.honest, security=self.security, bits=self.bits)
 
     @property
@@ -57,7 +57,10 @@ class Sum(Shuffled):
 
     @property
     def budget(self) -> Budget:
-        """What the shuffled messages guarantee: (ε, (1 + e^ε) 2^-security), δ rounded up."""
+        """What the shuffled messages guarantee: (ε, (1 + e^ε) 2^-security), δ rounded up.
+
+        See [shuffle.6].
+        """
         lost = Fraction(math.ceil(1 + math.exp(self.epsilon))) / 2**self.security
         return approx(self.epsilon, lost)
 

@@ -6,18 +6,19 @@ A prior r^-p over all radii from one lattice step to the range weighs some hundr
 which the records that are not zero have to speak up. Where most records are zeros those are few,
 and would be clipped away unseen: all ones of a column with 10 % ones. So, before anything else,
 
-[H1] home    is about half of the data at home, the point of the range nearest to zero?
-[H2] others  if so, a noisy count of the records elsewhere, a second one if the first says little;
-[H3] choice  enough to outweigh the prior: radii are drawn for them, with a prior that they
-             outweigh. Too few for that: nothing is known of where they are, so the noise has to
-             cover the range; what it may explain is answered as if all records were at home.
-[H4] filled  if not, and half of the data are far from home beside a small table's range: do they
-             fill it? Then bounds are not worth what they cost.
+[mean.2] home    is about half of the data at home, the point of the range nearest to zero?
+[mean.3] others  if so, a noisy count of the records elsewhere, a second one if the first says
+                 little;
+[mean.4] choice  enough to outweigh the prior: radii are drawn for them, with a prior that they
+                 outweigh. Too few for that: nothing is known of where they are, so the noise has to
+                 cover the range; what it may explain is answered as if all records were at home.
+[mean.5] filled  if not, and half of the data are far from home beside a small table's range: do
+                 they fill it? Then bounds are not worth what they cost.
 
-Then come a private centre [M2], the radii about it [M3] and a rough mean within them [M4]. The
-search from [H1] to [M3] ends in one of three places: clipping bounds; a single value that all
-records seem to have; or nothing but the range. docs/proofs/mean.md has the proofs, with the same
-labels.
+Then come a private centre [mean.6], the radii about it [mean.8] and a rough mean within them
+[mean.10]. The search from [mean.2] to [mean.9] ends in one of three places: clipping bounds; a
+single value that all records seem to have; or nothing but the range. docs/proofs/mean.md has the
+proofs, with the same labels.
 """
 
 from __future__ import annotations
@@ -151,7 +152,7 @@ class Rough:
 def find_centre(
     here: Setting, records: RecordSummary, n0: int, *, share: Fraction, bits: int
 ) -> Steps[int]:
-    """[M2] A median; without a share for it, the point of the range nearest to 0.
+    """[mean.6] A median; without a share for it, the point of the range nearest to 0.
 
     ``bits`` is the number of fraction bits of its grid.
     """
@@ -188,7 +189,7 @@ def find_bounds(
     *,
     exact: bool = False,
 ) -> Steps[Bounds]:
-    """[M3] The radii on both sides of the centre: disjoint records, one event.
+    """[mean.8] The radii on both sides of the centre: disjoint records, one event.
 
     Parameters
     ----------
@@ -234,7 +235,7 @@ def find_bounds(
 
 
 def count_outside(here: Setting, outside: Outside, elsewhere: int, n0: int) -> Steps[Outside]:
-    """[M3] Count the records outside of the bounds, with noise: are there more than a tail has.
+    """[mean.9] Count the records outside of the bounds, with noise: are there more than a tail has.
 
     A record is outside on one side at most, so their number has sensitivity 1. A wide table of
     counts may cap it at a public number, which keeps that.
@@ -256,7 +257,7 @@ def count_away(here: Setting, elsewhere: int) -> Steps[tuple[int, NoisyTerm]]:
 
 
 def rough_mean(here: Setting, bounds: Bounds, schedule: Schedule, first: Counted) -> Steps[Rough]:
-    """[M4] Transformed noise (Kulesza et al. 2023, Algorithm 3): a mean and a second count.
+    """[mean.10] Transformed noise (Kulesza et al. 2023, Algorithm 3): a mean and a second count.
 
     With p the true share and e1, e2 the noise, the noisy share is off by
     ((1 - p) e1 - p e2) / (s1 + s2), so by at most max(|e1|, |e2|) / (s1 + s2).
@@ -320,7 +321,7 @@ def home_of(lattice: Lattice) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """[H1] What is known of the distances from home: released.
+    """[mean.2] What is known of the distances from home: released.
 
     Attributes
     ----------
@@ -340,7 +341,7 @@ class Home:
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """[H3] What to do about records that are not at home: released, but for ``cells``.
+    """[mean.4] What to do about records that are not at home: released, but for ``cells``.
 
     Attributes
     ----------
@@ -375,7 +376,7 @@ class Atom:
 
 
 def find_home(here: Setting, records: RecordSummary, n0: int) -> Steps[Home]:
-    """[H1] A radius about home, in quarter octaves, with about 40 % of the records outside.
+    """[mean.2] A radius about home, in quarter octaves, with about 40 % of the records outside.
 
     If home is an atom, all radii up to the next records are equally good. A radius weighs e^(1/40)
     times what the next smaller one does, so all together 40 times the widest, and home at least 50
@@ -412,7 +413,10 @@ def find_home(here: Setting, records: RecordSummary, n0: int) -> Steps[Home]:
 
 
 def look_elsewhere(here: Setting, schedule: Schedule, home: Home, n0: int) -> Steps[Atom]:
-    """[H2, H3] Count the records that are not at home, and choose what to do about them."""
+    """Count the records that are not at home, and choose what to do about them.
+
+    See [mean.3], [mean.4].
+    """
     reach = max(reach_from(here.lattice, home.point), 1)
     cells = yield from read(here.ask(Cells(home.point, RadiusGrid.between(1, reach).radii)))
     atom = Atom("none", schedule, cells)
@@ -437,7 +441,9 @@ def look_elsewhere(here: Setting, schedule: Schedule, home: Home, n0: int) -> St
 
 
 def is_filled(here: Setting, home: Home, n0: int) -> Steps[bool]:
-    """[H4] Whether the data fill the range of a small table: no window of 9/20 of it holds most.
+    """Whether the data fill the range of a small table: no window of 9/20 of it holds most.
+
+    See [mean.5].
 
     The window that holds most records is drawn, or none in place of one that a tenth is outside
     of. A count outside a window changes by 1 at most, that number is public.
@@ -477,7 +483,9 @@ def _count(here: Setting, atom: Atom, strength: float, label: str) -> Steps[int]
 def _radii_for(
     here: Setting, schedule: Schedule, log_reach: float, others: float
 ) -> Schedule | None:
-    """[H3] Radii, if the records elsewhere can outweigh their prior for a share that is affordable.
+    """Radii, if the records elsewhere can outweigh their prior for a share that is affordable.
+
+    See [mean.4].
 
     At a strength s a radius has score -s F - p ln r: no radius with F records outside is chosen
     in place of the widest one if s F is well above p ln(reach).
@@ -526,9 +534,9 @@ def find_place(
     *,
     filled: bool = False,
 ) -> Steps[SearchResult]:
-    """[H1] to [M3] Where the data are, as far as they can be found.
+    """[mean.2] to [mean.9] Where the data are, as far as they can be found.
 
-    ``filled``: whether the range is an answer that is good enough for data that fill it, [H4].
+    ``filled``: whether the range is an answer that is good enough for data that fill it, [mean.5].
     """
     if not schedule.has_centre:
         return (yield from _among_few(here, tails, schedule))
@@ -567,7 +575,7 @@ def _among_few(here: Setting, tails: TailSummary | None, schedule: Schedule) -> 
 def _about_an_atom(
     here: Setting, schedule: Schedule, home: Home, n0: int
 ) -> Steps[SearchResult | None]:
-    """[H2, H3] Bounds about an atom at home; ``None``: it is none."""
+    """[mean.3], [mean.4] Bounds about an atom at home; ``None``: it is none."""
     atom = yield from look_elsewhere(here, schedule, home, n0)
     if atom.way == "none":
         return None
@@ -584,7 +592,7 @@ def _about_an_atom(
 def _shape(
     here: Setting, records: RecordSummary, schedule: Schedule, centre: int, n0: int
 ) -> Steps[tuple[Schedule, tuple[float, int] | None]]:
-    """[M3] Adapt the schedule to the tail, seen through a fresh subsample.
+    """[mean.7] Adapt the schedule to the tail, seen through a fresh subsample.
 
     The outer radius is returned too, if it is one, with the records that were to be outside.
     """

@@ -1,7 +1,9 @@
 """The share of records up to each of some public points, by noisy counts in one or more levels.
 
-[D1] counts of level 1, 2, ...  blocks of cells, blocks of these, ..., each level a partition;
-[D2] the estimate of least variance from all levels, then the nearest increasing one in [0, 1].
+[histogram.3] counts  of level 1, 2, ...: blocks of cells, blocks of these, ..., each level a
+                      partition;
+[histogram.4] shares  the estimate of least variance from all levels, then the nearest increasing
+                      one in [0, 1].
 
 One level is a histogram, and its error grows with the root of the number of points; d levels cost
 d² in variance, but sums are then of few counts. docs/proofs/histogram.md has the proofs.
@@ -122,7 +124,7 @@ class CdfErrorModel(CutErrorModel):
 
     @property
     def shares(self) -> Floats:
-        """[D2] Increasing shares in [0, 1], one for each cell but the last."""
+        """[histogram.4] Increasing shares in [0, 1], one for each cell but the last."""
         upto = np.cumsum(self._cells())
         if upto[-1] <= 0:
             return np.full(len(upto) - 1, 0.5)
@@ -265,7 +267,7 @@ def noisy_cdf(
         blocks = tuple(sum(counted.counts[i : i + size]) for i in range(0, len(cuts) + 1, size))
         last = number == len(sizes)
         share = split.rest() if last else split.share(Fraction(1, len(sizes)))
-        mechanism = split.spend(add_noise(blocks, share, sensitivity=1))  # [D1]
+        mechanism = split.spend(add_noise(blocks, share, sensitivity=1))  # [histogram.3]
         label = "counts" if len(sizes) == 1 else f"counts of level {number}"
         drawn.append((yield from draw(label, mechanism)))
     error_model = CdfErrorModel(sizes, tuple(drawn), mechanism.noise[0], lattice)

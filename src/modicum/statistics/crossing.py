@@ -3,13 +3,14 @@
 The crossing length follows from the counts and sums of cells, and from the score ψ as a public
 table of integers (:class:`ScoreTable`), which is nondecreasing by construction.
 
-[X1] masses   each record is a unit of mass, split over the two cell ends around it in proportion
-              to its nearness; only counts and sums of cells are needed. For the ends of an
-              interval all of a cell is moved to one end, if the score bends in it;
-[X2] length   of a value t: the least mass to remove or to add before the sum of scores
-              S(t) = sum ψ(x - t) is 0; negative where S(t) > 0, that is below the estimate;
-[X3] levels   where that signed length passes -k and k, for every k;
-[X4] trimming by rank, where that is wanted.
+[locations.7] masses  each record is a unit of mass, split over the two cell ends around it in
+                      proportion to its nearness; only counts and sums of cells are needed. For the
+                      ends of an interval all of a cell is moved to one end, if the score bends in
+                      it;
+[locations.8] length  of a value t: the least mass to remove or to add before the sum of scores
+                      S(t) = sum ψ(x - t) is 0; negative where S(t) > 0, that is below the estimate;
+[locations.9] levels  where that signed length passes -k and k, for every k;
+[locations.10] trimming by rank, where that is wanted.
 
 One record more is one unit of mass more, so a length moves by at most 1 at every t. All of it is
 integer arithmetic. docs/proofs/locations.md has the proofs, with the same labels.
@@ -207,7 +208,9 @@ class Masses:
         *,
         moved: bool = False,
     ) -> Masses:
-        """[X1] Split the records of cells over the ends of the cells; clip them to [lo, hi].
+        """Split the records of cells over the ends of the cells; clip them to [lo, hi].
+
+        See [locations.7].
 
         Parameters
         ----------
@@ -275,7 +278,9 @@ class Masses:
 
 
 def trimmed_by_rank(mass: Integers, cut: int) -> Integers:
-    """[X4] Mass at increasing places without the lowest ``cut`` and as much of the highest.
+    """Mass at increasing places without the lowest ``cut`` and as much of the highest.
+
+    See [locations.10].
 
     Nothing is left if there is no more than both. One unit of mass more, wherever it is put in
     or over how many places it is spread, leaves one more, or none.
@@ -288,7 +293,7 @@ def trimmed_by_rank(mass: Integers, cut: int) -> Integers:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Lengths:
-    """[X2] The signed crossing length of any value t, in 1/unit of a record, capped.
+    """[locations.8] The signed crossing length of any value t, in 1/unit of a record, capped.
 
     Attributes
     ----------
@@ -378,7 +383,8 @@ class Lengths:
         low, high = self._ends
         above = _needed(-total, -scores[:, : len(low)], low, up)
         below = _needed(total, scores[:, : -len(high) - 1 : -1], high, down)
-        # [X2] floor(length + 1/2): above is rounded from whole parts; below, from the next part.
+        # [locations.8] floor(length + 1/2): above is rounded from whole parts; below, from the next
+        # part.
         whole, broken = above
         lengths = (whole + _ROUNDING // 2) // _ROUNDING
         whole, broken = below
@@ -436,7 +442,9 @@ def _needed(
 def level_ends_of(
     length: Callable[[Integers], Integers], first: int, last: int, fine: int, levels: int
 ) -> tuple[Integers, Integers]:
-    """[X3] Ends of the level sets {|length| <= k} of a nondecreasing length on [first, last].
+    """Ends of the level sets {|length| <= k} of a nondecreasing length on [first, last].
+
+    See [locations.9].
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Minimum and maximum, as far as they can be private: a point that next to no record exceeds.
 
-[E1] count   a noisy count says whether there are records enough for a centre;
-[E2] centre  a private median, from a secret subsample, to measure distances from;
-[E3] point   about the least that next to no record exceeds, with all that is left.
+[extreme.1] count   a noisy count says whether there are records enough for a centre;
+[extreme.2] centre  a private median, from a secret subsample, to measure distances from;
+[extreme.3] point   about the least that next to no record exceeds, with all that is left.
 
 The minimum is the maximum of the negated records. docs/proofs/extreme.md has the proofs, with the
 same labels.
@@ -180,14 +180,14 @@ class ExtremeErrorModel:
     -----
     With W(d) the prior weight of all candidates at least d above the centre c:
 
-    [E4] If the largest record is c + D, P(point >= c + d) <= W(d) / W(D) for every d >= D. So with
-    probability 1 - α the D with W(point - c) <= α W(D) are excluded.
+    [extreme.6] If the largest record is c + D, P(point >= c + d) <= W(d) / W(D) for every d >= D.
+    So with probability 1 - α the D with W(point - c) <= α W(D) are excluded.
 
-    [E5] With probability 1 - α at most (ln(W(s) / W(reach)) + ln(2 J / α)) / ε records exceed the
-    point, s the begin of its cell, J the number of cells a side, and reach the largest
-    distance in the range: a bound without assumptions. A tail of index
-    a leaves about f = (power - 1) / (a ε), so hardly more than F = f + 2 sqrt(f), and with
-    probability 1 - α' the largest of these is within (F / α')^(1 / a) times the distance.
+    [extreme.7] With probability 1 - α at most (ln(W(s) / W(reach)) + ln(2 J / α)) / ε records
+    exceed the point, s the begin of its cell, J the number of cells a side, and reach the largest
+    distance in the range: a bound without assumptions. A tail of index a leaves about
+    f = (power - 1) / (a ε), so hardly more than F = f + 2 sqrt(f), and with probability 1 - α' the
+    largest of these is within (F / α')^(1 / a) times the distance.
     """
 
     lattice: Lattice
@@ -250,7 +250,7 @@ class ExtremeErrorModel:
         return Interval(builtins.max(lowest, lattice.lo), builtins.min(highest, lattice.hi))
 
     def _least(self, distance: int, alpha: float) -> int:
-        """[E4] The least D that is not excluded, by bisection: W falls."""
+        """[extreme.6] The least D that is not excluded, by bisection: W falls."""
         needed = self._beyond(distance) - math.log(alpha)
         low, high = self.candidates[0] - self.prior.centre, distance
         while low < high:
@@ -358,9 +358,10 @@ def extreme(
     tails, records = yield from read_both(*reads)
 
     share = split.share(count_share(split))
-    count, noise = yield from draw_count(split, tails.count, share)  # [E1]
+    count, noise = yield from draw_count(split, tails.count, share)  # [extreme.1]
     schedule = mean_schedule(lattice, split, count, "clip")
-    centre, power, half = yield from _centre_and_power(here, records, schedule, count)  # [E2]
+    # [extreme.2]
+    centre, power, half = yield from _centre_and_power(here, records, schedule, count)
 
     sign = 1 if largest else -1
     values = tails.highest() if largest else -tails.lowest()[::-1]
@@ -369,7 +370,7 @@ def extreme(
     # Beyond the range as far again: some candidates surely have no record beyond them.
     furthest = prior.centre + 2 * (ends[1] - prior.centre) + 1
     score = TopScore(values, ends[0], furthest, prior)
-    mechanism = split.spend(Exponential(score, *split.rest().ranged))  # [E3]
+    mechanism = split.spend(Exponential(score, *split.rest().ranged))  # [extreme.3]
     drawn = yield from draw(
         "point", mechanism, lambda drawn: lattice.words(sign * builtins.min(drawn, ends[1]))
     )
@@ -392,10 +393,12 @@ def extreme(
 def _centre_and_power(
     here: Setting, records: RecordSummary, schedule: Schedule, count: int
 ) -> Steps[tuple[int, Fraction, tuple[float, int] | None]]:
-    """[E2] The centre, a power of the prior that the records elsewhere can outweigh, and a half.
+    """The centre, a power of the prior that the records elsewhere can outweigh, and a half.
 
-    If a good part of the records is one public value ([H1, H2] of the mean), the point has to be
-    found among the others, which are fewer.
+    See [extreme.2].
+
+    If a good part of the records is one public value ([mean.2], [mean.3] of the mean), the point
+    has to be found among the others, which are fewer.
     """
     half = None
     if schedule.has_centre:
@@ -417,6 +420,8 @@ def _centre_and_power(
 
 def kept_records(lattice: Lattice, split: BudgetSplit) -> int:
     """How many records of an end are enough: candidates with more beyond have no weight.
+
+    See [extreme.5].
 
     Raises
     ------

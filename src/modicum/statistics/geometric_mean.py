@@ -81,7 +81,10 @@ def geometric_mean(
 
 @dataclass(frozen=True, slots=True)
 class LogarithmErrorModel:
-    """[G4] The error model of a mean of logarithms, and the range that they are of."""
+    """The error model of a mean of logarithms, and the range that they are of.
+
+    See [geometric_mean.4].
+    """
 
     lattice: LogLattice
     of_logs: ScalarErrorModel
@@ -113,9 +116,10 @@ class LogarithmErrorModel:
 def _mean_of_logs(
     column: str | None, lattice: Lattice | None, event: Event
 ) -> Steps[ScalarEstimate]:
+    # [geometric_mean.3]
     assert isinstance(lattice, LogLattice)
     steps = adaptive_mean(column, lattice.numbers, event, clusters="clip")
-    found = yield from reading(lattice, steps)  # [G2]
+    found = yield from reading(lattice, steps)  # [geometric_mean.2]
     value = Fraction(lattice.exp(float(found.value)))
     return ScalarEstimate(value, LogarithmErrorModel(lattice, found.error_model), found.status)
 

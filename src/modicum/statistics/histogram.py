@@ -1,7 +1,7 @@
 """The number of records in each bin of a partition, which is public or drawn first.
 
-[H0] edges   quantiles, if only the number of bins is given;
-[H1] counts  all bins, noise for all that is left on each: a record is in one bin at most.
+[histogram.1] edges   quantiles, if only the number of bins is given;
+[histogram.2] counts  all bins, noise for all that is left on each: a record is in one bin at most.
 
 docs/proofs/histogram.md has the proof.
 """
@@ -326,7 +326,7 @@ def drawn_histogram(
     qs = tuple(Fraction(i, bins) for i in range(1, bins))
     drawn = yield from drawn_points(
         split, column, lattice, qs=qs, fine=fine, share=EDGES_SHARE, label="edges"
-    )  # [H0]
+    )  # [histogram.1]
     edges = sorted({lattice.first, *drawn.points, lattice.last})
     upto = [0, *(drawn.windows.below(edge) for edge in edges[1:-1]), drawn.windows.count]
     counts = tuple(b - a for a, b in pairwise(upto))
@@ -338,7 +338,7 @@ def drawn_histogram(
 def _counted(
     counts: tuple[int, ...], split: BudgetSplit, lattice: Lattice, edges: tuple[float, ...]
 ) -> Steps[ArrayEstimate]:
-    """[H1] Draw the counts of the bins between edges, with all that is left."""
+    """[histogram.2] Draw the counts of the bins between edges, with all that is left."""
     mechanism = split.spend(add_noise(counts, split.rest(), sensitivity=1))
     noisy = yield from draw("counts", mechanism)
     error_model = HistogramErrorModel(noisy, mechanism.noise[0], lattice)

@@ -303,7 +303,7 @@ class Scene:
 
 
 def draw_value(scene: Scene, share: Share) -> Steps[tuple[int, float]]:
-    """[C5] The value, and a bound on its length that holds with a probability of 95 %."""
+    """[locations.5] The value, and a bound on its length that holds with a probability of 95 %."""
     count = scene.candidates.log_count
     size = LengthPlan.of(share.range, count, whole=scene.statistic.whole)
     point = yield from draw_near(scene, scene.lengths(size), size, share)
@@ -332,7 +332,9 @@ def draw_near(scene: Scene, lengths: SignedLengths, size: LengthPlan, share: Sha
 
 
 def draw_ends(scene: Scene, point: int, level: float) -> Steps[tuple[int, int]]:
-    """[C6] A value on each side of the location, equally far from a point, for all that is left.
+    """A value on each side of the location, equally far from a point, for all that is left.
+
+    See [locations.6].
 
     One draw of the distance. On either side lengths are those of a statistic that is surely
     beyond, so that nothing that a cell hides can put the location beyond an end.

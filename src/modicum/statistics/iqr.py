@@ -1,9 +1,9 @@
 """The distance between two quantiles, such as the interquartile range.
 
-[I1] count      a noisy count says whether there are records enough;
-[I2] quantiles  the lower and the upper one, by the law of a single quantile;
-[I3] ends       around each, if they are wanted: the difference of the outer ends and that of the
-                inner ones hold the distance between them.
+[iqr.1] count      a noisy count says whether there are records enough;
+[iqr.2] quantiles  the lower and the upper one, by the law of a single quantile;
+[iqr.3] ends       around each, if they are wanted: the difference of the outer ends and that of the
+                   inner ones hold the distance between them.
 
 Each quantile has half of the budget that a single one would have. docs/proofs/iqr.md has the
 proofs.
@@ -293,17 +293,17 @@ def quantile_range(
     windows = yield from read_both(*reads)
 
     counting = split.share(COUNT_SHARE)
-    count, spread = yield from draw_count(split, windows[0].count, counting)  # [I1]
+    count, spread = yield from draw_count(split, windows[0].count, counting)  # [iqr.1]
     noise = NoisyTerm(spread, 1.0)
     share = HALF * (POINT_SHARE if level is not None else 1 - COUNT_SHARE)
-    mechanisms = [  # [I2]
+    mechanisms = [  # [iqr.2]
         here.mechanism(window, split.share(share) if i == 0 or level is not None else split.rest())
         for i, (here, window) in enumerate(zip(settings, windows, strict=True))
     ]
     low = yield from draw("lower quantile", mechanisms[0], lattice.words)
     high = yield from draw("upper quantile", mechanisms[1], lattice.words)
     ends = None
-    if level is not None:  # [I3]
+    if level is not None:  # [iqr.3]
         least = count - noise.bound(0.1 * settings[0].plan.alpha)
         both = (True, True)
         first = yield from both_ends(

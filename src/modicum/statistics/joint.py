@@ -71,7 +71,7 @@ class Together:
         return self.cap + 2 * self.half + 2
 
     def suits(self, count: int) -> bool:
-        """Tell whether so many records are enough."""
+        """Tell whether so many records are enough [quantiles.9]."""
         return self._smallest(count) >= ENOUGH
 
     def bulk_share(self, split: BudgetSplit, count: int) -> Fraction:
@@ -86,7 +86,7 @@ class Together:
         return self.epsilon * min(self.shares) * count
 
     def terms(self, count: int) -> JointTerms:
-        """Return the public terms of the law around a noisy number of records."""
+        """Return the public terms of the law around a noisy number of records [quantiles.6]."""
         # A wrong number is made up for by all shares together.
         step = max(1, round(_SPACED * max(_TENS, len(self.shares) // 10) / self.epsilon))
         below = min(self.half, count) // step
@@ -117,6 +117,7 @@ def together(
     """Return the joint law that a share of a budget buys; None if the quantiles are too many.
 
     Or if there is one alone, or the budget so small that too many records would be kept.
+    See [quantiles.8].
     """
     if not 1 < len(qs) <= MOST_JOINT:
         return None

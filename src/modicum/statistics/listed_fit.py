@@ -2,7 +2,8 @@
 
 Products of columns take d²/2 noisy numbers; where noise would hide directions of the columns,
 that is far more than a fit needs. Here a fit is chosen out of a public list, by what it leaves of
-the explained column, and the next list lies closer about it (docs/proofs/moments.md, [B1] to [B3]).
+the explained column, and the next list lies closer about it (docs/proofs/moments.md, [moments.12]
+to [moments.14]).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from modicum.summaries.second_moments import Frame
 
 __all__ = ["ListedFit", "few_rows", "is_little", "listed_fit"]
 
-# The constants of [B2] and [B3], found by simulation.
+# The constants of [moments.13] and [moments.14], found by simulation.
 _FEW, _MOST_ROWS = 200, 1 << 15
 _CERTAIN = 160.0  # η times rows of a list from which on more lists are better than a better choice
 _MOST_LISTS = 24
@@ -110,7 +111,10 @@ class ListedFit:
 
 
 def few_rows(placed: PlacedColumns) -> bool:
-    """Tell whether noise would hide directions of the columns if products were released [B3]."""
+    """Tell whether noise would hide directions of the columns if products were released.
+
+    See [moments.14].
+    """
     slopes = placed.width - 1
     enough = _FEW * slopes**2
     return float(placed.split.scale) * placed.count < enough and placed.count <= _MOST_ROWS
@@ -130,7 +134,7 @@ def listed_fit(placed: PlacedColumns) -> Steps[ListedFit]:
         score = LossScore(losses.losses, each.cap**2, each.stay * size or 1)
         last = number + 1 == len(lists)
         share = split.rest() if last else split.share(each.share)
-        mechanism = split.spend(Exponential(score, *share.ranged))  # [B1]
+        mechanism = split.spend(Exponential(score, *share.ranged))  # [moments.12]
         listed = fits.fits()
         chosen = yield from draw(f"fit of list {number + 1}", mechanism, partial(_words, listed))
         middle = tuple(listed[chosen].tolist())
@@ -168,7 +172,7 @@ class _List(NamedTuple):
 
 
 def _lists(placed: PlacedColumns) -> list[_List]:
-    """Plan all lists [B2]."""
+    """Plan all lists [moments.13]."""
     split, rows, slopes = placed.split, placed.count, placed.width - 1
     level = min(_LEVEL, split.part_for_range(_CERTAIN_LEVEL / rows))
     left = Fraction(split.left, split.total) - level

@@ -2,18 +2,19 @@
 
 Monotone M-estimators by the inverse sensitivity mechanism on cells around a private centre.
 
-[C1] count    a noisy count drives the schedule;
-[C2] centre   a private median from a secret subsample: where the cells are fine;
-[C3] width    for a Huber location without a width: a private radius that half of the data exceed;
-[C4] radii    for an unbounded score: on each side, the least width with few records outside,
-              and the data are clipped there;
-[C5] value    P(t) ∝ exp(-ε |length(t)| / 2), the length in records from the cells' counts and
-              sums;
-[C6] ends     on each side of it, a value that surely is beyond the location.
+[locations.1] count   a noisy count drives the schedule;
+[locations.2] centre  a private median from a secret subsample: where the cells are fine;
+[locations.3] width   for a Huber location without a width: a private radius that half of the data
+                      exceed;
+[locations.4] radii   for an unbounded score: on each side, the least width with few records
+                      outside, and the data are clipped there;
+[locations.5] value   P(t) ∝ exp(-ε |length(t)| / 2), the length in records from the cells' counts
+                      and sums;
+[locations.6] ends    on each side of it, a value that surely is beyond the location.
 
-Differs from Dick, Kulesza, Sun and Suresh 2023, Algorithm 4: [C4] has no rank target and clips
-where they trim, and a bounded score needs no thresholds at all. docs/proofs/locations.md has the
-proofs, with the same labels, and says how that was decided.
+Differs from Dick, Kulesza, Sun and Suresh 2023, Algorithm 4: [locations.4] has no rank target and
+clips where they trim, and a bounded score needs no thresholds at all. docs/proofs/locations.md has
+the proofs, with the same labels, and says how that was decided.
 """
 
 from __future__ import annotations
@@ -371,30 +372,31 @@ def location(
     counts, records = yield from read_both(
         Read(column, lattice, Count()), Read(column, lattice, Records(subsamples=2))
     )
-    n0, noise = yield from draw_count(split, counts.count, split.share(COUNT_SHARE))  # [C1]
+    # [locations.1]
+    n0, noise = yield from draw_count(split, counts.count, split.share(COUNT_SHARE))
     bounded, scaled = statistic is None or statistic.bounded, statistic is None
     plan = LocationPlan.of(
         lattice, split, n0, bounded=bounded, scaled=scaled, ends=level is not None
     )
     here = _Setting(column, lattice, split, level, n0, plan)
     setting = Setting(column, lattice, split)
-    centre = yield from find_centre(  # [C2]
+    centre = yield from find_centre(  # [locations.2]
         setting, records, n0, share=plan.centre, bits=CENTRE_BITS
     )
     if statistic is None:
-        statistic = yield from _scaled(here, records, centre)  # [C3]
+        statistic = yield from _scaled(here, records, centre)  # [locations.3]
     cells = yield from read(
         Read(column, lattice, Cells(centre, cell_edges(lattice, centre, plan.cell_bits)))
     )
-    bounds = yield from _bounds(here, cells, statistic)  # [C4]
+    bounds = yield from _bounds(here, cells, statistic)  # [locations.4]
     candidates = _candidates(here, bounds, statistic, centre)
     scene = Scene(split, lattice, statistic, cells, bounds, candidates)
-    point, length_bound = yield from draw_value(  # [C5]
+    point, length_bound = yield from draw_value(  # [locations.5]
         scene, split.share(here.value_share) if level is not None else split.rest()
     )
     ends = None
     if level is not None:
-        ends = yield from draw_ends(scene, point, level)  # [C6]
+        ends = yield from draw_ends(scene, point, level)  # [locations.6]
     error_model = LocationErrorModel(
         lattice=lattice,
         name=statistic.name,
@@ -415,7 +417,7 @@ def location(
 
 
 def _scaled(here: _Setting, records: RecordSummary, centre: int) -> Steps[MonotoneStatistic]:
-    """[C3] Huber's score with twice the radius that half of the records exceed.
+    """[locations.3] Huber's score with twice the radius that half of the records exceed.
 
     For normal data that is 2 * 0.6745 = 1.35 standard deviations.
     """
@@ -443,7 +445,7 @@ def _scaled(here: _Setting, records: RecordSummary, centre: int) -> Steps[Monoto
 
 
 def _bounds(here: _Setting, cells: CellSummary, statistic: MonotoneStatistic) -> Steps[ClipBounds]:
-    """[C4] The radii on both sides of the centre: disjoint records, one event."""
+    """[locations.4] The radii on both sides of the centre: disjoint records, one event."""
     first, last = here.range_ends
     if statistic.bounded:
         return ClipBounds(first, last, None)

@@ -2,17 +2,19 @@
 
 One budget, steps with the labels of docs/proofs/mean.md, which has the proofs:
 
-[M1] count    a noisy count drives the schedule;
-[H1] home     is one public value, zero mostly, half of the data? then [H2, H3] of bounds.py;
-[M2] centre   a private median on a floating-point grid, from a secret subsample;
-[M3] shape    two radii with a public share of the data outside: how heavy is the tail?
-     radii    on each side, the least width with few records outside, and how many those are;
-[M4] rough    a rough mean of the data clipped to those bounds, and a second count;
-[M5] final    the sum of clipped deviations from the rough mean, with most of the budget.
+[mean.1]  count    a noisy count drives the schedule;
+[mean.2]  home     is one public value, zero mostly, half of the data? then [mean.3], [mean.4] of
+                   bounds.py;
+[mean.6]  centre   a private median on a floating-point grid, from a secret subsample;
+[mean.7]  shape    two radii with a public share of the data outside: how heavy is the tail?
+[mean.8]  radii    on each side, the least width with few records outside;
+[mean.9]  outside  how many those are;
+[mean.10] rough    a rough mean of the data clipped to those bounds, and a second count;
+[mean.11] final    the sum of clipped deviations from the rough mean, with most of the budget.
 
-Where nothing can be known of the spread, for lack of records, [K1] of papers/kulesza2023.py spends
-the rest on the mean over the whole range, so that a search never loses much against known bounds.
-The error model holds released quantities and public noise laws only.
+Where nothing can be known of the spread, for lack of records, [bounded_mean.4] of
+papers/kulesza2023.py spends the rest on the mean over the whole range, so that a search never loses
+much against known bounds. The error model holds released quantities and public noise laws only.
 """
 
 from __future__ import annotations
@@ -173,7 +175,7 @@ def adaptive_mean(
     tails = summary.tails
 
     share = split.share(count_share(split))
-    n0, noise = yield from draw_count(split, summary.count, share)  # [M1]
+    n0, noise = yield from draw_count(split, summary.count, share)  # [mean.1]
     if expected_records(split, n0) < FEWEST:
         return (yield from _over_the_range(here, FEW))
     counted = Counted(Fraction(max(n0, 1)), (NoisyTerm(noise, 1.0),))
@@ -190,7 +192,7 @@ def adaptive_mean(
 def _over_the_range(
     here: Setting, remark: Status, home: int | None = None
 ) -> Steps[ScalarEstimate]:
-    """[K1] The mean over the whole range, with all that is left."""
+    """[mean.12] The mean over the whole range, with all that is left."""
     error_model = yield from mean_in_range(here, home)
     return ScalarEstimate(
         error_model.value, error_model, remark if error_model.status.ok else error_model.status
@@ -200,13 +202,13 @@ def _over_the_range(
 def _deviations(
     here: Setting, tails: TailSummary | None, place: SearchResult, counted: Counted, n0: int
 ) -> Steps[ScalarEstimate]:
-    """[M4, M5] The rough mean, and the deviations from it."""
+    """[mean.10], [mean.11] The rough mean, and the deviations from it."""
     lattice, split, bounds = here.lattice, here.split, place.bounds
     assert bounds is not None
     outside = bounds.outside
     if place.schedule.has_centre and not bounds.all_of(lattice):
         outside = yield from count_outside(here, outside, bounds.elsewhere, n0)
-    found = yield from rough_mean(here, bounds, place.schedule, counted)  # [M4]
+    found = yield from rough_mean(here, bounds, place.schedule, counted)  # [mean.10]
 
     rough, reach = found.value, bounds.reach(found.value)
     lo, hi = bounds.lo, bounds.hi
@@ -215,7 +217,7 @@ def _deviations(
         lo, hi = max(rough - reach, lattice.first), min(rough + reach, lattice.last)
     clipped = yield from read(here.ask(ClippedSum(lo, hi)))
     deviation = clipped.total - rough * clipped.count
-    final = split.spend(add_noise((deviation,), split.rest(), sensitivity=reach))  # [M5]
+    final = split.spend(add_noise((deviation,), split.rest(), sensitivity=reach))  # [mean.11]
     (noisy,) = yield from draw(
         "deviations from the rough mean", final, lambda drawn: lattice.words(drawn[0])
     )

@@ -1,12 +1,12 @@
 """The mean of vectors, with noise on the scale of the rows' own spread, in each component.
 
-[M1] count    a noisy number of rows, which divides the budget;
-[M2] radius   few rows outside, drawn before every sum;
-[M3] step     a centre, moved by clipped means whose noise shrinks with the radius;
-[M4] sizes    noisy mean sizes, by which components are weighed;
-[M5] sum      the clipped sum about the centre, with nearly all of the budget;
-[M6] rows     the numbers of rows, and of those outside the last radius;
-[M7] again    if these are too many, a second search for a radius.
+[mean_vector.1] count   a noisy number of rows, which divides the budget;
+[mean_vector.2] radius  few rows outside, drawn before every sum;
+[mean_vector.3] step    a centre, moved by clipped means whose noise shrinks with the radius;
+[mean_vector.4] sizes   noisy mean sizes, by which components are weighed;
+[mean_vector.5] sum     the clipped sum about the centre, with nearly all of the budget;
+[mean_vector.6] rows    the numbers of rows, and of those outside the last radius;
+[mean_vector.7] again   if these are too many, a second search for a radius.
 
 In zCDP rows are clipped in L2 norm, sizes are squares, and noise is Gaussian; in pure ε they are
 clipped in L1 norm, sizes are absolute values, and noise is Laplace. docs/proofs/mean_vector.md has
@@ -138,12 +138,13 @@ def adaptive_mean_vector(columns: Columns, lattice: Lattice, event: Event) -> St
     norms = yield from first_norms(here)
 
     share = here.split.share(shares_of(here.split).count)
-    n0, _ = yield from draw_count(here.split, norms.count, share)  # [M1]
+    n0, _ = yield from draw_count(here.split, norms.count, share)  # [mean_vector.1]
     schedule = VectorSchedule.of(here.split, n0, norms.width)
     found = yield from locate(here, schedule, norms)
     if norms.width > 1:
         found = yield from find_scales(here, schedule, found)
-    ball = yield from last_ball(here, schedule, found)  # [M2] [M6] [M7]
+    # [mean_vector.2] [mean_vector.6] [mean_vector.7]
+    ball = yield from last_ball(here, schedule, found)
     error_model = yield from last_sum(here, found.frame, ball, norms.width, near=NEAR)
     return answer_of(columns, error_model)
 

@@ -2,13 +2,14 @@
 
 Four steps, one budget (docs/proofs/moments.md; the labels are the same):
 
-[W1] count      a noisy count drives the schedule;
-[W2] intervals  for each column, one interval that holds most of it: a centre and a half-width;
-                or none; then how many rows are far from it;
-[W3] size       how large the rows are in these units: a threshold with a public share beyond it,
-                and noisy numbers of rows with a value cut off, and of what their squares lose;
-[W4] products   the sum of the outer products of rows, the constant 1 among their components,
-                shrunk to that size.
+[moments.1] count      a noisy count drives the schedule;
+[moments.2] intervals  for each column, one interval that holds most of it: a centre and a
+                       half-width; or none; then how many rows are far from it;
+[moments.5] size       how large the rows are in these units: a threshold with a public share beyond
+                       it, and noisy numbers of rows with a value cut off, and of what their squares
+                       lose;
+[moments.7] products   the sum of the outer products of rows, the constant 1 among their components,
+                       shrunk to that size.
 
 The first two are in ``placed.py``. A covariance, principal components and a linear regression
 follow from the last one. :class:`Touched` and what stands after it bound what released moments may
@@ -302,7 +303,7 @@ def noisy_moments(placed: PlacedColumns, *, goal: bool) -> Steps[Moments]:
     share = min(_SIZE, split.part_for_range(max(_ENOUGH_SIZE, _SURE / beyond) / n0))
     sizes = yield from read(placed.ask(RowNormCounts(frame, row_norm, bounds)))
     score = TargetScore(sizes.beyond, round(beyond * n0))
-    law_of_size = split.spend(Exponential(score, *split.share(share).ranged))  # [W3]
+    law_of_size = split.spend(Exponential(score, *split.share(share).ranged))  # [moments.5]
     bound = bounds[(yield from draw("size of the rows", law_of_size))]
     cut = yield from _cut_off(split, sizes, placed.saved)
 
@@ -311,7 +312,7 @@ def noisy_moments(placed: PlacedColumns, *, goal: bool) -> Steps[Moments]:
     each = tuple(weights.matrix(width + 1)[upper].tolist())
     final = split.spend(
         add_noise(sums.products, split.rest(), sensitivity=bound, weights=each)
-    )  # [W4]
+    )  # [moments.7] [moments.11]
     noisy = yield from draw("products", final)
     deviations = tuple(math.sqrt(z.variance) for z in final.noise)
     return Moments(
@@ -330,7 +331,10 @@ def noisy_moments(placed: PlacedColumns, *, goal: bool) -> Steps[Moments]:
 
 
 def _cut_off(split: BudgetSplit, sizes: RowNormSummary, saved: Fraction) -> Steps[CutOff]:
-    """Count what is cut off; a tenth of what the intervals have saved goes to each number."""
+    """Count what is cut off; a tenth of what the intervals have saved goes to each number.
+
+    See [moments.6].
+    """
     share = COUNTED + saved / 10
     sides = split.spend(add_noise(sizes.sides, split.share(share), sensitivity=1))
     inside, outside = yield from draw("rows without and with a value cut off", sides)
@@ -361,6 +365,7 @@ def noise_size(deviations: Floats, norm: Norm, chance: float) -> float:
     largest root of the sum of a row's variances (Bandeira and van Handel 2016), and it is a
     function of normal entries with the Lipschitz constant sqrt(2) times their largest deviation.
     And if all entries are within so many deviations, it is within so many times theirs.
+    See [moments.15].
     """
     size = len(deviations)
     rows = np.sqrt((deviations**2).sum(axis=1)).max(initial=0.0)
@@ -372,11 +377,11 @@ def noise_size(deviations: Floats, norm: Norm, chance: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """Upper ends of the shares of rows that were shrunk or cut off, under the assumption [T].
+    """Upper ends of the shares of rows that were shrunk or cut off, under an assumption.
 
-    [T]: values fall off like a power of index ``tail``, or faster: so do squares, with half the
-    index; and a share s of the rows holds at most s^(1 - 2/tail) of a sum of squares, in any
-    direction.
+    [moments.17]: values fall off like a power of index ``tail``, or faster: so do squares, with
+    half the index; and a share s of the rows holds at most s^(1 - 2/tail) of a sum of squares, in
+    any direction.
 
     Attributes
     ----------
@@ -410,9 +415,10 @@ class Touched:
 
     @property
     def unrelated(self) -> float:
-        """The same for a sum of products whose factors are unrelated, and both kinds of rows [U].
+        """The same for a sum of products whose factors are unrelated, and both kinds of rows.
 
-        [U]: these have index ``tail``, not half of it, so 1/tail takes the place of 2/tail.
+        [moments.21]: these have index ``tail``, not half of it, so 1/tail takes the place of
+        2/tail.
         """
         return (
             0.0
@@ -421,7 +427,10 @@ class Touched:
         )
 
     def missing(self, summed: Floats, means: Floats) -> Floats:
-        """Bound what is missing from sums of products of deviations, per row, in half-widths."""
+        """Bound what is missing from sums of products of deviations, per row, in half-widths.
+
+        See [moments.18].
+        """
         size = len(summed)
         if self.tail is None:
             return np.zeros((size, size))
@@ -438,7 +447,10 @@ class Touched:
         return found
 
     def missing_size(self, summed: Floats, means: Floats, units: Floats) -> float:
-        """Bound the largest eigenvalue of the matrix that is missing, in the units of the data."""
+        """Bound the largest eigenvalue of the matrix that is missing, in the units of the data.
+
+        See [moments.19].
+        """
         if self.tail is None:
             return 0.0
         if self.tail <= _SECOND:
@@ -457,13 +469,13 @@ class Touched:
         return 1 / (1 - math.pow(REACH, 1 - self.tail / 2))
 
     def _shrunk(self, summed: Floats, means: Floats) -> Floats:
-        """A row lost at most its weight times the largest square, or [T]."""
+        """A row lost at most its weight times the largest square, or [moments.17]."""
         most = self.shrunk * (CLIP + np.abs(means)) ** 2
         return most if math.isinf(self.lost) else np.minimum(most, self.lost * summed)
 
 
 def touched(moments: Moments, tail: float | None, chance: float) -> Touched:
-    """Bound them from released numbers, all at once but for a chance."""
+    """Bound them from released numbers, all at once but for a chance [moments.16]."""
     squares = np.array(moments.cut.squares) / FINE
     if tail is None:
         return Touched(0.0, 0.0, np.zeros_like(squares), 0.0, 0.0, None)

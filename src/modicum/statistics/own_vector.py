@@ -51,7 +51,8 @@ __all__ = [
 
 _CHECKED_LEVELS = 6
 _CHECKED_ROWS = 3
-_INFLATION = 4  # tolerances, k times, by which the k-th radius grows: docs/proofs/radial.md, [r3]
+# tolerances, k times, by which the k-th radius grows: docs/proofs/radial.md, [radial.3]
+_INFLATION = 4
 _ROUNDING = 2.0**-30  # of the largest number of the range: a mean of 2^23 rows, added in any order
 _LARGEST_TOLERANCE = 1e-3
 
@@ -312,7 +313,7 @@ class Sensitivities(ABC):
             middle = (answers.first + answers.last) // 2
             return (middle,) * self.dimension, (self.largest(answers),) * levels
         centre = np.rint(np.clip(value, answers.lo, answers.hi) / answers.step)
-        # [r3] A bound that is too large for a float is no smaller than any other.
+        # [radial.3] A bound that is too large for a float is no smaller than any other.
         with np.errstate(over="ignore"):
             growth = np.power(1 + _INFLATION * self.tolerance, np.arange(1, levels + 1))
             raised = np.maximum(bounds, 0) * np.minimum(growth, 2.0**500)
@@ -328,7 +329,7 @@ class Sensitivities(ABC):
         return float(self.dimension) if self.norm == 1 else math.sqrt(self.dimension)
 
     def _slack(self, answers: Lattice) -> int:
-        """Steps by which rounding may move two values apart, [r3]."""
+        """Steps by which rounding may move two values apart, [radial.3]."""
         return math.ceil((1 + 2 * self._error(answers) / answers.step) * self._spread * (1 + 2e-12))
 
     def _error(self, answers: Lattice) -> float:

@@ -2,7 +2,7 @@
 
 Where rows are too few for an interval in each column, one centre and one half-width serve all
 columns: a row has a value in every column, so that intervals divide a budget by the number of
-columns; of norms it has one [W2'']. Those steps are those of a mean vector.
+columns; of norms it has one [moments.3]. Those steps are those of a mean vector.
 
 Labels are those of docs/proofs/moments.md.
 """
@@ -57,7 +57,7 @@ Interval = tuple[int, int]
 COUNTED, _INTERVALS = Fraction(3, 100), Fraction(2, 5)
 # Of what is far, if ε n is so much that the noise hides few rows; if not, next to nothing.
 _FAR, _TELLING, _LITTLE = Fraction(1, 50), 2000.0, Fraction(1, 1000)
-_ENOUGH, _ENOUGH_FOR_FITS = 40.0, 30.0  # so much ε n finds a column of a bell shape [W2]
+_ENOUGH, _ENOUGH_FOR_FITS = 40.0, 30.0  # so much ε n finds a column of a bell shape [moments.2]
 # Second draws, for columns of which no interval was found: share of the budget for each unit of
 # ε n / (250 columns), and at most; ε n for each of them, or share if that is more.
 _AGAIN, _UNIT, _MOST_AGAIN = 0.075, 250.0, Fraction(3, 10)
@@ -104,9 +104,9 @@ class PlacedColumns(VectorSetting):
 def placed_columns(
     columns: Columns, lattice: Lattice, event: Event, *, goal: bool, common: bool = False
 ) -> Steps[PlacedColumns]:
-    """Count the rows [W1], draw an interval for each column [W2], and count what it misses [W2'].
+    """Count the rows, draw an interval for each column or one for all, and count what it misses.
 
-    Or one for all columns [W2''].
+    These are [moments.1], [moments.2] or [moments.3], and [moments.4].
 
     Parameters
     ----------
@@ -124,18 +124,19 @@ def placed_columns(
     spread = yield from read(here.ask(SpreadCounts()))
     width = spread.width
     labels = columns.names or tuple(f"column {place}" for place in range(width))
-    counted, noise = yield from draw_count(split, spread.count, split.share(COUNTED))  # [W1]
+    counted, noise = yield from draw_count(split, spread.count, split.share(COUNTED))  # [moments.1]
     rows, none_seen = max(counted, 1), unseen(counted, noise.tail_bound(0.02))
 
     if common and rows_are_few(split, rows, width):
-        frame = yield from common_frame(here, rows, width)  # [W2'']
+        frame = yield from common_frame(here, rows, width)  # [moments.3]
         found = _Found(frame, (False,) * width, sure=True, saved=Fraction(0), common=True)
     else:
         found = yield from _Columns(split, spread, lattice, labels, rows).found(goal=goal)
 
     counts = yield from read(here.ask(FarCounts(found.frame)))
     share = split.share(_FAR if float(split.scale) * rows >= _TELLING else _LITTLE)
-    counting = split.spend(add_noise(counts.counts.tolist(), share, sensitivity=WHOLE))  # [W2']
+    # [moments.4]
+    counting = split.spend(add_noise(counts.counts.tolist(), share, sensitivity=WHOLE))
     far = yield from draw("rows far from the interval of each column", counting)
     deviation = math.sqrt(counting.noise[0].variance) / WHOLE
     norm: Norm = "l2" if split.concentrated else "l1"
@@ -166,7 +167,10 @@ class _Columns:
     rows: int
 
     def found(self, *, goal: bool) -> Steps[_Found]:
-        """Draw an interval for each column [W2], and again for those of which none was found."""
+        """Draw an interval for each column, and again for those of which none was found.
+
+        See [moments.2].
+        """
         split, rows, width = self.split, self.rows, len(self.labels)
         # Two fifths among the intervals, or what makes them certain if that is less.
         enough = _ENOUGH_FOR_FITS if goal else _ENOUGH

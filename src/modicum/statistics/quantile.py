@@ -1,11 +1,11 @@
 """A quantile and the ends of an interval for it, by the exponential mechanism on ranks.
 
-[Q1] count     a noisy count says whether there are records enough;
-[Q0] centre    if few lie beyond the quantile, a median to measure distances from;
-[Q2] quantile  a point near rank q n, among all lattice points of the range; if few lie beyond it,
-               far ones are less likely beforehand;
-[Q3] ends      on each side of it, a point that surely is beyond rank q n, among those at
-               geometrically growing distances: there are few of them, so sure is not far.
+[quantile.1] count     a noisy count says whether there are records enough;
+[quantile.2] centre    if few lie beyond the quantile, a median to measure distances from;
+[quantile.3] quantile  a point near rank q n, among all lattice points of the range; if few lie
+                       beyond it, far ones are less likely beforehand;
+[quantile.4] ends      on each side of it, a point that surely is beyond rank q n, among those at
+                       geometrically growing distances: there are few of them, so sure is not far.
 
 docs/proofs/quantile.md has the proofs, with the same labels.
 """
@@ -297,13 +297,14 @@ def rank_quantile(
     else:
         window = yield from read(asked)
 
-    count, spread = yield from draw_count(split, window.count, split.share(COUNT_SHARE))  # [Q1]
+    # [quantile.1]
+    count, spread = yield from draw_count(split, window.count, split.share(COUNT_SHARE))
     noise = NoisyTerm(spread, 1.0)
     drawn = here.plan.drawn_ends(q, count)
     share = 1 - COUNT_SHARE - sum(drawn) * END_SHARE
     schedule = far_schedule(lattice, split, count, q, share)
     prior = None
-    if schedule is not None and records is not None:  # [Q0]
+    if schedule is not None and records is not None:  # [quantile.2]
         setting = Setting(column, lattice, split)
         centre = yield from find_centre(
             setting, records, count, share=schedule.centre, bits=schedule.bits
@@ -311,7 +312,7 @@ def rank_quantile(
         prior, share = OctavePrior(centre, POWER, ATOM), share - schedule.centre
     mechanism = here.mechanism(
         window, split.share(share) if any(drawn) else split.rest(), prior
-    )  # [Q2]
+    )  # [quantile.3]
     point = yield from draw("quantile", mechanism, lattice.words)
     ends = None
     if level is not None:
@@ -339,6 +340,7 @@ def far_schedule(
 
     A candidate beyond all records has a loss of at least min(q, 1 - q) n. If that outweighs the
     number of candidates, a prior is no use; if the data are too few for a centre, it is no help.
+    See [quantile.9].
     """
     schedule = mean_schedule(lattice, split, count, "clip")
     rank = 2 * float(max(q, 1 - q) / split.share(share).range)

@@ -1,9 +1,13 @@
 """Several quantiles of a column, in increasing order, by a joint or a nested law.
 
-[M0] count      a noisy number of records, if there are two to 32 quantiles: it tells which law;
-[M0] bulk       where most records are, if they are enough for the joint law but not plenty;
-[M1] quantiles  all of them, by one law: all at once, or each between those drawn before it;
-[M2] counts     noisy numbers of records on and between the drawn points, for the intervals.
+[quantiles.1] count      a noisy number of records, if there are two to 32 quantiles: it tells which
+                         law;
+[quantiles.1] bulk       where most records are, if they are enough for the joint law but not
+                         plenty;
+[quantiles.2] quantiles  all of them, by one law: all at once, or each between those drawn before
+                         it;
+[quantiles.3] counts     noisy numbers of records on and between the drawn points, for the
+                         intervals.
 
 docs/proofs/quantiles.md has the proofs, with the same labels.
 """
@@ -258,7 +262,10 @@ class QuantilesErrorModel:
         return tuple(self.lattice.inside(point) for point in self.points)
 
     def intervals(self, level: float, tail: float | None) -> Intervals:
-        """[M3] Return the nearest points that surely are beyond each quantile; else the range."""
+        """Return the nearest points that surely are beyond each quantile; else the range.
+
+        See [quantiles.4].
+        """
         lower = np.full(len(self.qs), self.lattice.lo)
         upper = np.full(len(self.qs), self.lattice.hi)
         if self.counted is not None:
@@ -382,13 +389,13 @@ def nested_quantiles(
         share=share,
         label="quantiles",
         joint=together(split, qs, lattice, fine, share),
-    )  # [M0], [M1]
+    )  # [quantiles.1], [quantiles.2]
     windows, points = drawn.windows, drawn.points
     counted = None
     if interval:
         mechanism = split.spend(
             add_noise(_cells(windows, points), split.rest(), sensitivity=1)
-        )  # [M2]
+        )  # [quantiles.3]
         counts = yield from draw("counts", mechanism)
         counted = CellCounts(counts, mechanism.noise[0], drawn.least)
     error_model = QuantilesErrorModel(lattice, qs, points, counted)

@@ -110,6 +110,8 @@ class RankPlan:
     ) -> RankPlan:
         """Compute them from public arguments; ``part`` of the budget is for this quantile.
 
+        See [quantile.11], [quantile.12], [quantile.13].
+
         Raises
         ------
         InvalidArgument
@@ -220,7 +222,7 @@ def both_ends(
     last: bool,
     name: str = "",
 ) -> Steps[tuple[int, int]]:
-    """[Q3] Draw the ends that are to be drawn; the others are those of the range.
+    """[quantile.4] Draw the ends that are to be drawn; the others are those of the range.
 
     Parameters
     ----------
@@ -260,7 +262,10 @@ def _upper_end(
     *,
     sign: int,
 ) -> Steps[int]:
-    """[Q3] Least of the ends point + r with at least q n + shift records up to it, or about so."""
+    """Least of the ends point + r with at least q n + shift records up to it, or about so.
+
+    See [quantile.4].
+    """
     plan = here.plan
     furthest = here.lattice.last if sign > 0 else -here.lattice.first
     radii = distances(furthest - point).radii

@@ -368,6 +368,8 @@ class Equations:
 def reach(moments: Moments, kept: NDArray[np.bool_], level: float, tail: float | None) -> Reach:
     """Bound the distance to the least-squares fit of all rows.
 
+    See [moments.20].
+
     Parameters
     ----------
     moments : Moments

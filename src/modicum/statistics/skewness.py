@@ -1,7 +1,8 @@
 """Skewness with no bounds: sums of three powers about a rough mean, clipped privately.
 
-[S1] search   a count, bounds and a rough mean m, as for a variance;
-[S2] powers   the sums of (x - m), (x - m)² and (x - m)³ in one draw, with most of the budget.
+[skewness.1] search  a count, bounds and a rough mean m, as for a variance;
+[skewness.2] powers  the sums of (x - m), (x - m)² and (x - m)³ in one draw, with most of the
+                     budget.
 
 docs/proofs/skewness.md has the proofs, with the same labels.
 """
@@ -134,7 +135,7 @@ def noisy_skewness(column: str | None, lattice: Lattice, event: Event) -> Steps[
     """
     split = BudgetSplit(event)
     here = Setting(column, lattice, split)
-    found = yield from find_spread(here)  # [S1]
+    found = yield from find_spread(here)  # [skewness.1]
     bounds, rough = found.bounds, found.rough
     if rough is None:
         elsewhere, noise = yield from count_away(here, bounds.elsewhere)
@@ -147,7 +148,8 @@ def noisy_skewness(column: str | None, lattice: Lattice, event: Event) -> Steps[
     reach = max(bounds.reach(rough.value), 1)
     values = _weighted(powers.totals, reach)
     sensitivity = sum(_WEIGHTS) * reach**3
-    mechanism = split.spend(add_noise(values, split.rest(), sensitivity=sensitivity))  # [S2]
+    # [skewness.2]
+    mechanism = split.spend(add_noise(values, split.rest(), sensitivity=sensitivity))
 
     def evidence_of(sums: tuple[int, ...]) -> SkewnessErrorModel:
         noise = NoisyTerm(mechanism.noise[0], 1.0)
@@ -167,7 +169,7 @@ def noisy_skewness(column: str | None, lattice: Lattice, event: Event) -> Steps[
 
 
 def _weighted(totals: Sequence[int], reach: int) -> list[int]:
-    """[S2] Sums of three powers in one unit, with their weights."""
+    """[skewness.2] Sums of three powers in one unit, with their weights."""
     pairs = enumerate(zip(_WEIGHTS, totals, strict=True), start=1)
     return [weight * total * reach ** (3 - k) for k, (weight, total) in pairs]
 
@@ -267,7 +269,10 @@ class SkewnessErrorModel(InBounds):
         return self.outside.too_many(self.counted.least(0.1 * alpha), alpha, ended_sides(self))
 
     def interval(self, level: float, tail: float | None) -> Interval:
-        """[S3, S4] Interval for the skewness (of the clipped data if ``tail`` is None)."""
+        """Interval for the skewness (of the clipped data if ``tail`` is None).
+
+        See [skewness.3], [skewness.4].
+        """
         alpha = 1 - level
         beyond = 0.0 if tail is None else _BEYOND * alpha
         share = (alpha - beyond) / 5
@@ -293,7 +298,7 @@ class SkewnessErrorModel(InBounds):
     def _unclipped(
         self, moments: list[Range], alpha: float, tail: float, least: float
     ) -> list[Range]:
-        """[S4] Add what clipping may have taken from each moment, in units of the reach."""
+        """[skewness.4] Add what clipping may have taken from each moment, in units of the reach."""
         found = [list(each) for each in moments]
         ends = ended_sides(self)
         bounds = self.rough.value - self.lo, self.hi - self.rough.value
@@ -372,7 +377,7 @@ def _hull(values: Iterable[float]) -> Range:
 
 
 def _rounded(moments: list[Range], step: float) -> list[Range]:
-    """[S3] Widen bounds on mean powers by what rounding to a step may have moved them."""
+    """[skewness.3] Widen bounds on mean powers by what rounding to a step may have moved them."""
     (a, b), (p, q), (low, high) = moments
     root = math.sqrt(max(q, 0.0))
     second = step * root + step**2 / 4
@@ -381,7 +386,7 @@ def _rounded(moments: list[Range], step: float) -> list[Range]:
 
 
 def _skewness_of(moments: list[Range], most: float) -> Range:
-    """[S3] Bounds on N / V^(3/2), by interval arithmetic."""
+    """[skewness.3] Bounds on N / V^(3/2), by interval arithmetic."""
     (a, b), (p, q), (low, high) = moments
     products = _hull(3 * first * second for first in (a, b) for second in (p, q))
     numerator = low - products[1] + 2 * a**3, high - products[0] + 2 * b**3
@@ -394,7 +399,10 @@ def _skewness_of(moments: list[Range], most: float) -> Range:
 
 
 def _sum_of_excesses(number: float, index: float, widest: float, alpha: float) -> float:
-    """[S4] Bound on the sum of the excesses over 1 of records of a tail, none above ``widest``."""
+    """Bound on the sum of the excesses over 1 of records of a tail, none above ``widest``.
+
+    See [skewness.4].
+    """
     mean, square = _integral(index, widest), 2 * _integral(index - 1, widest)
     return number * mean + math.sqrt(number * square * (1 / alpha - 1))
 

@@ -1,10 +1,12 @@
 """Variance and standard deviation with no bounds: squares about a rough mean, clipped privately.
 
-[V1] count    a noisy count drives the schedule;
-[V2] centre   a private median, from a secret subsample, or a public value that most records have;
-[V3] radii    on each side of it, the least width with few records outside;
-[V4] rough    a rough mean m of the data clipped to those bounds, and a second count;
-[V5] squares  the sum of squares about m and what it lacks of the largest, with most of the budget.
+[variance.1] count    a noisy count drives the schedule;
+[variance.2] centre   a private median, from a secret subsample, or a public value that most records
+                      have;
+[variance.3] radii    on each side of it, the least width with few records outside;
+[variance.4] rough    a rough mean m of the data clipped to those bounds, and a second count;
+[variance.5] squares  the sum of squares about m and what it lacks of the largest, with most of the
+                      budget.
 
 The variance is E (x - m)² - (mean - m)², and the last term is far below the noise, so nothing has
 to be spent on it. docs/proofs/variance.md has the proofs, with the same labels. The
@@ -202,7 +204,7 @@ def adaptive_variance(
     squares = yield from read(here.ask(ClippedSquares(bounds.lo, bounds.hi, rough.value)))
     largest = bounds.reach(rough.value) ** 2
     pair = (squares.total, squares.count * largest - squares.total)
-    final = split.spend(add_noise(pair, split.rest(), sensitivity=largest))  # [V5]
+    final = split.spend(add_noise(pair, split.rest(), sensitivity=largest))  # [variance.5]
 
     def spread_of(sums: tuple[int, ...]) -> VarianceErrorModel:
         return VarianceErrorModel(
@@ -228,7 +230,7 @@ def adaptive_variance(
 
 
 class Spread(NamedTuple):
-    """[V1] to [V4] Where the data are: released, but for ``bounds.elsewhere``.
+    """[variance.1] to [variance.4] Where the data are: released, but for ``bounds.elsewhere``.
 
     Attributes
     ----------
@@ -253,28 +255,29 @@ class Spread(NamedTuple):
 
 
 def find_spread(here: Setting) -> Steps[Spread]:
-    """[V1] to [V4] Find clipping bounds, and a rough mean within them."""
+    """[variance.1] to [variance.4] Find clipping bounds, and a rough mean within them."""
     lattice, split = here.lattice, here.split
     most = spread_schedule(lattice, split, 1 << 60)
     reads = here.ask(ends_reduction(lattice, split, most)), here.ask(Records(subsamples=2))
     summary, records = yield from read_both(*reads)
 
     share = split.share(count_share(split))
-    n0, noise = yield from draw_count(split, summary.count, share)  # [V1]
+    n0, noise = yield from draw_count(split, summary.count, share)  # [variance.1]
     first = Counted(Fraction(max(n0, 1)), (NoisyTerm(noise, 1.0),))
     schedule = spread_schedule(lattice, split, n0)
 
     if expected_records(split, n0) < FEWEST:
         place = SearchResult("range", schedule, remark=FEW)
     else:
-        place = yield from find_place(here, summary.tails, records, schedule, n0)  # [V2, V3]
+        # [variance.2], [variance.3]
+        place = yield from find_place(here, summary.tails, records, schedule, n0)
     bounds = Bounds.of_range(lattice) if place.bounds is None else place.bounds
     if place.way == "single":
         return Spread(n0, first, bounds, None, False, place.remark)
     if place.way == "bounds" and schedule.has_centre and not bounds.all_of(lattice):
         outside = yield from count_outside(here, bounds.outside, bounds.elsewhere, n0)
         bounds = replace(bounds, outside=outside)
-    rough = yield from rough_mean(here, bounds, place.schedule, first)  # [V4]
+    rough = yield from rough_mean(here, bounds, place.schedule, first)  # [variance.4]
     at_home = place.way == "range" and place.centre is not None
     return Spread(n0, first, bounds, rough, at_home, place.remark)
 
@@ -313,16 +316,16 @@ class VarianceErrorModel(InBounds):
 
     Notes
     -----
-    [V6] With S1, S2 the true sums, E (x - m)² = R² S1 / (S1 + S2), which grows with S1 and falls
-    with S2: bounds on the two noises give its bounds. The variance of the clipped data is that
-    minus (mean - m)², and the last term lies between 0 and the square of what [M4] says.
+    [variance.6] With S1, S2 the true sums, E (x - m)² = R² S1 / (S1 + S2), which grows with S1 and
+    falls with S2: bounds on the two noises give its bounds. The variance of the clipped data is
+    that minus (mean - m)², and the last term lies between 0 and the square of what [mean.10] says.
 
-    [V7] Clipping brings all values closer together, so the variance of the data is at least that
-    of the clipped ones, and at most E (x - m)². With a tail of index a beyond the bounds the number
-    F of records there has a known law (:meth:`Outside.drawn`). Their squares (x - m)² / d², d the
-    distance of the bound, have a tail of index a / 2: they exceed 1 by 2 / (a - 2) on average, and
-    the largest exceeds w with a probability of at most E F w^(-a / 2). The sum of the excesses is
-    taken to be at most the one, for a large F, plus the other.
+    [variance.7] Clipping brings all values closer together, so the variance of the data is at least
+    that of the clipped ones, and at most E (x - m)². With a tail of index a beyond the bounds the
+    number F of records there has a known law (:meth:`Outside.drawn`). Their squares (x - m)² / d²,
+    d the distance of the bound, have a tail of index a / 2: they exceed 1 by 2 / (a - 2) on
+    average, and the largest exceeds w with a probability of at most E F w^(-a / 2). The sum of the
+    excesses is taken to be at most the one, for a large F, plus the other.
     """
 
     lattice: Lattice

@@ -1,11 +1,12 @@
 """The adaptive sum: clip at a private radius around zero, add noise on that scale.
 
-[S1] count    a noisy count drives the schedule;
-[H1] home     how far is half of the data from zero? Mostly zeros: [H2, H3] of bounds.py;
-[S2] radius   the least C with few records larger than C in size, and how many those are;
-[S3] final    the sum of values clipped to [-C, C], with most of the budget.
+[sum.1]  count   a noisy count drives the schedule;
+[mean.2] home    how far is half of the data from zero? Mostly zeros: [mean.3], [mean.4] of
+                 bounds.py;
+[sum.2]  radius  the least C with few records larger than C in size, and how many those are;
+[sum.3]  final   the sum of values clipped to [-C, C], with most of the budget.
 
-Where a radius cannot be found, or would save nothing, [S3] is over the whole range.
+Where a radius cannot be found, or would save nothing, [sum.3] is over the whole range.
 
 A sum moves by the size of one record, so zero is the only useful centre. The mean is not this
 sum over a count: far from zero the sum needs noise on the scale of the values, the mean does not.
@@ -169,7 +170,10 @@ def adaptive_sum(
 def _by_radius(
     here: Setting, tails: TailSummary | None, place: _Place, n0: int, counted: NoisyTerm
 ) -> Steps[ScalarEstimate]:
-    """[S2, S3] The sum within a radius, or over the range if the radius is worth nothing."""
+    """The sum within a radius, or over the range if the radius is worth nothing.
+
+    See [sum.2], [sum.3].
+    """
     lattice, split = here.lattice, here.split
     outside, elsewhere = yield from _radius(here, tails, place)
     radius = outside.radii[0]
@@ -200,12 +204,12 @@ def bounded_sum(column: str | None, lattice: Lattice, event: Event) -> Steps[Sca
 
 def _count(here: Setting, rows: int) -> Steps[tuple[int, NoisyTerm]]:
     share = here.split.share(count_share(here.split))
-    n0, noise = yield from draw_count(here.split, rows, share)  # [S1]
+    n0, noise = yield from draw_count(here.split, rows, share)  # [sum.1]
     return n0, NoisyTerm(noise, 1.0)
 
 
 def _search(here: Setting, records: RecordSummary, n0: int, clusters: Clusters) -> Steps[_Place]:
-    """[H1] to [H3]: how far half of the data are from zero, or what lies beside the zeros."""
+    """[mean.2] to [mean.4]: how far half of the data are from zero, or what is beside the zeros."""
     lattice, split = here.lattice, here.split
     reach = max(abs(lattice.first), abs(lattice.last))
     schedule = sum_schedule(lattice, split, n0, clusters)
@@ -231,7 +235,7 @@ def _search(here: Setting, records: RecordSummary, n0: int, clusters: Clusters) 
 def _reaches(here: Setting, size: int, n0: int) -> Steps[bool]:
     """Whether a fifth of the records exceed a size, as far as a noisy count tells.
 
-    Of data that all lie between two candidates of [H1] any wider one is as good.
+    Of data that all lie between two candidates of [mean.2] any wider one is as good.
     """
     cells = yield from read(here.ask(Cells(0, (size,))))
     strength = max(0.01, 30 / expected_records(here.split, n0))
@@ -243,7 +247,7 @@ def _reaches(here: Setting, size: int, n0: int) -> Steps[bool]:
 
 
 def _radius(here: Setting, tails: TailSummary | None, place: _Place) -> Steps[tuple[Outside, int]]:
-    """[S2] What the radius says of the records beyond it, and their number: not released."""
+    """[sum.2] What the radius says of the records beyond it, and their number: not released."""
     lattice, schedule = here.lattice, place.schedule
     grid = RadiusGrid.between(1, max(abs(lattice.first), abs(lattice.last)))
     sizes: TailSummary | CellSummary
@@ -286,7 +290,7 @@ def _over_the_range(
 def _within(
     here: Setting, outside: Outside | None, n0: int, counted: NoisyTerm
 ) -> Steps[SumErrorModel]:
-    """[S3] The sum of clipped values, with all that is left."""
+    """[sum.3] The sum of clipped values, with all that is left."""
     lattice = here.lattice
     radius = max(abs(lattice.first), abs(lattice.last)) if outside is None else outside.radii[0]
     # A range on one side of zero cuts the other bound at its end nearest to zero.

@@ -1,15 +1,15 @@
 """Trimmed and winsorized means, each with a radius around it, by the inverse sensitivity mechanism.
 
-[T1] count   a noisy count says whether there are records enough;
-[T2] point   near the mean, all lattice points of the range being possible: the further away,
-             the more records would have to change;
-[T3] radius  surely as large as the distance of the point from the mean, among geometrically
-             growing ones: there are few of them, so sure is not far.
+[trimmed_mean.1] count   a noisy count says whether there are records enough;
+[trimmed_mean.2] point   near the mean, all lattice points of the range being possible: the further
+                         away, the more records would have to change;
+[trimmed_mean.3] radius  surely as large as the distance of the point from the mean, among
+                         geometrically growing ones: there are few of them, so sure is not far.
 
 How far the mean moves when k records change is known exactly, for every k. Both statistics rise
 with every record. So among all ways to add a records and to remove r, the highest value comes from
-adding the largest possible one a times and removing the r lowest ([t2]). It is a ratio of integers;
-the end of level k is the ceiling of the largest one with a + r <= k.
+adding the largest possible one a times and removing the r lowest ([trimmed_mean.5]). It is a ratio
+of integers; the end of level k is the ceiling of the largest one with a + r <= k.
 
 docs/proofs/trimmed_mean.md has the proofs, with the same labels.
 """
@@ -237,6 +237,8 @@ class LevelPlan:
     def of(cls, lattice: Lattice, split: BudgetSplit, level: float | None) -> LevelPlan:
         """Compute them from public arguments.
 
+        See [trimmed_mean.9].
+
         Raises
         ------
         InvalidArgument
@@ -280,10 +282,11 @@ def _estimate(
         cuts, lattice.first, lattice.last, plan.levels, winsorized=winsorized
     )
 
-    count, noise = yield from draw_count(split, cuts.count, split.share(COUNT_SHARE))  # [T1]
+    # [trimmed_mean.1]
+    count, noise = yield from draw_count(split, cuts.count, split.share(COUNT_SHARE))
     share = split.rest() if level is None else split.share(POINT_SHARE)
     ends = lows[: plan.cap], highs[: plan.cap]
-    mechanism = split.spend(  # [T2]
+    mechanism = split.spend(  # [trimmed_mean.2]
         LinearLevelMechanism(*ends, lattice.first, lattice.last, *share.ranged)
     )
     name = "winsorized mean" if winsorized else "trimmed mean"
@@ -292,7 +295,7 @@ def _estimate(
     if level is not None:
         radii = _radii(max(lattice.last - point, point - lattice.first)).radii
         reached = np.maximum(highs - point, point - lows)
-        chosen = yield from draw(  # [T3]
+        chosen = yield from draw(  # [trimmed_mean.3]
             "radius of the interval",
             _radius_law(reached, radii, plan, split),
             lambda number: lattice.words(radii[number]),
@@ -315,7 +318,7 @@ def _estimate(
 def _radius_law(
     reached: Integers, radii: tuple[int, ...], plan: LevelPlan, split: BudgetSplit
 ) -> Exponential[LevelScore]:
-    """[T3] Number of the least radius that ``aim`` changes do not exceed, or about so.
+    """[trimmed_mean.3] Number of the least radius that ``aim`` changes do not exceed, or about so.
 
     Every distance that k changes reach is rounded up to a radius: a public map, given the point.
     The loss of a radius is the distance of ``aim`` from the numbers of changes that reach it and
@@ -363,7 +366,7 @@ def upper_ends(cuts: CutSummary, largest: int, levels: int, *, winsorized: bool)
     """Return the ceiling of the highest value that k changes reach, for k = 0, ..., levels - 1.
 
     Nondecreasing; from k = n on it is ``largest``, since data without records have no value and
-    count as beyond every t.
+    count as beyond every t. See [trimmed_mean.4].
 
     Notes
     -----
@@ -386,7 +389,7 @@ def _highest(cuts: CutSummary, largest: int, levels: int, *, winsorized: bool) -
     centre = total // (n if winsorized else n - 2 * m)
     whole: Any = np.int64 if n < _FITS else np.object_
     low, up = ((x - centre).astype(whole) for x in (lower, upper))
-    # [t3] All sums are relative to the centre, in two limbs of 26 bits.
+    # [trimmed_mean.6] All sums are relative to the centre, in two limbs of 26 bits.
     rest = cuts.middle - centre * (n - 2 * m)
     lost, gained = _sums(low), _sums(up[1:])
     sizes = range(n - levels + 1, n + levels)
@@ -510,7 +513,7 @@ class TrimmedErrorModel:
     def status(self) -> Status:
         """What the released numbers warn of."""
         least = self.count - self.count_noise.bound(0.05)
-        # [t5] Fewer changes than that leave the mean among the records.
+        # [trimmed_mean.8] Fewer changes than that leave the mean among the records.
         if float(self.trim / (1 - self.trim)) * least < self.length_bound:
             return TOO_LITTLE
         if self.radius is not None:

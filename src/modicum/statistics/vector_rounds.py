@@ -129,7 +129,7 @@ def radius_for(
     share: Fraction,
     label: str,
 ) -> Steps[int]:
-    """Draw one of a grid's radii with about ``target`` rows ``outside`` it [M2]."""
+    """Draw one of a grid's radii with about ``target`` rows ``outside`` it [mean_vector.2]."""
     punished = tuple(max(outside[radius] - target, 0) for radius in grid.radii)
     mechanism = here.split.spend(
         RadiusDraw.of((punished,), grid, here.split.share(share), tilt=tilt)
@@ -144,7 +144,7 @@ def locate(
     norms: NormSummary,
     ends: tuple[float, float] | None = None,
 ) -> Steps[Located]:
-    """Move a centre into the rows, by steps whose noise shrinks with the radius [M3].
+    """Move a centre into the rows, by steps whose noise shrinks with the radius [mean_vector.3].
 
     A radius holds nearly all rows about the centre; the mean of the rows clipped to it, with
     noise of a fraction of the radius, is the next centre. The rows then are nearer, unless the
@@ -167,7 +167,7 @@ def locate(
 
 
 def find_scales(here: VectorSetting, schedule: VectorSchedule, found: Located) -> Steps[Located]:
-    """Weigh components by v^(-1/4), v being noisy mean squares about the centre [M4].
+    """Weigh components by v^(-1/4), v being noisy mean squares about the centre [mean_vector.4].
 
     In pure ε, where rows are clipped in L1 norm, by v^(-1/3), v being mean absolute values. For
     the norm of power p and v = E|z|^p a row's norm is about C = (sum w^p v)^(1/p) and the noise of

@@ -1,9 +1,9 @@
 """The end of every mean vector: the ball of its last sum, the sum, and its error model.
 
-[M2] radius   near one that is known, with next to no rows outside;
-[M6] rows     noisy numbers of the rows outside, and of all rows;
-[M7] again    if those outside are too many, radii beyond the first, and another number;
-[M5] sum      the clipped sum about a centre, with nearly all that is left.
+[mean_vector.2] radius  near one that is known, with next to no rows outside;
+[mean_vector.6] rows    noisy numbers of the rows outside, and of all rows;
+[mean_vector.7] again   if those outside are too many, radii beyond the first, and another number;
+[mean_vector.5] sum     the clipped sum about a centre, with nearly all that is left.
 
 Labels are those of docs/proofs/mean_vector.md.
 """
@@ -66,7 +66,7 @@ class Ball:
 def count_outside(
     here: VectorSetting, outside: int, share: Fraction, label: str = "rows outside"
 ) -> Steps[tuple[int, Noise]]:
-    """Draw the noisy number of rows outside, which is sensitive [M6]."""
+    """Draw the noisy number of rows outside, which is sensitive [mean_vector.6]."""
     return (yield from draw_count(here.split, outside, here.split.share(share), label))
 
 
@@ -90,7 +90,7 @@ def last_ball(here: VectorSetting, schedule: VectorSchedule, found: Located) -> 
 def _wider_ball(
     here: VectorSetting, schedule: VectorSchedule, found: Located, least: int, target: int
 ) -> Steps[Ball]:
-    """Look for a radius beyond one that leaves too many rows outside [M7].
+    """Look for a radius beyond one that leaves too many rows outside [mean_vector.7].
 
     They may be anywhere in the range: a first draw has a weak prior over all octaves beyond, and
     may be far too large; a second one looks for a better one below.
@@ -120,7 +120,9 @@ def _wider_ball(
 def last_sum(
     here: VectorSetting, frame: VectorFrame, ball: Ball, width: int, *, near: int
 ) -> Steps[VectorErrorModel]:
-    """Spend all that is left on the sum of rows clipped to a radius [M5], and their number [M6].
+    """Spend all that is left on the clipped sum [mean_vector.5] and the number of rows.
+
+    See [mean_vector.6].
 
     ``width`` is the number of components, ``near`` as for
     :func:`~modicum.statistics.vector_schedule.count_share`.

@@ -355,7 +355,10 @@ class _SpreadPass:
 
 
 def cell_numbers(q: Integers) -> Integers:
-    """Return the number of the cell of each lattice integer, in increasing order of cells."""
+    """Return the number of the cell of each lattice integer, in increasing order of cells.
+
+    See [moments.9].
+    """
     below = q < 0
     numbers: Integers = CELLS.numbers(np.where(below, ~q, q))
     return np.where(below, ~numbers, numbers)

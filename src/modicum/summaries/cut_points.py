@@ -109,7 +109,8 @@ class CutsSearch:
         m, stop = self._cuts(n)
         ends = [int(known.window(at, at + 1)[0]) for at in (m, stop - 1)]
         (inside,) = known.inside.subsamples
-        # [c1] Clipped to the outermost records between the cuts, m on each side are equal to these.
+        # [trimmed_mean.7] Clipped to the outermost records between the cuts, m on each side are
+        # equal to these.
         beyond = known.on_lo * ends[0] + known.on_hi * ends[1]
         total = exact_sum(np.clip(inside, ends[0], ends[1])) + beyond
         return Found(n, low, high, total - m * sum(ends))
@@ -122,7 +123,7 @@ class CutsSearch:
         )
         m, stop = self._cuts(n)
         first, last = lower.hi, max(lower.hi, upper.lo)
-        # [c2] Records between the cuts that were clipped lie in the brackets.
+        # [trimmed_mean.7] Records between the cuts that were clipped lie in the brackets.
         left = lower.window(m, min(stop, n - lower.above))
         right = upper.window(max(m, upper.below), stop)
         over = exact_sum(np.maximum(right - last, 0)) + exact_sum(np.minimum(left - first, 0))

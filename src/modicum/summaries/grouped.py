@@ -86,6 +86,8 @@ class SortedGroups(Sensitive):
 class PackedGroups:
     """A pass that collects the records of many groups.
 
+    See [groups.4].
+
     Parameters
     ----------
     groups : int

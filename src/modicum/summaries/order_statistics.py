@@ -51,6 +51,7 @@ class RankWindow(Reduction["WindowSummary"]):
 
     Up to 10^6 rows, and where rows can be fetched by their position, one pass is enough; long
     streams take two. Beyond 10^8 rows, and once in a thousand times, it takes one more.
+    See [quantile.7].
 
     Attributes
     ----------

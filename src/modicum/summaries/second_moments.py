@@ -235,7 +235,7 @@ class RowNorm:
         """Shrink vectors, the constant included, whose size exceeds a bound.
 
         Every component is rounded towards zero, and the size is computed again from the integers:
-        a vector that would still exceed the bound counts as nothing.
+        a vector that would still exceed the bound counts as nothing. See [moments.10].
         """
         shrunk = vectors
         for _ in range(_TIMES):

@@ -137,7 +137,7 @@ class Sample:
         """Return integers that hold the positions from start to stop (exclusive) between them.
 
         The number of sampled records up to a position p of ``size`` has a standard deviation of
-        at most sqrt(m f (1 - f)), f = p / size, where m are sampled.
+        at most sqrt(m f (1 - f)), f = p / size, where m are sampled. See [quantile.15].
         """
         m = len(self.values)
 
@@ -330,6 +330,7 @@ class Sift:
             self._take(self._lattice.quantise(x[start:stop]))
 
     def _take(self, q: Integers) -> None:
+        # [quantile.16]
         inner = q[(q > self.lo) & (q < self.hi)]
         if len(inner) < len(q):
             self.below += int(np.count_nonzero(q < self.lo))
@@ -369,6 +370,8 @@ _SURE = 3.5  # standard deviations of a sample's rank between it and an end of t
 
 class WindowSearch:
     """Narrows a bracket down until the records at wanted positions are known.
+
+    See [quantile.14].
 
     Parameters
     ----------
@@ -551,6 +554,8 @@ class Sifting:
 @dataclass(frozen=True, slots=True)
 class PartWindow(Reduction["Sifted"]):
     """Ask a part for its share of a :class:`~modicum.summaries.order_statistics.RankWindow`.
+
+    See [quantile.17].
 
     Attributes
     ----------

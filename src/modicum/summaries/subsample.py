@@ -118,11 +118,11 @@ class ChosenRows(Sensitive):
 
     Notes
     -----
-    [R4] Parts of level L1 and L2 are merged by a Poisson choice of rate 2^-(L - L1) of the one and
-    2^-(L - L2) of the other, L = max(L1, L2, level kept of all their records). As in [R2] of
-    :class:`RecordSummary`, the rates multiply, and L depends on numbers
-    of records only, never on who was chosen. So however the parts are merged, the result is a
-    Poisson subsample of the whole of rate 2^-L, and it stays as small as one part's.
+    [summaries.12] Parts of level L1 and L2 are merged by a Poisson choice of rate 2^-(L - L1) of
+    the one and 2^-(L - L2) of the other, L = max(L1, L2, level kept of all their records). As in
+    [summaries.10] of :class:`RecordSummary`, the rates multiply, and L depends on numbers of
+    records only, never on who was chosen. So however the parts are merged, the result is a Poisson
+    subsample of the whole of rate 2^-L, and it stays as small as one part's.
     """
 
     level: int
@@ -374,21 +374,21 @@ class RecordSummary(Sensitive):
     -----
     ``thin(k)`` keeps each record with probability exactly 2^-k, independently of the others:
 
-    - [R1] *Fetched rows.* The size is drawn as Binomial(rows, 2^-k), then that many distinct
-      positions, all sets of that size being equally likely. A set S of s rows then has
+    - [summaries.9] *Fetched rows.* The size is drawn as Binomial(rows, 2^-k), then that many
+      distinct positions, all sets of that size being equally likely. A set S of s rows then has
       probability C(n, s) 2^-ks (1 - 2^-k)^(n-s) / C(n, s): the product law. Missing values are
       dropped afterwards, which leaves the product law on the others.
-    - [R2] *Passing rows.* A Poisson subsample of rate 2^-L is kept, chunk by chunk as in [R1]. A
-      Poisson subsample of rate 2^-d of it is one of rate 2^-(L+d) of the rows: both choices are
-      independent from row to row, and their probabilities multiply. So L can rise as records
-      mount up, and ``thin`` can choose any k >= L. L depends on the number of records passed, not
-      on who was chosen, so it does not change the law.
-    - [R3] A subsample is handed out once; the next one is another of those kept, which were
-      chosen independently, or is drawn afresh, from fetched rows or in one more pass. So is one
-      for a k below the kept level, or in a forked process.
+    - [summaries.10] *Passing rows.* A Poisson subsample of rate 2^-L is kept, chunk by chunk as in
+      [summaries.9]. A Poisson subsample of rate 2^-d of it is one of rate 2^-(L+d) of the rows:
+      both choices are independent from row to row, and their probabilities multiply. So L can rise
+      as records mount up, and ``thin`` can choose any k >= L. L depends on the number of records
+      passed, not on who was chosen, so it does not change the law.
+    - [summaries.11] A subsample is handed out once; the next one is another of those kept, which
+      were chosen independently, or is drawn afresh, from fetched rows or in one more pass. So is
+      one for a k below the kept level, or in a forked process.
 
-    Where the data are in parts, each part chooses as in [R2], and what was chosen is merged, see
-    :class:`~modicum.summaries.subsample.ChosenRows` for [R4].
+    Where the data are in parts, each part chooses as in [summaries.10], and what was chosen is
+    merged, see :class:`~modicum.summaries.subsample.ChosenRows` for [summaries.12].
     """
 
     __slots__ = ("_pools",)

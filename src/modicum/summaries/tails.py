@@ -134,7 +134,7 @@ class TailsPass:
         return TailSummary(count, low, high, self._middle_sum, self._middle_count, self._keep)
 
     def _divide(self) -> None:
-        """Choose the first bounds, from all records so far."""
+        """Choose the first bounds, from all records so far [summaries.6]."""
         ends = self._divided()
         self._ends = _End(ends.low), _End(-ends.high)
         self._look_through(*self._ends)
@@ -159,7 +159,7 @@ class TailsPass:
             self._wait(bits.copy())
             return
         # A row sums to ROW * zero plus the sum of its integers, modulo 2^64. That sum is at most
-        # 2^62 in size once foreign bits are out, so the difference is exact ([K4] of
+        # 2^62 in size once foreign bits are out, so the difference is exact ([summaries.4] of
         # docs/proofs/summaries.md).
         sums = bits.reshape(-1, ROW).sum(axis=1)
         sums -= self._row_of_zeros
@@ -174,7 +174,10 @@ class TailsPass:
         self._wait(foreign[~np.isnan(foreign.view(np.float64))])
 
     def _place(self, low: _End, high: _End) -> None:
-        """Give the records that wait to their end; those no longer needed to the middle."""
+        """Give the records that wait to their end; those no longer needed to the middle.
+
+        See [summaries.5].
+        """
         q = self._quantiser.integers(self._waited())
         lower, upper = q < low.bound, q > -high.bound
         self._to_middle(q[~(lower | upper)])  # the bounds have moved, or clamping brought it back
@@ -304,8 +307,8 @@ class TailSummary(Sensitive):
         """Return min(keep, number of records of size > t)."""
         return self.magnitude_above_many([t])[0]
 
-    # If there is a middle, a count that reaches into it exceeds `keep` on that end alone, so it
-    # is enough to count in both ends and to cut at `keep`.
+    # [summaries.8] If there is a middle, a count that reaches into it exceeds `keep` on that end
+    # alone, so it is enough to count in both ends and to cut at `keep`.
 
     def above_many(self, t: Sequence[int] | Integers) -> list[int]:
         """Return :meth:`above` of many thresholds."""
@@ -338,7 +341,8 @@ class TailSummary(Sensitive):
 
     def merge(self, other: Self) -> TailSummary:
         self._check_same(other)
-        # [T3] A middle lies between full ends, so the ends of the union are among the kept.
+        # [summaries.7] A middle lies between full ends, so the ends of the union are among the
+        # kept.
         kept = np.sort(np.concatenate([self.low, self.high, other.low, other.high]))
         ends = Ends.of_sorted(kept, self.keep, self.count + other.count)
         middle_sum = self.middle_sum + other.middle_sum + exact_sum(ends.rest)
@@ -445,7 +449,7 @@ def _between(packed: Integers, starts: Integers, stops: Integers, value_bits: in
 
     A slice is of one group, so its integers are v + g 2^b. The sums of v and of v >> 26 follow from
     those of the whole integers, modulo 2^64; the second is below 2^63, and so is what is
-    left of the first without it: both are exact. (For b < 26, v >> b is 0.)
+    left of the first without it: both are exact. (For b < 26, v >> b is 0.) See [groups.5].
     """
     sums = np.zeros((2, len(starts)), dtype=np.int64)
     filled = np.flatnonzero(stops > starts)

@@ -3,7 +3,8 @@
 Vectors are seen from a public point, in public units, and clipped to integers of bounded norm.
 Everything here is done to each row by itself, and the same whatever rows stand beside it: numbers
 are changed one by one in float64, and a sum over a row is used only where it is exact, or only as
-far as no order of summation could change what follows (docs/proofs/mean_vector.md, [F1] to [F4]).
+far as no order of summation could change what follows (docs/proofs/mean_vector.md, [mean_vector.8]
+to [mean_vector.11]).
 """
 
 from __future__ import annotations
@@ -149,7 +150,7 @@ class FrameView:
         return u, found
 
     def clipped(self, x: Floats) -> Floats:
-        """Return rows of integers, each of norm at most :data:`BOUND` [F2].
+        """Return rows of integers, each of norm at most :data:`BOUND` [mean_vector.9].
 
         Rows within keep their direction and norm but for rounding to the nearest integers; others
         are shortened, and rounded towards zero.
@@ -166,7 +167,8 @@ class FrameView:
     def _quick(self, x: Floats) -> Floats:
         """Return components of values within the range; of others, something further off.
 
-        Adding and taking away are exact within it [F1]; the product is rounded, number by number.
+        Adding and taking away are exact within it [mean_vector.8]; the product is rounded, number
+        by number.
         """
         y = self._array(0, x)
         with np.errstate(over="ignore"):
@@ -198,7 +200,10 @@ def size(v: Floats, power: int) -> Floats:
 
 
 def norms(u: Floats, power: int = 2) -> Floats:
-    """Norm of each row, to a relative :func:`slack`; the same for any order of summation [F3]."""
+    """Norm of each row, to a relative :func:`slack`; the same for any order of summation.
+
+    See [mean_vector.10].
+    """
     places = _places(u.shape[1], power)
     exponents = np.frexp(np.abs(u).max(axis=1, initial=0.0))[1] - places
     whole = size(np.rint(np.ldexp(u, -exponents[:, None])), power)
@@ -414,7 +419,7 @@ class _NormPass:
             self._between += np.bincount(self._places(x), minlength=len(self._between))
 
     def _places(self, x: Floats) -> NDArray[np.intp]:
-        """How many radii each row's norm exceeds [F4]."""
+        """How many radii each row's norm exceeds [mean_vector.11]."""
         near = 4 * slack(self._width, self._power)
         u, size = self._view.measured(x)
         rough = np.sqrt(size) if self._power == 2 else size

@@ -50,6 +50,7 @@ def local_sensitivities(
     >>> local_sensitivities([0, 1, 3, 6, 10], "median", 3, within=(0, 100))
     array([ 3.,  7., 97.])
     """
+    # [radial.4]
     x = ordered(data)
     count = as_integer(steps, "steps", 0)
     lo, hi = checked_range(within, x)
@@ -103,6 +104,7 @@ def smooth_radii(sensitivities: ArrayLike, beta: Number, *, largest: float) -> F
     >>> smooth_radii([3, 7, 97], 2, largest=100).round(2).tolist()
     [3.0, 13.13, 97.0, 100.0]
     """
+    # [radial.5]
     rate = float(positive(beta, "beta"))
     each = np.append(np.asarray(sensitivities, dtype=np.float64), largest)
     logs = np.full(len(each), -np.inf)
@@ -117,9 +119,9 @@ def radial_error(radii: ArrayLike, epsilon: Number, *, largest: float, dimension
     """Return the expected distance of an answer from the value, in real numbers.
 
     That of the approximate inverse sensitivity mechanism (Asi and Duchi 2020, M.2, without a cap),
-    which is a mixture of uniform laws on balls: docs/proofs/radial.md, [r7]. The norm, of whatever
-    kind, is the one that radii are in. A ball of radius 0 has no volume: where radii are 0, give
-    them the step of a lattice.
+    which is a mixture of uniform laws on balls: docs/proofs/radial.md, [radial.7]. The norm, of
+    whatever kind, is the one that radii are in. A ball of radius 0 has no volume: where radii are
+    0, give them the step of a lattice.
 
     Parameters
     ----------

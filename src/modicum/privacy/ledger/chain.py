@@ -90,6 +90,7 @@ def charged(price: Budget) -> Units:
     >>> charged(pure("0.1")), charged(pure("1/3"))
     (Units(amount=100000000000000, delta=0), Units(amount=333333333333334, delta=0))
     """
+    # [composition.9]
     return _checked(
         Units(math.ceil(price.amount * AMOUNT_UNITS), math.ceil(price.delta * DELTA_UNITS)), price
     )
