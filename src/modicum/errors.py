@@ -44,7 +44,7 @@ class MissingColumn(ModicumError, KeyError):
 
 
 class UnsupportedData(ModicumError, TypeError):
-    """The object is no table, or the declared type of a column cannot be used."""
+    """The object is not a table, or the declared type of a column cannot be used."""
 
 
 class CopyRefused(ModicumError, TypeError):

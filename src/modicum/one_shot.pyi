@@ -182,7 +182,7 @@ def covariance(
         Names of numeric columns of a table, at most 500. Leave it out for an array of shape
         (n, d), or an Arrow array of lists of one size.
     within : (float, float)
-        A public range that surely holds every value of every column, such as ``(-1e6, 1e6)``. It
+        A public range certain to contain every value of every column, such as ``(-1e6, 1e6)``. It
         need not be tight, and columns may differ in scale and in place.
     epsilon, rho, budget : number, number, Budget
         Exactly one, as for :func:`modicum.query.mean`. With more than about 15 columns, ρ has
@@ -254,7 +254,7 @@ def expectile(
     tau : float
         From 0.001 to 0.999.
     within : (float, float)
-        A public range that surely holds every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like.
     epsilon, rho, budget : number, number, Budget
         Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
@@ -386,7 +386,7 @@ def histogram(
         the price goes to the edges between them, which are quantiles as those of
         :func:`modicum.query.quantiles`; two that are equal are one.
     within : (float, float), optional
-        With ``bins``: a public range that surely holds every value; its ends are the outer edges.
+        With ``bins``: a public range certain to contain every value; its ends are the outer edges.
     epsilon, rho, budget : number, number, Budget
         Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
@@ -506,7 +506,7 @@ def iqr(
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float)
-        A public range that surely holds every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like.
     epsilon, rho, budget : number, number, Budget
         Exactly one, as for :func:`modicum.query.mean`; each quantile has half of it.
     step : float, optional
@@ -573,7 +573,7 @@ def linear_regression(
     target : str, optional
         Name of the explained column.
     within : (float, float)
-        A public range that surely holds every value of every column, such as ``(-1e6, 1e6)``.
+        A public range certain to contain every value of every column, such as ``(-1e6, 1e6)``.
     epsilon, rho, budget, step
         As for :func:`covariance`.
     unit : Unit, optional
@@ -695,7 +695,7 @@ def max(
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float)
-        A public range that surely holds every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like.
     epsilon, rho, budget : number, number, Budget
         Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
@@ -758,7 +758,7 @@ def mean(
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float)
-        A public range that surely holds every value, as wide as you like, such as
+        A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess: a thousand times wider costs little
         (a few more records are needed), and no accuracy for large data.
     epsilon, rho, budget : number, number, Budget
@@ -831,7 +831,7 @@ def mean_vector(
         Names of numeric columns of a table, at most 65,536. Leave it out for an array of shape
         (n, d), or an Arrow array of lists of one size.
     within : (float, float)
-        A public range that surely holds every value of every column, such as ``(-1e9, 1e9)``. It
+        A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``. It
         need not be tight: the noise follows the distances between rows.
     epsilon : number
         Pure ε; a float counts as its shortest decimal. For more than a handful of columns rho
@@ -1102,7 +1102,7 @@ def quantile(
         t with ``#{x < t} <= q n <= #{x <= t}``: for q = 1/2 any point between the two middle
         records.
     within : (float, float)
-        A public range that surely holds every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like.
     epsilon, rho, budget : number, number, Budget
         Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
@@ -1171,7 +1171,7 @@ def quantiles(
         At most 1000, increasing, strictly between 0 and 1. Estimated are points t with
         ``#{x < t} <= q n <= #{x <= t}``.
     within : (float, float)
-        A public range that surely holds every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like.
     epsilon, rho, budget : number, number, Budget
         Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
@@ -1237,7 +1237,7 @@ def skewness(
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float)
-        A public range that surely holds every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like.
     epsilon, rho, budget : number, number, Budget
         Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
@@ -1365,7 +1365,7 @@ def trimmed_mean(
         Share of the records left out on each side, strictly between 0 and 1/2. A float is read
         as its shortest decimal.
     within : (float, float)
-        A public range that surely holds every value, as wide as you like. At ε = 1 and ±1e9 some
+        A public range certain to contain every value, as wide as you like. At ε = 1 and ±1e9 some
         110 records should be trimmed on each side; the status says if they are not.
     epsilon, rho, budget : number, number, Budget
         Exactly one, as for :func:`modicum.query.mean`.
@@ -1429,7 +1429,7 @@ def var(
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float)
-        A public range that surely holds every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like.
     epsilon, rho, budget : number, number, Budget
         Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
@@ -1496,7 +1496,7 @@ def vector_statistic(
         An instance of a subclass of :class:`modicum.Sensitivities`. Privacy hangs on its
         sensitivities being right.
     within : (float, float)
-        A public range that surely holds every value of every column. How wide it is matters as
+        A public range certain to contain every value of every column. How wide it is matters as
         much as the statistic lets it.
     epsilon, rho, budget : number, number, Budget
         Exactly one, as for :func:`modicum.query.mean`.

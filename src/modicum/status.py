@@ -50,9 +50,9 @@ class Status:
         range a good part of the records could be far from the others unseen; ``"partial"``: some of
         several numbers are lost, the words say which. Not usable are ``"few_records"``: too
         little data for this budget; ``"clipped"``: too many records lie beyond the
-        clipping bounds; ``"no_values"``: of a CSV file, the released count cannot be told from 0,
-        so the column may be text; ``"coarse_step"``: the answer is as small as the step that
-        values are rounded to.
+        clipping bounds; ``"no_values"``: of a CSV file, the released count cannot be distinguished
+        from 0, so the column may be text; ``"coarse_step"``: the answer is as small as the step
+        that values are rounded to.
     words : str
         For people; ``"ok"`` if there is nothing to say.
     """
@@ -77,8 +77,8 @@ _FEW_STEPS = 8  # rounding moves what is no larger by 6 % and more
 _MOST_UNSEEN = 3000
 NO_VALUES = Status(
     "no_values",
-    "hardly any numbers were found, or too few for this budget: the released count cannot be told "
-    "from 0; `modicum check FILE COLUMN` shows the keeper of the file what the column holds",
+    "few or no numbers were found: the released count cannot be distinguished from 0; `modicum "
+    "check FILE COLUMN` shows the keeper of the file what the column holds",
 )
 COARSE = Status(
     "coarse_step",
@@ -88,7 +88,7 @@ COARSE = Status(
 
 
 def unseen(count: float, bound: float) -> bool:
-    """Whether a released count cannot be told from 0.
+    """Whether a released count cannot be distinguished from 0.
 
     Parameters
     ----------
@@ -154,4 +154,7 @@ def step_words(error_model: Any, lattice: Any) -> str:
         return f"{lattice.step:g}, as asked for"
     if not max(sizes):
         return f"{lattice.step:g}: values that differ by less may count as equal"
-    return f"{lattice.step:g}, coarse beside what was released: a narrower `within` has a finer one"
+    return (
+        f"{lattice.step:g}, coarse beside the released numbers; "
+        "a narrower `within` gives a finer step"
+    )

@@ -21,7 +21,7 @@ __all__ = ["main"]
 _DESCRIPTION = """\
 Differentially private statistics of a Parquet or CSV file, with no bounds to guess.
 
-Give a range that surely holds every value, as wide as you like: the noise follows
+Give a range that is certain to contain every value, as wide as you like: the noise follows
 the spread of the data, not the range.
 """
 
@@ -123,7 +123,7 @@ def _words(argv: Sequence[str]) -> list[str]:
     for word in argv:
         if word.startswith("--bounds"):
             raise InvalidArgument(
-                "there is no --bounds: give --within=LO,HI, a public range that surely holds every "
+                "there is no --bounds: give --within=LO,HI, a public range certain to contain every "
                 "value, as wide as you like"
             )
         if re.match(r"-[\d.]", word) and words and re.fullmatch(r"--[a-z-]+", words[-1]):

@@ -48,7 +48,7 @@ def add_to(verbs: Any) -> None:
     parser: argparse.ArgumentParser = verbs.add_parser(
         "check",
         help="what the columns of a file hold, for whoever keeps it (not private)",
-        description="Tell what each column of a file holds, which cells are no numbers, and what "
+        description="Tell what each column of a file holds, which cells are not numbers, and what "
         "to write so that they are. This reads the data and is NOT private: it prints exact shares "
         "of cells, for the terminal of whoever keeps the file, but no value of a cell.",
         epilog="example: modicum check people.csv income",

@@ -60,7 +60,7 @@ def _checked(parse: Callable[[str], T]) -> Callable[[str], T]:
 
 
 _HINTS = {
-    "--within": ", a range that surely holds every value, as wide as you like, such as "
+    "--within": ", a range that is certain to contain every value, as wide as you like, such as "
     "--within=-1e9,1e9",
 }
 
@@ -213,7 +213,7 @@ def add_range(parser: argparse.ArgumentParser, *, needed: bool = True) -> None:
         metavar="LO,HI",
         type=_checked(_range),
         required=needed,
-        help="a public range that surely holds every value, as wide as you like",
+        help="a public range certain to contain every value, as wide as you like",
     )
     add_step(parser)
 

@@ -90,7 +90,7 @@ class LinearRegression(_base.RegressorMixin, _Private):  # type: ignore[misc]
     Parameters
     ----------
     within : (float, float)
-        A public range that surely holds every value of every column and of y, such as
+        A public range certain to contain every value of every column and of y, such as
         ``(-1e6, 1e6)``. It need not be tight.
     epsilon, rho : number
         Exactly one: the price of one fit, as pure ε or zCDP ρ.

@@ -430,7 +430,7 @@ def gradient_regression(
     cap : float
         Residuals are clipped to ±cap.
     within : (float, float)
-        A public range that surely holds every value of every column.
+        A public range certain to contain every value of every column.
     epsilon, rho, budget, step
         As for :func:`modicum.query.mean`.
 

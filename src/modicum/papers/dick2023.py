@@ -338,7 +338,7 @@ class SubsetErrorModel:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the number of records that the two sums imply cannot be told from 0."""
+        """Whether the number of records that the two sums imply cannot be distinguished from 0."""
         width, bound = self.hi - self.lo, 2 * self.noise.bound(0.05)
         return width > 0 and unseen((self.left + self.right) / width, bound / width)
 
@@ -386,7 +386,7 @@ class SubsetErrorModel:
     @property
     def condition(self) -> str:
         """What the default interval assumes."""
-        return "for tails of index 3 or lighter"
+        return "assumes tails of index 3 or lighter"
 
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers."""

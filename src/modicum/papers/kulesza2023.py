@@ -360,7 +360,7 @@ class SumAndCountErrorModel:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released count cannot be told from 0."""
+        """Whether the released count cannot be distinguished from 0."""
         return unseen(self.count, self.count_noise.bound(0.1))
 
     @property
@@ -450,7 +450,7 @@ class BoundedErrorModel:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released count cannot be told from 0."""
+        """Whether the released count cannot be distinguished from 0."""
         return unseen(self.count, self.noise.bound(0.1) / max(self.lattice.width, 1))
 
     @property

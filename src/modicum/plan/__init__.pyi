@@ -247,7 +247,7 @@ def covariance(
     Parameters
     ----------
     within : (float, float)
-        A public range that surely holds every value of every column, such as ``(-1e6, 1e6)``. It
+        A public range certain to contain every value of every column, such as ``(-1e6, 1e6)``. It
         need not be tight, and columns may differ in scale and in place.
     step : float, optional
         Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
@@ -310,7 +310,7 @@ def expectile(
     tau : float
         From 0.001 to 0.999.
     within : (float, float)
-        A public range that surely holds every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like.
     step : float, optional
         Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
     level : float or None
@@ -440,7 +440,7 @@ def histogram(
         the price goes to the edges between them, which are quantiles as those of
         :func:`modicum.query.quantiles`; two that are equal are one.
     within : (float, float), optional
-        With ``bins``: a public range that surely holds every value; its ends are the outer edges.
+        With ``bins``: a public range certain to contain every value; its ends are the outer edges.
     step : float, optional
         Values and edges are rounded to multiples of this power of two; by default the finest
         that fits, some 10^-15 of the largest of them.
@@ -569,7 +569,7 @@ def iqr(
     Parameters
     ----------
     within : (float, float)
-        A public range that surely holds every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like.
     step : float, optional
         Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
     between : (number, number)
@@ -643,7 +643,7 @@ def linear_regression(
     step
         As for :func:`modicum.linear_regression`.
     within : (float, float)
-        A public range that surely holds every value of every column, such as ``(-1e6, 1e6)``.
+        A public range certain to contain every value of every column, such as ``(-1e6, 1e6)``.
     sd, correlation, mean
         As for :func:`modicum.plan.covariance`, of the explaining columns. The explained one depends
         on all of them alike.
@@ -765,7 +765,7 @@ def max(
     Parameters
     ----------
     within : (float, float)
-        A public range that surely holds every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like.
     step : float, optional
         Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
     sd : float
@@ -826,7 +826,7 @@ def mean(
     Parameters
     ----------
     within : (float, float)
-        A public range that surely holds every value, as wide as you like, such as
+        A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess: a thousand times wider costs little
         (a few more records are needed), and no accuracy for large data.
     step : float, optional
@@ -900,7 +900,7 @@ def mean_vector(
     Parameters
     ----------
     within : (float, float)
-        A public range that surely holds every value of every column, such as ``(-1e9, 1e9)``. It
+        A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``. It
         need not be tight: the noise follows the distances between rows.
     step : float, optional
         Values are rounded to multiples of this power of two; by default the finest that fits.
@@ -1223,7 +1223,7 @@ def quantile(
         t with ``#{x < t} <= q n <= #{x <= t}``: for q = 1/2 any point between the two middle
         records.
     within : (float, float)
-        A public range that surely holds every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like.
     step : float, optional
         Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
     level : float or None
@@ -1291,7 +1291,7 @@ def quantiles(
         At most 1000, increasing, strictly between 0 and 1. Estimated are points t with
         ``#{x < t} <= q n <= #{x <= t}``.
     within : (float, float)
-        A public range that surely holds every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like.
     step : float, optional
         Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
     level : float or None
@@ -1356,7 +1356,7 @@ def skewness(
     Parameters
     ----------
     within : (float, float)
-        A public range that surely holds every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like.
     step : float, optional
         Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
     sd : float
@@ -1540,7 +1540,7 @@ def trimmed_mean(
         Share of the records left out on each side, strictly between 0 and 1/2. A float is read
         as its shortest decimal.
     within : (float, float)
-        A public range that surely holds every value, as wide as you like. At ε = 1 and ±1e9 some
+        A public range certain to contain every value, as wide as you like. At ε = 1 and ±1e9 some
         110 records should be trimmed on each side; the status says if they are not.
     step : float, optional
         Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
@@ -1606,7 +1606,7 @@ def var(
     Parameters
     ----------
     within : (float, float)
-        A public range that surely holds every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like.
     step : float, optional
         Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
     sd : float

@@ -222,7 +222,7 @@ class ZCDP(Event):
     def cost(self, kind: Kind) -> Budget:
         if kind != ZCDP_KIND:
             message = (
-                f"a zCDP release cannot be paid from a budget of kind {kind!r}: "
+                f"a zCDP release cannot be charged to a budget of kind {kind!r}: "
                 "use epsilon=, or give the curator a budget of kind 'zcdp'"
             )
             if kind == APPROX_KIND:
@@ -269,7 +269,7 @@ class ApproxDP(Event):
     def cost(self, kind: Kind) -> Budget:
         if kind != APPROX_KIND:
             raise InvalidArgument(
-                f"a release that needs a δ cannot be paid from a budget of kind {kind!r}: "
+                f"a release that needs a δ cannot be charged to a budget of kind {kind!r}: "
                 "give the curator a budget of kind 'approx', modicum.approx(epsilon, delta)"
             )
         return Budget(APPROX_KIND, self.epsilon, self.delta)

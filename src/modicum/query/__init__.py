@@ -1,4 +1,4 @@
-"""Questions to ask of a table, checked but not yet answered.
+"""Queries of a table: checked, not yet answered.
 
 ``curator.release(income=modicum.query.mean("income", ...), ...)`` answers several in the
 passes of the slowest one. The functions :func:`modicum.mean`, ``sum``, ``count``, ``quantile``,

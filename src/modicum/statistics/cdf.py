@@ -44,7 +44,9 @@ from modicum.summaries.sums import BinCounts
 __all__ = ["STATISTICS", "CdfErrorModel", "cdf", "increasing", "levels_of"]
 
 MOST_LEVELS = 3
-NOBODY = Status("few_records", "the released counts cannot be told from 0: the shares are noise")
+NOBODY = Status(
+    "few_records", "the released counts cannot be distinguished from 0: the shares are noise"
+)
 
 Floats = NDArray[np.float64]
 
@@ -196,7 +198,7 @@ class CdfErrorModel(CutErrorModel):
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released counts cannot be told from 0."""
+        """Whether the released counts cannot be distinguished from 0."""
         return unseen(sum(self.counts[0]), self._total_bound)
 
     @property

@@ -90,7 +90,7 @@ def covariance(
         Names of numeric columns of a table, at most 500. Leave it out for an array of shape
         (n, d), or an Arrow array of lists of one size.
     within : (float, float)
-        A public range that surely holds every value of every column, such as ``(-1e6, 1e6)``. It
+        A public range certain to contain every value of every column, such as ``(-1e6, 1e6)``. It
         need not be tight, and columns may differ in scale and in place.
     epsilon, rho, budget : number, number, Budget
         Exactly one, as for :func:`modicum.query.mean`. With more than about 15 columns, ρ has

@@ -60,13 +60,13 @@ NO_CENTRE = Status(
 )
 HEAVY = Status(
     "heavy_tail",
-    "the tail looks heavy: the record may be further out than the default interval allows for; "
+    "the tail looks heavy: the extreme record may lie beyond the default interval; "
     "interval(tail=2) allows for more",
 )
 HIDDEN = Status(
     "range_end",
-    "most rows are as good as equal; whether a few are further out cannot be told at this budget, "
-    "so the interval reaches the end of the range",
+    "most rows are (nearly) equal; at this budget the release cannot show whether a few lie "
+    "further out, so the interval reaches the end of the range",
 )
 
 
@@ -91,7 +91,7 @@ def max(
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float)
-        A public range that surely holds every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like.
     epsilon, rho, budget : number, number, Budget
         Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
@@ -289,7 +289,7 @@ class ExtremeErrorModel:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released count cannot be told from 0."""
+        """Whether the released count cannot be distinguished from 0."""
         return self.count_noise is not None and unseen(self.count, self.count_noise.bound(0.1))
 
     @property
@@ -302,7 +302,7 @@ class ExtremeErrorModel:
     @property
     def condition(self) -> str:
         """What the default interval assumes."""
-        return "for tails of index 3 or lighter"
+        return "assumes tails of index 3 or lighter"
 
     def assumption(self, tail: float | None) -> str:
         """Say in words what is estimated and what the interval covers."""

@@ -96,7 +96,7 @@ class LogarithmErrorModel:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released count cannot be told from 0."""
+        """Whether the released count cannot be distinguished from 0."""
         return bool(getattr(self.of_logs, "none_seen", False))
 
     @property

@@ -83,7 +83,7 @@ def histogram(
         the price goes to the edges between them, which are quantiles as those of
         :func:`modicum.query.quantiles`; two that are equal are one.
     within : (float, float), optional
-        With ``bins``: a public range that surely holds every value; its ends are the outer edges.
+        With ``bins``: a public range certain to contain every value; its ends are the outer edges.
     epsilon, rho, budget : number, number, Budget
         Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional

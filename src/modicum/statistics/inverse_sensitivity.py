@@ -480,7 +480,7 @@ class LocationErrorModel:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released count cannot be told from 0."""
+        """Whether the released count cannot be distinguished from 0."""
         return unseen(self.count, self.count_noise.bound(0.1))
 
     @property
@@ -513,7 +513,7 @@ class LocationErrorModel:
     @property
     def condition(self) -> str:
         """What the default interval assumes."""
-        return "" if self.outside is None else "for tails of index 3 or lighter"
+        return "" if self.outside is None else "assumes tails of index 3 or lighter"
 
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers."""
@@ -523,7 +523,7 @@ class LocationErrorModel:
                 "out on each side, and what they would change cannot be told."
             )
         if self.level is None:
-            return "no interval was asked for (level=None), so it is the public range."
+            return "level=None: no interval was released; this is the public range."
         if self.outside is None:
             return (
                 f"the interval holds the {self.name} location up to a level of "

@@ -82,7 +82,7 @@ def iqr(
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float)
-        A public range that surely holds every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like.
     epsilon, rho, budget : number, number, Budget
         Exactly one, as for :func:`modicum.query.mean`; each quantile has half of it.
     step : float, optional

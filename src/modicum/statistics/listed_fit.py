@@ -61,7 +61,7 @@ class ListedFit:
     chosen : tuple of int
         Intercept and slopes in half-widths, in units of 2^-12.
     none_seen : bool
-        Whether the noisy number of records cannot be told from 0.
+        Whether the noisy number of records cannot be distinguished from 0.
     """
 
     labels: tuple[str, ...]

@@ -106,7 +106,7 @@ def mean(
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float)
-        A public range that surely holds every value, as wide as you like, such as
+        A public range certain to contain every value, as wide as you like, such as
         ``(-1e9, 1e9)``. It is no clipping bound to guess: a thousand times wider costs little
         (a few more records are needed), and no accuracy for large data.
     epsilon, rho, budget : number, number, Budget
@@ -369,9 +369,9 @@ class MeanErrorModel(PlacedBounds):
         """What the default interval assumes."""
         index = self.outside.index()
         if index is None:
-            return "for tails of index 3 or lighter, unchecked"
-        seen = f"; here it looks like {index:.1f}" if index < _HEAVY else ""
-        return f"for tails of index 3 or lighter{seen}"
+            return "assumes no heavy tail (index 3 or lighter); not checked at this ε"
+        seen = f"; these data look like index {index:.1f}" if index < _HEAVY else ""
+        return f"assumes tails of index 3 or lighter{seen}"
 
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers."""
@@ -382,7 +382,7 @@ class MeanErrorModel(PlacedBounds):
     def _seen(self) -> str:
         index = self.outside.index()
         if index is None:
-            return "Whether the data are heavier was not looked at, or could not be seen."
+            return "The tail was not examined, or could not be measured."
         seen = "the tail looks light"
         if index < _LIGHT:
             seen = f"the index looks like {index:.1f}, give or take a third"

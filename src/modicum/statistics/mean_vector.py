@@ -72,7 +72,7 @@ def mean_vector(
         Names of numeric columns of a table, at most 65,536. Leave it out for an array of shape
         (n, d), or an Arrow array of lists of one size.
     within : (float, float)
-        A public range that surely holds every value of every column, such as ``(-1e9, 1e9)``. It
+        A public range certain to contain every value of every column, such as ``(-1e9, 1e9)``. It
         need not be tight: the noise follows the distances between rows.
     epsilon : number
         Pure ε; a float counts as its shortest decimal. For more than a handful of columns rho

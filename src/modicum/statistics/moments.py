@@ -240,7 +240,7 @@ class OfMoments:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released number of rows cannot be told from 0."""
+        """Whether the released number of rows cannot be distinguished from 0."""
         rows, noise = self.moments.products[0, 0], self.moments.noise[0, 0]
         return unseen(float(rows), _ONE_IN_TEN * float(noise))
 
@@ -351,7 +351,7 @@ def _share_beyond(scale: float, width: int) -> float:
     return min(0.75, 80 * width / scale)
 
 
-CONDITION = "for tails of index 3 or lighter"
+CONDITION = "assumes tails of index 3 or lighter"
 CHANCE_COUNTED = 0.3
 """Part of the chance of a miss that goes to the numbers of rows and of squares cut off."""
 

@@ -343,34 +343,34 @@ FEW = Status(
 )
 APART = Status(
     "wide_noise",
-    "most rows are as good as equal, and too few others for this budget to find how far they "
-    "reach: the noise follows the range; a larger budget or a narrower `within` helps",
+    "most rows are (nearly) equal, and the others are too few for this budget to find their "
+    "range: the noise follows the range; a larger budget or a narrower `within` helps",
 )
 NO_CENTRE = Status(
     "wide_noise",
-    "too few rows for this budget to find where they lie: the noise follows the size of the "
+    "too few rows for a private centre at this budget: the noise follows the size of the "
     "values, not their spread; a larger budget helps",
 )
 TOO_LITTLE = Status(
     "few_records",
-    "too little data for this range and budget: most of it may have been clipped away; narrow "
+    "too little data for this range and budget: most records may have been clipped; narrow "
     "`within` or spend more",
 )
 BEYOND = Status(
     "clipped",
-    "about {records:,} records lie beyond the clipping bounds, more than the tail of a "
-    "distribution explains: a second group is far away, and clipped; clusters='keep', a narrower "
+    "about {records:,} records lie beyond the clipping bounds, too many for "
+    "a tail: a second group lies far away and was clipped; clusters='keep', a narrower "
     "`within` or a larger budget may reach it",
 )
 HEAVY = Status(
     "heavy_tail",
     "the tail looks heavy: more may have been clipped than the default interval allows for; "
-    "interval(tail=2) assumes less",
+    "use interval(tail=2)",
 )
 UNSEEN = Status(
     "unseen",
     "up to {records:,} rows could lie a hundred times further out than all others without "
-    "being noticed, and the interval takes it that none do: they are few for so wide a range",
+    "being noticed, and the interval assumes that none do; there are few rows for so wide a range",
 )
 _FAR = 100  # times the distance of the bounds
 _GOOD_PART = 1 / 12  # of the records
@@ -452,8 +452,8 @@ def perhaps_unseen(most: float, n0: int, width: int, room: int) -> Status:
 
 ELSEWHERE = Status(
     "clipped",
-    "most rows are as good as equal, and about {records:,} others are left out of the answer: too "
-    "few to find how far they reach; a larger budget or a narrower `within` helps",
+    "most rows are (nearly) equal; about {records:,} others are not in the answer, because they "
+    "are too few to find their range; a larger budget or a narrower `within` helps",
 )
 
 
@@ -464,7 +464,7 @@ class InBounds:
 
     @property
     def none_seen(self: _Bounded) -> bool:
-        """Whether the released count cannot be told from 0."""
+        """Whether the released count cannot be distinguished from 0."""
         return unseen(float(self.counted.value), self.counted.bound(0.1))
 
 

@@ -84,7 +84,7 @@ def vector_statistic(
         An instance of a subclass of :class:`modicum.Sensitivities`. Privacy hangs on its
         sensitivities being right.
     within : (float, float)
-        A public range that surely holds every value of every column. How wide it is matters as
+        A public range certain to contain every value of every column. How wide it is matters as
         much as the statistic lets it.
     epsilon, rho, budget : number, number, Budget
         Exactly one, as for :func:`modicum.query.mean`.

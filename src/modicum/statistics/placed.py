@@ -82,7 +82,7 @@ class PlacedColumns(VectorSetting):
     saved : Fraction
         The share of the budget that their intervals did not need.
     none_seen : bool
-        Whether the noisy number of rows cannot be told from 0.
+        Whether the noisy number of rows cannot be distinguished from 0.
     common : bool
         Whether all columns have one half-width, that of rows and not their own.
     """

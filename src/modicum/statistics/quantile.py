@@ -94,7 +94,7 @@ def quantile(
         t with ``#{x < t} <= q n <= #{x <= t}``: for q = 1/2 any point between the two middle
         records.
     within : (float, float)
-        A public range that surely holds every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like.
     epsilon, rho, budget : number, number, Budget
         Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
@@ -256,7 +256,7 @@ class QuantileErrorModel(RankErrorModel):
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers."""
         if self.level is None:
-            return "no interval was asked for (level=None), so it is the public range."
+            return "level=None: no interval was released; this is the public range."
         return (
             f"the interval holds all points whose ranks include {short_text(self.q)} n, up to a "
             f"level of {self.level:g}; it assumes nothing. Above that level it is the public range."

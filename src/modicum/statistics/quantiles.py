@@ -108,7 +108,7 @@ def quantiles(
         At most 1000, increasing, strictly between 0 and 1. Estimated are points t with
         ``#{x < t} <= q n <= #{x <= t}``.
     within : (float, float)
-        A public range that surely holds every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like.
     epsilon, rho, budget : number, number, Budget
         Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
@@ -283,7 +283,7 @@ class QuantilesErrorModel:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released counts cannot be told from 0."""
+        """Whether the released counts cannot be distinguished from 0."""
         counted = self.counted
         return counted is not None and unseen(sum(counted.cells), counted.bound(0.1))
 
@@ -308,7 +308,11 @@ class QuantilesErrorModel:
     @property
     def condition(self) -> str:
         """The intervals assume nothing."""
-        return "" if self.counted is None else "they reach to other points, and assume nothing"
+        return (
+            ""
+            if self.counted is None
+            else "they reach to neighbouring released points; no assumption on the data"
+        )
 
     def assumption(self, tail: float | None) -> str:
         """Say in words what the intervals cover."""

@@ -195,7 +195,7 @@ class RankErrorModel:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released count cannot be told from 0."""
+        """Whether the released count cannot be distinguished from 0."""
         return unseen(self.count, self.count_noise.bound(0.1))
 
     def scarce(self, rare: Fraction) -> bool:

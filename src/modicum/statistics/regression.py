@@ -101,7 +101,7 @@ def linear_regression(
     target : str, optional
         Name of the explained column.
     within : (float, float)
-        A public range that surely holds every value of every column, such as ``(-1e6, 1e6)``.
+        A public range certain to contain every value of every column, such as ``(-1e6, 1e6)``.
     epsilon, rho, budget, step
         As for :func:`covariance`.
 

@@ -65,7 +65,7 @@ NOISY = Status(
 )
 EQUAL = Status(
     "wide_noise",
-    "all rows but a few are as good as equal, and those few may make any skewness, which is given "
+    "all rows but a few are (nearly) equal, and those few may make any skewness, which is given "
     "as 0",
 )
 
@@ -89,7 +89,7 @@ def skewness(
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float)
-        A public range that surely holds every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like.
     epsilon, rho, budget : number, number, Budget
         Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
@@ -321,7 +321,7 @@ class SkewnessErrorModel(InBounds):
     @property
     def condition(self) -> str:
         """What the default interval assumes."""
-        return "for tails of index 3 or lighter"
+        return "assumes tails of index 3 or lighter"
 
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers."""

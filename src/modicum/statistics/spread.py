@@ -111,7 +111,7 @@ def var(
     column : str, optional
         Name of a numeric column. Leave it out for a one-dimensional array or series.
     within : (float, float)
-        A public range that surely holds every value, as wide as you like.
+        A public range certain to contain every value, as wide as you like.
     epsilon, rho, budget : number, number, Budget
         Exactly one, as for :func:`modicum.query.mean`.
     step : float, optional
@@ -429,7 +429,7 @@ class VarianceErrorModel(InBounds):
     @property
     def condition(self) -> str:
         """What the default interval assumes."""
-        return "for tails of index 3 or lighter"
+        return "assumes tails of index 3 or lighter"
 
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers."""

@@ -398,7 +398,7 @@ class SumErrorModel(PlacedBounds):
     @property
     def condition(self) -> str:
         """What the default interval assumes."""
-        return "" if self.outside is None else "for tails of index 3 or lighter"
+        return "" if self.outside is None else "assumes tails of index 3 or lighter"
 
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers."""

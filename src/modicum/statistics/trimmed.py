@@ -94,7 +94,7 @@ def trimmed_mean(
         Share of the records left out on each side, strictly between 0 and 1/2. A float is read
         as its shortest decimal.
     within : (float, float)
-        A public range that surely holds every value, as wide as you like. At ε = 1 and ±1e9 some
+        A public range certain to contain every value, as wide as you like. At ε = 1 and ±1e9 some
         110 records should be trimmed on each side; the status says if they are not.
     epsilon, rho, budget : number, number, Budget
         Exactly one, as for :func:`modicum.query.mean`.
@@ -501,7 +501,7 @@ class TrimmedErrorModel:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released count cannot be told from 0."""
+        """Whether the released count cannot be distinguished from 0."""
         return unseen(self.count, self.count_noise.bound(0.1))
 
     @property
@@ -531,7 +531,7 @@ class TrimmedErrorModel:
     def assumption(self, tail: float | None) -> str:
         """Say in words what the interval covers."""
         if self.level is None:
-            return "no interval was asked for (level=None), so it is the public range."
+            return "level=None: no interval was released; this is the public range."
         what = "winsorized" if self.winsorized else "trimmed"
         return (
             f"the interval holds the {what} mean of the data at hand, up to a level of "

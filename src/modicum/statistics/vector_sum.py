@@ -160,7 +160,7 @@ def answer_of(columns: Columns, error_model: VectorErrorModel) -> ArrayEstimate:
 NOISY = Status(
     "few_records",
     "too little data for this budget and so many components: the noise is larger than the ball "
-    "that holds the rows; ask for fewer columns or spend more",
+    "that holds the rows; use fewer columns or a larger budget",
 )
 CLIPPED = Status(
     "clipped",
@@ -237,7 +237,7 @@ class VectorErrorModel:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released number of rows cannot be told from 0."""
+        """Whether the released number of rows cannot be distinguished from 0."""
         return unseen(self.rows, self.rows_noise.tail_bound(0.1))
 
     @property
@@ -308,7 +308,7 @@ class VectorErrorModel:
 
     @property
     def condition(self) -> str:
-        return "assume that rows outside the ball are not far outside (tail=3)"
+        return "assume that clipped rows are not far outside the ball (tail=3)"
 
     def assumption(self, tail: float | None) -> str:
         cover = (

@@ -514,7 +514,7 @@ def compare(
     R   subset (Dick et al.)                     1.022e-06    4.76e-07   5.112e-07
     R2  in-neighbour (Huang et al., extended)    0.0001202   3.646e-05   6.061e-05
     R1  local minimax (Asi and Duchi)               0.1008      0.1082      0.1082
-    True value 1.002e-06. All of this is computed from the data themselves: not private.
+    True value 1.002e-06. Computed from the data: not private.
     """
     x, theta = ordered(data), chosen(statistic)
     return Comparison(

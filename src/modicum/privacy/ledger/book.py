@@ -43,7 +43,7 @@ class Verified:
         return (
             f"{self.accounts} accounts, {self.entries} entries ({self.charges} charges, "
             f"{self.releases} releases): every entry matches its hash, follows the one before it, "
-            "and fits the budget; every release is paid for"
+            "and is within the budget; every release has its charge"
         )
 
 
