@@ -82,11 +82,11 @@ lowest: .venv-lowest/.lowest
 # One process: Spark makes its own. Without Java its tests are skipped, and say so.
 .PHONY: test-engines
 test-engines: .venv-engines/.engines  ## the readers of data with Spark (needs Java), Dask and Ibis too
-	.venv-engines/bin/python -m pytest -m "slow or not slow" tests/frames
+	.venv-engines/bin/python -m pytest -m "slow or not slow" tests/sources
 
 .PHONY: lowest-engines
 lowest-engines: .venv-lowest-engines/.lowest-engines
-	.venv-lowest-engines/bin/python -m pytest -m "not slow" tests/frames
+	.venv-lowest-engines/bin/python -m pytest -m "not slow" tests/sources
 
 # It starts a PostgreSQL of its own (apt-get install postgresql); without one its tests are skipped, and say so.
 .PHONY: test-server

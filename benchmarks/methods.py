@@ -13,12 +13,12 @@ from benchmarks.oracle import hindsight
 from modicum import query
 from modicum.exact.entropy import Entropy, SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.frames.base import open_source
-from modicum.frames.reader import read
 from modicum.mechanisms.additive import Additive
 from modicum.papers.kulesza2023 import transformed, transformed_value
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
+from modicum.sources.base import open_source
+from modicum.sources.reader import read
 from modicum.summaries.base import Read
 from modicum.summaries.subsample import Records
 

@@ -20,12 +20,12 @@ from benchmarks.methods import WITHIN
 from benchmarks.targets import table
 from modicum.exact.entropy import SYSTEM
 from modicum.exact.lattice import Lattice
-from modicum.frames.arrays import ArrayColumn
-from modicum.frames.base import MemorySource, open_source
-from modicum.frames.cluster.jobs import DistributedSource, Job, Known, ReadJob
-from modicum.frames.reader import Scope, read
 from modicum.privacy.event import PureDP
 from modicum.privacy.split import BudgetSplit
+from modicum.sources.arrays import ArrayColumn
+from modicum.sources.base import MemorySource, open_source
+from modicum.sources.cluster.jobs import DistributedSource, Job, Known, ReadJob
+from modicum.sources.reader import Scope, read
 from modicum.statistics.split import first_reduction
 from modicum.summaries.base import Read
 from modicum.summaries.order_statistics import RankWindow

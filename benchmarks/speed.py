@@ -23,12 +23,12 @@ from benchmarks.methods import WITHIN, CachedReader
 from benchmarks.targets import Target, table
 from modicum.exact.entropy import SYSTEM
 from modicum.exact.laplace import discrete_laplace
-from modicum.frames.base import open_source
-from modicum.frames.reader import read
 from modicum.privacy.event import PureDP
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
 from modicum.runtime.steps import Reads
+from modicum.sources.base import open_source
+from modicum.sources.reader import read
 from modicum.summaries.subsample import Records
 
 __all__ = ["FULL", "QUICK", "Sizes", "speed"]

@@ -13,10 +13,10 @@ from benchmarks.targets import Target, table
 from modicum import query
 from modicum.array_release import ArrayEstimate
 from modicum.exact.entropy import SeededEntropy
-from modicum.frames.base import open_source
-from modicum.frames.persons import TableReader
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
+from modicum.sources.base import open_source
+from modicum.sources.persons import TableReader
 
 __all__ = ["KINDS", "Found", "Kind", "kinds", "released", "study"]
 

@@ -24,12 +24,12 @@ from benchmarks.vector_kinds import released as answered
 from modicum import query
 from modicum.array_release import ArrayRelease
 from modicum.exact.entropy import SeededEntropy
-from modicum.frames.base import open_source
-from modicum.frames.persons import TableReader
 from modicum.privacy.unit import Unit
 from modicum.release import Release
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
+from modicum.sources.base import open_source
+from modicum.sources.persons import TableReader
 
 __all__ = ["FULL", "QUICK", "Effort", "vectors"]
 

@@ -255,7 +255,7 @@ def test_zcdp_of_a_person_in_several_groups_adds_up() -> None:
 
 @pytest.mark.parametrize("few", [64, 0], ids=["few", "many"])
 def test_quantiles_of_groups(few, monkeypatch) -> None:
-    monkeypatch.setattr("modicum.frames.groups._FEW", few)
+    monkeypatch.setattr("modicum.sources.groups._FEW", few)
     groups = curator().group_by("firm", keys=["b", "a", "never"])
     for q, release in (
         (0.5, groups.median("wage", within=WITHIN, epsilon=1)),

@@ -16,9 +16,9 @@ import pytest
 import modicum as mo
 from modicum.exact.entropy import SYSTEM, SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.frames.base import open_source
-from modicum.frames.groups import reader_of_groups
-from modicum.frames.persons import reader_of
+from modicum.sources.base import open_source
+from modicum.sources.groups import reader_of_groups
+from modicum.sources.persons import reader_of
 from modicum.summaries.base import Read
 from modicum.summaries.sums import ClippedSum
 from modicum.summaries.tails import Tails

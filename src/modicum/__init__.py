@@ -31,7 +31,7 @@ _HOMES = {
         "SourceError",
         "UnsupportedData",
     },
-    "modicum.frames.files": {"csv_file"},
+    "modicum.sources.files": {"csv_file"},
     "modicum.group_by": {"GroupBy"},
     "modicum.grouped": {"GroupedRelease"},
     "modicum.one_shot": {*CHAPTERS},

@@ -27,7 +27,6 @@ from modicum.errors import ModicumError as ModicumError
 from modicum.errors import ModicumWarning as ModicumWarning
 from modicum.errors import SourceError as SourceError
 from modicum.errors import UnsupportedData as UnsupportedData
-from modicum.frames.files import csv_file as csv_file
 from modicum.group_by import GroupBy as GroupBy
 from modicum.grouped import GroupedRelease as GroupedRelease
 from modicum.interop.sklearn import PCA as PCA
@@ -78,6 +77,7 @@ from modicum.privacy.unit import unit_of as unit_of
 from modicum.query import Query as Query
 from modicum.release import Interval as Interval
 from modicum.release import Release as Release
+from modicum.sources.files import csv_file as csv_file
 from modicum.statistics.monotone_statistic import Boundaries as Boundaries
 from modicum.statistics.monotone_statistic import Score as Score
 from modicum.statistics.own_vector import Sensitivities as Sensitivities

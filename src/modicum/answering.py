@@ -10,15 +10,15 @@ from modicum.curator import Curator
 from modicum.derive import asked, dressed, released_as
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM
-from modicum.frames.base import open_source
-from modicum.frames.persons import check_unit, reader_of
-from modicum.frames.reader import check_column, read_as
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.recording import recorded
 from modicum.release import Record
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
+from modicum.sources.base import open_source
+from modicum.sources.persons import check_unit, reader_of
+from modicum.sources.reader import check_column, read_as
 from modicum.statistics.spec import Declaration
 
 __all__ = ["answered", "function_of_a_table"]

@@ -9,8 +9,6 @@ from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
 from modicum.errors import BudgetExceeded, InvalidArgument, LedgerError
-from modicum.frames.base import Source
-from modicum.frames.reader import width_of
 from modicum.privacy.accountant import Filter
 from modicum.privacy.budget import ZCDP_KIND, Budget, Kind, chosen_budget
 from modicum.privacy.ledger.book import Ledger
@@ -18,6 +16,8 @@ from modicum.privacy.ledger.chain import Charge, checked_name
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.release import Record
 from modicum.runtime.query import Query
+from modicum.sources.base import Source
+from modicum.sources.reader import width_of
 from modicum.stored import from_text, to_text
 from modicum.summaries.base import Columns
 

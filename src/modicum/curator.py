@@ -18,10 +18,6 @@ from modicum.charging import (
 )
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM, Entropy
-from modicum.frames.base import open_source
-from modicum.frames.groups import check_groups, count_keys, reader_of_groups
-from modicum.frames.persons import check_unit, reader_of
-from modicum.frames.reader import check_column, read_as
 from modicum.group_by import GroupBy, checked_keys, key_event
 from modicum.grouped import GroupedRelease
 from modicum.hints import no_attribute
@@ -35,6 +31,10 @@ from modicum.recording import recorded
 from modicum.release import Entry, Record, Release, plain
 from modicum.runtime.query import Query
 from modicum.runtime.run import LiveRun, run, run_groups
+from modicum.sources.base import open_source
+from modicum.sources.groups import check_groups, count_keys, reader_of_groups
+from modicum.sources.persons import check_unit, reader_of
+from modicum.sources.reader import check_column, read_as
 
 __all__ = ["Curator"]
 

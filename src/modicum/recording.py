@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TypeVar
 
 from modicum.exact.entropy import Entropy
-from modicum.frames.base import Source
 from modicum.privacy.unit import Unit
 from modicum.release import Record
 from modicum.runtime.query import Query
 from modicum.runtime.run import LiveRun
+from modicum.sources.base import Source
 from modicum.version import VERSION
 
 __all__ = ["recorded"]

@@ -9,13 +9,13 @@ import pytest
 
 from modicum import query as ask
 from modicum.exact.entropy import SYSTEM
-from modicum.frames import groups as module
-from modicum.frames.base import open_source
-from modicum.frames.groups import GroupReader, reader_of_groups
-from modicum.frames.reader import read
 from modicum.privacy.event import event_of
 from modicum.privacy.unit import Unit, unit_of
 from modicum.runtime.replay import replay
+from modicum.sources import groups as module
+from modicum.sources.base import open_source
+from modicum.sources.groups import GroupReader, reader_of_groups
+from modicum.sources.reader import read
 
 KEYS = ["a", "b", "empty"]
 NARROW = {"within": (-4, 4), "step": 1}

@@ -18,14 +18,14 @@ from modicum import query as ask
 from modicum.audit.pairs import Remembered
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.frames.persons import reader_of
 from modicum.privacy.budget import approx, pure
 from modicum.privacy.event import PureDP, event_of
 from modicum.runtime.replay import replay
+from modicum.sources.persons import reader_of
 from modicum.summaries.base import Read
 from modicum.summaries.tails import Tails
-from tests.frames.test_distributed import Cluster
-from tests.frames.test_persons import Rows
+from tests.sources.test_distributed import Cluster
+from tests.sources.test_persons import Rows
 
 NARROW = {"within": (-8, 8), "step": 1}
 ENDS = (-8.0, 8.0)

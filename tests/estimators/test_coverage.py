@@ -8,10 +8,10 @@ import pytest
 
 from modicum import query
 from modicum.exact.entropy import SeededEntropy
-from modicum.frames.base import open_source
-from modicum.frames.reader import read
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
+from modicum.sources.base import open_source
+from modicum.sources.reader import read
 from modicum.summaries.subsample import Records
 
 WITHIN = (-1e9, 1e9)

@@ -8,13 +8,13 @@ import modicum as mo
 from modicum import query as ask
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.frames.base import open_source
-from modicum.frames.reader import read
 from modicum.mechanisms.additive import GaussianNoise, LaplaceNoise
+from modicum.sources.base import open_source
+from modicum.sources.reader import read
 from modicum.statistics.cdf import CdfErrorModel, increasing, levels_of
 from modicum.summaries.base import Read
 from modicum.summaries.sums import BinCounts, BinSummary
-from tests.frames.engines import TABLES, table_of
+from tests.sources.engines import TABLES, table_of
 
 SURE = {"epsilon": 50}  # noise of 0, but for once in e^50
 RNG = np.random.default_rng(3)

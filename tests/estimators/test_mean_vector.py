@@ -13,11 +13,11 @@ from modicum import query as ask
 from modicum.array_release import ArrayEstimate
 from modicum.errors import InvalidArgument, UnsupportedData
 from modicum.exact.entropy import SeededEntropy
-from modicum.frames import arrays, reader
-from modicum.frames.base import open_source
-from modicum.frames.persons import TableReader
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import LiveRun, run
+from modicum.sources import arrays, reader
+from modicum.sources.base import open_source
+from modicum.sources.persons import TableReader
 from modicum.statistics import vector_sum
 from modicum.stored import from_text, to_text
 

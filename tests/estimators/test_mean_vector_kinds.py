@@ -8,10 +8,10 @@ import pytest
 from modicum import query as ask
 from modicum.array_release import ArrayEstimate
 from modicum.exact.entropy import SeededEntropy
-from modicum.frames.base import open_source
-from modicum.frames.persons import TableReader
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
+from modicum.sources.base import open_source
+from modicum.sources.persons import TableReader
 from modicum.statistics import vector_sum
 
 RHO, EPSILON = {"rho": "0.5"}, {"epsilon": 1}

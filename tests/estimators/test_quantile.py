@@ -10,14 +10,14 @@ from modicum import query
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.frames.base import open_source
-from modicum.frames.reader import read
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.privacy.event import PureDP
 from modicum.privacy.split import BudgetSplit
 from modicum.privacy.unit import Unit
 from modicum.release import ScalarEstimate
 from modicum.runtime.run import run
+from modicum.sources.base import open_source
+from modicum.sources.reader import read
 from modicum.statistics.ranks import RankPlan
 
 WITHIN = (-1e9, 1e9)

@@ -10,7 +10,7 @@ from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.exact.log_lattice import LogLattice, _logarithms
-from modicum.frames.reader import PassingOnce
+from modicum.sources.reader import PassingOnce
 from modicum.summaries.base import CHUNK, Quantiser
 from modicum.summaries.cells import Cells
 from modicum.summaries.grouped import summary_of_held

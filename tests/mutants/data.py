@@ -8,7 +8,7 @@ _ORDER = "summaries/order_statistics.py"
 _MOMENTS = "summaries/second_moments.py"
 _VECTORS = "summaries/vectors.py"
 _SUBSAMPLE = "summaries/subsample.py"
-_PERSONS = "frames/persons.py"
+_PERSONS = "sources/persons.py"
 
 FAULTS = (
     # Reductions.
@@ -264,83 +264,83 @@ FAULTS = (
     Fault(
         "list-text-as-zero",
         "What is no number in a list is read as 0.",
-        "frames/arrays.py:_number",
+        "sources/arrays.py:_number",
         "if item is None or not issubclass(type(item), _NUMBERS):\n        return math.nan",
         "if item is None or not issubclass(type(item), _NUMBERS):\n        return 0.0",
-        "frames/test_arrays.py test_bad_input.py",
+        "sources/test_arrays.py test_bad_input.py",
     ),
     Fault(
         "list-error-of-an-item",
         "An item that cannot be converted raises an error, which tells of it.",
-        "frames/arrays.py:_number",
+        "sources/arrays.py:_number",
         "except Exception:  # noqa: BLE001 -- such as a signalling NaN, or a class of the user's\n"
         "        return math.nan",
         "except ZeroDivisionError:\n        return math.nan",
-        "frames/test_arrays.py attacks/test_values.py test_bad_input.py",
+        "sources/test_arrays.py attacks/test_values.py test_bad_input.py",
     ),
     Fault(
         "pandas-null-as-zero",
         "A missing value of a nullable column is read as 0.",
-        "frames/pandas.py:_unmasked",
+        "sources/pandas.py:_unmasked",
         "na_value=np.nan",
         "na_value=0.0",
-        "frames/test_engines.py",
+        "sources/test_engines.py",
     ),
     Fault(
         "arrow-null-as-zero",
         "A null of an Arrow column is read as 0.",
-        "frames/arrow.py:arrow_floats",
+        "sources/arrow.py:arrow_floats",
         "array.fill_null(np.nan)",
         "array.fill_null(0.0)",
-        "frames/test_engines.py",
+        "sources/test_engines.py",
     ),
     Fault(
         "polars-null-as-zero",
         "A null of a Polars column is read as 0.",
-        "frames/polars.py:_PolarsColumn._converted",
+        "sources/polars.py:_PolarsColumn._converted",
         "_floats(part, part.dtype)",
         "_floats(part, part.dtype).fill_null(0.0)",
-        "frames/test_engines.py",
+        "sources/test_engines.py",
     ),
     Fault(
         "csv-null-as-zero",
         "A cell that holds no number is read as 0.",
-        "frames/csv.py",
+        "sources/csv.py",
         "float(text) if is_number(text) else np.nan",
         "float(text) if is_number(text) else 0.0",
-        "frames/test_csv.py frames/test_csv_rows.py",
+        "sources/test_csv.py sources/test_csv_rows.py",
     ),
     Fault(
         "rows-with-nulls",
         "A row of several columns is kept although one of its values is missing.",
-        "frames/reader.py:_complete",
+        "sources/reader.py:_complete",
         "~np.isnan(block).any(axis=1)",
         "~np.isnan(block).all(axis=1)",
-        "frames/test_reader.py frames/test_remote_vectors.py estimators/test_mean_vector.py",
+        "sources/test_reader.py sources/test_remote_vectors.py estimators/test_mean_vector.py",
     ),
     Fault(
         "arrow-null-list-as-it-stands",
         "A missing list is read as what lies in its memory.",
-        "frames/arrow.py:_open_lists",
+        "sources/arrow.py:_open_lists",
         "if part.null_count:",
         "if part.null_count < 0:",
-        "frames/test_refusals.py frames/test_engines.py summaries/test_vectors.py",
+        "sources/test_refusals.py sources/test_engines.py summaries/test_vectors.py",
     ),
     Fault(
         "null-label-as-a-key",
         "Rows without a label are in the last group.",
-        "frames/groups.py:Places",
+        "sources/groups.py:Places",
         "missing: ClassVar[int] = -1",
         "missing: ClassVar[int] = 0",
-        "frames/test_groups.py",
+        "sources/test_groups.py",
     ),
     Fault(
         "group-rows-with-nulls",
         "Missing values of a group are counted, where there are many groups.",
-        "frames/groups.py:GroupReader._read_sorted",
+        "sources/groups.py:GroupReader._read_sorted",
         "(groups >= 0) & ~np.isnan(chunk[column])",
         "groups >= 0",
-        "frames/test_groups.py",
+        "sources/test_groups.py",
     ),
     # Persons.
     Fault(
@@ -349,7 +349,7 @@ FAULTS = (
         f"{_PERSONS}:SmallestRows._compact",
         "rank < self._m",
         "rank <= self._m",
-        "frames/test_persons.py",
+        "sources/test_persons.py",
     ),
     Fault(
         "max-rows-ignored",
@@ -357,7 +357,7 @@ FAULTS = (
         f"{_PERSONS}:DrawnRows.kept",
         "[: self._m]",
         "[:]",
-        "frames/test_persons.py",
+        "sources/test_persons.py",
     ),
     Fault(
         "rows-of-nobody",
@@ -365,7 +365,7 @@ FAULTS = (
         f"{_PERSONS}:_Gathered.add",
         "owned = codes >= 0",
         "owned = codes >= -1",
-        "frames/test_persons.py",
+        "sources/test_persons.py",
     ),
     Fault(
         "rows-not-at-random",
@@ -373,7 +373,7 @@ FAULTS = (
         f"{_PERSONS}:few_rows",
         "rows.add(codes, [entropy.words(len(codes)), *values])",
         "rows.add(codes, [np.zeros(len(codes), np.uint64), *values])",
-        "frames/test_persons.py",
+        "sources/test_persons.py",
     ),
     Fault(
         "rows-chosen-anew",
@@ -381,7 +381,7 @@ FAULTS = (
         f"{_PERSONS}:_FewRows.read",
         "if self._kept is None:",
         "if self._kept is None or asks:",
-        "frames/test_persons.py",
+        "sources/test_persons.py",
     ),
     Fault(
         "sum-of-a-person-not-clamped",
@@ -389,7 +389,7 @@ FAULTS = (
         f"{_PERSONS}:PersonTotals._sum",
         "np.clip(sums, self._lattice.first, self._lattice.last)",
         "sums",
-        "frames/test_persons.py",
+        "sources/test_persons.py",
     ),
     Fault(
         "mean-of-a-person-with-nulls",
@@ -397,22 +397,22 @@ FAULTS = (
         f"{_PERSONS}:PersonTotals.add",
         "present = (codes >= 0) & ~np.isnan(x)",
         "x = np.nan_to_num(x)\n        present = codes >= 0",
-        "frames/test_persons.py",
+        "sources/test_persons.py",
     ),
     Fault(
         "max-groups-ignored",
         "A person counts in every group, whatever their share was agreed for.",
-        "frames/groups.py:PersonGroups._choice",
+        "sources/groups.py:PersonGroups._choice",
         "self._unit.groups, [part]",
         "len(self._keys), [part]",
-        "frames/test_person_groups.py",
+        "sources/test_person_groups.py",
     ),
     Fault(
         "person-per-group",
         "The rows of a person are bounded in each group, not over all of them.",
-        "frames/groups.py:PersonGroups._choice",
+        "sources/groups.py:PersonGroups._choice",
         "part = persons, None, [groups, np.arange(len(numbers))]",
         "part = numbers, None, [groups, np.arange(len(numbers))]",
-        "frames/test_person_groups.py",
+        "sources/test_person_groups.py",
     ),
 )

@@ -8,8 +8,6 @@ import pytest
 from modicum import query
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.frames.base import open_source
-from modicum.frames.reader import read as read_source
 from modicum.mechanisms.additive import laplace
 from modicum.privacy.budget import pure
 from modicum.privacy.event import PureDP
@@ -18,6 +16,8 @@ from modicum.release import Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
 from modicum.runtime.steps import draw, read
+from modicum.sources.base import open_source
+from modicum.sources.reader import read as read_source
 from modicum.status import OK
 from modicum.summaries.base import Read
 from modicum.summaries.sums import ClippedSum, Count

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from modicum.errors import CopyRefused, InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.frames.base import open_source
-from modicum.frames.reader import read
+from modicum.sources.base import open_source
+from modicum.sources.reader import read
 from modicum.summaries import sifting
 from modicum.summaries.base import Read
 from modicum.summaries.cut_points import Cuts, CutSummary
-from tests.frames.engines import TABLES, table_of
 from tests.reference.summaries import integers
+from tests.sources.engines import TABLES, table_of
 from tests.summaries.cases import NAN, chunked, lattices, reduce
 from tests.summaries.test_records import Column
 from tests.summaries.test_window import HARD, LATTICE, few_are_held  # noqa: F401

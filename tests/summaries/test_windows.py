@@ -12,14 +12,14 @@ import pytest
 from modicum.errors import CopyRefused, InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.frames.base import open_source
-from modicum.frames.reader import read
+from modicum.sources.base import open_source
+from modicum.sources.reader import read
 from modicum.summaries import sifting, subsample
 from modicum.summaries.base import Read
 from modicum.summaries.grouped import summary_of_held
 from modicum.summaries.order_statistics import RankWindow, RankWindows, WindowsSummary
-from tests.frames.engines import TABLES, table_of
 from tests.reference.summaries import integers
+from tests.sources.engines import TABLES, table_of
 from tests.summaries.cases import reduce
 from tests.summaries.test_records import Column
 from tests.summaries.test_window import HARD, LATTICE

@@ -10,13 +10,13 @@ import pytest
 from modicum import query, theory
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.frames.base import open_source
-from modicum.frames.reader import read
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.scores import ThresholdScore
 from modicum.papers.kulesza2023 import transformed
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
+from modicum.sources.base import open_source
+from modicum.sources.reader import read
 from modicum.theory.statistics import chosen
 from tests.reference import datasets, laws
 

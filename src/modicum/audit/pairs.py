@@ -11,10 +11,10 @@ import numpy as np
 from modicum.charging import fitted
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
-from modicum.frames.base import Source, open_source
-from modicum.frames.reader import check_columns, read
 from modicum.release import Record
 from modicum.runtime.query import Query
+from modicum.sources.base import Source, open_source
+from modicum.sources.reader import check_columns, read
 from modicum.summaries.base import Columns, Read
 
 __all__ = ["Data", "Pair", "Remembered", "neighbours"]

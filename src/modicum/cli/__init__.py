@@ -123,8 +123,8 @@ def _words(argv: Sequence[str]) -> list[str]:
     for word in argv:
         if word.startswith("--bounds"):
             raise InvalidArgument(
-                "there is no --bounds: give --within=LO,HI, a public range certain to contain every "
-                "value, as wide as you like"
+                "there is no --bounds: give --within=LO,HI, a public range certain to contain "
+                "every value, as wide as you like"
             )
         if re.match(r"-[\d.]", word) and words and re.fullmatch(r"--[a-z-]+", words[-1]):
             words[-1] += f"={word}"

@@ -12,10 +12,10 @@ import numpy as np
 
 from modicum.cli.options import add_csv, opened
 from modicum.cli.output import Output
-from modicum.frames.base import Chunk, Source
-from modicum.frames.csv import MARKS, CsvFile, Numbers, PatternCounts
-from modicum.frames.reader import watched
-from modicum.frames.types import conversion, is_number, label_kind
+from modicum.sources.base import Chunk, Source
+from modicum.sources.csv import MARKS, CsvFile, Numbers, PatternCounts
+from modicum.sources.reader import watched
+from modicum.sources.types import conversion, is_number, label_kind
 
 __all__ = ["add_to"]
 

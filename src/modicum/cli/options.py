@@ -10,12 +10,12 @@ from typing import Any, NoReturn, TypeVar, get_args
 
 from modicum.curator import Curator
 from modicum.errors import InvalidArgument, ModicumError
-from modicum.frames.base import Source, open_source
-from modicum.frames.files import csv_file
 from modicum.hints import did_you_mean
 from modicum.privacy.budget import Budget, approx, pure, zcdp
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Combine, Unit, unit_of
+from modicum.sources.base import Source, open_source
+from modicum.sources.files import csv_file
 from modicum.statistics.spec import LEAST_LEVEL
 
 __all__ = [

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from modicum import one_shot
 from modicum.errors import InvalidArgument, UnsupportedData
-from modicum.frames.arrays import numbers_of
-from modicum.frames.base import quiet
 from modicum.privacy.budget import Number, chosen_budget
 from modicum.release import Record
+from modicum.sources.arrays import numbers_of
+from modicum.sources.base import quiet
 
 try:
     _base: Any = import_module("sklearn.base")

@@ -14,12 +14,12 @@ from modicum.array_release import ArrayEstimate
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy, SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.frames.base import open_source
-from modicum.frames.persons import TableReader
 from modicum.plan.column import is_number
 from modicum.plan.trial import Trial, trial
 from modicum.privacy.unit import Unit
 from modicum.runtime.query import Query
+from modicum.sources.base import open_source
+from modicum.sources.persons import TableReader
 from modicum.summaries.base import Read
 from modicum.summaries.synthetic import uniform
 

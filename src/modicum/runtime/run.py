@@ -17,13 +17,13 @@ from fractions import Fraction
 from typing import Any, Protocol, Self
 
 from modicum.exact.entropy import Entropy
-from modicum.frames.reader import watched
 from modicum.mechanisms.base import Mechanism
 from modicum.privacy.event import Event, check_size
 from modicum.privacy.unit import Unit
 from modicum.release import Entry, Estimate, plain
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Draw, Reads, Step, Steps
+from modicum.sources.reader import watched
 from modicum.summaries.base import Read
 
 __all__ = [

@@ -1,0 +1,158 @@
+"""NumPy arrays of one dimension, or of two if their rows are vectors, and lists of numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.errors import InvalidArgument, UnsupportedData
+from modicum.sources.base import CHUNK, Chunk, Floats, MemorySource, Source, opener, quiet, rows_of
+from modicum.sources.labels import Coder
+from modicum.sources.types import check_number
+from modicum.summaries.base import Columns, Integers
+
+__all__ = ["BLOCK", "ArrayColumn", "MatrixSource", "numbers_of", "open_array"]
+
+BLOCK = 1 << 16
+"""About as many values are in a block of rows: 512 KB."""
+
+_NUMBERS: tuple[type, ...] = (Real, Decimal, np.bool_, type(None))
+
+
+class ArrayColumn:
+    """A one-dimensional array of numbers; float64 is not copied."""
+
+    def __init__(self, values: NDArray[Any]) -> None:
+        self._values = values
+
+    def floats(self, start: int, stop: int) -> Floats:
+        """Rows [start, stop); a view that cannot be written to, or a copy."""
+        part: Floats = self._values[start:stop].astype(np.float64, copy=False).view()
+        part.flags.writeable = False
+        return part
+
+    def take(self, positions: Integers) -> Floats:
+        part: Floats = self._values[positions].astype(np.float64, copy=False)
+        return part
+
+    def codes(self, start: int, stop: int, coder: Coder) -> Integers:
+        return coder.codes(self._values[start:stop])
+
+
+class MatrixSource(Source):
+    """Rows of one width, in memory; they have no columns with a name.
+
+    Its chunks hold blocks of rows under ``Columns()``. ``declared`` is the printed name of the type
+    of the values, and ``read`` returns rows [start, stop) as float64, a missing value as NaN. The
+    shape is public, as that of any array is.
+    """
+
+    def __init__(
+        self,
+        engine: str,
+        rows: int,
+        width: int,
+        declared: str,
+        read: Callable[[int, int], Floats],
+    ) -> None:
+        check_number(engine, declared, None)
+        if width < 1:
+            raise UnsupportedData("rows must have at least one value, got an array of shape (n, 0)")
+        super().__init__(engine)
+        self._rows = rows
+        self._read = read
+        self.width = width
+
+    def check_values(self, column: str | None) -> None:
+        """Refuse the question for one column."""
+        self.check(column)
+        raise UnsupportedData(
+            "an array must have one dimension for a statistic of one column, got rows of "
+            f"{self.width}: pass one column of it, such as x[:, 0]"
+        )
+
+    def check(self, column: str | None) -> None:
+        """Refuse a name."""
+        if column is not None:
+            raise InvalidArgument(
+                f"column={column!r}: rows of an array have no names; leave the name out"
+            )
+
+    def _chunks(
+        self, columns: Sequence[str | None], labels: Mapping[str, Coder]
+    ) -> Iterator[Chunk]:
+        size = max(1, BLOCK // self.width)
+        for start in range(0, self._rows, size):
+            stop = min(start + size, self._rows)
+            yield {None: rows_of(stop - start), Columns(): self._read(start, stop)}
+
+
+@opener("numpy.ndarray")
+def open_array(array: NDArray[Any]) -> Source:
+    """Open a NumPy array of shape (n,), or (n, d) with d >= 1."""
+    declared = array.dtype.name
+    if isinstance(array, np.ma.MaskedArray):
+        raise UnsupportedData("a masked array hides values: pass x.astype(float).filled(numpy.nan)")
+    plain = np.asarray(array)
+    if plain.ndim == 1:
+        return MemorySource.of_column("numpy", len(plain), ArrayColumn(plain), declared)
+    if plain.ndim != 2:
+        raise UnsupportedData(
+            "an array must have one dimension, or two if its rows are vectors, got "
+            f"{array.ndim}: pass one column of it, or its rows as x.reshape(len(x), -1)"
+        )
+
+    rows, width = plain.shape
+
+    def read(start: int, stop: int) -> Floats:
+        return plain[start:stop].astype(np.float64, copy=False)
+
+    return MatrixSource("numpy", rows, width, declared, read)
+
+
+@opener("builtins.list", "builtins.tuple", "builtins.range")
+def _open_list(items: Sequence[Any]) -> Source:
+    """Open a list, tuple or range, by copying it; an item that is no number is missing.
+
+    A list declares no type, so refusing an item would tell something about it.
+    """
+    values = numbers_of(items)
+    return MemorySource.of_column("list", len(values), ArrayColumn(values), "float64")
+
+
+def numbers_of(items: Sequence[Any]) -> Floats:
+    """Convert items of no declared type; one that is no number is missing."""
+    with quiet():
+        parts = [_converted(items[i : i + CHUNK]) for i in range(0, len(items), CHUNK)]
+    return np.concatenate([*parts, np.empty(0)])
+
+
+def _converted(items: Sequence[Any]) -> Floats:
+    if all(issubclass(kind, _NUMBERS) for kind in {type(item) for item in items}):
+        try:
+            return np.array(items, dtype=np.float64)
+        except Exception:  # noqa: BLE001 -- whatever one item raises would tell of it
+            pass  # such as an integer beyond 1.8e308
+    return np.array([_number(item) for item in items], dtype=np.float64)
+
+
+def _number(item: Any) -> float:
+    if item is None or not issubclass(type(item), _NUMBERS):
+        return math.nan
+    try:
+        return _float(item)
+    except Exception:  # noqa: BLE001 -- such as a signalling NaN, or a class of the user's
+        return math.nan
+
+
+def _float(number: Any) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf

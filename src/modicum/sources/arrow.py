@@ -1,0 +1,179 @@
+"""PyArrow tables, arrays, lists of one size and data sets; what Arrow's arrays hold."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from modicum.sources.arrays import MatrixSource
+from modicum.sources.base import Floats, MemorySource, Source, StreamSource, TableBatch, opener
+from modicum.sources.labels import Coder, Encoded, LabelValues
+from modicum.summaries.base import Integers
+
+__all__ = ["ArrowColumn", "arrow_batch", "arrow_floats", "arrow_labels"]
+
+_BATCH = 1 << 16
+
+
+def arrow_floats(array: Any) -> Floats:
+    """Convert an Arrow array; a null becomes NaN, and no value can make it fail."""
+    pa = import_module("pyarrow")
+    if pa.types.is_decimal(array.type):
+        # By their text, which is rounded once; the direct cast divides rounded numbers.
+        array = array.cast(pa.string())
+    if array.type != pa.float64():
+        array = array.cast(pa.float64(), safe=False)
+    if array.null_count:
+        array = array.fill_null(np.nan)
+    floats: Floats = array.to_numpy(zero_copy_only=False)
+    return floats
+
+
+def arrow_labels(array: Any) -> LabelValues:
+    """Convert an Arrow array of labels."""
+    pa = import_module("pyarrow")
+    kinds, kind = pa.types, array.type
+    if kinds.is_dictionary(kind):
+        places = array.indices.fill_null(-1) if array.indices.null_count else array.indices
+        return Encoded(places.to_numpy(zero_copy_only=False), arrow_labels(array.dictionary))
+    if kinds.is_floating(kind):
+        return arrow_floats(array)
+    if kinds.is_temporal(kind):
+        moments = array.to_numpy(zero_copy_only=False)
+        return np.asarray(moments.astype("M8[D]") if kinds.is_date(kind) else moments)
+    if kinds.is_integer(kind) or kinds.is_boolean(kind):
+        missing = array.is_null().to_numpy(zero_copy_only=False)
+        filled = array.fill_null(pa.scalar(0).cast(kind)) if array.null_count else array
+        return np.ma.array(filled.to_numpy(zero_copy_only=False), mask=missing)
+    if str(kind) == "string_view":
+        array = array.cast(pa.large_string())
+    encoded = array.dictionary_encode()  # text and decimals
+    places = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return Encoded(places, _items(encoded.dictionary))
+
+
+def _items(array: Any) -> Sequence[Hashable]:
+    """Return texts or decimals; bytes that are no UTF-8 become U+FFFD, as in a CSV file."""
+    try:
+        items: list[Hashable] = array.to_pylist()
+    except UnicodeDecodeError:
+        items = [_decoded(each) for each in array.cast(import_module("pyarrow").large_binary())]
+    return items
+
+
+def _decoded(value: Any) -> str | None:
+    data = value.as_py()
+    return None if data is None else str(data, "utf-8", "replace")
+
+
+def arrow_batch(batch: Any, columns: Sequence[str], labels: Sequence[str]) -> TableBatch:
+    """Convert columns of a RecordBatch."""
+    return TableBatch(
+        [arrow_floats(batch.column(name)) for name in columns],
+        [arrow_labels(batch.column(name)) for name in labels],
+    )
+
+
+class ArrowColumn:
+    """A ChunkedArray."""
+
+    def __init__(self, chunked: Any) -> None:
+        self._parts = chunked.chunks
+        self._starts = np.cumsum([0, *map(len, self._parts)], dtype=np.int64)
+
+    def floats(self, start: int, stop: int) -> Floats:
+        """Rows [start, stop); no copy if they are float64 in one piece and none is null."""
+        return _joined(map(arrow_floats, self._pieces(start, stop)))
+
+    def codes(self, start: int, stop: int, coder: Coder) -> Integers:
+        parts = [coder.codes(arrow_labels(each)) for each in self._pieces(start, stop)]
+        return np.concatenate(parts)
+
+    def _pieces(self, start: int, stop: int) -> Iterator[Any]:
+        first = int(np.searchsorted(self._starts, start, side="right")) - 1
+        last = int(np.searchsorted(self._starts, stop, side="left"))
+        for part, at in zip(
+            self._parts[first:last], self._starts[first:last].tolist(), strict=True
+        ):
+            yield part[max(start - at, 0) : stop - at]
+
+    def take(self, positions: Integers) -> Floats:
+        # ChunkedArray.take may join all parts first, so each one is asked for its own rows.
+        cuts = np.searchsorted(positions, self._starts).tolist()
+        array = import_module("pyarrow").array
+        return _joined(
+            arrow_floats(part.take(array(positions[a:b] - at)))
+            for part, at, a, b in zip(self._parts, self._starts, cuts, cuts[1:], strict=False)
+            if a < b
+        )
+
+
+def _joined(parts: Iterable[Floats]) -> Floats:
+    arrays = list(parts)
+    return arrays[0] if len(arrays) == 1 else np.concatenate([np.empty(0), *arrays])
+
+
+@opener("pyarrow.Table", "pyarrow.RecordBatch")
+def _open_table(table: Any) -> Source:
+    return MemorySource(
+        "pyarrow",
+        table.num_rows,
+        lambda name: ArrowColumn(_chunked(table.column(name))),
+        table.schema.names,
+        lambda name: str(table.schema.field(name).type),
+    )
+
+
+@opener("pyarrow.ChunkedArray", "pyarrow.Array")
+def _open_array(array: Any) -> Source:
+    chunked = _chunked(array)
+    if import_module("pyarrow").types.is_fixed_size_list(chunked.type):
+        return _open_lists(chunked)
+    column = ArrowColumn(chunked)
+    return MemorySource.of_column("pyarrow", len(chunked), column, str(chunked.type))
+
+
+def _chunked(array: Any) -> Any:
+    pa = import_module("pyarrow")
+    return pa.chunked_array([array]) if isinstance(array, pa.Array) else array
+
+
+def _open_lists(chunked: Any) -> Source:
+    """Open lists of one size as rows of vectors; a missing list has missing values."""
+    kind = chunked.type
+    width = kind.list_size
+
+    def read(start: int, stop: int) -> Floats:
+        parts = chunked.slice(start, stop - start).chunks
+        return np.concatenate([np.empty((0, width)), *map(rows, parts)])
+
+    def rows(part: Any) -> Floats:
+        values = part.values[part.offset * width : (part.offset + len(part)) * width]
+        found = arrow_floats(values).reshape(-1, width)
+        if part.null_count:
+            missing = part.is_null().to_numpy(zero_copy_only=False)
+            found = np.where(missing[:, None], np.nan, found)
+        return found
+
+    return MatrixSource("pyarrow", len(chunked), width, str(kind.value_type), read)
+
+
+@opener("pyarrow.dataset.Dataset")
+class _Dataset(StreamSource):
+    """A data set, scanned anew for every pass."""
+
+    def __init__(self, dataset: Any) -> None:
+        schema = dataset.schema
+        super().__init__("pyarrow", schema.names, lambda name: str(schema.field(name).type))
+        self._dataset = dataset
+
+    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[TableBatch]:
+        names = list(dict.fromkeys([*columns, *labels]))
+        for batch in self._dataset.to_batches(columns=names, batch_size=_BATCH):
+            yield arrow_batch(batch, columns, labels)
+
+    def _count(self) -> int:
+        return int(self._dataset.count_rows())

@@ -1,0 +1,525 @@
+"""What the reader needs of any table or array: declared columns, and chunks of float64.
+
+A source holds columns in memory (:class:`MemorySource`), or an engine produces its batches anew for
+every pass (:class:`StreamSource`). :func:`open_source` makes one of whatever the user has; the file
+of each engine says which classes it opens.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import Any, Literal, NamedTuple, NoReturn, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.errors import (
+    CopyRefused,
+    InvalidArgument,
+    MissingColumn,
+    ModicumError,
+    SourceError,
+    UnsupportedData,
+)
+from modicum.hints import did_you_mean
+from modicum.sources.labels import Coder, Label, LabelValues, Presence
+from modicum.sources.types import check_label, check_number, check_order, label_kind
+from modicum.summaries.base import Columns, Fetchable, Integers, Sensitive
+
+__all__ = [
+    "CHUNK",
+    "Chunk",
+    "Floats",
+    "Key",
+    "MemoryColumn",
+    "MemorySource",
+    "Source",
+    "StreamSource",
+    "TableBatch",
+    "guarded",
+    "open_source",
+    "opener",
+    "quiet",
+    "rows_of",
+    "scrambled",
+]
+
+CHUNK = 1 << 16
+"""Most rows in a chunk."""
+
+T = TypeVar("T")
+Floats = NDArray[np.float64]
+Key = str | Label | Columns | None
+Chunk = Mapping[Key, NDArray[Any]]
+
+
+class TableBatch(NamedTuple):
+    """Columns of numbers and columns of labels, of one length."""
+
+    floats: Sequence[Floats]
+    labels: Sequence[LabelValues]
+
+
+class Source(ABC):
+    """A table or array that can be read again and again, in chunks.
+
+    Parameters
+    ----------
+    engine : str
+        What reads it; public.
+    names : sequence of str or None
+        The columns of a table; ``None`` for a one-dimensional array.
+    declared : callable or None
+        Name of a column to the printed name of its declared type; ``None`` if any column will do.
+    alias : str, optional
+        Name that an array answers to.
+    label : str, optional
+        What an error message calls the data: a file's name, never its contents.
+    """
+
+    def __init__(
+        self,
+        engine: str,
+        names: Sequence[str] | None = None,
+        declared: Callable[[str], str] | None = None,
+        *,
+        alias: str | None = None,
+        label: str | None = None,
+    ) -> None:
+        self.engine = engine
+        self._names = None if names is None else _unique(names)
+        self._declared = declared
+        self._alias = alias
+        self._label = f"the {engine} data" if label is None else label
+
+    @property
+    def is_table(self) -> bool:
+        """Whether its columns have names."""
+        return self._names is not None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of a table; none for an array."""
+        return self._names or ()
+
+    def declared(self, column: str) -> str:
+        """Return the printed name of a column's declared type, empty if none is declared."""
+        return "" if self._declared is None else self._declared(column)
+
+    def fetchable(self, _column: str | None) -> Fetchable | None:
+        """Return a way to fetch rows of a checked column by their position, if there is one."""
+        return None
+
+    def check(self, column: str | None) -> None:
+        """Check that a column is declared, as numbers; looks at no value.
+
+        ``None`` stands for the only column of an array, and for the rows of a table. Here as below,
+        a column that cannot be asked for is an InvalidArgument, a MissingColumn or UnsupportedData.
+        """
+        if column is None:
+            return
+        if self._names is None:
+            if column != self._alias:
+                raise InvalidArgument(
+                    f"column={column!r}: this data is a single column; leave the name out"
+                )
+        elif column not in self._names:
+            raise self._missing(column)
+        elif self._declared is not None:
+            check_number(self.engine, self._declared(column), column)
+
+    def check_counted(self, column: str | None) -> None:
+        """Check that it can be told where a column has no value: numbers, labels, or rows."""
+        if not self._holds_labels(column):
+            self.check(column)
+
+    def counted(self, column: str) -> str:
+        """Return the name under which a checked column is read where its values are counted."""
+        return column
+
+    def _holds_labels(self, column: str | None) -> bool:
+        """Whether a column can be read as labels only."""
+        if column is None or column not in (self._names or ()) or self._declared is None:
+            return False
+        return label_kind(self._declared(column)) not in {None, "number"}
+
+    def check_values(self, column: str | None) -> None:
+        """Check that a column has values to read: more than the rows of a table."""
+        self.check(column)
+        if column is None and self._names is not None:
+            raise InvalidArgument(f"column is missing: a table needs one; {self._available()}")
+
+    def check_label(self, name: str) -> str | None:
+        """Check that a column of a table is declared, as something that can be a label.
+
+        Returns the kind of its labels, as :func:`~modicum.sources.types.label_kind` names it;
+        ``None`` where no type is declared, as in a CSV file: they are text.
+        """
+        self._check_name(name)
+        return None if self._declared is None else check_label(self._declared(name), name)
+
+    def check_order(self, name: str) -> Literal["number", "moment"]:
+        """Check that rows can be ordered by a column of a table.
+
+        Returns whether to read it as numbers, as any column of a CSV file, or as labels that
+        :class:`~modicum.sources.labels.Datetimes` codes.
+        """
+        self._check_name(name)
+        return "number" if self._declared is None else check_order(self._declared(name), name)
+
+    def _check_name(self, name: str) -> None:
+        if self._names is None:
+            raise InvalidArgument(
+                f"there is no column {name!r}: the data are a single column; pass a table"
+            )
+        if name not in self._names:
+            raise self._missing(name)
+
+    def _missing(self, column: str) -> MissingColumn:
+        """Say that a column is not there, which ones are, and which one may be meant."""
+        meant = did_you_mean(column, self.names) or ";"
+        return MissingColumn(f"there is no column {column!r}{meant} {self._available()}")
+
+    def _available(self) -> str:
+        return "columns: " + (", ".join(map(repr, self._names or ())) or "none")
+
+    def chunks(
+        self, columns: Sequence[str | None], labels: Mapping[str, Coder] | None = None
+    ) -> Iterator[Chunk]:
+        """Read checked columns once, in an order of the source's choice.
+
+        Parameters
+        ----------
+        columns : sequence of str or None
+            Only these are read. ``None`` in a table yields zeros, one a row; so does a column
+            that holds labels where it holds one, and NaN elsewhere.
+        labels : mapping of str to Coder, optional
+            Checked columns of labels to read along, each with what codes them.
+
+        Yields
+        ------
+        mapping
+            Column to at most ``CHUNK`` float64 values, missing values being NaN; and
+            ``Label(name)`` to the int64 codes of the same rows, -1 for a missing label. The
+            arrays must not be written to. SourceError if reading fails.
+        """
+        counted = [name for name in columns if name is not None and self._holds_labels(name)]
+        numbers = [name for name in columns if name not in counted]
+        coders: dict[str, Coder] = {**{name: Presence() for name in counted}, **(labels or {})}
+        batches = guarded(self._label, lambda: iter(self._chunks(numbers, coders)))
+        while (batch := guarded(self._label, lambda: next(batches, None))) is not None:
+            whole: dict[Key, NDArray[Any]] = dict(batch)
+            for name in counted:
+                missing = batch[Label(name)] == coders[name].missing
+                whole[name] = np.where(missing, np.nan, 0.0)
+            yield whole
+
+    @abstractmethod
+    def _chunks(
+        self, columns: Sequence[str | None], labels: Mapping[str, Coder]
+    ) -> Iterable[Chunk]:
+        """Read without guarding against failures."""
+
+    def __repr__(self) -> str:
+        return f"Source(engine={self.engine!r})"
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise CopyRefused("an opened source guards data and refuses to be pickled or copied")
+
+
+def _unique(names: Sequence[str]) -> tuple[str, ...]:
+    twice = sorted(name for name, times in Counter(names).items() if times > 1)
+    if twice:
+        raise UnsupportedData(f"column names must be unique, but there are several {twice}")
+    return tuple(names)
+
+
+class StreamSource(Source):
+    """Batches that an engine produces, anew for every pass."""
+
+    def _chunks(
+        self, columns: Sequence[str | None], labels: Mapping[str, Coder]
+    ) -> Iterator[Chunk]:
+        named = [each for each in columns if each is not None]
+        if not named and not labels:
+            rows = self._count()
+            for start in range(0, rows, CHUNK):
+                yield {None: rows_of(min(CHUNK, rows - start))}
+            return
+        for batch in self._batches(named, list(labels)):
+            arrays: dict[Key, NDArray[Any]] = dict(zip(named, batch.floats, strict=True))
+            for (name, coder), values in zip(labels.items(), batch.labels, strict=True):
+                arrays[Label(name)] = coder.codes(values)
+            length = len(next(iter(arrays.values())))
+            if None in columns:
+                arrays[None] = rows_of(length)
+            for start in range(0, length, CHUNK):
+                yield {name: array[start : start + CHUNK] for name, array in arrays.items()}
+
+    @abstractmethod
+    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[TableBatch]:
+        """Columns of numbers and of labels, at least one in all, in batches of any length."""
+
+    @abstractmethod
+    def _count(self) -> int:
+        """Count the rows."""
+
+
+class NumericColumn(Protocol):
+    """A column of numbers in memory, or the rows of a table."""
+
+    def floats(self, start: int, stop: int) -> Floats:
+        """Rows [start, stop) as float64, missing values as NaN."""
+
+    def take(self, positions: Integers) -> Floats:
+        """Rows at increasing positions."""
+
+
+class MemoryColumn(NumericColumn, Protocol):
+    """A column in memory that may hold labels."""
+
+    def codes(self, start: int, stop: int, coder: Coder) -> Integers:
+        """Codes of rows [start, stop) as labels."""
+
+
+class MemorySource(Source):
+    """Columns in memory, visited in scrambled order.
+
+    In a sorted column every new chunk would hold new extremes; chunks taken from all over it make
+    the cost of a pass nearly independent of the order of the rows. ``column`` opens a column by its
+    name; all else is as for :class:`Source`.
+    """
+
+    def __init__(
+        self,
+        engine: str,
+        rows: int,
+        column: Callable[[str], MemoryColumn],
+        names: Sequence[str] | None = None,
+        declared: Callable[[str], str] | None = None,
+        *,
+        alias: str | None = None,
+    ) -> None:
+        super().__init__(engine, names, declared, alias=alias)
+        self._rows = rows
+        self._column = column
+
+    @classmethod
+    def of_column(
+        cls, engine: str, rows: int, column: MemoryColumn, declared: str, alias: str | None = None
+    ) -> MemorySource:
+        """Open a single column of numbers, whose declared type is checked."""
+        check_number(engine, declared, None)
+        return cls(engine, rows, lambda _: column, alias=alias)
+
+    def fetchable(self, column: str | None) -> Fetchable:
+        return _MemoryRows(self._open(column), self._rows, self._label)
+
+    def _chunks(
+        self, columns: Sequence[str | None], labels: Mapping[str, Coder]
+    ) -> Iterator[Chunk]:
+        opened = {each: self._open(each) for each in columns}
+        coded = {Label(name): (self._column(name), coder) for name, coder in labels.items()}
+        for number in scrambled(-(-self._rows // CHUNK)):
+            start = number * CHUNK
+            stop = min(start + CHUNK, self._rows)
+            chunk: dict[Key, NDArray[Any]] = {
+                name: column.floats(start, stop) for name, column in opened.items()
+            }
+            for label, (column, coder) in coded.items():
+                chunk[label] = column.codes(start, stop, coder)
+            yield chunk
+
+    def _open(self, column: str | None) -> NumericColumn:
+        if self._names is None:
+            return self._column("")
+        return _Rows() if column is None else self._column(column)
+
+
+class _Rows:
+    """The rows of a table, where no column is asked for."""
+
+    def floats(self, start: int, stop: int) -> Floats:
+        return rows_of(stop - start)
+
+    def take(self, positions: Integers) -> Floats:
+        return rows_of(len(positions))
+
+
+class _MemoryRows(Sensitive):
+    """A column in memory whose rows can be fetched in any order."""
+
+    __slots__ = ("_label", "_numbers", "size")
+
+    def __init__(self, numbers: NumericColumn, rows: int, label: str) -> None:
+        self._numbers = numbers
+        self._label = label
+        self.size = rows
+
+    def take(self, positions: Integers) -> Floats:
+        return guarded(self._label, lambda: self._numbers.take(positions))
+
+
+def scrambled(count: int) -> Iterator[int]:
+    """Yield 0..count-1 so that every stretch of the sequence is spread over the whole.
+
+    Steps of the golden ratio of ``count``, made prime to it.
+
+    Examples
+    --------
+    >>> list(scrambled(8))
+    [0, 5, 2, 7, 4, 1, 6, 3]
+    """
+    stride = round(count * (math.sqrt(5) - 1) / 2)
+    while count and math.gcd(stride, count) > 1:
+        stride += 1
+    return (i * stride % count for i in range(count))
+
+
+def rows_of(count: int) -> Floats:
+    """Return rows without values: zeros that take no memory."""
+    return np.broadcast_to(np.float64(0), (count,))
+
+
+def quiet() -> np.errstate:
+    """Let no floating-point warning or error of NumPy's tell of a value, such as a signalling NaN.
+
+    To be held around work on data in the same thread, and never across a ``yield``: the caller of
+    a generator has settings of their own.
+    """
+    return np.errstate(all="ignore")
+
+
+def guarded(label: str, action: Callable[[], T]) -> T:
+    """Turn any failure of an engine into one message that depends on no value.
+
+    The engine's own error may quote data. It is not even kept as the context of ours. NumPy's
+    warnings are off meanwhile.
+    """
+    try:
+        with quiet():
+            return action()
+    except BaseException as error:
+        if isinstance(error, ModicumError | MemoryError) or not _is_failure(error):
+            raise
+    raise SourceError(f"{label} could not be read")
+
+
+def _is_failure(error: BaseException) -> bool:
+    # A panic within Polars is not an Exception, and neither is an interrupt by the user.
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+
+
+Opener = Callable[[Any], Source]
+OpenerT = TypeVar("OpenerT", bound=Opener)
+_OPENERS: dict[str, Opener] = {}
+
+# Where what opens the tables of a package registers itself. The file of the package in which a
+# table's class was made is imported first; others only if it opens none of that class.
+_ENGINES: Mapping[str, str] = {
+    "numpy": "arrays",
+    "builtins": "arrays",
+    "pathlib": "files",
+    "pandas": "pandas",
+    "polars": "polars",
+    "pyarrow": "arrow",
+    "duckdb": "duckdb",
+    "_duckdb": "duckdb",
+    "pyspark": "cluster.spark",
+    "dask": "cluster.dask",
+    "ibis": "ibis",
+}
+
+
+def opener(*kinds: str) -> Callable[[OpenerT], OpenerT]:
+    """Register what opens the tables of some classes, such as ``"polars.DataFrame"``.
+
+    The file of an engine does so for its own. Classes are looked up among the modules that are
+    imported already, as those of every table at hand are: no engine is imported to see whose a
+    table is.
+    """
+
+    def register(opened: OpenerT) -> OpenerT:
+        _OPENERS.update(dict.fromkeys(kinds, opened))
+        return opened
+
+    return register
+
+
+def open_source(table: Any) -> Source:
+    """Open a table, array or file for reading. No value is looked at.
+
+    Parameters
+    ----------
+    table : array, table or path
+        - a NumPy array of bool, int or float, of one dimension or of shape (n, d), or a list,
+          tuple or range of numbers;
+        - a pandas or Polars Series or DataFrame, a Polars LazyFrame, or a Narwhals wrapper of one;
+        - a PyArrow Array, ChunkedArray, RecordBatch, Table or Dataset; an array may hold lists of
+          one size;
+        - a DuckDB relation of any connection;
+        - a Spark or Dask DataFrame, whose rows stay on the cluster, or an Ibis table;
+        - the path of a .parquet, .csv or .tsv file, or a folder or pattern of Parquet files.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    UnsupportedData
+        For anything else, with what to pass instead.
+    SourceError
+        If a file is missing, or no installed engine reads it.
+
+    Examples
+    --------
+    >>> open_source(np.arange(3.0))
+    Source(engine='numpy')
+    """
+    if isinstance(table, Source):
+        return table
+    roots = {each.__module__.partition(".")[0] for each in type(table).__mro__[:-1]}
+    for package in (*(each for each in _ENGINES if each in roots), *_ENGINES):
+        import_module(f"modicum.sources.{_ENGINES[package]}")
+        for kind, opened in _OPENERS.items():
+            module, _, name = kind.rpartition(".")
+            known = getattr(sys.modules.get(module), name, None)
+            if isinstance(known, type) and isinstance(table, known):
+                return opened(table)
+    kind = type(table).__name__
+    article = "an" if kind[0] in "AEIOUaeio" else "a"
+    raise UnsupportedData(f"cannot read {article} {kind}: {_advice(table)}")
+
+
+@opener("narwhals.DataFrame", "narwhals.LazyFrame", "narwhals.Series")
+def _open_wrapped(wrapper: Any) -> Source:
+    return open_source(wrapper.to_native())
+
+
+def _advice(table: object) -> str:
+    if isinstance(table, Mapping):
+        return "pass pandas.DataFrame(...) or polars.DataFrame(...) of it, or one of its arrays"
+    if "GroupBy" in type(table).__name__:
+        return (
+            "pass the table that is grouped, to Curator(table, budget=...).group_by('column', "
+            "keys=[...])"
+        )
+    advice = (
+        ("read_all", "it can be read only once; pass its read_all()"),
+        ("__arrow_c_stream__", "pass pyarrow.table(...) of it"),
+        ("compute", "pass its compute(), or write it to Parquet and pass the path"),
+        ("__array__", "pass numpy.asarray(...) of it"),
+        ("__iter__", "pass a list or a NumPy array"),
+        (
+            "__class__",
+            "pass a one-dimensional NumPy array, a pandas, Polars, PyArrow, DuckDB, Spark, Dask or "
+            "Ibis table, or the path of a Parquet or CSV file",
+        ),
+    )
+    return next(line for attribute, line in advice if hasattr(table, attribute))

@@ -1,0 +1,184 @@
+"""Spark DataFrames, classic and Connect: summarised by their executors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from modicum.errors import SourceError, UnsupportedData
+from modicum.sources.arrow import arrow_floats, arrow_labels
+from modicum.sources.base import CHUNK, StreamSource, TableBatch, guarded, opener
+from modicum.sources.cluster.jobs import DistributedSource, Job, Known
+from modicum.version import VERSION
+
+__all__ = ["SparkTable"]
+
+_LABEL = "the spark data"
+
+# Partitions that merge what all others know, before it goes to the driver. Spark cannot tell the
+# number of partitions of a query without running parts of it, so this one is fixed: a partition
+# more on the way costs milliseconds, and the driver never gets more than this many summaries.
+_MERGERS = 8
+_MANY = 64  # questions
+_SENT = 64  # summaries in a batch
+_SCHEMA = "part bigint, question bigint, summary binary"
+
+
+class SparkTable(DistributedSource):
+    """A DataFrame: a query that runs anew for every job.
+
+    The executors need this version of modicum, with NumPy and PyArrow.
+    """
+
+    def __init__(self, frame: Any) -> None:
+        fields = [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
+        types = dict(fields)
+        super().__init__("spark", [name for name, _ in fields], types.__getitem__, label=_LABEL)
+        self._types = types
+        self._frame = frame
+        self._places = {name: f"c{place}" for place, name in enumerate(types)}
+
+    def _run(self, job: Job) -> Iterable[Known]:
+        found: list[Known] = []
+        if _works(lambda: found.extend(self._collected(job))):
+            return found
+        raise SourceError(f"{_LABEL} could not be read" + self._reason())
+
+    def _collected(self, job: Job) -> Iterator[Known]:
+        # By place: Spark would read dots and backticks, and take "x" for "X".
+        frame = self._frame.toDF(*self._places.values())
+        named = [self._places[name] for name in job.columns]
+        frame = frame.select(*named) if named else frame.selectExpr("true AS r")
+        person = job.scope.unit.column
+        if person is not None:
+            # Equal labels have equal hashes, 0.0 and -0.0 too. Rows of nobody, who would all come
+            # to one partition, stay out.
+            place = self._places[person]
+            missing = f"{place} IS NULL"
+            if self._types[person] in {"float", "double"}:
+                missing += f" OR isnan({place})"
+            frame = frame.where(f"NOT ({missing})").repartition(place)
+        types = {name: self._types[name] for name in job.columns}
+        known = frame.mapInArrow(partial(_summarise, job, types), _SCHEMA)
+        # Many questions are divided among the tasks that merge, few are answered by each of them.
+        by = "question" if job.questions > _MANY else "part"
+        known = known.repartition(_MERGERS, by).mapInArrow(partial(_merge, job), _SCHEMA)
+        return ((row[1], bytes(row[2])) for row in known.collect())
+
+    def _reason(self) -> str:
+        """Say why a job failed, if it was not for the data."""
+        session = self._frame.sparkSession
+        if not _works(lambda: session.range(1).collect()):
+            return ": its Spark session does not answer"
+        check = partial(_check, VERSION)
+        if not _works(lambda: session.range(1).mapInArrow(check, "ok boolean").collect()):
+            return (
+                f": the executors cannot run modicum {VERSION}; their Python needs this version of "
+                "it, with NumPy, PyArrow and pandas"
+            )
+        return ""
+
+
+def _works(action: Callable[[], object]) -> bool:
+    """Whether Spark does what it is asked; what it says if not may quote data."""
+    try:
+        guarded(_LABEL, action)
+    except SourceError:
+        return False
+    return True
+
+
+@opener("pyspark.sql.DataFrame", "pyspark.sql.connect.dataframe.DataFrame")
+def _open_spark(frame: Any) -> SparkTable:
+    """Open a DataFrame; its schema is looked at."""
+    if guarded(_LABEL, lambda: frame.isStreaming):
+        raise UnsupportedData("a stream has no end: pass a DataFrame that was read at once")
+    return guarded(_LABEL, lambda: SparkTable(frame))
+
+
+def _summarise(job: Job, types: Mapping[str, str], batches: Iterable[Any]) -> Iterator[Any]:
+    """Run on an executor, for one partition."""
+    place = _partition()
+    part = _Partition(types, list(batches) if job.rereads else batches)
+    yield from _rows(place, job.summarise(part, f"part {place}"))
+
+
+def _merge(job: Job, batches: Iterable[Any]) -> Iterator[Any]:
+    """Run on an executor, for what some partitions know."""
+    rows: Iterable[tuple[int, int, bytes]]
+    rows = (tuple(row.values()) for batch in batches for row in batch.to_pylist())
+    if job.seed is not None:  # rows come as they like; a test has to repeat itself
+        rows = sorted(rows, key=lambda row: row[:2])
+    place = _partition()
+    yield from _rows(place, job.merge((row[1:] for row in rows), f"merge {place}"))
+
+
+def _check(version: str, batches: Iterable[Any]) -> Iterator[Any]:
+    """Run on an executor, to see if it can."""
+    if version != VERSION:
+        raise SourceError(f"this is modicum {VERSION}, not {version}")
+    pa = import_module("pyarrow")
+    for batch in batches:
+        yield pa.RecordBatch.from_arrays([pa.array([True] * batch.num_rows)], names=["ok"])
+
+
+def _partition() -> int:
+    place: int = import_module("pyspark").TaskContext.get().partitionId()
+    return place
+
+
+def _rows(place: int, known: Sequence[Known]) -> Iterator[Any]:
+    pa = import_module("pyarrow")
+    for start in range(0, len(known), _SENT):
+        some = known[start : start + _SENT]
+        arrays = [
+            pa.array([place] * len(some), pa.int64()),
+            pa.array([question for question, _ in some], pa.int64()),
+            pa.array([summary for _, summary in some], pa.binary()),
+        ]
+        yield pa.RecordBatch.from_arrays(arrays, names=["part", "question", "summary"])
+
+
+class _Partition(StreamSource):
+    """The rows of a partition on an executor, which pass once, unless they are a list."""
+
+    def __init__(self, types: Mapping[str, str], batches: Iterable[Any]) -> None:
+        super().__init__("spark", list(types), types.__getitem__, label=_LABEL)
+        self._places = {name: place for place, name in enumerate(types)}
+        self._arrow = batches
+
+    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[TableBatch]:
+        for held in self._joined():
+            yield TableBatch(
+                [
+                    np.concatenate([arrow_floats(b.column(self._places[name])) for b in held])
+                    for name in columns
+                ],
+                [arrow_labels(self._column(held, name)) for name in labels],
+            )
+
+    def _column(self, batches: Sequence[Any], name: str) -> Any:
+        arrays = [batch.column(self._places[name]) for batch in batches]
+        return import_module("pyarrow").concat_arrays(arrays)
+
+    def _joined(self) -> Iterator[list[Any]]:
+        """Put the small batches of Spark together, up to a chunk."""
+        held: list[Any] = []
+        rows = 0
+        for batch in self._arrow:
+            for start in range(0, batch.num_rows, CHUNK):
+                part = batch.slice(start, CHUNK)
+                if rows + part.num_rows > CHUNK:
+                    yield held
+                    held, rows = [], 0
+                held.append(part)
+                rows += part.num_rows
+        if held:
+            yield held
+
+    def _count(self) -> int:
+        return sum(batch.num_rows for batch in self._arrow)

@@ -1,0 +1,414 @@
+"""CSV files, cell by cell: what is not a number is missing where numbers are read.
+
+Which rows and cells there are, :mod:`modicum.sources.csv_rows` says. Rows that are too short lack
+their last cells, cells beyond the header are ignored, and a blank line is a row without values.
+Where values are counted, every cell that is not empty has one.
+
+A number is what is left of a cell without spaces and tabs around it, if that is a decimal number
+in ASCII such as ``12``, ``-.5``, ``+1.``, ``1e3``, or ``inf`` or ``infinity`` in any case, with or
+without a sign. The decimal point may be a comma instead; digits before it may be grouped by three
+with a mark, throughout or not at all. Numbers are rounded to the nearest float64; ``1e400`` is
+infinite. Every other cell is missing.
+
+Polars reads files many times faster, and takes those in which quotes stand around whole cells only
+for the same rows. Others it refuses, or reads otherwise, so those are left to the reader here. Of
+the two, only the time differs.
+"""
+
+from __future__ import annotations
+
+import codecs
+import itertools
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from modicum.errors import InvalidArgument, MissingColumn, SourceError, UnsupportedData
+from modicum.sources.base import CHUNK, StreamSource, TableBatch
+from modicum.sources.csv_rows import Dialect, is_well_formed, read_rows
+from modicum.sources.labels import Encoded, LabelValues, label_items
+from modicum.sources.polars import query_batches, query_count, streams
+from modicum.summaries.base import Integers, Sensitive
+
+__all__ = ["MARKS", "CsvFile", "Numbers", "PatternCounts", "pattern"]
+
+_MARKS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas"}
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_BLANKS = " \t"
+MARKS = {
+    ",": ",",
+    ".": ".",
+    " ": " \u00a0\u202f",
+    "'": "'\u2019",
+    "_": "_",
+}
+"""What may group digits, and how it may look."""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """How numbers are written.
+
+    Attributes
+    ----------
+    decimal : {".", ","}
+    thousands : str or None
+        One of ``MARKS``.
+
+    Examples
+    --------
+    >>> german = Numbers(",", ".")
+    >>> german.value("1.234,5"), german.value("1234,5"), german.value("1.23")
+    (1234.5, 1234.5, nan)
+    """
+
+    decimal: str = "."
+    thousands: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.decimal not in {".", ","}:
+            raise InvalidArgument(f"decimal must be '.' or ',', got {self.decimal!r}")
+        if self.thousands is not None and self.thousands not in tuple(MARKS):
+            raise InvalidArgument(
+                f"thousands must be None or one of {', '.join(map(repr, MARKS))}, "
+                f"got {self.thousands!r}"
+            )
+        if self.thousands == self.decimal:
+            raise InvalidArgument(f"thousands and decimal are both {self.decimal!r}")
+
+    @property
+    def plain(self) -> bool:
+        """Whether a number is written as Python does."""
+        return self.decimal == "." and self.thousands is None
+
+    @property
+    def pattern(self) -> str:
+        """A regular expression that matches a whole cell if it is a number."""
+        whole = "[0-9]+"
+        if self.thousands is not None:
+            whole = f"(?:[0-9]{{1,3}}(?:[{MARKS[self.thousands]}][0-9]{{3}})+|[0-9]+)"
+        point = f"[{self.decimal}]"
+        digits = f"(?:{whole}(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]+)?"
+        return f"[+-]?(?:{digits}|(?i:inf|infinity))"
+
+    def value(self, cell: str) -> float:
+        """Return the number in a cell, or NaN."""
+        return self.reader()(cell)
+
+    def reader(self) -> Callable[[str], float]:
+        """Return a function from a cell to the number in it, or NaN."""
+        is_number = re.compile(self.pattern).fullmatch
+        groups = "" if self.thousands is None else MARKS[self.thousands]
+        change = str.maketrans(self.decimal, ".", groups)
+
+        def value(cell: str) -> float:
+            text = cell.strip(_BLANKS)
+            return float(text) if is_number(text) else np.nan
+
+        def changed(cell: str) -> float:
+            text = cell.strip(_BLANKS)
+            return float(text.translate(change)) if is_number(text) else np.nan
+
+        return value if self.plain else changed
+
+    def polars(self, text: Any) -> Any:
+        """Return the same of an expression of texts."""
+        pl = import_module("polars")
+        text = text.str.strip_chars(_BLANKS)
+        if not self.plain:
+            written = text
+            if self.thousands is not None:
+                written = written.str.replace_all(f"[{MARKS[self.thousands]}]", "")
+            written = written.str.replace(self.decimal, ".", literal=True)
+            text = pl.when(text.str.contains(f"^(?:{self.pattern})$")).then(written)
+        return text.cast(pl.Float64, strict=False)
+
+
+class CsvFile(StreamSource):
+    """A CSV file; every column may hold numbers, or text.
+
+    Where values are counted, a column is read under another name, as labels: a cell that is not a
+    number has a value too. ``name`` is what error messages call the file; ``columns`` are the names
+    of the columns of a file without a header.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        name: str,
+        dialect: Dialect | None = None,
+        numbers: Numbers | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> None:
+        self._path = path
+        self._dialect = Dialect() if dialect is None else dialect
+        self.numbers = Numbers() if numbers is None else numbers
+        self._headed = columns is None
+        self._header = _header(path, name, self._dialect) if columns is None else _named(columns)
+        if self._holds_numbers() and len(set(self._header)) < len(self._header):
+            raise UnsupportedData(f"column names must be unique; {self._like_data(repr(name))}")
+        super().__init__("csv", self._header, label=repr(name))
+        self._counted = "#" * (1 + max(map(len, self._header)))  # no name begins so
+        self._agreed: bool | None = None
+
+    def counted(self, column: str) -> str:
+        return self._counted + column
+
+    def check_counted(self, column: str | None) -> None:
+        self.check(column)
+
+    def _holds_labels(self, column: str | None) -> bool:
+        return column is not None and column.startswith(self._counted)
+
+    def _missing(self, column: str) -> MissingColumn:
+        """Say what is odd about the header; one that may be somebody's row is not shown."""
+        other = self.other_separator
+        if other is not None:
+            return MissingColumn(
+                f"there is no column {column!r}: the header of {self._label} holds "
+                f"{self._header[0].count(other)} {_MARKS[other]} and no {self.separator!r}; give "
+                f"separator={other!r} (--separator {'tab' if other == chr(9) else repr(other)})"
+            )
+        if self._headed and self._holds_numbers():
+            return MissingColumn(f"there is no column {column!r}; {self._like_data(self._label)}")
+        return super()._missing(column)
+
+    @property
+    def separator(self) -> str:
+        """What stands between cells."""
+        return self._dialect.separator
+
+    @property
+    def other_separator(self) -> str | None:
+        """What seems to stand between cells instead, if the header is one cell."""
+        mark = max(_MARKS, key=self._header[0].count)
+        alone = len(self._header) == 1 and self._headed
+        return mark if alone and mark in self._header[0] and mark != self.separator else None
+
+    @property
+    def encoding(self) -> str:
+        """The encoding of text."""
+        return self._dialect.encoding
+
+    def facts(self) -> list[str]:
+        """Tell of the bytes of the file what may be unexpected; not private."""
+        found = []
+        if self._dialect.is_utf8 and not _is_utf8(self._path):
+            found.append("some bytes are not UTF-8: perhaps --encoding cp1252")
+        if not is_well_formed(self._path, self._dialect):
+            found.append(
+                "some quotes stand inside of cells or are never closed, or line ends differ"
+            )
+        if self._headed and self._holds_numbers():
+            found.append(
+                "the header holds numbers: if it is a row of data, --columns NAME,NAME,..."
+            )
+        return found
+
+    def _holds_numbers(self) -> bool:
+        """Whether the header may be a row of data."""
+        return any(not np.isnan(self.numbers.value(each)) for each in self._header)
+
+    def _like_data(self, name: str) -> str:
+        return (
+            f"the first line of {name} holds numbers: if it is not a header, name the columns with "
+            "columns=[...] (--columns NAME,NAME,...)"
+        )
+
+    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[TableBatch]:
+        places = [self._header.index(name) for name in columns]
+        texts = [self._header.index(name.removeprefix(self._counted)) for name in labels]
+        if self._polars_agrees():
+            floats = [self.numbers.polars(_cell_of(place)) for place in places]
+            cells = [
+                _filled(place) if self._holds_labels(name) else _text(place)
+                for place, name in zip(texts, labels, strict=True)
+            ]
+            return query_batches(self._scan(), floats, cells)
+        return self._plain_batches(places, texts)
+
+    def _plain_batches(self, places: Sequence[int], texts: Sequence[int]) -> Iterator[TableBatch]:
+        rows, value = self._body(), self.numbers.reader()
+        while batch := list(itertools.islice(rows, CHUNK)):
+            yield TableBatch(
+                [np.array([value(_cell(row, place)) for row in batch]) for place in places],
+                [[_cell(row, place) or None for row in batch] for place in texts],
+            )
+
+    def _count(self) -> int:
+        if self._polars_agrees():
+            return query_count(self._scan())
+        return sum(1 for _ in self._body())
+
+    def _body(self) -> Iterator[list[str]]:
+        rows = read_rows(self._path, self._dialect)
+        if self._headed:
+            next(row for row in rows if row)
+        return rows
+
+    def _polars_agrees(self) -> bool:
+        """Whether Polars is there, and reads this file as the reader here does."""
+        if self._agreed is None:
+            self._agreed = (
+                self._dialect.is_utf8
+                and find_spec("polars") is not None
+                and streams()
+                and is_well_formed(self._path, self._dialect)
+                and len(self._scan().collect_schema()) == len(self._header)
+            )
+        return self._agreed
+
+    def _scan(self) -> Any:
+        return import_module("polars").scan_csv(
+            self._path,
+            has_header=self._headed,
+            separator=self._dialect.separator,
+            infer_schema=False,
+            encoding="utf8-lossy",
+            truncate_ragged_lines=True,
+            raise_if_empty=False,
+            glob=False,
+            with_column_names=lambda names: [f"c{i}" for i in range(len(names))],
+        )
+
+
+def _header(path: str, name: str, dialect: Dialect) -> list[str]:
+    with Path(path).open("rb") as file:
+        if file.read(2) in _UTF_16:
+            raise SourceError(f"{name!r} is in UTF-16: save it as UTF-8")
+    header = next((row for row in read_rows(path, dialect) if row), None)
+    if header is None:
+        raise SourceError(f"{name!r} is empty: a CSV file needs a header")
+    return header
+
+
+def _is_utf8(path: str) -> bool:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with Path(path).open("rb") as file:
+        try:
+            while block := file.read(1 << 20):
+                decoder.decode(block)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return False
+    return True
+
+
+def _named(columns: Sequence[str]) -> list[str]:
+    names = [] if isinstance(columns, str) else list(columns)
+    if not names or not all(isinstance(each, str) for each in names):
+        raise InvalidArgument(f"columns must be a list of names, got {columns!r}")
+    return names
+
+
+def _cell(row: Sequence[str], place: int) -> str:
+    return row[place] if place < len(row) else ""
+
+
+def _cell_of(place: int) -> Any:
+    return import_module("polars").col(f"c{place}")
+
+
+def _text(place: int) -> Any:
+    text = _cell_of(place)
+    return import_module("polars").when(text != "").then(text)
+
+
+def _filled(place: int) -> Any:
+    """The length of a cell that is not empty: cheaper to hand over than its text.
+
+    A constant in its place would be cheaper still, but Polars 2.1 now and then changes the order of
+    the rows for one.
+    """
+    text = _cell_of(place)
+    return import_module("polars").when(text != "").then(text.str.len_bytes())
+
+
+_NUMBER = r"[+-]?(?:\d[\d.,]*|[.,]\d+)"
+_SIGN = r"(?:[$€£¥₹]|[A-Z]{3})"
+_PATTERNS = {
+    name: re.compile(expression)
+    for name, expression in {
+        "thousands commas": r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?",
+        "decimal commas": r"[+-]?\d*,\d+",
+        "decimal points": r"[+-]?\d*\.\d+",
+        "thousands points": r"[+-]?\d{1,3}(?:\.\d{3})+(?:,\d*)?",
+        "thousands spaces": r"[+-]?\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:\.\d*)?",
+        "thousands spaces, decimal commas": r"[+-]?\d{1,3}(?:[ \u00a0\u202f]\d{3})+,\d*",
+        "thousands apostrophes": r"[+-]?\d{1,3}(?:['\u2019]\d{3})+(?:\.\d*)?",
+        "thousands underscores": r"[+-]?\d{1,3}(?:_\d{3})+(?:\.\d*)?",
+        "currency signs": rf"[+-]?{_SIGN} ?{_NUMBER}|{_NUMBER}[ \u00a0]?{_SIGN}",
+        "percent signs": rf"{_NUMBER}[ \u00a0]?%",
+        "brackets around numbers": rf"\({_NUMBER}\)",
+        "dates, year first": r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T ].*)?",
+        "dates, year last": r"\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}(?: .*)?",
+        "times of day": r"\d{1,2}:\d{2}(?::\d{2}.*)?",
+        "numbers with units": rf"{_NUMBER}[ \u00a0]?[^\W\d_]{{1,5}}",
+        "blanks": r"\s+",
+        "words for missing values": (
+            r"(?i:n/?a|#n/a|nan|<na>|-nan|null|\(null\)|none|nil|nat|missing|unknown|\\n|-+|\.|\?)"
+        ),
+        "words with digits": r".*\d.*",
+    }.items()
+}
+
+
+@lru_cache(maxsize=1 << 16)
+def pattern(text: str) -> str:
+    """Return what kind of text it is.
+
+    Examples
+    --------
+    >>> [pattern(each) for each in ("1,234.5", "12,5", "$ 5", "north")]
+    ['thousands commas', 'decimal commas', 'currency signs', 'words']
+    """
+    bare = text.strip(" \t")
+    return next((name for name, kind in _PATTERNS.items() if kind.fullmatch(bare)), "words")
+
+
+class PatternCounts(Sensitive):
+    """Counts cells by what they hold; a coder, so that any reader of labels can feed it."""
+
+    __slots__ = ("_value", "cells", "empty", "patterns")
+    missing: ClassVar[int] = -1
+
+    def __init__(self, numbers: Numbers) -> None:
+        self._value = numbers.reader()
+        self.cells = 0
+        self.empty = 0
+        self.patterns: Counter[str] = Counter()
+
+    def codes(self, values: LabelValues) -> Integers:
+        """Count labels; their codes are of no use."""
+        if isinstance(values, Encoded):
+            items = [*label_items(values.labels), None]
+            rows = len(values.places)
+            places = np.where(values.places < 0, len(items) - 1, values.places).astype(np.intp)
+            times = np.bincount(places, minlength=len(items)).tolist()
+        else:
+            items = [*label_items(values)]
+            rows = len(items)
+            times = [1] * rows
+        for item, n in zip(items, times, strict=True):
+            self._add(None if item is None else str(item), n)
+        return np.zeros(rows, np.int64)
+
+    @property
+    def others(self) -> int:
+        """How many cells are neither empty nor numbers."""
+        return self.patterns.total()
+
+    def _add(self, text: str | None, times: int) -> None:
+        self.cells += times
+        if not text:
+            self.empty += times
+        elif times and np.isnan(self._value(text)):
+            self.patterns[pattern(text)] += times

@@ -1,0 +1,302 @@
+"""Paths of files: which there are, Parquet by an engine that is installed, advice on others."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, TypeVar
+
+from modicum.errors import InvalidArgument, SourceError
+from modicum.sources.arrow import arrow_batch
+from modicum.sources.base import Source, StreamSource, TableBatch, guarded, opener, quiet
+from modicum.sources.csv import CsvFile, Numbers
+from modicum.sources.csv_rows import Dialect
+from modicum.sources.duckdb import DuckRelation
+from modicum.sources.polars import LazyQuery
+from modicum.sources.types import is_number, label_kind
+
+__all__ = ["csv_file", "read_ahead"]
+
+T = TypeVar("T")
+_BATCH = 1 << 17  # rows of a Parquet file
+_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+_URL = re.compile(r"([a-z][a-z0-9+.-]+):/?/", re.IGNORECASE)
+_READERS = {
+    ("xlsx", "xlsm", "xls", "ods"): "a spreadsheet: in Python pass pandas.read_excel({0!r})",
+    ("dta",): "a file of Stata: in Python pass pandas.read_stata({0!r})",
+    ("sas7bdat", "xpt"): "a file of SAS: in Python pass pandas.read_sas({0!r})",
+    ("sav", "zsav"): "a file of SPSS: in Python pass pandas.read_spss({0!r})",
+    ("rds", "rdata", "rda"): "a file of R: write it with arrow::write_parquet or write.csv there",
+    ("feather", "arrow", "ipc"): (
+        'a Feather file: in Python pass pyarrow.dataset.dataset({0!r}, format="feather")'
+    ),
+    ("orc",): 'an ORC file: in Python pass pyarrow.dataset.dataset({0!r}, format="orc")',
+    ("json",): "a JSON file: in Python pass pandas.read_json({0!r})",
+    ("jsonl", "ndjson"): "a file of JSON lines: in Python pass polars.scan_ndjson({0!r})",
+    ("gz", "bz2", "xz", "zst", "zip", "7z", "tar", "tgz"): (
+        "compressed: unpack it first, for it is read more than once"
+    ),
+    ("db", "sqlite", "sqlite3"): (
+        "a file of SQLite: in Python pass ibis.sqlite.connect({0!r}).table(NAME)"
+    ),
+    ("duckdb", "ddb"): "a file of DuckDB: in Python pass duckdb.connect({0!r}).table(NAME)",
+    ("txt", "dat", "data"): (
+        "a text file: if it is CSV, say so with modicum.csv_file({0!r}, separator=...) "
+        "(on the command line --separator)"
+    ),
+}
+_ADVICE = {suffix: line for suffixes, line in _READERS.items() for suffix in suffixes}
+
+
+@opener("builtins.str", "os.PathLike")
+def _open_path(path: str | os.PathLike[str]) -> Source:
+    """Open a .parquet, .csv or .tsv file, or all Parquet files of a folder or pattern.
+
+    Which files there are, and their schemas, count as public. Folder names such as ``year=2024``
+    make no columns.
+    """
+    name, files = _found(path)
+    suffixes = {Path(file).suffix.lower() for file in files}
+    if suffixes == {".parquet"}:
+        return guarded(repr(name), lambda: _open_parquet(files, repr(name)))
+    if len(files) == 1 and suffixes <= set(_SEPARATORS):
+        return csv_file(files[0])
+    raise _unknown_format(name)
+
+
+def csv_file(
+    path: str | os.PathLike[str],
+    *,
+    separator: str | None = None,
+    decimal: str = ".",
+    thousands: str | None = None,
+    encoding: str = "utf-8",
+    columns: Sequence[str] | None = None,
+    multiline: bool = True,
+) -> Source:
+    """Open a CSV file that is written otherwise than with commas and decimal points.
+
+    The file can be passed wherever a table is. Nothing but its first line is read yet. What is not
+    a number, written as declared here, is missing where numbers are read; no value is an error.
+
+    Parameters
+    ----------
+    path : str or path
+        One file, whatever its name ends in.
+    separator : str, optional
+        What stands between cells: one ASCII character. By default a comma, and a tab if the name
+        ends in ``.tsv`` or ``.tab``.
+    decimal : {".", ","}
+        The decimal point.
+    thousands : {None, ",", ".", " ", "'", "_"}
+        What groups the digits of a number by three; groups may be missing, but not some of them. A
+        space is a no-break space too, and an apostrophe a typographic one.
+    encoding : str
+        Of text: UTF-8, or one in which every ASCII character is one byte, such as ``"cp1252"``.
+    columns : sequence of str, optional
+        Names of the columns of a file without a header.
+    multiline : bool
+        Whether a cell in quotes may hold line ends. ``False`` makes every line a row, whatever
+        quotes there are, so that no line can change how another is read.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    InvalidArgument
+        If an argument cannot be.
+    SourceError
+        If there is no such file, or it is empty.
+
+    Examples
+    --------
+    >>> import modicum, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> with path.open("w") as file:
+    ...     print("name;income", *["Ann;1.234,00"] * 5000, sep=chr(10), file=file)
+    >>> people = modicum.csv_file(path, separator=";", decimal=",", thousands=".")
+    >>> round(modicum.mean(people, "income", within=(-1e9, 1e9), epsilon=1).value)
+    1234
+    """
+    name, files = _found(path)
+    if len(files) != 1:
+        raise InvalidArgument(f"{name!r} must name one file")
+    if separator is None:
+        separator = _SEPARATORS.get(Path(files[0]).suffix.lower(), ",")
+    dialect = Dialect(separator, encoding, multiline)
+    numbers = Numbers(decimal, thousands)
+    return guarded(repr(name), lambda: CsvFile(files[0], name, dialect, numbers, columns))
+
+
+def _found(path: str | os.PathLike[str]) -> tuple[str, list[str]]:
+    """Return the last part of a path, and the files that it names."""
+    text = os.fspath(path)
+    if not text:
+        raise InvalidArgument("the path is empty")
+    name = Path(text).name or text
+    guarded(repr(name), lambda: _check_local(text))
+    files = guarded(repr(name), lambda: _files(text))
+    if not files:
+        raise SourceError(f"there is no file {name!r}, and no Parquet file in such a folder")
+    return name, files
+
+
+def _files(text: str) -> list[str]:
+    path = Path(text)
+    if path.is_file():
+        return [text]
+    if path.is_dir():
+        found = [file for file in path.rglob("*.parquet") if not _is_hidden(file, path)]
+    else:
+        root = Path(path.anchor)
+        found = list(root.glob(str(path.relative_to(root))))
+    return sorted(str(file) for file in found if file.is_file())
+
+
+def _is_hidden(file: Path, folder: Path) -> bool:
+    """Whether other programs left it there for themselves, by their convention for names."""
+    return any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
+
+
+def _check_local(text: str) -> None:
+    """Refuse addresses, which may hold a password and are not shown, and standard input."""
+    address = _URL.match(text)
+    if address is not None:
+        kind = address[1].lower()
+        if re.match(r"sqlite|postgres|mysql|mariadb|duckdb|mssql|oracle|snowflake", kind):
+            raise InvalidArgument(
+                f"{kind}:// names a database: in Python pass a table of it, for example "
+                "ibis.connect(URL).table(NAME)"
+            )
+        raise InvalidArgument(
+            f"{kind}:// addresses are not opened, only local files: download it, or in Python pass "
+            "a relation that opens it, for example duckdb.read_parquet(URL)"
+        )
+    if text == "-":
+        raise InvalidArgument(
+            "standard input can be read only once, and a release may read its data again: save "
+            "them to a file"
+        )
+    path = Path(text)
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise SourceError(
+            f"{path.name!r} is a pipe or a device, which can be read only once: save it to a file"
+        )
+
+
+def _unknown_format(name: str) -> InvalidArgument:
+    """Say what to do with a file, by its name."""
+    advice = _ADVICE.get(name.rpartition(".")[2].lower())
+    if advice is not None:
+        return InvalidArgument(f"{name!r} is {advice.format(name)}")
+    return InvalidArgument(
+        f"{name!r} must name one .csv or .tsv file, or Parquet files that end in .parquet"
+    )
+
+
+class _ParquetFiles(StreamSource):
+    """Files of one schema, read by PyArrow one row group after the other.
+
+    Polars is half as fast again, but holds many row groups at a time: three times the memory.
+    """
+
+    def __init__(self, files: Sequence[str], label: str) -> None:
+        parquet = import_module("pyarrow.parquet")
+        schema = parquet.read_schema(files[0])
+        super().__init__(
+            "parquet", schema.names, lambda name: str(schema.field(name).type), label=label
+        )
+        self._schema = schema
+        self._files = files
+        self._open = parquet.ParquetFile
+
+    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[TableBatch]:
+        return read_ahead(self._decoded(columns, labels))
+
+    def _decoded(
+        self, columns: Sequence[str], labels: Sequence[str]
+    ) -> Generator[TableBatch, None, None]:
+        names = list(dict.fromkeys([*columns, *labels]))
+        for path in self._files:
+            with self._open(path, pre_buffer=False) as file:
+                self._check_file(columns, labels, file.schema_arrow)
+                for batch in file.iter_batches(batch_size=_BATCH, columns=names):
+                    yield arrow_batch(batch, columns, labels)
+
+    def _check_file(self, columns: Sequence[str], labels: Sequence[str], schema: Any) -> None:
+        """Refuse by its schema a file that does not go with the first one."""
+        for name in (*columns, *labels):
+            if schema.names.count(name) != 1:
+                raise SourceError(f"not all files of {self._label} declare {name!r} once")
+        for name in columns:
+            if not is_number(str(schema.field(name).type)):
+                raise SourceError(f"not all files of {self._label} declare {name!r} as numbers")
+        for name in labels:
+            first = self._schema.field(name).type
+            if label_kind(str(schema.field(name).type)) != label_kind(str(first)):
+                raise SourceError(f"not all files of {self._label} declare {name!r} alike")
+
+    def _count(self) -> int:
+        total = 0
+        for path in self._files:
+            with self._open(path, pre_buffer=False) as file:
+                total += file.metadata.num_rows
+        return total
+
+
+def _open_parquet(files: Sequence[str], label: str) -> Source:
+    """Open files with an engine that is installed."""
+    if find_spec("pyarrow") is not None:
+        return _ParquetFiles(files, label)
+    if find_spec("polars") is not None:
+        frame = import_module("polars").scan_parquet(files, glob=False, hive_partitioning=False)
+        return LazyQuery(frame, "parquet", label=label)
+    if find_spec("duckdb") is not None:
+        return _open_with_duckdb(list(files), label)
+    raise SourceError(
+        f"reading {label} needs PyArrow, Polars or DuckDB: pip install 'modicum[arrow]'"
+    )
+
+
+def _open_with_duckdb(files: list[str], label: str) -> Source:
+    connection = import_module("duckdb").connect()
+    # DuckDB would cast text in one file to the numbers of another, and fail by its values.
+    singles = [connection.read_parquet([path], hive_partitioning=False) for path in files]
+    schemas = {(*each.columns, *map(str, each.dtypes)) for each in singles}
+    if len(schemas) > 1:
+        raise SourceError(f"not all files of {label} declare the same columns")
+    relation = connection.read_parquet(files, hive_partitioning=False)
+    return DuckRelation(relation, "parquet", label=label, keep=connection)
+
+
+def read_ahead(batches: Generator[T, None, None]) -> Iterator[T]:
+    """Run a generator one item ahead, in a thread of its own.
+
+    Worth it where the next item is made without the interpreter's lock. A failure of the
+    generator is raised here, in its turn; when this iterator ends early, the thread finishes its
+    item, and the generator is closed.
+
+    Examples
+    --------
+    >>> list(read_ahead(number for number in range(3)))
+    [0, 1, 2]
+    """
+    end = object()
+    with closing(batches), ThreadPoolExecutor(1, "modicum-read-ahead") as thread:
+        following = thread.submit(_next, batches, end)
+        while (item := following.result()) is not end:
+            following = thread.submit(_next, batches, end)
+            yield item  # type: ignore[misc]
+
+
+def _next(batches: Generator[T, None, None], end: object) -> T | object:
+    with quiet():  # a thread does not inherit its caller's settings
+        return next(batches, end)

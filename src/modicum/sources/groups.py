@@ -1,0 +1,496 @@
+"""Groups of rows by public keys: what each group alone would give, for all of them in one pass.
+
+A few groups are read with one accumulator for each reduction of each group, in bounded memory. Of
+many groups the lattice integers are collected and sorted (:mod:`modicum.summaries.grouped`), 8
+bytes a record, and no group needs another pass.
+
+By the privacy unit, a group is made of rows (:class:`GroupReader`), or of one record of each person
+in it (:class:`PersonGroups`).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from decimal import Decimal
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.errors import InvalidArgument
+from modicum.exact.entropy import Entropy
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.partition_selection import natural_order
+from modicum.privacy.unit import Unit
+from modicum.sources.base import CHUNK, Floats, Source, quiet, rows_of
+from modicum.sources.labels import Coder, Dictionary, Label, LabelValues
+from modicum.sources.persons import OnLattice, Totals, few_rows, kept_rows, table_of, together
+from modicum.sources.reader import PassingOnce, RemoteSource, Scope, as_counted
+from modicum.summaries.base import Accumulator, Integers, Read, Sensitive, further_pass
+from modicum.summaries.grouped import PackedGroups, SortedGroups, summary_of_held
+from modicum.summaries.sums import CountSummary
+
+__all__ = [
+    "GroupReader",
+    "PersonGroups",
+    "Places",
+    "check_groups",
+    "count_keys",
+    "reader_of_groups",
+]
+
+_FEW = 64  # most groups that are read with accumulators of their own
+_WAITING = 1 << 15  # rows of a group that are summarised at a time
+
+_Started = tuple[int, str | None, Accumulator[Any]]  # of a group and column
+
+
+def check_groups(source: Source, unit: Unit, by: str, max_groups: int | None) -> str | None:
+    """Check by the schema that rows can be grouped; return the kind of the labels."""
+    kind = source.check_label(by)
+    if by == unit.column:
+        raise InvalidArgument(
+            f"by={by!r} says whose a row is: every group would be one protected person, of whom "
+            "nothing can be told"
+        )
+    if by == unit.order_by and source.check_order(by) == "moment":
+        raise InvalidArgument(
+            f"by={by!r} already orders the rows of a person: pass a table with a copy of it"
+        )
+    if unit.combine is None and max_groups is not None:
+        raise InvalidArgument(
+            "max_groups= is for a unit with combine=: here the rows of a person are bounded over "
+            "all groups together"
+        )
+    if unit.combine is not None and max_groups is None:
+        raise InvalidArgument(
+            f"combine={unit.combine!r} makes one record of a person's rows in each group: say in "
+            "how many groups one person may count, for example max_groups=1"
+        )
+    return kind
+
+
+def reader_of_groups(
+    source: Source,
+    unit: Unit,
+    by: str,
+    keys: Sequence[Hashable],
+    columns: Sequence[str | None],
+    key: int | None = None,
+) -> GroupReader | PersonGroups:
+    """Return the reader of one run; see :class:`GroupReader` for the parameters."""
+    if unit.combine is None or isinstance(source, RemoteSource):
+        return GroupReader(source, unit, by, keys, columns, key)
+    return PersonGroups(source, unit, by, keys, key)
+
+
+def count_keys(
+    source: Source, unit: Unit, by: str, entropy: Entropy, key: int | None = None
+) -> dict[Any, int]:
+    """Count the records of every label of a column, as the unit bounds them; sensitive.
+
+    ``key`` decides what of a person is kept, as in :func:`modicum.sources.persons.reader_of`.
+    """
+    if isinstance(source, RemoteSource):
+        return source.count_keys(Scope.of(unit, [], entropy), by, entropy)
+    with quiet():
+        return _counted(source, unit, by, entropy, key)
+
+
+def _counted(
+    source: Source, unit: Unit, by: str, entropy: Entropy, key: int | None
+) -> dict[Any, int]:
+    labels = Dictionary()
+    counts = np.zeros(1, dtype=np.int64)  # first of the rows without a label
+    for chunk in source.chunks([], {by: labels}):
+        more = np.bincount(chunk[Label(by)] + 1, minlength=len(labels) + 1)
+        more[: len(counts)] += counts
+        counts = more
+    keys = labels.keys()
+    if unit.column is not None:
+        # The order of ties must not depend on which label came first.
+        keys.sort(key=natural_order)
+        if unit.combine is None:
+            _, (places,) = kept_rows(source, unit, [], {by: Places(keys)}, entropy, key)
+        else:
+            places = PersonGroups(source, unit, by, keys, key).chosen(entropy)
+        counts = np.bincount(places.astype(np.int64) + 1, minlength=len(keys) + 1)
+    return {each: n for each, n in zip(keys, counts[1:].tolist(), strict=True) if n}
+
+
+class GroupReader(Sensitive):
+    """Reads the rows of a table by the keys of one column, ``by``.
+
+    Group i is made of the rows with ``keys[i]``; keys are public and different, and a key is also
+    found by its text. Rows with other keys, or none, are in no group. Of a person who is named by a
+    column, at most ``unit.rows`` rows are read, over all groups; ``key`` decides which, as in
+    :func:`modicum.sources.persons.reader_of`. All columns that will be read are given, checked.
+    """
+
+    __slots__ = (
+        "_by", "_columns", "_kept", "_key", "_keys", "_places", "_scope", "_sorted", "_source",
+        "_unit",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        source: Source,
+        unit: Unit,
+        by: str,
+        keys: Sequence[Hashable],
+        columns: Sequence[str | None],
+        key: int | None = None,
+    ) -> None:
+        self._source = source
+        self._key = key
+        self._scope: Scope | None = None  # of a table whose rows stay where they are
+        self._unit = unit
+        self._by = by
+        self._keys = keys
+        self._places = Places(keys)
+        self._columns = sorted({each for each in columns if each is not None})
+        self._kept: list[NDArray[Any]] | None = None  # the rows of persons
+        self._sorted: dict[tuple[str | None, Lattice], SortedGroups] = {}
+
+    def read(self, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy) -> list[Any]:
+        """Answer reductions, each of the group of its number, in at most one pass."""
+        if isinstance(self._source, RemoteSource):
+            if self._scope is None:
+                self._scope = Scope.of(self._unit, self._columns, entropy, self._by, self._keys)
+            return self._source.answer(self._scope, reads, entropy)
+        reads = [(group, as_counted(self._source, ask)) for group, ask in reads]
+        with quiet():
+            if self._unit.column is not None and self._kept is None:
+                coders = {self._by: self._places}
+                _, self._kept = kept_rows(
+                    self._source, self._unit, self._columns, coders, entropy, self._key
+                )
+            if len(self._keys) <= _FEW:
+                return self._read_apart(reads, entropy)
+            return self._read_sorted(reads, entropy)
+
+    def rows(self, columns: Sequence[str | None]) -> Iterator[tuple[Integers, dict[Any, Floats]]]:
+        """Yield the groups of the rows of a chunk, -1 for none, and their columns."""
+        if self._kept is None:
+            for chunk in self._source.chunks(columns, {self._by: self._places}):
+                yield chunk[Label(self._by)], {column: chunk[column] for column in columns}
+            return
+        groups, *values = self._kept
+        held = dict(zip(self._columns, values, strict=True))
+        for start in range(0, len(groups), CHUNK):
+            part = slice(start, start + CHUNK)
+            here = groups[part].astype(np.int64)
+            yield (
+                here,
+                {
+                    each: rows_of(len(here)) if each is None else held[each][part]
+                    for each in columns
+                },
+            )
+
+    def _read_apart(self, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy) -> list[Any]:
+        started: list[_Started] = []
+        for group, ask in reads:
+            rows = _GroupRows(self, group, ask.column, entropy)
+            started.append((group, ask.column, ask.reduction.begin(ask.lattice, rows)))
+        waiting = started
+        while waiting:
+            self._feed(waiting)
+            waiting = [
+                (group, column, more)
+                for group, column, each in started
+                if (more := further_pass(each)) is not None
+            ]
+        return [accumulator.finish() for _, _, accumulator in started]
+
+    def _feed(self, started: Sequence[_Started]) -> None:
+        """Make one pass for accumulators of any groups and columns."""
+        routes: dict[tuple[int, str | None], _Route] = {}
+        for group, column, accumulator in started:
+            routes.setdefault((group, column), _Route()).accumulators.append(accumulator)
+        for groups, columns in self.rows(list(dict.fromkeys(column for _, column, _ in started))):
+            order = groups.astype(np.int8).argsort(kind="stable")  # by digits: linear in the rows
+            cuts = groups[order].searchsorted(np.arange(len(self._keys) + 1)).tolist()
+            for column, x in columns.items():
+                arranged = x.take(order)
+                for group, (start, stop) in enumerate(itertools.pairwise(cuts)):
+                    route = routes.get((group, column))
+                    if route is not None and start < stop:
+                        route.add(arranged[start:stop].copy())  # a view would keep the chunk
+        for route in routes.values():
+            route.flush()
+
+    def _read_sorted(self, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy) -> list[Any]:
+        counted = {ask.column for _, ask in reads if ask.lattice is None}
+        wanted = {(ask.column, ask.lattice) for _, ask in reads if ask.lattice is not None}
+        counts = {column: np.zeros(len(self._keys), dtype=np.int64) for column in counted}
+        packed = {
+            (column, lattice): PackedGroups(len(self._keys), lattice)
+            for column, lattice in wanted
+            if (column, lattice) not in self._sorted
+        }
+        columns = list(dict.fromkeys([*counted, *(column for column, _ in packed)]))
+        for groups, chunk in self.rows(columns) if columns else ():
+            for column, tally in counts.items():
+                there = (groups >= 0) & ~np.isnan(chunk[column])
+                np.add(tally, np.bincount(groups[there], minlength=len(tally)), out=tally)
+            for (column, _), collected in packed.items():
+                collected.update(groups, chunk[column])
+        self._sorted |= {place: collected.finish() for place, collected in packed.items()}
+        at_once = {
+            ask: ask.reduction.of_groups(self._sorted[ask.column, ask.lattice])
+            for ask, times in Counter(ask for _, ask in reads).items()
+            if times > _FEW and ask.lattice is not None
+        }
+
+        def summary(group: int, ask: Read[Any]) -> Any:
+            if ask.lattice is None:
+                return CountSummary(int(counts[ask.column][group]))
+            if (of_group := at_once.get(ask)) is not None:
+                return of_group(group)
+            records = self._sorted[ask.column, ask.lattice].records(group)
+            return summary_of_held(ask.reduction, ask.lattice, records, PassingOnce(entropy))
+
+        return [summary(group, ask) for group, ask in reads]
+
+
+class _Route:
+    """The rows of one group on their way to its accumulators, many at a time."""
+
+    __slots__ = ("_rows", "_waiting", "accumulators")
+
+    def __init__(self) -> None:
+        self.accumulators: list[Accumulator[Any]] = []
+        self._waiting: list[Floats] = []
+        self._rows = 0
+
+    def add(self, x: Floats) -> None:
+        self._waiting.append(x)
+        self._rows += len(x)
+        if self._rows >= _WAITING:
+            self.flush()
+
+    def flush(self) -> None:
+        if self._rows:
+            x = self._waiting[0] if len(self._waiting) == 1 else np.concatenate(self._waiting)
+            for accumulator in self.accumulators:
+                accumulator.update(x)
+        self._waiting, self._rows = [], 0
+
+
+class _GroupRows(PassingOnce):
+    """One column of one group, for reductions that make a second pass."""
+
+    __slots__ = ("_column", "_group", "_reader")
+
+    def __init__(
+        self, reader: GroupReader, group: int, column: str | None, entropy: Entropy
+    ) -> None:
+        super().__init__(entropy)
+        self._reader = reader
+        self._group = group
+        self._column = column
+
+    def feed(self, accumulator: Accumulator[object]) -> None:
+        with quiet():
+            for groups, columns in self._reader.rows([self._column]):
+                accumulator.update(columns[self._column][groups == self._group])
+
+
+class PersonGroups(Sensitive):
+    """Reads one record of each person in each group, in at most ``unit.groups`` groups of each.
+
+    Which groups of a person count, a random choice says that looks at that person's groups alone;
+    that it bounds a person's share is proved in docs/proofs/groups.md, [groups.3]. The choice is
+    made once, at the first pass, and holds for all columns and passes. A person has a group if they
+    have a row with its key, whatever its values.
+
+    The parameters are those of :class:`GroupReader`, the unit being one with ``combine``. Rows with
+    other keys, or none, are dropped before anything else.
+    """
+
+    __slots__ = (
+        "_by", "_kept", "_key", "_keys", "_pairs", "_persons", "_readers", "_source", "_unit",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        source: Source,
+        unit: Unit,
+        by: str,
+        keys: Sequence[Hashable],
+        key: int | None = None,
+    ) -> None:
+        self._source = source
+        self._unit = unit
+        self._by = by
+        self._key = key
+        self._keys = keys
+        # Kept between passes, so that a pair has one number whatever the order of the rows.
+        self._persons, self._pairs = Dictionary(), Dictionary()
+        self._kept: tuple[Integers, Integers] | None = None
+        self._readers: dict[OnLattice, GroupReader] = {}
+
+    def read(self, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy) -> list[Any]:
+        """Answer reductions of groups, as :meth:`GroupReader.read` does."""
+        reads = [(group, as_counted(self._source, ask)) for group, ask in reads]
+        places = [(ask.column, ask.lattice) for _, ask in reads]
+        self._combine(
+            [each for each in dict.fromkeys(places) if each not in self._readers], entropy
+        )
+        return together(places, reads, lambda place, some: self._readers[place].read(some, entropy))
+
+    def chosen(self, entropy: Entropy) -> Integers:
+        """Return the groups that are kept, once for each person in them; sensitive."""
+        self._totals([(None, None)])
+        return self._choice(entropy)[1]
+
+    def _combine(self, wanted: Sequence[OnLattice], entropy: Entropy) -> None:
+        if not wanted:
+            return
+        combine = self._unit.combine
+        assert combine is not None
+        totals = self._totals(wanted)
+        pairs, groups = self._choice(entropy)
+        for (column, lattice), records in totals.records(combine, len(self._pairs)):
+            # No name of the table can be in the way of this one.
+            by = f"group of {column!r}"
+            values: dict[str, NDArray[Any]] = {by: groups}
+            if column is not None:
+                values[column] = records[pairs]
+            view = table_of(self._source, len(groups), values)
+            self._readers[column, lattice] = GroupReader(
+                view, Unit(), by, range(len(self._keys)), [column]
+            )
+
+    def _totals(self, wanted: Sequence[OnLattice]) -> Totals:
+        """Add up the rows of each person and group, in one pass."""
+        person = self._unit.column
+        assert person is not None
+        labels: dict[str, Coder] = {person: self._persons, self._by: Places(self._keys)}
+        totals = Totals(wanted)
+        with quiet():
+            for chunk in self._source.chunks(totals.columns, labels):
+                who, group = chunk[Label(person)], chunk[Label(self._by)]
+                there = (who >= 0) & (group >= 0)
+                pairs = self._pairs.codes(who[there] * len(self._keys) + group[there])
+                totals.add(pairs, {column: chunk[column][there] for column in totals.columns})
+        return totals
+
+    def _choice(self, entropy: Entropy) -> tuple[Integers, Integers]:
+        """Choose groups of each person: the numbers of the pairs that are kept, their groups."""
+        if self._kept is None:
+            numbers = np.array(self._pairs.keys(), dtype=np.int64)
+            persons, groups = np.divmod(numbers, len(self._keys))
+            part = persons, None, [groups, np.arange(len(numbers))]
+            _, groups, pairs = few_rows(
+                self._unit.groups, [part], self._persons, entropy, self._key
+            )
+            self._kept = pairs, groups
+        return self._kept
+
+
+_DENSE = 16  # entries of a table for each key, if a table is to be used
+_LARGEST = 1 << 53  # floats up to it are integers in one way
+
+
+class Places(Sensitive):
+    """Gives labels the place of their key in a public list: -1 if they are not in it, or missing.
+
+    Columns of numbers are looked up in a table, or by bisection, where all numeric keys are whole.
+
+    Examples
+    --------
+    >>> Places(["b", 5]).codes(["a", "b", None, "5", 5])
+    array([-1,  0, -1,  1,  1])
+    >>> Places([7, 5]).codes(np.array([5, 6, 7]))
+    array([ 1, -1,  0])
+    """
+
+    __slots__ = ("_keys", "_labels", "_numbers", "_table")
+    missing: ClassVar[int] = -1
+
+    def __init__(self, keys: Sequence[Hashable]) -> None:
+        self._keys = keys
+        self._numbers = _WholeKeys.of(keys)
+        self._labels = Dictionary()
+        self._table: Integers | None = None  # by codes of labels, made when it is needed
+
+    def codes(self, values: LabelValues) -> Integers:
+        """Return the place of each label."""
+        if self._numbers is not None and type(values) is np.ndarray:
+            if values.dtype.kind in "bi" or values.dtype in {"u1", "u2", "u4"}:
+                return self._numbers.places(values.astype(np.int64, copy=False))
+            if values.dtype == np.float64:
+                return self._numbers.places_of_floats(values)
+        if self._table is None:
+            self._table = self._coded()
+        # Whatever is no key gets a code of its own after those of the keys.
+        return self._table[np.minimum(self._labels.codes(values), len(self._table) - 1)]
+
+    def _coded(self) -> Integers:
+        codes = self._labels.codes(self._keys)
+        texts = self._labels.codes([str(key) for key in self._keys])
+        table = np.full(len(self._labels) + 1, -1)  # the last one is for all other labels
+        table[texts] = np.arange(len(self._keys))
+        table[codes] = np.arange(len(self._keys))
+        return table
+
+
+class _WholeKeys:
+    """Whole numbers and their places, for columns of numbers.
+
+    With ``table`` it holds the place of least - 1 + i at i, -1 for what is no key, and so at both
+    ends; without it, ``sorted`` and ``order`` are for bisection.
+    """
+
+    __slots__ = ("_before", "_order", "_sorted", "_table")
+
+    def __init__(self, numbers: Integers, places: Integers) -> None:
+        order = numbers.argsort()
+        self._sorted, self._order = numbers[order], places[order]
+        self._table: Integers | None = None
+        least, most = int(self._sorted[0]), int(self._sorted[-1])
+        self._before = least - 1
+        if most - least < _DENSE * len(numbers) + 1024:
+            self._table = np.full(most - least + 3, -1)
+            self._table[self._sorted - self._before] = self._order
+
+    @classmethod
+    def of(cls, keys: Sequence[Hashable]) -> _WholeKeys | None:
+        """Take the numbers among the keys; None if there are none or one is not whole."""
+        numbers: dict[int, int] = {}
+        for place, key in enumerate(keys):
+            if type(key) is not int:
+                if not isinstance(key, Real | Decimal):
+                    continue
+                number: Any = key
+                if not abs(number) <= _LARGEST or number != int(number):  # a NaN is not either
+                    return None
+                key = int(number)  # noqa: PLW2901
+            elif not -_LARGEST <= key <= _LARGEST:
+                return None
+            numbers[key] = place
+        if not numbers:
+            return None
+        wholes, places = (np.array(list(each), np.int64) for each in (numbers, numbers.values()))
+        return cls(wholes, places)
+
+    def places(self, values: Integers) -> Integers:
+        """Return the place of each integer."""
+        if self._table is None:
+            near = np.minimum(self._sorted.searchsorted(values), len(self._sorted) - 1)
+            return np.where(self._sorted[near] == values, self._order[near], -1)
+        # Modulo 2^64 every integer that is no key comes to lie at 0 or beyond the last one.
+        at = (values - self._before).view(np.uint64)
+        np.minimum(at, np.uint64(len(self._table) - 1), out=at)
+        return self._table[at.view(np.int64)]
+
+    def places_of_floats(self, values: NDArray[np.float64]) -> Integers:
+        """Return the place of each number; NaN and fractions have none."""
+        with quiet():
+            whole = values.astype(np.int64)
+            return np.where(whole == values, self.places(whole), -1)

@@ -1,0 +1,86 @@
+"""Tables and series of pandas, whose columns may be NumPy's, Arrow's or its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from modicum.sources.arrays import ArrayColumn
+from modicum.sources.arrow import ArrowColumn, arrow_labels
+from modicum.sources.base import Floats, MemoryColumn, MemorySource, opener
+from modicum.sources.labels import Coder, Encoded, LabelValues, texts
+from modicum.sources.types import label_kind
+from modicum.summaries.base import Integers
+
+__all__ = ["open_pandas", "pandas_column"]
+
+
+@opener("pandas.DataFrame", "fireducks.pandas.DataFrame")
+def open_pandas(frame: Any) -> MemorySource:
+    """Open a DataFrame; columns whose name is no text cannot be asked for."""
+    return MemorySource(
+        "pandas",
+        len(frame),
+        lambda name: pandas_column(frame[name]),
+        [name for name in frame.columns if isinstance(name, str)],
+        lambda name: frame[name].dtype.name,
+    )
+
+
+@opener("pandas.Series", "fireducks.pandas.Series")
+def _open_series(series: Any) -> MemorySource:
+    declared = series.dtype.name
+    column = pandas_column(series)
+    return MemorySource.of_column("pandas", len(series), column, declared, series.name)
+
+
+def pandas_column(series: Any) -> MemoryColumn:
+    """Open one column of a DataFrame."""
+    if isinstance(series.dtype, np.dtype) and series.dtype.kind in "biuf":
+        return ArrayColumn(series.to_numpy())
+    if _is_arrow(series.dtype):
+        return ArrowColumn(series.array.__arrow_array__())
+    return _PandasColumn(series)
+
+
+def _is_arrow(dtype: Any) -> bool:
+    return hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", None) == "pyarrow"
+
+
+class _PandasColumn:
+    """A Series of another type: numbers with a mask, or labels."""
+
+    def __init__(self, series: Any) -> None:
+        self._series = series
+
+    def floats(self, start: int, stop: int) -> Floats:
+        return _unmasked(self._series.iloc[start:stop])
+
+    def take(self, positions: Integers) -> Floats:
+        return _unmasked(self._series.iloc[positions])
+
+    def codes(self, start: int, stop: int, coder: Coder) -> Integers:
+        return coder.codes(_labels(self._series.iloc[start:stop]))
+
+
+def _unmasked(series: Any) -> Floats:
+    return np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def _labels(values: Any) -> LabelValues:
+    """Convert a Series or Index of labels."""
+    kind = values.dtype
+    if hasattr(kind, "categories"):
+        return Encoded(values.cat.codes.to_numpy(), _labels(kind.categories))
+    if _is_arrow(kind):
+        return arrow_labels(values.array.__arrow_array__().combine_chunks())
+    if label_kind(kind.name) == "moment":
+        unit = kind.unit if hasattr(kind, "unit") else np.datetime_data(kind)[0]
+        return np.asarray(values.to_numpy(dtype=f"M8[{unit}]"))  # in UTC, if there is a zone
+    if isinstance(kind, np.dtype) and kind.kind in "biuf":
+        return np.asarray(values.to_numpy())
+    if hasattr(kind, "numpy_dtype") and kind.numpy_dtype.kind in "biuf":
+        filled = values.to_numpy(dtype=kind.numpy_dtype, na_value=0)
+        return np.ma.array(filled, mask=values.isna().to_numpy())
+    return texts(values.to_numpy(dtype=object))

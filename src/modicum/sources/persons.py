@@ -1,0 +1,493 @@
+"""Tables of persons who own many rows: bounded before any statistic sees them.
+
+A statistic sees records, not rows: at most m rows of each person, or one record a person. Which
+rule, the privacy unit says; that it bounds a person's share is proved in docs/proofs/unit.md.
+See [unit.1].
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modicum.errors import InvalidArgument
+from modicum.exact.entropy import Entropy
+from modicum.exact.lattice import Lattice
+from modicum.privacy.unit import Combine, Unit
+from modicum.sources.arrays import ArrayColumn
+from modicum.sources.base import Chunk, Floats, MemorySource, Source, quiet
+from modicum.sources.labels import Coder, Datetimes, Dictionary, Label, label_bytes
+from modicum.sources.reader import (
+    Column,
+    RemoteSource,
+    Scope,
+    as_counted,
+    check_asks,
+    named_columns,
+    read,
+)
+from modicum.summaries.base import LIMB, Columns, Integers, Read, Sensitive
+
+__all__ = [
+    "DrawnRows",
+    "OnLattice",
+    "PersonTotals",
+    "SmallestRows",
+    "TableReader",
+    "Totals",
+    "check_unit",
+    "few_rows",
+    "kept_rows",
+    "reader_of",
+    "table_of",
+    "together",
+]
+
+K = TypeVar("K", bound=Hashable)
+A = TypeVar("A")
+
+OnLattice = tuple[str | None, Lattice | None]
+"""A column, and the lattice of its values (``None`` if only their number matters)."""
+
+
+class TableReader(Sensitive):
+    """Answers reductions from the rows of a source, for one run."""
+
+    __slots__ = ("_source",)
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
+        """Return summaries in the order of the asks, after one pass."""
+        return read(self._source, reads, entropy)
+
+
+def check_unit(source: Source, unit: Unit) -> None:
+    """Check by the schema that a table can tell whose a row is, and in which order."""
+    if unit.column is not None:
+        source.check_label(unit.column)
+    if unit.order_by is not None:
+        source.check_order(unit.order_by)
+
+
+def reader_of(
+    source: Source, unit: Unit, columns: Sequence[Column], key: int | None = None
+) -> TableReader:
+    """Return the reader of one run: of rows, or of the records of persons.
+
+    The unit was checked with :func:`check_unit`; ``columns`` are all that the run will ask for, as
+    :func:`~modicum.sources.reader.read_as` names them. ``key`` decides which rows are kept at
+    random; without it a choice is fresh.
+    """
+    if unit.combine is not None and any(isinstance(each, Columns) for each in columns):
+        raise InvalidArgument(
+            "a person's rows are not combined into one vector: use unit_of(column, max_rows=...), "
+            "or combine them beforehand"
+        )
+    if unit.column is None:
+        return TableReader(source)
+    if isinstance(source, RemoteSource):
+        return _Remote(source, unit, named_columns(columns))
+    if unit.combine is None:
+        return _FewRows(source, unit, named_columns(columns), key)
+    return _Combined(source, unit)
+
+
+class _Remote(TableReader):
+    """The records of persons in a table whose rows stay where they are."""
+
+    __slots__ = ("_columns", "_scope", "_unit")
+    _source: RemoteSource
+
+    def __init__(self, source: RemoteSource, unit: Unit, columns: Sequence[str | None]) -> None:
+        super().__init__(source)
+        self._unit = unit
+        self._columns = columns
+        self._scope: Scope | None = None
+
+    def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
+        check_asks(self._source, reads)
+        if self._scope is None:
+            self._scope = Scope.of(self._unit, self._columns, entropy)
+        return self._source.answer(self._scope, [(0, ask) for ask in reads], entropy)
+
+
+class _FewRows(TableReader):
+    """At most m rows of each person; the same ones for all passes and columns of the run."""
+
+    __slots__ = ("_columns", "_kept", "_key", "_unit")
+
+    def __init__(self, source: Source, unit: Unit, columns: Sequence[str], key: int | None) -> None:
+        super().__init__(source)
+        self._unit = unit
+        self._key = key
+        self._columns = columns
+        self._kept: Source | None = None
+
+    def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
+        check_asks(self._source, reads)
+        if self._kept is None:
+            rows, kept = kept_rows(self._source, self._unit, self._columns, {}, entropy, self._key)
+            self._kept = table_of(self._source, rows, dict(zip(self._columns, kept, strict=True)))
+        return read(self._kept, [as_counted(self._source, ask) for ask in reads], entropy)
+
+
+class _Combined(TableReader):
+    """One record a person, made for each column and lattice when it is first asked for."""
+
+    __slots__ = ("_records", "_unit")
+
+    def __init__(self, source: Source, unit: Unit) -> None:
+        super().__init__(source)
+        self._unit = unit
+        self._records: dict[OnLattice, Source] = {}
+
+    def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
+        check_asks(self._source, reads)
+        reads = [as_counted(self._source, ask) for ask in reads]
+        places = [(ask.column, ask.lattice) for ask in reads]
+        with quiet():
+            self._combine([each for each in dict.fromkeys(places) if each not in self._records])
+        return together(
+            places, reads, lambda place, some: read(self._records[place], some, entropy)
+        )
+
+    def _combine(self, wanted: Sequence[OnLattice]) -> None:
+        person, combine = self._unit.column, self._unit.combine
+        assert person is not None
+        assert combine is not None
+        if not wanted:
+            return
+        persons = Dictionary()
+        totals = Totals(wanted)
+        for chunk in self._source.chunks(totals.columns, {person: persons}):
+            totals.add(chunk[Label(person)], chunk)
+        for place, records in totals.records(combine, len(persons)):
+            values = {} if place[0] is None else {place[0]: records}
+            self._records[place] = table_of(self._source, len(persons), values)
+
+
+def together(
+    keys: Sequence[K], reads: Sequence[A], answer: Callable[[K, list[A]], list[Any]]
+) -> list[Any]:
+    """Answer asks of equal keys together; return all answers in the order of the asks."""
+    answers: dict[int, Any] = {}
+    for key in dict.fromkeys(keys):
+        places = [i for i, each in enumerate(keys) if each == key]
+        answers.update(zip(places, answer(key, [reads[i] for i in places]), strict=True))
+    return [answers[i] for i in range(len(reads))]
+
+
+def table_of(source: Source, rows: int, values: Mapping[str, NDArray[Any]]) -> MemorySource:
+    """Return records in memory, under the name of the engine that holds the rows."""
+    columns = {name: ArrayColumn(each) for name, each in values.items()}
+    return MemorySource(source.engine, rows, columns.__getitem__, list(columns))
+
+
+def kept_rows(
+    source: Source,
+    unit: Unit,
+    columns: Sequence[str],
+    labels: Mapping[str, Coder],
+    entropy: Entropy,
+    key: int | None = None,
+) -> tuple[int, list[NDArray[Any]]]:
+    """Return the number of rows that are left, at most ``unit.rows`` of each person, and the rows.
+
+    These are the integers of ``labels``, and the columns. Ties go to the lowest label first, so
+    their order must be one of the labels, whatever else is in the table. The unit has a column, and
+    no ``combine``; ``key`` is as in :func:`reader_of`, and only without ``unit.order_by``.
+    """
+    person, order = unit.column, unit.order_by
+    assert person is not None
+    persons = Dictionary()
+    coders: dict[str, Coder] = {**labels, person: persons}
+    numbers = list(columns)
+    place: str | Label | None = order
+    if order is not None and source.check_order(order) == "moment":
+        coders[order], place = Datetimes(), Label(order)
+    elif order is not None and order not in columns:
+        numbers.append(order)
+
+    def parts() -> Iterator[_Part]:
+        for chunk in source.chunks(numbers, coders):
+            values = [chunk[Label(name)] for name in labels] + [chunk[name] for name in columns]
+            yield chunk[Label(person)], None if place is None else chunk[place], values
+
+    with quiet():
+        kept = few_rows(unit.rows, parts(), persons, entropy, key)
+    kept = kept or [np.empty(0)] * (1 + len(labels) + len(columns))
+    return len(kept[0]), kept[1:]
+
+
+_Part = tuple[Integers, NDArray[Any] | None, list[NDArray[Any]]]
+
+
+def few_rows(
+    m: int, parts: Iterable[_Part], persons: Dictionary, entropy: Entropy, key: int | None
+) -> list[NDArray[Any]]:
+    """Return at most m rows of each person: the first in an order, or ones chosen at random.
+
+    Each part is the person of some rows, by what they are ordered (``None`` if they are not), and
+    their columns. What comes back is what decided, or whose the rows are, and the columns; nothing
+    if there are no parts. See [unit.3].
+    """
+    rows: SmallestRows | DrawnRows
+    rows = SmallestRows(m) if key is None else DrawnRows(m, key, persons)
+    for codes, order, values in parts:
+        if order is not None:
+            rows.add(codes, [order, *values])
+        elif key is None:
+            rows.add(codes, [entropy.words(len(codes)), *values])
+        else:
+            rows.add(codes, values)
+    return rows.kept()
+
+
+class _Gathered(Sensitive):
+    """Rows in parts: the person of each, and its columns."""
+
+    __slots__ = ("_m", "_parts", "_rows")
+
+    def __init__(self, m: int) -> None:
+        self._m = m
+        self._parts: list[list[NDArray[Any]]] = []
+        self._rows = 0
+
+    def add(self, codes: Integers, columns: Sequence[NDArray[Any]]) -> None:
+        """Take in rows: the person of each (those below 0 are dropped) and its columns."""
+        owned = codes >= 0
+        every = [codes, *columns]
+        if not owned.all():
+            every = [column[owned] for column in every]
+        self._parts.append(every)
+        self._rows += len(every[0])
+
+    def _joined(self) -> list[NDArray[Any]]:
+        return [np.concatenate(parts) for parts in zip(*self._parts, strict=True)]
+
+
+_LEAST = 1 << 18  # rows gathered before the first sort
+
+
+class SmallestRows(_Gathered):
+    """Keeps the m smallest rows of each person, rows being compared as tuples of columns.
+
+    A person's rows that are kept are a function of that person's rows alone, as a multiset: ties
+    are between rows that are equal in every column, and hence the same ([unit.2] on the proof
+    page). About twice the kept rows are held.
+
+    Examples
+    --------
+    >>> rows = SmallestRows(2)
+    >>> rows.add(np.array([0, 1, 0, 0, -1]), [np.array([5.0, 1.0, 3.0, 4.0, 0.0])])
+    >>> rows.kept()
+    [array([3., 4., 1.])]
+    """
+
+    __slots__ = ("_limit",)
+
+    def __init__(self, m: int) -> None:
+        super().__init__(m)
+        self._limit = _LEAST
+
+    def add(self, codes: Integers, columns: Sequence[NDArray[Any]]) -> None:
+        super().add(codes, columns)
+        if self._rows >= self._limit:
+            self._compact()
+            self._limit = max(_LEAST, 2 * self._rows)
+
+    def kept(self) -> list[NDArray[Any]]:
+        """Return the columns of the rows that are left, in the order of persons and columns."""
+        self._compact()
+        return self._parts[0][1:] if self._parts else []
+
+    def _compact(self) -> None:
+        if not self._parts:
+            return
+        columns = self._joined()
+        order = _sorted_by_person(columns)
+        codes = columns[0][order]
+        place = np.arange(len(codes))
+        begins = np.ones(len(codes), dtype=bool)
+        begins[1:] = codes[1:] != codes[:-1]
+        rank = place - np.maximum.accumulate(np.where(begins, place, 0))
+        self._parts = [[column[order[rank < self._m]] for column in columns]]
+        self._rows = len(self._parts[0][0])
+
+
+class DrawnRows(_Gathered):
+    """Keeps m rows of each person, every set of m being equally likely over the keys.
+
+    A table in parts is read anew for every job of a run, in whatever order, and all jobs must see
+    the same rows. So a person's rows are sorted by their values, and the i-th of them gets the
+    i-th word of SHAKE-256(key, label) as its tag; those with the smallest tags are kept. Rows
+    that tie are equal in all that is read. So what is kept is a function of the key, the label
+    and the multiset of the person's rows ([unit.5] on the proof page). All rows are held. The key
+    is in [0, 2^256), and ``persons`` has made the codes of persons.
+
+    Examples
+    --------
+    >>> persons = Dictionary()
+    >>> rows = DrawnRows(1, 7, persons)
+    >>> rows.add(persons.codes(["a", "b", "a", None]), [np.array([5.0, 1.0, 3.0, 0.0])])
+    >>> persons, x = rows.kept()
+    >>> persons, float(x[1]), x[0] in (3.0, 5.0)
+    (array([0, 1]), 1.0, True)
+    """
+
+    __slots__ = ("_key", "_persons")
+
+    def __init__(self, m: int, key: int, persons: Dictionary) -> None:
+        super().__init__(m)
+        self._persons = persons
+        self._key = key.to_bytes(32, "little")
+
+    def kept(self) -> list[NDArray[Any]]:
+        """Return the persons and the columns of the rows that are left."""
+        if not self._parts:
+            return []
+        persons = self._persons.keys()
+        columns = self._joined()
+        order = _sorted_by_person(columns)
+        codes = columns[0][order]
+        begins = np.flatnonzero(np.diff(codes, prepend=-1))
+        lengths = np.diff(begins, append=len(codes))
+        chosen = np.ones(len(codes), dtype=bool)
+        for place in np.flatnonzero(lengths > self._m).tolist():
+            start, length = int(begins[place]), int(lengths[place])
+            tags = self._tags(persons[codes[start]], length)
+            chosen[start : start + length] = False
+            chosen[start + tags.argsort(kind="stable")[: self._m]] = True
+        return [column[order[chosen]] for column in columns]
+
+    def _tags(self, person: Hashable, count: int) -> NDArray[np.uint64]:
+        digest = hashlib.shake_256(self._key + label_bytes(person)).digest(8 * count)
+        return np.frombuffer(digest, "<u8")
+
+
+def _sorted_by_person(columns: Sequence[NDArray[Any]]) -> NDArray[np.intp]:
+    """Sort rows by person and columns, as ``numpy.lexsort(columns[::-1])``, several times as fast.
+
+    By the first column alone; then by the person and that place, in one integer; only rows whose
+    person and first column are equal need the others.
+    """
+    if len(columns) == 1:
+        return columns[0].argsort()
+    codes, first = columns[0], columns[1]
+    rows = len(codes)
+    by_first = np.argsort(first)
+    places = codes[by_first] * rows + np.arange(rows)  # below 2^63: both factors fit in memory
+    places.sort()
+    order = by_first[places % max(rows, 1)]
+    codes, first = codes[order], first[order]
+    missing = first != first  # noqa: PLR0124 -- NaN
+    tied = codes[1:] == codes[:-1]
+    tied &= (first[1:] == first[:-1]) | (missing[1:] & missing[:-1])
+    if len(columns) > 2 and tied.any():
+        among, run = np.zeros(rows, dtype=bool), np.zeros(rows, dtype=np.int64)
+        among[1:] |= tied
+        among[:-1] |= tied
+        run[1:] = np.cumsum(~tied)
+        held = order[among]
+        rest = [column[held] for column in columns[:1:-1]]
+        order[among] = held[np.lexsort((*rest, run[among]))]
+    return order
+
+
+_LOW = (1 << LIMB) - 1
+
+
+class PersonTotals(Sensitive):
+    """One record a person: the exact mean or sum of their values, on the lattice.
+
+    Adds up each person's lattice integers, in two limbs, and counts them. A lattice integer is
+    q = 2^26 h + l with 0 <= l < 2^26 and |h| <= 2^25, so that both sums stay within int64 for a
+    person of up to 2^37 rows ([unit.4] on the proof page). Without a lattice values do not matter,
+    only whether there are any.
+
+    Examples
+    --------
+    >>> totals = PersonTotals(Lattice.within((-8, 8), step=1))
+    >>> totals.add(np.array([0, 1, 0, 2]), np.array([3.0, 5.0, -6.0, np.nan]))
+    >>> totals.records("mean", 3), totals.records("sum", 3)
+    (array([-2.,  5., nan]), array([-3.,  5., nan]))
+    """
+
+    __slots__ = ("_counts", "_highs", "_lattice", "_lows")
+
+    def __init__(self, lattice: Lattice | None) -> None:
+        self._lattice = lattice and lattice.linear
+        self._counts = self._highs = self._lows = np.zeros(0, dtype=np.int64)
+
+    def add(self, codes: Integers, x: Floats) -> None:
+        """Take in values and the person of each; persons below 0 and NaN are dropped."""
+        present = (codes >= 0) & ~np.isnan(x)
+        codes = codes[present]
+        self._grow(int(codes.max(initial=-1)) + 1)
+        np.add.at(self._counts, codes, 1)
+        if self._lattice is not None:
+            q = self._lattice.quantise(x[present])
+            np.add.at(self._highs, codes, q >> LIMB)
+            np.add.at(self._lows, codes, q & _LOW)
+
+    def records(self, combine: Combine, persons: int) -> Floats:
+        """Return one number on the lattice for each person, NaN without values."""
+        self._grow(persons)
+        counts = self._counts[:persons]
+        there = counts > 0
+        records = np.where(there, 0.0, np.nan)
+        if self._lattice is not None:
+            highs, lows = self._highs[:persons][there], self._lows[:persons][there]
+            highs, lows = highs + (lows >> LIMB), lows & _LOW
+            if combine == "mean":
+                q = self._mean(highs, lows, counts[there])
+            else:
+                q = self._sum(highs, lows)
+            records[there] = q * self._lattice.step
+        return records
+
+    @staticmethod
+    def _mean(highs: Integers, lows: Integers, counts: Integers) -> Integers:
+        """Floor of (2^26 h + l) / n: of h = n a + r it is 2^26 a + floor((2^26 r + l) / n)."""
+        whole, rest = np.divmod(highs, counts)
+        mean: Integers = (whole << LIMB) + ((rest << LIMB) + lows) // counts
+        return mean
+
+    def _sum(self, highs: Integers, lows: Integers) -> Integers:
+        """2^26 h + l, clamped to the range: beyond |h| = 2^26 it is beyond 2^51 anyway."""
+        assert self._lattice is not None
+        sums = (np.clip(highs, -1 << LIMB, 1 << LIMB) << LIMB) + lows
+        clamped: Integers = np.clip(sums, self._lattice.first, self._lattice.last)
+        return clamped
+
+    def _grow(self, persons: int) -> None:
+        if persons > len(self._counts):
+            more = np.zeros(max(persons, 2 * len(self._counts)) - len(self._counts), np.int64)
+            held = (self._counts, self._highs, self._lows)
+            self._counts, self._highs, self._lows = (np.concatenate([x, more]) for x in held)
+
+
+class Totals(Sensitive):
+    """The totals of some columns, each on a lattice, that are read in one pass."""
+
+    __slots__ = ("_totals", "columns")
+
+    def __init__(self, wanted: Sequence[OnLattice]) -> None:
+        self.columns = list(dict.fromkeys(column for column, _ in wanted))
+        self._totals = {place: PersonTotals(place[1]) for place in wanted}
+
+    def add(self, codes: Integers, chunk: Chunk) -> None:
+        """Take in a chunk of the columns, and the person of each row."""
+        for (column, _), totals in self._totals.items():
+            totals.add(codes, chunk[column])
+
+    def records(self, combine: Combine, persons: int) -> Iterator[tuple[OnLattice, Floats]]:
+        """Yield the records of each column and lattice."""
+        for place, totals in self._totals.items():
+            yield place, totals.records(combine, persons)

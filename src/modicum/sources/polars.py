@@ -1,0 +1,127 @@
+"""Polars: frames and series in memory, lazy frames, and queries for whoever scans files with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from modicum.sources.base import Floats, MemorySource, StreamSource, TableBatch, opener
+from modicum.sources.labels import Coder, LabelValues
+from modicum.summaries.base import Integers
+
+__all__ = ["LazyQuery", "query_batches", "query_count", "streams"]
+
+_BATCH = 1 << 18
+
+
+def _floats(values: Any, dtype: Any) -> Any:
+    """Cast a Series or expression of a known numeric type to Float64."""
+    pl = import_module("polars")
+    if dtype == pl.Float64:
+        return values
+    if dtype.is_decimal():
+        # By their text, which is rounded once; the direct cast divides rounded numbers.
+        values = values.cast(pl.String)
+    return values.cast(pl.Float64, strict=False)
+
+
+def _labels(series: Any) -> LabelValues:
+    """Convert a Series of labels."""
+    kind = series.dtype
+    if kind.is_temporal() or kind.is_float():
+        return np.asarray(series.to_numpy())
+    if kind == import_module("polars").Boolean or (kind.is_integer() and "128" not in str(kind)):
+        missing = series.is_null().to_numpy()
+        return np.ma.array(series.fill_null(strategy="zero").to_numpy(), mask=missing)
+    items: list[Any] = series.to_list()  # text, categories, decimals and wide integers
+    return items
+
+
+class _PolarsColumn:
+    def __init__(self, series: Any) -> None:
+        # Polars takes a name such as "^x.*$" for a pattern, even in methods of a series.
+        self._series = series.alias("")
+
+    def floats(self, start: int, stop: int) -> Floats:
+        return self._converted(self._series.slice(start, stop - start))
+
+    def take(self, positions: Integers) -> Floats:
+        return self._converted(self._series.gather(positions))
+
+    def codes(self, start: int, stop: int, coder: Coder) -> Integers:
+        return coder.codes(_labels(self._series.slice(start, stop - start)))
+
+    def _converted(self, part: Any) -> Floats:
+        return np.asarray(_floats(part, part.dtype).to_numpy())
+
+
+@opener("polars.DataFrame")
+def _open_frame(frame: Any) -> MemorySource:
+    return MemorySource(
+        "polars",
+        frame.height,
+        lambda name: _PolarsColumn(frame.get_column(name)),
+        frame.columns,
+        lambda name: str(frame.schema[name]),
+    )
+
+
+@opener("polars.Series")
+def _open_series(series: Any) -> MemorySource:
+    declared = str(series.dtype)
+    column = _PolarsColumn(series)
+    return MemorySource.of_column("polars", len(series), column, declared, series.name)
+
+
+@opener("polars.LazyFrame")
+class LazyQuery(StreamSource):
+    """A LazyFrame, run anew for every pass."""
+
+    def __init__(self, frame: Any, engine: str = "polars", *, label: str | None = None) -> None:
+        types = dict(frame.collect_schema())
+        super().__init__(engine, list(types), lambda name: str(types[name]), label=label)
+        self._frame = frame
+        self._types = types
+
+    def _batches(self, columns: Sequence[str], labels: Sequence[str]) -> Iterator[TableBatch]:
+        col = import_module("polars").col
+        # "*" and "^x.*$" would be patterns of names, in Polars 1.20 for nth as well.
+        plain = {name: f"c{place}" for place, name in enumerate(self._types)}
+        floats = [_floats(col(plain[name]), self._types[name]) for name in columns]
+        return query_batches(self._frame.rename(plain), floats, [col(plain[n]) for n in labels])
+
+    def _count(self) -> int:
+        return query_count(self._frame)
+
+
+def streams() -> bool:
+    """Whether Polars gives out results in batches, and failures too.
+
+    Before 1.37 a query that failed on the way ended like one that was done; before 1.39 its
+    error, which may quote data, went to the terminal.
+    """
+    major, minor = import_module("polars").__version__.split(".")[:2]
+    return (int(major), int(minor)) >= (1, 39)
+
+
+def query_batches(frame: Any, floats: Sequence[Any], labels: Sequence[Any]) -> Iterator[TableBatch]:
+    """Run a query for some expressions of floats and of labels."""
+    query = frame.select(**{f"c{i}": each for i, each in enumerate([*floats, *labels])})
+    if streams():
+        batches = query.collect_batches(chunk_size=_BATCH, maintain_order=True, engine="streaming")
+    else:
+        batches = [query.collect()]
+    for batch in batches:
+        columns = batch.get_columns()
+        yield TableBatch(
+            [column.to_numpy() for column in columns[: len(floats)]],
+            [_labels(column) for column in columns[len(floats) :]],
+        )
+
+
+def query_count(frame: Any) -> int:
+    """Count the rows of a query."""
+    return int(frame.select(import_module("polars").len()).collect().item())

@@ -1,0 +1,363 @@
+"""The one reader of data: it answers any number of reductions in one pass.
+
+A table whose rows stay where they are answers them itself (:class:`RemoteSource`). Of all others
+the columns are read in chunks, and several columns as vectors, in blocks of rows. Whatever holds
+the columns, a reduction is shown the same rows as the same float64 numbers; only how they are cut
+differs. A row with a missing value in any column of a vector is dropped: what becomes of a row
+depends on that row only, so a row more or less is a record more or less.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TextIO, TypeVar
+
+import numpy as np
+
+from modicum.errors import InvalidArgument, UnsupportedData
+from modicum.exact.entropy import Entropy
+from modicum.exact.lattice import Lattice
+from modicum.privacy.unit import Unit
+from modicum.sources.arrays import BLOCK, MatrixSource
+from modicum.sources.base import Chunk, Floats, Source, quiet
+from modicum.summaries.base import Accumulator, Columns, Fetchable, Read, Reduction, Sensitive
+
+__all__ = [
+    "Column",
+    "PassingOnce",
+    "RemoteSource",
+    "Scope",
+    "as_counted",
+    "check_asks",
+    "check_column",
+    "check_columns",
+    "named_columns",
+    "read",
+    "read_as",
+    "watched",
+    "width_of",
+]
+
+Column = str | Columns | None
+C = TypeVar("C", bound=Column)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which records of a table are asked about, in all jobs of a run alike."""
+
+    unit: Unit = field(default_factory=Unit)
+    columns: tuple[str, ...] = ()  # all of numbers, if the unit names a column and rows to keep
+    by: str | None = None  # the column of keys, if rows are grouped
+    keys: tuple[Hashable, ...] = ()  # public; group i is made of the rows with keys[i]
+    key: int | None = field(default=None, repr=False)  # decides what of a person is kept at random
+
+    @classmethod
+    def of(
+        cls,
+        unit: Unit,
+        columns: Sequence[str | None],
+        entropy: Entropy,
+        by: str | None = None,
+        keys: Sequence[Hashable] = (),
+    ) -> Scope:
+        """Return the scope of one run; rows that are kept at random are decided here."""
+        if unit.column is None:
+            return cls(unit, (), by, tuple(keys))
+        key = entropy.bits(256) if unit.order_by is None else None
+        if unit.combine is not None:
+            return cls(unit, (), by, tuple(keys), key)
+        named = tuple(sorted({each for each in columns if each is not None}))
+        return cls(unit, named, by, tuple(keys), key)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The columns to be read as labels."""
+        return tuple(each for each in (self.unit.column, self.by) if each is not None)
+
+
+class RemoteSource(Source):
+    """A table that answers reductions where its rows are."""
+
+    @abstractmethod
+    def answer(
+        self, scope: Scope, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy
+    ) -> list[Any]:
+        """Answer checked asks, each for the group of that number (0 if rows are not grouped)."""
+
+    @abstractmethod
+    def count_keys(self, scope: Scope, by: str, entropy: Entropy) -> dict[Any, int]:
+        """Count the rows of every label of a column; sensitive."""
+
+
+def read(source: Source, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
+    """Answer reductions in one pass over the columns that they need, or one job on a cluster.
+
+    Returns summaries in the order of the asks. All columns are checked by the schema, before any
+    data are touched, and refused by it alone; SourceError if the data cannot be read. The entropy
+    is for reductions that choose rows in secret.
+    """
+    check_asks(source, reads)
+    reads = [as_counted(source, ask) for ask in reads]
+    if isinstance(source, RemoteSource):
+        return source.answer(Scope(), [(0, ask) for ask in reads], entropy)
+    rows = {ask.place: _ColumnRows(source, ask.place, entropy) for ask in reads}
+    passes = [ask.reduction.begin(ask.lattice, rows[ask.place]) for ask in reads]
+    readers: dict[Column, list[Accumulator[Any]]] = {}
+    for ask, accumulator in zip(reads, passes, strict=True):
+        if accumulator.reads:
+            readers.setdefault(ask.place, []).append(accumulator)
+    with quiet():
+        if readers:
+            _feed(source, readers)
+        return [accumulator.finish() for accumulator in passes]
+
+
+def _feed(source: Source, readers: dict[Column, list[Accumulator[Any]]]) -> None:
+    for column, accumulators in readers.items():
+        if isinstance(column, Columns):
+            for accumulator in accumulators:
+                accumulator.update(np.empty((0, width_of(source, column))))
+    for chunk in watched(_chunks(source, list(readers)), "reading", "rows"):
+        for column, accumulators in readers.items():
+            for part in _parts(chunk, column):
+                for accumulator in accumulators:
+                    accumulator.update(part)
+
+
+def _chunks(source: Source, columns: Sequence[Column]) -> Iterator[tuple[int, Chunk]]:
+    """Read columns, single ones and those of vectors, once; yield lengths and chunks."""
+    if isinstance(source, MatrixSource):
+        chunks = source.chunks([None])
+    else:
+        single: dict[str | None, None] = {}
+        for each in columns:
+            names = (each.names or (None,)) if isinstance(each, Columns) else (each,)
+            single.update(dict.fromkeys(names))
+        chunks = source.chunks(list(single))
+    for chunk in chunks:
+        yield len(next(iter(chunk.values()))), chunk
+
+
+def _parts(chunk: Chunk, column: Column) -> Iterator[Floats]:
+    """Return what a chunk holds of a column; of several, blocks of rows without missing values."""
+    if not isinstance(column, Columns):
+        yield chunk[column]
+        return
+    whole = chunk.get(column)
+    if whole is not None:
+        yield _complete(np.ascontiguousarray(whole))
+        return
+    arrays = [chunk[name] for name in (column.names or (None,))]
+    rows, size = len(arrays[0]), max(1, BLOCK // len(arrays))
+    for start in range(0, rows, size):
+        block = np.empty((min(size, rows - start), len(arrays)))
+        for place, array in enumerate(arrays):
+            block[:, place] = array[start : start + size]
+        yield _complete(block)
+
+
+def _complete(block: Floats) -> Floats:
+    """Leave out rows with a NaN."""
+    # The minimum is NaN if one of the values is: a fraction of the price of a mask.
+    if not np.isnan(block.min(initial=np.inf)):
+        return block
+    return block[~np.isnan(block).any(axis=1)]
+
+
+class PassingOnce(Sensitive):
+    """Rows that pass once and then are gone: all that reductions may know of them is randomness.
+
+    Other kinds of :class:`~modicum.summaries.base.Rows` derive from it.
+    """
+
+    __slots__ = ("_entropy",)
+
+    def __init__(self, entropy: Entropy) -> None:
+        self._entropy = entropy
+
+    @property
+    def entropy(self) -> Entropy:
+        """Randomness for secret choices of rows."""
+        return self._entropy
+
+    @property
+    def fetchable(self) -> Fetchable | None:
+        """None: no row is found by its position."""
+        return None
+
+    def feed(self, _accumulator: Accumulator[object]) -> None:
+        """Refuse a second pass."""
+        raise UnsupportedData("these rows pass once")
+
+
+class _ColumnRows(PassingOnce):
+    """One column of a source, for reductions that come back to single rows."""
+
+    __slots__ = ("_column", "_source")
+
+    def __init__(self, source: Source, column: Column, entropy: Entropy) -> None:
+        super().__init__(entropy)
+        self._source = source
+        self._column = column
+
+    @property
+    def fetchable(self) -> Fetchable | None:
+        if isinstance(self._column, Columns):
+            return None
+        return self._source.fetchable(self._column)
+
+    def feed(self, accumulator: Accumulator[object]) -> None:
+        if accumulator.reads:
+            with quiet():
+                _feed(self._source, {self._column: [accumulator]})
+
+
+def check_asks(source: Source, reads: Sequence[Read[Any]]) -> None:
+    """Check by the schema that all columns can be read for their reductions."""
+    for ask in reads:
+        check_column(source, ask.place, ask.lattice)
+        _check_held(source, ask.reduction)
+
+
+def check_column(source: Source, column: Column, lattice: Lattice | None) -> None:
+    """Check by the schema that a column has values, or where it has none (without a lattice)."""
+    if isinstance(column, Columns):
+        check_columns(source, column)
+    elif lattice is None:
+        source.check_counted(column)
+    else:
+        source.check_values(column)
+
+
+def check_columns(source: Source, columns: Columns) -> None:
+    """Check by the schema that rows of these columns can be read."""
+    if columns.names is not None:
+        for name in columns.names:
+            source.check_values(name)
+    elif not isinstance(source, MatrixSource):
+        if source.engine == "list":
+            raise UnsupportedData("a list declares no shape: pass numpy.asarray(x, dtype=float)")
+        if source.is_table:
+            raise InvalidArgument("columns is missing: a table needs columns=[...], their names")
+
+
+def _check_held(source: Source, reduction: Reduction[Any]) -> None:
+    """Refuse to hold all rows of a table whose rows stay where they are."""
+    if isinstance(source, RemoteSource) and reduction.holds_rows:
+        raise UnsupportedData(
+            f"this statistic holds all rows in memory, and those of {source.engine} stay where "
+            "they are: if its columns fit into the memory of this process, collect them first "
+            "(.toPandas() in Spark, .compute() in Dask) and pass that, or else write them to "
+            "Parquet and pass the path"
+        )
+
+
+def as_counted(source: Source, ask: Read[Any]) -> Read[Any]:
+    """Return an ask with its column named as it is read."""
+    name = read_as(source, ask.column, ask.lattice)
+    return ask if name == ask.column else replace(ask, column=name)
+
+
+def read_as(source: Source, column: C, lattice: Lattice | None) -> C | str:
+    """Return the name under which a column is read; without a lattice its values are counted."""
+    if lattice is None and isinstance(column, str):
+        return source.counted(column)
+    return column
+
+
+def named_columns(columns: Sequence[Column]) -> list[str]:
+    """Return the names of all columns, several of them together or not, each once."""
+    names: dict[str, None] = {}
+    for each in columns:
+        if isinstance(each, Columns):
+            names.update(dict.fromkeys(each.names or ()))
+        elif each is not None:
+            names[each] = None
+    return sorted(names)
+
+
+def width_of(source: Source, columns: Columns) -> int:
+    """Return the number of components, by the schema."""
+    if columns.names is not None:
+        return len(columns.names)
+    return source.width if isinstance(source, MatrixSource) else 1
+
+
+_QUIET_SECONDS = 2.0
+_PERIOD = 0.25
+
+
+def watched(items: Iterable[tuple[int, T]], doing: str, what: str) -> Iterator[T]:
+    """Pass items on, and tell the person at the terminal, who holds the data, how far it has come.
+
+    A line on standard error, from the third second on and only if that is a terminal; it is erased
+    at the end, so nothing is left in a log. The number of rows is rounded down to two digits. Only
+    the main thread shows it: the parts of a table may be read in many threads at once.
+    ``MODICUM_PROGRESS=off`` turns it off. Each item comes with how much it counts.
+
+    Examples
+    --------
+    >>> list(watched([(3, "a"), (2, "b")], "reading", "rows"))
+    ['a', 'b']
+    """
+    stream = sys.stderr
+    main = threading.current_thread() is threading.main_thread()
+    off = os.environ.get("MODICUM_PROGRESS") == "off"
+    if off or not main or stream is None or not stream.isatty():
+        for _, item in items:
+            yield item
+        return
+    line = _Line(stream, doing, what)
+    try:
+        for amount, item in items:
+            line.add(amount)
+            yield item
+    finally:
+        line.erase()
+
+
+class _Line:
+    """One line of a terminal, rewritten now and then."""
+
+    def __init__(self, stream: TextIO, doing: str, what: str) -> None:
+        self._stream = stream
+        self._doing = doing
+        self._what = what
+        self._total = 0
+        self._due = time.monotonic() + _QUIET_SECONDS
+        self._length = 0
+
+    def add(self, amount: int) -> None:
+        self._total += amount
+        if time.monotonic() >= self._due:
+            self._due = time.monotonic() + _PERIOD
+            self._write(f"modicum: {self._doing}, {_rounded(self._total):,} {self._what} so far")
+
+    def erase(self) -> None:
+        if self._length:
+            self._write("")
+            self._stream.write("\r")
+            self._stream.flush()
+
+    def _write(self, text: str) -> None:
+        self._stream.write("\r" + text.ljust(self._length))
+        self._stream.flush()
+        self._length = len(text)
+
+
+def _rounded(number: int) -> int:
+    """Round down to two digits.
+
+    >>> [_rounded(n) for n in (0, 7, 99, 12_345, 999_999)]
+    [0, 7, 99, 12000, 990000]
+    """
+    zeros: int = 10 ** max(0, len(str(number)) - 2)
+    return number // zeros * zeros
