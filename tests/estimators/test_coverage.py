@@ -96,6 +96,25 @@ def test_few_records_get_honest_intervals(shape, n) -> None:
     assert whole >= 0.80  # 40 intervals: four standard errors below 0.95
 
 
+@pytest.mark.parametrize("name", ["mean", "mean zcdp"])
+def test_a_mean_allows_for_all_the_noise_that_it_states(name) -> None:
+    """Any sum and any number of records that the noises allow, 19 times in 20, are in it."""
+    data = np.random.default_rng(3).normal(5, 2, 20_000)
+    walks = run(
+        {"a": QUESTIONS[name]},
+        Remembering(data),
+        unit=Unit(),
+        charge=lambda: None,
+        entropy=SeededEntropy(name),
+    )
+    known = walks["a"].answer.evidence
+    z, t = known.noise.bound(0.045), known.counted.bound(0.005)
+    ends, count = known.interval(0.95, None), float(known.counted.value)
+    for total in (known.deviation - z, known.deviation + z):
+        for records in (count - t, count + t):
+            assert ends.lower <= (known.rough + total / records) * known.lattice.step <= ends.upper
+
+
 @pytest.mark.parametrize("price", [{"epsilon": "0.5"}, {"rho": "0.02"}], ids=str)
 def test_a_count_is_covered_as_often_as_stated(price) -> None:
     """By the probabilities of its noise: nothing is drawn but the error model to begin with."""

@@ -2,7 +2,7 @@
 
 from tests.mutants.data import FAULTS as DATA
 from tests.mutants.fault import Fault
-from tests.mutants.mechanisms import FAULTS as LAWS
+from tests.mutants.laws import FAULTS as LAWS
 from tests.mutants.privacy import FAULTS as PRIVACY
 from tests.mutants.protocols import FAULTS as PROTOCOLS
 from tests.mutants.samplers import FAULTS as SAMPLERS

@@ -324,15 +324,7 @@ FAULTS = (
         "sources/arrow.py:_open_lists",
         "if part.null_count:",
         "if part.null_count < 0:",
-        "sources/test_refusals.py sources/test_engines.py summaries/test_vectors.py",
-    ),
-    Fault(
-        "null-label-as-a-key",
-        "Rows without a label are in the last group.",
-        "sources/groups.py:Places",
-        "missing: ClassVar[int] = -1",
-        "missing: ClassVar[int] = 0",
-        "sources/test_groups.py",
+        "sources/test_arrays.py",
     ),
     Fault(
         "group-rows-with-nulls",

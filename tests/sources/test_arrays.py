@@ -9,6 +9,7 @@ import pytest
 
 from modicum.errors import UnsupportedData
 from modicum.sources.base import open_source, scrambled
+from modicum.summaries.base import Columns
 from tests.sources.engines import same, values
 
 INF, NAN = float("inf"), float("nan")
@@ -103,3 +104,11 @@ def test_sorted_columns_bring_few_new_extremes(count) -> None:
     records = sum(each == max(order[: i + 1]) for i, each in enumerate(order))
     # A shuffled order would have ln(count) of them on average, a plain one all.
     assert records <= 3 + 2 * math.log(count)
+
+
+def test_a_missing_list_has_missing_values() -> None:
+    pa = pytest.importorskip("pyarrow")
+    held, missing = pa.array([1.0, 2, 9, 9, 3, 4]), pa.array([False, True, False])
+    lists = pa.FixedSizeListArray.from_arrays(held, 2, mask=missing)
+    (chunk,) = open_source(lists).chunks([Columns()])
+    assert np.array_equal(chunk[Columns()], [[1, 2], [np.nan] * 2, [3, 4]], equal_nan=True)
