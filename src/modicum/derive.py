@@ -30,6 +30,10 @@ _EXAMPLES = {
     "points": "[10, 100]",
     "components": "2",
 }
+_EXAMPLES_OF = {
+    ("quantiles", "q"): "[0.25, 0.5, 0.75]",
+    ("geometric_mean", "within"): "(0.01, 1e9)",
+}
 
 
 def asked(
@@ -89,8 +93,8 @@ def _example(question: Callable[..., Q], table: str, arguments: tuple[Any, ...])
         values.append("target='weight'")
     for each in known.values():
         if each.default is each.empty:
-            value = "[0.25, 0.5, 0.75]" if name == "quantiles" and each.name == "q" else ""
-            values.append(f"{each.name}={value or _EXAMPLES.get(each.name, '...')}")
+            value = _EXAMPLES_OF.get((name, each.name), _EXAMPLES.get(each.name, "..."))
+            values.append(f"{each.name}={value}")
     if name == "histogram":
         values.append("edges=[0, 10, 100]")
     return f"{name}({table}{', '.join(values)}, epsilon=1)"
