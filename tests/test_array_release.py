@@ -78,7 +78,7 @@ def test_json_text_and_pickle(release) -> None:
     assert spent == Fraction(record[key])
     assert pickle.loads(pickle.dumps(release)) == release
     card = str(release)
-    assert "all at once" in card
+    assert "simultaneous" in card
     assert "test entropy, not private" in card
     assert card in release.explain()
     assert card.splitlines()[0] in release._repr_html_()

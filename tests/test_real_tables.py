@@ -109,7 +109,7 @@ def test_delays_with_planes_as_units() -> None:
 
 @pytest.mark.parametrize(
     ("epsilon", "words"),
-    [(1, "or lighter, unchecked)"), (2, "or lighter; these data look like index ")],
+    [(1, "not checked at this ε)"), (2, "or lighter; these data look like index ")],
 )
 def test_a_mean_of_planes_means(epsilon, words) -> None:
     """A few planes with one flight are hours late: the interval is for lighter tails than these.

@@ -92,7 +92,7 @@ def test_values_as_small_as_the_step_are_not_answered(name: str) -> None:
     fine = asked(SKEWED * 1e-6, name)
     assert (fine.code, fine.usable) == ("coarse_step", False)
     assert f"the step {2.0**-21:g}" in fine.status
-    assert f"  step           {2.0**-21:g}, coarse beside what was released" in str(fine)
+    assert f"  step           {2.0**-21:g}, coarse beside the released numbers" in str(fine)
     narrow = asked(SKEWED * 1e-6, name, within=(-1, 1))
     assert (narrow.code, narrow.step_words) == ("ok", "")
 

@@ -230,7 +230,7 @@ class ArrayRelease(Record):
         columns = self._columns(level, tail)
         names = [name for name in columns if name not in {"value", "lower", "upper"}]
         several = len(self.numbers) > 1
-        ends = f"{100 * level:g} % interval{', all at once' if several else ''}"
+        ends = f"{100 * level:g} % interval{', simultaneous' if several else ''}"
         rows = [(*names, "value", ends)]
         for i in range(min(len(self.numbers), _SHOWN)):
             value, lower, upper = (columns[name][i] for name in ("value", "lower", "upper"))

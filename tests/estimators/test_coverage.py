@@ -107,7 +107,7 @@ def test_a_mean_allows_for_all_the_noise_that_it_states(name) -> None:
         charge=lambda: None,
         entropy=SeededEntropy(name),
     )
-    known = walks["a"].answer.evidence
+    known = walks["a"].answer.error_model
     z, t = known.noise.bound(0.045), known.counted.bound(0.005)
     ends, count = known.interval(0.95, None), float(known.counted.value)
     for total in (known.deviation - z, known.deviation + z):

@@ -206,7 +206,7 @@ def test_a_key_is_asked_again_and_old_charges_pay_for_no_delta(tmp_path) -> None
     )
     assert first == again
     assert curator.spent == PRICE
-    Ledger(url).charge("p", mo.Budget("approx", Fraction(1)), query=old_text(), key="old")
+    Ledger(url).charge("p", mo.Budget("approx", Fraction(1)), request=old_text(), key="old")
     with pytest.raises(KeyReusedError):
         curator.idempotent("old").mean_vector(within=WITHIN, budget=PRICE)
 

@@ -107,7 +107,7 @@ def fitted(data: np.ndarray, frame: Frame, event: Event, seed: str) -> np.ndarra
 
 
 def answer(step: object, data: np.ndarray, entropy: SeededEntropy) -> object:
-    if hasattr(step, "asks"):
+    if hasattr(step, "reads"):
         passes = [ask.reduction.begin(ask.lattice) for ask in step.reads]
         for each in passes:
             each.update(data)

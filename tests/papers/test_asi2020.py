@@ -82,7 +82,7 @@ def part(data, t) -> Fraction:
 
 
 def test_what_is_named_here_is_what_the_library_has() -> None:
-    assert asi2020.vector is query.vector_statistic
+    assert asi2020.vector_statistic is query.vector_statistic
     assert asi2020.trimmed_mean is query.trimmed_mean
 
 

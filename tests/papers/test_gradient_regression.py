@@ -161,7 +161,7 @@ def test_a_fit_of_many_rows() -> None:
         ({"reach": 0}, "reach"),
         ({"reach": math.inf}, "reach"),
         ({"cap": -1}, "cap"),
-        ({"columns": ["a"]}, "release"),
+        ({"columns": ["a"]}, "together"),
         ({"columns": ["a", "b"], "target": "y"}, "2 slopes"),
     ],
 )

@@ -262,10 +262,10 @@ class RangeWarp:
 
     Examples
     --------
-    >>> stretch = Stretch(centre=0, near=1, octaves=2)
-    >>> stretch.starts(np.arange(9)).tolist()
+    >>> warp = RangeWarp(centre=0, near=1, octaves=2)
+    >>> warp.starts(np.arange(9)).tolist()
     [0, 4, 8, 10, 12, 13, 14, 15, 16]
-    >>> [stretch.value(place) for place in (-9, -8, -1, 0, 7, 11, 12)]
+    >>> [warp.value(place) for place in (-9, -8, -1, 0, 7, 11, 12)]
     [-3, -2, -1, 0, 1, 3, 4]
     """
 

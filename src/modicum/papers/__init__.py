@@ -21,7 +21,7 @@ Huang et al. 2021, PrivQuant       ``huang2021.private_quantile``      private_q
 Huang et al. 2021, clipped mean    ``huang2021.clipped_mean_vector``   clipped_mean_vector
 Huang et al. 2021, shifted mean    ``huang2021.shifted_mean_vector``   shifted_mean_vector
 Asi and Duchi 2020, (M.1)          ``asi2020.inverse_sensitivity``     level_sets
-Asi and Duchi 2020, (M.2)          ``asi2020.vector``                  radial
+Asi and Duchi 2020, (M.2)          ``asi2020.vector_statistic``        radial
 Asi and Duchi 2020, (4)            ``asi2020.gradient``                gradient
 Asi and Duchi 2020, Algorithm 2    ``asi2020.LeadingDirection``        radial
 Asi and Duchi 2020, Algorithm 3    ``asi2020.gradient_regression``     gradient

@@ -51,7 +51,7 @@ def total(events: Iterable[Event], kind: Kind) -> Budget:
 
     Examples
     --------
-    >>> from modicum.privacy.event import Pure
+    >>> from modicum.privacy.event import PureDP
     >>> total([PureDP(Fraction(1, 2)), PureDP(Fraction(1, 4))], "pure")
     pure('0.75')
     """
@@ -203,7 +203,7 @@ def composed(events: Iterable[Event], delta: Number) -> Budget:
 
     Examples
     --------
-    >>> from modicum.privacy.event import Pure
+    >>> from modicum.privacy.event import PureDP
     >>> hundred = [PureDP(Fraction(1, 10))] * 100
     >>> round(float(composed(hundred, "1e-6").amount), 3)
     5.222
@@ -285,7 +285,7 @@ class Filter:
     Examples
     --------
     >>> from modicum.privacy.budget import APPROX_KIND, PURE_KIND, ZCDP_KIND, zcdp
-    >>> from modicum.privacy.event import Pure
+    >>> from modicum.privacy.event import PureDP
     >>> budget = Filter(zcdp(1))
     >>> budget.admit(PureDP(Fraction(1)))
     zcdp('0.5')

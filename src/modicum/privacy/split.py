@@ -93,7 +93,7 @@ class BudgetSplit:
     Examples
     --------
     >>> from modicum.mechanisms.additive import add_noise
-    >>> from modicum.privacy.event import Pure
+    >>> from modicum.privacy.event import PureDP
     >>> split = BudgetSplit(PureDP(Fraction(2)))
     >>> count = split.spend(add_noise((7,), split.share(Fraction(1, 4)), sensitivity=1))
     >>> str(count.event), str(split.rest().loss)

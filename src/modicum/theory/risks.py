@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 _SCHEMA = "modicum.theory/1"
-_MARK = "computed from the data themselves: not private"
+_MARK = "computed from the data: not private"
 
 
 def two_point_error(distance: int, epsilon: Number) -> float:
@@ -474,7 +474,7 @@ class Comparison(_Result):
             f"{'':42}{'spread':>12}{'at least':>12}{'at most':>12}",
         ]
         lines += [f"{title:42}{r.spread:12.4g}{r.lower:12.4g}{r.upper:12.4g}" for title, r in rows]
-        return "\n".join([*lines, f"True value {self.true_value:.6g}. All of this is {_MARK}."])
+        return "\n".join([*lines, f"True value {self.true_value:.6g}. {_MARK.capitalize()}."])
 
 
 def compare(

@@ -106,12 +106,12 @@ def ask(url: str, key: str | None, kind: int, step: Steps, out: int) -> None:
     curator = mo.Curator(TABLE, ledger=ledger, account="p", entropy=SteppingEntropy(step))
     asked = curator if key is None else curator.once(key)
     if kind == 0:
-        answer: object = asked.together(answer=count(epsilon=PRICE))
+        answer: object = asked.release(answer=count(epsilon=PRICE))
     elif kind == 1:
-        answer = asked.together(a=count(epsilon="0.004"), b=count("x", epsilon="0.006"))
+        answer = asked.release(a=count(epsilon="0.004"), b=count("x", epsilon="0.006"))
     else:
         groups = asked.group_by("g", keys=["a", "b"])
-        answer = groups.together(answer=count(epsilon=PRICE))
+        answer = groups.release(answer=count(epsilon=PRICE))
     step()
     os.write(out, f"{json.dumps([key, digest(to_text(dict(answer)))])}\n".encode())  # type: ignore[call-overload]
     step()
@@ -129,8 +129,8 @@ class Child:
 def warm_up() -> None:
     """Import and compute here, once, what every child would."""
     curator = mo.Curator(TABLE, budget=mo.pure(4))
-    curator.together(a=count(epsilon=1), b=count("x", epsilon=1))
-    to_text(dict(curator.group_by("g", keys=["a", "b"]).together(answer=count(epsilon=1))))
+    curator.release(a=count(epsilon=1), b=count("x", epsilon=1))
+    to_text(dict(curator.group_by("g", keys=["a", "b"]).release(answer=count(epsilon=1))))
     gc.collect()
     gc.freeze()
 

@@ -416,8 +416,8 @@ class Chain:
             return None
         if record.body != request:
             raise KeyReusedError(
-                f"the key {key!r} was charged in account {self.name!r} for another query: ask "
-                "with the same arguments, or with a new key"
+                f"the key {key!r} was charged in account {self.name!r} for another query: "
+                "repeat the same arguments, or use a new key"
             )
         return Charge(self.name, record.seq, self.state(), self.released(record.seq))
 
