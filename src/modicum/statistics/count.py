@@ -87,10 +87,10 @@ class CountErrorModel:
 
 
 def noisy_count(column: str | None, event: Event) -> Steps[ScalarEstimate]:
-    """Count non-missing values of a column, or rows (``column=None``).
+    """Count the non-missing values of a column, or rows (``column=None``).
 
-    Exact count plus one integer of noise with the whole budget, cut at 0. One record changes
-    the count by 1.
+    The exact count plus one integer of noise for the whole budget, cut at 0. One record changes the
+    count by 1.
     """
     split, counted = BudgetSplit(event), (yield from read(Read(column, None, Count())))
     noisy, noise = yield from draw_count(split, counted.count, split.rest())

@@ -156,7 +156,6 @@ class ExtremeErrorModel:
 
     Attributes
     ----------
-    lattice : Lattice
     largest : bool
         Whether it is a maximum. For a minimum all integers are those of the negated data.
     prior : OctavePrior
@@ -164,11 +163,9 @@ class ExtremeErrorModel:
     candidates : (int, int)
         First and last.
     epsilon, rate : Fraction
-        Of the point's law.
+        Of the mechanism that draws the point.
     drawn : int
         The outcome, perhaps beyond the range.
-    count : int
-        The noisy count.
     has_centre : bool
         Whether distances are measured from a private centre.
     count_noise : NoisyTerm or None
@@ -185,9 +182,9 @@ class ExtremeErrorModel:
 
     [extreme.7] With probability 1 - α at most (ln(W(s) / W(reach)) + ln(2 J / α)) / ε records
     exceed the point, s the begin of its cell, J the number of cells a side, and reach the largest
-    distance in the range: a bound without assumptions. A tail of index a leaves about
-    f = (power - 1) / (a ε), so hardly more than F = f + 2 sqrt(f), and with probability 1 - α' the
-    largest of these is within (F / α')^(1 / a) times the distance.
+    distance in the range: a bound without assumptions. A tail of index a leaves about f = (power -
+    1) / (a ε), so hardly more than F = f + 2 sqrt(f), and with probability 1 - α' the largest of
+    these is within (F / α')^(1 / a) times the distance.
     """
 
     lattice: Lattice
@@ -336,21 +333,9 @@ class ExtremeErrorModel:
 def extreme(
     column: str | None, lattice: Lattice, event: Event, *, largest: bool
 ) -> Steps[ScalarEstimate]:
-    """Estimate a maximum or a minimum.
+    """Estimate a maximum or a minimum; the draws cost exactly ``event``.
 
-    Parameters
-    ----------
-    column : str or None
-    lattice : Lattice
-    event : Event
-        Total cost for one row; the draws add up to exactly this.
-    largest : bool
-        Whether it is the maximum.
-
-    Raises
-    ------
-    InvalidArgument
-        If the budget is so small that more than 4 million records would be kept.
+    A budget for which more than 4 million records would be kept is refused.
     """
     split = BudgetSplit(event)
     here = Setting(column, lattice, split)
@@ -393,9 +378,7 @@ def extreme(
 def _centre_and_power(
     here: Setting, records: RecordSummary, schedule: Schedule, count: int
 ) -> Steps[tuple[int, Fraction, tuple[float, int] | None]]:
-    """The centre, a power of the prior that the records elsewhere can outweigh, and a half.
-
-    See [extreme.2].
+    """[extreme.2] The centre, a power of the prior that the records elsewhere outweigh, and a half.
 
     If a good part of the records is one public value ([mean.2], [mean.3] of the mean), the point
     has to be found among the others, which are fewer.
@@ -419,14 +402,9 @@ def _centre_and_power(
 
 
 def kept_records(lattice: Lattice, split: BudgetSplit) -> int:
-    """How many records of an end are enough: candidates with more beyond have no weight.
+    """[extreme.5] How many records of an end are kept: candidates with more beyond have no weight.
 
-    See [extreme.5].
-
-    Raises
-    ------
-    InvalidArgument
-        If they are more than 4 million.
+    More than 4 million are refused.
     """
     epsilon = float(split.share(1 - count_share(split) - MOST_CENTRE).range)
     nats = OctavePrior(0, POWER).log_cost(2 * lattice.width) + math.log(2 * lattice.width + 2)

@@ -81,10 +81,7 @@ def geometric_mean(
 
 @dataclass(frozen=True, slots=True)
 class LogarithmErrorModel:
-    """The error model of a mean of logarithms, and the range that they are of.
-
-    See [geometric_mean.4].
-    """
+    """[geometric_mean.4] The error model of a mean of logarithms, and the range of the data."""
 
     lattice: LogLattice
     of_logs: ScalarErrorModel

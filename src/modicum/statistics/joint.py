@@ -44,19 +44,11 @@ _STRETCHED = 7  # a stretched range has at most 2^7 times as many points
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """The joint law for a share of a budget, before the number of records is known.
+    """The joint mechanism for a share of a budget, before the number of records is known.
 
-    Attributes
-    ----------
-    shares : tuple of Fraction
-        Of the records, between the quantiles.
-    epsilon : Fraction
-        Size of the law's bounded range.
-    count_share : Fraction
-        Of the budget, for the noisy number of records.
-    half : int
-        Half of the width of the candidates for the number of records.
-    cap : int
+    ``shares`` are those of the records between the quantiles, ``count_share`` that of the budget
+    for the noisy number of records, and ``half`` half of the width of the candidates for that
+    number. ``epsilon`` is the size of the mechanism's bounded range.
     """
 
     shares: tuple[Fraction, ...]
@@ -100,8 +92,8 @@ class Together:
         An empty part of the range may weigh as much as N of its integers, and a quantile that is
         drawn from it costs its whole share of the records twice. Where the range is stretched
         around the bulk, all of it has some octaves' weight, and that of 1/ε records is 1/(ε n) of
-        one if they are spread over it. Then this is far less than N, so a wrong total, which
-        halves the cost, matters too.
+        one if they are spread over it. Then this is far less than N, so a wrong total, which halves
+        the cost, matters too.
         """
         epsilon = float(self.epsilon)
         if warp.octaves == 0:
@@ -114,10 +106,10 @@ class Together:
 def together(
     split: BudgetSplit, qs: tuple[Fraction, ...], lattice: Lattice, fine: int, share: Fraction
 ) -> Together | None:
-    """Return the joint law that a share of a budget buys; None if the quantiles are too many.
+    """[quantiles.8] Return the joint mechanism that a share of a budget buys, or None.
 
-    Or if there is one alone, or the budget so small that too many records would be kept.
-    See [quantiles.8].
+    None if the quantiles are too many, if there is one alone, or if the budget is so small that too
+    many records would be kept.
     """
     if not 1 < len(qs) <= MOST_JOINT:
         return None

@@ -46,22 +46,9 @@ _SHOWN = 4
 class ListedFit:
     """Error model of the fit that was chosen last.
 
-    Attributes
-    ----------
-    labels : tuple of str
-        Of the columns.
-    lattice : Lattice
-    frame : Frame
-        Centres and half-widths.
-    held : HeldColumns
-    count : int
-        The noisy number of records.
-    lists : int
-        How many there were.
-    chosen : tuple of int
-        Intercept and slopes in half-widths, in units of 2^-12.
-    none_seen : bool
-        Whether the noisy number of records cannot be distinguished from 0.
+    ``frame`` has the centres and half-widths, ``count`` is the noisy number of records, ``lists``
+    the number of lists, ``chosen`` the intercept and slopes in half-widths, in units of 2^-12, and
+    ``none_seen`` whether the noisy number of records cannot be distinguished from 0.
     """
 
     labels: tuple[str, ...]
@@ -111,10 +98,7 @@ class ListedFit:
 
 
 def few_rows(placed: PlacedColumns) -> bool:
-    """Tell whether noise would hide directions of the columns if products were released.
-
-    See [moments.14].
-    """
+    """[moments.14] Tell whether noise would hide directions of the columns in their products."""
     slopes = placed.width - 1
     enough = _FEW * slopes**2
     return float(placed.split.scale) * placed.count < enough and placed.count <= _MOST_ROWS

@@ -265,16 +265,9 @@ def huber(
 class LocationPlan:
     """Shares of the total, given the released noisy count; what they leave goes to the value.
 
-    Attributes
-    ----------
-    centre, width, radii, ends : Fraction
-        Shares of the centre, of a private width, of the radii, and of the ends. 0: left out.
-    tilt : Fraction
-        Prior cost of a half octave of radius.
-    power : float
-        The radius prior is r^-power.
-    cell_bits : int
-        2^cell_bits cells an octave.
+    A share of 0 leaves the centre, a private width, the radii or the ends out. ``tilt`` is the
+    prior cost of a half octave of radius, whose prior is r^-power, and an octave has 2^cell_bits
+    cells.
     """
 
     centre: Fraction
@@ -296,17 +289,7 @@ class LocationPlan:
         scaled: bool,
         ends: bool,
     ) -> LocationPlan:
-        """Divide.
-
-        Parameters
-        ----------
-        bounded : bool
-            Whether no radii are needed.
-        scaled : bool
-            Whether a width is to be found.
-        ends : bool
-            Whether an interval is wanted.
-        """
+        """Divide. ``bounded``: no radii are needed; ``scaled``: a width is to be found."""
         rows = max(1, noisy_count)
         log_width = octaves(lattice)
         nats = CENTRE_BITS * math.log(2) + math.log(2 * log_width / math.log(2) + 2) + 8
@@ -358,14 +341,9 @@ def location(
     event: Event,
     options: LocationOption,
 ) -> Steps[ScalarEstimate]:
-    """Estimate a statistic that follows the order of the data.
+    """Estimate a statistic that follows the order of the data; the draws cost exactly ``event``.
 
-    The draws add up to exactly the cost of ``event``.
-
-    Raises
-    ------
-    InvalidArgument
-        If the budget is too small.
+    A budget that is too small is refused.
     """
     lattice, statistic, level = ranged(lattice), options.statistic, options.level
     split = BudgetSplit(event)

@@ -155,16 +155,9 @@ def mean(
 def adaptive_mean(
     column: str | None, lattice: Lattice, event: Event, *, clusters: Clusters
 ) -> Steps[ScalarEstimate]:
-    """Estimate a mean.
+    """Estimate a mean; the draws cost exactly ``event``.
 
-    Parameters
-    ----------
-    column : str or None
-    lattice : Lattice
-    event : Event
-        Total cost for one row; the draws add up to exactly this.
-    clusters : {"clip", "keep"}
-        Whether a small distant cluster may be clipped away.
+    ``clusters``: whether a small distant cluster may be clipped away.
     """
     split = BudgetSplit(event)
     here = Setting(column, lattice, split)
@@ -266,34 +259,29 @@ class MeanErrorModel(PlacedBounds):
 
     Attributes
     ----------
-    lattice : Lattice
     lo, hi : int
         The clipping bounds.
     rough : int
         The released rough mean m; the final sum is of clipped values minus m.
     deviation : int
-        The released noisy sum of deviations.
-    counted : Counted
-        The released count estimate.
-    noise : NoisyTerm
-        Noise of the deviation.
+        The released noisy sum of deviations; ``noise`` is its noise.
     outside : Outside
         What the radius draws imply about clipped records.
 
     Notes
     -----
-    The value is m + s / n̂, s / n̂ clamped to the reach r = max(hi - m, m - lo), and the whole to the
-    range, where the mean is: that moves it towards the mean, if at all. With S the true
-    sum of deviations, |S / n| <= r, and on an event of probability 1 - alpha both |s - S| <= z
-    and |n̂ - n| <= t. Then |s / n̂ - S / n| <= z / n̂ + |S / n| t / n̂, with
-    |S / n| <= min(r, (|s| + z) / (n̂ - t)).
+    The value is m + s / n̂, s / n̂ clamped to the reach r = max(hi - m, m - lo), and the whole to
+    the range, where the mean is: that moves it towards the mean, if at all. With S the true sum of
+    deviations, |S / n| <= r, and on an event of probability 1 - alpha both |s - S| <= z and |n̂ -
+    n| <= t. Then |s / n̂ - S / n| <= z / n̂ + |S / n| t / n̂, with |S / n| <= min(r, (|s| + z) /
+    (n̂ - t)).
 
     Beyond the bounds of a side, at a distance d, F records of a tail of index a have a mean excess
     of d / (a - 1), so the clipped mean is off by F d / ((a - 1) n). F is random, because the radius
-    was drawn, and its law is known (:meth:`Outside.drawn`). The interval reaches as far on each
-    side as noise and clipping together go, but for a probability of alpha / 2.
+    was drawn, and its distribution is known (:meth:`Outside.drawn`). The interval reaches as far on
+    each side as noise and clipping together go, but for a probability of alpha / 2.
 
-    If the bounds may hold less than a quarter of the data, only the public range is left to say.
+    If the bounds may hold less than a quarter of the data, the interval is the public range.
     """
 
     lattice: Lattice
@@ -404,19 +392,8 @@ class MeanErrorModel(PlacedBounds):
 class SingleValueErrorModel(OneValue, PlacedBounds):
     """A mean whose clipping bounds all but coincide: most records are there, or they are too few.
 
-    Attributes
-    ----------
-    lattice : Lattice
-    lo, hi : int
-        The clipping bounds.
-    point : int
-        The answer, between them.
-    counted : Counted
-        The released count estimate.
-    elsewhere : int
-        The noisy number of records outside of the bounds.
-    noise : NoisyTerm
-        Its noise.
+    ``point``, between the bounds, is the answer, and ``elsewhere`` the noisy number of records
+    outside of them, with its ``noise``.
     """
 
     lattice: Lattice

@@ -124,15 +124,7 @@ def skewness(
 
 
 def noisy_skewness(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
-    """Estimate a skewness.
-
-    Parameters
-    ----------
-    column : str or None
-    lattice : Lattice
-    event : Event
-        Total cost for one row; the draws add up to exactly this.
-    """
+    """Estimate a skewness; the draws cost exactly ``event``."""
     split = BudgetSplit(event)
     here = Setting(column, lattice, split)
     found = yield from find_spread(here)  # [skewness.1]
@@ -179,23 +171,11 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class SkewnessErrorModel(InBounds):
-    """Powers of clipped data about a rough mean (all in lattice steps).
+    """Powers of clipped data about a released rough mean m (all in lattice steps).
 
-    Attributes
-    ----------
-    lattice : Lattice
-    lo, hi : int
-        The clipping bounds.
-    rough : Rough
-        The released rough mean m.
-    sums : (int, int, int)
-        Noisy R² A1, 2 R A2 and 4 A3, A_k the sum of (x - m)^k and R the largest |x - m|.
-    noise : NoisyTerm
-        Noise of each of them.
-    outside : Outside
-        What the radius draws imply about clipped records.
-    constant : bool
-        Whether most records have one public value.
+    ``sums`` are noisy R² A1, 2 R A2 and 4 A3, each with ``noise``, A_k the sum of (x - m)^k and R
+    the largest |x - m|. ``outside`` is what the radius draws imply about clipped records, and
+    ``constant`` whether most records have one public value.
     """
 
     lattice: Lattice
@@ -269,10 +249,7 @@ class SkewnessErrorModel(InBounds):
         return self.outside.too_many(self.counted.least(0.1 * alpha), alpha, ended_sides(self))
 
     def interval(self, level: float, tail: float | None) -> Interval:
-        """Interval for the skewness (of the clipped data if ``tail`` is None).
-
-        See [skewness.3], [skewness.4].
-        """
+        """[skewness.3], [skewness.4] For the skewness, of the clipped data if ``tail`` is None."""
         alpha = 1 - level
         beyond = 0.0 if tail is None else _BEYOND * alpha
         share = (alpha - beyond) / 5
@@ -344,17 +321,8 @@ class SkewnessErrorModel(InBounds):
 class UnskewedErrorModel(OneValue):
     """The skewness of data whose clipping bounds all but coincide: 0, unless a few differ.
 
-    Attributes
-    ----------
-    lattice : Lattice
-    lo, hi : int
-        The clipping bounds.
-    counted : Counted
-        The released count estimate.
-    elsewhere : int
-        The noisy number of records outside of the bounds, at least 0.
-    noise : NoisyTerm
-        Its noise.
+    ``elsewhere`` is the noisy number of records outside of the bounds, at least 0; ``noise`` is its
+    noise.
     """
 
     lattice: Lattice
@@ -399,10 +367,7 @@ def _skewness_of(moments: list[Range], most: float) -> Range:
 
 
 def _sum_of_excesses(number: float, index: float, widest: float, alpha: float) -> float:
-    """Bound on the sum of the excesses over 1 of records of a tail, none above ``widest``.
-
-    See [skewness.4].
-    """
+    """[skewness.4] Bound the sum of excesses over 1 of records of a tail, none above ``widest``."""
     mean, square = _integral(index, widest), 2 * _integral(index - 1, widest)
     return number * mean + math.sqrt(number * square * (1 / alpha - 1))
 

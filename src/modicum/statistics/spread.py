@@ -178,17 +178,7 @@ def std(
 def adaptive_variance(
     column: str | None, lattice: Lattice, event: Event, *, root: bool
 ) -> Steps[ScalarEstimate]:
-    """Estimate a variance, or its root.
-
-    Parameters
-    ----------
-    column : str or None
-    lattice : Lattice
-    event : Event
-        Total cost for one row; the draws add up to exactly this.
-    root : bool
-        Whether the answer is the standard deviation.
-    """
+    """Estimate a variance, or its ``root``; the draws cost exactly ``event``."""
     split = BudgetSplit(event)
     here = Setting(column, lattice, split)
     found = yield from find_spread(here)
@@ -232,18 +222,9 @@ def adaptive_variance(
 class Spread(NamedTuple):
     """[variance.1] to [variance.4] Where the data are: released, but for ``bounds.elsewhere``.
 
-    Attributes
-    ----------
-    n0 : int
-        The first noisy count.
-    first : Counted
-        The same as an estimate.
-    bounds : Bounds
-    rough : Rough or None
-        ``None``: all records seem to have one value.
-    at_home : bool
-        Whether most records have one public value, and only the range is left for the others.
-    remark : Status
+    ``first`` is the first noisy count ``n0`` as an estimate. Without a rough mean all records seem
+    to have one value. ``at_home``: most records have one public value, and only the range is left
+    for the others.
     """
 
     n0: int
@@ -298,17 +279,13 @@ class VarianceErrorModel(InBounds):
 
     Attributes
     ----------
-    lattice : Lattice
     root : bool
         Whether the answer is the standard deviation.
-    lo, hi : int
-        The clipping bounds.
     rough : Rough
         The released rough mean m.
     sums : (int, int)
-        Noisy sum of (x - m)², and noisy sum of R² - (x - m)², R the largest distance from m.
-    noise : NoisyTerm
-        Noise of each of them.
+        Noisy sum of (x - m)², and noisy sum of R² - (x - m)², R the largest distance from m, each
+        with ``noise``.
     outside : Outside
         What the radius draws imply about clipped records.
     constant : bool
@@ -322,10 +299,10 @@ class VarianceErrorModel(InBounds):
 
     [variance.7] Clipping brings all values closer together, so the variance of the data is at least
     that of the clipped ones, and at most E (x - m)². With a tail of index a beyond the bounds the
-    number F of records there has a known law (:meth:`Outside.drawn`). Their squares (x - m)² / d²,
-    d the distance of the bound, have a tail of index a / 2: they exceed 1 by 2 / (a - 2) on
-    average, and the largest exceeds w with a probability of at most E F w^(-a / 2). The sum of the
-    excesses is taken to be at most the one, for a large F, plus the other.
+    number F of records there has a known distribution (:meth:`Outside.drawn`). Their squares (x -
+    m)² / d², d the distance of the bound, have a tail of index a / 2: they exceed 1 by 2 / (a - 2)
+    on average, and the largest exceeds w with a probability of at most E F w^(-a / 2). The sum of
+    the excesses is taken to be at most the one, for a large F, plus the other.
     """
 
     lattice: Lattice
@@ -458,19 +435,8 @@ class VarianceErrorModel(InBounds):
 class ConstantErrorModel(OneValue):
     """The spread of data whose clipping bounds all but coincide: zero, for all that is known.
 
-    Attributes
-    ----------
-    lattice : Lattice
-    root : bool
-    lo, hi : int
-        The clipping bounds.
-    counted : Counted
-    elsewhere : int
-        The noisy number of records outside of the bounds, at least 0.
-    noise : NoisyTerm
-        Its noise.
-    has_centre : bool
-        Whether the bounds lie around a private centre.
+    ``elsewhere`` is the noisy number of records outside of the bounds, at least 0, with its
+    ``noise``. ``has_centre``: the bounds lie around a private centre.
     """
 
     lattice: Lattice

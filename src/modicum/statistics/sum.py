@@ -125,18 +125,10 @@ _NEAR = 4  # if half of the values reach a quarter of the range, a radius saves 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """What the search came to.
+    """What the search found: a radius is to be drawn, or the sum is over the whole range.
 
-    Attributes
-    ----------
-    way : {"radius", "home", "range"}
-        A radius is to be drawn; all records are at home; or the sum is over the whole range.
-    schedule : Schedule
-    half : int
-        A size that about half of the records exceed, or 0.
-    atom : Atom or None
-        What is known of the records that are not at home.
-    remark : Status
+    About half of the records exceed the size ``half``, if it is not 0. ``atom`` is what is known of
+    the records that are not at home.
     """
 
     way: Literal["radius", "range"]
@@ -170,10 +162,7 @@ def adaptive_sum(
 def _by_radius(
     here: Setting, tails: TailSummary | None, place: _Place, n0: int, counted: NoisyTerm
 ) -> Steps[ScalarEstimate]:
-    """The sum within a radius, or over the range if the radius is worth nothing.
-
-    See [sum.2], [sum.3].
-    """
+    """[sum.2], [sum.3] The sum within a radius, or over the range if a radius is worth nothing."""
     lattice, split = here.lattice, here.split
     outside, elsewhere = yield from _radius(here, tails, place)
     radius = outside.radii[0]
@@ -312,16 +301,10 @@ class SumErrorModel(PlacedBounds):
 
     Attributes
     ----------
-    lattice : Lattice
-    lo, hi : int
-        The clipping bounds.
     noisy : int
-        The released sum.
-    noise : NoisyTerm
-        Its noise.
+        The released sum; ``noise`` is its noise.
     count : int
         The noisy count, for the rounding of the records to the lattice.
-    count_noise : NoisyTerm
     outside : Outside or None
         What the radius draw implies about clipped records; ``None``: nothing was clipped.
     home : int or None
