@@ -1,10 +1,10 @@
 """Where the data are: clipping bounds for the mean, the sum and the variance, and a rough mean.
 
 A column of which a good part is one public value, zeros or the end of the range nearest to zero, is
-a case of its own.
-A prior r^-p over all radii from one lattice step to the range weighs some hundred nats, against
-which the records that are not zero have to speak up. Where most records are zeros those are few,
-and would be clipped away unseen: all ones of a column with 10 % ones. So, before anything else,
+a case of its own. A prior r^-p over all radii from one lattice step to the range weighs some
+hundred nats, and the records that are not zero have to outweigh it. Where most records are zeros
+those are few, and would be clipped away unseen: all ones of a column with 10 % ones. So, before all
+else:
 
 [mean.2] home    is about half of the data at home, the point of the range nearest to zero?
 [mean.3] others  if so, a noisy count of the records elsewhere, a second one if the first says
@@ -92,7 +92,7 @@ class Setting:
     split: BudgetSplit
 
     def ask(self, reduction: Reduction[S]) -> Read[S]:
-        """Ask for a reduction of the column."""
+        """Read a reduction of the column."""
         return Read(self.column, self.lattice, reduction)
 
 
@@ -520,7 +520,7 @@ def find_place(
 
 
 def _among_few(here: Setting, tails: TailSummary | None, schedule: Schedule) -> Steps[SearchResult]:
-    """Bounds about home. They hold nothing, or too much to pay for: the range is better."""
+    """Bounds about home; the range, where they hold nothing, or too much to be worth their cost."""
     home = home_of(here.lattice)
     bounds = yield from find_bounds(here, tails, schedule, home, exact=True)
     if bounds.collapsed(here.lattice):
@@ -533,7 +533,7 @@ def _among_few(here: Setting, tails: TailSummary | None, schedule: Schedule) -> 
 def _about_an_atom(
     here: Setting, schedule: Schedule, home: Home, n0: int
 ) -> Steps[SearchResult | None]:
-    """[mean.3], [mean.4] Bounds about an atom at home; ``None``: it is none."""
+    """[mean.3], [mean.4] Bounds about an atom at home; ``None``: home is not an atom."""
     atom = yield from look_elsewhere(here, schedule, home, n0)
     if atom.way == "none":
         return None

@@ -190,7 +190,6 @@ class CdfErrorModel(CutErrorModel):
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released counts cannot be distinguished from 0."""
         return unseen(sum(self.counts[0]), self._total_bound)
 
     @property
@@ -199,17 +198,14 @@ class CdfErrorModel(CutErrorModel):
 
     @property
     def status(self) -> Status:
-        """What the released numbers warn of."""
         lost = sum(self.counts[0]) <= self._total_bound or self._cells().sum() <= 0
         return NOBODY if lost else OK
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the intervals cover."""
         levels = " They use the counts level by level, so they are wider than need be."
         return self._covered("counts", "a point") + levels
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {
             "cells_of_a_block": list(self.sizes),
             "counts": [list(counts) for counts in self.counts],

@@ -260,7 +260,6 @@ class ExtremeErrorModel:
 
     @property
     def status(self) -> Status:
-        """What the released numbers warn of."""
         if not self.has_centre:
             return NO_CENTRE
         if self._collapsed:
@@ -286,23 +285,20 @@ class ExtremeErrorModel:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released count cannot be distinguished from 0."""
         return self.count_noise is not None and unseen(self.count, self.count_noise.bound(0.1))
 
     @property
     def _collapsed(self) -> bool:
-        """Whether the point is as good as the centre: what is beyond may be outweighed."""
+        """Whether the point all but equals the centre: what is beyond may be outweighed."""
         distance = self.drawn - self.prior.centre
         by_chance = self._beyond(distance) - self._beyond(0) > math.log(BY_CHANCE)
         return by_chance or distance <= self.lattice.width >> COLLAPSED
 
     @property
     def condition(self) -> str:
-        """What the default interval assumes."""
         return "assumes tails of index 3 or lighter"
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what is estimated and what the interval covers."""
         what, side = ("largest", "above") if self.largest else ("smallest", "below")
         most = math.ceil(self.exceeded_at_most(0.05))
         text = (
@@ -321,7 +317,6 @@ class ExtremeErrorModel:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         sign = 1 if self.largest else -1
         return {
             "centre": self.lattice.value(sign * self.prior.centre),
@@ -352,7 +347,7 @@ def extreme(
     values = tails.highest() if largest else -tails.lowest()[::-1]
     ends = (lattice.first, lattice.last) if largest else (-lattice.last, -lattice.first)
     prior = OctavePrior(sign * centre, power)
-    # Beyond the range as far again: some candidates surely have no record beyond them.
+    # Beyond the range as far again: some candidates have no record beyond them for certain.
     furthest = prior.centre + 2 * (ends[1] - prior.centre) + 1
     score = TopScore(values, ends[0], furthest, prior)
     mechanism = split.spend(Exponential(score, *split.rest().ranged))  # [extreme.3]

@@ -203,7 +203,7 @@ def _float(value: object, name: str) -> float:
 
 
 class CutErrorModel:
-    """What counts between cuts say alike: values and cuts were rounded to a lattice."""
+    """What all counts between cuts share: values and cuts were rounded to a lattice."""
 
     __slots__ = ()
 
@@ -219,7 +219,6 @@ class CutErrorModel:
         return f"for values and cuts rounded to multiples of {self.lattice.step:g}"
 
     def _covered(self, counts: str, cut: str) -> str:
-        """Say in words what the intervals cover."""
         return (
             f"the intervals cover the noise of all {counts} at once, and assume nothing. They are "
             f"{self._rounded}: within half a step of {cut} a value may count on its other side."
@@ -241,11 +240,9 @@ class HistogramErrorModel(CutErrorModel):
         return Intervals(np.maximum(counts - reach, 0), np.maximum(counts + reach, 0))
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the intervals cover."""
         return self._covered("bins", "an edge")
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {"noisy": list(self.noisy), "noise_sd": self.noise.variance**0.5}
 
 

@@ -1,7 +1,7 @@
 """The inverse sensitivity mechanism on the cells of a location, shared by all its chapters.
 
-What is asked of one, candidates around a centre, lengths of the cells' statistic at them, the draws
-of a value and of ends beyond it, and the error model. Labels are those of
+The options of a location, candidates around a centre, lengths of the cells' statistic at them, the
+draws of a value and of ends beyond it, and the error model. Labels are those of
 :mod:`modicum.statistics.location` and docs/proofs/locations.md. None of the constants affects
 privacy; benchmarks/locations.py compares the choices.
 """
@@ -430,7 +430,6 @@ class LocationErrorModel:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released count cannot be distinguished from 0."""
         return unseen(self.count, self.count_noise.bound(0.1))
 
     @property
@@ -444,7 +443,6 @@ class LocationErrorModel:
 
     @property
     def status(self) -> Status:
-        """What the released numbers warn of."""
         if not self.has_centre:
             return NO_CENTRE
         if self.trimmed and self._least < 2 * self.trimmed:
@@ -462,11 +460,9 @@ class LocationErrorModel:
 
     @property
     def condition(self) -> str:
-        """What the default interval assumes."""
         return "" if self.outside is None else "assumes tails of index 3 or lighter"
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         if self.trimmed:
             return (
                 f"method='subset' draws no interval: {self.trimmed:,} records and more are left "
@@ -497,7 +493,6 @@ class LocationErrorModel:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {
             "statistic": self.name,
             "width": self.width,

@@ -1,7 +1,7 @@
 """The distance between two quantiles, such as the interquartile range.
 
 [iqr.1] count      a noisy count says whether there are records enough;
-[iqr.2] quantiles  the lower and the upper one, by the law of a single quantile;
+[iqr.2] quantiles  the lower and the upper one, each drawn as a single quantile is;
 [iqr.3] ends       around each, if they are wanted: the difference of the outer ends and that of the
                    inner ones hold the distance between them.
 
@@ -189,7 +189,6 @@ class RangeErrorModel(RankErrorModel):
 
     @property
     def status(self) -> Status:
-        """What the released numbers warn of."""
         if self.scarce(min(self.between[0], 1 - self.between[1])):
             return TOO_LITTLE
         first, last = self.lattice.first, self.lattice.last
@@ -208,7 +207,6 @@ class RangeErrorModel(RankErrorModel):
         return "between q = {} and {}".format(*map(short_text, self.between))
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         if self.level is None:
             return "no interval was asked for (level=None), so it is the width of the public range."
         return (
@@ -218,7 +216,6 @@ class RangeErrorModel(RankErrorModel):
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {
             "between": [float(q) for q in self.between],
             "points": [self.lattice.value(point) for point in self.points],

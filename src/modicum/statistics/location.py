@@ -10,7 +10,8 @@ Monotone M-estimators by the inverse sensitivity mechanism on cells around a pri
                       outside, and the data are clipped there;
 [locations.5] value   P(t) ∝ exp(-ε |length(t)| / 2), the length in records from the cells' counts
                       and sums;
-[locations.6] ends    on each side of it, a value that surely is beyond the location.
+[locations.6] ends    on each side of it, a value beyond the location, with the confidence
+                      of the interval.
 
 Differs from Dick, Kulesza, Sun and Suresh 2023, Algorithm 4: [locations.4] has no rank target and
 clips where they trim, and a bounded score needs no thresholds at all. docs/proofs/locations.md has

@@ -14,7 +14,8 @@ One budget, steps with the labels of docs/proofs/mean.md, which has the proofs:
 
 Where nothing can be known of the spread, for lack of records, [bounded_mean.4] of
 papers/kulesza2023.py spends the rest on the mean over the whole range, so that a search never loses
-much against known bounds. The error model holds released quantities and public noise laws only.
+much against known bounds. The error model holds released quantities and public noise distributions
+only.
 """
 
 from __future__ import annotations
@@ -162,7 +163,7 @@ def adaptive_mean(
     split = BudgetSplit(event)
     here = Setting(column, lattice, split)
     first = first_reduction(lattice, split, clusters)
-    # Secret subsamples, each for one law only.
+    # Secret subsamples, each for one draw only.
     reads = here.ask(first), here.ask(Records(subsamples=3))
     summary, records = yield from read_both(*reads)
     tails = summary.tails
@@ -307,7 +308,6 @@ class MeanErrorModel(PlacedBounds):
         return self.lattice.inside(self.rough + shift)
 
     def redrawn(self, table: SyntheticTable) -> Redrawn:
-        """Return how the answer from this table follows of its last noise."""
         deviation = table.clipped_sum(self.lo, self.hi) - self.rough * table.rows
         return Redrawn((self.noise.noise,), lambda z: replace(self, deviation=deviation + z).value)
 
@@ -319,7 +319,6 @@ class MeanErrorModel(PlacedBounds):
         return Interval(max(lower, self.lattice.lo), min(upper, self.lattice.hi))
 
     def too_little(self, alpha: float) -> bool:
-        """Whether the bounds may hold less than a quarter of the data."""
         return self.outside.too_many(self.counted.least(0.1 * alpha), alpha, ended_sides(self))
 
     def reaches(self, alpha: float, tail: float | None) -> tuple[float, float]:
@@ -354,7 +353,6 @@ class MeanErrorModel(PlacedBounds):
 
     @property
     def condition(self) -> str:
-        """What the default interval assumes."""
         index = self.outside.index()
         if index is None:
             return "assumes no heavy tail (index 3 or lighter); not checked at this ε"
@@ -362,7 +360,6 @@ class MeanErrorModel(PlacedBounds):
         return f"assumes tails of index 3 or lighter{seen}"
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         if tail is None:
             return clipped_in_words(self, "mean", "the noise and the noisy count")
         return f"{tail_in_words(tail)} {self._seen()}"
@@ -377,7 +374,6 @@ class MeanErrorModel(PlacedBounds):
         return f"Up to the bounds {seen}; beyond them, no released number can tell."
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {
             "clip": clip_ends(self),
             "rough_mean": self.lattice.value(self.rough),

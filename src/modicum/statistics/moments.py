@@ -235,7 +235,6 @@ class OfMoments:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released number of rows cannot be distinguished from 0."""
         rows, noise = self.moments.products[0, 0], self.moments.noise[0, 0]
         return unseen(float(rows), _ONE_IN_TEN * float(noise))
 

@@ -138,7 +138,7 @@ def excess(growth: float, tail: float) -> float:
 
 
 def is_number(x: object) -> bool:
-    """Whether it is a finite number, and no bool."""
+    """Whether it is a finite number, and not a bool."""
     return isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x)
 
 

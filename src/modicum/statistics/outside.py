@@ -394,7 +394,7 @@ class _Single(_Bounded, Protocol):
 
 
 class _Clipped(_Ends, Protocol):
-    """With a law of the records outside of the bounds."""
+    """With a distribution of the records outside of the bounds."""
 
     def too_little(self, alpha: float) -> bool:
         """Whether the bounds may hold less than a quarter of the data."""
@@ -440,12 +440,11 @@ class InBounds:
 
     @property
     def none_seen(self: _Bounded) -> bool:
-        """Whether the released count cannot be distinguished from 0."""
         return unseen(float(self.counted.value), self.counted.bound(0.1))
 
 
 class PlacedBounds(InBounds):
-    """Error model of an answer that is small if the bounds are: a mean or a sum, no spread."""
+    """Error model of an answer that is small if the bounds are: a mean or a sum, not a spread."""
 
     __slots__ = ()
 
@@ -474,11 +473,9 @@ class OneValue(InBounds):
 
     @property
     def condition(self) -> str:
-        """What the default interval assumes."""
         return ""
 
     def assumption(self: _Single, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         if tail is None:
             return "interval(tail=None) is for the data clipped to the bounds: all but no width."
         return (
@@ -487,7 +484,6 @@ class OneValue(InBounds):
         )
 
     def to_dict(self: _Single) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {
             "clip": clip_ends(self),
             "count": float(self.counted.value),

@@ -69,7 +69,7 @@ def vector_statistic(
     budget: Budget | None = None,
     step: float | None = None,
 ) -> Query[ArrayRelease]:
-    """Ask for a vector statistic of your own, with noise on the scale of its local sensitivity.
+    """Ask for a vector statistic supplied by you, with noise on the scale of its local sensitivity.
 
     It is for statistics of which you know how far one row can move them, on the data and on data
     near them, and nothing else. Prefer :func:`modicum.query.monotone_statistic` for a monotone
@@ -81,7 +81,7 @@ def vector_statistic(
         Names of numeric columns of a table, as many as the statistic is of. Leave it out for an
         array of shape (n, d).
     statistic : Sensitivities
-        An instance of a subclass of :class:`modicum.Sensitivities`. Privacy hangs on its
+        An instance of a subclass of :class:`modicum.Sensitivities`. Privacy depends on its
         sensitivities being right.
     within : (float, float)
         A public range certain to contain every value of every column. How wide it is matters as
@@ -101,9 +101,9 @@ def vector_statistic(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.query.mean`; a statistic that is none, of another number of columns,
-        or whose sensitivities break their promise for a few rows; names that are not different or
-        no text.
+        As for :func:`modicum.query.mean`; a statistic that is not an instance of a subclass, is of
+        another number of columns, or whose sensitivities break their promise for a few rows; names
+        that are not different or not text.
 
     Notes
     -----
@@ -286,7 +286,7 @@ class Sensitivities(ABC):
         return np.array(sorted(data), dtype=np.float64).reshape(len(data), self.columns)
 
     def answers(self, lattice: Lattice) -> Lattice:
-        """Return the lattice of values: as fine as it can be, or as coarse as a step asked for."""
+        """Return the lattice of values: as fine as it can be, or as coarse as the step."""
         finest = Lattice.within(self.range(lattice.lo, lattice.hi))
         coarse = lattice.coarse and lattice.step > finest.step
         return Lattice(finest.lo, finest.hi, lattice.step) if coarse else finest

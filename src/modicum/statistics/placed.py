@@ -348,7 +348,7 @@ class HeldColumns:
         return OK
 
     def _far(self, share: float) -> Flags:
-        """Tell the columns with more far rows than such a share, whatever the noise."""
+        """Tell the columns with more far rows than this share, whatever the noise."""
         noise = noise_quantile(self.norm, _CHANCE / len(self.far)) * self.deviation
         found: Flags = np.array(self.far) / WHOLE > share * self.rows + noise
         return found

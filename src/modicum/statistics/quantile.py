@@ -4,8 +4,9 @@
 [quantile.2] centre    if few lie beyond the quantile, a median to measure distances from;
 [quantile.3] quantile  a point near rank q n, among all lattice points of the range; if few lie
                        beyond it, far ones are less likely beforehand;
-[quantile.4] ends      on each side of it, a point that surely is beyond rank q n, among those at
-                       geometrically growing distances: there are few of them, so sure is not far.
+[quantile.4] ends      on each side of it, a point beyond rank q n with the confidence of the
+                       interval, among those at geometrically growing distances: these are few,
+                       which keeps it near.
 
 docs/proofs/quantile.md has the proofs, with the same labels.
 """
@@ -214,7 +215,6 @@ class QuantileErrorModel(RankErrorModel):
 
     @property
     def status(self) -> Status:
-        """What the released numbers warn of."""
         if self.scarce(min(self.q, 1 - self.q)):
             return TOO_LITTLE
         if self.ends is not None:
@@ -230,7 +230,6 @@ class QuantileErrorModel(RankErrorModel):
         return f"q = {short_text(self.q)}"
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         if self.level is None:
             return "level=None: no interval was released; this is the public range."
         return (
@@ -239,7 +238,6 @@ class QuantileErrorModel(RankErrorModel):
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {"q": float(self.q), **self._numbers()}
 
 

@@ -1,11 +1,10 @@
-"""Several quantiles of a column, in increasing order, by a joint or a nested law.
+"""Several quantiles of a column, in increasing order, drawn jointly or nested.
 
-[quantiles.1] count      a noisy number of records, if there are two to 32 quantiles: it tells which
-                         law;
-[quantiles.1] bulk       where most records are, if they are enough for the joint law but not
-                         plenty;
-[quantiles.2] quantiles  all of them, by one law: all at once, or each between those drawn before
-                         it;
+[quantiles.1] count      a noisy number of records, if there are two to 32 quantiles: it decides
+                         which mechanism;
+[quantiles.1] bulk       where most records are, if they are enough for the joint mechanism but
+                         not plenty;
+[quantiles.2] quantiles  all of them: all at once, or each between those drawn before it;
 [quantiles.3] counts     noisy numbers of records on and between the drawn points, for the
                          intervals.
 
@@ -251,7 +250,6 @@ class QuantilesErrorModel:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released counts cannot be distinguished from 0."""
         counted = self.counted
         return counted is not None and unseen(sum(counted.cells), counted.bound(0.1))
 
@@ -266,7 +264,6 @@ class QuantilesErrorModel:
 
     @property
     def status(self) -> Status:
-        """What the released numbers warn of."""
         if self.counted is None:
             return OK
         if sum(self.counted.cells) - self.counted.bound(0.05) >= self.counted.least:
@@ -283,7 +280,6 @@ class QuantilesErrorModel:
         )
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the intervals cover."""
         if self.counted is None:
             return "no intervals were asked for (level=None), so they are the public range."
         return (
@@ -293,7 +289,6 @@ class QuantilesErrorModel:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         numbers: dict[str, object] = {"q": [float(q) for q in self.qs]}
         if self.counted is not None:
             numbers["counts"] = list(self.counted.cells)

@@ -1,4 +1,4 @@
-"""What a quantile and the distance of two quantiles share: constants, laws, ends, warnings.
+"""What a quantile and the distance of two quantiles share: constants, mechanisms, ends, warnings.
 
 Labels are those of docs/proofs/quantile.md.
 """
@@ -83,7 +83,7 @@ class RankPlan:
 
     @property
     def reach(self) -> int:
-        """Ranks on each side of q n from which every law follows."""
+        """Ranks on each side of q n on which every draw depends."""
         return max(self.cap, self.far_cap, self.end_cap + self.shift + self.give_up)
 
     def drawn_ends(self, q: Fraction, count: int) -> tuple[bool, bool]:
@@ -104,7 +104,7 @@ class RankPlan:
         level: float | None,
         part: Fraction = Fraction(1),
     ) -> RankPlan:
-        """[quantile.11], [quantile.12], [quantile.13] For ``part`` of a budget, from public numbers.
+        """[quantile.11], [quantile.12], [quantile.13] For part of a budget, from public numbers.
 
         A budget for which more than 4 million ranks a side would be kept is refused.
         """
@@ -149,7 +149,7 @@ class RankSetting:
     def mechanism(
         self, window: WindowSummary, share: Share, prior: OctavePrior | None = None
     ) -> Exponential[RankScore]:
-        """Law of the quantile: all lattice points of the range by rank."""
+        """The mechanism of the quantile: all lattice points of the range, by rank."""
         score = RankScore(
             window.values,
             window.below,
@@ -166,7 +166,7 @@ class RankSetting:
 
 
 class RankErrorModel:
-    """What the released numbers of a quantile, and of a range of two, say alike."""
+    """What the error models of a quantile, and of the distance of two, share."""
 
     __slots__ = ()
 
@@ -177,7 +177,6 @@ class RankErrorModel:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released count cannot be distinguished from 0."""
         return unseen(self.count, self.count_noise.bound(0.1))
 
     def scarce(self, rare: Fraction) -> bool:
@@ -185,7 +184,6 @@ class RankErrorModel:
         return (self.count - self.count_noise.bound(0.05)) * float(rare) < self.rank_bound
 
     def _numbers(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {
             "count": self.count,
             "count_noise_sd": self.count_noise.variance**0.5,

@@ -199,7 +199,7 @@ class SkewnessErrorModel(InBounds):
 
     @property
     def in_steps(self) -> tuple[int, ...]:
-        """How far the bounds are apart, in lattice steps; 0 if that may be an atom's doing."""
+        """How far the bounds are apart, in lattice steps; 0 if an atom may explain it."""
         return (self.hi - self.lo if self.hi - self.lo >= FINE_STEPS else 0,)
 
     @property
@@ -234,7 +234,6 @@ class SkewnessErrorModel(InBounds):
         return NOISY if upper - lower > _VAGUE else Status("ok", "ok")
 
     def redrawn(self, table: SyntheticTable) -> Redrawn:
-        """Return how the answer from this table follows of its last noise."""
         powers = [table.power(self.lo, self.hi, self.rough.value, k) for k in (1, 2, 3)]
         exact = _weighted(powers, self.reach)
         return Redrawn(
@@ -245,7 +244,6 @@ class SkewnessErrorModel(InBounds):
         )
 
     def too_little(self, alpha: float) -> bool:
-        """Whether the bounds may hold less than a quarter of the data."""
         return self.outside.too_many(self.counted.least(0.1 * alpha), alpha, ended_sides(self))
 
     def interval(self, level: float, tail: float | None) -> Interval:
@@ -297,17 +295,14 @@ class SkewnessErrorModel(InBounds):
 
     @property
     def condition(self) -> str:
-        """What the default interval assumes."""
         return "assumes tails of index 3 or lighter"
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         if tail is None:
             return clipped_in_words(self, "skewness", "the noise and the noisy count")
         return f"{tail_in_words(tail)} No released number can check that assumption."
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {
             "clip": clip_ends(self),
             "rough_mean": self.lattice.value(self.rough.value),

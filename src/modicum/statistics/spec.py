@@ -68,7 +68,7 @@ class NoOption(Options):
 
 
 def checked_rank(q: object) -> Fraction:
-    """Read a q, within 10^-18 of what was asked; losses then are exact in int64."""
+    """Read a q, within 10^-18 of the argument; losses then are exact in int64."""
     if isinstance(q, list | tuple) or (isinstance(q, str) and "," in q):
         raise InvalidArgument(f"q must be one number, got {q!r}: `quantiles` takes several")
     exact = as_fraction(q, "q").limit_denominator(LARGEST_DENOMINATOR)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@
 
 The variance is E (x - m)² - (mean - m)², and the last term is far below the noise, so nothing has
 to be spent on it. docs/proofs/variance.md has the proofs, with the same labels. The
-error model holds released quantities and public noise laws only.
+error model holds released quantities and public noise distributions only.
 """
 
 from __future__ import annotations
@@ -347,7 +347,6 @@ class VarianceErrorModel(InBounds):
         )
 
     def redrawn(self, table: SyntheticTable) -> Redrawn:
-        """Return how the answer from this table follows of its last noise."""
         squares = table.squares(self.lo, self.hi, self.rough.value)
         rest = self.reach**2 * table.rows - squares
         return Redrawn(
@@ -356,7 +355,6 @@ class VarianceErrorModel(InBounds):
         )
 
     def too_little(self, alpha: float) -> bool:
-        """Whether the bounds may hold less than a quarter of the data."""
         return self.outside.too_many(self.counted.least(0.1 * alpha), alpha, ended_sides(self))
 
     def interval(self, level: float, tail: float | None) -> Interval:
@@ -400,16 +398,14 @@ class VarianceErrorModel(InBounds):
 
     @property
     def in_steps(self) -> tuple[int, ...]:
-        """How far the bounds are apart, in lattice steps; 0 if that may be an atom's doing."""
+        """How far the bounds are apart, in lattice steps; 0 if an atom may explain it."""
         return (self.hi - self.lo if self.hi - self.lo >= FINE_STEPS else 0,)
 
     @property
     def condition(self) -> str:
-        """What the default interval assumes."""
         return "assumes tails of index 3 or lighter"
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         what = "standard deviation" if self.root else "variance"
         if tail is None:
             return clipped_in_words(self, what, "the noise and the noisy count")
@@ -421,7 +417,6 @@ class VarianceErrorModel(InBounds):
         return f"{tail_in_words(tail)} No released number can check that assumption."
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {
             "clip": clip_ends(self),
             "rough_mean": self.lattice.value(self.rough.value),

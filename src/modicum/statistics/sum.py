@@ -10,7 +10,7 @@ Where a radius cannot be found, or would save nothing, [sum.3] is over the whole
 
 A sum moves by the size of one record, so zero is the only useful centre. The mean is not this
 sum over a count: far from zero the sum needs noise on the scale of the values, the mean does not.
-The error model holds released quantities and public noise laws only. The proofs are in
+The error model holds released quantities and public noise distributions only. The proofs are in
 docs/proofs/sum.md.
 """
 
@@ -333,7 +333,7 @@ class SumErrorModel(PlacedBounds):
 
     @property
     def _steps(self) -> int:
-        """The sum in steps, or that of as many records at home, if nothing speaks against it."""
+        """The sum in steps, or that of as many records at home if noise may explain the rest."""
         if self.home is None:
             return self.noisy
         there = self.home * max(self.count, 0)
@@ -341,12 +341,10 @@ class SumErrorModel(PlacedBounds):
         return there if surer and self.noise.explains(self.noisy - there) else self.noisy
 
     def redrawn(self, table: SyntheticTable) -> Redrawn:
-        """Return how the answer from this table follows of its last noise."""
         clipped = table.clipped_sum(self.lo, self.hi)
         return Redrawn((self.noise.noise,), lambda z: replace(self, noisy=clipped + z).value)
 
     def too_little(self, alpha: float) -> bool:
-        """Whether the bounds may hold less than a quarter of the data."""
         if self.outside is None:
             return False
         return self.outside.too_many(self.counted.least(0.1 * alpha), alpha, (False,))
@@ -380,11 +378,9 @@ class SumErrorModel(PlacedBounds):
 
     @property
     def condition(self) -> str:
-        """What the default interval assumes."""
         return "" if self.outside is None else "assumes tails of index 3 or lighter"
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         if self.outside is None:
             return "interval() covers the noise and assumes nothing: no value is clipped."
         if tail is None:
@@ -392,7 +388,6 @@ class SumErrorModel(PlacedBounds):
         return f"{tail_in_words(tail)} No released number can check that assumption."
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {
             "clip": clip_ends(self),
             "noise_sd": min(self.noise.variance**0.5 * self.lattice.step, float_info.max),

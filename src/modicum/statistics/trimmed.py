@@ -3,8 +3,9 @@
 [trimmed_mean.1] count   a noisy count says whether there are records enough;
 [trimmed_mean.2] point   near the mean, all lattice points of the range being possible: the further
                          away, the more records would have to change;
-[trimmed_mean.3] radius  surely as large as the distance of the point from the mean, among
-                         geometrically growing ones: there are few of them, so sure is not far.
+[trimmed_mean.3] radius  at least the distance of the point from the mean, with the confidence
+                         of the interval, among geometrically growing ones: these are few,
+                         which keeps it small.
 
 How far the mean moves when k records change is known exactly, for every k. Both statistics rise
 with every record. So among all ways to add a records and to remove r, the highest value comes from
@@ -212,7 +213,7 @@ class LevelPlan:
 
     @property
     def levels(self) -> int:
-        """Level sets from which every law follows."""
+        """Level sets on which every draw depends."""
         return max(self.cap, self.aim + self.radius_cap)
 
     @classmethod
@@ -450,7 +451,6 @@ class TrimmedErrorModel:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released count cannot be distinguished from 0."""
         return unseen(self.count, self.count_noise.bound(0.1))
 
     @property
@@ -460,7 +460,6 @@ class TrimmedErrorModel:
 
     @property
     def status(self) -> Status:
-        """What the released numbers warn of."""
         least = self.count - self.count_noise.bound(0.05)
         # [trimmed_mean.8] Fewer changes than that leave the mean among the records.
         if float(self.trim / (1 - self.trim)) * least < self.length_bound:
@@ -478,7 +477,6 @@ class TrimmedErrorModel:
         return f"trim = {short_text(self.trim)}"
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         if self.level is None:
             return "level=None: no interval was released; this is the public range."
         what = "winsorized" if self.winsorized else "trimmed"
@@ -488,7 +486,6 @@ class TrimmedErrorModel:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {
             "trim": float(self.trim),
             "count": self.count,

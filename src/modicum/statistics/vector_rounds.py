@@ -57,17 +57,17 @@ class VectorSetting:
     split: BudgetSplit
 
     def ask(self, reduction: Reduction[S]) -> Read[S]:
-        """Ask for a reduction of the rows."""
+        """Read a reduction of the rows."""
         return Read(None, self.lattice, reduction, self.columns)
 
     @property
     def spent(self) -> Fraction:
-        """Share of the budget that is promised."""
+        """Share of the budget that is spent so far."""
         return 1 - self.split.left / self.split.total
 
     @property
     def power(self) -> int:
-        """Of the norm in which rows are clipped: what the currency's noise wants."""
+        """Of the norm in which rows are clipped: 1 for Laplace noise, 2 for Gaussian noise."""
         return self.split.power
 
     def noisy(self, totals: tuple[int, ...], share: Fraction) -> VectorNoise | Additive:

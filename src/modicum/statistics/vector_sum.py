@@ -220,7 +220,6 @@ class VectorErrorModel:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released number of rows cannot be distinguished from 0."""
         return unseen(self.rows, self.rows_noise.tail_bound(0.1))
 
     @property
@@ -235,7 +234,6 @@ class VectorErrorModel:
 
     @property
     def status(self) -> Status:
-        """``"ok"``, or a warning in words."""
         count, width = max(self.rows, 1), len(self.sums)
         if self.noise.length(width) > BOUND * count:
             return NOISY
