@@ -119,7 +119,7 @@ def max(
     Examples
     --------
     >>> max("delay", within=(-1e9, 1e9), epsilon=1).statistic
-    'maximum'
+    'max'
     """
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
@@ -143,7 +143,7 @@ def min(
     Examples
     --------
     >>> min("delay", within=(-1e9, 1e9), rho="0.1").statistic
-    'minimum'
+    'min'
     """
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)

@@ -80,7 +80,7 @@ def monotone_statistic(
     >>> from modicum import Score
     >>> smooth = Score("smooth median", np.tanh, growth=0, width=3)
     >>> monotone_statistic("delay", statistic=smooth, within=(-1e9, 1e9), epsilon=1).statistic
-    'monotone'
+    'monotone_statistic'
     """
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)

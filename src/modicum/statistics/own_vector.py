@@ -128,7 +128,7 @@ def vector_statistic(
     ...     def sensitivities(self, rows, lo, hi, levels):
     ...         return 2 * (hi - lo) / np.maximum(len(rows) - np.arange(levels), 1)
     >>> vector_statistic(["x", "y"], statistic=Means(), within=(0, 100), epsilon=1).statistic
-    'vector'
+    'vector_statistic'
     """
     price = chosen_budget(epsilon, rho, budget)
     names, lattice = column_names(columns), Lattice.within(within, step)

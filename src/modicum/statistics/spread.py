@@ -139,7 +139,7 @@ def var(
     Examples
     --------
     >>> var("income", within=(-1e9, 1e9), epsilon=1).statistic
-    'variance'
+    'var'
     """
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
