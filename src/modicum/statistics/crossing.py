@@ -265,19 +265,11 @@ def trimmed_by_rank(mass: Integers, cut: int) -> Integers:
 class Lengths:
     """[locations.8] The signed crossing length of any value t, in 1/unit of a record, capped.
 
-    Attributes
-    ----------
-    masses : Masses
-        In parts of 1 / (64 unit) of a record (sensitive).
-    table : ScoreTable
-        Its span reaches from ``masses.lo`` to ``masses.hi``.
-    cap : int
-        Largest length, in 1/unit of a record.
-    towards : int
-        1 or -1: scores are no less, or no more, than those of the records.
-    bends : tuple of (int, int, int) or None
-        Where the score is not linear: least and greatest difference, and whether its slope grows
-        (1) or falls (-1) there. ``None``: anywhere; then all records of a cell were moved.
+    The masses (sensitive) are in parts of 1 / (64 unit) of a record, and the span of the table
+    reaches from ``masses.lo`` to ``masses.hi``. With ``towards`` 1 or -1 scores are no less, or no
+    more, than those of the records. ``bends`` are where the score is not linear: least and greatest
+    difference, and whether its slope grows (1) or falls (-1) there; ``None``: anywhere, and then
+    all records of a cell were moved.
     """
 
     masses: Masses

@@ -152,26 +152,12 @@ def min(
 
 @dataclass(frozen=True, slots=True)
 class ExtremeErrorModel:
-    """A point that next to no record exceeds (in lattice steps).
+    """A point that next to no record exceeds (in lattice steps; for a minimum of the negated data).
 
-    Attributes
-    ----------
-    largest : bool
-        Whether it is a maximum. For a minimum all integers are those of the negated data.
-    prior : OctavePrior
-        Of the point; its centre is released.
-    candidates : (int, int)
-        First and last.
-    epsilon, rate : Fraction
-        Of the mechanism that draws the point.
-    drawn : int
-        The outcome, perhaps beyond the range.
-    has_centre : bool
-        Whether distances are measured from a private centre.
-    count_noise : NoisyTerm or None
-        Noise of the count, if it is known.
-    half : (float, int) or None
-        About how many records are further from home than a radius, and the radius: released.
+    ``prior``, ``epsilon`` and ``rate`` are those of the mechanism that draws the point,
+    ``candidates`` its first and last one, and ``drawn`` its outcome, perhaps beyond the range. The
+    prior's centre is released; with ``has_centre`` it is a private one. ``half`` is about how many
+    records are further from home than a radius, and the radius.
 
     Notes
     -----
@@ -373,7 +359,7 @@ def extreme(
 def _centre_and_power(
     here: Setting, records: RecordSummary, schedule: Schedule, count: int
 ) -> Steps[tuple[int, Fraction, tuple[float, int] | None]]:
-    """[extreme.2] The centre, a power of the prior that the records elsewhere outweigh, and a half.
+    """[extreme.2] The centre, a power of the prior that the records elsewhere outweigh, and ``half``.
 
     If a good part of the records is one public value ([mean.2], [mean.3] of the mean), the point
     has to be found among the others, which are fewer.

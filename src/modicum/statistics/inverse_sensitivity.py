@@ -364,27 +364,14 @@ NO_END = Status(
 
 @dataclass(frozen=True, slots=True)
 class LocationErrorModel:
-    """A value near a location, and ends beyond it (in lattice steps).
+    """A value near a location, and ends beyond it if drawn at ``level`` (in lattice steps).
 
-    Attributes
-    ----------
-    growth, width : float, float or None
-        As of a :class:`~modicum.statistics.monotone_statistic.MonotoneStatistic`; the width may
-        be a released one.
-    ends : (int, int) or None
-        Lower and upper end, if they were drawn, at confidence ``level``.
-    allowed : float
-        Records at the clipping bounds that the ends allow for.
-    bounds : (int, int)
-        Clipping bounds, or the range.
-    outside : Outside or None
-        What the radius draws imply about clipped records; ``None`` if nothing is clipped.
-    count : int
-        The noisy count.
-    length_bound : float
-        With probability 95 %, the value is no more records than this away from the location.
-    trimmed : int
-        Records that were deleted on each side, by rank.
+    Growth and width are as of a :class:`~modicum.statistics.monotone_statistic.MonotoneStatistic`;
+    the width may be a released one. ``bounds`` are the clipping bounds, or the range, ``outside``
+    is what the radius draws imply about clipped records, if any are, and ``allowed`` how many
+    records at the bounds the ends allow for. ``trimmed`` records were deleted on each side, by
+    rank. With probability 95 %, the value is at most ``length_bound`` records away from the
+    location.
     """
 
     lattice: Lattice

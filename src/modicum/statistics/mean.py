@@ -258,16 +258,9 @@ _LIGHT = 6.0  # tail indices from which the number says nothing more
 class MeanErrorModel(PlacedBounds):
     """A mean around a rough mean, from clipped deviations (all in lattice steps).
 
-    Attributes
-    ----------
-    lo, hi : int
-        The clipping bounds.
-    rough : int
-        The released rough mean m; the final sum is of clipped values minus m.
-    deviation : int
-        The released noisy sum of deviations; ``noise`` is its noise.
-    outside : Outside
-        What the radius draws imply about clipped records.
+    The final sum is of values clipped to [lo, hi] minus the released ``rough`` mean m;
+    ``deviation`` is this sum with its ``noise``. ``outside`` is what the radius draws imply about
+    clipped records.
 
     Notes
     -----

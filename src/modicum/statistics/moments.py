@@ -119,13 +119,11 @@ class Moments:
         The first noisy number of records.
     beyond : float
         The share of the records that was to be shrunk.
-    norm : {"l1", "l2"}
-        The kind of noise: Laplace or Gaussian.
     sums : tuple of int
         Noisy sums of products, of the constant 1 first: the upper triangle, row by row, in units
         of 2^-32.
     deviations : tuple of float
-        Standard deviations of their noise, in these units.
+        Standard deviations of their noise, in these units; it is Laplace if ``norm`` is "l1".
     common : bool
         Whether all columns have one half-width.
     """

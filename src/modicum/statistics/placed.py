@@ -288,8 +288,6 @@ class HeldColumns:
         1 / ``WHOLE``; a row that is far in several columns is divided among them.
     deviation : float
         Standard deviation of the noise of each, in rows; ``norm`` is its kind.
-    rows : int
-        The noisy number of rows.
     """
 
     missed: tuple[bool, ...]

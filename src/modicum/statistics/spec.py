@@ -178,26 +178,20 @@ class Row(Generic[Chosen, R_co]):
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What the plan of a statistic has of its own.
+    """What the plan of a statistic declares.
 
-    A plan releases the statistic of synthetic data. ``truth`` and ``error`` are functions of such a
-    release: of a :class:`~modicum.plan.trial.Released` of one column, and of a
-    :class:`~modicum.plan.columns.ReleasedRows` of several.
+    A plan releases the statistic of synthetic data. ``truth``, the answer without privacy, and
+    ``error``, the expected error in place of it, are functions of this release: of a
+    :class:`~modicum.plan.trial.Released` of one column, and of a
+    :class:`~modicum.plan.columns.ReleasedRows` of several. ``truth`` is a number, or one for each
+    number of the answer.
 
     Attributes
     ----------
-    noun : str
-        What is planned.
-    example : str
-        A doctest.
     command : str
         The arguments of an example on the command line; empty if there is none.
-    truth : callable or None
-        The answer without privacy: a number, or one for each number of the answer.
-    error : callable or None
-        In place of ``truth``: the expected error.
     data : {"column", "nothing", "vectors", "moments", "regression"}
-        The kind of data that are guessed.
+        The kind of synthetic data.
     n : int or None
         Default of the number of rows; ``None`` if it is given or found.
     rows_help : bool

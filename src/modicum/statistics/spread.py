@@ -275,21 +275,12 @@ _USUAL = 0.3  # share of that for their number
 
 @dataclass(frozen=True, slots=True)
 class VarianceErrorModel(InBounds):
-    """Squares of clipped data about a rough mean (all in lattice steps).
+    """Squares of clipped data about a released rough mean m (all in lattice steps).
 
-    Attributes
-    ----------
-    root : bool
-        Whether the answer is the standard deviation.
-    rough : Rough
-        The released rough mean m.
-    sums : (int, int)
-        Noisy sum of (x - m)², and noisy sum of R² - (x - m)², R the largest distance from m, each
-        with ``noise``.
-    outside : Outside
-        What the radius draws imply about clipped records.
-    constant : bool
-        Whether most records have one public value: the answer is 0 if noise may explain the rest.
+    ``sums`` are noisy: of (x - m)², and of R² - (x - m)², R the largest distance from m, each with
+    ``noise``. ``outside`` is what the radius draws imply about clipped records. ``root``: the
+    answer is the standard deviation. ``constant``: most records have one public value, and the
+    answer is 0 if noise may explain the rest.
 
     Notes
     -----

@@ -299,16 +299,10 @@ def _within(
 class SumErrorModel(PlacedBounds):
     """A noisy clipped sum (all in lattice steps).
 
-    Attributes
-    ----------
-    noisy : int
-        The released sum; ``noise`` is its noise.
-    count : int
-        The noisy count, for the rounding of the records to the lattice.
-    outside : Outside or None
-        What the radius draw implies about clipped records; ``None``: nothing was clipped.
-    home : int or None
-        A public point that most records have: if noise may explain the others, all have it.
+    ``noisy`` is the sum of values clipped to [lo, hi] with its ``noise``; the noisy count is for
+    the rounding of the records to the lattice. ``outside`` is what the radius draw implies about
+    clipped records, if anything was clipped. ``home`` is a public point that most records have: if
+    noise may explain the others, all have it.
     """
 
     lattice: Lattice

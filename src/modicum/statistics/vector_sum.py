@@ -178,21 +178,13 @@ _COUNTS = 0.1  # of the error probability, for each of the two counts
 
 @dataclass(frozen=True, slots=True)
 class VectorErrorModel:
-    """A noisy sum of clipped rows about a centre, and noisy counts.
+    """Noisy sums of rows clipped about a centre (in lattice integers), and noisy numbers of rows.
 
-    Attributes
-    ----------
-    gains : tuple of float
-        Units of the sum in a lattice step, for each component; rows were clipped to norm
-        :data:`~modicum.summaries.vectors.BOUND` in them.
-    noise : Noise
-        Of each sum. Rows were clipped in L1 if it is Laplace noise, else in L2.
-    rows, outside : int
-        Noisy numbers of rows, and of those that were clipped.
-    most_outside : int
-        If more rows are outside, they are not the tail of the others.
-    seen : bool
-        Whether the radius is that of the rows' spread, and not of the noise of the centre.
+    ``gains`` are units of the sum in a lattice step, for each component; rows were clipped to norm
+    :data:`~modicum.summaries.vectors.BOUND` in them, in L1 if ``noise``, that of each sum, is
+    Laplace noise, else in L2. ``outside`` is the number of rows that were clipped; more than
+    ``most_outside`` are not the tail of the others. ``seen``: the radius is that of the rows'
+    spread, and not of the noise of the centre.
     """
 
     lattice: Lattice
