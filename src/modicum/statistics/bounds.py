@@ -3,8 +3,7 @@
 A column of which a good part is one public value, zeros or the end of the range nearest to zero, is
 a case of its own. A prior r^-p over all radii from one lattice step to the range weighs some
 hundred nats, and the records that are not zero have to outweigh it. Where most records are zeros
-those are few, and would be clipped away unseen: all ones of a column with 10 % ones. So, before all
-else:
+those are few, and would be clipped away unseen: all ones of a column with 10 % ones. So, first:
 
 [mean.2] home    is about half of the data at home, the point of the range nearest to zero?
 [mean.3] others  if so, a noisy count of the records elsewhere, a second one if the first says

@@ -61,7 +61,7 @@ class ScoreTable:
 
     @classmethod
     def of(cls, psi: Callable[[Reals], Reals], span: int, step: float | None) -> ScoreTable:
-        """Tabulate ψ for differences of up to ``span`` lattice steps; refuse one that is 0 at all.
+        """Tabulate ψ for differences of up to ``span`` lattice steps; refuse one of zeros only.
 
         ``step`` is a lattice step in the unit of ψ; ``None``: the span is 1.
         """
@@ -112,7 +112,7 @@ class ScoreTable:
     def beside(self, differences: Integers, towards: int) -> Integers:
         """Return ψ at the next knot from integer differences, upwards (1) or downwards (-1).
 
-        Whatever ψ does between two knots, it is no more than that at the difference, or no less.
+        Whatever ψ does between two knots, at the difference it is no more than this, or no less.
         """
         size = np.minimum(np.abs(differences), self.span)
         # As in ``at``: the place of the knot below.
@@ -129,7 +129,7 @@ class ScoreTable:
         return values
 
     def knots_around(self, low: int, high: int) -> tuple[int, int]:
-        """Return the last knot below a difference in [``low``, ``high``], and the first above."""
+        """Return the last knot below ``low``, and the first one above ``high``."""
         return _beyond(low - 1, -1), _beyond(high + 1, 1)
 
     @cached_property
@@ -250,7 +250,7 @@ class Masses:
 
 
 def trimmed_by_rank(mass: Integers, cut: int) -> Integers:
-    """[locations.10] Mass at increasing places without the lowest ``cut``, and without the highest.
+    """[locations.10] Mass at increasing places without the ``cut`` lowest and ``cut`` highest units.
 
     Nothing is left if there is no more than both. One unit of mass more, wherever it is put in or
     over how many places it is spread, leaves one more, or none.
@@ -398,9 +398,9 @@ def level_ends_of(
 ) -> tuple[Integers, Integers]:
     """[locations.9] Ends of the level sets {|length| <= k}, k < levels, of a nondecreasing length.
 
-    ``first`` and ``last`` are numbers of the coarse candidates. Between neighbours there are
-    ``fine``, a power of two, times as many numbers, on which the length is linear. Returned are the
-    least fine number of a length of at least -k, and the greatest of at most k.
+    ``first`` and ``last`` are numbers of the coarse candidates. From one to the next there are
+    ``fine`` fine numbers, a power of two, on which the length is linear. Returned are the least
+    fine number of a length of at least -k, and the greatest of at most k.
     """
     wanted = np.arange(-levels, levels, dtype=np.int64)
 

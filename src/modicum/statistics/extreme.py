@@ -359,7 +359,7 @@ def extreme(
 def _centre_and_power(
     here: Setting, records: RecordSummary, schedule: Schedule, count: int
 ) -> Steps[tuple[int, Fraction, tuple[float, int] | None]]:
-    """[extreme.2] The centre, a power of the prior that the records elsewhere outweigh, and ``half``.
+    """[extreme.2] The centre, a power of the prior that the records elsewhere outweigh, and a half.
 
     If a good part of the records is one public value ([mean.2], [mean.3] of the mean), the point
     has to be found among the others, which are fewer.

@@ -242,7 +242,7 @@ class Outside:
     def drawn(self, tail: float) -> tuple[Floats, Floats]:
         """Distribution of eta times the records outside a drawn radius, for a tail of an index.
 
-        If two thirds of the index that was seen are more than ``tail``, it is for such a tail.
+        If two thirds of the index that was seen are more than ``tail``, they take its place.
         Returned are numbers and probabilities.
         """
         index = self.index()
