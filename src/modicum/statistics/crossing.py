@@ -250,7 +250,7 @@ class Masses:
 
 
 def trimmed_by_rank(mass: Integers, cut: int) -> Integers:
-    """[locations.10] Mass at increasing places without the ``cut`` lowest and ``cut`` highest units.
+    """[locations.10] Mass at increasing places without its ``cut`` lowest and highest units.
 
     Nothing is left if there is no more than both. One unit of mass more, wherever it is put in or
     over how many places it is spread, leaves one more, or none.

@@ -168,9 +168,9 @@ class ExtremeErrorModel:
 
     [extreme.7] With probability 1 - α at most (ln(W(s) / W(reach)) + ln(2 J / α)) / ε records
     exceed the point, s the begin of its cell, J the number of cells a side, and reach the largest
-    distance in the range: a bound without assumptions. A tail of index a leaves about f = (power -
-    1) / (a ε), so hardly more than F = f + 2 sqrt(f), and with probability 1 - α' the largest of
-    these is within (F / α')^(1 / a) times the distance.
+    distance in the range: a bound without assumptions. A tail of index a leaves about
+    f = (power - 1) / (a ε), so hardly more than F = f + 2 sqrt(f), and with probability 1 - α' the
+    largest of these is within (F / α')^(1 / a) times the distance.
     """
 
     lattice: Lattice

@@ -182,7 +182,7 @@ class CutsOption(Options):
     def lattice(self, name: str, step: float | None) -> Lattice:
         """Return a lattice that reaches beyond the finite ones, so that what is outside stays so.
 
-        Refused are two that are one on it, and a step that it does not take.
+        Two cuts that are one point on it are refused.
         """
         finite = [cut for cut in self.cuts if math.isfinite(cut)]
         room = max(abs(finite[0]), abs(finite[-1]), finite[-1] - finite[0], 1.0)

@@ -32,10 +32,7 @@ __all__ = ["ListedFit", "few_rows", "is_little", "listed_fit"]
 _FEW, _MOST_ROWS = 200, 1 << 15
 _CERTAIN = 160.0  # η times rows of a list from which on more lists are better than a better choice
 _MOST_LISTS = 24
-_FIRST, _TIMID = (
-    0.3,
-    0.06,
-)  # spread of the first slopes, at most, and times a root of what lists can tell
+_FIRST, _TIMID = 0.3, 0.06  # spread of the first slopes, at most, and times a root of η n in all
 _SQUARE = 0.3  # twice the mean square of a column in half-widths, about
 _LITTLE = 16  # below, a fit is worse than a constant about as often as not
 _LEVELS, _LEVEL, _CERTAIN_LEVEL = 0.6, Fraction(1, 10), 60.0  # spread of levels; share, or η n

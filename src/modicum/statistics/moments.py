@@ -193,9 +193,9 @@ class Moments:
     def scatter_noise(self, rows: Floats | float = 0.0) -> Floats:
         """Standard deviations of the noise of :attr:`scatter`, to first order.
 
-        With M the products, m the sums and n the rows, M_ij - m_i m_j / n has the noise of M_ij -
-        (m_j / n) m_i - (m_i / n) m_j + (m_i m_j / n²) n. All are independent, but m_i and m_j are
-        one on the diagonal. ``rows`` is what n moves besides, in size.
+        With M the products, m the sums and n the rows, M_ij - m_i m_j / n has the noise of
+        M_ij - (m_j / n) m_i - (m_i / n) m_j + (m_i m_j / n²) n. All are independent, but m_i and
+        m_j are one on the diagonal. ``rows`` is what n moves besides, in size.
         """
         means, first = np.abs(self.means), self.noise[0, 1:]
         crossed = np.outer(means, first)
