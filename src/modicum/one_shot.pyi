@@ -880,7 +880,7 @@ def mean_vector(
     In pure ε the same steps are made in L1 norms with Laplace noise. For the spreads s of the
     columns the L2 error is at best about (sum of s^(2/3))^(3/2) / (ε n), and two or three times
     that for tens of columns: for columns of one spread it grows like d^(3/2), in zCDP like d. Two
-    columns are better asked for one by one there.
+    columns are better released one by one there.
 
     Examples
     --------
@@ -966,16 +966,16 @@ def monotone_statistic(
     account: str | None = None,
     key: str | None = None,
 ) -> Release:
-    """Release a statistic of your own that never falls when a record is raised.
+    """Release a statistic supplied by you that never falls when a record is raised.
 
     Parameters
     ----------
     statistic : Score or Boundaries
         Either a :class:`modicum.Score`: a function ψ, and the statistic is the t at which the sum
-        of ψ(x - t) over the records is 0. Privacy does not hang on ψ: it is tabulated, and a table
-        that falls somewhere is made level there. Or an instance of a subclass of
+        of ψ(x - t) over the records is 0. Privacy does not depend on ψ: it is tabulated, and a
+        table that falls somewhere is made level there. Or an instance of a subclass of
         :class:`modicum.Boundaries`: how low and how high k changed records can bring the
-        statistic. Privacy hangs on those being right.
+        statistic. Privacy depends on those being right.
     column, within, epsilon, rho, budget, step, level
         As for :func:`modicum.query.expectile`.
     method : {"inverse-sensitivity", "subset"}
@@ -1481,7 +1481,7 @@ def vector_statistic(
     account: str | None = None,
     key: str | None = None,
 ) -> ArrayRelease:
-    """Release a vector statistic of your own, with noise on the scale of its local sensitivity.
+    """Release a vector statistic supplied by you, with noise on the scale of its local sensitivity.
 
     It is for statistics of which you know how far one row can move them, on the data and on data
     near them, and nothing else. Prefer :func:`modicum.query.monotone_statistic` for a monotone
@@ -1493,7 +1493,7 @@ def vector_statistic(
         Names of numeric columns of a table, as many as the statistic is of. Leave it out for an
         array of shape (n, d).
     statistic : Sensitivities
-        An instance of a subclass of :class:`modicum.Sensitivities`. Privacy hangs on its
+        An instance of a subclass of :class:`modicum.Sensitivities`. Privacy depends on its
         sensitivities being right.
     within : (float, float)
         A public range certain to contain every value of every column. How wide it is matters as
@@ -1517,9 +1517,9 @@ def vector_statistic(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.query.mean`; a statistic that is none, of another number of columns,
-        or whose sensitivities break their promise for a few rows; names that are not different or
-        no text.
+        As for :func:`modicum.query.mean`; a statistic that is not an instance of a subclass, is of
+        another number of columns, or whose sensitivities break their promise for a few rows; names
+        that are not different or not text.
 
     Notes
     -----

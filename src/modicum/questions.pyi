@@ -280,7 +280,7 @@ class Statistics:
         level: float | None = 0.95,
         method: Literal["inverse-sensitivity", "subset"] = "inverse-sensitivity",
     ) -> Release:
-        """Release a statistic of your own that never falls when a record is raised.
+        """Release a statistic supplied by you that never falls when a record is raised.
 
         Parameters are those of :func:`modicum.monotone_statistic`.
         """
@@ -425,7 +425,7 @@ class Statistics:
         budget: Budget | None = None,
         step: float | None = None,
     ) -> ArrayRelease:
-        """Release a vector statistic of your own, with noise on the scale of its local sensitivity.
+        """Release a vector statistic supplied by you, with noise on the scale of its local sensitivity.
 
         Parameters are those of :func:`modicum.vector_statistic`.
         """
@@ -620,7 +620,7 @@ class GroupStatistics:
         level: float | None = 0.95,
         method: Literal["inverse-sensitivity", "subset"] = "inverse-sensitivity",
     ) -> GroupedRelease:
-        """Release a statistic of your own that never falls when a record is raised.
+        """Release a statistic supplied by you that never falls when a record is raised.
 
         Parameters are those of :func:`modicum.monotone_statistic`.
         """

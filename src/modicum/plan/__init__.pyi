@@ -1085,10 +1085,10 @@ def monotone_statistic(
         As for :func:`modicum.monotone_statistic`.
     statistic : Score or Boundaries
         Either a :class:`modicum.Score`: a function ψ, and the statistic is the t at which the sum
-        of ψ(x - t) over the records is 0. Privacy does not hang on ψ: it is tabulated, and a table
-        that falls somewhere is made level there. Or an instance of a subclass of
+        of ψ(x - t) over the records is 0. Privacy does not depend on ψ: it is tabulated, and a
+        table that falls somewhere is made level there. Or an instance of a subclass of
         :class:`modicum.Boundaries`: how low and how high k changed records can bring the
-        statistic. Privacy hangs on those being right.
+        statistic. Privacy depends on those being right.
     method : {"inverse-sensitivity", "subset"}
         ``"subset"`` is Algorithm 4 of Dick, Kulesza, Sun and Suresh 2023, corrected, with the
         constants of its theorem: thousands of records are left out on each side. It is for a pure

@@ -1,1 +1,1 @@
-"""Estimators: one statistic a file, each a generator of needs and draws."""
+"""Estimators: one statistic a file, each a generator of reads and draws."""

@@ -1,10 +1,9 @@
 """Where the data are: clipping bounds for the mean, the sum and the variance, and a rough mean.
 
 A column of which a good part is one public value, zeros or the end of the range nearest to zero, is
-a case of its own.
-A prior r^-p over all radii from one lattice step to the range weighs some hundred nats, against
-which the records that are not zero have to speak up. Where most records are zeros those are few,
-and would be clipped away unseen: all ones of a column with 10 % ones. So, before anything else,
+a case of its own. A prior r^-p over all radii from one lattice step to the range weighs some
+hundred nats, and the records that are not zero have to outweigh it. Where most records are zeros
+those are few, and would be clipped away unseen: all ones of a column with 10 % ones. So, first:
 
 [mean.2] home    is about half of the data at home, the point of the range nearest to zero?
 [mean.3] others  if so, a noisy count of the records elsewhere, a second one if the first says
@@ -92,7 +91,7 @@ class Setting:
     split: BudgetSplit
 
     def ask(self, reduction: Reduction[S]) -> Read[S]:
-        """Ask for a reduction of the column."""
+        """Read a reduction of the column."""
         return Read(self.column, self.lattice, reduction)
 
 
@@ -131,17 +130,10 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Rough:
-    """A rough mean of clipped data.
+    """A rough mean of clipped data, between the bounds, and the best count so far.
 
-    Attributes
-    ----------
-    value : int
-        Between the bounds.
-    counted : Counted
-        The best count so far.
-    noise : NoisyTerm
-        If two independent such terms are at most t in size, the mean of the clipped data is no
-        further than t + 1/2 from the value.
+    If two independent terms of ``noise`` are at most t in size, the mean of the clipped data is no
+    further than t + 1/2 from the value.
     """
 
     value: int
@@ -152,10 +144,7 @@ class Rough:
 def find_centre(
     here: Setting, records: RecordSummary, n0: int, *, share: Fraction, bits: int
 ) -> Steps[int]:
-    """[mean.6] A median; without a share for it, the point of the range nearest to 0.
-
-    ``bits`` is the number of fraction bits of its grid.
-    """
+    """[mean.6] A median on a grid of ``bits`` fraction bits; without a share, the home point."""
     if not share:
         return home_of(here.lattice)
     mechanism = here.split.spend(
@@ -191,12 +180,8 @@ def find_bounds(
 ) -> Steps[Bounds]:
     """[mean.8] The radii on both sides of the centre: disjoint records, one event.
 
-    Parameters
-    ----------
-    source : TailSummary, CellSummary or None
-        What counts the records outside; ``None``: one more pass does.
-    exact : bool
-        Whether the centre is a public point, and so no matter of its own grid.
+    ``source`` counts the records outside; without one, one more pass does. ``exact``: the centre is
+    a public point, so radii begin at one step and not at the spacing of its grid.
     """
     lattice = here.lattice
     smallest = 1 if exact else max(1, abs(centre) >> schedule.bits)
@@ -235,7 +220,7 @@ def find_bounds(
 
 
 def count_outside(here: Setting, outside: Outside, elsewhere: int, n0: int) -> Steps[Outside]:
-    """[mean.9] Count the records outside of the bounds, with noise: are there more than a tail has.
+    """[mean.9] Count the records outside of the bounds, with noise, to compare them with a tail's.
 
     A record is outside on one side at most, so their number has sensitivity 1. A wide table of
     counts may cap it at a public number, which keeps that.
@@ -321,13 +306,9 @@ def home_of(lattice: Lattice) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """[mean.2] What is known of the distances from home: released.
+    """[mean.2] About half of the records are further than ``radius`` from home: released.
 
-    Attributes
-    ----------
-    point : int
-    radius : int
-        About half of the records are further away. 0: home may be an atom.
+    With a radius of 0 home may be an atom.
     """
 
     point: int
@@ -343,18 +324,9 @@ class Home:
 class Atom:
     """[mean.4] What to do about records that are not at home: released, but for ``cells``.
 
-    Attributes
-    ----------
-    way : {"none", "radii", "range"}
-        Home is no atom; radii can be drawn; only the range is left.
-    schedule : Schedule
-        With the share and the power for ``"radii"``.
-    cells : CellSummary
-        Records by distance from home: not released.
-    found : float
-        About how many are not at home: released.
-    noise : float
-        The scale of its noise.
+    "none": home is not an atom; "radii": radii can be drawn, with the share and the power of
+    ``schedule``; "range": only the range is left. ``cells`` are the records by distance from home
+    (sensitive), ``found`` a noisy number of those not at home, ``noise`` the scale of its noise.
     """
 
     way: Way
@@ -413,10 +385,7 @@ def find_home(here: Setting, records: RecordSummary, n0: int) -> Steps[Home]:
 
 
 def look_elsewhere(here: Setting, schedule: Schedule, home: Home, n0: int) -> Steps[Atom]:
-    """Count the records that are not at home, and choose what to do about them.
-
-    See [mean.3], [mean.4].
-    """
+    """[mean.3], [mean.4] Count the records not at home, and choose what to do about them."""
     reach = max(reach_from(here.lattice, home.point), 1)
     cells = yield from read(here.ask(Cells(home.point, RadiusGrid.between(1, reach).radii)))
     atom = Atom("none", schedule, cells)
@@ -441,12 +410,10 @@ def look_elsewhere(here: Setting, schedule: Schedule, home: Home, n0: int) -> St
 
 
 def is_filled(here: Setting, home: Home, n0: int) -> Steps[bool]:
-    """Whether the data fill the range of a small table: no window of 9/20 of it holds most.
+    """[mean.5] Whether the data fill the range of a small table: no 9/20 of it holds most of them.
 
-    See [mean.5].
-
-    The window that holds most records is drawn, or none in place of one that a tenth is outside
-    of. A count outside a window changes by 1 at most, that number is public.
+    The draw is among the windows of 9/20, each with the number of records outside, and "none", with
+    a tenth of the records. A count outside a window changes by 1 at most; the tenth is public.
     """
     lattice = here.lattice
     expected = expected_records(here.split, n0)
@@ -483,12 +450,10 @@ def _count(here: Setting, atom: Atom, strength: float, label: str) -> Steps[int]
 def _radii_for(
     here: Setting, schedule: Schedule, log_reach: float, others: float
 ) -> Schedule | None:
-    """Radii, if the records elsewhere can outweigh their prior for a share that is affordable.
+    """[mean.4] Radii, if the records elsewhere can outweigh their prior for an affordable share.
 
-    See [mean.4].
-
-    At a strength s a radius has score -s F - p ln r: no radius with F records outside is chosen
-    in place of the widest one if s F is well above p ln(reach).
+    At a strength s a radius has score -s F - p ln r: no radius with F records outside is chosen in
+    place of the widest one if s F is well above p ln(reach).
     """
     strength = max(0.10, (_LEAST * log_reach + _SLACK) / max(_TRUST * others, 1.0))
     share = here.split.part_for(strength, "range")
@@ -505,17 +470,9 @@ _NEARLY_ALL, _TOO_MUCH = Fraction(9, 10), Fraction(6, 10)
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """What the search came to: bounds, a single value, or nothing but the range.
+    """What the search found: bounds, a single value, or nothing but the range.
 
-    Attributes
-    ----------
-    way : {"bounds", "single", "range"}
-    schedule : Schedule
-    centre : int or None
-        Or, if only the range is left, the value that most records have.
-    bounds : Bounds or None
-    remark : Status
-        Of the schedule, so far.
+    If only the range is left, ``centre`` is the value that most records have, or None.
     """
 
     way: Literal["bounds", "single", "range"]
@@ -536,7 +493,7 @@ def find_place(
 ) -> Steps[SearchResult]:
     """[mean.2] to [mean.9] Where the data are, as far as they can be found.
 
-    ``filled``: whether the range is an answer that is good enough for data that fill it, [mean.5].
+    ``filled``: whether the range is a good enough answer for data that fill it, [mean.5].
     """
     if not schedule.has_centre:
         return (yield from _among_few(here, tails, schedule))
@@ -562,7 +519,7 @@ def find_place(
 
 
 def _among_few(here: Setting, tails: TailSummary | None, schedule: Schedule) -> Steps[SearchResult]:
-    """Bounds about home. They hold nothing, or too much to pay for: the range is better."""
+    """Bounds about home; the range, where they hold nothing, or too much to be worth their cost."""
     home = home_of(here.lattice)
     bounds = yield from find_bounds(here, tails, schedule, home, exact=True)
     if bounds.collapsed(here.lattice):
@@ -575,7 +532,7 @@ def _among_few(here: Setting, tails: TailSummary | None, schedule: Schedule) -> 
 def _about_an_atom(
     here: Setting, schedule: Schedule, home: Home, n0: int
 ) -> Steps[SearchResult | None]:
-    """[mean.3], [mean.4] Bounds about an atom at home; ``None``: it is none."""
+    """[mean.3], [mean.4] Bounds about an atom at home; ``None``: home is not an atom."""
     atom = yield from look_elsewhere(here, schedule, home, n0)
     if atom.way == "none":
         return None
@@ -594,7 +551,7 @@ def _shape(
 ) -> Steps[tuple[Schedule, tuple[float, int] | None]]:
     """[mean.7] Adapt the schedule to the tail, seen through a fresh subsample.
 
-    The outer radius is returned too, if it is one, with the records that were to be outside.
+    The outer radius is returned too, if there is one, with the number of records aimed at outside.
     """
     level = subsample_level(n0)
     ranks = Ranks.of(n0 * float(here.split.scale))

@@ -105,18 +105,10 @@ def cdf(
 
 @dataclass(frozen=True, slots=True)
 class CdfErrorModel(CutErrorModel):
-    """Noisy counts of blocks.
+    """Noisy counts of blocks, for every level, the coarsest first.
 
-    Attributes
-    ----------
-    sizes : tuple of int
-        Cells of a block, for every level, the coarsest first.
-    counts : tuple of tuple of int
-        Noisy counts of each level.
-    noise : Noise
-        Of each of them.
-    lattice : Lattice
-        To which values and points were rounded.
+    ``sizes`` are the cells of a block of each level, ``noise`` is that of each count, and values
+    and points were rounded to ``lattice``.
     """
 
     sizes: tuple[int, ...]
@@ -198,7 +190,6 @@ class CdfErrorModel(CutErrorModel):
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released counts cannot be distinguished from 0."""
         return unseen(sum(self.counts[0]), self._total_bound)
 
     @property
@@ -207,17 +198,14 @@ class CdfErrorModel(CutErrorModel):
 
     @property
     def status(self) -> Status:
-        """What the released numbers warn of."""
         lost = sum(self.counts[0]) <= self._total_bound or self._cells().sum() <= 0
         return NOBODY if lost else OK
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the intervals cover."""
         levels = " They use the counts level by level, so they are wider than need be."
         return self._covered("counts", "a point") + levels
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {
             "cells_of_a_block": list(self.sizes),
             "counts": [list(counts) for counts in self.counts],
@@ -231,8 +219,6 @@ def increasing(y: Floats) -> Floats:
     Neighbours out of order are replaced by their mean (pool adjacent violators; Ayer and others
     1955).
 
-    Examples
-    --------
     >>> increasing(np.array([1.0, 3.0, 2.0, 4.0])).tolist()
     [1.0, 2.5, 2.5, 4.0]
     """
@@ -249,17 +235,9 @@ def increasing(y: Floats) -> Floats:
 def noisy_cdf(
     column: str | None, lattice: Lattice, event: Event, *, points: tuple[float, ...]
 ) -> Steps[ArrayEstimate]:
-    """Estimate #{x <= t} / n for public points t.
+    """Estimate #{x <= t} / n for increasing public points t, all different on the lattice.
 
-    Parameters
-    ----------
-    column : str or None
-    lattice : Lattice
-        Wider than the points on both sides.
-    event : Event
-        Total cost for one row; the draws add up to exactly this.
-    points : tuple of float
-        Increasing, all different on the lattice.
+    The lattice is wider than the points on both sides. The draws cost exactly ``event``.
     """
     cuts = tuple(int(q) + 1 for q in lattice.quantise(np.array(points)))
     counted = yield from read(Read(column, lattice, BinCounts(cuts)))
@@ -280,20 +258,10 @@ def noisy_cdf(
 def levels_of(cells: int, power: int) -> tuple[int, ...]:
     """Return how many cells a block of each level has, the coarsest level first.
 
-    Parameters
-    ----------
-    cells : int
-        Number of cells on the finest level.
-    power : int
-        2 if the ε of the levels add up, 1 if their ρ do: d levels multiply the variance of a
-        count by d to this power.
+    A sum up to a point takes some (B - 1)/2 counts of each of d levels of B = cells^(1/d) parts. d
+    levels multiply the variance of a count by d^power: 2 if the ε of the levels add up, 1 if their
+    ρ do.
 
-    Notes
-    -----
-    A sum up to a point takes some (B - 1)/2 counts of each of d levels of B = cells^(1/d) parts.
-
-    Examples
-    --------
     >>> levels_of(10, 2), levels_of(400, 2), levels_of(10_000, 1)
     ((1,), (20, 1), (484, 22, 1))
     """

@@ -64,7 +64,6 @@ class CountErrorModel:
     noise: Noise
 
     def redrawn(self, table: SyntheticTable) -> Redrawn:
-        """Return how the answer from this table follows of its noise."""
         return Redrawn((self.noise,), lambda z: Fraction(max(table.rows + z, 0)))
 
     def interval(self, level: float, tail: float | None) -> Interval:
@@ -74,23 +73,20 @@ class CountErrorModel:
 
     @property
     def condition(self) -> str:
-        """What the default interval assumes."""
         return ""
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         return "the interval of a count covers its noise, its only error; it assumes nothing."
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {"noisy": self.noisy, "noise_sd": self.noise.variance**0.5}
 
 
 def noisy_count(column: str | None, event: Event) -> Steps[ScalarEstimate]:
-    """Count non-missing values of a column, or rows (``column=None``).
+    """Count the non-missing values of a column, or rows (``column=None``).
 
-    Exact count plus one integer of noise with the whole budget, cut at 0. One record changes
-    the count by 1.
+    The exact count plus one integer of noise for the whole budget, cut at 0. One record changes the
+    count by 1.
     """
     split, counted = BudgetSplit(event), (yield from read(Read(column, None, Count())))
     noisy, noise = yield from draw_count(split, counted.count, split.rest())

@@ -195,13 +195,7 @@ class ComponentsOption(Options):
 
     @classmethod
     def of(cls, components: object) -> ComponentsOption:
-        """Check the number.
-
-        Raises
-        ------
-        InvalidArgument
-            Unless it is a whole number of at least 1.
-        """
+        """Check that it is a whole number of at least 1."""
         whole = isinstance(components, int | np.integer) and not isinstance(components, bool)
         if not whole or components < 1:  # type: ignore[operator]
             raise InvalidArgument(
@@ -264,13 +258,7 @@ class CovarianceErrorModel(OfMoments):
 
 @dataclass(frozen=True, slots=True)
 class ComponentsErrorModel(OfMoments):
-    """Principal components from released moments.
-
-    Attributes
-    ----------
-    moments : Moments
-    components : int
-    """
+    """Principal components from released moments."""
 
     moments: Moments
     components: int
@@ -312,8 +300,8 @@ class ComponentsErrorModel(OfMoments):
         """What the noise of the means and of the number of rows adds in a common frame.
 
         M/n - (m/n)(m/n)' changes by t (a a' - S) - a b' - b a' over n, S being itself, a = m/n, b
-        the noise of m and t that of n: in size at most t (|a|² + |S|) + |a| |b| + |a'b|, but for
-        t S, which has S's own directions, here. About an interval's middle a is small; a common
+        the noise of m and t that of n: in size at most t (|a|² + |S|) + |a| |b| + |a'b|, but t S
+        has S's own directions and is left out. About an interval's middle a is small; a common
         centre may be far from the mean. ``along`` and ``rows`` are deviations of b and of t.
         """
         moments = self.moments

@@ -49,15 +49,10 @@ _PLACES = 15  # binary places of a difference between two knots
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
-    """A nondecreasing integer function of the integers in [-span, span], 0 at 0.
+    """A nondecreasing integer function of the integers in [-span, span], 0 at 0; span <= 2^53.
 
-    Attributes
-    ----------
-    span : int
-        At most 2^53.
-    below, above : int64 arrays
-        -ψ to the left of 0, and ψ to the right, at the knots: nondecreasing, from 0, at most
-        2^32.
+    ``below`` is -ψ to the left of 0 and ``above`` is ψ to the right, at the knots: nondecreasing,
+    from 0, at most 2^32.
     """
 
     span: int
@@ -66,17 +61,9 @@ class ScoreTable:
 
     @classmethod
     def of(cls, psi: Callable[[Reals], Reals], span: int, step: float | None) -> ScoreTable:
-        """Tabulate ψ for differences of up to ``span`` lattice steps.
+        """Tabulate ψ for differences of up to ``span`` lattice steps; refuse one of zeros only.
 
-        Parameters
-        ----------
-        step : float or None
-            What a lattice step is in the unit of ψ; ``None``: the span is 1.
-
-        Raises
-        ------
-        InvalidArgument
-            If ψ is 0 at all of them.
+        ``step`` is a lattice step in the unit of ψ; ``None``: the span is 1.
         """
         last = _KNOTS.number(span) + 1
         knots = _points(np.arange(last + 1))
@@ -125,7 +112,7 @@ class ScoreTable:
     def beside(self, differences: Integers, towards: int) -> Integers:
         """Return ψ at the next knot from integer differences, upwards (1) or downwards (-1).
 
-        Whatever ψ does between two knots, at the difference it is no more, or no less.
+        Whatever ψ does between two knots, at the difference it is no more than this, or no less.
         """
         size = np.minimum(np.abs(differences), self.span)
         # As in ``at``: the place of the knot below.
@@ -142,10 +129,7 @@ class ScoreTable:
         return values
 
     def knots_around(self, low: int, high: int) -> tuple[int, int]:
-        """Return the last knot below a difference that is at least ``low``, at most ``high``.
-
-        And the first one above it.
-        """
+        """Return the last knot below ``low``, and the first one above ``high``."""
         return _beyond(low - 1, -1), _beyond(high + 1, 1)
 
     @cached_property
@@ -176,18 +160,10 @@ _BLOCK = 1 << 21  # scores computed together
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Masses:
-    """Mass at increasing places, in parts of a record (secret).
+    """Mass at increasing places, in parts of a record (sensitive); at least 1 part at each place.
 
-    Attributes
-    ----------
-    places : int64 array
-        Those that have mass.
-    parts : int64 array
-        Mass of each, at least 1.
-    lo, hi : int
-        All records and all additions lie between them.
-    edges : int64 array
-        Ends of the cells between them; public.
+    All records and all additions lie between ``lo`` and ``hi``; ``edges``, the ends of the cells
+    between them, are public.
     """
 
     places: Integers
@@ -208,9 +184,12 @@ class Masses:
         *,
         moved: bool = False,
     ) -> Masses:
-        """Split the records of cells over the ends of the cells; clip them to [lo, hi].
+        """[locations.7] Split the records of cells over the cells' ends; clip them to [lo, hi].
 
-        See [locations.7].
+        Of a record x in a cell from a to b, the share (x - a) / (b - a) goes to b and the rest to
+        a: as for each record the scores of a and b then average to its own where ψ is linear. The
+        mass at b is rounded once, for the cell: with one record more it grows by 0 to ``parts``,
+        and both ends together by exactly ``parts``.
 
         Parameters
         ----------
@@ -224,16 +203,9 @@ class Masses:
             If positive: records' worth of mass deleted on each side; what is then left beyond
             [lo, hi] is deleted too, and not clipped.
         towards : int
-            1 or -1: to the upper or lower end of a cell goes its share rounded up.
+            1 or -1: the share that goes to the upper or lower end of a cell is rounded up.
         moved : bool
-            All of a cell goes to that end. No record is lowered then, or none raised.
-
-        Notes
-        -----
-        Of a record x in a cell from a to b, the share (x - a) / (b - a) goes to b and the rest to
-        a: as for each record the scores of a and b then average to its own where ψ is linear.
-        The mass at b is rounded once, for the cell: with one record more it grows by 0 to
-        ``parts``, and both ends together by exactly ``parts``.
+            All of a cell goes to that end. Then no record is lowered (1), or none is raised (-1).
         """
         edges = np.array(cells.edges, dtype=np.int64)
         size = len(edges)
@@ -278,12 +250,10 @@ class Masses:
 
 
 def trimmed_by_rank(mass: Integers, cut: int) -> Integers:
-    """Mass at increasing places without the lowest ``cut`` and as much of the highest.
+    """[locations.10] Mass at increasing places without its ``cut`` lowest and highest units.
 
-    See [locations.10].
-
-    Nothing is left if there is no more than both. One unit of mass more, wherever it is put in
-    or over how many places it is spread, leaves one more, or none.
+    Nothing is left if there is no more than both. One unit of mass more, wherever it is put in or
+    over how many places it is spread, leaves one more, or none.
     """
     upto = np.cumsum(mass)
     total = int(upto[-1]) if len(upto) else 0
@@ -295,19 +265,11 @@ def trimmed_by_rank(mass: Integers, cut: int) -> Integers:
 class Lengths:
     """[locations.8] The signed crossing length of any value t, in 1/unit of a record, capped.
 
-    Attributes
-    ----------
-    masses : Masses
-        In parts of 1 / (64 unit) of a record (secret).
-    table : ScoreTable
-        Its span reaches from ``masses.lo`` to ``masses.hi``.
-    cap : int
-        Largest length, in 1/unit of a record.
-    towards : int
-        1 or -1: scores are no less, or no more, than those of the records.
-    bends : tuple of (int, int, int) or None
-        Where the score is not linear: a difference is at least, and at most, so much, and its slope
-        grows (1) or falls (-1) there. ``None``: anywhere; then all records of a cell were moved.
+    The masses (sensitive) are in parts of 1 / (64 unit) of a record, and the span of the table
+    reaches from ``masses.lo`` to ``masses.hi``. With ``towards`` 1 or -1 scores are no less, or no
+    more, than those of the records. ``bends`` are where the score is not linear: least and greatest
+    difference, and whether its slope grows (1) or falls (-1) there; ``None``: anywhere, and then
+    all records of a cell were moved.
     """
 
     masses: Masses
@@ -410,17 +372,9 @@ def _needed(
 ) -> tuple[Integers, NDArray[np.bool_]]:
     """Least mass whose removal or addition makes up for a deficit: whole parts, and whether more.
 
-    Parameters
-    ----------
-    deficit : (r,) int64 array
-        Score missing; 0 or less: nothing is needed.
-    gains : (r, m) int64 array
-        What removing one part of each place gains, the best places first; what is no better than
-        ``adding`` is not removed.
-    upto : (m,) int64 array
-        Mass up to each of those places.
-    adding : (r,) int64 array
-        What adding one part gains, at least 0.
+    ``deficit`` is the missing score; 0 or less needs nothing. ``gains[r, m]`` is what removing one
+    part of a place gains, the best places first, and ``upto`` the mass up to each place; what is no
+    better than ``adding``, the gain of adding one part (at least 0), is not removed.
     """
     used = gains > adding[:, None]
     worth = np.where(used, gains, 0) * np.diff(upto, prepend=0)
@@ -442,26 +396,11 @@ def _needed(
 def level_ends_of(
     length: Callable[[Integers], Integers], first: int, last: int, fine: int, levels: int
 ) -> tuple[Integers, Integers]:
-    """Ends of the level sets {|length| <= k} of a nondecreasing length on [first, last].
+    """[locations.9] Ends of the level sets {|length| <= k}, k < levels, of a nondecreasing length.
 
-    See [locations.9].
-
-    Parameters
-    ----------
-    length : callable
-        Signed lengths of numbers in [first, last], nondecreasing integers.
-    first, last : int
-        Numbers of the coarse candidates; those between are ``fine`` times as many, and there the
-        length is linear between its neighbours.
-    fine : int
-        A power of two.
-    levels : int
-        k = 0, ..., levels - 1.
-
-    Returns
-    -------
-    lows, highs : (levels,) int64 arrays
-        The least fine number of a length of at least -k, and the greatest of at most k.
+    ``first`` and ``last`` are numbers of the coarse candidates. From one to the next there are
+    ``fine`` fine numbers, a power of two, on which the length is linear. Returned are the least
+    fine number of a length of at least -k, and the greatest of at most k.
     """
     wanted = np.arange(-levels, levels, dtype=np.int64)
 
@@ -488,14 +427,9 @@ def _last_up_to(
 ) -> tuple[Integers, Integers, Integers]:
     """Greatest number of a length of at most v, for increasing v, by bisection for all v together.
 
-    No number is asked for twice, and of each halving at most one for a v: how many there are
-    is bounded by public values, however many numbers lie between two levels.
-
-    Returns
-    -------
-    at, below, above : int64 arrays
-        That number, or first - 1; its length, and that of the next one, where they are in
-        [first, last].
+    No length is computed twice, and each halving computes at most one for a v: their number is
+    bounded by public values, however many numbers lie between two levels. Returned are that number,
+    or first - 1, its length, and the length of the next one, where they are in [first, last].
     """
     at, after = np.full(len(wanted), first - 1), np.full(len(wanted), last + 1)
     below, above = np.zeros_like(wanted), np.zeros_like(wanted)

@@ -152,29 +152,12 @@ def min(
 
 @dataclass(frozen=True, slots=True)
 class ExtremeErrorModel:
-    """A point that next to no record exceeds (in lattice steps).
+    """A point that next to no record exceeds (in lattice steps; for a minimum of the negated data).
 
-    Attributes
-    ----------
-    lattice : Lattice
-    largest : bool
-        Whether it is a maximum. For a minimum all integers are those of the negated data.
-    prior : OctavePrior
-        Of the point; its centre is released.
-    candidates : (int, int)
-        First and last.
-    epsilon, rate : Fraction
-        Of the point's law.
-    drawn : int
-        The outcome, perhaps beyond the range.
-    count : int
-        The noisy count.
-    has_centre : bool
-        Whether distances are measured from a private centre.
-    count_noise : NoisyTerm or None
-        Noise of the count, if it is known.
-    half : (float, int) or None
-        About how many records are further from home than a radius, and the radius: released.
+    ``prior``, ``epsilon`` and ``rate`` are those of the mechanism that draws the point,
+    ``candidates`` its first and last one, and ``drawn`` its outcome, perhaps beyond the range. The
+    prior's centre is released; with ``has_centre`` it is a private one. ``half`` is about how many
+    records are further from home than a radius, and the radius.
 
     Notes
     -----
@@ -263,7 +246,6 @@ class ExtremeErrorModel:
 
     @property
     def status(self) -> Status:
-        """What the released numbers warn of."""
         if not self.has_centre:
             return NO_CENTRE
         if self._collapsed:
@@ -289,23 +271,20 @@ class ExtremeErrorModel:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released count cannot be distinguished from 0."""
         return self.count_noise is not None and unseen(self.count, self.count_noise.bound(0.1))
 
     @property
     def _collapsed(self) -> bool:
-        """Whether the point is as good as the centre: what is beyond may be outweighed."""
+        """Whether the point all but equals the centre: what is beyond may be outweighed."""
         distance = self.drawn - self.prior.centre
         by_chance = self._beyond(distance) - self._beyond(0) > math.log(BY_CHANCE)
         return by_chance or distance <= self.lattice.width >> COLLAPSED
 
     @property
     def condition(self) -> str:
-        """What the default interval assumes."""
         return "assumes tails of index 3 or lighter"
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what is estimated and what the interval covers."""
         what, side = ("largest", "above") if self.largest else ("smallest", "below")
         most = math.ceil(self.exceeded_at_most(0.05))
         text = (
@@ -324,7 +303,6 @@ class ExtremeErrorModel:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         sign = 1 if self.largest else -1
         return {
             "centre": self.lattice.value(sign * self.prior.centre),
@@ -336,21 +314,9 @@ class ExtremeErrorModel:
 def extreme(
     column: str | None, lattice: Lattice, event: Event, *, largest: bool
 ) -> Steps[ScalarEstimate]:
-    """Estimate a maximum or a minimum.
+    """Estimate a maximum or a minimum; the draws cost exactly ``event``.
 
-    Parameters
-    ----------
-    column : str or None
-    lattice : Lattice
-    event : Event
-        Total cost for one row; the draws add up to exactly this.
-    largest : bool
-        Whether it is the maximum.
-
-    Raises
-    ------
-    InvalidArgument
-        If the budget is so small that more than 4 million records would be kept.
+    A budget for which more than 4 million records would be kept is refused.
     """
     split = BudgetSplit(event)
     here = Setting(column, lattice, split)
@@ -367,7 +333,7 @@ def extreme(
     values = tails.highest() if largest else -tails.lowest()[::-1]
     ends = (lattice.first, lattice.last) if largest else (-lattice.last, -lattice.first)
     prior = OctavePrior(sign * centre, power)
-    # Beyond the range as far again: some candidates surely have no record beyond them.
+    # Beyond the range as far again: some candidates have no record beyond them for certain.
     furthest = prior.centre + 2 * (ends[1] - prior.centre) + 1
     score = TopScore(values, ends[0], furthest, prior)
     mechanism = split.spend(Exponential(score, *split.rest().ranged))  # [extreme.3]
@@ -393,9 +359,7 @@ def extreme(
 def _centre_and_power(
     here: Setting, records: RecordSummary, schedule: Schedule, count: int
 ) -> Steps[tuple[int, Fraction, tuple[float, int] | None]]:
-    """The centre, a power of the prior that the records elsewhere can outweigh, and a half.
-
-    See [extreme.2].
+    """[extreme.2] The centre, a power of the prior that the records elsewhere outweigh, and a half.
 
     If a good part of the records is one public value ([mean.2], [mean.3] of the mean), the point
     has to be found among the others, which are fewer.
@@ -419,14 +383,9 @@ def _centre_and_power(
 
 
 def kept_records(lattice: Lattice, split: BudgetSplit) -> int:
-    """How many records of an end are enough: candidates with more beyond have no weight.
+    """[extreme.5] How many records of an end are kept: candidates with more beyond have no weight.
 
-    See [extreme.5].
-
-    Raises
-    ------
-    InvalidArgument
-        If they are more than 4 million.
+    More than 4 million are refused.
     """
     epsilon = float(split.share(1 - count_share(split) - MOST_CENTRE).range)
     nats = OctavePrior(0, POWER).log_cost(2 * lattice.width) + math.log(2 * lattice.width + 2)

@@ -81,10 +81,7 @@ def geometric_mean(
 
 @dataclass(frozen=True, slots=True)
 class LogarithmErrorModel:
-    """The error model of a mean of logarithms, and the range that they are of.
-
-    See [geometric_mean.4].
-    """
+    """[geometric_mean.4] The error model of a mean of logarithms, and the range of the data."""
 
     lattice: LogLattice
     of_logs: ScalarErrorModel
@@ -96,20 +93,16 @@ class LogarithmErrorModel:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released count cannot be distinguished from 0."""
         return bool(getattr(self.of_logs, "none_seen", False))
 
     @property
     def condition(self) -> str:
-        """What the default interval assumes."""
         return self.of_logs.condition and f"{self.of_logs.condition}, of the logarithms"
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         return f"Of ln(x / {self.lattice.lo:g}): {self.of_logs.assumption(tail)}"
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {"of_logarithms": self.of_logs.to_dict()}
 
 

@@ -131,27 +131,14 @@ def histogram(
 
 @dataclass(frozen=True, slots=True)
 class BinsOption(Options):
-    """How many bins of about equally many records.
-
-    Attributes
-    ----------
-    bins : int
-    fine : int
-        As for :class:`QuantilesOption`.
-    """
+    """How many bins of about equally many records; ``fine`` as for :class:`QuantilesOption`."""
 
     bins: int
     fine: int = FINE
 
     @classmethod
     def of(cls, bins: object) -> BinsOption:
-        """Check the number.
-
-        Raises
-        ------
-        InvalidArgument
-            Unless it is a whole number from 2 to 1000.
-        """
+        """Check that it is a whole number from 2 to 1000."""
         whole = isinstance(bins, int | np.integer) and not isinstance(bins, bool)
         if not whole or not 2 <= bins <= MOST_QUANTILES:  # type: ignore[operator]
             raise InvalidArgument(
@@ -170,24 +157,10 @@ class CutsOption(Options):
 
     @classmethod
     def of(cls, cuts: object, name: str, *, least: int, infinite: bool) -> CutsOption:
-        """Check them.
+        """Check the argument ``name``: at most 10,000 increasing numbers, of which one is finite.
 
-        Parameters
-        ----------
-        name : str
-            Of the argument.
-        least : int
-            How many there must be.
-        infinite : bool
-            Whether the first and the last may be infinite.
+        There must be ``least`` of them; ``infinite``: the first and the last may be infinite.
 
-        Raises
-        ------
-        InvalidArgument
-            Unless they are at most 10,000 numbers, increasing, and one of them is finite.
-
-        Examples
-        --------
         >>> CutsOption.of([0, 0.5, math.inf], "edges", least=2, infinite=True).cuts
         (0.0, 0.5, inf)
         """
@@ -209,10 +182,7 @@ class CutsOption(Options):
     def lattice(self, name: str, step: float | None) -> Lattice:
         """Return a lattice that reaches beyond the finite ones, so that what is outside stays so.
 
-        Raises
-        ------
-        InvalidArgument
-            If two of them are one on it, or its step is refused.
+        Two cuts that are one point on it are refused.
         """
         finite = [cut for cut in self.cuts if math.isfinite(cut)]
         room = max(abs(finite[0]), abs(finite[-1]), finite[-1] - finite[0], 1.0)
@@ -233,7 +203,7 @@ def _float(value: object, name: str) -> float:
 
 
 class CutErrorModel:
-    """What counts between cuts say alike: values and cuts were rounded to a lattice."""
+    """What all counts between cuts share: values and cuts were rounded to a lattice."""
 
     __slots__ = ()
 
@@ -249,7 +219,6 @@ class CutErrorModel:
         return f"for values and cuts rounded to multiples of {self.lattice.step:g}"
 
     def _covered(self, counts: str, cut: str) -> str:
-        """Say in words what the intervals cover."""
         return (
             f"the intervals cover the noise of all {counts} at once, and assume nothing. They are "
             f"{self._rounded}: within half a step of {cut} a value may count on its other side."
@@ -271,11 +240,9 @@ class HistogramErrorModel(CutErrorModel):
         return Intervals(np.maximum(counts - reach, 0), np.maximum(counts + reach, 0))
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the intervals cover."""
         return self._covered("bins", "an edge")
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {"noisy": list(self.noisy), "noise_sd": self.noise.variance**0.5}
 
 
@@ -284,15 +251,8 @@ def noisy_histogram(
 ) -> Steps[ArrayEstimate]:
     """Count the records of each bin [edges[i], edges[i + 1]); the last one is closed.
 
-    Parameters
-    ----------
-    column : str or None
-    lattice : Lattice
-        Wider than the finite edges on both sides, so that what lies outside stays outside.
-    event : Event
-        Total cost for one row.
-    edges : tuple of float
-        Increasing, all different on the lattice; the first and the last may be infinite.
+    The edges increase and differ on the lattice; the first and the last may be infinite. The
+    lattice is wider than the finite ones on both sides, so that what lies outside stays outside.
     """
     cuts = [*_integers(lattice, edges[:-1]), *(cut + 1 for cut in _integers(lattice, edges[-1:]))]
     counted = yield from read(Read(column, lattice, BinCounts(tuple(cuts))))
@@ -305,22 +265,10 @@ def drawn_histogram(
 ) -> Steps[ArrayEstimate]:
     """Count the records of bins with about equally many each: between quantiles, drawn first.
 
-    Parameters
-    ----------
-    column : str or None
-    lattice : Lattice
-        Its ends are the outer edges.
-    event : Event
-        Total cost for one row; the draws add up to exactly this.
-    bins : int
-        At least 2. Edges that are drawn twice are one.
-    fine : int
-        As for :func:`~modicum.statistics.quantiles.nested_quantiles`.
-
-    Raises
-    ------
-    InvalidArgument
-        If the budget is too small to keep the records around the ranks.
+    The ends of the lattice are the outer edges. Of ``bins``, at least 2, those between edges that
+    are drawn twice are one. ``fine`` is as for
+    :func:`~modicum.statistics.quantiles.nested_quantiles`. The draws cost exactly ``event``; a
+    budget too small to keep the records around the ranks is refused.
     """
     split = BudgetSplit(event)
     qs = tuple(Fraction(i, bins) for i in range(1, bins))

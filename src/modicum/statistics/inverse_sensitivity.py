@@ -1,7 +1,7 @@
 """The inverse sensitivity mechanism on the cells of a location, shared by all its chapters.
 
-What is asked of one, candidates around a centre, lengths of the cells' statistic at them, the draws
-of a value and of ends beyond it, and the error model. Labels are those of
+The options of a location, candidates around a centre, lengths of the cells' statistic at them, the
+draws of a value and of ends beyond it, and the error model. Labels are those of
 :mod:`modicum.statistics.location` and docs/proofs/locations.md. None of the constants affects
 privacy; benchmarks/locations.py compares the choices.
 """
@@ -99,12 +99,8 @@ def asked(
 class LocationOption(Options):
     """Which location, and the confidence level of its interval.
 
-    Attributes
-    ----------
-    statistic : MonotoneStatistic or None
-        ``None``: Huber's location with a width found privately.
-    level : float or None
-        ``None``: the ends of the interval are not drawn.
+    Without a statistic it is Huber's location with a width found privately; without a level the
+    ends of the interval are not drawn.
     """
 
     statistic: MonotoneStatistic | None
@@ -114,13 +110,7 @@ class LocationOption(Options):
     def of(
         cls, statistic: MonotoneStatistic | None, level: object, lattice: Lattice
     ) -> LocationOption:
-        """Check both.
-
-        Raises
-        ------
-        InvalidArgument
-            If the statistic is none on this range, or ``level`` is not ``None`` or in [0.95, 1).
-        """
+        """Check that the statistic fits the range, and ``level`` is ``None`` or in [0.95, 1)."""
         confidence = checked_level(level)
         if statistic is not None:
             if not isinstance(statistic, MonotoneStatistic):
@@ -134,16 +124,10 @@ class LocationOption(Options):
 
 @dataclass(frozen=True, slots=True)
 class LengthPlan:
-    """How finely lengths are counted in one law, and where they are capped.
+    """How finely lengths are counted in one mechanism, and where they are capped.
 
-    Attributes
-    ----------
-    epsilon : Fraction
-        Size of the bounded range.
-    unit : int
-        Lengths are counted in 1/unit of a record.
-    cap : int
-        In those units: levels 0, ..., cap - 1.
+    Lengths are counted in 1/unit of a record, and the levels are 0, ..., cap - 1. ``epsilon`` is
+    the size of the bounded range.
     """
 
     epsilon: Fraction
@@ -156,12 +140,8 @@ class LengthPlan:
     ) -> LengthPlan:
         """Choose both: a unit is worth at most 1/32 nat, and beyond the cap no weight is left.
 
-        Whole lengths are counted in halves.
-
-        Raises
-        ------
-        InvalidArgument
-            If the budget is so small that there are more than a million levels.
+        Whole lengths are counted in halves. A budget that needs more than a million levels is
+        refused.
         """
         unit = 2 if whole else 1 << max(0, math.ceil(math.log2(16 * float(epsilon))))
         cap = math.ceil((shift + (log_candidates + NEGLIGIBLE) * 2 / float(epsilon)) * unit)
@@ -183,20 +163,9 @@ class LengthPlan:
 class Candidates:
     """Values a release may have: evenly spaced around the centre, then evenly in the logarithm.
 
-    The number y stands for centre + unit point(y), point that of a :class:`FloatGrid`. Coarse
-    numbers z are those y = fine z; lengths are computed there.
-
-    Attributes
-    ----------
-    centre : int
-    unit : int
-        Lattice steps between the nearest values.
-    bits : int
-        Those at a distance below 2^(bits + 1) units are evenly spaced.
-    fine : int
-        Values from one coarse number to the next, a power of two.
-    first, last : int
-        Coarse numbers of the lowest and highest value.
+    The number y stands for centre + unit point(y), point that of a :class:`FloatGrid`. Values at a
+    distance below 2^(bits + 1) units are evenly spaced. Lengths are computed at coarse numbers z in
+    [first, last], those of y = fine z; ``fine`` is a power of two.
     """
 
     centre: int
@@ -261,19 +230,10 @@ class ClipBounds:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """All that the last draws follow from; of these, only the cells are secret.
+    """All that the last draws follow from; of these, only the cells are sensitive.
 
-    Attributes
-    ----------
-    split : BudgetSplit
-    lattice : Lattice
-    statistic : MonotoneStatistic
-    cells : CellSummary
-    bounds : ClipBounds
-    candidates : Candidates
-    trimmed : int
-        Records deleted on each side, by rank; those beyond the bounds are deleted then, and
-        clipped otherwise.
+    ``trimmed`` records are deleted on each side, by rank; those beyond the bounds are deleted then,
+    and clipped otherwise.
     """
 
     split: BudgetSplit
@@ -332,12 +292,10 @@ def draw_near(scene: Scene, lengths: SignedLengths, size: LengthPlan, share: Sha
 
 
 def draw_ends(scene: Scene, point: int, level: float) -> Steps[tuple[int, int]]:
-    """A value on each side of the location, equally far from a point, for all that is left.
+    """[locations.6] A value on each side, equally far from a point, for all that is left.
 
-    See [locations.6].
-
-    One draw of the distance. On either side lengths are those of a statistic that is surely
-    beyond, so that nothing that a cell hides can put the location beyond an end.
+    One draw of the distance. On either side lengths are those of a statistic that is beyond the
+    location for sure, so that nothing that a cell hides can put the location beyond an end.
     """
     epsilon, event = scene.split.rest().ranged
     first, last = scene.lattice.first, scene.lattice.last
@@ -406,35 +364,14 @@ NO_END = Status(
 
 @dataclass(frozen=True, slots=True)
 class LocationErrorModel:
-    """A value near a location, and ends beyond it (in lattice steps).
+    """A value near a location, and ends beyond it if drawn at ``level`` (in lattice steps).
 
-    Attributes
-    ----------
-    lattice : Lattice
-    name : str
-        Of the statistic.
-    growth, width : float, float or None
-        As of a :class:`~modicum.statistics.monotone_statistic.MonotoneStatistic`; the width may
-        be a released one.
-    point : int
-    ends : (int, int) or None
-        Lower and upper end, if they were drawn.
-    level : float or None
-        Confidence at which they were drawn.
-    allowed : float
-        Records at the clipping bounds that the ends allow for.
-    bounds : (int, int)
-        Clipping bounds, or the range.
-    outside : Outside or None
-        What the radius draws imply about clipped records; ``None`` if nothing is clipped.
-    count : int
-        The noisy count.
-    count_noise : NoisyTerm
-    length_bound : float
-        With probability 95 %, the value is no more records than this away from the location.
-    has_centre : bool
-    trimmed : int
-        Records that were deleted on each side, by rank.
+    Growth and width are as of a :class:`~modicum.statistics.monotone_statistic.MonotoneStatistic`;
+    the width may be a released one. ``bounds`` are the clipping bounds, or the range, ``outside``
+    is what the radius draws imply about clipped records, if any are, and ``allowed`` how many
+    records at the bounds the ends allow for. ``trimmed`` records were deleted on each side, by
+    rank. With probability 95 %, the value is at most ``length_bound`` records away from the
+    location.
     """
 
     lattice: Lattice
@@ -480,7 +417,6 @@ class LocationErrorModel:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released count cannot be distinguished from 0."""
         return unseen(self.count, self.count_noise.bound(0.1))
 
     @property
@@ -494,7 +430,6 @@ class LocationErrorModel:
 
     @property
     def status(self) -> Status:
-        """What the released numbers warn of."""
         if not self.has_centre:
             return NO_CENTRE
         if self.trimmed and self._least < 2 * self.trimmed:
@@ -512,11 +447,9 @@ class LocationErrorModel:
 
     @property
     def condition(self) -> str:
-        """What the default interval assumes."""
         return "" if self.outside is None else "assumes tails of index 3 or lighter"
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         if self.trimmed:
             return (
                 f"method='subset' draws no interval: {self.trimmed:,} records and more are left "
@@ -547,7 +480,6 @@ class LocationErrorModel:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {
             "statistic": self.name,
             "width": self.width,

@@ -1,7 +1,7 @@
 """The distance between two quantiles, such as the interquartile range.
 
 [iqr.1] count      a noisy count says whether there are records enough;
-[iqr.2] quantiles  the lower and the upper one, by the law of a single quantile;
+[iqr.2] quantiles  the lower and the upper one, each drawn as a single quantile is;
 [iqr.3] ends       around each, if they are wanted: the difference of the outer ends and that of the
                    inner ones hold the distance between them.
 
@@ -127,11 +127,7 @@ def iqr(
 class RangeOption(Options):
     """Between which quantiles, and the confidence level of the interval.
 
-    Attributes
-    ----------
-    between : (Fraction, Fraction)
-    level : float or None
-        ``None``: the ends of the interval are not drawn.
+    With ``None`` the ends of the interval are not drawn.
     """
 
     between: tuple[Fraction, Fraction]
@@ -139,16 +135,8 @@ class RangeOption(Options):
 
     @classmethod
     def of(cls, between: object, level: object) -> RangeOption:
-        """Check both.
+        """Check that ``between`` increases in (0, 1), and ``level`` is ``None`` or in [0.95, 1).
 
-        Raises
-        ------
-        InvalidArgument
-            Unless ``between`` is two numbers in (0, 1) that increase, and ``level`` is ``None`` or
-            in [0.95, 1).
-
-        Examples
-        --------
         >>> RangeOption.of((0.1, "0.9"), None).between
         (Fraction(1, 10), Fraction(9, 10))
         """
@@ -162,25 +150,10 @@ class RangeOption(Options):
 
 @dataclass(frozen=True, slots=True)
 class RangeErrorModel(RankErrorModel):
-    """Two quantiles, and ends around each (in lattice steps).
+    """Two quantiles, and ends around each (in lattice steps), if drawn at a confidence ``level``.
 
-    Attributes
-    ----------
-    lattice : Lattice
-    between : (Fraction, Fraction)
-        Which quantiles, increasing.
-    points : (int, int)
-        The released ones.
-    ends : pair of (int, int), or None
-        Lower and upper end of each, if they were drawn.
-    level : float or None
-        Confidence at which the ends were drawn.
-    count : int
-        The noisy count.
-    count_noise : NoisyTerm
-    rank_bound : float
-        With probability 95 %, neither point is further than this in rank, if there are records
-        enough.
+    With probability 95 %, neither point is further than ``rank_bound`` in rank, if there are
+    records enough. ``count`` is the noisy count.
     """
 
     lattice: Lattice
@@ -216,7 +189,6 @@ class RangeErrorModel(RankErrorModel):
 
     @property
     def status(self) -> Status:
-        """What the released numbers warn of."""
         if self.scarce(min(self.between[0], 1 - self.between[1])):
             return TOO_LITTLE
         first, last = self.lattice.first, self.lattice.last
@@ -235,7 +207,6 @@ class RangeErrorModel(RankErrorModel):
         return "between q = {} and {}".format(*map(short_text, self.between))
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         if self.level is None:
             return "no interval was asked for (level=None), so it is the width of the public range."
         return (
@@ -245,7 +216,6 @@ class RangeErrorModel(RankErrorModel):
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {
             "between": [float(q) for q in self.between],
             "points": [self.lattice.value(point) for point in self.points],
@@ -261,23 +231,10 @@ def quantile_range(
     between: tuple[Fraction, Fraction],
     level: float | None,
 ) -> Steps[ScalarEstimate]:
-    """Estimate the distance between two quantiles.
+    """Estimate the distance between two quantiles; the draws cost exactly ``event``.
 
-    Parameters
-    ----------
-    column : str or None
-    lattice : Lattice
-    event : Event
-        Total cost for one row; the draws add up to exactly this.
-    between : (Fraction, Fraction)
-        In (0, 1), increasing.
-    level : float or None
-        Confidence of the interval; ``None`` leaves its ends out.
-
-    Raises
-    ------
-    InvalidArgument
-        If the budget is too small to keep the records around the ranks.
+    ``level=None`` leaves the ends of the interval out. A budget too small to keep the records
+    around the ranks is refused.
     """
     split = BudgetSplit(event)
     # Both quantiles have to be inside their ends: each at half of what may go wrong.

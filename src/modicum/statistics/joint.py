@@ -1,9 +1,9 @@
 """When several quantiles are drawn all at once, and in which terms: public numbers only.
 
-The joint law loses no budget on a tree, but all its quantiles go astray together where a share of
-the records is small against the logarithm of the range. So a noisy number of records comes first;
-if it is none too large, an interval that holds their bulk comes next, around which the range is
-stretched.
+The joint mechanism loses no budget on a tree, but all its quantiles go wrong together where a share
+of the records is small against the logarithm of the range. So a noisy number of records comes
+first; unless it is plenty, an interval that holds most of them comes next, around which the
+range is stretched.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from modicum.summaries.order_statistics import WindowsSummary
 
 __all__ = ["MOST_KEPT", "Together", "bulk_of", "together"]
 
-MOST_JOINT = 32  # the law's cost grows like the square of the number of quantiles
+MOST_JOINT = 32  # the cost of a draw grows like the square of the number of quantiles
 FEW = 12
 COUNT_SHARE = Fraction(1, 32)
 BULK_SHARE = Fraction(1, 8)  # at most
 ENOUGH = 10  # records of the smallest share, times ε
 PLENTY = 45  # so many that the bulk need not be known
 PLENTY_FOR_MANY = 90  # the same for more than FEW quantiles
-MOST_KEPT = 1 << 22  # records that are kept for the joint law
+MOST_KEPT = 1 << 22  # records that are kept for the joint mechanism
 _STRAY = 3.0  # standard deviations of the noisy number that the candidates span on each side
 _SPACED = 8  # distance of two candidates for the number of records, times ε, for ten shares
 _TENS = 2  # and at least so many tens
@@ -44,19 +44,11 @@ _STRETCHED = 7  # a stretched range has at most 2^7 times as many points
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """The joint law for a share of a budget, before the number of records is known.
+    """The joint mechanism for a share of a budget, before the number of records is known.
 
-    Attributes
-    ----------
-    shares : tuple of Fraction
-        Of the records, between the quantiles.
-    epsilon : Fraction
-        Size of the law's bounded range.
-    count_share : Fraction
-        Of the budget, for the noisy number of records.
-    half : int
-        Half of the width of the candidates for the number of records.
-    cap : int
+    ``shares`` are those of the records between the quantiles, ``count_share`` that of the budget
+    for the noisy number of records, and ``half`` half of the width of the candidates for that
+    number. ``epsilon`` is the size of the mechanism's bounded range.
     """
 
     shares: tuple[Fraction, ...]
@@ -67,7 +59,7 @@ class Together:
 
     @property
     def reach(self) -> int:
-        """Ranks around each quantile on which the law depends, for nearly every noisy number."""
+        """Ranks around each quantile on which the draw depends, for nearly every noisy number."""
         return self.cap + 2 * self.half + 2
 
     def suits(self, count: int) -> bool:
@@ -86,7 +78,7 @@ class Together:
         return self.epsilon * min(self.shares) * count
 
     def terms(self, count: int) -> JointTerms:
-        """Return the public terms of the law around a noisy number of records [quantiles.6]."""
+        """Return the mechanism's public terms around a noisy number of records [quantiles.6]."""
         # A wrong number is made up for by all shares together.
         step = max(1, round(_SPACED * max(_TENS, len(self.shares) // 10) / self.epsilon))
         below = min(self.half, count) // step
@@ -100,8 +92,8 @@ class Together:
         An empty part of the range may weigh as much as N of its integers, and a quantile that is
         drawn from it costs its whole share of the records twice. Where the range is stretched
         around the bulk, all of it has some octaves' weight, and that of 1/ε records is 1/(ε n) of
-        one if they are spread over it. Then this is far less than N, so a wrong total, which
-        halves the cost, matters too.
+        one if they are spread over it. Then this is far less than N, so a wrong total, which halves
+        the cost, matters too.
         """
         epsilon = float(self.epsilon)
         if warp.octaves == 0:
@@ -114,10 +106,10 @@ class Together:
 def together(
     split: BudgetSplit, qs: tuple[Fraction, ...], lattice: Lattice, fine: int, share: Fraction
 ) -> Together | None:
-    """Return the joint law that a share of a budget buys; None if the quantiles are too many.
+    """[quantiles.8] Return the joint mechanism that a share of a budget buys, or None.
 
-    Or if there is one alone, or the budget so small that too many records would be kept.
-    See [quantiles.8].
+    None if the quantiles are too many, if there is one alone, or if the budget is so small that too
+    many records would be kept.
     """
     if not 1 < len(qs) <= MOST_JOINT:
         return None

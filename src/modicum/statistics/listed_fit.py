@@ -32,7 +32,7 @@ __all__ = ["ListedFit", "few_rows", "is_little", "listed_fit"]
 _FEW, _MOST_ROWS = 200, 1 << 15
 _CERTAIN = 160.0  # η times rows of a list from which on more lists are better than a better choice
 _MOST_LISTS = 24
-_FIRST, _TIMID = 0.3, 0.06  # spread of the first slopes, at most, and times a root of what is heard
+_FIRST, _TIMID = 0.3, 0.06  # spread of the first slopes, at most, and times a root of η n in all
 _SQUARE = 0.3  # twice the mean square of a column in half-widths, about
 _LITTLE = 16  # below, a fit is worse than a constant about as often as not
 _LEVELS, _LEVEL, _CERTAIN_LEVEL = 0.6, Fraction(1, 10), 60.0  # spread of levels; share, or η n
@@ -46,22 +46,9 @@ _SHOWN = 4
 class ListedFit:
     """Error model of the fit that was chosen last.
 
-    Attributes
-    ----------
-    labels : tuple of str
-        Of the columns.
-    lattice : Lattice
-    frame : Frame
-        Centres and half-widths.
-    held : HeldColumns
-    count : int
-        The noisy number of records.
-    lists : int
-        How many there were.
-    chosen : tuple of int
-        Intercept and slopes in half-widths, in units of 2^-12.
-    none_seen : bool
-        Whether the noisy number of records cannot be distinguished from 0.
+    ``frame`` has the centres and half-widths, ``count`` is the noisy number of records, ``lists``
+    the number of lists, ``chosen`` the intercept and slopes in half-widths, in units of 2^-12, and
+    ``none_seen`` whether the noisy number of records cannot be distinguished from 0.
     """
 
     labels: tuple[str, ...]
@@ -111,10 +98,7 @@ class ListedFit:
 
 
 def few_rows(placed: PlacedColumns) -> bool:
-    """Tell whether noise would hide directions of the columns if products were released.
-
-    See [moments.14].
-    """
+    """[moments.14] Tell whether noise would hide directions of the columns in their products."""
     slopes = placed.width - 1
     enough = _FEW * slopes**2
     return float(placed.split.scale) * placed.count < enough and placed.count <= _MOST_ROWS
@@ -151,7 +135,7 @@ def listed_fit(placed: PlacedColumns) -> Steps[ListedFit]:
 
 
 def is_little(placed: PlacedColumns) -> bool:
-    """Tell whether so little can be heard that the fit may be worse than none."""
+    """Tell whether lists say so little that the fit may be worse than none."""
     return placed.none_seen or _heard(placed) < _LITTLE * (placed.width - 1)
 
 

@@ -10,7 +10,8 @@ Monotone M-estimators by the inverse sensitivity mechanism on cells around a pri
                       outside, and the data are clipped there;
 [locations.5] value   P(t) ∝ exp(-ε |length(t)| / 2), the length in records from the cells' counts
                       and sums;
-[locations.6] ends    on each side of it, a value that surely is beyond the location.
+[locations.6] ends    on each side of it, a value beyond the location, with the confidence
+                      of the interval.
 
 Differs from Dick, Kulesza, Sun and Suresh 2023, Algorithm 4: [locations.4] has no rank target and
 clips where they trim, and a bounded score needs no thresholds at all. docs/proofs/locations.md has
@@ -265,16 +266,9 @@ def huber(
 class LocationPlan:
     """Shares of the total, given the released noisy count; what they leave goes to the value.
 
-    Attributes
-    ----------
-    centre, width, radii, ends : Fraction
-        Shares of the centre, of a private width, of the radii, and of the ends. 0: left out.
-    tilt : Fraction
-        Prior cost of a half octave of radius.
-    power : float
-        The radius prior is r^-power.
-    cell_bits : int
-        2^cell_bits cells an octave.
+    A share of 0 leaves the centre, a private width, the radii or the ends out. ``tilt`` is the
+    prior cost of a half octave of radius, whose prior is r^-power, and an octave has 2^cell_bits
+    cells.
     """
 
     centre: Fraction
@@ -296,17 +290,7 @@ class LocationPlan:
         scaled: bool,
         ends: bool,
     ) -> LocationPlan:
-        """Divide.
-
-        Parameters
-        ----------
-        bounded : bool
-            Whether no radii are needed.
-        scaled : bool
-            Whether a width is to be found.
-        ends : bool
-            Whether an interval is wanted.
-        """
+        """Divide. ``bounded``: no radii are needed; ``scaled``: a width is to be found."""
         rows = max(1, noisy_count)
         log_width = octaves(lattice)
         nats = CENTRE_BITS * math.log(2) + math.log(2 * log_width / math.log(2) + 2) + 8
@@ -358,14 +342,9 @@ def location(
     event: Event,
     options: LocationOption,
 ) -> Steps[ScalarEstimate]:
-    """Estimate a statistic that follows the order of the data.
+    """Estimate a statistic that follows the order of the data; the draws cost exactly ``event``.
 
-    The draws add up to exactly the cost of ``event``.
-
-    Raises
-    ------
-    InvalidArgument
-        If the budget is too small.
+    A budget that is too small is refused.
     """
     lattice, statistic, level = ranged(lattice), options.statistic, options.level
     split = BudgetSplit(event)

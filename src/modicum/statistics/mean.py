@@ -14,7 +14,8 @@ One budget, steps with the labels of docs/proofs/mean.md, which has the proofs:
 
 Where nothing can be known of the spread, for lack of records, [bounded_mean.4] of
 papers/kulesza2023.py spends the rest on the mean over the whole range, so that a search never loses
-much against known bounds. The error model holds released quantities and public noise laws only.
+much against known bounds. The error model holds released quantities and public noise distributions
+only.
 """
 
 from __future__ import annotations
@@ -155,21 +156,14 @@ def mean(
 def adaptive_mean(
     column: str | None, lattice: Lattice, event: Event, *, clusters: Clusters
 ) -> Steps[ScalarEstimate]:
-    """Estimate a mean.
+    """Estimate a mean; the draws cost exactly ``event``.
 
-    Parameters
-    ----------
-    column : str or None
-    lattice : Lattice
-    event : Event
-        Total cost for one row; the draws add up to exactly this.
-    clusters : {"clip", "keep"}
-        Whether a small distant cluster may be clipped away.
+    ``clusters``: whether a small distant cluster may be clipped away.
     """
     split = BudgetSplit(event)
     here = Setting(column, lattice, split)
     first = first_reduction(lattice, split, clusters)
-    # Secret subsamples, each for one law only.
+    # Secret subsamples, each for one draw only.
     reads = here.ask(first), here.ask(Records(subsamples=3))
     summary, records = yield from read_both(*reads)
     tails = summary.tails
@@ -264,36 +258,24 @@ _LIGHT = 6.0  # tail indices from which the number says nothing more
 class MeanErrorModel(PlacedBounds):
     """A mean around a rough mean, from clipped deviations (all in lattice steps).
 
-    Attributes
-    ----------
-    lattice : Lattice
-    lo, hi : int
-        The clipping bounds.
-    rough : int
-        The released rough mean m; the final sum is of clipped values minus m.
-    deviation : int
-        The released noisy sum of deviations.
-    counted : Counted
-        The released count estimate.
-    noise : NoisyTerm
-        Noise of the deviation.
-    outside : Outside
-        What the radius draws imply about clipped records.
+    The final sum is of values clipped to [lo, hi] minus the released ``rough`` mean m;
+    ``deviation`` is this sum with its ``noise``. ``outside`` is what the radius draws imply about
+    clipped records.
 
     Notes
     -----
-    The value is m + s / n̂, s / n̂ clamped to the reach r = max(hi - m, m - lo), and the whole to the
-    range, where the mean is: that moves it towards the mean, if at all. With S the true
-    sum of deviations, |S / n| <= r, and on an event of probability 1 - alpha both |s - S| <= z
-    and |n̂ - n| <= t. Then |s / n̂ - S / n| <= z / n̂ + |S / n| t / n̂, with
-    |S / n| <= min(r, (|s| + z) / (n̂ - t)).
+    The value is m + s / n̂, s / n̂ clamped to the reach r = max(hi - m, m - lo), and the whole to
+    the range, where the mean is: that moves it towards the mean, if at all. With S the true sum of
+    deviations, |S / n| <= r, and on an event of probability 1 - alpha both |s - S| <= z and |n̂ -
+    n| <= t. Then |s / n̂ - S / n| <= z / n̂ + |S / n| t / n̂, with |S / n| <= min(r, (|s| + z) /
+    (n̂ - t)).
 
     Beyond the bounds of a side, at a distance d, F records of a tail of index a have a mean excess
     of d / (a - 1), so the clipped mean is off by F d / ((a - 1) n). F is random, because the radius
-    was drawn, and its law is known (:meth:`Outside.drawn`). The interval reaches as far on each
-    side as noise and clipping together go, but for a probability of alpha / 2.
+    was drawn, and its distribution is known (:meth:`Outside.drawn`). The interval reaches as far on
+    each side as noise and clipping together go, but for a probability of alpha / 2.
 
-    If the bounds may hold less than a quarter of the data, only the public range is left to say.
+    If the bounds may hold less than a quarter of the data, the interval is the public range.
     """
 
     lattice: Lattice
@@ -319,7 +301,6 @@ class MeanErrorModel(PlacedBounds):
         return self.lattice.inside(self.rough + shift)
 
     def redrawn(self, table: SyntheticTable) -> Redrawn:
-        """Return how the answer from this table follows of its last noise."""
         deviation = table.clipped_sum(self.lo, self.hi) - self.rough * table.rows
         return Redrawn((self.noise.noise,), lambda z: replace(self, deviation=deviation + z).value)
 
@@ -331,7 +312,6 @@ class MeanErrorModel(PlacedBounds):
         return Interval(max(lower, self.lattice.lo), min(upper, self.lattice.hi))
 
     def too_little(self, alpha: float) -> bool:
-        """Whether the bounds may hold less than a quarter of the data."""
         return self.outside.too_many(self.counted.least(0.1 * alpha), alpha, ended_sides(self))
 
     def reaches(self, alpha: float, tail: float | None) -> tuple[float, float]:
@@ -366,7 +346,6 @@ class MeanErrorModel(PlacedBounds):
 
     @property
     def condition(self) -> str:
-        """What the default interval assumes."""
         index = self.outside.index()
         if index is None:
             return "assumes no heavy tail (index 3 or lighter); not checked at this ε"
@@ -374,7 +353,6 @@ class MeanErrorModel(PlacedBounds):
         return f"assumes tails of index 3 or lighter{seen}"
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         if tail is None:
             return clipped_in_words(self, "mean", "the noise and the noisy count")
         return f"{tail_in_words(tail)} {self._seen()}"
@@ -389,7 +367,6 @@ class MeanErrorModel(PlacedBounds):
         return f"Up to the bounds {seen}; beyond them, no released number can tell."
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {
             "clip": clip_ends(self),
             "rough_mean": self.lattice.value(self.rough),
@@ -404,19 +381,8 @@ class MeanErrorModel(PlacedBounds):
 class SingleValueErrorModel(OneValue, PlacedBounds):
     """A mean whose clipping bounds all but coincide: most records are there, or they are too few.
 
-    Attributes
-    ----------
-    lattice : Lattice
-    lo, hi : int
-        The clipping bounds.
-    point : int
-        The answer, between them.
-    counted : Counted
-        The released count estimate.
-    elsewhere : int
-        The noisy number of records outside of the bounds.
-    noise : NoisyTerm
-        Its noise.
+    ``point``, between the bounds, is the answer, and ``elsewhere`` the noisy number of records
+    outside of them, with its ``noise``.
     """
 
     lattice: Lattice

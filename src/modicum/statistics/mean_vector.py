@@ -117,7 +117,7 @@ def mean_vector(
     In pure ε the same steps are made in L1 norms with Laplace noise. For the spreads s of the
     columns the L2 error is at best about (sum of s^(2/3))^(3/2) / (ε n), and two or three times
     that for tens of columns: for columns of one spread it grows like d^(3/2), in zCDP like d. Two
-    columns are better asked for one by one there.
+    columns are better released one by one there.
 
     Examples
     --------

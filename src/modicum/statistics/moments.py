@@ -113,24 +113,17 @@ class Moments:
 
     Attributes
     ----------
-    labels : tuple of str
-        Of the columns.
-    lattice : Lattice
     frame : Frame
         Centres and half-widths.
-    held : HeldColumns
     count : int
         The first noisy number of records.
     beyond : float
         The share of the records that was to be shrunk.
-    cut : CutOff
-    norm : {"l1", "l2"}
-        The kind of noise: Laplace or Gaussian.
     sums : tuple of int
         Noisy sums of products, of the constant 1 first: the upper triangle, row by row, in units
         of 2^-32.
     deviations : tuple of float
-        Standard deviations of their noise, in these units.
+        Standard deviations of their noise, in these units; it is Laplace if ``norm`` is "l1".
     common : bool
         Whether all columns have one half-width.
     """
@@ -240,7 +233,6 @@ class OfMoments:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released number of rows cannot be distinguished from 0."""
         rows, noise = self.moments.products[0, 0], self.moments.noise[0, 0]
         return unseen(float(rows), _ONE_IN_TEN * float(noise))
 
@@ -265,13 +257,7 @@ def moments_of(
     price: Budget,
     options: Chosen,
 ) -> Query[ArrayRelease]:
-    """Ask for what follows from moments of several columns.
-
-    Raises
-    ------
-    InvalidArgument
-        For more columns than one release can take.
-    """
+    """Build the query of what follows from moments; a release takes only so many columns."""
     if columns.names is not None and len(columns.names) > MOST_COLUMNS:
         raise InvalidArgument(f"at most {MOST_COLUMNS} columns together, got {len(columns.names)}")
     return row.query(columns, lattice, price, options)
@@ -283,15 +269,10 @@ def exact_values(numbers: Floats) -> tuple[Fraction, ...]:
 
 
 def noisy_moments(placed: PlacedColumns, *, goal: bool) -> Steps[Moments]:
-    """Release first and second moments.
+    """Release first and second moments for all that is left of the budget.
 
-    Parameters
-    ----------
-    placed : PlacedColumns
-        The draws spend all that is left of its budget.
-    goal : bool
-        Whether the last column is to be explained by the others: its products are then the most
-        accurate.
+    ``goal``: the last column is to be explained by the others, so its products are the most
+    accurate.
     """
     split, frame, width, n0 = placed.split, placed.frame, placed.width, placed.count
     norm = placed.held.norm
@@ -331,10 +312,7 @@ def noisy_moments(placed: PlacedColumns, *, goal: bool) -> Steps[Moments]:
 
 
 def _cut_off(split: BudgetSplit, sizes: RowNormSummary, saved: Fraction) -> Steps[CutOff]:
-    """Count what is cut off; a tenth of what the intervals have saved goes to each number.
-
-    See [moments.6].
-    """
+    """[moments.6] Count what is cut off: a tenth of what the intervals saved goes to each."""
     share = COUNTED + saved / 10
     sides = split.spend(add_noise(sizes.sides, split.share(share), sensitivity=1))
     inside, outside = yield from draw("rows without and with a value cut off", sides)
@@ -359,13 +337,12 @@ _SECOND = 2  # tails of this index or heavier have no second moment
 
 
 def noise_size(deviations: Floats, norm: Norm, chance: float) -> float:
-    """Bound the largest eigenvalue, in size, of a symmetric matrix of independent noise.
+    """[moments.15] Bound the largest eigenvalue in size of a symmetric matrix of independent noise.
 
     The smaller of two bounds, which depend on the deviations alone. Its mean is about twice the
     largest root of the sum of a row's variances (Bandeira and van Handel 2016), and it is a
     function of normal entries with the Lipschitz constant sqrt(2) times their largest deviation.
     And if all entries are within so many deviations, it is within so many times theirs.
-    See [moments.15].
     """
     size = len(deviations)
     rows = np.sqrt((deviations**2).sum(axis=1)).max(initial=0.0)
@@ -381,7 +358,7 @@ class Touched:
 
     [moments.17]: values fall off like a power of index ``tail``, or faster: so do squares, with
     half the index; and a share s of the rows holds at most s^(1 - 2/tail) of a sum of squares, in
-    any direction.
+    any direction. Without a tail the bounds are for the rows as shrunk and cut off, and all are 0.
 
     Attributes
     ----------
@@ -391,12 +368,8 @@ class Touched:
         The share of rows with a value cut off.
     squares : float64 array
         What was cut off the squares of each column, per row, in half-widths, as far as counted.
-    noise : float
-        Standard deviation of the noise of each.
-    times : float
-        So many of these are to be added.
-    tail : float or None
-        None if the rows themselves, shrunk and cut off, are asked for: all is 0.
+    noise, times : float
+        Standard deviation of the noise of each, and how many of these are to be added.
     """
 
     shrunk: float
@@ -415,10 +388,9 @@ class Touched:
 
     @property
     def unrelated(self) -> float:
-        """The same for a sum of products whose factors are unrelated, and both kinds of rows.
+        """[moments.21] The same for a sum of products of unrelated factors, and both kinds of rows.
 
-        [moments.21]: these have index ``tail``, not half of it, so 1/tail takes the place of
-        2/tail.
+        These have index ``tail``, not half of it, so 1/tail takes the place of 2/tail.
         """
         return (
             0.0
@@ -427,10 +399,7 @@ class Touched:
         )
 
     def missing(self, summed: Floats, means: Floats) -> Floats:
-        """Bound what is missing from sums of products of deviations, per row, in half-widths.
-
-        See [moments.18].
-        """
+        """[moments.18] Bound what sums of products of deviations miss, per row, in half-widths."""
         size = len(summed)
         if self.tail is None:
             return np.zeros((size, size))
@@ -447,10 +416,7 @@ class Touched:
         return found
 
     def missing_size(self, summed: Floats, means: Floats, units: Floats) -> float:
-        """Bound the largest eigenvalue of the matrix that is missing, in the units of the data.
-
-        See [moments.19].
-        """
+        """[moments.19] Bound the largest eigenvalue of the missing matrix, in the data's units."""
         if self.tail is None:
             return 0.0
         if self.tail <= _SECOND:

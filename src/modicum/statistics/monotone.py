@@ -38,16 +38,16 @@ def monotone_statistic(
     level: float | None = 0.95,
     method: Literal["inverse-sensitivity", "subset"] = "inverse-sensitivity",
 ) -> Query[Release]:
-    """Ask for a statistic of your own that never falls when a record is raised.
+    """Ask for a statistic supplied by you that never falls when a record is raised.
 
     Parameters
     ----------
     statistic : Score or Boundaries
         Either a :class:`modicum.Score`: a function ψ, and the statistic is the t at which the sum
-        of ψ(x - t) over the records is 0. Privacy does not hang on ψ: it is tabulated, and a table
-        that falls somewhere is made level there. Or an instance of a subclass of
+        of ψ(x - t) over the records is 0. Privacy does not depend on ψ: it is tabulated, and a
+        table that falls somewhere is made level there. Or an instance of a subclass of
         :class:`modicum.Boundaries`: how low and how high k changed records can bring the
-        statistic. Privacy hangs on those being right.
+        statistic. Privacy depends on those being right.
     column, within, epsilon, rho, budget, step, level
         As for :func:`modicum.query.expectile`.
     method : {"inverse-sensitivity", "subset"}

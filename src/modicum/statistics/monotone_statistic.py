@@ -57,16 +57,10 @@ class SignedLengths(Protocol):
 
 
 class MonotoneStatistic(ABC):
-    """A statistic that never falls when a record is raised.
+    """A statistic that never falls when a record is raised; ``name`` is for messages and summaries.
 
-    Attributes
-    ----------
-    name : str
-        For messages and summaries.
-    growth : float
-        A record at distance r pulls like r^growth for large r; 0 if its pull is bounded.
-    width : float or None
-        For a bounded pull, a distance from which it hardly changes.
+    A record at distance r pulls like r^growth for large r; growth is 0 if the pull is bounded. For
+    a bounded pull, ``width`` is a distance from which it hardly changes.
     """
 
     __slots__ = ()
@@ -88,12 +82,7 @@ class MonotoneStatistic(ABC):
 
     @abstractmethod
     def check(self, span: float) -> None:
-        """Try the statistic on public data, up to a distance ``span``.
-
-        Raises
-        ------
-        InvalidArgument
-        """
+        """Try the statistic on public data, up to a distance ``span``; refuse it if it fails."""
 
     @abstractmethod
     def lengths(
@@ -112,25 +101,19 @@ class MonotoneStatistic(ABC):
         Parameters
         ----------
         step : float
-            Unit of the data in which a lattice step is counted.
+            A lattice step in the unit of the data.
         unit, cap : int
             Lengths are counted in 1/unit of a record, up to ``cap``.
         trimmed : int
             If positive, this many records are deleted on each side by rank, and those beyond
             ``ends`` too, in place of clipping.
         towards : int
-            1 or -1: lengths from a statistic that is surely no less, or no more, than that of
-            the records. 0: as near as cells tell.
+            1 or -1: lengths from a statistic that is no less, or no more, than that of the records.
+            0: as near as cells tell.
         """
 
     def check_numbers(self) -> None:
-        """Check growth and width.
-
-        Raises
-        ------
-        InvalidArgument
-            If one is no number, or they do not fit each other.
-        """
+        """Refuse growth and width that are not numbers or do not fit each other."""
         if not (is_number(self.growth) and 0 <= self.growth <= _MOST_GROWTH):
             raise InvalidArgument(
                 f"growth must be a number from 0 (bounded) to {_MOST_GROWTH:g}, got {self.growth!r}"
@@ -155,7 +138,7 @@ def excess(growth: float, tail: float) -> float:
 
 
 def is_number(x: object) -> bool:
-    """Whether it is a finite number, and no bool."""
+    """Whether it is a finite number, and not a bool."""
     return isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x)
 
 
@@ -178,17 +161,17 @@ class Score(MonotoneStatistic):
     width : float or None
         For a bounded ψ, a distance from which it hardly changes; the noise is on its scale.
     homogeneous : bool
-        Whether ψ(c v) is a multiple of ψ(v) for every c > 0. Then it is only asked for
+        Whether ψ(c v) is a multiple of ψ(v) for every c > 0. Then it is evaluated only for
         ``|v| <= 1``.
     bends : tuple of (float, int), optional
         If ψ is linear but for some differences: these, in the unit of the data, and whether its
         slope grows (1) or falls (-1) there. Intervals of many records are narrower then. They
-        may miss if it is not so; the guarantee does not hang on it.
+        may miss if it is not so; the guarantee does not depend on it.
 
     Raises
     ------
     InvalidArgument
-        If growth or width do not fit each other, or ``bends`` are none.
+        If growth and width do not fit each other, or ``bends`` are not such pairs.
 
     Examples
     --------
@@ -242,13 +225,7 @@ class Score(MonotoneStatistic):
             raise InvalidArgument("psi must be negative far to the left and positive to the right")
 
     def _values(self, points: Reals) -> Reals:
-        """ψ at public points.
-
-        Raises
-        ------
-        InvalidArgument
-            If it fails or returns something else than finite numbers.
-        """
+        """ψ at public points; refused if it fails, or returns anything but finite numbers."""
         try:
             values = np.asarray(self.psi(points), dtype=np.float64)
         except Exception as error:
@@ -344,39 +321,21 @@ def power_score(p: float) -> Score:
 
 
 def checked_power(p: object) -> float:
-    """Return p.
-
-    Raises
-    ------
-    InvalidArgument
-        Unless 1 <= p <= 8.
-    """
+    """Return p, refused unless 1 <= p <= 8."""
     if not (is_number(p) and 1 <= p <= _LARGEST_POWER):  # type: ignore[operator]
         raise InvalidArgument(f"p must be a number from 1 to {_LARGEST_POWER:g}, got {p!r}")
     return float(p)  # type: ignore[arg-type]
 
 
 def checked_tau(tau: object) -> float:
-    """Return τ.
-
-    Raises
-    ------
-    InvalidArgument
-        Unless 0.001 <= τ <= 0.999.
-    """
+    """Return τ, refused unless 0.001 <= τ <= 0.999."""
     if not (is_number(tau) and 0.001 <= tau <= 0.999):  # type: ignore[operator]
         raise InvalidArgument(f"tau must be a number from 0.001 to 0.999, got {tau!r}")
     return float(tau)  # type: ignore[arg-type]
 
 
 def checked_width(width: object) -> float:
-    """Return a width.
-
-    Raises
-    ------
-    InvalidArgument
-        Unless it is a positive number.
-    """
+    """Return a width, refused unless it is a positive number."""
     if not (is_number(width) and width > 0):  # type: ignore[operator]
         raise InvalidArgument(f"width must be a positive number or None, got {width!r}")
     return float(width)  # type: ignore[arg-type]
@@ -436,10 +395,10 @@ class Boundaries(MonotoneStatistic):
             ``lows[k] <= highs[k]``. The ends of what k changes can reach do this for every
             statistic; a bound that is not exact may not. The promise includes that the method
             never fails, on any data: it returns finite numbers for no records, one, ties, and
-            records at both ends. Privacy hangs on it: a failure voids the guarantee.
+            records at both ends. Privacy depends on it: a failure voids the guarantee.
             :meth:`check` tries some hundred data sets. If the method fails on the data all the
-            same, all candidates count as equally good, which is no private answer to it; but no
-            error or warning tells of data.
+            same, all candidates count as equally good. That answer is not private, but no error
+            or warning depends on the data.
         """
 
     def check(self, span: float) -> None:
@@ -551,15 +510,7 @@ def _held(one: tuple[Reals, Reals], other: tuple[Reals, Reals]) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BoundaryLengths:
-    """Signed lengths from level ends, in halves of a record: 0, ±1, ±3, ±5, ...
-
-    Attributes
-    ----------
-    lows, highs : float64 arrays
-        Ends of the level sets (secret).
-    step : float
-    cap : int
-    """
+    """Signed lengths from level ends (sensitive), in halves of a record: 0, ±1, ±3, ±5, ..."""
 
     lows: Reals
     highs: Reals

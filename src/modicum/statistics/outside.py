@@ -49,11 +49,11 @@ _RARELY = 0.03
 
 
 class Redrawn(NamedTuple):
-    """Independent noises of a last draw, and the answer in the data's unit that follows of them.
+    """Independent noises of a last draw, and the answer in the data's unit that follows from them.
 
-    Error model whose last draw is noise has a method ``redrawn`` that returns this for a public
-    table: a plan averages the error of an answer over that noise, of which the law is known, and so
-    needs fewer synthetic releases.
+    An error model whose last draw is noise has a method ``redrawn`` that returns this for a public
+    table: a plan averages the error of an answer over that noise, whose distribution is known, and
+    so needs fewer synthetic releases.
     """
 
     noises: tuple[Noise, ...]
@@ -127,22 +127,18 @@ class Outside:
         The prior of a radius r is r^-power.
     widening : float
         Factor by which the drawn radii were widened afterwards.
-    selection : {"flip", "exponential"}
-        How a radius was selected.
     seen : (float, int) or None
         About how many records are further from the centre than a released radius, if the shape of
         the tail was looked at.
     counted : int or None
-        A noisy count of the records outside, if they were counted.
-    noise : Noise or None
-        Its noise.
+        A noisy count of the records outside, if they were counted; ``noise`` is its noise.
 
     Notes
     -----
     Both selections choose a candidate i with probability at most exp(q_i - q_max), and the widest
-    radius has score -power ln(widest). So with probability 1 - alpha a side's F records outside
-    its radius r obey  eta F <= power ln(widest / r) + ln(candidates / alpha).  No assumption on
-    the data is needed.
+    radius has score -power ln(widest). So with probability 1 - alpha a side's F records outside its
+    radius r obey eta F <= power ln(widest / r) + ln(candidates / alpha). This needs no assumption
+    on the data.
     """
 
     radii: tuple[int, ...]
@@ -185,7 +181,7 @@ class Outside:
         """Whether more than 3/4 of the data may be outside, 3/8 on one side of two.
 
         Then nothing can be said. No record is outside on a side that ended with the range. A noisy
-        count of those outside may know better than the law of the draw.
+        count of those outside may bound them more closely than the distribution of the draw.
         """
         if self.counted is not None:
             alpha /= 2
@@ -244,13 +240,10 @@ class Outside:
         return index < min(_HEAVY, _AS_EXPONENTIAL * exponential)
 
     def drawn(self, tail: float) -> tuple[Floats, Floats]:
-        """Law of eta times the records outside a drawn radius, for a tail of index ``tail``.
+        """Distribution of eta times the records outside a drawn radius, for a tail of an index.
 
-        If two thirds of the index that was seen are more than that, it is for such a tail.
-
-        Returns
-        -------
-        numbers, probabilities : float arrays
+        If two thirds of the index that was seen are more than ``tail``, they take its place.
+        Returned are numbers and probabilities.
         """
         index = self.index()
         if index is not None:
@@ -258,14 +251,11 @@ class Outside:
         return _drawn(self.power, min(tail, _LARGEST_INDEX), self.selection)
 
     def beyond(self, tail: float, distance: float, side: int) -> tuple[Floats, Floats]:
-        """Law of the records beyond a distance on a side, for a tail of index ``tail``.
+        """Distribution of the records beyond a distance on a side, for a tail of index ``tail``.
 
         Further out than the drawn radius there are (radius / distance)^tail of the records outside
-        it. (With a radius of 0 nothing is known of them: all of them.)
-
-        Returns
-        -------
-        numbers, probabilities : float arrays
+        it. With a radius of 0 nothing is known of them: all of them. Returned are numbers and
+        probabilities.
         """
         radius = self.radii[side]
         numbers, probabilities = self.drawn(tail)
@@ -313,7 +303,7 @@ class Outside:
 
 @functools.lru_cache(maxsize=1024)
 def _drawn(power: float, tail: float, selection: Selection) -> tuple[Floats, Floats]:
-    """Exact law of the selection on half octaves, F(r) = F(1) r^-tail, in units of 1/eta.
+    """Exact distribution of the selection on half octaves, F(r) = F(1) r^-tail, in units of 1/eta.
 
     It does not depend on F(1), but for the position of the candidates relative to the data: it is
     an average over positions. Candidates further out than a cost of 50, or with 60 / eta more
@@ -404,24 +394,16 @@ class _Single(_Bounded, Protocol):
 
 
 class _Clipped(_Ends, Protocol):
-    """With a law of the records outside of the bounds."""
+    """With a distribution of the records outside of the bounds."""
 
     def too_little(self, alpha: float) -> bool:
         """Whether the bounds may hold less than a quarter of the data."""
 
 
 def judged(error_model: _Clipped, outside: Outside, n0: int, otherwise: Status) -> Status:
-    """Say whether an answer within released bounds can be used.
+    """Whether an answer within released bounds can be used.
 
-    Parameters
-    ----------
-    error_model : _Clipped
-    outside : Outside
-        What is known of the records outside.
-    n0 : int
-        The noisy count.
-    otherwise : Status
-        What to say if the bounds are no reason to doubt it.
+    ``otherwise`` is the status if the bounds are no reason to doubt it; ``n0`` is the noisy count.
     """
     if error_model.too_little(0.05):
         return TOO_LITTLE
@@ -434,16 +416,10 @@ def judged(error_model: _Clipped, outside: Outside, n0: int, otherwise: Status) 
 
 
 def perhaps_unseen(most: float, n0: int, width: int, room: int) -> Status:
-    """Say if a good part of the records may lie where it would change the answer by everything.
+    """Say if a good part of the records may lie where it would change the answer completely.
 
-    Parameters
-    ----------
-    most : float
-        How many records may lie outside.
-    n0 : int
-        The noisy count.
-    width, room : int
-        How far the others reach, and how much further these may lie, in steps.
+    ``most`` is how many records may lie outside, ``width`` how far the others reach, and ``room``
+    how much further these may lie, in steps.
     """
     if most > _GOOD_PART * n0 and room > _FAR * width:
         return UNSEEN.filled(records=round(most))
@@ -464,12 +440,11 @@ class InBounds:
 
     @property
     def none_seen(self: _Bounded) -> bool:
-        """Whether the released count cannot be distinguished from 0."""
         return unseen(float(self.counted.value), self.counted.bound(0.1))
 
 
 class PlacedBounds(InBounds):
-    """Error model of an answer that is small if the bounds are: a mean or a sum, no spread."""
+    """Error model of an answer that is small if the bounds are: a mean or a sum, not a spread."""
 
     __slots__ = ()
 
@@ -498,11 +473,9 @@ class OneValue(InBounds):
 
     @property
     def condition(self) -> str:
-        """What the default interval assumes."""
         return ""
 
     def assumption(self: _Single, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         if tail is None:
             return "interval(tail=None) is for the data clipped to the bounds: all but no width."
         return (
@@ -511,7 +484,6 @@ class OneValue(InBounds):
         )
 
     def to_dict(self: _Single) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {
             "clip": clip_ends(self),
             "count": float(self.counted.value),

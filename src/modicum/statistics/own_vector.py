@@ -69,7 +69,7 @@ def vector_statistic(
     budget: Budget | None = None,
     step: float | None = None,
 ) -> Query[ArrayRelease]:
-    """Ask for a vector statistic of your own, with noise on the scale of its local sensitivity.
+    """Ask for a vector statistic supplied by you, with noise on the scale of its local sensitivity.
 
     It is for statistics of which you know how far one row can move them, on the data and on data
     near them, and nothing else. Prefer :func:`modicum.query.monotone_statistic` for a monotone
@@ -81,7 +81,7 @@ def vector_statistic(
         Names of numeric columns of a table, as many as the statistic is of. Leave it out for an
         array of shape (n, d).
     statistic : Sensitivities
-        An instance of a subclass of :class:`modicum.Sensitivities`. Privacy hangs on its
+        An instance of a subclass of :class:`modicum.Sensitivities`. Privacy depends on its
         sensitivities being right.
     within : (float, float)
         A public range certain to contain every value of every column. How wide it is matters as
@@ -101,9 +101,9 @@ def vector_statistic(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.query.mean`; a statistic that is none, of another number of columns,
-        or whose sensitivities break their promise for a few rows; names that are not different or
-        no text.
+        As for :func:`modicum.query.mean`; a statistic that is not an instance of a subclass, is of
+        another number of columns, or whose sensitivities break their promise for a few rows; names
+        that are not different or not text.
 
     Notes
     -----
@@ -228,7 +228,7 @@ class Sensitivities(ABC):
             entry k + 1 of D', for every k. The suprema do this for every statistic; so do bounds of
             them of the form "largest over all data within k". The promise includes that both
             methods never fail, on any data: they return finite numbers for no rows, one, many that
-            are equal. Privacy hangs on it, and a failure voids the guarantee. :meth:`check` tries
+            are equal. Privacy depends on it, and a failure voids the guarantee. :meth:`check` tries
             some hundred data sets.
         """
 
@@ -250,8 +250,8 @@ class Sensitivities(ABC):
         Raises
         ------
         InvalidArgument
-            With a data set on which a method fails, two that break the promise, or what is no
-            statistic.
+            With a data set on which a method fails, or two that break the promise, or for
+            attributes that are not those of a statistic.
         """
         self._check_attributes(lo, hi)
         known: dict[bytes, tuple[Reals, Reals]] = {}
@@ -286,7 +286,7 @@ class Sensitivities(ABC):
         return np.array(sorted(data), dtype=np.float64).reshape(len(data), self.columns)
 
     def answers(self, lattice: Lattice) -> Lattice:
-        """Return the lattice of values: as fine as it can be, or as coarse as a step asked for."""
+        """Return the lattice of values: as fine as it can be, or as coarse as the step."""
         finest = Lattice.within(self.range(lattice.lo, lattice.hi))
         coarse = lattice.coarse and lattice.step > finest.step
         return Lattice(finest.lo, finest.hi, lattice.step) if coarse else finest
@@ -298,9 +298,9 @@ class Sensitivities(ABC):
     def measured(
         self, rows: Integers, lattice: Lattice, answers: Lattice, levels: int
     ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return value and radii in lattice steps; if the methods fail, what tells nothing.
+        """Return value and radii in lattice steps; if the methods fail, public ones.
 
-        Then the value is in the middle, and all radii are the largest.
+        Those are a value in the middle and the largest radii.
         """
         try:
             with suppress_warnings():
@@ -338,13 +338,7 @@ class Sensitivities(ABC):
         return self.rounding
 
     def _shaped(self, found: Reals, size: int) -> Reals:
-        """Return an array of one size, of finite numbers.
-
-        Raises
-        ------
-        ValueError
-            For anything else.
-        """
+        """Return an array of one size, of finite numbers; ``ValueError`` for anything else."""
         array = np.asarray(found, dtype=np.float64).reshape(size)
         if not np.isfinite(array).all():
             raise ValueError("not finite")
@@ -423,13 +417,9 @@ class OwnVectorOption(Options):
 
     @classmethod
     def of(cls, statistic: object, columns: Columns, lattice: Lattice) -> OwnVectorOption:
-        """Check it, on small data sets too.
+        """Check the statistic, on small data sets too, and that it fits the columns and the range.
 
-        Raises
-        ------
-        InvalidArgument
-            If it is none, breaks its promise, is of another number of columns, or if the step of
-            the lattice is too wide for its values.
+        The step of the lattice must not be too wide for its values.
         """
         if not isinstance(statistic, Sensitivities):
             raise InvalidArgument(
@@ -449,18 +439,7 @@ class OwnVectorOption(Options):
 
 @dataclass(frozen=True, slots=True)
 class OwnVectorErrorModel:
-    """A drawn vector.
-
-    Attributes
-    ----------
-    lattice : Lattice
-        On which values are.
-    drawn : tuple of int
-        The outcome, perhaps beyond the range.
-    levels : int
-        How many radii depended on the data.
-    norm : int
-    """
+    """A drawn vector, perhaps beyond the range; ``levels`` radii depended on the data."""
 
     lattice: Lattice
     drawn: tuple[int, ...]

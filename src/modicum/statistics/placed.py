@@ -70,21 +70,10 @@ _DOUBT, _SLOPE, _FIRST, _SURE = (-2, 10), 1.25, 15.6, 7
 class PlacedColumns(VectorSetting):
     """Columns whose place and scale are released.
 
-    Attributes
-    ----------
-    labels : tuple of str
-        Of the columns.
-    count : int
-        The noisy number of rows, at least 1.
-    frame : Frame
-        Centres and half-widths.
-    held : HeldColumns
-    saved : Fraction
-        The share of the budget that their intervals did not need.
-    none_seen : bool
-        Whether the noisy number of rows cannot be distinguished from 0.
-    common : bool
-        Whether all columns have one half-width, that of rows and not their own.
+    ``count`` is the noisy number of rows, at least 1, ``frame`` has the centres and half-widths,
+    and ``saved`` is the share of the budget that their intervals did not need. ``none_seen``: the
+    noisy number cannot be distinguished from 0. ``common``: all columns have one half-width, that
+    of rows and not their own.
     """
 
     labels: tuple[str, ...]
@@ -106,18 +95,9 @@ def placed_columns(
 ) -> Steps[PlacedColumns]:
     """Count the rows, draw an interval for each column or one for all, and count what it misses.
 
-    These are [moments.1], [moments.2] or [moments.3], and [moments.4].
-
-    Parameters
-    ----------
-    columns : Columns
-    lattice : Lattice
-    event : Event
-        What one row may cost, with everything that follows.
-    goal : bool
-        Whether the last column is to be explained by the others: its interval costs twice as much.
-    common : bool
-        Whether one centre and half-width for all columns will do if rows are few.
+    These are [moments.1], [moments.2] or [moments.3], and [moments.4]. ``event`` is for all that
+    follows, too. ``goal``: the last column is to be explained by the others, so its interval costs
+    twice as much. ``common``: one centre and half-width for all columns will do if rows are few.
     """
     split = BudgetSplit(event)
     here = VectorSetting(columns, lattice, split)
@@ -167,10 +147,7 @@ class _Columns:
     rows: int
 
     def found(self, *, goal: bool) -> Steps[_Found]:
-        """Draw an interval for each column, and again for those of which none was found.
-
-        See [moments.2].
-        """
+        """[moments.2] Draw an interval for each column, and again for those that have none yet."""
         split, rows, width = self.split, self.rows, len(self.labels)
         # Two fifths among the intervals, or what makes them certain if that is less.
         enough = _ENOUGH_FOR_FITS if goal else _ENOUGH
@@ -251,17 +228,9 @@ def rows_are_few(split: BudgetSplit, rows: int, width: int) -> bool:
 def common_frame(here: VectorSetting, rows: int, width: int) -> Steps[Frame]:
     """Find a centre, and one half-width for all columns: a quarter of a radius about it, or more.
 
-    Few rows outweigh a prior over all octaves of the range by little, and a radius that is
-    sixteen times too large costs rounds that they cannot pay. So the first draw is of three
-    octaves that hold most norms, each as likely beforehand as any.
-
-    Parameters
-    ----------
-    here : VectorSetting
-    rows : int
-        Their noisy number.
-    width : int
-        Number of columns.
+    Few rows outweigh a prior over all octaves of the range by little, and a radius that is sixteen
+    times too large costs rounds that they cannot afford. So the first draw is of three octaves that
+    hold most norms, each as likely beforehand as any. ``rows`` is a noisy number.
     """
     schedule = VectorSchedule.of(here.split, rows, width)
     constants = replace(schedule.constants, most_step=_MOST_STEP, locate=_MOST_LOCATING)
@@ -313,16 +282,12 @@ class HeldColumns:
     missed : tuple of bool
         Whether no interval was found.
     sure : bool
-        Whether a column of which nothing is heard has none, but for one in a hundred.
+        Whether a column without a noisy sign of an interval has none, but for one in a hundred.
     far : tuple of int
         Noisy numbers of rows with a value further than eight half-widths, in units of
         1 / ``WHOLE``; a row that is far in several columns is divided among them.
     deviation : float
-        Standard deviation of the noise of each, in rows.
-    norm : {"l1", "l2"}
-        Its kind.
-    rows : int
-        The noisy number of rows.
+        Standard deviation of the noise of each, in rows; ``norm`` is its kind.
     """
 
     missed: tuple[bool, ...]
@@ -356,18 +321,9 @@ class HeldColumns:
         return [max(each, 0) / WHOLE / self.rows for each in self.far]
 
     def status(self, names: Sequence[str], used: Flags, what: str, none: Status) -> Status:
-        """Say which of the first columns are not used, and why.
+        """Say which of the first columns are not ``used``, and why; ``none`` if no column is.
 
-        Parameters
-        ----------
-        names : sequence of str
-            Of the first columns, or all.
-        used : bool array
-            For each of them.
-        what : str
-            What a column has that is not used.
-        none : Status
-            For no column at all that is.
+        ``names`` are of the first columns, or all; ``what`` is what a column has that is not used.
         """
         scattered, heavy = (each[: len(names)] for each in (self.scattered, self.unbounded))
         if not used.any():
@@ -390,19 +346,17 @@ class HeldColumns:
         return OK
 
     def _far(self, share: float) -> Flags:
-        """Tell the columns with more far rows than such a share, whatever the noise."""
+        """Tell the columns with more far rows than this share, whatever the noise."""
         noise = noise_quantile(self.norm, _CHANCE / len(self.far)) * self.deviation
         found: Flags = np.array(self.far) / WHOLE > share * self.rows + noise
         return found
 
 
 def noise_quantile(norm: Norm, chance: float) -> float:
-    """Quantile of noise, in standard deviations, that is exceeded with so much chance.
+    """Quantile of noise, in standard deviations, that is exceeded with probability ``chance``.
 
     A sum of Laplace variables is between one of them and a normal one, so the larger counts.
 
-    Examples
-    --------
     >>> round(noise_quantile("l2", 0.025), 2), round(noise_quantile("l1", 0.001), 2)
     (1.96, 4.39)
     """

@@ -4,8 +4,9 @@
 [quantile.2] centre    if few lie beyond the quantile, a median to measure distances from;
 [quantile.3] quantile  a point near rank q n, among all lattice points of the range; if few lie
                        beyond it, far ones are less likely beforehand;
-[quantile.4] ends      on each side of it, a point that surely is beyond rank q n, among those at
-                       geometrically growing distances: there are few of them, so sure is not far.
+[quantile.4] ends      on each side of it, a point beyond rank q n with the confidence of the
+                       interval, among those at geometrically growing distances: these are few,
+                       which keeps it near.
 
 docs/proofs/quantile.md has the proofs, with the same labels.
 """
@@ -161,11 +162,7 @@ def median(
 class QuantileOption(Options):
     """Which quantile, and the confidence level of its interval.
 
-    Attributes
-    ----------
-    q : Fraction
-    level : float or None
-        ``None``: the ends of the interval are not drawn.
+    With ``None`` the ends of the interval are not drawn.
     """
 
     q: Fraction
@@ -173,15 +170,8 @@ class QuantileOption(Options):
 
     @classmethod
     def of(cls, q: object, level: object) -> QuantileOption:
-        """Check both.
+        """Check that 0 < q < 1, and that ``level`` is ``None`` or in [0.95, 1).
 
-        Raises
-        ------
-        InvalidArgument
-            Unless 0 < q < 1, and ``level`` is ``None`` or in [0.95, 1).
-
-        Examples
-        --------
         >>> QuantileOption.of(0.9, 0.95).q, QuantileOption.of(1 / 3, None).q
         (Fraction(9, 10), Fraction(1, 3))
         """
@@ -190,23 +180,10 @@ class QuantileOption(Options):
 
 @dataclass(frozen=True, slots=True)
 class QuantileErrorModel(RankErrorModel):
-    """A point near rank q n, and ends beyond it (in lattice steps).
+    """A point near rank q n, and ends beyond it (in lattice steps), if drawn at a ``level``.
 
-    Attributes
-    ----------
-    lattice : Lattice
-    q : Fraction
-    point : int
-    ends : (int, int) or None
-        Lower and upper end, if they were drawn.
-    level : float or None
-        Confidence at which the ends were drawn.
-    count : int
-        The noisy count.
-    count_noise : NoisyTerm
-    rank_bound : float
-        With probability 95 %, q n is no further than this from the ranks of the point, if there
-        are records enough.
+    With probability 95 %, q n is no further than ``rank_bound`` from the ranks of the point, if
+    there are records enough. ``count`` is the noisy count.
     """
 
     lattice: Lattice
@@ -238,7 +215,6 @@ class QuantileErrorModel(RankErrorModel):
 
     @property
     def status(self) -> Status:
-        """What the released numbers warn of."""
         if self.scarce(min(self.q, 1 - self.q)):
             return TOO_LITTLE
         if self.ends is not None:
@@ -254,7 +230,6 @@ class QuantileErrorModel(RankErrorModel):
         return f"q = {short_text(self.q)}"
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         if self.level is None:
             return "level=None: no interval was released; this is the public range."
         return (
@@ -263,7 +238,6 @@ class QuantileErrorModel(RankErrorModel):
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {"q": float(self.q), **self._numbers()}
 
 
@@ -272,21 +246,8 @@ def rank_quantile(
 ) -> Steps[ScalarEstimate]:
     """Estimate the q-quantile: a point t with #{x < t} <= q n <= #{x <= t}, or near it in rank.
 
-    Parameters
-    ----------
-    column : str or None
-    lattice : Lattice
-    event : Event
-        Total cost for one row; the draws add up to exactly this.
-    q : Fraction
-        In (0, 1), with a denominator of at most 10^9.
-    level : float or None
-        Confidence of the interval; ``None`` leaves its ends out.
-
-    Raises
-    ------
-    InvalidArgument
-        If the budget is too small to keep the records around the rank.
+    q has a denominator of at most 10^9. ``level=None`` leaves the ends of the interval out. The
+    draws cost exactly ``event``; a budget too small to keep the records around the rank is refused.
     """
     split = BudgetSplit(event)
     here = RankSetting(lattice, split, RankPlan.of(lattice, split, q, level), Fraction(1))
@@ -336,11 +297,10 @@ def rank_quantile(
 def far_schedule(
     lattice: Lattice, split: BudgetSplit, count: int, q: Fraction, share: Fraction
 ) -> Schedule | None:
-    """Say whether, and how, to measure distances from a centre: ``None`` for not at all.
+    """[quantile.9] Whether, and how, to measure distances from a centre: ``None`` for not at all.
 
     A candidate beyond all records has a loss of at least min(q, 1 - q) n. If that outweighs the
     number of candidates, a prior is no use; if the data are too few for a centre, it is no help.
-    See [quantile.9].
     """
     schedule = mean_schedule(lattice, split, count, "clip")
     rank = 2 * float(max(q, 1 - q) / split.share(share).range)

@@ -1,11 +1,10 @@
-"""Several quantiles of a column, in increasing order, by a joint or a nested law.
+"""Several quantiles of a column, in increasing order, drawn jointly or nested.
 
-[quantiles.1] count      a noisy number of records, if there are two to 32 quantiles: it tells which
-                         law;
-[quantiles.1] bulk       where most records are, if they are enough for the joint law but not
-                         plenty;
-[quantiles.2] quantiles  all of them, by one law: all at once, or each between those drawn before
-                         it;
+[quantiles.1] count      a noisy number of records, if there are two to 32 quantiles: it decides
+                         which mechanism;
+[quantiles.1] bulk       where most records are, if they are enough for the joint mechanism but
+                         not plenty;
+[quantiles.2] quantiles  all of them: all at once, or each between those drawn before it;
 [quantiles.3] counts     noisy numbers of records on and between the drawn points, for the
                          intervals.
 
@@ -149,16 +148,9 @@ def quantiles(
 
 @dataclass(frozen=True, slots=True)
 class QuantilesOption(Options):
-    """Which quantiles, and whether intervals are wanted.
+    """Which quantiles, increasing, and whether intervals are wanted.
 
-    Attributes
-    ----------
-    qs : tuple of Fraction
-        Increasing.
-    interval : bool
-    fine : int
-        Points of a lattice integer, as a power of two: enough for 10^9 equal records. An audit
-        takes few.
+    A lattice integer has 2^fine points: enough for 10^9 equal records. An audit takes few.
     """
 
     qs: tuple[Fraction, ...]
@@ -169,14 +161,9 @@ class QuantilesOption(Options):
     def of(cls, q: object, level: object) -> QuantilesOption:
         """Check both; intervals of every level follow from what is counted for one.
 
-        Raises
-        ------
-        InvalidArgument
-            Unless q is a sequence of 1 to 1000 numbers in (0, 1), increasing, and ``level`` is
-            ``None`` or in [0.95, 1).
+        q is a sequence of 1 to 1000 increasing numbers in (0, 1), and ``level`` is ``None`` or in
+        [0.95, 1).
 
-        Examples
-        --------
         >>> QuantilesOption.of([0.25, "1/3"], 0.95).qs
         (Fraction(1, 4), Fraction(1, 3))
         """
@@ -215,17 +202,10 @@ def _listed(numbers: Sequence[Fraction]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CellCounts:
-    """Noisy counts of the records on and between the drawn points.
+    """Noisy counts of the records on and between the drawn points, each with ``noise``.
 
-    Attributes
-    ----------
-    cells : tuple of int
-        Below the lowest point, on it, up to the next different point, on that one, ..., above the
-        highest.
-    noise : Noise
-        Of each.
-    least : float
-        Records that there should be, so that no quantile is lost.
+    The cells are: below the lowest point, on it, up to the next different point, on that one, ...,
+    above the highest. ``least``: records that there should be, so that no quantile is lost.
     """
 
     cells: tuple[int, ...]
@@ -239,17 +219,7 @@ class CellCounts:
 
 @dataclass(frozen=True, slots=True)
 class QuantilesErrorModel:
-    """Drawn points, and noisy counts of the records on and between them.
-
-    Attributes
-    ----------
-    lattice : Lattice
-    qs : tuple of Fraction
-    points : tuple of int
-        Lattice integers, one a quantile, increasing.
-    counted : CellCounts or None
-        If intervals are wanted.
-    """
+    """Increasing points, one a quantile, and noisy counts of the records on and between them."""
 
     lattice: Lattice
     qs: tuple[Fraction, ...]
@@ -262,10 +232,7 @@ class QuantilesErrorModel:
         return tuple(self.lattice.inside(point) for point in self.points)
 
     def intervals(self, level: float, tail: float | None) -> Intervals:
-        """Return the nearest points that surely are beyond each quantile; else the range.
-
-        See [quantiles.4].
-        """
+        """[quantiles.4] The nearest points beyond each quantile for sure; else the range."""
         lower = np.full(len(self.qs), self.lattice.lo)
         upper = np.full(len(self.qs), self.lattice.hi)
         if self.counted is not None:
@@ -283,7 +250,6 @@ class QuantilesErrorModel:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released counts cannot be distinguished from 0."""
         counted = self.counted
         return counted is not None and unseen(sum(counted.cells), counted.bound(0.1))
 
@@ -298,7 +264,6 @@ class QuantilesErrorModel:
 
     @property
     def status(self) -> Status:
-        """What the released numbers warn of."""
         if self.counted is None:
             return OK
         if sum(self.counted.cells) - self.counted.bound(0.05) >= self.counted.least:
@@ -315,7 +280,6 @@ class QuantilesErrorModel:
         )
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the intervals cover."""
         if self.counted is None:
             return "no intervals were asked for (level=None), so they are the public range."
         return (
@@ -325,7 +289,6 @@ class QuantilesErrorModel:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         numbers: dict[str, object] = {"q": [float(q) for q in self.qs]}
         if self.counted is not None:
             numbers["counts"] = list(self.counted.cells)
@@ -363,24 +326,10 @@ def nested_quantiles(
 ) -> Steps[ArrayEstimate]:
     """Estimate quantiles: points t with #{x < t} <= q n <= #{x <= t}, or near it in rank.
 
-    Parameters
-    ----------
-    column : str or None
-    lattice : Lattice
-    event : Event
-        Total cost for one row; the draws add up to exactly this.
-    qs : tuple of Fraction
-        In (0, 1), increasing, multiples of one 1/D, D <= 10^9.
-    interval : bool
-        Whether records between the points are counted.
-    fine : int
-        A lattice integer is divided into 2^fine points, so that the records that are equal to a
-        drawn quantile can be divided between its sides.
-
-    Raises
-    ------
-    InvalidArgument
-        If the budget is too small to keep the records around the ranks.
+    The qs increase and are multiples of one 1/D, D <= 10^9. A lattice integer is divided into
+    2^fine points, so that the records that are equal to a drawn quantile can be divided between its
+    sides. ``interval``: records between the points are counted. The draws cost exactly ``event``; a
+    budget too small to keep the records around the ranks is refused.
     """
     split = BudgetSplit(event)
     share = 1 - COUNTS_SHARE if interval else Fraction(1)
@@ -410,9 +359,10 @@ def nested_quantiles(
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """Outcome of the law: its points, and the secret records around them.
+    """Outcome of the mechanism: its points, and the records around them (sensitive).
 
-    ``least``: records that there should be, so that no quantile is lost. ``joint``: which law.
+    ``least``: records that there should be, so that no quantile is lost. ``joint``: whether it was
+    the joint mechanism.
     """
 
     points: tuple[int, ...]
@@ -434,13 +384,9 @@ def drawn_points(
 ) -> Steps[Drawn]:
     """Draw one lattice integer a quantile, increasing, for a share of the budget.
 
-    Where ``joint`` is given, a noisy number of records is drawn first, and the joint law is taken
-    if they seem to be enough for it.
-
-    Raises
-    ------
-    InvalidArgument
-        If the budget is too small to keep the records around the ranks.
+    Where ``joint`` is given, a noisy number of records is drawn first, and the joint mechanism is
+    taken if they seem to be enough for it. A budget too small to keep the records around the ranks
+    is refused.
     """
     warp, start = EVEN, split.left
 
@@ -478,10 +424,7 @@ def drawn_points(
 
 
 def _windows(total: Fraction, qs: tuple[Fraction, ...], plan: TreePlan, reach: int) -> RankWindows:
-    """Ask for the records that the nodes' laws depend on, wherever their ends may lie.
-
-    And at least for those within ``reach``.
-    """
+    """Records that the nodes depend on, wherever their ends may lie, and those within ``reach``."""
     reaches = [max(own, reach) for own in plan.reaches]
     if 2 * sum(reaches) > MOST_KEPT:
         raise InvalidArgument(
@@ -501,7 +444,7 @@ def _cells(windows: WindowsSummary, points: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _least(node: Node, qs: tuple[Fraction, ...], lattice: Lattice) -> float:
-    """Records such that a node's rank surely lies between its ends, with probability 95 %.
+    """Records such that a node's rank lies between its ends with probability 95 %.
 
     Where some point has loss up to 1/2, those of loss >= s weigh at most N e^(-rate (s - 1/2)).
     """

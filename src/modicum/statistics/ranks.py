@@ -1,4 +1,4 @@
-"""What a quantile and the distance of two quantiles share: constants, laws, ends, warnings.
+"""What a quantile and the distance of two quantiles share: constants, mechanisms, ends, warnings.
 
 Labels are those of docs/proofs/quantile.md.
 """
@@ -63,12 +63,8 @@ class RankPlan:
 
     Attributes
     ----------
-    cap : int
-        Cap of the point's loss.
-    far_cap : int
-        The same, with a prior.
-    end_cap : int
-        Cap of an end's loss.
+    cap, far_cap, end_cap : int
+        Caps of the loss of the point, of the point with a prior, and of an end.
     shift : int
         Ranks from q n to the target of an end, if there are enough records beyond; 0 if no ends
         are drawn.
@@ -87,7 +83,7 @@ class RankPlan:
 
     @property
     def reach(self) -> int:
-        """Ranks on each side of q n from which every law follows."""
+        """Ranks on each side of q n on which every draw depends."""
         return max(self.cap, self.far_cap, self.end_cap + self.shift + self.give_up)
 
     def drawn_ends(self, q: Fraction, count: int) -> tuple[bool, bool]:
@@ -108,14 +104,9 @@ class RankPlan:
         level: float | None,
         part: Fraction = Fraction(1),
     ) -> RankPlan:
-        """Compute them from public arguments; ``part`` of the budget is for this quantile.
+        """[quantile.11], [quantile.12], [quantile.13] For part of a budget, from public numbers.
 
-        See [quantile.11], [quantile.12], [quantile.13].
-
-        Raises
-        ------
-        InvalidArgument
-            If the budget is so small that more than 4 million ranks a side would be kept.
+        A budget for which more than 4 million ranks a side would be kept is refused.
         """
         unit = 2 * float(max(q, 1 - q))
         points = math.log(lattice.width + 1)
@@ -148,16 +139,7 @@ class RankPlan:
 
 @dataclass(frozen=True, slots=True)
 class RankSetting:
-    """What the draws of one run refer to.
-
-    Attributes
-    ----------
-    lattice : Lattice
-    split : BudgetSplit
-    plan : RankPlan
-    part : Fraction
-        Share of the budget that this quantile has.
-    """
+    """What the draws of one run refer to; ``part`` is the share of the budget for this quantile."""
 
     lattice: Lattice
     split: BudgetSplit
@@ -167,7 +149,7 @@ class RankSetting:
     def mechanism(
         self, window: WindowSummary, share: Share, prior: OctavePrior | None = None
     ) -> Exponential[RankScore]:
-        """Law of the quantile: all lattice points of the range by rank."""
+        """The mechanism of the quantile: all lattice points of the range, by rank."""
         score = RankScore(
             window.values,
             window.below,
@@ -184,7 +166,7 @@ class RankSetting:
 
 
 class RankErrorModel:
-    """What the released numbers of a quantile, and of a range of two, say alike."""
+    """What the error models of a quantile, and of the distance of two, share."""
 
     __slots__ = ()
 
@@ -195,7 +177,6 @@ class RankErrorModel:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released count cannot be distinguished from 0."""
         return unseen(self.count, self.count_noise.bound(0.1))
 
     def scarce(self, rare: Fraction) -> bool:
@@ -203,7 +184,6 @@ class RankErrorModel:
         return (self.count - self.count_noise.bound(0.05)) * float(rare) < self.rank_bound
 
     def _numbers(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {
             "count": self.count,
             "count_noise_sd": self.count_noise.variance**0.5,
@@ -222,20 +202,10 @@ def both_ends(
     last: bool,
     name: str = "",
 ) -> Steps[tuple[int, int]]:
-    """[quantile.4] Draw the ends that are to be drawn; the others are those of the range.
+    """[quantile.4] Draw the lower and the upper end if ``drawn``; others are those of the range.
 
-    Parameters
-    ----------
-    point : int
-        The released quantile.
-    least : float
-        The number of records is at least this.
-    drawn : (bool, bool)
-        Whether to draw the lower and the upper end.
-    last : bool
-        Whether the last one gets all that is left.
-    name : str
-        Beginning of the labels.
+    ``point`` is the released quantile, and the number of records is at least ``least``. ``last``:
+    the last end gets all that is left. ``name`` begins the labels.
     """
     lower, upper = here.lattice.first, here.lattice.last
     share = here.split.share(here.part * END_SHARE)
@@ -262,10 +232,7 @@ def _upper_end(
     *,
     sign: int,
 ) -> Steps[int]:
-    """Least of the ends point + r with at least q n + shift records up to it, or about so.
-
-    See [quantile.4].
-    """
+    """[quantile.4] Least of the ends point + r with about q n + shift records up to it or more."""
     plan = here.plan
     furthest = here.lattice.last if sign > 0 else -here.lattice.first
     radii = distances(furthest - point).radii

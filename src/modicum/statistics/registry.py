@@ -18,11 +18,5 @@ REGISTRY: tuple[Row[Any, Any], ...] = tuple(row for each in STATISTICS for row i
 
 
 def find_row(statistic: str, method: str) -> Row[Any, Any]:
-    """Look up a method of a statistic.
-
-    Raises
-    ------
-    InvalidArgument
-        If there is no such method.
-    """
+    """Look up a method of a statistic, and refuse one that does not exist."""
     return method_of([row for row in REGISTRY if row.statistic == statistic], method)

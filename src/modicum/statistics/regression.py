@@ -145,15 +145,7 @@ def linear_regression(
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """Slopes in half-widths.
-
-    Attributes
-    ----------
-    slopes : float64 array of shape (d - 1,)
-    kept : bool array
-        The columns that are not left out; none if the explained one is lost.
-    penalty : float
-    """
+    """Slopes in half-widths; no columns are ``kept`` if the explained one is lost."""
 
     slopes: Floats
     kept: NDArray[np.bool_]
@@ -269,14 +261,8 @@ _FAR = 1e9  # half-widths of y in one of x: no bound at all
 class Reach:
     """The fit without a penalty, and bounds on its distance from that of all rows.
 
-    Attributes
-    ----------
-    slopes : float64 array of shape (d - 1,)
-        0 for columns that are left out.
-    widths : float64 array
-        Infinite for those, and for all if noise may hide a direction of the columns.
-    level : float
-        The same for the value of the line at the means.
+    Slopes are 0 for columns that are left out, and widths infinite for those, and for all if noise
+    may hide a direction of the columns. ``level`` is the bound for the line at the means.
     """
 
     slopes: Floats
@@ -286,15 +272,9 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class Equations:
-    """The noisy normal equations of some columns, without a penalty.
+    """The noisy normal equations of the ``kept`` columns, without a penalty.
 
-    Attributes
-    ----------
-    moments : Moments
-    kept : int array
-        Numbers of the columns.
-    inverse : float64 array
-        Inverse of their noisy scatter.
+    ``inverse`` is that of their noisy scatter.
     """
 
     moments: Moments
@@ -343,8 +323,8 @@ class Equations:
     def feedback(self) -> Callable[[Floats], Floats]:
         """Bound on the deviations that a fit at some distances adds to those of noise.
 
-        Its residual has other coefficients c of x, by at most the distances, and of 1. Of one row
-        a of :attr:`left`, (a_i c_j + a_j c_i)² is at most 2 a_i² c_j² + 2 a_j² c_i².
+        Its residual has other coefficients c of x, by at most the distances, and of 1. Of one row a
+        of :attr:`left`, (a_i c_j + a_j c_i)² is at most 2 a_i² c_j² + 2 a_j² c_i².
         """
         moments = self.moments
         variances = 2 * self.left**2 @ moments.noise**2
@@ -366,18 +346,10 @@ class Equations:
 
 
 def reach(moments: Moments, kept: NDArray[np.bool_], level: float, tail: float | None) -> Reach:
-    """Bound the distance to the least-squares fit of all rows.
+    """[moments.20] Bound the distance to the least-squares fit of all rows.
 
-    See [moments.20].
-
-    Parameters
-    ----------
-    moments : Moments
-    kept : bool array of shape (d - 1,)
-    level : float
-        Of all bounds at once.
-    tail : float or None
-        Index of the tail of values, or none for the rows as they were shrunk and cut off.
+    ``level`` is that of all bounds at once, and ``tail`` the index of the tail of values, or None
+    for the rows as they were shrunk and cut off.
     """
     slopes, widths = np.zeros(len(kept)), np.full(len(kept), np.inf)
     equations, held = Equations.of(moments, kept), moments.held
@@ -416,9 +388,9 @@ def _settled(equations: Equations, first: Floats, times: float) -> Floats:
 
 
 def _touched(equations: Equations, both: Touched, squares: float) -> Floats:
-    """What rows that were shrunk or cut off may change of every slope.
+    """What rows that were shrunk or cut off may change every slope by.
 
-    By what they would add to the equations, and by what rows cut off do add: a value cut off is at
+    It is what they would add to the equations, and what rows cut off do add: a value cut off is at
     most two half-widths from its centre, and the squares of all residuals are known.
     """
     if math.isinf(both.unrelated):

@@ -124,15 +124,7 @@ def skewness(
 
 
 def noisy_skewness(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
-    """Estimate a skewness.
-
-    Parameters
-    ----------
-    column : str or None
-    lattice : Lattice
-    event : Event
-        Total cost for one row; the draws add up to exactly this.
-    """
+    """Estimate a skewness; the draws cost exactly ``event``."""
     split = BudgetSplit(event)
     here = Setting(column, lattice, split)
     found = yield from find_spread(here)  # [skewness.1]
@@ -179,23 +171,11 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class SkewnessErrorModel(InBounds):
-    """Powers of clipped data about a rough mean (all in lattice steps).
+    """Powers of clipped data about a released rough mean m (all in lattice steps).
 
-    Attributes
-    ----------
-    lattice : Lattice
-    lo, hi : int
-        The clipping bounds.
-    rough : Rough
-        The released rough mean m.
-    sums : (int, int, int)
-        Noisy R² A1, 2 R A2 and 4 A3, A_k the sum of (x - m)^k and R the largest |x - m|.
-    noise : NoisyTerm
-        Noise of each of them.
-    outside : Outside
-        What the radius draws imply about clipped records.
-    constant : bool
-        Whether most records have one public value.
+    ``sums`` are noisy R² A1, 2 R A2 and 4 A3, each with ``noise``, A_k the sum of (x - m)^k and R
+    the largest |x - m|. ``outside`` is what the radius draws imply about clipped records, and
+    ``constant`` whether most records have one public value.
     """
 
     lattice: Lattice
@@ -219,7 +199,7 @@ class SkewnessErrorModel(InBounds):
 
     @property
     def in_steps(self) -> tuple[int, ...]:
-        """How far the bounds are apart, in lattice steps; 0 if that may be an atom's doing."""
+        """How far the bounds are apart, in lattice steps; 0 if an atom may explain it."""
         return (self.hi - self.lo if self.hi - self.lo >= FINE_STEPS else 0,)
 
     @property
@@ -254,7 +234,6 @@ class SkewnessErrorModel(InBounds):
         return NOISY if upper - lower > _VAGUE else Status("ok", "ok")
 
     def redrawn(self, table: SyntheticTable) -> Redrawn:
-        """Return how the answer from this table follows of its last noise."""
         powers = [table.power(self.lo, self.hi, self.rough.value, k) for k in (1, 2, 3)]
         exact = _weighted(powers, self.reach)
         return Redrawn(
@@ -265,14 +244,10 @@ class SkewnessErrorModel(InBounds):
         )
 
     def too_little(self, alpha: float) -> bool:
-        """Whether the bounds may hold less than a quarter of the data."""
         return self.outside.too_many(self.counted.least(0.1 * alpha), alpha, ended_sides(self))
 
     def interval(self, level: float, tail: float | None) -> Interval:
-        """Interval for the skewness (of the clipped data if ``tail`` is None).
-
-        See [skewness.3], [skewness.4].
-        """
+        """[skewness.3], [skewness.4] For the skewness, of the clipped data if ``tail`` is None."""
         alpha = 1 - level
         beyond = 0.0 if tail is None else _BEYOND * alpha
         share = (alpha - beyond) / 5
@@ -320,17 +295,14 @@ class SkewnessErrorModel(InBounds):
 
     @property
     def condition(self) -> str:
-        """What the default interval assumes."""
         return "assumes tails of index 3 or lighter"
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         if tail is None:
             return clipped_in_words(self, "skewness", "the noise and the noisy count")
         return f"{tail_in_words(tail)} No released number can check that assumption."
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {
             "clip": clip_ends(self),
             "rough_mean": self.lattice.value(self.rough.value),
@@ -344,17 +316,8 @@ class SkewnessErrorModel(InBounds):
 class UnskewedErrorModel(OneValue):
     """The skewness of data whose clipping bounds all but coincide: 0, unless a few differ.
 
-    Attributes
-    ----------
-    lattice : Lattice
-    lo, hi : int
-        The clipping bounds.
-    counted : Counted
-        The released count estimate.
-    elsewhere : int
-        The noisy number of records outside of the bounds, at least 0.
-    noise : NoisyTerm
-        Its noise.
+    ``elsewhere`` is the noisy number of records outside of the bounds, at least 0; ``noise`` is its
+    noise.
     """
 
     lattice: Lattice
@@ -399,10 +362,7 @@ def _skewness_of(moments: list[Range], most: float) -> Range:
 
 
 def _sum_of_excesses(number: float, index: float, widest: float, alpha: float) -> float:
-    """Bound on the sum of the excesses over 1 of records of a tail, none above ``widest``.
-
-    See [skewness.4].
-    """
+    """[skewness.4] Bound the sum of excesses over 1 of records of a tail, none above ``widest``."""
     mean, square = _integral(index, widest), 2 * _integral(index - 1, widest)
     return number * mean + math.sqrt(number * square * (1 / alpha - 1))
 

@@ -59,15 +59,7 @@ class Options:
     """Whether a public range goes with them, and not only cuts that imply one."""
 
     def check(self, listed: Sequence[Options], where: str) -> None:
-        """Refuse a value that a row of the registry does not accept.
-
-        Parameters
-        ----------
-        listed : sequence of Options
-            Those of the row.
-        where : str
-            The row, for the message.
-        """
+        """Refuse a value that is not ``listed`` by its row; ``where`` names the row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +68,7 @@ class NoOption(Options):
 
 
 def checked_rank(q: object) -> Fraction:
-    """Read a q, within 10^-18 of what was asked; losses then are exact in int64."""
+    """Read a q, within 10^-18 of the argument; losses then are exact in int64."""
     if isinstance(q, list | tuple) or (isinstance(q, str) and "," in q):
         raise InvalidArgument(f"q must be one number, got {q!r}: `quantiles` takes several")
     exact = as_fraction(q, "q").limit_denominator(LARGEST_DENOMINATOR)  # type: ignore[arg-type]
@@ -135,15 +127,13 @@ class Row(Generic[Chosen, R_co]):
         What an answer is released as.
     kinds : tuple of str
         Budgets it accepts.
-    needs_range : bool
-        Whether ``within=`` is required.
     of_rows : bool
         Whether it reads rows that are vectors; then ``place`` is :class:`Columns`.
     turn : Fraction or None
         Where a budget of (ε, δ) is spent as ρ, see :class:`~modicum.runtime.query.Query`.
         ``None``: nowhere.
     lattice_of : callable
-        Makes the lattice that it is about of any lattice; of such a one, itself.
+        Makes the lattice that the statistic is about out of any lattice; of that one, itself.
     """
 
     statistic: str
@@ -162,13 +152,7 @@ class Row(Generic[Chosen, R_co]):
     def query(
         self, place: str | Columns | None, lattice: Lattice | None, budget: Budget, options: Chosen
     ) -> Query[R_co]:
-        """Build a checked query.
-
-        Raises
-        ------
-        InvalidArgument
-            If the budget's kind or an option does not fit the method.
-        """
+        """Build a checked query: the budget's kind and the options must fit the method."""
         where = f"{self.statistic} with method={self.method!r}"
         if budget.kind not in self.kinds:
             raise InvalidArgument(
@@ -194,26 +178,20 @@ class Row(Generic[Chosen, R_co]):
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What the plan of a statistic has of its own.
+    """What the plan of a statistic declares.
 
-    A plan releases the statistic of synthetic data. ``truth`` and ``error`` are functions of such a
-    release: of a :class:`~modicum.plan.trial.Released` of one column, and of a
-    :class:`~modicum.plan.columns.ReleasedRows` of several.
+    A plan releases the statistic of synthetic data. ``truth``, the answer without privacy, and
+    ``error``, the expected error in place of it, are functions of this release: of a
+    :class:`~modicum.plan.trial.Released` of one column, and of a
+    :class:`~modicum.plan.columns.ReleasedRows` of several. ``truth`` is a number, or one for each
+    number of the answer.
 
     Attributes
     ----------
-    noun : str
-        What is planned.
-    example : str
-        A doctest.
     command : str
         The arguments of an example on the command line; empty if there is none.
-    truth : callable or None
-        The answer without privacy: a number, or one for each number of the answer.
-    error : callable or None
-        In place of ``truth``: the expected error.
     data : {"column", "nothing", "vectors", "moments", "regression"}
-        The kind of data that are guessed.
+        The kind of synthetic data.
     n : int or None
         Default of the number of rows; ``None`` if it is given or found.
     rows_help : bool
@@ -253,8 +231,6 @@ class Declaration:
     ----------
     question : callable
         The public function; its name is the statistic's.
-    rows : tuple of Row
-        The ways to answer it.
     example : str
         A doctest of the function of a table; empty if there is none.
     command : str
@@ -265,7 +241,7 @@ class Declaration:
         Whether the interval depends on an assumed tail.
     plan : Planned or None
         ``None`` if its error cannot be planned.
-    error model : tuple of type
+    error_model : tuple of type
         The chapter's classes that a release may hold, so that a stored one can be read.
     """
 
@@ -311,13 +287,7 @@ def ranged(lattice: Lattice | None) -> Lattice:
 
 
 def method_of(rows: Sequence[Row[Any, R_co]], method: str) -> Row[Any, R_co]:
-    """Choose one of the ways to answer a statistic.
-
-    Raises
-    ------
-    InvalidArgument
-        If there is no such method.
-    """
+    """Choose one of the ways to answer a statistic, and refuse one that does not exist."""
     for row in rows:
         if row.method == method:
             return row
@@ -326,26 +296,14 @@ def method_of(rows: Sequence[Row[Any, R_co]], method: str) -> Row[Any, R_co]:
 
 
 def column_name(column: object) -> str | None:
-    """Check the name of a column; ``None`` stands for an array's values or a table's rows.
-
-    Raises
-    ------
-    InvalidArgument
-        If it is no text.
-    """
+    """Check the name of a column; ``None`` stands for an array's values or a table's rows."""
     if column is not None and not isinstance(column, str):
         raise InvalidArgument(f"column must be a column name, got {type(column).__name__}")
     return column
 
 
 def column_names(columns: object) -> Columns:
-    """Check names of columns; ``None`` stands for all components of an array.
-
-    Raises
-    ------
-    InvalidArgument
-        If they are no different texts.
-    """
+    """Check names of columns, all different; ``None`` stands for all components of an array."""
     if columns is None:
         return Columns()
     if isinstance(columns, str) or not isinstance(columns, Sequence):

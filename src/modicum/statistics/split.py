@@ -61,16 +61,9 @@ CELL_LIMIT = 1 << 18  # more kept records than this: a cell table is smaller
 class Schedule:
     """Shares of the total, and the shape of the centre and of the radius prior.
 
-    Attributes
-    ----------
-    centre, shape, radii, rough : Fraction
-        Shares; what the count and these leave goes to the final sum. 0: the step is left out.
-    bits : int
-        Fraction bits of the centre's grid.
-    power : Fraction
-        The radius prior is r^-power.
-    widening : int
-        Half octaves by which the drawn radii are widened.
+    What the count and the shares leave goes to the final sum; a step with a share of 0 is left out.
+    The centre's grid has ``bits`` fraction bits, the radius prior is r^-power, and the drawn radii
+    are widened by ``widening`` half octaves.
     """
 
     centre: Fraction
@@ -111,13 +104,7 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """Targets of the shape step: fractions of the data outside an outer and an inner radius.
-
-    Attributes
-    ----------
-    inner, outer : float
-        Fractions; inner is larger.
-    """
+    """Fractions of the data outside an outer and an inner radius, targets of the shape step."""
 
     inner: float
     outer: float
@@ -174,16 +161,11 @@ def ends_reduction(
 ) -> Reduction[TailSummary | CountSummary]:
     """Choose what a first pass gathers: both ends of the data, or only the count.
 
-    The ends hold so many records that what lies beyond them has no weight: a radius with F
-    records outside is less likely than one with none by exp(-eta F + power ln(ratio)), and eta
-    is at least the range that the smallest radii share buys, so counts beyond
+    The ends hold so many records that what lies beyond them has no weight: a radius with F records
+    outside is less likely than one with none by exp(-eta F + power ln(ratio)), and eta is at least
+    the range that the smallest radii share buys, which is that of ``schedule``, so counts beyond
     the kept ones matter with probability below e^-60 at any power of at most 5. For small budgets
     that would be too many records; then a second pass makes a cell table.
-
-    Parameters
-    ----------
-    schedule : Schedule
-        With the smallest radii share that a run may come to.
     """
     eta = float(split.share(schedule.radii).range)
     log_width = octaves(lattice)
@@ -285,12 +267,6 @@ class ClusterOption(Options):
     clusters: Clusters
 
     def check(self, listed: Sequence[Options], where: str) -> None:
-        """Refuse what is not listed.
-
-        Raises
-        ------
-        InvalidArgument
-        """
         if self not in listed:
             known = ", ".join(repr(o.clusters) for o in listed if isinstance(o, ClusterOption))
             raise InvalidArgument(

@@ -10,7 +10,7 @@
 
 The variance is E (x - m)² - (mean - m)², and the last term is far below the noise, so nothing has
 to be spent on it. docs/proofs/variance.md has the proofs, with the same labels. The
-error model holds released quantities and public noise laws only.
+error model holds released quantities and public noise distributions only.
 """
 
 from __future__ import annotations
@@ -178,17 +178,7 @@ def std(
 def adaptive_variance(
     column: str | None, lattice: Lattice, event: Event, *, root: bool
 ) -> Steps[ScalarEstimate]:
-    """Estimate a variance, or its root.
-
-    Parameters
-    ----------
-    column : str or None
-    lattice : Lattice
-    event : Event
-        Total cost for one row; the draws add up to exactly this.
-    root : bool
-        Whether the answer is the standard deviation.
-    """
+    """Estimate a variance, or its ``root``; the draws cost exactly ``event``."""
     split = BudgetSplit(event)
     here = Setting(column, lattice, split)
     found = yield from find_spread(here)
@@ -232,18 +222,9 @@ def adaptive_variance(
 class Spread(NamedTuple):
     """[variance.1] to [variance.4] Where the data are: released, but for ``bounds.elsewhere``.
 
-    Attributes
-    ----------
-    n0 : int
-        The first noisy count.
-    first : Counted
-        The same as an estimate.
-    bounds : Bounds
-    rough : Rough or None
-        ``None``: all records seem to have one value.
-    at_home : bool
-        Whether most records have one public value, and only the range is left for the others.
-    remark : Status
+    ``first`` is the first noisy count ``n0`` as an estimate. Without a rough mean all records seem
+    to have one value. ``at_home``: most records have one public value, and only the range is left
+    for the others.
     """
 
     n0: int
@@ -294,25 +275,12 @@ _USUAL = 0.3  # share of that for their number
 
 @dataclass(frozen=True, slots=True)
 class VarianceErrorModel(InBounds):
-    """Squares of clipped data about a rough mean (all in lattice steps).
+    """Squares of clipped data about a released rough mean m (all in lattice steps).
 
-    Attributes
-    ----------
-    lattice : Lattice
-    root : bool
-        Whether the answer is the standard deviation.
-    lo, hi : int
-        The clipping bounds.
-    rough : Rough
-        The released rough mean m.
-    sums : (int, int)
-        Noisy sum of (x - m)², and noisy sum of R² - (x - m)², R the largest distance from m.
-    noise : NoisyTerm
-        Noise of each of them.
-    outside : Outside
-        What the radius draws imply about clipped records.
-    constant : bool
-        Whether most records have one public value: the answer is 0 if noise may explain the rest.
+    ``sums`` are noisy: of (x - m)², and of R² - (x - m)², R the largest distance from m, each with
+    ``noise``. ``outside`` is what the radius draws imply about clipped records. ``root``: the
+    answer is the standard deviation. ``constant``: most records have one public value, and the
+    answer is 0 if noise may explain the rest.
 
     Notes
     -----
@@ -322,10 +290,10 @@ class VarianceErrorModel(InBounds):
 
     [variance.7] Clipping brings all values closer together, so the variance of the data is at least
     that of the clipped ones, and at most E (x - m)². With a tail of index a beyond the bounds the
-    number F of records there has a known law (:meth:`Outside.drawn`). Their squares (x - m)² / d²,
-    d the distance of the bound, have a tail of index a / 2: they exceed 1 by 2 / (a - 2) on
-    average, and the largest exceeds w with a probability of at most E F w^(-a / 2). The sum of the
-    excesses is taken to be at most the one, for a large F, plus the other.
+    number F of records there has a known distribution (:meth:`Outside.drawn`). Their squares (x -
+    m)² / d², d the distance of the bound, have a tail of index a / 2: they exceed 1 by 2 / (a - 2)
+    on average, and the largest exceeds w with a probability of at most E F w^(-a / 2). The sum of
+    the excesses is taken to be at most the one, for a large F, plus the other.
     """
 
     lattice: Lattice
@@ -370,7 +338,6 @@ class VarianceErrorModel(InBounds):
         )
 
     def redrawn(self, table: SyntheticTable) -> Redrawn:
-        """Return how the answer from this table follows of its last noise."""
         squares = table.squares(self.lo, self.hi, self.rough.value)
         rest = self.reach**2 * table.rows - squares
         return Redrawn(
@@ -379,7 +346,6 @@ class VarianceErrorModel(InBounds):
         )
 
     def too_little(self, alpha: float) -> bool:
-        """Whether the bounds may hold less than a quarter of the data."""
         return self.outside.too_many(self.counted.least(0.1 * alpha), alpha, ended_sides(self))
 
     def interval(self, level: float, tail: float | None) -> Interval:
@@ -423,16 +389,14 @@ class VarianceErrorModel(InBounds):
 
     @property
     def in_steps(self) -> tuple[int, ...]:
-        """How far the bounds are apart, in lattice steps; 0 if that may be an atom's doing."""
+        """How far the bounds are apart, in lattice steps; 0 if an atom may explain it."""
         return (self.hi - self.lo if self.hi - self.lo >= FINE_STEPS else 0,)
 
     @property
     def condition(self) -> str:
-        """What the default interval assumes."""
         return "assumes tails of index 3 or lighter"
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         what = "standard deviation" if self.root else "variance"
         if tail is None:
             return clipped_in_words(self, what, "the noise and the noisy count")
@@ -444,7 +408,6 @@ class VarianceErrorModel(InBounds):
         return f"{tail_in_words(tail)} No released number can check that assumption."
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {
             "clip": clip_ends(self),
             "rough_mean": self.lattice.value(self.rough.value),
@@ -458,19 +421,8 @@ class VarianceErrorModel(InBounds):
 class ConstantErrorModel(OneValue):
     """The spread of data whose clipping bounds all but coincide: zero, for all that is known.
 
-    Attributes
-    ----------
-    lattice : Lattice
-    root : bool
-    lo, hi : int
-        The clipping bounds.
-    counted : Counted
-    elsewhere : int
-        The noisy number of records outside of the bounds, at least 0.
-    noise : NoisyTerm
-        Its noise.
-    has_centre : bool
-        Whether the bounds lie around a private centre.
+    ``elsewhere`` is the noisy number of records outside of the bounds, at least 0, with its
+    ``noise``. ``has_centre``: the bounds lie around a private centre.
     """
 
     lattice: Lattice

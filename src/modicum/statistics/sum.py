@@ -10,7 +10,7 @@ Where a radius cannot be found, or would save nothing, [sum.3] is over the whole
 
 A sum moves by the size of one record, so zero is the only useful centre. The mean is not this
 sum over a count: far from zero the sum needs noise on the scale of the values, the mean does not.
-The error model holds released quantities and public noise laws only. The proofs are in
+The error model holds released quantities and public noise distributions only. The proofs are in
 docs/proofs/sum.md.
 """
 
@@ -125,18 +125,10 @@ _NEAR = 4  # if half of the values reach a quarter of the range, a radius saves 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """What the search came to.
+    """What the search found: a radius is to be drawn, or the sum is over the whole range.
 
-    Attributes
-    ----------
-    way : {"radius", "home", "range"}
-        A radius is to be drawn; all records are at home; or the sum is over the whole range.
-    schedule : Schedule
-    half : int
-        A size that about half of the records exceed, or 0.
-    atom : Atom or None
-        What is known of the records that are not at home.
-    remark : Status
+    About half of the records exceed the size ``half``, if it is not 0. ``atom`` is what is known of
+    the records that are not at home.
     """
 
     way: Literal["radius", "range"]
@@ -170,10 +162,7 @@ def adaptive_sum(
 def _by_radius(
     here: Setting, tails: TailSummary | None, place: _Place, n0: int, counted: NoisyTerm
 ) -> Steps[ScalarEstimate]:
-    """The sum within a radius, or over the range if the radius is worth nothing.
-
-    See [sum.2], [sum.3].
-    """
+    """[sum.2], [sum.3] The sum within a radius, or over the range if a radius is worth nothing."""
     lattice, split = here.lattice, here.split
     outside, elsewhere = yield from _radius(here, tails, place)
     radius = outside.radii[0]
@@ -310,22 +299,10 @@ def _within(
 class SumErrorModel(PlacedBounds):
     """A noisy clipped sum (all in lattice steps).
 
-    Attributes
-    ----------
-    lattice : Lattice
-    lo, hi : int
-        The clipping bounds.
-    noisy : int
-        The released sum.
-    noise : NoisyTerm
-        Its noise.
-    count : int
-        The noisy count, for the rounding of the records to the lattice.
-    count_noise : NoisyTerm
-    outside : Outside or None
-        What the radius draw implies about clipped records; ``None``: nothing was clipped.
-    home : int or None
-        A public point that most records have: if noise may explain the others, all have it.
+    ``noisy`` is the sum of values clipped to [lo, hi] with its ``noise``; the noisy count is for
+    the rounding of the records to the lattice. ``outside`` is what the radius draw implies about
+    clipped records, if anything was clipped. ``home`` is a public point that most records have: if
+    noise may explain the others, all have it.
     """
 
     lattice: Lattice
@@ -350,7 +327,7 @@ class SumErrorModel(PlacedBounds):
 
     @property
     def _steps(self) -> int:
-        """The sum in steps, or that of as many records at home, if nothing speaks against it."""
+        """The sum in steps, or that of as many records at home if noise may explain the rest."""
         if self.home is None:
             return self.noisy
         there = self.home * max(self.count, 0)
@@ -358,12 +335,10 @@ class SumErrorModel(PlacedBounds):
         return there if surer and self.noise.explains(self.noisy - there) else self.noisy
 
     def redrawn(self, table: SyntheticTable) -> Redrawn:
-        """Return how the answer from this table follows of its last noise."""
         clipped = table.clipped_sum(self.lo, self.hi)
         return Redrawn((self.noise.noise,), lambda z: replace(self, noisy=clipped + z).value)
 
     def too_little(self, alpha: float) -> bool:
-        """Whether the bounds may hold less than a quarter of the data."""
         if self.outside is None:
             return False
         return self.outside.too_many(self.counted.least(0.1 * alpha), alpha, (False,))
@@ -397,11 +372,9 @@ class SumErrorModel(PlacedBounds):
 
     @property
     def condition(self) -> str:
-        """What the default interval assumes."""
         return "" if self.outside is None else "assumes tails of index 3 or lighter"
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         if self.outside is None:
             return "interval() covers the noise and assumes nothing: no value is clipped."
         if tail is None:
@@ -409,7 +382,6 @@ class SumErrorModel(PlacedBounds):
         return f"{tail_in_words(tail)} No released number can check that assumption."
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {
             "clip": clip_ends(self),
             "noise_sd": min(self.noise.variance**0.5 * self.lattice.step, float_info.max),

@@ -97,7 +97,7 @@ def shown(records: Reals) -> str:
 
 @contextmanager
 def suppress_warnings() -> Iterator[None]:
-    """Let no warning of a user's code, Python's or NumPy's, tell of the data that it reads.
+    """Let no warning of a user's code, Python's or NumPy's, reveal the data that it reads.
 
     Filters that turn warnings into errors do not apply either. Before Python 3.14 the filters are
     those of the whole process: warnings of other threads are suppressed meanwhile.

@@ -3,8 +3,9 @@
 [trimmed_mean.1] count   a noisy count says whether there are records enough;
 [trimmed_mean.2] point   near the mean, all lattice points of the range being possible: the further
                          away, the more records would have to change;
-[trimmed_mean.3] radius  surely as large as the distance of the point from the mean, among
-                         geometrically growing ones: there are few of them, so sure is not far.
+[trimmed_mean.3] radius  at least the distance of the point from the mean, with the confidence
+                         of the interval, among geometrically growing ones: these are few,
+                         which keeps it small.
 
 How far the mean moves when k records change is known exactly, for every k. Both statistics rise
 with every record. So among all ways to add a records and to remove r, the highest value comes from
@@ -166,11 +167,7 @@ def winsorized_mean(
 class TrimOption(Options):
     """Which share of the records a mean leaves out on each side, and the level of its interval.
 
-    Attributes
-    ----------
-    trim : Fraction
-    level : float or None
-        ``None``: no interval is drawn.
+    Without a level no interval is drawn.
     """
 
     trim: Fraction
@@ -178,15 +175,8 @@ class TrimOption(Options):
 
     @classmethod
     def of(cls, trim: object, level: object) -> TrimOption:
-        """Check both.
+        """Check that 0 < trim < 1/2, and that ``level`` is ``None`` or in [0.95, 1).
 
-        Raises
-        ------
-        InvalidArgument
-            Unless 0 < trim < 1/2, and ``level`` is ``None`` or in [0.95, 1).
-
-        Examples
-        --------
         >>> TrimOption.of(0.1, 0.95).trim
         Fraction(1, 10)
         """
@@ -211,16 +201,9 @@ MOST_LEVELS = 20_000
 class LevelPlan:
     """Public constants of one run, in records to change.
 
-    Attributes
-    ----------
-    cap : int
-        Cap of the point's length.
-    aim : int
-        Changes that reach about as far as the radius; 0 if none is drawn.
-    radius_cap : int
-        Cap of the radius' loss.
-    length_bound : float
-        With probability 95 % the point's length is no larger.
+    ``cap`` and ``radius_cap`` are those of the point's length and of the radius' loss. ``aim``
+    changes reach about as far as the radius; 0 if none is drawn. With probability 95 % the point's
+    length is at most ``length_bound``.
     """
 
     cap: int
@@ -230,20 +213,12 @@ class LevelPlan:
 
     @property
     def levels(self) -> int:
-        """Level sets from which every law follows."""
+        """Level sets on which every draw depends."""
         return max(self.cap, self.aim + self.radius_cap)
 
     @classmethod
     def of(cls, lattice: Lattice, split: BudgetSplit, level: float | None) -> LevelPlan:
-        """Compute them from public arguments.
-
-        See [trimmed_mean.9].
-
-        Raises
-        ------
-        InvalidArgument
-            If the budget is so small that more than 20,000 level sets would be needed.
-        """
+        """[trimmed_mean.9] From public arguments; more than 20,000 level sets are refused."""
         share = POINT_SHARE if level is not None else 1 - COUNT_SHARE
         points, unit = math.log(lattice.width + 1), 2 / float(split.share(share).range)
         cap, bound = math.ceil((points + NEGLIGIBLE) * unit), (points + math.log(20)) * unit
@@ -272,7 +247,7 @@ def _estimate(
     """Estimate the mean of the records between the floor(trim n) lowest and highest ones.
 
     The records beyond are moved to the nearest one between if ``winsorized``, else left out. The
-    draws add up to exactly the cost of ``event``.
+    draws cost exactly ``event``.
     """
     lattice, level, trim = ranged(lattice), options.level, options.trim
     split = BudgetSplit(event)
@@ -345,32 +320,21 @@ _FITS = 1 << 34  # with so many records no number below exceeds 2^63
 def level_ends_of(
     cuts: CutSummary, first: int, last: int, levels: int, *, winsorized: bool
 ) -> tuple[Integers, Integers]:
-    """Return ``lows`` and ``highs`` of a level law: what k changes reach, rounded outwards.
+    """Return ``lows`` and ``highs`` of a level mechanism: what k changes reach, rounded outwards.
 
-    Parameters
-    ----------
-    cuts : CutSummary
-        With a reach of at least ``levels``.
-    first, last : int
-        No record can lie beyond them.
-    levels : int
-        At least 1.
-    winsorized : bool
-        Whether the records beyond the cut points are moved to them, or left out.
+    No record can lie beyond ``first`` and ``last``, and ``cuts`` reach at least ``levels``. The
+    records beyond the cut points are moved to them if ``winsorized``, else left out.
     """
     lows = -upper_ends(cuts.mirrored(), -first, levels, winsorized=winsorized)
     return lows, upper_ends(cuts, last, levels, winsorized=winsorized)
 
 
 def upper_ends(cuts: CutSummary, largest: int, levels: int, *, winsorized: bool) -> Integers:
-    """Return the ceiling of the highest value that k changes reach, for k = 0, ..., levels - 1.
+    """[trimmed_mean.4] Return the ceiling of the highest value that k changes reach, k < levels.
 
     Nondecreasing; from k = n on it is ``largest``, since data without records have no value and
-    count as beyond every t. See [trimmed_mean.4].
-
-    Notes
-    -----
-    ``levels``² / 2 pairs (a, r), in integers: 2000 levels take about a tenth of a second.
+    count as beyond every t. ``levels``² / 2 pairs (a, r), in integers: 2000 levels take about a
+    tenth of a second.
     """
     ends = np.full(levels, largest, dtype=np.int64)
     few = min(levels, cuts.count)
@@ -455,23 +419,9 @@ NO_END = Status(
 class TrimmedErrorModel:
     """A point near the mean of the records between two cuts, and a radius (in lattice steps).
 
-    Attributes
-    ----------
-    lattice : Lattice
-    trim : Fraction
-        Share of the records beyond each cut.
-    winsorized : bool
-    point : int
-    radius : int or None
-        If it was drawn.
-    level : float or None
-        Confidence at which the radius was drawn.
-    count : int
-        The noisy count.
-    count_noise : NoisyTerm
-    length_bound : float
-        With probability 95 %, no more records than this would have to change before the point
-        were the mean.
+    ``trim`` is the share of the records beyond each cut, ``radius`` was drawn at confidence
+    ``level`` or not at all, and ``count`` is the noisy count. With probability 95 %, at most
+    ``length_bound`` records would have to change before the point were the mean.
     """
 
     lattice: Lattice
@@ -501,7 +451,6 @@ class TrimmedErrorModel:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released count cannot be distinguished from 0."""
         return unseen(self.count, self.count_noise.bound(0.1))
 
     @property
@@ -511,7 +460,6 @@ class TrimmedErrorModel:
 
     @property
     def status(self) -> Status:
-        """What the released numbers warn of."""
         least = self.count - self.count_noise.bound(0.05)
         # [trimmed_mean.8] Fewer changes than that leave the mean among the records.
         if float(self.trim / (1 - self.trim)) * least < self.length_bound:
@@ -529,7 +477,6 @@ class TrimmedErrorModel:
         return f"trim = {short_text(self.trim)}"
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         if self.level is None:
             return "level=None: no interval was released; this is the public range."
         what = "winsorized" if self.winsorized else "trimmed"
@@ -539,7 +486,6 @@ class TrimmedErrorModel:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {
             "trim": float(self.trim),
             "count": self.count,

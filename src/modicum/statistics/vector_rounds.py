@@ -57,17 +57,17 @@ class VectorSetting:
     split: BudgetSplit
 
     def ask(self, reduction: Reduction[S]) -> Read[S]:
-        """Ask for a reduction of the rows."""
+        """Read a reduction of the rows."""
         return Read(None, self.lattice, reduction, self.columns)
 
     @property
     def spent(self) -> Fraction:
-        """Share of the budget that is promised."""
+        """Share of the budget that is spent so far."""
         return 1 - self.split.left / self.split.total
 
     @property
     def power(self) -> int:
-        """Of the norm in which rows are clipped: what the currency's noise wants."""
+        """Of the norm in which rows are clipped: 1 for Laplace noise, 2 for Gaussian noise."""
         return self.split.power
 
     def noisy(self, totals: tuple[int, ...], share: Fraction) -> VectorNoise | Additive:
@@ -80,19 +80,10 @@ class VectorSetting:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A frame, what is known of the rows in it, and a radius.
+    """A frame, what is known of the rows in it, and a released radius.
 
-    Attributes
-    ----------
-    frame : VectorFrame
-    norms : NormSummary
-        For all radii; sensitive.
-    sizes : NormSummary or None
-        The same for squared components, in zCDP; sensitive.
-    radius : int
-        Released.
-    noise : float
-        Norm of the centre's noise, in the frame's units.
+    ``norms`` for all radii and, in zCDP, ``sizes``, those of squared components, are sensitive.
+    ``noise`` is the norm of the centre's noise, in the frame's units.
     """
 
     frame: VectorFrame
@@ -144,12 +135,12 @@ def locate(
     norms: NormSummary,
     ends: tuple[float, float] | None = None,
 ) -> Steps[Located]:
-    """Move a centre into the rows, by steps whose noise shrinks with the radius [mean_vector.3].
+    """[mean_vector.3] Move a centre into the rows, by steps whose noise shrinks with the radius.
 
-    A radius holds nearly all rows about the centre; the mean of the rows clipped to it, with
-    noise of a fraction of the radius, is the next centre. The rows then are nearer, unless the
-    noise already was small against their spread: that ends it. With two ends the first radius is
-    looked for between them.
+    A radius holds nearly all rows about the centre; the mean of the rows clipped to it, with noise
+    of a fraction of the radius, is the next centre. The rows then are nearer, unless the noise
+    already was small against their spread: that ends it. With two ends the first radius is looked
+    for between them.
     """
     frame, noise, rounds = start_frame(here.lattice, here.power), math.inf, 0
     sizes = None
@@ -167,10 +158,10 @@ def locate(
 
 
 def find_scales(here: VectorSetting, schedule: VectorSchedule, found: Located) -> Steps[Located]:
-    """Weigh components by v^(-1/4), v being noisy mean squares about the centre [mean_vector.4].
+    """[mean_vector.4] Weigh components by v^(-1/4), v being noisy mean squares about the centre.
 
-    In pure ε, where rows are clipped in L1 norm, by v^(-1/3), v being mean absolute values. For
-    the norm of power p and v = E|z|^p a row's norm is about C = (sum w^p v)^(1/p) and the noise of
+    In pure ε, where rows are clipped in L1 norm, by v^(-1/3), v being mean absolute values. For the
+    norm of power p and v = E|z|^p a row's norm is about C = (sum w^p v)^(1/p) and the noise of
     component j is C/w_j: the sum of the variances, C² sum w^-2, is least at w = v^(-1/(p + 2)),
     where it is A^(1 + 2/p) for A = sum v^(2/(p + 2)) (Hölder). Noise hides the v that are small
     against the norm of all sizes, and so does the noise of the centre; with weights both are

@@ -97,7 +97,6 @@ class Shares:
 
     Attributes
     ----------
-    count, last_radius : Fraction
     locate : Fraction
         The most that is spent before the weights.
     weighed : Fraction
@@ -117,7 +116,6 @@ class Shares:
         Share of the rows that the radii on the way leave outside, at most.
     last : float
         Rows outside the last radius, in norms of the noise over radii a row.
-    again : Again
     """
 
     count: Fraction
@@ -177,21 +175,11 @@ def shares_of(split: BudgetSplit) -> Shares:
 
 @dataclass(frozen=True, slots=True)
 class VectorSchedule:
-    """The shares of one run.
+    """The shares of one run, given the noisy count ``rows``, at least 1.
 
     A share s of the budget buys s times what the whole buys in pure ε, and sqrt(s) times in zCDP.
-
-    Attributes
-    ----------
-    rows : int
-        The noisy count, at least 1.
-    width : int
-    power : {1, 2}
-        Of the norm in which rows are clipped.
-    nats, noise, each : float
-        What the whole budget buys: the ε of a radius; the norm of a sum's noise, and the noise
-        of one of its components, in radii.
-    constants : Shares
+    The whole buys a radius of ε ``nats``, and a sum whose noise has norm ``noise`` and in one
+    component ``each``, in radii. Rows are clipped in the norm of ``power`` 1 or 2.
     """
 
     rows: int

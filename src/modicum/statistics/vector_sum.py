@@ -41,19 +41,10 @@ __all__ = ["Ball", "VectorErrorModel", "answer_of", "count_outside", "last_ball"
 
 @dataclass(frozen=True, slots=True)
 class Ball:
-    """Released: a radius, and what is known of the rows outside.
+    """Released: a radius, and the noisy number of rows outside, with its ``noise``.
 
-    Attributes
-    ----------
-    radius : int
-    outside : int
-        Their noisy number.
-    noise : Noise
-        Of this number.
-    most : int
-        If there are more, they are not the tail of the others.
-    seen : bool
-        Whether the radius is that of the rows' spread, and not of the noise of the centre.
+    With more than ``most`` rows outside, they are not the tail of the others. ``seen``: the radius
+    is that of the rows' spread, and not of the noise of the centre.
     """
 
     radius: int
@@ -90,7 +81,7 @@ def last_ball(here: VectorSetting, schedule: VectorSchedule, found: Located) -> 
 def _wider_ball(
     here: VectorSetting, schedule: VectorSchedule, found: Located, least: int, target: int
 ) -> Steps[Ball]:
-    """Look for a radius beyond one that leaves too many rows outside [mean_vector.7].
+    """[mean_vector.7] Look for a radius beyond one that leaves too many rows outside.
 
     They may be anywhere in the range: a first draw has a weak prior over all octaves beyond, and
     may be far too large; a second one looks for a better one below.
@@ -120,9 +111,7 @@ def _wider_ball(
 def last_sum(
     here: VectorSetting, frame: VectorFrame, ball: Ball, width: int, *, near: int
 ) -> Steps[VectorErrorModel]:
-    """Spend all that is left on the clipped sum [mean_vector.5] and the number of rows.
-
-    See [mean_vector.6].
+    """[mean_vector.5], [mean_vector.6] Spend all that is left on the clipped sum and the row count.
 
     ``width`` is the number of components, ``near`` as for
     :func:`~modicum.statistics.vector_schedule.count_share`.
@@ -189,27 +178,13 @@ _COUNTS = 0.1  # of the error probability, for each of the two counts
 
 @dataclass(frozen=True, slots=True)
 class VectorErrorModel:
-    """A noisy sum of clipped rows about a centre, and noisy counts.
+    """Noisy sums of rows clipped about a centre (in lattice integers), and noisy numbers of rows.
 
-    Attributes
-    ----------
-    lattice : Lattice
-    centre : tuple of int
-        Lattice integers.
-    gains : tuple of float
-        Units of the sum in a lattice step, for each component; rows were clipped to norm
-        :data:`~modicum.summaries.vectors.BOUND` in them.
-    sums : tuple of int
-        Noisy sums.
-    noise : Noise
-        Of each sum. Rows were clipped in L1 if it is Laplace noise, else in L2.
-    rows, outside : int
-        Noisy numbers of rows, and of those that were clipped.
-    rows_noise, outside_noise : Noise
-    most_outside : int
-        If more rows are outside, they are not the tail of the others.
-    seen : bool
-        Whether the radius is that of the rows' spread, and not of the noise of the centre.
+    ``gains`` are units of the sum in a lattice step, for each component; rows were clipped to norm
+    :data:`~modicum.summaries.vectors.BOUND` in them, in L1 if ``noise``, that of each sum, is
+    Laplace noise, else in L2. ``outside`` is the number of rows that were clipped; more than
+    ``most_outside`` are not the tail of the others. ``seen``: the radius is that of the rows'
+    spread, and not of the noise of the centre.
     """
 
     lattice: Lattice
@@ -237,7 +212,6 @@ class VectorErrorModel:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released number of rows cannot be distinguished from 0."""
         return unseen(self.rows, self.rows_noise.tail_bound(0.1))
 
     @property
@@ -252,7 +226,6 @@ class VectorErrorModel:
 
     @property
     def status(self) -> Status:
-        """``"ok"``, or a warning in words."""
         count, width = max(self.rows, 1), len(self.sums)
         if self.noise.length(width) > BOUND * count:
             return NOISY
