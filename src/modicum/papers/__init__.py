@@ -1,9 +1,10 @@
 """The algorithms of four papers, corrected: one file a paper, in the paper's order.
 
-What releases is a question, as those of :mod:`modicum.query`: a :class:`modicum.Curator` answers
-it with ``run``, and a price is charged before the first draw. What the library already does by
-default is named here and not repeated. docs/papers.md has the same table with what differs from the
-texts and why: these are not private in a dozen places.
+The functions that release are questions, like those of :mod:`modicum.query`: a
+:class:`modicum.Curator` answers them with ``run``, and charges their cost before the first draw. An
+algorithm that the library uses by default is named here and not repeated. docs/papers.md has the
+same table, with the differences from the texts and their reasons: as printed, the algorithms are
+not private in a dozen places.
 
 =================================  ==================================  ==================
 algorithm                          name                                proof page
@@ -21,7 +22,7 @@ Huang et al. 2021, PrivQuant       ``huang2021.private_quantile``      private_q
 Huang et al. 2021, clipped mean    ``huang2021.clipped_mean_vector``   clipped_mean_vector
 Huang et al. 2021, shifted mean    ``huang2021.shifted_mean_vector``   shifted_mean_vector
 Asi and Duchi 2020, (M.1)          ``asi2020.inverse_sensitivity``     level_sets
-Asi and Duchi 2020, (M.2)          ``asi2020.vector``                  radial
+Asi and Duchi 2020, (M.2)          ``asi2020.vector_statistic``        radial
 Asi and Duchi 2020, (4)            ``asi2020.gradient``                gradient
 Asi and Duchi 2020, Algorithm 2    ``asi2020.LeadingDirection``        radial
 Asi and Duchi 2020, Algorithm 3    ``asi2020.gradient_regression``     gradient

@@ -146,8 +146,8 @@ def threshold(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.query.mean`; a rank that is no count; an ε so small that more than
-        4 million records would be kept.
+        As for :func:`modicum.query.mean`; a rank that is not a whole number of at
+        least 0; an ε so small that more than 4 million records would be kept.
 
     Notes
     -----
@@ -172,26 +172,13 @@ def threshold(
 
 @dataclass(frozen=True, slots=True)
 class ThresholdOption(Options):
-    """Which threshold.
-
-    Attributes
-    ----------
-    rank : int
-    side : {"low", "high"}
-    """
+    """A rank, and the side from which it is counted."""
 
     rank: int
     side: Side
 
     @classmethod
     def of(cls, rank: object, side: Side) -> ThresholdOption:
-        """Check both.
-
-        Raises
-        ------
-        InvalidArgument
-            Unless the rank is a whole number of at least 0, and the side one of the two.
-        """
         if not isinstance(rank, int) or isinstance(rank, bool) or rank < 0:
             raise InvalidArgument(f"rank must be a number of records, at least 0, got {rank!r}")
         if side not in ("low", "high"):
@@ -295,10 +282,7 @@ class SubsetPlan:
     def of(cls, lattice: Lattice, epsilon: Fraction) -> SubsetPlan:
         """Compute t = ceil(1/ε + (2/ε_q) ln((N + 1)/ζ)), and a cap of no effect above e^-60.
 
-        Raises
-        ------
-        InvalidArgument
-            If ε is so small that more than 4 million records a side would be kept.
+        An ε for which more than 4 million records a side would be kept is refused.
         """
         rate = float(epsilon * THRESHOLD_SHARE) / 2
         target = math.ceil(1 / float(epsilon) + (_log_points(lattice) - math.log(ZETA)) / rate)
@@ -323,12 +307,11 @@ class SubsetErrorModel:
 
     @property
     def value(self) -> Fraction:
-        """The estimate, exactly, in the data's unit."""
         mean = transformed_value((self.left, self.right), lo=self.lo, hi=self.hi)
         return self.lattice.inside(mean)
 
     def redrawn(self, table: SyntheticTable) -> Redrawn:
-        """Return how the answer from this table follows of its last noise."""
+        """Return how the answer from this table follows from its last noise."""
         left = table.clipped_sum(self.lo, self.hi) - self.lo * table.rows
         right = (self.hi - self.lo) * table.rows - left
         return Redrawn(
@@ -385,11 +368,9 @@ class SubsetErrorModel:
 
     @property
     def condition(self) -> str:
-        """What the default interval assumes."""
         return "assumes tails of index 3 or lighter"
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         if tail is None:
             return clipped_in_words(self, "mean", "all noise")
         most = self.most_clipped(0.0125)
@@ -400,7 +381,6 @@ class SubsetErrorModel:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {
             "clip": clip_ends(self),
             "rank_target": self.target,
@@ -410,13 +390,7 @@ class SubsetErrorModel:
 
 
 def _subset_mean(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
-    """Estimate a mean with the guarantee of Theorem 3.1.
-
-    Raises
-    ------
-    InvalidArgument
-        If the budget is not pure: the theorem is about pure ε.
-    """
+    """Estimate a mean with the guarantee of Theorem 3.1, which is about pure ε."""
     if event.concentrated:
         raise InvalidArgument("method='subset' is for a pure budget: use epsilon=")
     epsilon = event.largest_pure
@@ -495,14 +469,8 @@ def subset_monotone(
 class TrimPlan:
     """Public constants of one run, in records a side.
 
-    Attributes
-    ----------
-    trimmed : int
-        Deleted by rank.
-    target : int
-        Rank of a threshold.
-    cap : int
-        Largest loss of a threshold.
+    ``trimmed`` records are deleted by rank, ``target`` is the rank of a threshold and ``cap`` its
+    largest loss.
     """
 
     trimmed: int
@@ -518,10 +486,7 @@ class TrimPlan:
     def of(cls, lattice: Lattice, epsilon: Fraction) -> TrimPlan:
         """Compute them from the range's points and ε.
 
-        Raises
-        ------
-        InvalidArgument
-            If ε is so small that more than 4 million records a side would be kept.
+        An ε for which more than 4 million records a side would be kept is refused.
 
         Examples
         --------
@@ -542,13 +507,7 @@ class TrimPlan:
 def _subset_monotone(
     column: str | None, lattice: Lattice | None, event: Event, options: LocationOption
 ) -> Steps[ScalarEstimate]:
-    """Estimate a monotone statistic with the guarantee of Theorem 4.3.
-
-    Raises
-    ------
-    InvalidArgument
-        If the budget is not pure (the theorem is about pure ε), or too small.
-    """
+    """Estimate a monotone statistic with the guarantee of Theorem 4.3, which is about pure ε."""
     if event.concentrated:
         raise InvalidArgument("method='subset' is for a pure budget: use epsilon=")
     lattice, statistic = ranged(lattice), options.statistic
