@@ -38,7 +38,7 @@ _INT64 = (1 << 63) - 1
 class _Radii(Mechanism[tuple[int, ...]]):
     """Independent choices of a radius, each by costs that are integers over one denominator.
 
-    An outcome is the tuple of the chosen positions in ``grid.radii``.
+    An outcome is the tuple of the chosen positions in ``grid.radii``, one a choice.
     """
 
     __slots__ = ()
@@ -66,7 +66,7 @@ class _Radii(Mechanism[tuple[int, ...]]):
         return float(self.log_densities([outcome])[0])
 
     def log_densities(self, outcomes: Sequence[tuple[int, ...]]) -> Floats:
-        """Return :meth:`log_density` of many outcomes: all candidates of a choice at once."""
+        """All candidates of a choice at once."""
         total = np.zeros(len(outcomes))
         for place, (gaps, unit) in enumerate(self._choices()):
             total += self._log_chances(gaps, unit)[[outcome[place] for outcome in outcomes]]
@@ -112,20 +112,9 @@ class RadiusDraw(_Radii):
     series, bounded whatever the public range is. A rank target would have to grow with the
     logarithm of the range, and its bias with it.
 
-    Parameters
-    ----------
-    outside : tuple of tuples of int
-        For each side and radius, the number of records outside (secret); nonincreasing. It
-        may be capped at any public number.
-    grid : RadiusGrid
-    epsilon : Fraction
-    tilt : Fraction
-        Prior cost of one index of the grid.
-    selection : {"flip", "exponential"}
-
-    Notes
-    -----
-    The outcome is the tuple of the chosen positions in ``grid.radii``, one a side.
+    ``outside`` counts the records outside of each radius, for each side (secret); the counts do not
+    increase, and may be capped at any public number. ``tilt`` is the prior cost of one index of the
+    grid.
     """
 
     outside: tuple[tuple[int, ...], ...] = field(repr=False, metadata=SECRET)
@@ -143,7 +132,7 @@ class RadiusDraw(_Radii):
         *,
         tilt: Fraction,
     ) -> RadiusDraw:
-        """Choose the selection: a bounded range is cheap in zCDP, and no cheaper than ε in ε."""
+        """Choose the cheaper selection: a bounded range in zCDP, permute-and-flip in pure ε."""
         selection: Selection = "flip" if share.zcdp is None else "exponential"
         return cls(outside, grid, share.range, tilt, selection)
 
@@ -160,7 +149,7 @@ class RadiusDraw(_Radii):
     def sample_many(
         cls, mechanisms: Sequence[RadiusDraw], entropy: Entropy
     ) -> list[tuple[int, ...]]:
-        """Draw from many laws; the coins of permute-and-flip are tossed as vectors."""
+        """The coins of permute-and-flip are tossed as vectors."""
         if len(mechanisms) < _MANY or not all(mechanism.flips for mechanism in mechanisms):
             return [mechanism.sample(entropy) for mechanism in mechanisms]
         drawn: list[tuple[int, ...]] = []
@@ -221,23 +210,8 @@ class RadiusRanks(_Radii):
     composition). The tilt does not depend on the data; it keeps the unpopulated wide radii from
     outweighing the right ones.
 
-    Parameters
-    ----------
-    distances : sorted int64 array
-        Distances of the records from the centre (secret).
-    centre : int
-        Released.
-    grid : RadiusGrid
-    targets : tuple of int
-        Wanted numbers of records outside.
-    tilts : tuple of Fraction
-        For each target, the prior cost of one index of the grid.
-    epsilon : Fraction
-        Cost of one target.
-
-    Notes
-    -----
-    The outcome is the tuple of the chosen positions in ``grid.radii``, one a target.
+    ``distances`` are those of the records from the released centre, sorted and secret. Each target
+    has a tilt, the prior cost of one index of the grid.
     """
 
     distances: Integers = field(repr=False, metadata=SECRET)
@@ -259,13 +233,13 @@ class RadiusRanks(_Radii):
         tilts: tuple[Fraction, ...],
         level: int,
     ) -> Subsampled[tuple[int, ...]]:
-        """Build the law on a subsample of rate 2^-level, whose records the targets count."""
+        """Build the mechanism on a subsample of rate 2^-level, whose records the targets count."""
         each = amplified(share.pure, level) / len(targets)
         template = cls(_NOBODY, centre, grid, targets, tilts, each)
         return Subsampled(records, template, level, PureDP(share.pure))
 
     def over(self, q: Integers) -> RadiusRanks:
-        """Build the same law for these records (lattice integers, any order)."""
+        """Build the same mechanism for these records (lattice integers, any order)."""
         return replace(self, distances=np.sort(np.abs(q - self.centre)))
 
     @property
