@@ -71,7 +71,6 @@ class Components:
         self._ends = list(accumulate(map(self._cell, twos)))
 
     def draw(self, entropy: Entropy) -> int:
-        """Return the place of a component."""
         while True:
             point = entropy.below(self._ends[-1])
             i = bisect_right(self._ends, point)

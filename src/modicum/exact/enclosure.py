@@ -150,7 +150,7 @@ def _nearest(x: Fraction) -> float:
 
 
 def _context(precision: int) -> Context:
-    """Return a context of its own: the caller's decimal settings cannot change a result."""
+    """A context that the caller's decimal settings cannot change."""
     return Context(prec=precision, rounding=ROUND_HALF_EVEN, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
 
 

@@ -95,7 +95,6 @@ class _Buffer(threading.local):
         self.stream: Iterator[int] = iter(())
 
     def refill(self) -> int:
-        """Fetch a block and return its first word."""
         self.stream = iter(memoryview(os.urandom(8 * _BLOCK)).cast("Q").tolist())
         return next(self.stream)
 

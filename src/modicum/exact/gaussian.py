@@ -85,7 +85,6 @@ def discrete_gaussian_many(sigma2: Fraction, count: int, entropy: Entropy) -> In
 
 
 def _laplace_scale(sigma2: Fraction) -> int:
-    """Return floor(sigma) + 1."""
     return math.isqrt(math.floor(sigma2)) + 1
 
 

@@ -86,7 +86,7 @@ def as_integers(values: list[int] | NDArray[Any]) -> Integers:
 
 
 def _candidates(t: int, s: int, tries: int, entropy: Entropy) -> Integers:
-    """Return what is left of ``tries`` rounds of the rejection in :func:`discrete_laplace`."""
+    """Return the accepted ones of ``tries`` rounds of the rejection in :func:`discrete_laplace`."""
     u = entropy.below_many(t, tries)
     # [samplers.11] Two conversions and one division: x is off by at most 2^-51 of itself.
     x = u.astype(np.float64) / float(t)

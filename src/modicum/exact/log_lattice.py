@@ -68,7 +68,7 @@ class LogLattice(Lattice):
 
     @classmethod
     def of(cls, lattice: Lattice) -> LogLattice:
-        """Take a lattice for one of logarithms, such as one that is made up for any row."""
+        """Take the range of a lattice as one of logarithms, unless it is one already."""
         if isinstance(lattice, LogLattice):
             return lattice
         lo, hi = (math.exp(min(max(end, -_LARGEST), _LARGEST)) for end in (lattice.lo, lattice.hi))

@@ -143,7 +143,6 @@ class Exponential(Mechanism[int], Generic[S]):
         return self.epsilon / self.score.span
 
     def over(self, q: Integers) -> Exponential[S]:
-        """Build the same mechanism for these records (lattice integers, any order)."""
         return replace(self, score=self.score.over(q))
 
     def runs(self) -> Runs:

@@ -90,7 +90,6 @@ class JointQuantiles(Mechanism[tuple[int, ...]]):
 
     @property
     def rate(self) -> Fraction:
-        """Weight of one rank of loss."""
         return self.epsilon / 2
 
     def sample(self, entropy: Entropy) -> tuple[int, ...]:
@@ -183,7 +182,7 @@ class JointQuantiles(Mechanism[tuple[int, ...]]):
     def _kept(
         self, loss: tuple[int, int], most: float, chance: tuple[int, int], digits: int
     ) -> tuple[Fraction, Fraction]:
-        """Enclose the chance that a proposal of this loss and chance, two ratios, is kept."""
+        """Enclose the probability of accepting a proposal of this loss and chance, two ratios."""
         weight = _raised(most) * Fraction(*chance)
         places = digits + len(str(math.ceil(1 / weight)))
         own = small_exp_bounds(self.rate * Fraction(*loss), places)
@@ -245,7 +244,6 @@ class JointQuantiles(Mechanism[tuple[int, ...]]):
         )
 
     def _normaliser(self) -> float:
-        """Return the logarithm of the sum of all weights."""
         if not self._totals:
             if self._outcomes <= _LISTED:
                 found = np.logaddexp.reduce(self._logs(list(self.probes())))

@@ -136,7 +136,6 @@ class LinearLevelMechanism(Mechanism[int]):
 
     @property
     def rate(self) -> Fraction:
-        """Weight of one unit of length."""
         return min(self.epsilon, Fraction(_MOST)) / 2
 
     def sample(self, entropy: Entropy) -> int:

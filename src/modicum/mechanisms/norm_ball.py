@@ -106,7 +106,6 @@ class RadialMechanism(Mechanism[tuple[int, ...]]):
 
     @property
     def rate(self) -> Fraction:
-        """Weight of one unit of length."""
         return self.epsilon / 2
 
     def sample(self, entropy: Entropy) -> tuple[int, ...]:
@@ -175,7 +174,7 @@ class RadialMechanism(Mechanism[tuple[int, ...]]):
         return Support.of(cls._around(mechanisms, math.ceil(40 / float(mechanisms[0].rate)) + 1))
 
     def reach(self, shells: int) -> int:
-        """Radius of the ball so many shells beyond the K-th."""
+        """Radius of the ball that is ``shells`` beyond the K-th."""
         return self._reaches()[-1] + shells * self.largest
 
     @classmethod

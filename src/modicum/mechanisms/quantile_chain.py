@@ -127,7 +127,7 @@ class ChainCells:
     def _counted(
         cls, starts: Integers, offsets: Integers, fine: int, mass: Floats, source: Integers
     ) -> tuple[ChainCells, Integers]:
-        """Leave out cells without a point; also return which cell now begins where each began."""
+        """Leave out cells without a point; return also which cell now begins where each began."""
         sizes = (starts[1:] - starts[:-1]) * 2.0**fine + (offsets[1:] - offsets[:-1])
         there = np.append(sizes > 0, True)
         if not there.all():
@@ -238,7 +238,6 @@ class ChainTable:
 
 
 def _distinct(ordered: Numbers) -> Numbers:
-    """Drop repetitions from increasing numbers."""
     found: Numbers = ordered[np.append(True, ordered[1:] > ordered[:-1])]
     return found
 
@@ -478,7 +477,6 @@ def _faded(nats: Floats) -> Floats:
 
 
 def _taken(table: Floats, places: Integers) -> Floats:
-    """table[c, places[c, k]] for all c, k."""
     rows, columns = table.shape
     found: Floats = table.take(places + np.arange(0, rows * columns, columns)[:, None])
     return found
@@ -504,7 +502,7 @@ def _decayed(sums: Floats, at: Floats) -> Floats:
 
 
 def _choose(weights: Floats, entropy: Entropy) -> tuple[int, int, int]:
-    """Draw a place by its weight, to about 2^-40; return its exact chance as a ratio too."""
+    """Draw a place by its weight, to about 2^-40; return also its exact chance as a ratio."""
     cells = (weights * (2.0**_CELL_BITS / weights.sum())).astype(np.int64)
     cells += 1
     ends = cells.cumsum()

@@ -66,7 +66,6 @@ class _Radii(Mechanism[tuple[int, ...]]):
         return float(self.log_densities([outcome])[0])
 
     def log_densities(self, outcomes: Sequence[tuple[int, ...]]) -> Floats:
-        """All candidates of a choice at once."""
         total = np.zeros(len(outcomes))
         for place, (gaps, unit) in enumerate(self._choices()):
             total += self._log_chances(gaps, unit)[[outcome[place] for outcome in outcomes]]
@@ -89,7 +88,6 @@ class _Radii(Mechanism[tuple[int, ...]]):
         return chances
 
     def probes(self) -> Iterable[tuple[int, ...]]:
-        """Return every combination of positions on a small grid."""
         return product(range(len(self.grid.radii)), repeat=len(self.factors()))
 
 
@@ -138,7 +136,6 @@ class RadiusDraw(_Radii):
 
     @property
     def event(self) -> Event:
-        """One event for all sides."""
         return PureDP(self.epsilon) if self.flips else RangeDP(self.epsilon)
 
     @property
@@ -149,7 +146,6 @@ class RadiusDraw(_Radii):
     def sample_many(
         cls, mechanisms: Sequence[RadiusDraw], entropy: Entropy
     ) -> list[tuple[int, ...]]:
-        """The coins of permute-and-flip are tossed as vectors."""
         if len(mechanisms) < _MANY or not all(mechanism.flips for mechanism in mechanisms):
             return [mechanism.sample(entropy) for mechanism in mechanisms]
         drawn: list[tuple[int, ...]] = []
@@ -177,7 +173,7 @@ class RadiusDraw(_Radii):
 
 
 def _flipped(mechanisms: Sequence[RadiusDraw], entropy: Entropy) -> list[tuple[int, ...]]:
-    """Draw by permute-and-flip from a block of laws."""
+    """Draw by permute-and-flip from a block of mechanisms."""
     numbers = [mechanism.whole_scores() for mechanism in mechanisms]
     sides = [(i, counts) for i, mechanism in enumerate(mechanisms) for counts in mechanism.outside]
     sizes = [len(counts) for _, counts in sides]
@@ -239,12 +235,10 @@ class RadiusRanks(_Radii):
         return Subsampled(records, template, level, PureDP(share.pure))
 
     def over(self, q: Integers) -> RadiusRanks:
-        """Build the same mechanism for these records (lattice integers, any order)."""
         return replace(self, distances=np.sort(np.abs(q - self.centre)))
 
     @property
     def event(self) -> Event:
-        """All targets together."""
         return PureDP(self.epsilon * len(self.targets))
 
     def factors(self) -> tuple[RadiusRanks, ...]:

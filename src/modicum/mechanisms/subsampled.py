@@ -104,7 +104,6 @@ class Subsampled(Mechanism[T]):
         return self.stated
 
     def sample(self, entropy: Entropy) -> T:
-        """Draw fresh membership, then from the law on it."""
         return self.mechanism.over(self.records.thin(self.level, entropy)).sample(entropy)
 
     def log_density(self, outcome: T) -> float:
@@ -136,7 +135,7 @@ class Subsampled(Mechanism[T]):
 
     @classmethod
     def support(cls, mechanisms: Sequence[Subsampled[T]]) -> Support:
-        """List the outcomes on all records, where a sample has its cuts too, and on none."""
+        """List the outcomes on all records, whose cuts include those of a sample, and on none."""
         nobody = np.empty(0, dtype=np.int64)
         ends = [
             each
@@ -147,5 +146,4 @@ class Subsampled(Mechanism[T]):
 
     @property
     def whole(self) -> Mechanism[T]:
-        """The law on all records."""
         return self.mechanism.over(self.records.all())

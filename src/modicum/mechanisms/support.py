@@ -44,12 +44,11 @@ class Support:
 
     @classmethod
     def of(cls, outcomes: Iterable[Any]) -> Support:
-        """List single outcomes."""
         every = tuple(outcomes)
         return cls(every, np.ones(len(every)))
 
     def cut(self, parts: int) -> Support:
-        """Cut every stretch of integers into so many equal parts, or into single integers."""
+        """Cut every stretch of integers into equal parts, or into single integers."""
         starts: list[Any] = []
         sizes: list[float] = []
         for start, size in zip(self.outcomes, self.sizes.tolist(), strict=True):

@@ -49,7 +49,6 @@ class Window:
 
     @property
     def outcomes(self) -> int:
-        """The number of outcomes."""
         return self.reach + self.width
 
     @property

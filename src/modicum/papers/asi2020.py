@@ -234,7 +234,6 @@ class LeadingDirection(Sensitivities):
         return -1.5, 1.5
 
     def value(self, rows: Reals, lo: float, hi: float) -> Reals:
-        """Return the eigenvector of the largest eigenvalue."""
         return np.asarray(self._spectrum(rows)[1][:, -1])
 
     def sensitivities(self, rows: Reals, lo: float, hi: float, levels: int) -> Reals:

@@ -196,7 +196,6 @@ def _cap(lattice: Lattice, rate: float, target: int) -> int:
 
 
 def _check_kept(keep: int, epsilon: Fraction, what: str, remedy: str) -> None:
-    """Refuse a public number of records to keep at each end that is too large."""
     if keep > MOST_KEPT:
         raise InvalidArgument(
             f"{what} with epsilon={float(epsilon):g} a row would keep {keep:,} "
@@ -321,13 +320,12 @@ class SubsetErrorModel:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the number of records that the two sums imply cannot be distinguished from 0."""
         width, bound = self.hi - self.lo, 2 * self.noise.bound(0.05)
         return width > 0 and unseen((self.left + self.right) / width, bound / width)
 
     @property
     def in_steps(self) -> tuple[int, ...]:
-        """How far from 0 the bounds are, in steps; 0 if it is between them and they are near."""
+        """Distance of the bounds from 0, in steps; 0 if it is between them and they are near."""
         return bounds_in_steps(self.lo, self.hi)
 
     def least_count(self, alpha: float) -> float:

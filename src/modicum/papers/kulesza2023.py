@@ -390,7 +390,6 @@ class BoundedErrorModel:
 
     @property
     def count(self) -> float:
-        """The number of records that the pair implies."""
         return (self.left + self.right) / max(self.lattice.width, 1)
 
     def interval(self, level: float, tail: float | None) -> Interval:
@@ -457,7 +456,6 @@ def mean_in_range(here: Setting, home: int | None = None) -> Steps[BoundedErrorM
 def _sum_and_count(
     column: str | None, lattice: Lattice, event: Event, *, build: Callable[..., Additive]
 ) -> Steps[ScalarEstimate]:
-    """Algorithms 1 and 2."""
     first, last = lattice.first, lattice.last
     clipped = yield from read(Read(column, lattice, ClippedSum(first, last)))
     mechanism = build(clipped.total, clipped.count, lo=first, hi=last, epsilon=event.largest_pure)
@@ -479,7 +477,6 @@ def _staircase(column: str | None, lattice: Lattice, event: Event) -> Steps[Scal
 
 
 def _bounded(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
-    """Algorithm 3."""
     error_model = yield from mean_in_range(Setting(column, lattice, BudgetSplit(event)))
     return ScalarEstimate(error_model.value, error_model, error_model.status)
 
