@@ -24,7 +24,7 @@ _NEAR = 4.0  # units 1/rate of ranks around a quantile, where pieces are fine
 _FINE = 8.0  # pieces of 1/8 of a unit there
 _COARSE = 8  # and of 1/8 of the distance at most further out
 _WIDE = 12.0  # units that a piece has at most
-_LONG = 256  # a cell of more than 1/256 of the range is a piece of its own
+_LONG = 256  # a cell of more than 1/256 of the range is a separate piece
 _SPLIT = 64  # at the second level: parts of equal length, of a cell as long as the range
 _LIGHT = 4.0  # nats by which ties weigh less than a gap beside them, not to be cut
 
@@ -222,7 +222,7 @@ class ChainTable:
         grown[_light(lengths, grown * scale.rate)] = 0.0
         whole, most = float(cells.starts[-1] - cells.starts[0]), scale.parts
         long = np.flatnonzero(lengths * _LONG > whole)
-        # Several points that are drawn from one gap are seldom in one part of it. Every part of
+        # Several points that are drawn from one gap are rarely in one part of it. Every part of
         # several has a place at least.
         parts = np.maximum(np.floor(lengths / max(whole, most) * most).astype(np.int64), 1)
         keys = [np.array([0.0, len(lengths)]), long, long + 1]

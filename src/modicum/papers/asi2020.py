@@ -350,6 +350,7 @@ _BLOCK = 1 << 21  # scores computed together
 def _gradient(
     column: str | None, lattice: Lattice | None, event: Event, options: LocationOption
 ) -> Steps[ScalarEstimate]:
+    """Spend all on one draw [gradient.1]."""
     lattice, score = ranged(lattice), options.statistic
     assert isinstance(score, Score)
     scene = yield from on_the_range(column, lattice, event, score)

@@ -133,7 +133,7 @@ def threshold(
     within : (float, float)
         A public range that holds every value.
     epsilon, budget : number, Budget
-        Exactly one: the total price as pure ε.
+        Exactly one: the total cost as pure ε.
     step : float, optional
         Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
 
@@ -239,7 +239,7 @@ THRESHOLD: Row[ThresholdOption, Release] = Row(
 
 # ---- Algorithm 3: the subset-optimal mean
 
-NEEDED = 5  # rank targets' worth of data from which the bounds surely hold most of it
+NEEDED = 5  # rank targets' worth of data from which the bounds hold most of it
 
 
 def subset_mean(

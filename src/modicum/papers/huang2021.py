@@ -323,7 +323,7 @@ def _search_radius(
 # ---- The shifted clipped mean
 
 MEDIANS, SEARCH_AFTER = Fraction(1, 4), Fraction(3, 16)
-_UNITS = 1 << 10  # in a count, where the bound of all counts together is no integer
+_UNITS = 1 << 10  # in a count, where the bound of all counts together is not an integer
 
 
 def shifted_mean_vector(
@@ -395,7 +395,7 @@ def _bound(coordinates: int) -> tuple[int, int]:
     """Units of a count, and the bound of all counts together in them.
 
     A row moves the difference of each coordinate by one, all together by the root of their
-    number: if that is no integer it is rounded up, by less than a thousandth.
+    number: if that is not an integer it is rounded up, by less than a thousandth.
     """
     root = math.isqrt(coordinates)
     if root * root == coordinates:

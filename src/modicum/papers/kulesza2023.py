@@ -98,7 +98,7 @@ def independent_mean(
     within : (float, float)
         A public range that holds every value; the noise is on its scale.
     epsilon, budget : number, Budget
-        Exactly one: the total price as pure ε.
+        Exactly one: the total cost as pure ε.
     step : float, optional
         Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
 

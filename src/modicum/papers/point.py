@@ -1,4 +1,4 @@
-"""The error model of answers that are one draw, of which there is no interval, and their truth."""
+"""The error models of answers that are one draw and have no interval, and their truth."""
 
 from __future__ import annotations
 
