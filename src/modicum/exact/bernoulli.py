@@ -35,18 +35,9 @@ _LONGEST = 40  # the table of unit_geometric ends here; e^-40 2^64 is still 78
 
 
 def bernoulli(p: Fraction, entropy: Entropy) -> bool:
-    """Return True with probability exactly p.
+    """Return True with probability exactly p, a rational number in [0, 1].
 
-    Parameters
-    ----------
-    p
-        A rational number in [0, 1].
-    entropy
-        Source of randomness.
-
-    Notes
-    -----
-    One word of entropy, but for one coin in 2^64.
+    It takes one word of entropy, but for one coin in 2^64.
 
     Examples
     --------
@@ -73,19 +64,10 @@ def ratio_coin(numerator: int, denominator: int, entropy: Entropy) -> bool:
 
 
 def bernoulli_exp(x: Fraction, entropy: Entropy) -> bool:
-    """Return True with probability exactly exp(-x).
+    """Return True with probability exactly exp(-x), for a rational x >= 0 of any size.
 
-    Parameters
-    ----------
-    x
-        A rational number >= 0 of any size.
-    entropy
-        Source of randomness.
-
-    Notes
-    -----
-    About three words of entropy, however large x is; only integers are compared. The law is that
-    of Canonne, Kamath and Steinke (2020), Algorithm 1.
+    It takes about three words of entropy, however large x is; only integers are compared. The law
+    is that of Canonne, Kamath and Steinke (2020), Algorithm 1.
 
     Examples
     --------
@@ -117,8 +99,6 @@ def exp_coin(numerator: int, denominator: int, entropy: Entropy) -> bool:
 def unit_geometric(entropy: Entropy) -> int:
     """Return V >= 0 with P(V >= v) = exp(-v) exactly, for every v.
 
-    Notes
-    -----
     [samplers.5] V = #{v >= 1: U < exp(-v)} for one uniform U whose first 64 bits are compared with
     the table; the undecided case, at most 40 words of 2^64, draws more bits of the same U.
 
@@ -154,7 +134,7 @@ def geometric(rate: Fraction, entropy: Entropy) -> int:
 
 
 def unit_geometrics(count: int, entropy: Entropy) -> NDArray[np.int64]:
-    """Return ``count`` independent draws of :func:`unit_geometric`, shape (count,)."""
+    """Return ``count`` independent draws of :func:`unit_geometric`."""
     words = entropy.words(count)
     table = np.array(_thresholds(), np.uint64)
     place = np.searchsorted(table, words, side="right")
@@ -195,17 +175,8 @@ def point_below(
 ) -> bool:
     """Decide U < theta for a uniform U known to lie in [word, word + 1) 2^-bits.
 
-    Parameters
-    ----------
-    word, bits
-        What is known of U; within its interval it is uniform.
-    bounds
-        Encloses theta, ever closer as its argument, the number of digits, grows.
-    entropy
-        Source of the further bits of U.
+    ``bounds(digits)`` encloses theta, ever closer as the number of digits grows.
 
-    Notes
-    -----
     [samplers.1] U is a real number drawn lazily. Both it and theta are refined until the enclosures
     are disjoint, so the answer is that of the exact comparison. Each round more divides the chance
     of being undecided by about 2^64.
@@ -228,19 +199,11 @@ def guessed_below(
     bounds: Callable[[int], tuple[Fraction, Fraction]],
     entropy: Entropy,
 ) -> bool:
-    """Return True with probability exactly theta, whose logarithm is known to float precision.
+    """Return True with probability exactly theta, where |ln theta - log| <= error.
 
-    Parameters
-    ----------
-    log, error
-        |ln theta - log| <= error, 2^-40 <= error < 1.
-    bounds
-        Encloses theta as in :func:`point_below`; called for about one coin in 1/error.
-    entropy
-        Source of randomness.
+    The error is in [2^-40, 1). ``bounds`` encloses theta as in :func:`point_below`; it is called
+    for about one coin in 1/error.
 
-    Notes
-    -----
     [samplers.7] The first word of U decides, unless it lies within the error: then it is the first
     word in :func:`point_below`, which goes on with the same U.
     """
@@ -267,19 +230,11 @@ def exp_coins(
 ) -> NDArray[np.bool_]:
     """Toss one coin per element, coin i with probability exactly exp(-exact(i)).
 
-    Parameters
-    ----------
-    x
-        Approximations, shape (n,), each >= 0 and |x[i] - exact(i)| <= 2^-42 (1 + exact(i)).
-    exact
-        The exact exponents; called for about one coin in 2^38.
-    entropy
-        Source of randomness.
+    ``x`` approximates the exact exponents: x[i] >= 0 and |x[i] - exact(i)| <= 2^-42 (1 + exact(i)).
+    ``exact`` is called for about one coin in 2^38.
 
-    Notes
-    -----
     [samplers.6] exp(-x[i]) in float64 is within 2^-40 of the probability, and the top 53 bits of a
-    word tell U to 2^-53. Outside ±2^-39 the comparison is decided; inside, :func:`point_below`
+    word give U to 2^-53. Outside ±2^-39 the comparison is decided; inside, :func:`point_below`
     decides on the same U.
     """
     words = entropy.words(len(x))

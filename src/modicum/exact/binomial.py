@@ -12,24 +12,8 @@ __all__ = ["binomial_pow2"]
 
 
 def binomial_pow2(n: int, k: int, entropy: Entropy) -> int:
-    """Draw the number of successes in n independent trials of probability 2^-k.
+    """Draw the number of successes in n independent trials of probability 2^-k; n, k >= 0.
 
-    Parameters
-    ----------
-    n
-        Number of trials, >= 0.
-    k
-        The probability is 2^-k, k >= 0.
-    entropy
-        Source of randomness.
-
-    Returns
-    -------
-    int
-        Exactly Binomial(n, 2^-k).
-
-    Notes
-    -----
     [samplers.14] Rejection from blocks around the mode m. If w is such that f(m + w) and f(m - w)
     are at most f(m)/2, log-concavity gives f(m ± b w) <= 2^-b f(m) for every b. So a side, a block
     b with probability 2^-(b+1) and a place in the block are proposed, and accepted with probability

@@ -24,24 +24,12 @@ _SHORT = 4  # binary logarithm of a scaled weight below which a cell is 2^5 unit
 class Components:
     """A choice between components whose counts may be far beyond the range of floats.
 
+    Every component has a count c >= 0, an exponent e >= 0 and an order q >= 0; some count is
+    positive, and ``unit`` is above 0. ``log_total`` is the logarithm of the sum of all weights. The
+    law is exact: docs/proofs/radial.md, [radial.11].
+
     It is for a few hundred or thousand components with counts of any size;
     :func:`modicum.exact.levels.draw_level` is faster, for counts below 2^256 and q = 0.
-
-    Parameters
-    ----------
-    counts, exponents, orders : sequences of int
-        c >= 0, e >= 0 and q >= 0 of every component; some count is positive.
-    unit : Fraction
-        Above 0.
-
-    Notes
-    -----
-    The law is exact: docs/proofs/radial.md, [radial.11].
-
-    Attributes
-    ----------
-    log_total : float
-        Logarithm of the sum of all weights.
 
     Examples
     --------
@@ -83,7 +71,6 @@ class Components:
         self._ends = list(accumulate(map(self._cell, twos)))
 
     def draw(self, entropy: Entropy) -> int:
-        """Return the place of a component."""
         while True:
             point = entropy.below(self._ends[-1])
             i = bisect_right(self._ends, point)

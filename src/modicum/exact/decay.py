@@ -18,20 +18,10 @@ _CHUNK = 1 << 14  # the intermediate arrays stay in the cache: three times as fa
 
 
 def decay(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return exp(-min(x, 700)), relative error below 2^-46, for x >= 0.
+    """Return exp(-min(x, 700)), relative error below 2^-46, for x >= 0; ``inf`` is allowed.
 
-    Parameters
-    ----------
-    x
-        Shape (n,), no NaN; ``inf`` is allowed.
+    All results are positive and normal.
 
-    Returns
-    -------
-    NDArray[np.float64]
-        Shape (n,), all positive and normal.
-
-    Notes
-    -----
     [samplers.8] x = h/256 + r with an integer h and 0 <= r < 1/256, both exact in float64, and
     exp(-x) = A[h div 256] B[h mod 256] exp(-r), exp(-r) by its series to r^4. No library's exp is
     relied on: platforms differ in its last bits and few state a bound. About 10 ns an element.

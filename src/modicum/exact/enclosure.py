@@ -30,22 +30,8 @@ __all__ = [
 
 
 def exp_bounds(x: Fraction, digits: int = 30) -> tuple[Fraction, Fraction]:
-    """Enclose exp(x).
+    """Enclose exp(x), |x| < 10^15, between positive bounds of a relative distance below 10^-digits.
 
-    Parameters
-    ----------
-    x
-        A rational number, |x| < 10^15.
-    digits
-        Wanted precision; the bounds agree to a relative error below 10^-digits.
-
-    Returns
-    -------
-    tuple[Fraction, Fraction]
-        A lower and an upper bound, both positive.
-
-    Notes
-    -----
     With d digits, x is rounded to x' with |x - x'| <= |x| 10^(1-d)/2 [samplers.18]. The result y' =
     exp(x')(1 + e), |e| <= 10^(1-d)/2, so exp(x) = y' exp(x - x')/(1 + e) lies within the factor
     1 ± (2 + 2|x|) 10^(1-d) of y' while that margin is below 1/10 [samplers.19]. The working
@@ -68,12 +54,9 @@ def exp_bounds(x: Fraction, digits: int = 30) -> tuple[Fraction, Fraction]:
 def ln_bounds(x: Fraction, digits: int = 30) -> tuple[Fraction, Fraction]:
     """Enclose the natural logarithm of x > 0.
 
-    The bounds lie within 10^-digits max(1, |ln x|) of each other.
-
-    Notes
-    -----
-    With d digits, x' = x(1 + e) with |e| <= 10^(1-d)/2, so ln x' is within 10^(1-d) of ln x, and
-    rounding the result adds at most |ln x'| 10^(1-d)/2 [samplers.20].
+    The bounds lie within 10^-digits max(1, |ln x|) of each other: with d digits, x' = x(1 + e) with
+    |e| <= 10^(1-d)/2, so ln x' is within 10^(1-d) of ln x, and rounding the result adds at most
+    |ln x'| 10^(1-d)/2 [samplers.20].
 
     Examples
     --------
@@ -167,7 +150,7 @@ def _nearest(x: Fraction) -> float:
 
 
 def _context(precision: int) -> Context:
-    """Return a context of its own: the caller's decimal settings cannot change a result."""
+    """A context that the caller's decimal settings cannot change."""
     return Context(prec=precision, rounding=ROUND_HALF_EVEN, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
 
 

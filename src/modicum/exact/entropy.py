@@ -92,11 +92,9 @@ class _Buffer(threading.local):
         self.drop()
 
     def drop(self) -> None:
-        """Forget the words of the calling thread."""
         self.stream: Iterator[int] = iter(())
 
     def refill(self) -> int:
-        """Fetch a block and return its first word."""
         self.stream = iter(memoryview(os.urandom(8 * _BLOCK)).cast("Q").tolist())
         return next(self.stream)
 
@@ -126,7 +124,6 @@ class SystemEntropy(Entropy):
     secret: ClassVar[bool] = True
 
     def word(self) -> int:
-        """Return one word of the buffer, which it leaves."""
         value = next(_buffer.stream, None)
         return _buffer.refill() if value is None else value
 
@@ -139,12 +136,9 @@ class SystemEntropy(Entropy):
 
 
 class SeededEntropy(Entropy):
-    """Reproducible words, SHAKE-256 of a seed; for tests and plans, never for a private release.
+    """Reproducible words, SHAKE-256 of a seed (an integer or text).
 
-    Parameters
-    ----------
-    seed
-        An integer or text.
+    It is for tests and plans, never for a private release.
 
     Examples
     --------
@@ -162,7 +156,6 @@ class SeededEntropy(Entropy):
         self._stream: Iterator[int] = iter(())
 
     def word(self) -> int:
-        """Return the next word of the current block, or the first of a new one."""
         value = next(self._stream, None)
         if value is None:
             self._stream = iter(self.words(_BLOCK).tolist())
@@ -170,7 +163,6 @@ class SeededEntropy(Entropy):
         return value
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        """Return the words of a new block."""
         digest = hashlib.shake_256(self._seed + b"/%d" % self._blocks).digest(8 * count)
         self._blocks += 1
         return np.frombuffer(digest, "<u8").astype(np.uint64, copy=False)

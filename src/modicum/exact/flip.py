@@ -16,28 +16,13 @@ __all__ = ["flip_many", "permute_and_flip"]
 
 
 def permute_and_flip(gaps: Sequence[int], denominator: int, entropy: Entropy) -> int:
-    """Draw an index by permute-and-flip.
+    """Draw an index by permute-and-flip (McKenna and Sheldon 2020, Algorithm 1).
 
-    Parameters
-    ----------
-    gaps
-        (best score - score) * denominator for each candidate: integers >= 0, the least being 0,
-        of any size.
-    denominator
-        The common denominator, >= 1.
-    entropy
-        Source of randomness.
+    ``gaps`` are (best score - score) * denominator: integers >= 0 of any size, the least being 0.
+    The answer is the first index, in uniformly random order, whose coin of probability
+    exp(-gap/denominator) comes up; a candidate of gap 0 always does.
 
-    Returns
-    -------
-    int
-        The first index, in uniformly random order, whose coin of probability
-        exp(-gap/denominator) comes up; a candidate of gap 0 always does.
-
-    Notes
-    -----
-    McKenna and Sheldon (2020), Algorithm 1. The order is drawn only as far as it is used; a
-    candidate costs one or two microseconds.
+    The order is drawn only as far as it is used; a candidate costs one or two microseconds.
 
     Examples
     --------
@@ -63,23 +48,10 @@ def permute_and_flip(gaps: Sequence[int], denominator: int, entropy: Entropy) ->
 def flip_many(
     gaps: NDArray[np.int64], sizes: Sequence[int], denominators: Sequence[int], entropy: Entropy
 ) -> list[int]:
-    """Draw one index of each of many lists by permute-and-flip, vectorised.
+    """Draw one index of each of many lists by :func:`permute_and_flip`, independently, vectorised.
 
-    Parameters
-    ----------
-    gaps
-        The gaps of all lists, one list after the other; each list as in :func:`permute_and_flip`.
-    sizes
-        The length of each list, at least 1.
-    denominators
-        The denominator of each list, of any size.
-    entropy
-        Source of randomness.
-
-    Returns
-    -------
-    list of int
-        For each list an index in it, with the law of :func:`permute_and_flip`, independently.
+    ``gaps`` holds one list after the other, ``sizes`` the length of each, at least 1, and
+    ``denominators`` one number a list, of any size.
 
     Examples
     --------

@@ -25,18 +25,10 @@ _NARROWEST, _WIDEST = Fraction(1, 2**60), Fraction(2**112)
 
 
 def discrete_gaussian(sigma2: Fraction, entropy: Entropy) -> int:
-    """Draw an integer k with probability proportional to exp(-k²/(2 sigma2)).
+    """Draw an integer k with probability proportional to exp(-k²/(2 sigma2)), sigma2 > 0.
 
-    Parameters
-    ----------
-    sigma2
-        A rational number > 0. The variance is at most this, and very nearly this from 1 on.
-    entropy
-        Source of randomness.
-
-    Notes
-    -----
-    Canonne, Kamath and Steinke (2020), Algorithm 3: about 1.5 discrete Laplace draws.
+    The variance is at most sigma2, and very nearly sigma2 from 1 on. Canonne, Kamath and Steinke
+    (2020), Algorithm 3: about 1.5 discrete Laplace draws.
 
     Examples
     --------
@@ -59,21 +51,10 @@ def discrete_gaussian(sigma2: Fraction, entropy: Entropy) -> int:
 
 
 def discrete_gaussian_many(sigma2: Fraction, count: int, entropy: Entropy) -> Integers:
-    """Draw ``count`` independent integers as :func:`discrete_gaussian` does, vectorised.
+    """Draw ``count`` independent integers as :func:`discrete_gaussian` does.
 
-    Parameters
-    ----------
-    sigma2
-        A rational number > 0; vectorised between 2^-60 and 2^112.
-    count
-        Number of draws, >= 0.
-    entropy
-        Source of randomness.
-
-    Returns
-    -------
-    NDArray[np.int64] or NDArray[np.object_]
-        Shape (count,); Python integers when a draw does not fit int64.
+    They are drawn as vectors for sigma2 between 2^-60 and 2^112, and are Python integers when one
+    does not fit int64.
 
     Examples
     --------
@@ -104,7 +85,6 @@ def discrete_gaussian_many(sigma2: Fraction, count: int, entropy: Entropy) -> In
 
 
 def _laplace_scale(sigma2: Fraction) -> int:
-    """Return floor(sigma) + 1."""
     return math.isqrt(math.floor(sigma2)) + 1
 
 

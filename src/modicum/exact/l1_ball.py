@@ -10,10 +10,9 @@ __all__ = ["l1_points", "point_of_l1_ball"]
 
 
 def l1_points(dimension: int, radius: int) -> int:
-    """Count the integer vectors whose components have absolute values that add up to the radius.
+    """Count the integer vectors whose L1 norm is at most the radius.
 
-    Or to less. There are sum_i 2^i C(d, i) C(r, i) of them: i components are not 0 (proofs/radial,
-    [radial.8]).
+    There are sum_i 2^i C(d, i) C(r, i) of them: i components are not 0 (proofs/radial, [radial.8]).
 
     Examples
     --------
@@ -24,7 +23,7 @@ def l1_points(dimension: int, radius: int) -> int:
 
 
 def point_of_l1_ball(dimension: int, radius: int, entropy: Entropy) -> tuple[int, ...]:
-    """Draw one of them, all being equally likely.
+    """Draw one of the vectors that :func:`l1_points` counts, uniformly.
 
     Examples
     --------
@@ -56,9 +55,9 @@ def _with_places(dimension: int, radius: int) -> Sequence[int]:
 
 
 def _subset(size: int, chosen: int, entropy: Entropy) -> list[int]:
-    """Draw a subset of {1, ..., size}, all of one size being equally likely: Floyd's algorithm.
+    """Draw a subset of {1, ..., size}, uniformly among those of its size: Floyd's algorithm.
 
-    The one that holds {1, ..., j} after step j is uniform by induction. Its order is not.
+    The subset that holds {1, ..., j} after step j is uniform by induction. Its order is not.
     """
     found: list[int] = []
     for j in range(size - chosen + 1, size + 1):

@@ -24,24 +24,10 @@ _INT64 = 1 << 63
 
 
 def discrete_laplace(scale: Fraction, entropy: Entropy) -> int:
-    """Draw an integer k with probability proportional to exp(-|k|/scale).
+    """Draw an integer k with probability (1 - a)/(1 + a) a^|k|, a = exp(-1/scale), scale > 0.
 
-    Parameters
-    ----------
-    scale
-        A rational number > 0.
-    entropy
-        Source of randomness.
-
-    Returns
-    -------
-    int
-        P(k) = (1 - a)/(1 + a) a^|k| with a = exp(-1/scale), exactly.
-
-    Notes
-    -----
-    Canonne, Kamath and Steinke (2020), Algorithm 2, with the geometric part drawn from one word.
-    A few microseconds, whatever the scale.
+    Canonne, Kamath and Steinke (2020), Algorithm 2, with the geometric part drawn from one word. A
+    draw takes a few microseconds, whatever the scale.
 
     Examples
     --------
@@ -66,27 +52,12 @@ def discrete_laplace(scale: Fraction, entropy: Entropy) -> int:
 
 
 def discrete_laplace_many(scale: Fraction, count: int, entropy: Entropy) -> Integers:
-    """Draw ``count`` independent integers as :func:`discrete_laplace` does, vectorised.
+    """Draw ``count`` independent integers as :func:`discrete_laplace` does.
 
-    Parameters
-    ----------
-    scale
-        A rational number > 0; vectorised while its numerator is at most 2^64.
-    count
-        Number of draws, >= 0.
-    entropy
-        Source of randomness.
-
-    Returns
-    -------
-    NDArray[np.int64] or NDArray[np.object_]
-        Shape (count,). The law has no largest value; Python integers replace int64 when a draw
-        does not fit (for scales up to 2^56, with a probability below exp(-127) each).
-
-    Notes
-    -----
-    Same law and same rejections; the coins are those of
-    :func:`modicum.exact.bernoulli.exp_coins`. Below about 50 draws the scalar function is faster.
+    They are drawn as vectors while the numerator of the scale is at most 2^64, with the same
+    rejections; the coins are those of :func:`modicum.exact.bernoulli.exp_coins`. Below about 50
+    draws the scalar function is faster. The law has no largest value; Python integers replace int64
+    when a draw does not fit (for scales up to 2^56, with a probability below exp(-127) each).
 
     Examples
     --------
@@ -115,7 +86,7 @@ def as_integers(values: list[int] | NDArray[Any]) -> Integers:
 
 
 def _candidates(t: int, s: int, tries: int, entropy: Entropy) -> Integers:
-    """Return what is left of ``tries`` rounds of the rejection in :func:`discrete_laplace`."""
+    """Return the accepted ones of ``tries`` rounds of the rejection in :func:`discrete_laplace`."""
     u = entropy.below_many(t, tries)
     # [samplers.11] Two conversions and one division: x is off by at most 2^-51 of itself.
     x = u.astype(np.float64) / float(t)

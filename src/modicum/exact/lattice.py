@@ -52,7 +52,6 @@ class Lattice:
     step: float
 
     def __post_init__(self) -> None:
-        """Refuse what the rounding could not treat exactly."""
         _check_range(self.lo, self.hi)
         _check_step(self.lo, self.hi, self.step)
 
@@ -69,15 +68,11 @@ class Lattice:
             A power of two; by default the smallest that is safe for the range,
             max(|lo|, |hi|) <= 2^51 step, so ±1e9 is resolved to 2^-21 and ±1e15 to 1/2.
 
-        Returns
-        -------
-        Lattice
-
         Raises
         ------
         InvalidArgument
             For anything but two finite numbers in ascending order, a range beyond ±2^1021, or a
-            step that is no power of two, too fine for float64 or too coarse for the range.
+            step that is not a power of two, too fine for float64 or too coarse for the range.
         """
         lo, hi = _pair(within)
         _check_range(lo, hi)
@@ -95,7 +90,6 @@ class Lattice:
 
     @property
     def width(self) -> int:
-        """``last - first``."""
         return self.last - self.first
 
     @property
@@ -118,18 +112,10 @@ class Lattice:
         return x
 
     def quantise(self, x: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Round numbers to lattice integers.
+        """Round numbers to lattice integers in [first, last], in the order of ``x``.
 
-        Parameters
-        ----------
-        x
-            Shape (n,). NaN (a missing value) is dropped; everything else, infinities included,
-            is clamped to [lo, hi].
-
-        Returns
-        -------
-        NDArray[np.int64]
-            Shape (m,), m <= n, in the order of ``x``, each in [first, last].
+        NaN (a missing value) is dropped; everything else, infinities included, is clamped to
+        [lo, hi].
         """
         present = ~np.isnan(x)
         kept = x if present.all() else x[present]
@@ -168,7 +154,7 @@ class Lattice:
     def inside(self, q: int | Fraction) -> Fraction:
         """Return q * step exactly, or the end of the range that it lies beyond.
 
-        The range's ends are no multiples of a coarse step: their integers may lie beyond them.
+        The range's ends need not be multiples of a coarse step: their integers may lie beyond them.
 
         Examples
         --------

@@ -29,26 +29,12 @@ _UNIT_BITS = 900
 
 
 def draw_level(counts: Whole, exponents: Whole, unit: Fraction, entropy: Entropy) -> int:
-    """Draw an index i with probability proportional to counts[i] exp(-exponents[i] unit).
+    """Draw an index i with probability exactly proportional to counts[i] exp(-exponents[i] unit).
 
-    Parameters
-    ----------
-    counts
-        Shape (n,), n >= 1: integers >= 0, below 2^256, not all zero.
-    exponents
-        Shape (n,): integers >= 0, below 2^256.
-    unit
-        What one unit of the exponents is worth, a rational number > 0.
-    entropy
-        Source of randomness.
+    Counts and exponents are integers >= 0 below 2^256, and not all counts are zero. ``unit`` is
+    what one unit of the exponents weighs, a rational number > 0. Nothing is rounded, and no
+    probability underflows to zero.
 
-    Returns
-    -------
-    int
-        The index. Its law is exact: no rounding, no underflow to probability zero.
-
-    Notes
-    -----
     [levels.1] Level i owns a cell of integer length on a line; the cell is a float64 upper bound of
     its weight, scaled and rounded up, and a stretch at its beginning has exactly the length of the
     weight. A uniform point of the line is drawn, its integer part first. If it lies in the stretch

@@ -30,7 +30,7 @@ class LogLattice(Lattice):
     """A positive range, and the step by which logarithms in it are rounded to integers.
 
     [geometric_mean.1] A number x, clamped to [lo, hi], becomes the integer nearest to ln(x / lo) /
-    step. What is not positive is clamped to lo, and becomes 0.
+    step. Zero and negative numbers are clamped to lo, and become 0.
 
     Parameters
     ----------
@@ -49,7 +49,6 @@ class LogLattice(Lattice):
     """
 
     def __post_init__(self) -> None:
-        """Refuse a range that has no logarithms."""
         if not 0 < self.lo < self.hi < math.inf:
             raise InvalidArgument(
                 "within must be (lowest, highest) with 0 < lowest < highest, got "
@@ -69,7 +68,7 @@ class LogLattice(Lattice):
 
     @classmethod
     def of(cls, lattice: Lattice) -> LogLattice:
-        """Take a lattice for one of logarithms, such as one that is made up for any row."""
+        """Take the range of a lattice as one of logarithms, unless it is one already."""
         if isinstance(lattice, LogLattice):
             return lattice
         lo, hi = (math.exp(min(max(end, -_LARGEST), _LARGEST)) for end in (lattice.lo, lattice.hi))
@@ -82,7 +81,6 @@ class LogLattice(Lattice):
 
     @property
     def linear(self) -> Lattice:
-        """The lattice of the values."""
         return Lattice.within((self.lo, self.hi))
 
     @property
@@ -121,10 +119,9 @@ class LogLattice(Lattice):
 def _logarithms(x: Floats, lo: float) -> Floats:
     """Logarithms of x / lo by exactly rounded operations: the same on every machine.
 
-    See [geometric_mean.1].
-
-    With x / lo = m 2^e, √½ <= m < √2, s = (m - 1)/(m + 1) it is e ln 2 + 2 (s + s³/3 + ...).
-    NumPy's own differ between machines in the last digit, and so would sums over a cluster.
+    With x / lo = m 2^e, √½ <= m < √2, s = (m - 1)/(m + 1) it is e ln 2 + 2 (s + s³/3 + ...), see
+    [geometric_mean.1]. NumPy's own differ between machines in the last digit, and so would sums
+    over a cluster.
     """
     m, e = np.frexp(x)
     unit, exponent = math.frexp(lo)

@@ -20,24 +20,9 @@ _LARGEST_EXPONENT = 1000
 def as_fraction(x: float | str | Decimal | Fraction, name: str) -> Fraction:
     """Read a number exactly; a float stands for its shortest decimal, so 0.1 is 1/10.
 
-    Parameters
-    ----------
-    x
-        An integer, a float, a ``Fraction``, a ``Decimal``, a NumPy scalar, or text such as
-        ``"0.1"``, ``"1e-6"`` or ``"1/3"``.
-    name
-        Name of the argument, for the error message.
-
-    Returns
-    -------
-    Fraction
-        The number, without rounding.
-
-    Raises
-    ------
-    InvalidArgument
-        For NaN, infinities, booleans, text that is no number or has an underscore, exponents beyond
-        ±1000, and anything else that is no real number.
+    A number is an integer, a float, a ``Fraction``, a ``Decimal``, a NumPy scalar, or text such as
+    ``"0.1"``, ``"1e-6"`` or ``"1/3"``. Refused are NaN, infinities, booleans, text with an
+    underscore and exponents beyond ±1000. ``name`` is that of the argument, for the error message.
 
     Examples
     --------
@@ -65,11 +50,6 @@ def as_fraction(x: float | str | Decimal | Fraction, name: str) -> Fraction:
 
 def as_integer(x: object, name: str, least: int, most: int | None = None) -> int:
     """Read an integer of a range; booleans are not integers.
-
-    Raises
-    ------
-    InvalidArgument
-        For anything else.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Integers plus independent integer noise: the Laplace and Gaussian mechanisms on the lattice.
 
-The sensitivity contract is stated where the law is built, by :func:`laplace` or
+The sensitivity contract is stated where a mechanism is built, by :func:`laplace` or
 :func:`gaussian`; the event follows from it. Both are exact: sums of lattice integers have
 integer sensitivity, and the noise is an integer (Ghosh, Roughgarden and Sundararajan 2009;
 Canonne, Kamath and Steinke 2020, Theorem 4).
@@ -97,17 +97,13 @@ class Noise(ABC):
 
     @abstractmethod
     def length(self, width: int) -> float:
-        """Size of so many independent ones, in the norm to which sensitivities are measured."""
+        """Size of ``width`` independent draws, about, in the norm of the sensitivity."""
 
     def sum_bound(self, parts: tuple[tuple[float, int], ...], alpha: float) -> float:
         """Return a t that a weighted sum of independent noises exceeds with probability <= alpha.
 
-        Parameters
-        ----------
-        parts : tuple of (float, int)
-            Weights of at least 0, and how many of the noises have them.
-        alpha : float
-            In (0, 1).
+        ``parts`` are weights of at least 0, each with the number of noises that have it; alpha is
+        in (0, 1).
 
         Examples
         --------
@@ -125,11 +121,11 @@ class Noise(ABC):
 
     @property
     def stride(self) -> int:
-        """Distance of integers that stand for all in the sum of a divergence."""
+        """Distance of the integers at which a divergence is summed, in place of all integers."""
         return 1
 
     def cells(self) -> Cells | None:
-        """Ends of stretches of wide noise, and their masses; none holds 0 and what is below it."""
+        """Starts of stretches of wide noise, and their masses; 0 is a start."""
         return None
 
 
@@ -153,25 +149,19 @@ class LaplaceNoise(Noise):
         return math.log(math.tanh(float(1 / (2 * self.scale)))) - float(abs(k) / self.scale)
 
     def tail_bound(self, alpha: float) -> float:
-        """Smallest-known t with P(|noise| > t) <= alpha (0 < alpha < 1).
-
-        P(|k| >= j) = 2 a^j / (1 + a) <= 2 a^j / (1 + a); solved for the least integer j.
-        """
+        """P(|noise| >= j) = 2 a^j / (1 + a), solved for the least integer j."""
         rate = float(1 / self.scale)
         return max(0.0, math.ceil((math.log(2 / alpha) - math.log1p(math.exp(-rate))) / rate) - 1.0)
 
     def beyond(self, t: Floats) -> Floats:
-        """Upper bounds of P(noise > t); 1 below 0.
-
-        P(k >= j) = a^j / (1 + a) for j >= 1, here with j >= t.
-        """
+        """P(noise >= j) = a^j / (1 + a) for j >= 1, here with j >= t; the bound is 1 below 0."""
         rate = float(1 / self.scale)
         share: Floats = np.exp(-rate * np.maximum(t, 0.0)) / (1 + math.exp(-rate))
         return np.where(t < 0, 1.0, share)
 
     @property
     def variance(self) -> float:
-        """Variance, 2a/(1-a)², in a form that neither overflows nor cancels."""
+        """2a/(1-a)², in a form that neither overflows nor cancels."""
         rate = float(1 / self.scale)
         return 2 * math.exp(-rate) / math.expm1(-rate) ** 2
 
@@ -234,24 +224,20 @@ class GaussianNoise(Noise):
         return -float(Fraction(k) ** 2 / (2 * self.sigma2)) - math.log(_theta(float(self.sigma2)))
 
     def tail_bound(self, alpha: float) -> float:
-        """Return a t with P(|noise| > t) <= alpha (0 < alpha < 1).
+        """The continuous Gaussian dominates the discrete one (ibid., Proposition 25).
 
-        The discrete Gaussian is dominated by the continuous one (Canonne, Kamath and Steinke
-        2020, Proposition 25): P(X >= t) <= P(N(0, sigma2) >= t - 1) <= exp(-(t-1)²/(2 sigma2)).
+        P(X >= t) <= P(N(0, sigma2) >= t - 1) <= exp(-(t-1)²/(2 sigma2)).
         """
         return 1.0 + math.sqrt(2 * float(self.sigma2) * math.log(2 / alpha))
 
     def beyond(self, t: Floats) -> Floats:
-        """Upper bounds of P(noise > t); 1 below 1.
-
-        Chernoff's bound of the continuous Gaussian law (ibid.), exp(-(t-1)²/(2 sigma2)) / 2.
-        """
+        """Chernoff's bound of the continuous law (ibid.), exp(-(t-1)²/(2 sigma2)) / 2, or 1."""
         share: Floats = np.exp(-((t - 1) ** 2) / (2 * float(self.sigma2))) / 2
         return np.where(t < 1, 1.0, share)
 
     @property
     def variance(self) -> float:
-        """An upper bound on the variance, sigma2 (ibid., Corollary 9)."""
+        """The upper bound sigma2 (ibid., Corollary 9)."""
         return float(self.sigma2)
 
     def quantile(self, t: float) -> int:
@@ -274,8 +260,8 @@ class GaussianNoise(Noise):
         """Cut at 256ths of the standard deviation.
 
         The density at a start stands for its stretch, as if all were shifted by half a stretch, a
-        512th of a standard deviation: no sample of less than 10^5 draws can tell. The densities,
-        times the length, add up to 1 but for a relative 1e-130 (Poisson summation).
+        512th of a standard deviation: a sample of less than 10^5 draws cannot show it. The
+        densities, times the length, add up to 1 but for a relative 1e-130 (Poisson summation).
         """
         if self.variance < _WIDE_GAUSSIAN**2:
             return None
@@ -285,13 +271,13 @@ class GaussianNoise(Noise):
 
 
 def _sinh_ratio(x: Floats, y: float) -> Floats:
-    """Return sinh(x) / sinh(y) for 0 < x < y, without overflow."""
+    """sinh(x) / sinh(y) for 0 < x < y, without overflow."""
     ratio: Floats = np.exp(x - y) * np.expm1(-2 * x) / math.expm1(-2 * y)
     return ratio
 
 
 def _stretches(variance: float, *, parts: int, reach: int) -> range:
-    """Return ends of parts of a standard deviation, up to so many of them from 0."""
+    """Starts of stretches of 1/parts of a standard deviation, up to ``reach`` of these from 0."""
     stride = int(math.sqrt(variance)) // parts
     return range(-reach * parts * stride, reach * parts * stride, stride)
 
@@ -342,14 +328,8 @@ def _shifted(noise: Noise, shift: int) -> Floats:
 class Additive(Mechanism[tuple[int, ...]]):
     """``values[i] + noise[i]``, independently for every coordinate.
 
-    Parameters
-    ----------
-    values : tuple of int
-        The exact statistics (secret).
-    noise : tuple of Noise
-        One distribution a coordinate.
-    stated : Event
-        What one draw costs: derived from the sensitivity by the functions of this module.
+    The values are the exact statistics (secret); ``stated``, the cost of one draw, is derived from
+    their sensitivity by the functions of this module.
     """
 
     values: tuple[int, ...] = field(repr=False, metadata=SECRET)
@@ -369,7 +349,7 @@ class Additive(Mechanism[tuple[int, ...]]):
 
     @classmethod
     def sample_many(cls, mechanisms: Sequence[Additive], entropy: Entropy) -> list[tuple[int, ...]]:
-        """Draw from many laws; equal noise, which is public, is drawn as one vector."""
+        """Draw from many mechanisms; equal noise, which is public, is drawn as one vector."""
         times = Counter(noise for mechanism in mechanisms for noise in mechanism.noise)
         drawn: dict[Noise, Iterator[int]] = {
             noise: iter(noise.sample_many(count, entropy)) for noise, count in times.items()
@@ -397,14 +377,14 @@ class Additive(Mechanism[tuple[int, ...]]):
 
     @classmethod
     def telling(cls, mechanisms: Sequence[Additive]) -> list[tuple[int, ...]]:
-        """Return the probes of all laws, or all outcomes if those of the noise do not tell."""
+        """Return the probes of all laws, or all outcomes if noise is not ``probed``."""
         if not all(noise.probed for noise in mechanisms[0].noise):
             return list(cls.support(mechanisms).outcomes)
         return sorted({outcome for mechanism in mechanisms for outcome in mechanism.probes()})
 
     @classmethod
     def support(cls, mechanisms: Sequence[Additive]) -> Support:
-        """List the integers around the values; those of vectors are the factors'."""
+        """List the integers around the values; a vector is listed by its factors."""
         if mechanisms[0].dimension > 1:
             raise InvalidArgument("the outcomes of a vector with noise are listed by its factors")
         ends = [
@@ -416,7 +396,7 @@ class Additive(Mechanism[tuple[int, ...]]):
         return Support.of((k,) for k in range(min(ends), max(ends) + 1))
 
     def cells(self) -> tuple[Support, Floats]:
-        """Cut the integers; wide noise has stretches of its own."""
+        """Cut the integers; wide noise has its own stretches."""
         wide = self.noise[0].cells() if self.dimension == 1 else None
         if wide is None:
             return Mechanism.cells(self)
@@ -438,20 +418,10 @@ def laplace(
 ) -> Additive:
     """Discrete Laplace mechanism: every coordinate with scale ``l1 / (weight epsilon)``.
 
-    Parameters
-    ----------
-    values : iterable of int
-        Statistics with sum_i weights[i] |v_i - v'_i| <= ``l1`` between neighbours.
-    l1 : int
-        The sensitivity, positive.
-    epsilon : Fraction
-        Pure ε of the draw.
-    weights : sequence of int, optional
-        Positive; by default 1 for each, so that ``l1`` bounds the change in L1 norm. A coordinate
-        of weight w has noise 1/w as large.
+    Sensitivity contract: sum_i weights[i] |v_i - v'_i| <= ``l1`` between neighbours, ``l1`` and the
+    weights being positive. Without weights each is 1, so that ``l1`` bounds the change in L1 norm;
+    a coordinate of weight w has noise 1/w as large. One draw is pure ε:
 
-    Notes
-    -----
     log ratio = sum_i (|k_i - v_i| - |k_i - v'_i|) weights[i] ε / l1
     <= sum_i |v_i - v'_i| weights[i] ε / l1 <= ε.
     """
@@ -468,22 +438,12 @@ def gaussian(
 ) -> Additive:
     """Discrete Gaussian mechanism: every coordinate with sigma² = ``l2² / (2 weight² rho)``.
 
-    Parameters
-    ----------
-    values : iterable of int
-        Statistics with sum_i weights[i]² (v_i - v'_i)² <= ``l2²`` between neighbours.
-    l2 : int
-        The sensitivity, positive.
-    rho : Fraction
-        zCDP cost of the draw.
-    weights : sequence of int, optional
-        Positive; by default 1 for each, so that ``l2`` bounds the change in L2 norm. A coordinate
-        of weight w has noise 1/w as large.
+    Sensitivity contract: sum_i weights[i]² (v_i - v'_i)² <= ``l2²`` between neighbours, ``l2`` and
+    the weights being positive. Without weights each is 1, so that ``l2`` bounds the change in L2
+    norm; a coordinate of weight w has noise 1/w as large.
 
-    Notes
-    -----
     A coordinate costs (v_i - v'_i)² / (2 sigma_i²) (Canonne, Kamath and Steinke 2020, Theorem 4,
-    which is for each), independent coordinates add up: to ρ at most.
+    which is for each), and the costs of independent coordinates add up: one draw is ρ-zCDP.
     """
     exact = tuple(values)
     if weights is None:
@@ -500,7 +460,7 @@ def add_noise(
     sensitivity: int,
     weights: Sequence[int] | None = None,
 ) -> Additive:
-    """Integers plus the noise that a share of a budget buys: Laplace in pure ε, Gaussian in zCDP.
+    """Integers plus the noise that a share of a budget allows: Laplace in pure ε, Gaussian in zCDP.
 
     ``sensitivity`` must bound their L1 and their L2 change, both weighted if there are weights.
     """
@@ -510,7 +470,7 @@ def add_noise(
 
 
 def noise_sd(share: Share) -> float:
-    """Return the standard deviation of the noise that a share buys for a count."""
+    """Return the standard deviation of the noise of a count with this share."""
     return math.sqrt(add_noise((0,), share, sensitivity=1).noise[0].variance)
 
 
@@ -522,17 +482,9 @@ class VectorNoise(Mechanism[tuple[int, ...]]):
     Gaussian on a lattice of step one is exact, since clipped rows are integers, and its zCDP is
     that of the continuous law (Canonne, Kamath and Steinke 2020, Theorem 14).
 
-    Sensitivity contract: neighbours change ``values`` by at most ``bound`` in L2 norm. Then the
-    Rényi divergence of order α is at most α sum_j shift_j² / (2 sigma²) <= α rho, for every α.
-
-    Parameters
-    ----------
-    values : tuple of int
-        Secret.
-    bound : int
-        The sensitivity, positive.
-    rho : Fraction
-        zCDP cost of the draw.
+    Sensitivity contract: neighbours change ``values``, which are secret, by at most ``bound`` in L2
+    norm. Then the Rényi divergence of order α is at most α sum_j shift_j² / (2 sigma²) <= α rho,
+    for every α.
     """
 
     values: tuple[int, ...] = field(repr=False, metadata=SECRET)
@@ -541,13 +493,11 @@ class VectorNoise(Mechanism[tuple[int, ...]]):
 
     @classmethod
     def of(cls, values: tuple[int, ...], share: Share, *, bound: int) -> VectorNoise:
-        """Spend a share of a budget in zCDP."""
         assert share.zcdp is not None
         return cls(values, bound, share.zcdp)
 
     @property
     def noise(self) -> tuple[Noise, ...]:
-        """The noise of each component."""
         return (GaussianNoise(Fraction(self.bound**2) / (2 * self.rho)),) * len(self.values)
 
     @property

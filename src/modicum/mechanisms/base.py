@@ -39,15 +39,15 @@ class Mechanism(ABC, Generic[T]):
     The privacy contract is that for neighbouring data the log ratio of the two laws obeys
     ``event`` at every outcome; :mod:`modicum.audit` computes it from :meth:`log_densities`.
 
-    A law needs its event, :meth:`sample`, :meth:`log_density` and :meth:`probes`. All that an
-    audit asks beyond these has an answer here, which is right if the probes are all outcomes.
+    A mechanism needs its event, :meth:`sample`, :meth:`log_density` and :meth:`probes`. All that an
+    audit reads beyond these has a default here, which is right if the probes are all outcomes.
     """
 
     __slots__ = ()
 
     @property
     def name(self) -> str:
-        """What transcripts call the law; it stays as it is when classes are renamed or merged."""
+        """The name in transcripts; it stays as it is when classes are renamed or merged."""
         return type(self).__name__
 
     @property
@@ -66,10 +66,9 @@ class Mechanism(ABC, Generic[T]):
 
     @classmethod
     def sample_many(cls, mechanisms: Sequence[Any], entropy: Entropy) -> list[Any]:
-        """Draw from many laws of this class, each by itself, in their order.
+        """Draw from many mechanisms of this class, independently, in their order.
 
-        Classes override it where many draws are made faster at once. Every draw has randomness of
-        its own.
+        Classes override it where vectors are drawn faster. Every draw has its own randomness.
         """
         return [mechanism.sample(entropy) for mechanism in mechanisms]
 
@@ -78,7 +77,7 @@ class Mechanism(ABC, Generic[T]):
         """Natural logarithm of the probability of ``outcome``; ``-inf`` if it is impossible."""
 
     def log_densities(self, outcomes: Sequence[Any]) -> NDArray[np.float64]:
-        """Return :meth:`log_density` of many outcomes; factors once for each of their values."""
+        """Return :meth:`log_density` of many outcomes; factors are evaluated once a value."""
         parts = self.factors()
         if len(parts) < 2:
             return np.array([self.log_density(outcome) for outcome in outcomes], dtype=np.float64)
@@ -98,11 +97,11 @@ class Mechanism(ABC, Generic[T]):
         """
 
     def factors(self) -> tuple[Mechanism[tuple[Any, ...]], ...]:
-        """Return independent laws on one-tuples whose joined outcomes have this law.
+        """Return independent laws on one-tuples whose joined outcomes have this law, or ``()``.
 
         The log density of the law is the sum of theirs. So are, over all outcomes, the largest and
-        the smallest log ratio of two such laws, and their Rényi divergences: an audit need not
-        enumerate the product. A law of which no factors are known has none: ``()``. See [audit.3].
+        the smallest log ratio of two laws of the class, and their Rényi divergences: an audit need
+        not enumerate the product. See [audit.3].
 
         Examples
         --------
@@ -117,7 +116,7 @@ class Mechanism(ABC, Generic[T]):
         return ()
 
     def error_sizes(self) -> NDArray[np.float64] | None:
-        """Sizes of the choices of every factor, if rare large ones weigh on an answer's error."""
+        """Sizes of the choices of every factor, if rare large ones dominate an answer's error."""
         return None
 
     @classmethod
@@ -129,16 +128,8 @@ class Mechanism(ABC, Generic[T]):
     def support(cls, mechanisms: Sequence[Any]) -> Support:
         """List the outcomes of laws of this class, but for a probability of about 1e-15.
 
-        Parameters
-        ----------
-        laws : sequence of Law
-            Of this class, with the same public parameters. Without an override they must have a
-            finite number of outcomes, all of them among their :meth:`probes`.
-
-        Raises
-        ------
-        InvalidArgument
-            If the outcomes cannot be listed.
+        The laws have the same public parameters. Without an override they must have a finite number
+        of outcomes, all of them among their :meth:`probes`; otherwise it is an error.
         """
         listed = Support.of(cls.telling(mechanisms))
         for mechanism in mechanisms:
@@ -151,7 +142,7 @@ class Mechanism(ABC, Generic[T]):
         return listed
 
     def cells(self) -> tuple[Support, NDArray[np.float64]]:
-        """Cut all outcomes into stretches, with their masses: a test of samplers counts in them."""
+        """Cut all outcomes into stretches, with their masses; tests of samplers count in them."""
         listed = self.support([self]).cut(_PARTS)
         return listed, np.exp(self.log_densities(listed.outcomes)) * listed.sizes
 

@@ -54,17 +54,8 @@ def runs_between(
 ) -> tuple[Integers, Integers, Integers, Integers]:
     """Cut ``[first, last]`` at sorted points: every distinct point and every gap is a stretch.
 
-    Parameters
-    ----------
-    points : (m,) sorted int64 array inside the interval, repetitions allowed
-    first, last : int
-        The interval, first <= last.
-
-    Returns
-    -------
-    starts, lengths, below, equal : int64 arrays
-        For each stretch its first integer, its length, the number of points below it and the
-        number of points on it (zero for a gap).
+    The points lie inside the interval and may repeat. Returned are, for each stretch, its first
+    integer, its length, the number of points below it and the number of points on it (0 for a gap).
     """
     # np.unique would sort again; the points are sorted.
     heads = np.flatnonzero(np.diff(points, prepend=first - 1))
@@ -98,7 +89,7 @@ class ScoreFunction(ABC):
     @property
     @abstractmethod
     def span(self) -> int:
-        """By how much more one record may raise the loss of one outcome than that of another."""
+        """Most by which one record raises the loss of one outcome more than that of another."""
 
     @abstractmethod
     def runs(self, rate: Fraction) -> Runs:
@@ -108,7 +99,7 @@ class ScoreFunction(ABC):
         """
 
     def over(self, q: Integers) -> Any:
-        """Build the same score for these records; only scores that a subsample may have do."""
+        """Build the same score for these records, if a subsample may have it."""
         raise NotImplementedError
 
 
@@ -121,15 +112,8 @@ class Exponential(Mechanism[int], Generic[S]):
 
     Privacy: by the score's contract the numerator and the normaliser each change by a factor of
     exp(±ε/2) at most, and log ratios of all outcomes lie in an interval of length ε: one draw is a
-    bounded range of ε.
-
-    Parameters
-    ----------
-    score : ScoreFunction
-        Its data are secret.
-    epsilon : Fraction
-    stated : Event, optional
-        What a draw is charged as: a bounded range of ε, or what follows from it.
+    bounded range of ε. ``stated`` is the event that a draw is charged as: that one, or one that
+    follows from it. The data of the score are secret.
 
     Examples
     --------
@@ -159,11 +143,9 @@ class Exponential(Mechanism[int], Generic[S]):
         return self.epsilon / self.score.span
 
     def over(self, q: Integers) -> Exponential[S]:
-        """Build the same law for these records (lattice integers, any order)."""
         return replace(self, score=self.score.over(q))
 
     def runs(self) -> Runs:
-        """Stretches of constant loss."""
         return self.score.runs(self.rate)
 
     def sample(self, entropy: Entropy) -> int:
@@ -218,7 +200,7 @@ class Exponential(Mechanism[int], Generic[S]):
         return Support(tuple(starts), np.array(sizes, dtype=np.float64))
 
     def public(self) -> dict[str, object]:
-        """Name what the score needs, then the price, then the options of the score."""
+        """The required parameters of the score, then the cost, then the score's options."""
         kind: type[ScoreFunction] = type(self.score)
         needed, options = _parameters(kind)
         found = {name: getattr(self.score, name) for name in needed} | {"epsilon": self.epsilon}
@@ -253,20 +235,12 @@ class OctavePrior:
     """Every doubling of the distance from a centre makes an integer less likely.
 
     Among 2^52 equally likely candidates nearly all are far beyond the data, and a few records
-    cannot outweigh them. A weight of r^-power in the distance r from a released point makes the
-    expected overshoot a geometric series, whatever the range is.
+    cannot outweigh them. With a weight of about r^-power at distance r from a released or public
+    centre the expected overshoot is a geometric series, whatever the range is.
 
-    Distances are counted by :data:`CELLS`, eight cells an octave: a function of the distance
-    alone, so the data have no influence on the prior.
-
-    Parameters
-    ----------
-    centre : int
-        Released or public.
-    power : Fraction
-        An integer at distance r has weight r^-power, about.
-    atom : int
-        Cells that all integers but the centre are further away, for data that are constant.
+    Distances are counted by :data:`CELLS`, eight cells an octave: a function of the distance alone,
+    so the data have no influence on the prior. All integers but the centre are ``atom`` cells
+    further away, for data that are constant.
     """
 
     centre: int
@@ -304,8 +278,8 @@ class OctavePrior:
     def log_beyond(self, distance: int, candidates: tuple[int, int], rate: Fraction) -> float:
         """Logarithm of the weight of all candidates at least so far above the centre.
 
-        ``rate`` is that of the law which has the prior. Where no candidate is so far it is about
-        that of none, -690.
+        ``rate`` is that of the mechanism which has the prior. Without a candidate so far away it is
+        about -690.
         """
         first, last = candidates
         length = np.array([last + 1 - first])
@@ -316,6 +290,6 @@ class OctavePrior:
         return math.log(max(math.fsum((lengths * weights).tolist()), 1e-300))
 
     def log_cost(self, width: int) -> float:
-        """Most that the weights of two integers of an interval can differ by, as a logarithm."""
+        """Largest difference of the log weights of two integers of an interval."""
         cells = CELLS.number(width) + self.atom
         return float(self.power * _LN2) * cells / (1 << CELLS.bits)

@@ -1,7 +1,7 @@
 """Public candidates: grids of integers, of radii and of intervals, and a warp of a range.
 
-None of them depends on data. A law that is uniform on them is about uniform in the logarithm, so
-that a wide range costs little.
+None of them depends on data. A law that is uniform on them is nearly uniform in the logarithm, so
+a wide range costs little.
 """
 
 from __future__ import annotations
@@ -76,12 +76,8 @@ class FloatGrid:
 class RadiusGrid:
     """Candidate radii in lattice steps: 0 and the distinct round(2^(j/m)) of a public range.
 
-    Attributes
-    ----------
-    radii : tuple of int
-        Increasing, starting with 0.
-    indices : tuple of int
-        The index j of each radius; radius 0 counts as one index below the first.
+    ``indices`` holds the j of each radius, in increasing order; radius 0 counts as one index below
+    the first.
     """
 
     radii: tuple[int, ...]
@@ -108,7 +104,6 @@ class RadiusGrid:
 
     @property
     def log_width(self) -> float:
-        """ln(largest / smallest positive radius)."""
         return math.log(self.radii[-1] / self.radii[1])
 
 
@@ -128,14 +123,11 @@ def _powers(per_octave: Literal[2, 4], octaves: int) -> list[int]:
 class IntervalGrid:
     """Candidates [m r/2, m r/2 + r) for r = 2^k lattice steps and -256 <= m <= 254.
 
-    Attributes
-    ----------
-    levels : int
-        How many widths there are: 16, 32, ..., the last one twice as far from zero as any value.
-    clear : bool
-        Whether so much is heard that the score may ask for more, and the prior too. Then a core is
-        three sixteenths and not two, so two values that are a power of two apart are a quarter of
-        the interval apart, or more; and weights fall with the sixth power of the distance.
+    There are ``levels`` widths: 16, 32, ..., the last one twice as far from zero as any value.
+
+    With enough budget the grid is ``clear``: a core is three sixteenths and not two, so two values
+    that are a power of two apart are a quarter of the interval apart, or more; and weights fall
+    with the sixth power of the distance.
     """
 
     levels: int
@@ -143,7 +135,7 @@ class IntervalGrid:
 
     @classmethod
     def of(cls, lattice: Lattice, *, clear: bool = False) -> IntervalGrid:
-        """Take all widths that the lattice has use for.
+        """Take all widths that values of the lattice may need.
 
         Examples
         --------
@@ -159,9 +151,9 @@ class IntervalGrid:
         return self.levels * (2 * _REACH - 1)
 
     def interval(self, index: int) -> tuple[int, int]:
-        """Lower end and width of a candidate, in lattice steps; if none was found, all the range.
+        """Lower end and width of a candidate, in lattice steps.
 
-        That is the widest one about zero.
+        If none was found it is the widest candidate about zero, which holds all of the range.
         """
         if index == self.size:
             index -= _REACH
@@ -170,16 +162,17 @@ class IntervalGrid:
         return (place - _REACH) * (width >> 1), width
 
     def words(self, lattice: Lattice, index: int) -> str:
-        """Ends of a candidate, in the unit of the data."""
+        """Ends of a candidate as text, in the unit of the data."""
         if index == self.size:
             return "none"
         low, wide = self.interval(index)
         return f"[{lattice.words(low)}, {lattice.words(low + wide)})"
 
     def prior(self) -> Integers:
-        """Weights of the candidates: (1 + distance)^-2, or ^-6, the distance from that about zero.
+        """Weights of the candidates: (1 + distance)^-2, or ^-6 if the grid is clear.
 
-        Distances are in halves of the width; every width has the same weight in all.
+        Distances are from the candidate about zero, in halves of the width; every width has the
+        same weight in all.
         """
         return _prior(self.levels, 6 if self.clear else 2)
 
@@ -191,13 +184,7 @@ class IntervalGrid:
         return found
 
     def counts(self, values: Integers, ties: Integers) -> Integers:
-        """Number of records in each sixteenth, one row for each width.
-
-        Parameters
-        ----------
-        values, ties : int64 arrays
-            Lattice integers, and how many records have each.
-        """
+        """Number of records in each sixteenth, one row for each width; ``ties`` have each value."""
         parts = _REACH * _PARTS
         place = (values >> np.arange(self.levels)[:, None]) + parts // 2
         there = (place >= 0) & (place < parts)
@@ -209,10 +196,7 @@ class IntervalGrid:
     def scores(self, counts: Integers) -> Integers:
         """Number of records in each candidate without those in its fullest core.
 
-        Parameters
-        ----------
-        counts : (levels, parts) int64 array
-            Records in each sixteenth: between each of the :meth:`ends` and the next.
+        The counts are those between each of the :meth:`ends` and the next.
         """
         half, core = _PARTS // 2, 3 if self.clear else 2
         sums = np.cumsum(np.pad(counts, ((0, 0), (1, core - 1))), axis=1)
@@ -253,12 +237,8 @@ class RangeWarp:
     on places is uniform near the centre, and in the logarithm of the distance far from it: an empty
     part of a wide range outweighs the near part by a few octaves, and not by its length.
 
-    Without octaves, places are integers. See [quantiles.10].
-
-    Attributes
-    ----------
-    centre, near, octaves : int
-        Distances are at most 2^(near + octaves), and near + octaves at most 55.
+    Distances are at most 2^(near + octaves), and near + octaves at most 55. Without octaves, places
+    are integers. See [quantiles.10].
 
     Examples
     --------
@@ -275,7 +255,7 @@ class RangeWarp:
 
     @classmethod
     def about(cls, centre: int, near: int, ends: tuple[int, int]) -> RangeWarp:
-        """Stretch a range from its first to its last integer around one of them."""
+        """Warp a range from its first to its last integer around one of them."""
         reach = max(ends[1] + 1 - centre, centre - ends[0])
         return cls(centre, near, max(0, (reach - 1).bit_length() - near))
 

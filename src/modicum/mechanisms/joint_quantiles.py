@@ -2,7 +2,7 @@
 
 Differs from JointExp (Gillenwater, Joseph and Kulesza 2021): the number of records is a part of the
 outcome, and not read off the data. Then a record changes the loss by 1 at most, and not by almost
-2, so that the same ε pays for almost twice the rate.
+2, so that the same ε allows almost twice the rate.
 """
 
 from __future__ import annotations
@@ -40,16 +40,9 @@ _LISTED = 1 << 18  # outcomes up to which all of them enter a normaliser
 
 @dataclass(frozen=True, slots=True)
 class JointTerms:
-    """What the records are divided by; public.
+    """Public: the shares p_0, ..., p_m, candidates for the number of records, and the largest loss.
 
-    Attributes
-    ----------
-    shares : tuple of Fraction
-        p_0, ..., p_m, all positive, with sum 1.
-    totals : range
-        Candidates for the number of records, at least 0.
-    cap : int
-        Largest loss, in ranks.
+    The shares are positive with sum 1, the totals at least 0, and the loss is in ranks.
     """
 
     shares: tuple[Fraction, ...]
@@ -69,26 +62,13 @@ class JointQuantiles(Mechanism[tuple[int, ...]]):
 
         S = Σ |F(z_(j+1)) - F(z_j) - c p_j|.
 
-    Outcomes are (c, z_1, ..., z_m); a quantile is the integer of the place z_j >> fine.
+    Outcomes are (c, z_1, ..., z_m); a quantile is the integer of the place z_j >> fine. The records
+    are secret; the warp of the lattice from ``first`` to ``last`` is public.
 
     Sensitivity contract: one record more adds d(z_j) in [0, 1] to F(z_j), increasing from 0 at
     z_0 to 1 at z_(m+1). S changes by Σ (d(z_(j+1)) - d(z_j)) = 1 at most, at every outcome, so one
-    draw is a bounded range of ε (docs/proofs/quantiles.md, [quantiles.5]).
-
-    Parameters
-    ----------
-    records : RankedRecords
-        Secret.
-    first, last : int
-        Ends of the lattice.
-    fine : int
-        Points of a place, as a power of two.
-    terms : JointTerms
-    epsilon : Fraction
-    stated : Event
-        What a draw is charged as: a bounded range of ε, or what follows from it.
-    stretch : Stretch
-        Places of each integer; public.
+    draw is a bounded range of ε (docs/proofs/quantiles.md, [quantiles.5]). ``stated`` is the event
+    that a draw is charged as: that one, or one that follows from it.
     """
 
     records: RankedRecords = field(repr=False, metadata=SECRET)
@@ -110,11 +90,10 @@ class JointQuantiles(Mechanism[tuple[int, ...]]):
 
     @property
     def rate(self) -> Fraction:
-        """Weight of one rank of loss."""
         return self.epsilon / 2
 
     def sample(self, entropy: Entropy) -> tuple[int, ...]:
-        """Draw from a chain that is at least as likely everywhere, up to a factor; toss a coin.
+        """Propose from a chain that is at least as likely everywhere, up to a factor; toss a coin.
 
         exp(-rate min(cap, S)) is exp(-rate cap), the same for all outcomes, and a rest where
         S < cap. The chain stands for the rest ([quantiles.7] of the proof), and one of finer pieces
@@ -147,7 +126,7 @@ class JointQuantiles(Mechanism[tuple[int, ...]]):
                 return (total, *points)
 
     def log_density(self, outcome: tuple[int, ...]) -> float:
-        """Log probability of one outcome; of very many, the normaliser is approximate."""
+        """Log probability of one outcome; the normaliser of very many outcomes is approximate."""
         total, *points = outcome
         low, high = self._ends
         if total not in self.terms.totals or points != sorted(points):
@@ -158,7 +137,6 @@ class JointQuantiles(Mechanism[tuple[int, ...]]):
         return -float(self.rate * loss) - self._normaliser()
 
     def log_densities(self, outcomes: Sequence[tuple[int, ...]]) -> Floats:
-        """Return :meth:`log_density` of many outcomes, all of them possible."""
         return self._logs(outcomes) - self._normaliser()
 
     def probes(self) -> Iterable[tuple[int, ...]]:
@@ -185,7 +163,7 @@ class JointQuantiles(Mechanism[tuple[int, ...]]):
         return len(self.terms.totals) * math.comb(high - low + m, m)
 
     def _even(self, most: float, digits: int) -> tuple[Fraction, Fraction]:
-        """Enclose the share of what is the same for all outcomes; ``most`` is a logarithm."""
+        """Enclose the share of the part that all outcomes have alike; ``most`` is a logarithm."""
         weight = Fraction(self._outcomes) / _raised(most)
         places = digits + max(0, len(str(math.ceil(weight))))
         bounds = small_exp_bounds(self.rate * self.terms.cap, places)
@@ -204,7 +182,7 @@ class JointQuantiles(Mechanism[tuple[int, ...]]):
     def _kept(
         self, loss: tuple[int, int], most: float, chance: tuple[int, int], digits: int
     ) -> tuple[Fraction, Fraction]:
-        """Enclose the chance that a proposal of this loss and chance, two ratios, is kept."""
+        """Enclose the probability of accepting a proposal of this loss and chance, two ratios."""
         weight = _raised(most) * Fraction(*chance)
         places = digits + len(str(math.ceil(1 / weight)))
         own = small_exp_bounds(self.rate * Fraction(*loss), places)
@@ -215,7 +193,7 @@ class JointQuantiles(Mechanism[tuple[int, ...]]):
 
     @property
     def _bits(self) -> int:
-        """The points of an integer are at most 2 to this power, and 2 to some power."""
+        """A power b: an integer has at most 2^b points, and a power of two of them."""
         return self.fine + self.warp.octaves
 
     def _mass(self, z: int) -> int:
@@ -229,7 +207,7 @@ class JointQuantiles(Mechanism[tuple[int, ...]]):
         return (before << self._bits) + (ties * (z - start) << self._bits) // points
 
     def _loss(self, total: int, points: Iterable[int]) -> tuple[int, int]:
-        """Return the exact S, as a ratio."""
+        """The exact S, as a ratio."""
         shares, parts = _whole(self.terms.shares)
         below = [0, *map(self._mass, points), self.records.count << self._bits]
         wanted = total << self._bits
@@ -266,7 +244,6 @@ class JointQuantiles(Mechanism[tuple[int, ...]]):
         )
 
     def _normaliser(self) -> float:
-        """Return the logarithm of the sum of all weights."""
         if not self._totals:
             if self._outcomes <= _LISTED:
                 found = np.logaddexp.reduce(self._logs(list(self.probes())))

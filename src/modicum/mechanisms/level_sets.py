@@ -35,23 +35,16 @@ _MOST = 128  # a larger ε is used as this one: what is ε-private for 128 is so
 class LevelScore(ScoreFunction):
     """An integer t of [first, last], P(t) ∝ exp(-ε len(t) / 2), len given by its level sets.
 
-    {t: len(t) <= k} = {t: lows[k] <= t <= highs[k]} for k = 0, ..., K - 1, and len(t) = K at
-    every other t.
+    {t: len(t) <= k} = {t: lows[k] <= t <= highs[k]} for k = 0, ..., K - 1, and len(t) = K at every
+    other t. The ends are secret: ``lows`` never increases, ``highs`` never decreases. A set is
+    empty if lows[k] > highs[k]; parts outside [first, last] do not matter.
 
-    Sensitivity contract: for neighbouring data sets D and D', of the same public K,
+    Sensitivity contract: for neighbouring data sets D and D', of the same public K >= 1,
     lows'[k + 1] <= lows[k] and highs'[k + 1] >= highs[k], and the same with D and D' exchanged.
     Then len moves by at most 1 at every t. A length that is a largest of two distances, that to
     {data: value >= t} for ``highs`` and that to {data: value <= t} for ``lows``, obeys it for
     every statistic. docs/proofs/level_sets.md has the proofs.
     See [level_sets.1], [level_sets.2], [level_sets.3], [level_sets.4].
-
-    Parameters
-    ----------
-    lows, highs : (K,) int64 arrays, K >= 1
-        Ends of the level sets (secret): ``lows`` never increases, ``highs`` never decreases. A
-        set is empty if lows[k] > highs[k]. Parts outside [first, last] do not matter.
-    first, last : int
-        The candidates.
 
     Examples
     --------
@@ -74,10 +67,7 @@ class LevelScore(ScoreFunction):
         return 2
 
     def runs(self, rate: Fraction) -> Runs:
-        """Stretches of constant length: one on each side for every level, one in the middle.
-
-        See [level_sets.5].
-        """
+        """One stretch on each side for every level, and one in the middle. See [level_sets.5]."""
         lows, highs = level_ends(self.lows, self.highs, self.first, self.last)
         least = int(np.argmax(lows <= highs))
         lows, highs = lows[least:][::-1], highs[least:]
@@ -93,12 +83,7 @@ def level_ends(lows: Integers, highs: Integers, first: int, last: int) -> tuple[
     """Return the ends within [first, last], and [first, last] itself as a last level.
 
     Both maps keep the order of two ends, and with it the sensitivity contract of
-    :class:`LevelScore`.
-
-    Raises
-    ------
-    InvalidArgument
-        If the two arrays differ in length; never because of what they hold.
+    :class:`LevelScore`. Arrays of different lengths are refused; no error depends on their entries.
     """
     if lows.shape != highs.shape or lows.ndim != 1:
         raise InvalidArgument(
@@ -123,21 +108,11 @@ class LinearLevelMechanism(Mechanism[int]):
     law of the same ε (Durfee 2025). The law with steps is better where the innermost set holds
     many of the answers, as for a median between two records.
 
-    Sensitivity contract: that of :class:`LevelScore`, separately for ``lows`` and ``highs``. Then
-    len moves by at most 1 at every t (docs/proofs/level_sets.md, [level_sets.6]), and one draw is a
-    bounded range of ε.
-
-    Parameters
-    ----------
-    lows, highs : (K,) int64 arrays, K >= 1
-        Ends of the level sets (secret): ``lows`` never increases, ``highs`` never decreases; they
-        may cross at small k.
-    first, last : int
-        The candidates.
-    epsilon : Fraction
-        More than 128 is used as 128.
-    stated : Event
-        What a draw is charged as: a bounded range of ε, or what follows from it.
+    Sensitivity contract: that of :class:`LevelScore`, separately for ``lows`` and ``highs``, which
+    are secret and may cross at small k. Then len moves by at most 1 at every t
+    (docs/proofs/level_sets.md, [level_sets.6]), and one draw is a bounded range of ε. ``stated`` is
+    the event that a draw is charged as: that one, or one that follows from it. An ε of more than
+    128 is used as 128.
 
     Examples
     --------
@@ -161,14 +136,13 @@ class LinearLevelMechanism(Mechanism[int]):
 
     @property
     def rate(self) -> Fraction:
-        """Weight of one unit of length."""
         return min(self.epsilon, Fraction(_MOST)) / 2
 
     def sample(self, entropy: Entropy) -> int:
-        """Draw from an envelope with steps, and keep what is drawn with the exact chance.
+        """Draw from an envelope with steps, and accept with the exact probability.
 
         [level_sets.8] Every ring is cut into equal parts in which len rises by at most 1/rate; the
-        envelope takes len at the beginning of a part, so more than e^-1 of all is kept.
+        envelope takes len at the beginning of a part, so more than e^-1 of all draws are accepted.
         """
         rings, parts = self._rings(), math.ceil(self.rate)
         edges = np.outer(rings.widths, np.arange(parts + 1)) // parts
@@ -216,7 +190,6 @@ class LinearLevelMechanism(Mechanism[int]):
 
     @classmethod
     def support(cls, mechanisms: Sequence[LinearLevelMechanism]) -> Support:
-        """List all candidates."""
         first, last = mechanisms[0].first, mechanisms[0].last
         check_size(last - first + 1)
         return Support.of(range(first, last + 1))

@@ -1,4 +1,4 @@
-"""The approximate inverse sensitivity mechanism: a law around a value, by radii of its own.
+"""The approximate inverse sensitivity mechanism: a law around a value, by radii that the data set.
 
 Asi and Duchi (2020), (M.2), on the integer vectors, without the cap of their Algorithm 1.
 See [radial.2].
@@ -44,48 +44,30 @@ class RadialMechanism(Mechanism[tuple[int, ...]]):
     """An integer vector z, P(z) ∝ exp(-ε len(z) / 2), len by distances from a secret centre.
 
     With s_k = R_1 + ... + R_k, len(z) = min{k >= 0: s_k >= ``|z - centre|``} in the L1 or L2 norm;
-    R_1, ..., R_K are ``radii``, all further ones are ``largest``. This is the approximate inverse
-    sensitivity mechanism (Asi and Duchi 2020, M.2): it needs no length of the statistic, only
-    how far one record moves it on data near the given ones. Prefer
-    :class:`~modicum.mechanisms.level_sets.LevelScore` in one dimension where lengths are known.
+    R_1, ..., R_K are ``radii``, which are secret, and all further ones are ``largest``, which is
+    public. This is the approximate inverse sensitivity mechanism (Asi and Duchi 2020, M.2): it does
+    not need a length of the statistic, only how far one record moves it on data near the given
+    ones. Prefer :class:`~modicum.mechanisms.level_sets.LevelScore` in one dimension where lengths
+    are known.
 
     Differs from their Algorithm 1: shells go on without end. Theirs stop at n, so answers stay in
     a ball that moves with the data, which is not private.
 
     Sensitivity contract (their Theorem 1): for neighbouring data sets D and D', in both orders,
     ``|centre - centre'| <= R_1`` in the norm, and R_k <= R'_(k+1) for k < K; K is public. Radii
-    below 0 are used as 0 and those above ``largest`` as ``largest``, which must bound
-    ``|centre - centre'|`` too. Then len moves by at most 1 at every z, and one draw is a bounded
-    range of ε (docs/proofs/radial.md, [radial.1]).
+    below 0 are used as 0 and those above ``largest`` as ``largest``, which must bound ``|centre -
+    centre'|`` too. Then len moves by at most 1 at every z, and one draw is a bounded range of ε
+    (docs/proofs/radial.md, [radial.1]). ``stated`` is the event that a draw is charged as: that
+    one, or one that follows from it.
 
-    Parameters
-    ----------
-    centre : tuple of int
-        The value (secret).
-    radii : tuple of int
-        R_1, ..., R_K (secret).
-    largest : int
-        Public; at least 0.
-    norm : {1, 2}
-    epsilon : Fraction
-    stated : Event
-        What a draw is charged as: a bounded range of ε, or what follows from it.
-    signless : bool
-        Whether the value is one up to its sign, such as a direction. Then a coin gives the answer a
-        sign, and it is enough that ``|centre - centre'|`` or ``|centre + centre'|`` keeps within
-        R_1 ([radial.12]).
+    A value that is one up to its sign, such as a direction, is ``signless``: a coin gives the
+    answer a sign, and it is enough that ``|centre - centre'|`` or ``|centre + centre'|`` is within
+    R_1 ([radial.12]).
 
-    Raises
-    ------
-    InvalidArgument
-        For public parameters out of range, more than 64 dimensions, or 20 in the L2 norm.
-
-    Notes
-    -----
-    The sampler is exact, in integers, for values of any size. In the L2 norm of more than one
-    dimension it proposes and rejects. There ``log_density`` counts the points of balls of radius up
-    to 128, and takes wider ones at their volume, which is off by a relative d^1.5 / (2 radius) at
-    most; nothing but audits and tests reads it.
+    The sampler is exact, in integers, for values of any size; it takes up to 64 dimensions, or 20
+    in the L2 norm. In the L2 norm of more than one dimension it proposes and rejects. There
+    ``log_density`` counts the points of balls of radius up to 128, and takes wider ones at their
+    volume, which is off by a relative d^1.5 / (2 radius) at most; only audits and tests read it.
 
     Examples
     --------
@@ -105,7 +87,7 @@ class RadialMechanism(Mechanism[tuple[int, ...]]):
     signless: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse public parameters for which the law is none, or not drawn in reasonable time."""
+        """Refuse public parameters without a law, or whose law takes too long to draw."""
         if self.norm not in {1, 2} or self.largest < 0 or not self.epsilon > 0 or not self.centre:
             raise InvalidArgument(
                 "a radial law needs one or more dimensions, norm 1 or 2, largest >= 0 and "
@@ -124,7 +106,6 @@ class RadialMechanism(Mechanism[tuple[int, ...]]):
 
     @property
     def rate(self) -> Fraction:
-        """Weight of one unit of length."""
         return self.epsilon / 2
 
     def sample(self, entropy: Entropy) -> tuple[int, ...]:
@@ -193,7 +174,7 @@ class RadialMechanism(Mechanism[tuple[int, ...]]):
         return Support.of(cls._around(mechanisms, math.ceil(40 / float(mechanisms[0].rate)) + 1))
 
     def reach(self, shells: int) -> int:
-        """Radius of the ball so many shells beyond the K-th."""
+        """Radius of the ball that is ``shells`` beyond the K-th."""
         return self._reaches()[-1] + shells * self.largest
 
     @classmethod
@@ -263,9 +244,7 @@ class RadialMechanism(Mechanism[tuple[int, ...]]):
 def _mixture(dimension: int, balls: Sequence[int], wider: int, rate: Fraction) -> Components:
     """Components of the mixture of L1 balls: all but the last, and d + 1 for it and the rest.
 
-    See [radial.9].
-
-    The radii of the rest are balls[-1] + m wider, m = 0, 1, ...
+    The radii of the rest are balls[-1] + m wider, m = 0, 1, ...; see [radial.9].
     """
     last = len(balls) - 1
     counts = [l1_points(dimension, ball) for ball in balls[:-1]]

@@ -1,8 +1,8 @@
 """Which keys of a column may be shown: optimal partition selection, drawn exactly.
 
 A key with n rows is kept with a probability π(n) that is the largest possible for a given (ε, δ)
-(Desfontaines, Voss, Gipson and Mandayam 2022, Theorem 1). π involves exp(ε), which is no rational
-number; it is enclosed between rationals as closely as one uniform number makes it necessary.
+(Desfontaines, Voss, Gipson and Mandayam 2022, Theorem 1). π involves exp(ε), which is not a
+rational number; it is enclosed between rationals, as closely as one uniform number needs it.
 """
 
 from __future__ import annotations
@@ -31,23 +31,18 @@ _DIGITS = 40
 
 
 def natural_order(key: Any) -> tuple[bool, Any]:
-    """Sort keys of one column by this: numbers first, then in the order of their kind."""
+    """Sort keys of one column by this: numbers first, then the others by their kind."""
     return not isinstance(key, Real | Decimal), key
 
 
 @dataclass(frozen=True, slots=True)
 class KeepCurve:
-    """π(n), the chance that a key with n rows is kept.
+    """π(n), the chance that a key with n rows is kept, for the (ε, δ) of one row; 0 < δ < 1.
 
     π(0) = 0 and π(n + 1) = min(e^ε π(n) + δ, 1 - e^-ε (1 - π(n) - δ), 1): the largest numbers
     that are (ε, δ)-indistinguishable from one n to the next. The first rule holds up to the
     ``turn``, the second one beyond it, until π reaches 1 (docs/proofs/groups.md, [groups.7]).
     See [groups.6].
-
-    Parameters
-    ----------
-    epsilon, delta : Fraction
-        Of one row; 0 < epsilon, 0 < delta < 1.
 
     Examples
     --------
@@ -94,7 +89,7 @@ class KeepCurve:
         return min(max(low, Fraction(0)), Fraction(1)), min(high, Fraction(1))
 
     def probability(self, n: int) -> float:
-        """Return π(n) to float precision."""
+        """π(n) to float precision."""
         return float(self.bounds(n, _DIGITS)[0])
 
     def coin(self, n: int, entropy: Entropy) -> bool:
@@ -108,9 +103,9 @@ class KeepCurve:
 
 @functools.lru_cache(maxsize=64)
 def _turn(epsilon: Fraction, delta: Fraction) -> int:
-    """1 + floor(ln((e^ε + 2δ - 1) / (δ (e^ε + 1))) / ε), whatever precision that takes.
+    """1 + floor(ln((e^ε + 2δ - 1) / (δ (e^ε + 1))) / ε), with as much precision as that takes.
 
-    The logarithm is no multiple of ε: e^ε would be a root of a polynomial, see [groups.7].
+    The logarithm is not a multiple of ε: e^ε would be a root of a polynomial, see [groups.7].
     """
     digits = _DIGITS
     while True:
@@ -132,20 +127,12 @@ def _sure(epsilon: Fraction, delta: Fraction) -> int:
 class KeySelection(Mechanism[tuple[Any, ...]]):
     """Each key is kept with probability π(its number of rows), independently.
 
-    Contract: one row more or less changes one count by 1. It then changes the law of one key
-    only, so the selection of all keys is (ε, δ)-DP for one row.
+    Sensitivity contract: one row more or less changes one of the ``counts`` by 1. They are the rows
+    of every key of the data, each at least 1, and secret, as are the keys. One row then changes the
+    law of one key only, so the selection of all keys is (ε, δ)-DP for one row.
 
-    Parameters
-    ----------
-    counts : mapping
-        Rows of every key of the data, each at least 1 (secret, as are the keys).
-    epsilon, delta : Fraction
-        Of one row.
-
-    Notes
-    -----
-    An outcome is the tuple of kept keys in their natural order, which does not depend on the
-    order of the rows.
+    An outcome is the tuple of kept keys in their natural order, which does not depend on the order
+    of the rows.
     """
 
     counts: Mapping[Hashable, int] = field(repr=False, metadata=SECRET)
@@ -158,7 +145,6 @@ class KeySelection(Mechanism[tuple[Any, ...]]):
 
     @property
     def curve(self) -> KeepCurve:
-        """The probabilities π(n)."""
         return KeepCurve(self.epsilon, self.delta)
 
     def sample(self, entropy: Entropy) -> tuple[Any, ...]:

@@ -24,7 +24,7 @@ _NEAR = 4.0  # units 1/rate of ranks around a quantile, where pieces are fine
 _FINE = 8.0  # pieces of 1/8 of a unit there
 _COARSE = 8  # and of 1/8 of the distance at most further out
 _WIDE = 12.0  # units that a piece has at most
-_LONG = 256  # a cell of more than 1/256 of the range is a piece of its own
+_LONG = 256  # a cell of more than 1/256 of the range is a separate piece
 _SPLIT = 64  # at the second level: parts of equal length, of a cell as long as the range
 _LIGHT = 4.0  # nats by which ties weigh less than a gap beside them, not to be cut
 
@@ -43,18 +43,10 @@ Numbers = TypeVar("Numbers", Floats, Integers)
 class Scale:
     """Where pieces are cut: at fixed distances from the wanted rank, which grow.
 
-    All quantiles may be off by d ranks together, at a loss of d or so, but every piece has its
-    own width: it is less than d / m, where they are m. And it has few units, so that far pieces
-    are raised by little.
-
-    Attributes
-    ----------
-    rate : float
-        Weight of a rank.
-    places : int
-        Number m of quantiles.
-    level : int
-        Pieces are finer at a higher one: half as wide near the quantile, a quarter further out.
+    All m quantiles (``places``) may be off by d ranks together, at a loss of about d, but every
+    piece has its own width: it is less than d / m. And it has few units, the inverse of the weight
+    ``rate`` of a rank, so that far pieces are raised by little. Each higher level has pieces half
+    as wide near the quantile, and a quarter as wide further out.
     """
 
     rate: float
@@ -67,7 +59,6 @@ class Scale:
         return _SPLIT << 2 * self.level - 2 if self.level else 1
 
     def distances(self, reach: float) -> Floats:
-        """Return distances between 0 and ``reach``, increasing."""
         fine, coarse = _FINE * 2.0**self.level, max(_COARSE, self.places) << 2 * self.level
         far = reach * self.rate
         near = np.arange(_NEAR * fine) / fine
@@ -86,16 +77,15 @@ class ChainCells:
 
     Attributes
     ----------
-    starts, offsets : (k + 1,) int64 arrays
-        In places, and in points of one; increasing.
-    fine : int
-    mass : (k + 1,) float64 array
+    starts, offsets
+        In places, and in points of one; increasing, with one entry more than there are cells.
+    mass
         Below these points.
-    source : (k,) int64 array
+    source
         Numbers of the cells that these are parts of.
-    sizes : (k,) float64 array
+    sizes
         Numbers of points, at least 1.
-    above : (k,) float64 array
+    above
         Mass below the last point of each cell, or a little more.
     """
 
@@ -137,7 +127,7 @@ class ChainCells:
     def _counted(
         cls, starts: Integers, offsets: Integers, fine: int, mass: Floats, source: Integers
     ) -> tuple[ChainCells, Integers]:
-        """Leave out cells without a point; also return which cell now begins where each began."""
+        """Leave out cells without a point; return also which cell now begins where each began."""
         sizes = (starts[1:] - starts[:-1]) * 2.0**fine + (offsets[1:] - offsets[:-1])
         there = np.append(sizes > 0, True)
         if not there.all():
@@ -205,18 +195,17 @@ class ChainCells:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ChainTable:
-    """Cells, and what the cutting of them for every quantile begins with.
+    """Cells, prepared once for the cutting around every quantile.
 
     Attributes
     ----------
-    cells : ChainCells
-    ranks : (int, int)
+    ranks
         What is drawn from beyond these is never kept.
-    grown : (k,) float64 array
-        How much the mass grows in each; 0 where it may not be cut.
-    parts : (k,) int64 array
-        Into how many equal parts each is cut, for it is long.
-    fixed : float64 array
+    grown
+        Growth of the mass in each cell; 0 where it may not be cut.
+    parts
+        Number of equal parts of each cell; a long one has several.
+    fixed
         Keys at which a piece ends, wherever the quantile is.
     """
 
@@ -228,13 +217,12 @@ class ChainTable:
 
     @classmethod
     def of(cls, cells: ChainCells, ranks: tuple[int, int], scale: Scale) -> ChainTable:
-        """Find light cells and long ones."""
         lengths = (cells.starts[1:] - cells.starts[:-1]).astype(np.float64)
         grown = np.diff(cells.mass)
         grown[_light(lengths, grown * scale.rate)] = 0.0
         whole, most = float(cells.starts[-1] - cells.starts[0]), scale.parts
         long = np.flatnonzero(lengths * _LONG > whole)
-        # Several points that are drawn from one gap are seldom in one part of it. Every part of
+        # Several points that are drawn from one gap are rarely in one part of it. Every part of
         # several has a place at least.
         parts = np.maximum(np.floor(lengths / max(whole, most) * most).astype(np.int64), 1)
         keys = [np.array([0.0, len(lengths)]), long, long + 1]
@@ -250,13 +238,12 @@ class ChainTable:
 
 
 def _distinct(ordered: Numbers) -> Numbers:
-    """Return the different ones of increasing numbers."""
     found: Numbers = ordered[np.append(True, ordered[1:] > ordered[:-1])]
     return found
 
 
 def _light(lengths: Floats, nats: Floats) -> Truths:
-    """Tell which cells weigh little beside a neighbour, even where their own ranks are best.
+    """Find cells that weigh little beside a neighbour, even where their own ranks are best.
 
     A neighbour misses these by the cell's mass at most, in two terms of the loss, and the cell
     counts as nearer than it is by as much again: three times its mass, which is ``nats``.
@@ -275,14 +262,13 @@ class Strip:
 
     Attributes
     ----------
-    cells : ChainCells
-    halves : (cells,) float64 array
-        The mass below a point of the cell lies so near to the middle of its piece.
-    heads : (k + 1,) int64 array
+    halves
+        For each cell, a bound of the distance of its points' mass from the middle of its piece.
+    heads
         First cell of each piece, and the number of cells.
-    middles : (k,) float64 array
-        Increasing.
-    stretches : tuple of int
+    middles
+        One a piece; increasing.
+    stretches
         Ends of the runs of parts of long cells, and of the runs of other pieces.
     """
 
@@ -294,7 +280,7 @@ class Strip:
 
     @classmethod
     def of(cls, table: ChainTable, centre: float, distances: Floats) -> Strip:
-        """Cut at distances from a wanted rank, but for light cells: they stay whole."""
+        """Cut at distances from a wanted rank; light cells stay whole."""
         mass, (low, high) = table.cells.mass, table.ranks
         wanted = np.concatenate([[low], centre - distances[:0:-1], centre + distances, [high]])
         np.minimum(np.maximum(wanted, low, out=wanted), high, out=wanted)
@@ -327,23 +313,20 @@ class QuantileChain:
     """Weights of all ways through the strips, for every candidate of the number of records.
 
     The weight of a way is the product of its pieces' weights and exp(-rate s): s is the sum of the
-    losses between its pieces' middles. A piece weighs as much as its points, each raised by what it
-    may be nearer (``upper``). A piece that begins after the end of the next one is on no way.
+    losses between its pieces' middles. A piece weighs as much as its points, each raised by the
+    distance by which it may be nearer (``upper``). A piece that begins after the end of the next
+    one is on no way.
 
     Attributes
     ----------
-    strips : tuple of Strip
-    totals : range
-    shares : tuple of float
-    rate : float
-    cells : tuple of (cells,) arrays
+    cells
         Weights of each strip's cells.
-    before : tuple of (pieces,) arrays
-        How many pieces of the strip before begin before the end of each; none for the first.
+    before
+        Number of pieces of the strip before that begin before the end of each; none for the first.
     sums : tuple of (totals, pieces) arrays
         Weight of all ways up to a piece, in units of the largest of the row; too large rather than
         too small. Those of the last strip include the end, and have one unit.
-    log_total : float
+    log_total
         Of all ways.
     """
 
@@ -424,9 +407,10 @@ class QuantileChain:
 
 
 def _before(lower: Strip, strip: Strip) -> Integers:
-    """Return how many pieces of the strip before begin before the end of each piece.
+    """Return the number of pieces of the strip before that begin before the end of each piece.
 
-    To a place, so rather too many; there is one at least, since all strips begin alike.
+    Ends are rounded up to a place, so there may be too many; there is one at least, since all
+    strips begin alike.
     """
     ends, heads = strip.heads[1:], lower.heads[:-1]
     limits = strip.cells.starts[ends] + (strip.cells.offsets[ends] > 0)
@@ -435,7 +419,7 @@ def _before(lower: Strip, strip: Strip) -> Integers:
 
 
 def _scale(weights: Floats, axis: int | None) -> Floats:
-    """Put weights in units of their largest, raise those that are very small; return that."""
+    """Divide weights by their largest, raise very small ones, and return the largest."""
     top: Floats = weights.max(axis=axis, keepdims=True)
     np.maximum(top, np.finfo(np.float64).tiny, out=top)
     weights /= top
@@ -487,13 +471,12 @@ def _stepped(
 
 
 def _faded(nats: Floats) -> Floats:
-    """Return exp of what is 0 at most, but for rounding; ``nats`` is used up."""
+    """Return exp(nats), 1 at most; rounding may put nats above 0. ``nats`` is overwritten."""
     np.minimum(nats, 0.0, out=nats)
     return np.exp(nats, out=nats)
 
 
 def _taken(table: Floats, places: Integers) -> Floats:
-    """Return table[c, places[c, k]] for all c, k."""
     rows, columns = table.shape
     found: Floats = table.take(places + np.arange(0, rows * columns, columns)[:, None])
     return found
@@ -519,7 +502,7 @@ def _decayed(sums: Floats, at: Floats) -> Floats:
 
 
 def _choose(weights: Floats, entropy: Entropy) -> tuple[int, int, int]:
-    """Draw a place by its weight, to about 2^-40; return its exact chance as a ratio too."""
+    """Draw a place by its weight, to about 2^-40; return also its exact chance as a ratio."""
     cells = (weights * (2.0**_CELL_BITS / weights.sum())).astype(np.int64)
     cells += 1
     ends = cells.cumsum()

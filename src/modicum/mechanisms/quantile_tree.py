@@ -55,14 +55,14 @@ Integers = NDArray[np.int64]
 
 
 class RankedRecords(Protocol):
-    """Records in order, of which those near some ranks are at hand."""
+    """Sorted records, of which those near some ranks are at hand."""
 
     @property
     def count(self) -> int:
         """Number of records."""
 
     def place(self, value: int) -> tuple[int, int]:
-        """Return the number of records below a value, and of those that have it."""
+        """Return the number of records below a value, and of those equal to it."""
 
     def below(self, value: int) -> int:
         """Return the number of records below a value."""
@@ -75,18 +75,10 @@ class RankedRecords(Protocol):
 class Node:
     """One quantile, drawn between two that were drawn before; public.
 
-    Attributes
-    ----------
-    place : int
-        Its place among the quantiles.
-    left, right : int
-        Places of the two; -1 and the number of quantiles stand for the ends of the range.
-    q : Fraction
-        Wanted share of the records between the two that lie below.
-    epsilon : Fraction
-        Size of its bounded range.
-    cap : int
-        Largest loss, in ranks.
+    ``left`` and ``right`` are the places of these two among the quantiles; -1 and the number of
+    quantiles stand for the ends of the range. ``q`` is the wanted share of the records between the
+    two that lie below, ``epsilon`` the size of the bounded range, and ``cap`` the largest loss, in
+    ranks.
     """
 
     place: int
@@ -104,18 +96,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One node of a tree, before it has a budget.
-
-    Attributes
-    ----------
-    place, left, right : int
-        As for :class:`Node`.
-    q : Fraction
-        As there.
-    share : Fraction
-        Its share of what its path has left.
-    depth : int
-    """
+    """A node without its budget: ``share`` is its share of what its path has left."""
 
     place: int
     left: int
@@ -127,14 +108,9 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class TreePlan:
-    """Nodes of a tree with their budgets.
+    """Nodes of a tree with their budgets, parents first.
 
-    Attributes
-    ----------
-    nodes : tuple of Node
-        Parents first.
-    reaches : tuple of int
-        Ranks around each quantile on which its node depends, wherever its ends may lie.
+    ``reaches`` are the ranks around each quantile on which its node depends, wherever its ends lie.
     """
 
     nodes: tuple[Node, ...]
@@ -143,15 +119,10 @@ class TreePlan:
 
 @lru_cache(maxsize=64)
 def tree_of(qs: tuple[Fraction, ...], power: Fraction) -> tuple[Branch, ...]:
-    """Choose the tree and the shares, parents first.
+    """Choose the tree and the shares for increasing ``qs`` in (0, 1); parents come first.
 
-    Parameters
-    ----------
-    qs : tuple of Fraction
-        Increasing, in (0, 1).
-    power : Fraction
-        1/3 if the ε of a path add up, 1/2 if their squares do: sums of A / ε² along a path are
-        least if each ε (or ε²) is in proportion to A to this power.
+    The power is 1/3 if the ε of a path add up, 1/2 if their squares do: sums of A / ε² along a path
+    are least if each ε (or ε²) is in proportion to A to this power.
 
     Examples
     --------
@@ -222,7 +193,7 @@ def nodes_of(tree: tuple[Branch, ...], loss: Event, points: int) -> tuple[Node, 
 
 @lru_cache(maxsize=64)
 def planned(qs: tuple[Fraction, ...], share: Share, points: int) -> TreePlan:
-    """Choose the tree of quantiles, and divide a share; parameters as for those two."""
+    """Choose the tree of quantiles by :func:`tree_of`, and divide a share by :func:`nodes_of`."""
     power = Fraction(1, 2) if share.loss.concentrated else Fraction(1, 3)
     nodes = nodes_of(tree_of(qs, power), share.loss, points)
     drift = drift_of(nodes)
@@ -231,10 +202,7 @@ def planned(qs: tuple[Fraction, ...], share: Share, points: int) -> TreePlan:
 
 
 def drift_of(nodes: tuple[Node, ...]) -> dict[int, int]:
-    """Ranks by which the ends of each place may miss, at most, but for once in e^24.
-
-    See [quantiles.15].
-    """
+    """Ranks by which the ends of each place may miss, but for a chance of e^-24 [quantiles.15]."""
     missed = {-1: 0, len(nodes): 0}
     ends: dict[int, int] = {}
     for node in nodes:
@@ -253,26 +221,14 @@ class NestedQuantiles(Mechanism[tuple[int, ...]]):
 
         P(z) ∝ exp(-ε loss(z) / (2 m)),  loss(z) = min(cap, |F(z) - F(a) - q (F(b) - F(a))|),
 
-    m = max(q, 1 - q). Outcomes are the z; the quantile is z >> fine.
+    m = max(q, 1 - q). Outcomes are the z; the quantile is z >> fine. The records are secret; the
+    nodes are listed parents first, on the lattice from ``first`` to ``last``.
 
     Sensitivity contract: a record more has the mass w in [0, 1] in [a, b), and changes the loss
     of the node by at most w m at every z, so the node's log ratio has a range of at most w ε. The
     w of two siblings add up to that of their parent. So the log ratio of all nodes is at most the
     largest sum of ε along a path of the tree (docs/proofs/quantiles.md has the proof).
     See [quantiles.11], [quantiles.12].
-
-    Parameters
-    ----------
-    records : RankedRecords
-        Secret.
-    first, last : int
-        Ends of the lattice.
-    fine : int
-        Points of an integer, as a power of two.
-    nodes : tuple of Node
-        Parents first.
-    stated : Event
-        What a draw is charged as.
     """
 
     records: RankedRecords = field(repr=False, metadata=SECRET)
@@ -287,7 +243,7 @@ class NestedQuantiles(Mechanism[tuple[int, ...]]):
         return self.stated
 
     def public(self) -> dict[str, object]:
-        """Name the range and, for every node, its quantile and share."""
+        """The range and, for every node, its quantile and share."""
         return {
             "first": self.first,
             "last": self.last,
@@ -327,17 +283,9 @@ class NestedQuantiles(Mechanism[tuple[int, ...]]):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Strip:
-    """The points between two ends, cut into pieces where the mass is constant or hardly changes.
+    """The points between two ends, cut into pieces where the mass is constant or nearly so.
 
-    Attributes
-    ----------
-    records, fine, node
-        As in the law.
-    target : Fraction
-        Wanted mass below the point.
-    ends : (int, int)
-        First and last point.
-    pieces : _Pieces
+    ``target`` is the wanted mass below the point, ``ends`` are the first and the last point.
     """
 
     records: RankedRecords
@@ -349,7 +297,6 @@ class _Strip:
 
     @classmethod
     def of(cls, records: RankedRecords, fine: int, node: Node, a: int, b: int) -> _Strip:
-        """Cut the points from a to b."""
         low, high = (_points_below(records, fine, z) for z in (a, b))
         p, unit = node.q.numerator, node.q.denominator << fine
         scaled = low * node.q.denominator + p * (high - low)
@@ -366,7 +313,7 @@ class _Strip:
         return cls(records, fine, node, Fraction(scaled, unit), (a, b), pieces)
 
     def sample(self, entropy: Entropy) -> int:
-        """Draw a point: a piece by its weight from above, a point of it, and a coin.
+        """Draw a piece by an upper bound of its weight, then a point of it; accept by a coin.
 
         See [quantiles.14].
         """
@@ -408,7 +355,7 @@ class _Strip:
         return np.minimum(least, float(self.node.cap))
 
     def _missed(self, z: int) -> tuple[int, int]:
-        """Return the exact loss of a point, as a ratio."""
+        """The exact loss of a point, as a ratio."""
         unit = self.target.denominator
         below = _points_below(self.records, self.fine, z) * unit
         missed = abs(below - (self.target.numerator << self.fine))
@@ -417,17 +364,15 @@ class _Strip:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Pieces:
-    """Points in a row, in no order of the pieces.
+    """Points in a row; the pieces are in no order.
 
     Attributes
     ----------
-    starts, stops : (k,) int64 arrays
-        In lattice integers; points of these are added.
-    first, last : (k,) int64 arrays
-        The points added: from (starts << fine) + first to (stops << fine) + last, exclusive.
-    sizes : (k,) float64 array
+    starts, first, stops, last
+        A piece is the points from (starts << fine) + first to (stops << fine) + last, exclusive.
+    sizes
         Numbers of points.
-    mass, slope : (k,) float64 arrays
+    mass, slope
         F at the first point less the target, and its growth from one point to the next.
     """
 
@@ -448,9 +393,10 @@ class _Pieces:
         target: tuple[int, float, float],
         cap: int,
     ) -> _Pieces:
-        """Cut the points between two ends at the values, the target being a whole and a part.
+        """Cut the points between two ends at the values.
 
-        The third number is the mass at the first point, less the target.
+        The target is given as an integer and a fraction to add; the third number is the mass at the
+        first point, less the target.
         """
         values, before, ties = known
         (a, b), (whole, part, level) = ends, target
@@ -486,7 +432,10 @@ class _Pieces:
         return start + int(self.first[i]), stop + int(self.last[i])
 
     def lengths(self, fine: int) -> tuple[NDArray[Any], int]:
-        """Return the sizes in a power of two of points, rounded up: in int64 if that is near."""
+        """Return the sizes in units of 2^power points, rounded up, and the power.
+
+        They are int64 where the rounding adds little, and else Python integers with power 0.
+        """
         power = max(0, math.frexp(float(self.sizes.max()))[1] - _LENGTH_BITS)
         between, rest = self.stops - self.starts, self.last - self.first
         if power > fine or float(self.sizes.min()) < math.ldexp(1.0, power):

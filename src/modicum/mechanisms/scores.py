@@ -1,6 +1,6 @@
 """Scores of the exponential mechanism: what makes an outcome likely, and what one record changes.
 
-One class a score, each with its sensitivity contract. The scores of nested level sets are those of
+One class a score, each with its sensitivity contract. The scores of nested level sets are in
 :mod:`modicum.mechanisms.level_sets`.
 """
 
@@ -47,7 +47,7 @@ class RankScore(ScoreFunction):
     """An integer t near rank T = q n + shift of n records: its distance from that rank.
 
     With b = #{x < t} and e = #{x = t}, the loss is the distance of T from [b, b + e],
-    max(0, b - T, T - (b + e)), capped at ``cap``; the loss of the last candidate is capped at
+    max(0, b - T, T - (b + e)), capped at ``cap`` >= 1; the loss of the last candidate is capped at
     ``edge`` too. A ``prior`` multiplies P(t) with its weight, which does not depend on the data.
 
     Sensitivity contract: one record more changes b - q n by 1 - q or -q, and q n - (b + e) by
@@ -55,22 +55,9 @@ class RankScore(ScoreFunction):
     and P(t) ∝ exp(-ε loss(t) / (2 m)). docs/proofs/quantile.md has the details.
     See [quantile.5], [quantile.6].
 
-    Parameters
-    ----------
-    values : sorted int64 array
-        All records whose rank is within ``cap`` of T (secret).
-    below, count : int
-        Number of records before them, and of all records (secret).
-    first, last : int
-        The candidates.
-    q : Fraction
-        In (0, 1), with a denominator of at most 10^9, so that losses are exact in int64.
-    shift : int
-        Ranks by which the target is moved.
-    cap : int
-        At least 1.
-    edge : int or None
-    prior : OctavePrior, optional
+    ``values`` are all records whose rank is within ``cap`` of T, sorted; they, the number of
+    records ``below`` them and the ``count`` of all are secret. The denominator of q, in (0, 1), is
+    at most 10^9, so that losses are exact in int64.
     """
 
     mechanism = "RankLaw"
@@ -128,19 +115,14 @@ class RankScore(ScoreFunction):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopScore(ScoreFunction):
-    """An integer t that next to no record exceeds: P(t) ∝ w(t) exp(-ε #{x > t}), w the prior.
+    """An integer t that only a few records exceed: P(t) ∝ w(t) exp(-ε #{x > t}), w the prior.
 
-    Sensitivity contract: one record more adds 0 or 1 to #{x > t}, at every t: all losses move one
-    way, where a score that may move both ways would have to be divided by 2. The prior does not
+    Sensitivity contract: one record more adds 0 or 1 to #{x > t}, at every t: all losses move in
+    one direction. A score that may move in both would have to be divided by 2. The prior does not
     depend on the data. See [extreme.4].
 
-    Parameters
-    ----------
-    values : sorted int64 array
-        The highest records, all or so many that candidates below them have no weight (secret).
-    first, last : int
-        The candidates.
-    prior : OctavePrior
+    ``values`` are the highest records, sorted and secret: all, or so many that candidates below
+    them have a negligible weight.
     """
 
     mechanism = "TopLaw"
@@ -167,26 +149,17 @@ class ThresholdScore(ScoreFunction):
     Dick, Kulesza, Sun and Suresh 2023, Algorithm 2.
 
     Sensitivity contract: the loss of z is max(0, #{x < z} - t, t - #{x <= z}), capped at
-    ``cap``; t and the cap are public, both counts move by 0 or 1 with one record, so the loss
-    moves by at most 1.
+    ``cap`` >= t; the ``target`` t >= 0 and the cap are public, both counts move by 0 or 1 with one
+    record, so the loss moves by at most 1.
 
-    Differs from the paper's Algorithm 2: the lattice takes the place of its window of width
-    alpha (Corollary 3.8), so some candidate has loss 0 whenever t <= n. The literal
-    ``alpha = gamma / |D|`` makes the window a function of the private size, which is not
-    private at all. The cap lets the law be computed from the lowest ``cap + t`` records; it is
-    chosen so large that capped candidates together have a negligible probability.
+    Differs from the paper's Algorithm 2: the lattice takes the place of its window of width alpha
+    (Corollary 3.8), so some candidate has loss 0 whenever t <= n. The literal ``alpha = gamma /
+    |D|`` makes the window a function of the private size, which is not private. The cap lets the
+    law be computed from the lowest ``cap + t`` records; it is chosen so large that capped
+    candidates together have a negligible probability.
 
-    Parameters
-    ----------
-    lowest : sorted int64 array
-        The lowest records, at least min(n, cap + t) of them (secret). For a threshold from
-        above, negate the highest records and the range.
-    first, last : int
-        The public range.
-    target : int
-        The rank t >= 0.
-    cap : int
-        Largest loss, at least ``target``.
+    ``lowest`` are the lowest records, at least min(n, cap + t) of them, sorted and secret. For a
+    threshold from above, negate the highest records and the range.
     """
 
     mechanism = "RankThreshold"
@@ -216,15 +189,9 @@ class MedianScore(ScoreFunction):
     more moves one of a, b, e by one, so the loss moves by at most 1, whatever the record.
     Data are rounded to the grid one record at a time.
 
-    The outcome is the *number* of a grid point (see :class:`FloatGrid`).
-
-    Parameters
-    ----------
-    numbers : sorted int64 array
-        Grid numbers of the records (secret); none for a template, to be filled by :meth:`over`.
-    grid : FloatGrid
-    first, last : int
-        Lattice integers of the public range; the grid points between them are the candidates.
+    The outcome is the *number* of a grid point, between those of the lattice integers ``first`` and
+    ``last``. ``numbers`` are those of the records, sorted and secret; without them it is a
+    template, to be filled by :meth:`over`.
     """
 
     mechanism = "MedianCentre"
@@ -238,7 +205,7 @@ class MedianScore(ScoreFunction):
     def subsampled(
         cls, records: Members, lattice: Lattice, share: Share, *, bits: int, level: int
     ) -> Subsampled[int]:
-        """Build the law of a median on a subsample of rate 2^-level, on a grid of so many bits."""
+        """Build the mechanism on a subsample of rate 2^-level, on a grid of so many bits."""
         nobody = cls(np.empty(0, dtype=np.int64), FloatGrid(bits), lattice.first, lattice.last)
         if level == 0:
             whole = Exponential(nobody, share.range)
@@ -264,14 +231,8 @@ class MedianScore(ScoreFunction):
 class TargetScore(ScoreFunction):
     """A threshold k by the loss |#{records beyond threshold k} - target|.
 
-    Sensitivity contract: a record changes every count by at most 1, so every loss by 1.
-
-    Parameters
-    ----------
-    beyond : tuple of int
-        For each threshold, the number of records beyond it (secret).
-    target : int
-        Public, or from released numbers.
+    Sensitivity contract: a record changes every count, which is secret, by at most 1, so every loss
+    by 1. The target is public, or from released numbers.
     """
 
     mechanism = "BeyondTarget"
@@ -292,24 +253,12 @@ class TargetScore(ScoreFunction):
 class LossScore(ScoreFunction):
     """A candidate k with nearly the least loss, P(k) ∝ w(k) exp(-ε loss(k) / most).
 
-    A loss is a sum over records. w is 1 but for the first candidate, which is what remains if no
-    other is heard to be better.
+    A loss is a sum over records. w is 1 but for the ``first`` candidate, whose weight is public: it
+    is the default if the noise hides that another one is better. The outcome is the candidate's
+    place in the list.
 
-    Sensitivity contract: a record adds an integer of [0, most] to every loss. As all of them move
-    in one direction, no factor 2 is lost.
-
-    Parameters
-    ----------
-    losses : int64 array
-        One for each candidate (secret).
-    most : int
-        The largest loss of one record.
-    first : int
-        Weight of the first candidate; public.
-
-    Notes
-    -----
-    The outcome is the candidate's place in the list.
+    Sensitivity contract: a record adds an integer of [0, most] to every loss, which is secret. As
+    all of them move in one direction, no factor 2 is lost.
     """
 
     mechanism = "LeastLoss"
@@ -333,32 +282,19 @@ class IntervalScore(ScoreFunction):
     """An interval that holds a column, its place and its width at once, in one draw; or none.
 
     P(I) ∝ w(I) exp(ε s(I)), P(none) ∝ 2^doubt sum of all w(I), w a prior that does not depend on
-    the data.
+    the data. ``doubt`` is public, at most 10; without it there always is an interval. The outcome
+    is the index of the interval in the grid, ``grid.size`` for none.
 
     s(I) is the number of records in I outside of its fullest core, two or three neighbours of 16
-    parts, so that no place of the data in a wide interval makes them look spread out. It is little
-    if I misses the data, and if it is so wide that they are in a core of it. So it finds where
-    the data are and their scale, whatever the range, at the cost of a logarithm of the number of
-    widths. Records count once, so both ends come at the price of one. Of a column of which nothing
-    is heard, as all scores are small, no interval is drawn with a probability of
-    1 - 1/(1 + 2^doubt), in place of any one of them.
+    parts, so that data which are concentrated somewhere in a wide interval do not look spread out.
+    It is little if I misses the data, and if it is so wide that they are in a core of it. So it
+    finds where the data are and their scale, whatever the range, at the cost of a logarithm of the
+    number of widths. Records count once, so both ends cost as much as one. If all scores are small,
+    no interval is drawn with a probability of 1 - 1/(1 + 2^doubt), in place of any one of them.
 
     Sensitivity contract: s(I) = min over cores c of #(I without c), a minimum of counts: a
-    record more adds 0 or 1 to it, for every I, and nothing to the exponent of none, which is 0.
-    See [moments.8].
-
-    Parameters
-    ----------
-    scores : int64 array
-        One for each candidate of the grid (secret).
-    grid : IntervalGrid
-    doubt : int or None
-        The weight of none, in doublings of that of all intervals; public, at most 10. Without it
-        there always is an interval.
-
-    Notes
-    -----
-    The outcome is the index of the interval in the grid, ``grid.size`` for none.
+    record more adds 0 or 1 to it, for every I, and nothing to the exponent of none, which is 0. The
+    scores, one for each candidate of the grid, are secret. See [moments.8].
     """
 
     mechanism = "IntervalDraw"

@@ -38,7 +38,7 @@ _INT64 = (1 << 63) - 1
 class _Radii(Mechanism[tuple[int, ...]]):
     """Independent choices of a radius, each by costs that are integers over one denominator.
 
-    An outcome is the tuple of the chosen positions in ``grid.radii``.
+    An outcome is the tuple of the chosen positions in ``grid.radii``, one a choice.
     """
 
     __slots__ = ()
@@ -66,7 +66,6 @@ class _Radii(Mechanism[tuple[int, ...]]):
         return float(self.log_densities([outcome])[0])
 
     def log_densities(self, outcomes: Sequence[tuple[int, ...]]) -> Floats:
-        """Return :meth:`log_density` of many outcomes: all candidates of a choice at once."""
         total = np.zeros(len(outcomes))
         for place, (gaps, unit) in enumerate(self._choices()):
             total += self._log_chances(gaps, unit)[[outcome[place] for outcome in outcomes]]
@@ -89,7 +88,6 @@ class _Radii(Mechanism[tuple[int, ...]]):
         return chances
 
     def probes(self) -> Iterable[tuple[int, ...]]:
-        """Return every combination of positions on a small grid."""
         return product(range(len(self.grid.radii)), repeat=len(self.factors()))
 
 
@@ -112,20 +110,9 @@ class RadiusDraw(_Radii):
     series, bounded whatever the public range is. A rank target would have to grow with the
     logarithm of the range, and its bias with it.
 
-    Parameters
-    ----------
-    outside : tuple of tuples of int
-        For each side and radius, the number of records outside (secret); nonincreasing. It
-        may be capped at any public number.
-    grid : RadiusGrid
-    epsilon : Fraction
-    tilt : Fraction
-        Prior cost of one index of the grid.
-    selection : {"flip", "exponential"}
-
-    Notes
-    -----
-    The outcome is the tuple of the chosen positions in ``grid.radii``, one a side.
+    ``outside`` counts the records outside of each radius, for each side (secret); the counts do not
+    increase, and may be capped at any public number. ``tilt`` is the prior cost of one index of the
+    grid.
     """
 
     outside: tuple[tuple[int, ...], ...] = field(repr=False, metadata=SECRET)
@@ -143,13 +130,12 @@ class RadiusDraw(_Radii):
         *,
         tilt: Fraction,
     ) -> RadiusDraw:
-        """Choose the selection: a bounded range is cheap in zCDP, and no cheaper than ε in ε."""
+        """Choose the cheaper selection: a bounded range in zCDP, permute-and-flip in pure ε."""
         selection: Selection = "flip" if share.zcdp is None else "exponential"
         return cls(outside, grid, share.range, tilt, selection)
 
     @property
     def event(self) -> Event:
-        """One event for all sides."""
         return PureDP(self.epsilon) if self.flips else RangeDP(self.epsilon)
 
     @property
@@ -160,7 +146,6 @@ class RadiusDraw(_Radii):
     def sample_many(
         cls, mechanisms: Sequence[RadiusDraw], entropy: Entropy
     ) -> list[tuple[int, ...]]:
-        """Draw from many laws; the coins of permute-and-flip are tossed as vectors."""
         if len(mechanisms) < _MANY or not all(mechanism.flips for mechanism in mechanisms):
             return [mechanism.sample(entropy) for mechanism in mechanisms]
         drawn: list[tuple[int, ...]] = []
@@ -188,7 +173,7 @@ class RadiusDraw(_Radii):
 
 
 def _flipped(mechanisms: Sequence[RadiusDraw], entropy: Entropy) -> list[tuple[int, ...]]:
-    """Draw by permute-and-flip from a block of laws."""
+    """Draw by permute-and-flip from a block of mechanisms."""
     numbers = [mechanism.whole_scores() for mechanism in mechanisms]
     sides = [(i, counts) for i, mechanism in enumerate(mechanisms) for counts in mechanism.outside]
     sizes = [len(counts) for _, counts in sides]
@@ -221,23 +206,8 @@ class RadiusRanks(_Radii):
     composition). The tilt does not depend on the data; it keeps the unpopulated wide radii from
     outweighing the right ones.
 
-    Parameters
-    ----------
-    distances : sorted int64 array
-        Distances of the records from the centre (secret).
-    centre : int
-        Released.
-    grid : RadiusGrid
-    targets : tuple of int
-        Wanted numbers of records outside.
-    tilts : tuple of Fraction
-        For each target, the prior cost of one index of the grid.
-    epsilon : Fraction
-        Cost of one target.
-
-    Notes
-    -----
-    The outcome is the tuple of the chosen positions in ``grid.radii``, one a target.
+    ``distances`` are those of the records from the released centre, sorted and secret. Each target
+    has a tilt, the prior cost of one index of the grid.
     """
 
     distances: Integers = field(repr=False, metadata=SECRET)
@@ -259,18 +229,16 @@ class RadiusRanks(_Radii):
         tilts: tuple[Fraction, ...],
         level: int,
     ) -> Subsampled[tuple[int, ...]]:
-        """Build the law on a subsample of rate 2^-level, whose records the targets count."""
+        """Build the mechanism on a subsample of rate 2^-level, whose records the targets count."""
         each = amplified(share.pure, level) / len(targets)
         template = cls(_NOBODY, centre, grid, targets, tilts, each)
         return Subsampled(records, template, level, PureDP(share.pure))
 
     def over(self, q: Integers) -> RadiusRanks:
-        """Build the same law for these records (lattice integers, any order)."""
         return replace(self, distances=np.sort(np.abs(q - self.centre)))
 
     @property
     def event(self) -> Event:
-        """All targets together."""
         return PureDP(self.epsilon * len(self.targets))
 
     def factors(self) -> tuple[RadiusRanks, ...]:

@@ -4,7 +4,7 @@ Geng and Viswanath (2014) add a staircase to a scalar. Kulesza, Suresh and Wang 
 it may replace the Laplace noise of their Algorithm 3. Coordinate by coordinate that is false: the
 pair moves by (x, D - x), and a staircase may drop by a whole factor exp(-ε) however short the move,
 so two independent ones cost 2 ε. A :class:`Staircase` of the L1 norm drops once, because the norm
-moves by at most D (docs/proofs/bounded_mean.md). See [bounded_mean.8].
+moves by at most D (docs/proofs/bounded_mean.md, [bounded_mean.8]).
 """
 
 from __future__ import annotations
@@ -31,20 +31,11 @@ class Staircase(Mechanism[tuple[int, ...]]):
     With r = ||z||_1 the weight is exp(-ε k(r)): k = 0 for r < width, k = j >= 1 for
     width + (j - 1) l1 <= r < width + j l1, that is k(r) = floor((r + l1 - width) / l1).
 
-    Sensitivity contract: ``values`` move by at most ``l1`` in L1 norm between neighbours. Then r
-    moves by at most l1 at every outcome, k(r) by at most 1, and the normaliser not at all: one
-    draw is pure ε. See [bounded_mean.6], [bounded_mean.7].
+    Sensitivity contract: ``values``, one or two integers and secret, move by at most ``l1`` in L1
+    norm between neighbours. Then r moves by at most l1 at every outcome, k(r) by at most 1, and the
+    normaliser not at all: one draw is pure ε. See [bounded_mean.6], [bounded_mean.7].
 
-    Parameters
-    ----------
-    values : tuple of one or two int
-        The exact statistics (secret).
-    l1 : int
-        The sensitivity, positive.
-    width : int
-        Norms on the top step, from 1 to ``l1``; see :func:`best_width`.
-    epsilon : Fraction
-        Pure ε of the draw.
+    ``width`` is the number of norms on the top step, from 1 to ``l1``; see :func:`best_width`.
     """
 
     values: tuple[int, ...] = field(repr=False, metadata=SECRET)
@@ -68,7 +59,7 @@ class Staircase(Mechanism[tuple[int, ...]]):
 
     @property
     def term(self) -> StaircaseTerm:
-        """What is known of the noise of each value."""
+        """The distribution of the noise of each value."""
         return StaircaseTerm(len(self.values), self.l1, self.width, self.epsilon)
 
     def sample(self, entropy: Entropy) -> tuple[int, ...]:
@@ -150,14 +141,7 @@ class Staircase(Mechanism[tuple[int, ...]]):
 
 @dataclass(frozen=True, slots=True)
 class StaircaseTerm:
-    """The noise of one value of a :class:`Staircase`, whose other values may have any.
-
-    Attributes
-    ----------
-    dimension, l1, width : int
-    epsilon : Fraction
-        As of the law.
-    """
+    """The noise of one value of a :class:`Staircase` with the same parameters."""
 
     dimension: int
     l1: int
@@ -175,7 +159,7 @@ class StaircaseTerm:
         return float(self.width + low * self.l1 - 1)
 
     def explains(self, seen: float) -> bool:
-        """Whether what was seen may be nothing but noise, which is larger 3 times in 100."""
+        """Whether noise alone may explain what was seen; it is larger 3 times in 100."""
         return abs(seen) <= self.bound(0.03)
 
     @property
@@ -222,17 +206,8 @@ def _points(dimension: int, radius: int) -> int:
 def staircase(values: Iterable[int], *, l1: int, epsilon: Fraction) -> Staircase:
     """Staircase mechanism with the width of least mean squared error.
 
-    Parameters
-    ----------
-    values : iterable of int
-        One or two statistics whose vector changes by at most ``l1`` in L1 norm.
-    l1 : int
-        The sensitivity, positive.
-    epsilon : Fraction
-        Pure ε of the draw.
+    The vector of one or two values changes by at most ``l1`` in L1 norm between neighbours.
 
-    Notes
-    -----
     Against :func:`~modicum.mechanisms.additive.laplace` the mean squared error of a pair is the
     same at ε = 0.1 and 1 % lower at 1, 5 % at 2 and 27 % at 4.
     """
@@ -243,8 +218,6 @@ def staircase(values: Iterable[int], *, l1: int, epsilon: Fraction) -> Staircase
 def best_width(dimension: int, l1: int, epsilon: Fraction) -> int:
     """Width of the top step for the least mean squared error, to 1/256 of ``l1``.
 
-    Notes
-    -----
     [bounded_mean.11] Scaled to l1 = 1, with g the width and J geometric, P(J >= j) = exp(-ε j): the
     weight of the norms below t + g is a mixture over J of balls of radius g + J, hence E r² = d /
     (d + 2) E (g + J)^(d+2) / E (g + J)^d. The width is public and affects accuracy only, so floats

@@ -1,4 +1,4 @@
-"""A law applied to a secret random subsample: privacy amplification by Poisson subsampling."""
+"""A mechanism on a secret random subsample: privacy amplification by Poisson subsampling."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Members(Protocol):
 
 
 class RecordLaw(Protocol[T]):
-    """A law that can be rebuilt for any multiset of records."""
+    """A mechanism that can be rebuilt for any multiset of records."""
 
     @property
     def event(self) -> Event: ...
@@ -44,7 +44,7 @@ class RecordLaw(Protocol[T]):
 
 
 def amplified(target: Fraction, level: int) -> Fraction:
-    """Pure ε a law may have on a Poisson subsample of rate 2^-level to cost ``target``.
+    """Pure ε that a law on a Poisson subsample of rate 2^-level may have to cost ``target``.
 
     The largest multiple of 2^-20 with ln(1 + 2^-level (exp(ε) - 1)) <= target
     (Li, Qardaji and Su 2012; Balle, Barthe and Gaboardi 2018).
@@ -70,26 +70,19 @@ def _amplified_price(inner: Fraction, level: int) -> Fraction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subsampled(Mechanism[T]):
-    """``law`` over a Poisson subsample of rate ``2^-level``, drawn for this law only.
+    """``mechanism`` over a Poisson subsample of rate ``2^-level``, drawn for this mechanism only.
 
-    Privacy contract: if ``law`` is pure ε, then one draw is pure ln(1 + q (exp(ε) - 1)) with
-    q = 2^-level, under adding or removing a record. At level 0 it is ``law`` itself.
+    Privacy contract: if ``mechanism`` is pure ε, then one draw is pure ln(1 + q (exp(ε) - 1)) with
+    q = 2^-level, under adding or removing a record. At level 0 it is ``mechanism`` itself.
 
     Proof. Let A be the law without the record x and B with x in the subsample, averaged over
     the other records; the law with x in the data is (1-q) A + q B, without x it is A. Given the
     others, B <= exp(ε) A and B >= exp(-ε) A pointwise; so the ratio is at most
     1 + q (exp(ε) - 1), and at least 1 - q (1 - exp(-ε)) >= 1 / (1 + q (exp(ε) - 1)). QED
 
-    Parameters
-    ----------
-    records : Members
-        All records (secret). Membership is drawn inside :meth:`sample`, once.
-    law : RecordLaw
-        Law of empty data; ``law.over(records)`` fills it.
-    level : int
-        The rate is 2^-level.
-    stated : Event
-        What a draw costs: an upper bound checked on construction.
+    ``records`` are all records (secret); membership is drawn inside :meth:`sample`, once.
+    ``mechanism`` is that of empty data, and its method ``over(records)`` fills it. ``stated``, the
+    cost of a draw, is checked on construction: it must be an upper bound.
     """
 
     records: Members = field(repr=False, metadata=SECRET)
@@ -98,7 +91,6 @@ class Subsampled(Mechanism[T]):
     stated: Event
 
     def __post_init__(self) -> None:
-        """Check the stated cost against the law's own event."""
         if self.level == 0:
             honest = self.stated == self.mechanism.event
         else:
@@ -112,14 +104,13 @@ class Subsampled(Mechanism[T]):
         return self.stated
 
     def sample(self, entropy: Entropy) -> T:
-        """Draw fresh membership, then from the law on it."""
         return self.mechanism.over(self.records.thin(self.level, entropy)).sample(entropy)
 
     def log_density(self, outcome: T) -> float:
         return float(self.log_densities([outcome])[0])
 
     def log_densities(self, outcomes: Sequence[T]) -> NDArray[np.float64]:
-        """Exact sum over all 2^n subsamples, equal ones together; for audits on a dozen records."""
+        """Sum over all 2^n subsamples, equal ones together; for audits on a dozen records."""
         if self.level == 0:
             return self.whole.log_densities(outcomes)
         records = self.records.all()
@@ -144,7 +135,7 @@ class Subsampled(Mechanism[T]):
 
     @classmethod
     def support(cls, mechanisms: Sequence[Subsampled[T]]) -> Support:
-        """List the outcomes on all records, where a sample has its cuts too, and on none."""
+        """List the outcomes on all records, whose cuts include those of a sample, and on none."""
         nobody = np.empty(0, dtype=np.int64)
         ends = [
             each
@@ -155,5 +146,4 @@ class Subsampled(Mechanism[T]):
 
     @property
     def whole(self) -> Mechanism[T]:
-        """The law on all records."""
         return self.mechanism.over(self.records.all())

@@ -1,8 +1,8 @@
-"""Outcomes of laws in lists, and what two listed laws differ by.
+"""Outcomes of laws in lists, and the differences of two listed laws.
 
 A log density is a float: a few roundings away from the truth. Every log ratio is moved towards
 zero by more than those roundings can amount to, so a loss computed here is a lower bound of the
-true one, and a law that keeps its promise exactly never seems to break it.
+true one, and a law that has exactly its stated loss never seems to exceed it.
 """
 
 from __future__ import annotations
@@ -36,12 +36,7 @@ _MOST = 1 << 21  # outcomes that are listed one by one
 class Support:
     """Outcomes in increasing order; each stands for ``sizes[i]`` consecutive ones.
 
-    Attributes
-    ----------
-    outcomes : tuple
-        The first of each stretch of outcomes that have equal probability under every law.
-    sizes : (m,) float array
-        Outcomes in the stretch.
+    All outcomes of a stretch have equal probability under every law.
     """
 
     outcomes: tuple[Any, ...]
@@ -49,12 +44,11 @@ class Support:
 
     @classmethod
     def of(cls, outcomes: Iterable[Any]) -> Support:
-        """List single outcomes."""
         every = tuple(outcomes)
         return cls(every, np.ones(len(every)))
 
     def cut(self, parts: int) -> Support:
-        """Cut every stretch of integers into so many equal parts, or into single integers."""
+        """Cut every stretch of integers into equal parts, or into single integers."""
         starts: list[Any] = []
         sizes: list[float] = []
         for start, size in zip(self.outcomes, self.sizes.tolist(), strict=True):
@@ -66,7 +60,7 @@ class Support:
 
 
 def points_around(balls: Sequence[tuple[Sequence[int], int]]) -> Iterator[tuple[int, ...]]:
-    """Return every integer vector of the least box that holds balls, of these centres and radii."""
+    """Return every integer vector of the least box that holds balls of these centres and radii."""
     axes = []
     for values in zip(*(centre for centre, _ in balls), strict=True):
         ends = [c + s * r for c, (_, r) in zip(values, balls, strict=True) for s in (-1, 1)]
@@ -85,10 +79,9 @@ def check_size(outcomes: int) -> None:
 
 
 def log_ratio(one: Floats, other: Floats) -> Floats:
-    """Return ``one - other``, moved towards 0 by its rounding error.
+    """Return ``one - other``, moved towards 0 by its rounding error [audit.6].
 
     Outcomes that are impossible under both laws have ratio 0, under one of them an infinity.
-    See [audit.6].
 
     Examples
     --------
@@ -107,15 +100,9 @@ def log_ratio(one: Floats, other: Floats) -> Floats:
 def needed_rho(log_p: Floats, log_q: Floats, sizes: Floats | float) -> Floats:
     """Return D_α(P || Q) / α for every α of :data:`ALPHAS`; zCDP bounds all of them by ρ.
 
-    Parameters
-    ----------
-    log_p, log_q : (m,) float arrays
-        Log densities of one outcome in each stretch.
-    sizes : (m,) float array or float
-        Outcomes in each stretch.
+    ``log_p`` and ``log_q`` are the log densities of one outcome in each stretch, of so many
+    ``sizes``.
 
-    Notes
-    -----
     D_α = ln(sum_z P(z) r(z)^(α-1)) / (α - 1) with r = P / Q. For a small exponent the sum is
     1 + sum P (r^(α-1) - 1), which keeps the digits of a small divergence.
     """

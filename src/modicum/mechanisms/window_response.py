@@ -1,4 +1,4 @@
-"""One person's answer: uniform, but for a window that holds their value and is more likely."""
+"""One person's answer: uniform, but for a window around their value that is more likely."""
 
 from __future__ import annotations
 
@@ -26,19 +26,8 @@ _WORD = 64
 class Window:
     """The public part: where windows may start, their length, and ε.
 
-    Parameters
-    ----------
-    reach : int
-        Positions are the integers 0..reach, and windows [position, position + width).
-    width : int
-        Outcomes in a window; all outcomes are 0..reach + width - 1.
-    epsilon : Fraction
-        An outcome in the window is exp(ε) times as likely as one outside.
-
-    Raises
-    ------
-    InvalidArgument
-        Unless reach, width and ε are positive.
+    Positions are the integers 0..reach, windows are [position, position + width), and all outcomes
+    0..reach + width - 1. An outcome in the window is exp(ε) times as likely as one outside.
 
     Examples
     --------
@@ -52,7 +41,6 @@ class Window:
     epsilon: Fraction
 
     def __post_init__(self) -> None:
-        """Refuse what is no window."""
         if self.reach < 1 or self.width < 1 or self.epsilon <= 0:
             raise InvalidArgument(
                 "a window needs a positive reach, width and epsilon, got "
@@ -61,7 +49,6 @@ class Window:
 
     @property
     def outcomes(self) -> int:
-        """How many answers there are."""
         return self.reach + self.width
 
     @property
@@ -71,7 +58,7 @@ class Window:
 
     @property
     def slope(self) -> float:
-        """What one position more adds to the mean answer, W (1 - e^-ε)/(W + M e^-ε)."""
+        """The increase of the mean answer for one position more, W (1 - e^-ε)/(W + M e^-ε)."""
         return -self.inside * math.expm1(-self.epsilon)
 
     def decoded(self, mean: float) -> float:
@@ -93,8 +80,6 @@ class Window:
     def sample_many(self, positions: NDArray[np.int64], entropy: Entropy) -> NDArray[np.int64]:
         """Draw one answer for each whole position, with the law of :class:`WindowResponse`.
 
-        Notes
-        -----
         [local.4] With probability W (1 - e^-ε)/(W + M e^-ε) the answer is uniform in the window,
         else uniform on all: weight 1 in the window and e^-ε outside. One coin and one integer.
         """
@@ -105,7 +90,6 @@ class Window:
         return np.where(honest, within, anywhere)
 
     def sample_one(self, position: int, entropy: Entropy) -> int:
-        """Draw one answer, with the same law."""
         word = entropy.word()
         sure, never = _thresholds(self)
         if sure <= word <= never:
@@ -133,9 +117,7 @@ class Window:
 
 @functools.lru_cache(maxsize=1024)
 def _thresholds(window: Window) -> tuple[int, int]:
-    """Return words below which the coin surely succeeds, and above which it surely fails.
-
-    See [local.4].
+    """Return words below which the coin succeeds for certain, and above which it fails [local.4].
 
     A word w stands for [w, w + 1) 2^-64.
     """
@@ -149,22 +131,13 @@ class WindowResponse(Mechanism[int]):
     """One answer 0..reach + width - 1 about a position that only its owner knows.
 
     With width 1 it is randomised response among reach + 1 symbols (Warner 1965; Kairouz, Oh and
-    Viswanath 2014); with more it is the piecewise mechanism (Wang et al. 2019) on integers. A
-    position between two integers is rounded to either at random, so that the mean answer is linear
-    in it.
+    Viswanath 2014); with more it is the piecewise mechanism (Wang et al. 2019) on integers. The
+    position, in [0, reach], is secret; between two integers it is rounded to either at random, so
+    that the mean answer is linear in it.
 
-    Parameters
-    ----------
-    position : Fraction
-        In [0, reach] (secret).
-    window : Window
-        The public part.
-
-    Notes
-    -----
     [local.3] Z = W + M e^-ε for every whole position, so every probability is 1/Z or e^-ε/Z, or
-    lies between them after rounding: any two positions have log ratio at most ε. There is no closer
-    neighbour than any other value.
+    lies between them after rounding: any two positions have log ratio at most ε. Any two values are
+    neighbours.
 
     Examples
     --------

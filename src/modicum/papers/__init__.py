@@ -1,9 +1,10 @@
 """The algorithms of four papers, corrected: one file a paper, in the paper's order.
 
-What releases is a question, as those of :mod:`modicum.query`: a :class:`modicum.Curator` answers
-it with ``run``, and a price is charged before the first draw. What the library already does by
-default is named here and not repeated. docs/papers.md has the same table with what differs from the
-texts and why: these are not private in a dozen places.
+The functions that release are questions, like those of :mod:`modicum.query`: a
+:class:`modicum.Curator` answers them with ``run``, and charges their cost before the first draw. An
+algorithm that the library uses by default is named here and not repeated. docs/papers.md has the
+same table, with the differences from the texts and their reasons: as printed, the algorithms are
+not private in a dozen places.
 
 =================================  ==================================  ==================
 algorithm                          name                                proof page

@@ -3,29 +3,29 @@
 The mechanisms of "Instance-optimality in differential privacy via approximate inverse sensitivity
 mechanisms":
 
-==================  ===========================  ================================================
+==================  ===========================  ===================================================
 paper               name                         what it is
-==================  ===========================  ================================================
+==================  ===========================  ===================================================
 (M.1)               :func:`inverse_sensitivity`  any monotone statistic, in one draw [locations.5]
-(M.2), Algorithm 1  :func:`vector_statistic`               any vector, by its local sensitivities
+(M.2), Algorithm 1  :func:`vector_statistic`     any vector, by its local sensitivities
 Lemma 4.1           :func:`trimmed_mean`         (M.1) of a trimmed mean
 Algorithm 2         :class:`LeadingDirection`    (M.2) of a principal component [radial.13]
 (4)                 :func:`gradient`             an M-estimator, by the size of its gradient
                                                  [gradient.1]
 (4), Algorithm 3    :func:`gradient_regression`  one of many linear fits, in the same way
                                                  [gradient.2], [gradient.3]
-==================  ===========================  ================================================
+==================  ===========================  ===================================================
 
 ``modicum.vector_statistic``, whose law is :class:`RadialMechanism`, and ``modicum.trimmed_mean``
 are the corrected forms and are named here only. docs/proofs/level_sets.md and locations.md (M.1),
 radial.md (M.2), trimmed_mean.md and gradient.md have the proofs.
 
 Differs from the text: neighbours are add-remove. Lengths count the records until the statistic
-passes a value, not until it equals it, and so their level sets are intervals. The shells of (M.2)
-go on without end, where Algorithm 1 stops at n. A trimmed mean is clipped to no range before its
-length is computed. The gradient's bound L holds for all admissible records, where a bound that is
-read off the data is private of nothing; the draw is exact on a public lattice, where Algorithm 3
-rejects in a time that tells of the data, and divides by a matrix that may be singular.
+passes a value, not until it equals it, so their level sets are intervals. The shells of (M.2) go on
+without end, where Algorithm 1 stops at n. A trimmed mean is not clipped to a range before its
+length is computed. The gradient's bound L holds for all admissible records; a bound that is read
+off the data gives no privacy. The draw is exact on a public lattice, where Algorithm 3 rejects in a
+time that depends on the data, and divides by a matrix that may be singular.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def inverse_sensitivity(
     -------
     Query
         Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one privacy
-        unit more or less; with own boundaries, if they keep their promise.
+        unit more or less; with boundaries supplied by you, if they fulfil their contract.
 
     Notes
     -----
@@ -156,7 +156,7 @@ def inverse_sensitivity(
 def on_the_range(
     column: str | None, lattice: Lattice, event: Event, statistic: MonotoneStatistic
 ) -> Steps[Scene]:
-    """Read cells around 0, all lattice points being candidates and nothing clipped."""
+    """Read cells around 0 with all lattice points as candidates and nothing clipped."""
     centre = min(max(0, lattice.first), lattice.last)
     cells = yield from read(
         Read(column, lattice, Cells(centre, cell_edges(lattice, centre, CELL_BITS)))
@@ -170,7 +170,6 @@ def on_the_range(
 def _inverse_sensitivity(
     column: str | None, lattice: Lattice | None, event: Event, options: LocationOption
 ) -> Steps[ScalarEstimate]:
-    """Spend all on one draw of a value."""
     lattice, statistic = ranged(lattice), options.statistic
     assert statistic is not None
     scene = yield from on_the_range(column, lattice, event, statistic)
@@ -235,7 +234,6 @@ class LeadingDirection(Sensitivities):
         return -1.5, 1.5
 
     def value(self, rows: Reals, lo: float, hi: float) -> Reals:
-        """Return the eigenvector of the largest eigenvalue."""
         return np.asarray(self._spectrum(rows)[1][:, -1])
 
     def sensitivities(self, rows: Reals, lo: float, hi: float, levels: int) -> Reals:
@@ -286,7 +284,7 @@ def gradient(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.query.monotone_statistic`; if the statistic is no score.
+        As for :func:`modicum.query.monotone_statistic`; if the statistic is not a ``Score``.
 
     Notes
     -----
@@ -312,14 +310,8 @@ def gradient(
 class GradientSizes:
     """[gradient.1] Sums of ψ(x - t) over the records, negated, in 1/unit of the largest ψ, capped.
 
-    Attributes
-    ----------
-    masses : Masses
-        In parts of 1 / (64 unit) of a record (secret).
-    table : ScoreTable
-        Its span is the width of the range.
-    cap : int
-        In 1/unit.
+    The masses are in parts of 1 / (64 unit) of a record (secret), the cap is in 1/unit, and the
+    table's span is the width of the range.
     """
 
     masses: Masses
@@ -328,7 +320,6 @@ class GradientSizes:
 
     @classmethod
     def of(cls, scene: Scene, score: Score, size: LengthPlan) -> GradientSizes:
-        """Compute them from the cells of a scene."""
         bounds = scene.bounds
         masses = Masses.of(scene.cells, bounds.lo, bounds.hi, Lengths.parts(size.unit))
         table = score.table(bounds.hi - bounds.lo, scene.lattice.step)
@@ -426,7 +417,7 @@ def gradient_regression(
         The fits to choose from, up to 65,536: an intercept, and a slope for each explaining column.
         They must not be made from the data.
     reach : float
-        Rows of explaining columns of a larger L2 norm are drawn in to it.
+        Rows of explaining columns with a larger L2 norm are shortened to it.
     cap : float
         Residuals are clipped to ±cap.
     within : (float, float)
@@ -478,13 +469,7 @@ def gradient_regression(
 
 @dataclass(frozen=True, slots=True)
 class FitsOption(Options):
-    """A public list of fits, and where rows and residuals are clipped.
-
-    Attributes
-    ----------
-    fits : tuple of tuple of float
-    reach, cap : float
-    """
+    """A public list of fits, and where rows and residuals are clipped."""
 
     fits: tuple[tuple[float, ...], ...] = field(repr=False)
     reach: float
@@ -492,12 +477,6 @@ class FitsOption(Options):
 
     @classmethod
     def of(cls, fits: ArrayLike, reach: object, cap: object) -> FitsOption:
-        """Check them.
-
-        Raises
-        ------
-        InvalidArgument
-        """
         try:
             table = np.asarray(fits, dtype=np.float64)
         except (TypeError, ValueError):
@@ -536,17 +515,9 @@ class FitsOption(Options):
 def gradient_losses(rows: Integers, step: float, options: FitsOption) -> tuple[int, ...]:
     """Sizes of the sums of gradients of all fits, in 1/1024 of the largest gradient of a row.
 
-    See [gradient.2].
-
-    Everything that a row adds is an integer that follows from the row alone; all sums are below
-    2^53 and so exact in float64, in any order.
-
-    Parameters
-    ----------
-    rows : (n, d) int64 array
-        Lattice integers; the last column is explained.
-    step : float
-    options : FitsOption
+    Rows are lattice integers, with the explained column last. Everything that a row adds is an
+    integer that follows from the row alone; all sums are below 2^53 and so exact in float64, in any
+    order. See [gradient.2].
     """
     slopes = options.slopes
     totals = np.zeros(slopes.shape, dtype=np.int64)
@@ -585,7 +556,6 @@ def _clipped_rows(x: Reals, reach: float) -> Reals:
 def _gradient_regression(
     columns: Columns, lattice: Lattice, event: Event, options: FitsOption
 ) -> Steps[ArrayEstimate]:
-    """Spend all on one draw."""
     split = BudgetSplit(event)
     held = yield from read(Read(None, lattice, HeldRows(options.width), columns))
     losses = gradient_losses(held.rows, lattice.step, options)

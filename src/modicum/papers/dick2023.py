@@ -133,7 +133,7 @@ def threshold(
     within : (float, float)
         A public range that holds every value.
     epsilon, budget : number, Budget
-        Exactly one: the total price as pure ε.
+        Exactly one: the total cost as pure ε.
     step : float, optional
         Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
 
@@ -146,8 +146,8 @@ def threshold(
     Raises
     ------
     InvalidArgument
-        As for :func:`modicum.query.mean`; a rank that is no count; an ε so small that more than
-        4 million records would be kept.
+        As for :func:`modicum.query.mean`; a rank that is not a whole number of at
+        least 0; an ε so small that more than 4 million records would be kept.
 
     Notes
     -----
@@ -172,26 +172,13 @@ def threshold(
 
 @dataclass(frozen=True, slots=True)
 class ThresholdOption(Options):
-    """Which threshold.
-
-    Attributes
-    ----------
-    rank : int
-    side : {"low", "high"}
-    """
+    """A rank, and the side from which it is counted."""
 
     rank: int
     side: Side
 
     @classmethod
     def of(cls, rank: object, side: Side) -> ThresholdOption:
-        """Check both.
-
-        Raises
-        ------
-        InvalidArgument
-            Unless the rank is a whole number of at least 0, and the side one of the two.
-        """
         if not isinstance(rank, int) or isinstance(rank, bool) or rank < 0:
             raise InvalidArgument(f"rank must be a number of records, at least 0, got {rank!r}")
         if side not in ("low", "high"):
@@ -209,7 +196,6 @@ def _cap(lattice: Lattice, rate: float, target: int) -> int:
 
 
 def _check_kept(keep: int, epsilon: Fraction, what: str, remedy: str) -> None:
-    """Refuse a public number of records to keep at each end that is too large."""
     if keep > MOST_KEPT:
         raise InvalidArgument(
             f"{what} with epsilon={float(epsilon):g} a row would keep {keep:,} "
@@ -253,7 +239,7 @@ THRESHOLD: Row[ThresholdOption, Release] = Row(
 
 # ---- Algorithm 3: the subset-optimal mean
 
-NEEDED = 5  # rank targets' worth of data from which the bounds surely hold most of it
+NEEDED = 5  # rank targets' worth of data from which the bounds hold most of it
 
 
 def subset_mean(
@@ -295,10 +281,7 @@ class SubsetPlan:
     def of(cls, lattice: Lattice, epsilon: Fraction) -> SubsetPlan:
         """Compute t = ceil(1/ε + (2/ε_q) ln((N + 1)/ζ)), and a cap of no effect above e^-60.
 
-        Raises
-        ------
-        InvalidArgument
-            If ε is so small that more than 4 million records a side would be kept.
+        An ε for which more than 4 million records a side would be kept is refused.
         """
         rate = float(epsilon * THRESHOLD_SHARE) / 2
         target = math.ceil(1 / float(epsilon) + (_log_points(lattice) - math.log(ZETA)) / rate)
@@ -323,12 +306,11 @@ class SubsetErrorModel:
 
     @property
     def value(self) -> Fraction:
-        """The estimate, exactly, in the data's unit."""
         mean = transformed_value((self.left, self.right), lo=self.lo, hi=self.hi)
         return self.lattice.inside(mean)
 
     def redrawn(self, table: SyntheticTable) -> Redrawn:
-        """Return how the answer from this table follows of its last noise."""
+        """Return how the answer from this table follows from its last noise."""
         left = table.clipped_sum(self.lo, self.hi) - self.lo * table.rows
         right = (self.hi - self.lo) * table.rows - left
         return Redrawn(
@@ -338,13 +320,12 @@ class SubsetErrorModel:
 
     @property
     def none_seen(self) -> bool:
-        """Whether the number of records that the two sums imply cannot be distinguished from 0."""
         width, bound = self.hi - self.lo, 2 * self.noise.bound(0.05)
         return width > 0 and unseen((self.left + self.right) / width, bound / width)
 
     @property
     def in_steps(self) -> tuple[int, ...]:
-        """How far from 0 the bounds are, in steps; 0 if it is between them and they are near."""
+        """Distance of the bounds from 0, in steps; 0 if it is between them and they are near."""
         return bounds_in_steps(self.lo, self.hi)
 
     def least_count(self, alpha: float) -> float:
@@ -385,11 +366,9 @@ class SubsetErrorModel:
 
     @property
     def condition(self) -> str:
-        """What the default interval assumes."""
         return "assumes tails of index 3 or lighter"
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         if tail is None:
             return clipped_in_words(self, "mean", "all noise")
         most = self.most_clipped(0.0125)
@@ -400,7 +379,6 @@ class SubsetErrorModel:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {
             "clip": clip_ends(self),
             "rank_target": self.target,
@@ -410,13 +388,7 @@ class SubsetErrorModel:
 
 
 def _subset_mean(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
-    """Estimate a mean with the guarantee of Theorem 3.1.
-
-    Raises
-    ------
-    InvalidArgument
-        If the budget is not pure: the theorem is about pure ε.
-    """
+    """Estimate a mean with the guarantee of Theorem 3.1, which is about pure ε."""
     if event.concentrated:
         raise InvalidArgument("method='subset' is for a pure budget: use epsilon=")
     epsilon = event.largest_pure
@@ -495,14 +467,8 @@ def subset_monotone(
 class TrimPlan:
     """Public constants of one run, in records a side.
 
-    Attributes
-    ----------
-    trimmed : int
-        Deleted by rank.
-    target : int
-        Rank of a threshold.
-    cap : int
-        Largest loss of a threshold.
+    ``trimmed`` records are deleted by rank, ``target`` is the rank of a threshold and ``cap`` its
+    largest loss.
     """
 
     trimmed: int
@@ -518,10 +484,7 @@ class TrimPlan:
     def of(cls, lattice: Lattice, epsilon: Fraction) -> TrimPlan:
         """Compute them from the range's points and ε.
 
-        Raises
-        ------
-        InvalidArgument
-            If ε is so small that more than 4 million records a side would be kept.
+        An ε for which more than 4 million records a side would be kept is refused.
 
         Examples
         --------
@@ -542,13 +505,7 @@ class TrimPlan:
 def _subset_monotone(
     column: str | None, lattice: Lattice | None, event: Event, options: LocationOption
 ) -> Steps[ScalarEstimate]:
-    """Estimate a monotone statistic with the guarantee of Theorem 4.3.
-
-    Raises
-    ------
-    InvalidArgument
-        If the budget is not pure (the theorem is about pure ε), or too small.
-    """
+    """Estimate a monotone statistic with the guarantee of Theorem 4.3, which is about pure ε."""
     if event.concentrated:
         raise InvalidArgument("method='subset' is for a pure budget: use epsilon=")
     lattice, statistic = ranged(lattice), options.statistic

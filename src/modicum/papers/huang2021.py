@@ -92,10 +92,10 @@ def private_quantile(
     budget: Budget | None = None,
     step: float | None = None,
 ) -> Query[Release]:
-    """Ask for a quantile by PrivQuant: a binary search, of which every question is noisy.
+    """Ask for a quantile by PrivQuant: a binary search with a noisy answer to every question.
 
     Prefer :func:`modicum.query.quantile`, which draws once: this one reads the data once for each
-    halving of the range down to the step, and divides the price among them.
+    halving of the range down to the step, and divides the cost among them.
 
     Parameters
     ----------
@@ -146,26 +146,13 @@ def private_quantile(
 
 @dataclass(frozen=True, slots=True)
 class SearchOption(Options):
-    """Which quantile, and of how many records if that is public.
-
-    Attributes
-    ----------
-    q : Fraction
-    rows : int or None
-    """
+    """A quantile, and the number of records if that is public."""
 
     q: Fraction
     rows: int | None
 
     @classmethod
     def of(cls, q: object, rows: object) -> SearchOption:
-        """Check both.
-
-        Raises
-        ------
-        InvalidArgument
-            Unless 0 < q < 1, and ``rows`` is ``None`` or a whole number of at least 1.
-        """
         whole = isinstance(rows, int) and not isinstance(rows, bool) and rows >= 1
         if rows is not None and not whole:
             raise InvalidArgument(
@@ -336,7 +323,7 @@ def _search_radius(
 # ---- The shifted clipped mean
 
 MEDIANS, SEARCH_AFTER = Fraction(1, 4), Fraction(3, 16)
-_UNITS = 1 << 10  # in a count, where the bound of all counts together is no integer
+_UNITS = 1 << 10  # in a count, where the bound of all counts together is not an integer
 
 
 def shifted_mean_vector(
@@ -368,8 +355,8 @@ def shifted_mean_vector(
 def _shifted_mean(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayEstimate]:
     """Estimate the mean of every component, with noise on the scale of the rows' spread.
 
-    The width of the range decides how many questions a median takes, and so how many rows are
-    needed.
+    The width of the range sets the number of questions that a median takes, and so the number of
+    rows that it needs.
     """
     here = VectorSetting(columns, lattice, BudgetSplit(event))
     summary = yield from read(here.ask(RotatedCounts((0,))))
@@ -408,7 +395,7 @@ def _bound(coordinates: int) -> tuple[int, int]:
     """Units of a count, and the bound of all counts together in them.
 
     A row moves the difference of each coordinate by one, all together by the root of their
-    number: if that is no integer it is rounded up, by less than a thousandth.
+    number: if that is not an integer it is rounded up, by less than a thousandth.
     """
     root = math.isqrt(coordinates)
     if root * root == coordinates:

@@ -98,7 +98,7 @@ def independent_mean(
     within : (float, float)
         A public range that holds every value; the noise is on its scale.
     epsilon, budget : number, Budget
-        Exactly one: the total price as pure ε.
+        Exactly one: the total cost as pure ε.
     step : float, optional
         Round values to multiples of this power of two, as for :func:`modicum.query.mean`.
 
@@ -214,8 +214,6 @@ def _asked(
 def independent(total: int, count: int, *, lo: int, hi: int, epsilon: Fraction) -> Additive:
     """Algorithm 1: sum and count, half of ε each; the sum has sensitivity max(|lo|, |hi|).
 
-    Notes
-    -----
     One record x in [lo, hi] moves (sum, count) by (x, 1). Coordinate by coordinate the cost is
     |x| / (2 max(|lo|, |hi|) / ε) + 1 / (2 / ε) <= ε.
     """
@@ -229,8 +227,6 @@ def independent(total: int, count: int, *, lo: int, hi: int, epsilon: Fraction) 
 def shifted(total: int, count: int, *, lo: int, hi: int, epsilon: Fraction) -> Additive:
     """Algorithm 2: twice the sum about the midpoint, and the count; half of ε each.
 
-    Notes
-    -----
     2x - lo - hi lies in [-w, w]; doubling keeps the midpoint on the integers.
     """
     half = epsilon / 2
@@ -241,8 +237,6 @@ def shifted(total: int, count: int, *, lo: int, hi: int, epsilon: Fraction) -> A
 def transformed(total: int, count: int, *, lo: int, hi: int, epsilon: Fraction) -> Additive:
     """Algorithm 3: (sum of x - lo, sum of hi - x), both at the full ε.
 
-    Notes
-    -----
     One record moves the pair by (x - lo, hi - x), whose L1 norm is exactly w (Theorem 1 of the
     paper; its proof's "Lap(w/ε)" is a leftover of the unscaled form, which this is).
     """
@@ -296,27 +290,15 @@ TOO_LITTLE = Status(
 
 
 def _judged(interval: Interval, lattice: Lattice) -> Status:
-    """Whether the interval says anything."""
     width = interval.upper - interval.lower
     return OK if _USELESS * width < lattice.hi - lattice.lo else TOO_LITTLE
 
 
 @dataclass(frozen=True, slots=True)
 class SumAndCountErrorModel:
-    """A mean from a noisy sum and a noisy count (in lattice steps).
+    """A mean from a noisy sum and a noisy count (in lattice steps), see [bounded_mean.5].
 
-    See [bounded_mean.5].
-
-    Attributes
-    ----------
-    lattice : Lattice
-    shifted : bool
-        Whether the sum is twice that about the middle of the range.
-    total, count : int
-        Noisy.
-    noise : NoisyTerm
-        Of the sum.
-    count_noise : NoisyTerm
+    If it is ``shifted``, the sum is twice that about the middle of the range.
     """
 
     lattice: Lattice
@@ -328,7 +310,6 @@ class SumAndCountErrorModel:
 
     @property
     def value(self) -> Fraction:
-        """The estimate, exactly, in the data's unit."""
         mean_of = shifted_value if self.shifted else independent_value
         ends = {"lo": self.lattice.first, "hi": self.lattice.last}
         return self.lattice.inside(mean_of((self.total, self.count), **ends))
@@ -336,8 +317,8 @@ class SumAndCountErrorModel:
     def interval(self, level: float, tail: float | None) -> Interval:
         """Return the ratio's extremes over the noises' box; nothing is clipped, whatever the tail.
 
-        Rounding moves each value, and so the mean, by half a step at most. There is a record, or no
-        mean.
+        Rounding moves each value, and so the mean, by half a step at most. The true count is at
+        least 1, since without a record there is no mean.
         """
         alpha = 1 - level
         z, t = self.noise.bound(alpha / 2), self.count_noise.bound(alpha / 2)
@@ -355,25 +336,20 @@ class SumAndCountErrorModel:
 
     @property
     def status(self) -> Status:
-        """Whether the interval says anything."""
         return _judged(self.interval(0.95, None), self.lattice)
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released count cannot be distinguished from 0."""
         return unseen(self.count, self.count_noise.bound(0.1))
 
     @property
     def condition(self) -> str:
-        """The interval assumes nothing."""
         return ""
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         return _NOTHING_CLIPPED
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         return {
             "count": self.count,
             "count_noise_sd": self.count_noise.variance**0.5,
@@ -383,17 +359,9 @@ class SumAndCountErrorModel:
 
 @dataclass(frozen=True, slots=True)
 class BoundedErrorModel:
-    """A mean from a noisy pair of sums (in lattice steps).
+    """A mean from noisy sums of x - lo and of hi - x (in lattice steps), each with the same noise.
 
-    Attributes
-    ----------
-    lattice : Lattice
-    left, right : int
-        Noisy sums of x - lo and of hi - x, lo and hi the ends of the range.
-    noise : NoisyTerm or StaircaseTerm
-        Noise of each.
-    home : int or None
-        A public point that most records have: the estimate, if noise may explain the rest.
+    ``home`` is a public point that most records have: the estimate, if noise may explain the rest.
     """
 
     lattice: Lattice
@@ -404,7 +372,6 @@ class BoundedErrorModel:
 
     @property
     def value(self) -> Fraction:
-        """The estimate, exactly, in the data's unit."""
         if self.home is not None and self._all_at(self.home):
             return self.lattice.inside(self.home)
         first, last = self.lattice.first, self.lattice.last
@@ -423,14 +390,13 @@ class BoundedErrorModel:
 
     @property
     def count(self) -> float:
-        """The number of records that the pair implies."""
         return (self.left + self.right) / max(self.lattice.width, 1)
 
     def interval(self, level: float, tail: float | None) -> Interval:
         """Return the ratio's extremes over the noise's box; nothing is clipped, whatever the tail.
 
-        Rounding moves each value, and so the mean, by half a step at most. The true sums are no
-        less than 0, so neither is taken to be: then the interval never shrinks to a point.
+        Rounding moves each value, and so the mean, by half a step at most. The true sums are at
+        least 0, so negative ones are taken as 0: then the interval never shrinks to a point.
         """
         z = self.noise.bound((1 - level) / 2)
         sums = max(self.left, 0), max(self.right, 0)
@@ -445,25 +411,20 @@ class BoundedErrorModel:
 
     @property
     def status(self) -> Status:
-        """Whether the interval says anything."""
         return _judged(self.interval(0.95, None), self.lattice)
 
     @property
     def none_seen(self) -> bool:
-        """Whether the released count cannot be distinguished from 0."""
         return unseen(self.count, self.noise.bound(0.1) / max(self.lattice.width, 1))
 
     @property
     def condition(self) -> str:
-        """The interval assumes nothing."""
         return ""
 
     def assumption(self, tail: float | None) -> str:
-        """Say in words what the interval covers."""
         return _NOTHING_CLIPPED
 
     def to_dict(self) -> dict[str, object]:
-        """Numbers as JSON types."""
         noise = min(self.noise.variance**0.5 * self.lattice.step, float_info.max)
         return {"count": self.count, "noise_sd": noise}
 
@@ -495,7 +456,6 @@ def mean_in_range(here: Setting, home: int | None = None) -> Steps[BoundedErrorM
 def _sum_and_count(
     column: str | None, lattice: Lattice, event: Event, *, build: Callable[..., Additive]
 ) -> Steps[ScalarEstimate]:
-    """Algorithms 1 and 2."""
     first, last = lattice.first, lattice.last
     clipped = yield from read(Read(column, lattice, ClippedSum(first, last)))
     mechanism = build(clipped.total, clipped.count, lo=first, hi=last, epsilon=event.largest_pure)
@@ -517,7 +477,6 @@ def _staircase(column: str | None, lattice: Lattice, event: Event) -> Steps[Scal
 
 
 def _bounded(column: str | None, lattice: Lattice, event: Event) -> Steps[ScalarEstimate]:
-    """Algorithm 3."""
     error_model = yield from mean_in_range(Setting(column, lattice, BudgetSplit(event)))
     return ScalarEstimate(error_model.value, error_model, error_model.status)
 
