@@ -151,9 +151,7 @@ def test_the_card_says_what_was_given_and_which_law_answered() -> None:
         "95",
         "%",
         "interval,",
-        "all",
-        "at",
-        "once",
+        "simultaneous",
     ]
     few = released("quantiles", np.arange(20.0), q=QS, within=WITHIN, epsilon=1)
     assert few.method == "nested"

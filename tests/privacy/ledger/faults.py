@@ -104,7 +104,7 @@ def ask(url: str, key: str | None, kind: int, step: Steps, out: int) -> None:
     ledger = Ledger(url)
     watch(ledger, step)
     curator = mo.Curator(TABLE, ledger=ledger, account="p", entropy=SteppingEntropy(step))
-    asked = curator if key is None else curator.once(key)
+    asked = curator if key is None else curator.idempotent(key)
     if kind == 0:
         answer: object = asked.release(answer=count(epsilon=PRICE))
     elif kind == 1:
