@@ -1,4 +1,4 @@
-"""``modicum ledger``."""
+"""``modicum ledger``: accounts of budgets, and what has been charged to them."""
 
 from __future__ import annotations
 

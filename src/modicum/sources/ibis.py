@@ -34,7 +34,6 @@ class IbisTable(StreamSource):
 
 @opener("ibis.expr.types.Table")
 def _open_ibis(table: Any) -> Source:
-    """Open a table; its schema is looked at."""
     return guarded(_LABEL, lambda: _opened(table))
 
 
