@@ -135,7 +135,7 @@ def _converted(items: Sequence[Any]) -> Floats:
     if all(issubclass(kind, _NUMBERS) for kind in {type(item) for item in items}):
         try:
             return np.array(items, dtype=np.float64)
-        except Exception:  # noqa: BLE001 -- whatever one item raises would tell of it
+        except Exception:  # noqa: BLE001 -- whatever one item raises would reveal it
             pass  # such as an integer beyond 1.8e308
     return np.array([_number(item) for item in items], dtype=np.float64)
 

@@ -126,7 +126,7 @@ class Source(ABC):
             check_number(self.engine, self._declared(column), column)
 
     def check_counted(self, column: str | None) -> None:
-        """Check that it can be told where a column has no value: numbers, labels, or rows."""
+        """Check that a column's values can be counted: it has numbers or labels, or is the rows."""
         if not self._holds_labels(column):
             self.check(column)
 

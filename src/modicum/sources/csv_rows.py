@@ -264,10 +264,10 @@ class _Reader:
         return found[1].replace(b'""', b'"') + found[2], end
 
     def _closes(self, at: int) -> bool:
-        """Whether a cell whose quotes are not closed in what is held is a quoted one.
+        """Whether a cell is quoted although its quotes are not closed in what is held.
 
-        The file is read on for the answer, but not held. What is between two quotes that decide is
-        read once for this, so all answers together cost one reading of the file at most.
+        The file is read on to find out, but not held. What is between two quotes that decide is
+        read once for this, so all calls together cost one reading of the file at most.
         """
         place = self._base + at
         if self._judged[0] != place:

@@ -427,7 +427,7 @@ class Places(Sensitive):
                 return self._numbers.places_of_floats(values)
         if self._table is None:
             self._table = self._coded()
-        # Whatever is no key gets a code of its own after those of the keys.
+        # Whatever is not a key gets a code of its own after those of the keys.
         return self._table[np.minimum(self._labels.codes(values), len(self._table) - 1)]
 
     def _coded(self) -> Integers:
@@ -442,8 +442,8 @@ class Places(Sensitive):
 class _WholeKeys:
     """Whole numbers and their places, for columns of numbers.
 
-    With ``table`` it holds the place of least - 1 + i at i, -1 for what is no key, and so at both
-    ends; without it, ``sorted`` and ``order`` are for bisection.
+    With ``table`` it holds the place of least - 1 + i at i, -1 for a number that is not a key, and
+    so at both ends; without it, ``sorted`` and ``order`` are for bisection.
     """
 
     __slots__ = ("_before", "_order", "_sorted", "_table")
@@ -482,7 +482,7 @@ class _WholeKeys:
         if self._table is None:
             near = np.minimum(self._sorted.searchsorted(values), len(self._sorted) - 1)
             return np.where(self._sorted[near] == values, self._order[near], -1)
-        # Modulo 2^64 every integer that is no key comes to lie at 0 or beyond the last one.
+        # Modulo 2^64 every integer that is not a key lies at 0 or beyond the last one.
         at = (values - self._before).view(np.uint64)
         np.minimum(at, np.uint64(len(self._table) - 1), out=at)
         return self._table[at.view(np.int64)]

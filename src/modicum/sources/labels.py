@@ -234,7 +234,7 @@ def _text(value: Any) -> str | None:
         return str.__str__(value)
     try:
         text = str.__str__(str(value))
-    except Exception:  # noqa: BLE001 -- the user's class; its failure would tell of a value
+    except Exception:  # noqa: BLE001 -- the user's class; its failure would reveal a value
         return None
     return None if text in _MISSING else text
 

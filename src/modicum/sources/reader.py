@@ -166,7 +166,7 @@ def _parts(chunk: Chunk, column: Column) -> Iterator[Floats]:
 
 def _complete(block: Floats) -> Floats:
     """Leave out rows with a NaN."""
-    # The minimum is NaN if one of the values is: a fraction of the price of a mask.
+    # The minimum is NaN if one of the values is: a fraction of the cost of a mask.
     if not np.isnan(block.min(initial=np.inf)):
         return block
     return block[~np.isnan(block).any(axis=1)]

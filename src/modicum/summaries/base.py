@@ -109,7 +109,7 @@ class PartsSearch(Protocol):
         """Return what the next job reduces every part to."""
 
     def learn(self, known: Sequence[Any]) -> Any:
-        """Take in the merged summaries; return the answer, ``None`` if a job more is needed."""
+        """Take in the merged summaries; return the result, ``None`` if it takes a job more."""
 
 
 class Reduction(ABC, Generic[S_co]):
@@ -296,7 +296,7 @@ class Quantiser:
         The result is overwritten by the next call.
         """
         y = self._buffer[: len(x)]
-        # A warning of an overflow would tell that there is a huge value.
+        # A warning of an overflow would reveal that there is a huge value.
         with np.errstate(all="ignore"):
             np.add(self._read(x), self._magic, out=y)
         return y.view(np.int64)
@@ -344,11 +344,11 @@ def quantised(quantiser: Quantiser, x: NDArray[np.float64]) -> list[Integers]:
 class Columns:
     """Several columns, whose rows a reduction reads as float64 matrices of shape (m, d).
 
-    Its :meth:`~modicum.summaries.base.Accumulator.update` gets C-contiguous matrices of any number
-    of rows; the first one has no rows and gives the width. A row with a missing value in any column
-    is dropped, so the matrices hold no NaN. Infinities are kept, and clamped later. ``names`` are
-    columns of a table, in the order of the components; ``None`` is all of an array of shape (n, d),
-    or of a fixed-size list, and an array of shape (n,) has one.
+    The :meth:`~modicum.summaries.base.Accumulator.update` of the reduction gets C-contiguous
+    matrices of any number of rows; the first one has no rows and gives the width. A row with a
+    missing value in any column is dropped, so the matrices hold no NaN. Infinities are kept, and
+    clamped later. ``names`` are columns of a table, in the order of the components; ``None`` is all
+    of an array of shape (n, d), or of a fixed-size list, and an array of shape (n,) has one.
 
     Examples
     --------

@@ -274,7 +274,7 @@ class SpreadSummary(Sensitive):
         return found
 
     def to_bytes(self) -> bytes:
-        # Most cells are empty as a rule: those that are not are written with their places.
+        # Most cells are usually empty, so only the others are written, with their places.
         counts = self.counts.ravel()
         filled = np.flatnonzero(counts)
         ends = (self.first, self.width, self.counts.shape[1])

@@ -147,8 +147,8 @@ class Sifted(Sensitive):
     """The records of one part of the data, by their place relative to a bracket [lo, hi].
 
     At most ``most`` records (public) may be held within the bracket. The numbers of records are
-    sensitive; if lo is hi, those on it are ``on_lo``. ``inside`` are those strictly inside: all of
-    them at level 0, else a uniform sample.
+    sensitive; if lo equals hi, the records there count as ``on_lo``. ``inside`` are those strictly
+    inside: all of them at level 0, else a uniform sample.
     """
 
     public: ClassVar[tuple[str, ...]] = ("lo", "hi", "most")

@@ -92,8 +92,8 @@ def distinct_positions(size: int, count: int, entropy: Entropy) -> Integers:
 def members(size: int, k: int, entropy: Entropy) -> Integers:
     """Draw a Poisson subsample of the positions below ``size``, in increasing order.
 
-    In short ranges at large rates, k fair coins a row (the low bits of a byte) are faster than
-    drawing the size and a set of positions; the law is the same.
+    The rate is 2^-k. In short ranges at large rates, k fair coins a row (the low bits of a byte)
+    are faster than drawing the size and a set of positions; the distribution is the same.
     """
     if k == 0:
         return np.arange(size)
@@ -399,8 +399,6 @@ class RecordSummary(Sensitive):
 
 
 class _SyntheticPool:
-    """Rows of a synthetic table."""
-
     def __init__(self, table: SyntheticTable) -> None:
         self._table = table
 
@@ -519,7 +517,7 @@ class _SubsamplePass:
         self._choosing.update(x)
 
     def finish(self) -> ChosenRows:
-        # No number of records: the level was asked for, and merging must not deepen it.
+        # No number of records: the level was given, and merging must not deepen it.
         return ChosenRows(self._choosing.level, 0, (self._choosing.finish(),))
 
 

@@ -161,7 +161,7 @@ class _ClippedPass:
             self._chunk(self._quantiser.bits(x[start : start + CHUNK]))
 
     def _chunk(self, bits: NDArray[np.int64]) -> None:
-        # The minimum of the floats is NaN if one of them is: a fifth of the price of a mask.
+        # The minimum of the floats is NaN if one of them is: a fifth of the cost of a mask.
         if np.isnan(bits.view(np.float64).min(initial=np.inf)):
             bits = bits[~np.isnan(bits.view(np.float64))]
         self._count += len(bits)
@@ -253,7 +253,7 @@ class _SquaresPass:
             self._chunk(self._quantiser.bits(x[start : start + CHUNK]))
 
     def _chunk(self, bits: Integers) -> None:
-        # The minimum of the floats is NaN if one of them is: a fifth of the price of a mask.
+        # The minimum of the floats is NaN if one of them is: a fifth of the cost of a mask.
         if np.isnan(bits.view(np.float64).min(initial=np.inf)):
             bits = bits[~np.isnan(bits.view(np.float64))]
         self._count += len(bits)

@@ -93,9 +93,9 @@ class DistributedSource(RemoteSource):
 
     @abstractmethod
     def _run(self, job: Job) -> Iterable[Known]:
-        """Run a job, all rows of a person in one part, so that few summaries come back.
+        """Run a job, all rows of a person in one part.
 
-        Rows without a person may be left out.
+        Few summaries should come back. Rows without a person may be left out.
         """
 
     def _chunks(
@@ -129,7 +129,7 @@ class Job(ABC):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Those of them that say whose and in which group a row is."""
+        """The columns that show whose and in which group a row is."""
         return self.scope.labels
 
     @property

@@ -64,7 +64,7 @@ class SparkTable(DistributedSource):
             frame = frame.where(f"NOT ({missing})").repartition(place)
         types = {name: self._types[name] for name in job.columns}
         known = frame.mapInArrow(partial(_summarise, job, types), _SCHEMA)
-        # Many questions are divided among the tasks that merge, few are answered by each of them.
+        # Many questions are divided among the tasks that merge; if there are few, the parts are.
         by = "question" if job.questions > _MANY else "part"
         known = known.repartition(_MERGERS, by).mapInArrow(partial(_merge, job), _SCHEMA)
         return ((row[1], bytes(row[2])) for row in known.collect())
