@@ -100,7 +100,6 @@ def shown(release: Release | ArrayRelease | GroupedRelease, arguments: argparse.
 def _record(
     release: Release | ArrayRelease | GroupedRelease, level: float, tail: float | None
 ) -> dict[str, Any]:
-    """Return a release as JSON types, with the interval at a level."""
     record: dict[str, Any] = json.loads(release.to_json())
     if isinstance(release, GroupedRelease):
         for group, each in zip(record["groups"], release.values(), strict=True):

@@ -279,7 +279,6 @@ def add_price(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_person(parser: argparse.ArgumentParser) -> None:
-    """Add --unit-column, --max-rows, --order-by and --combine."""
     group = parser.add_argument_group("who is protected, if a column says whose a row is")
     group.add_argument("--unit-column", metavar="ID", help="the column, such as person_id")
     group.add_argument(

@@ -235,7 +235,6 @@ def _add(
 
 
 def _add_guess(parser: argparse.ArgumentParser, parameters: Parameters) -> None:
-    """Add what the user guesses about the data."""
     if "sd" not in parameters:
         return
     group = parser.add_argument_group("guess of the data (public knowledge, not the data)")
@@ -254,7 +253,6 @@ def _add_guess(parser: argparse.ArgumentParser, parameters: Parameters) -> None:
 
 
 def _chosen(arguments: argparse.Namespace, parameters: Parameters) -> dict[str, Any]:
-    """Read the options of a statistic."""
     found = {}
     for name, parameter in parameters.items():
         value: Any = drawn_level(arguments) if name == "level" else getattr(arguments, name)

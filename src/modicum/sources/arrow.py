@@ -163,8 +163,6 @@ def _open_lists(chunked: Any) -> Source:
 
 @opener("pyarrow.dataset.Dataset")
 class _Dataset(StreamSource):
-    """A data set, scanned anew for every pass."""
-
     def __init__(self, dataset: Any) -> None:
         schema = dataset.schema
         super().__init__("pyarrow", schema.names, lambda name: str(schema.field(name).type))

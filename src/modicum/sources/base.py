@@ -335,8 +335,6 @@ class _Rows:
 
 
 class _MemoryRows(Sensitive):
-    """A column in memory whose rows can be fetched in any order."""
-
     __slots__ = ("_label", "_numbers", "size")
 
     def __init__(self, numbers: NumericColumn, rows: int, label: str) -> None:

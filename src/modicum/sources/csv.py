@@ -114,7 +114,6 @@ class Numbers:
         return value if self.plain else changed
 
     def polars(self, text: Any) -> Any:
-        """Return the numbers of a Polars expression of texts."""
         pl = import_module("polars")
         text = text.str.strip_chars(_BLANKS)
         if not self.plain:
@@ -206,7 +205,6 @@ class CsvFile(StreamSource):
         return found
 
     def _holds_numbers(self) -> bool:
-        """Whether the header may be a row of data."""
         return any(not np.isnan(self.numbers.value(each)) for each in self._header)
 
     def _like_data(self, name: str) -> str:
@@ -395,7 +393,6 @@ class PatternCounts(Sensitive):
 
     @property
     def others(self) -> int:
-        """How many cells are neither empty nor numbers."""
         return self.patterns.total()
 
     def _add(self, text: str | None, times: int) -> None:

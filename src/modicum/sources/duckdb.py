@@ -84,7 +84,6 @@ def _quoted(name: str) -> str:
 
 
 def _parsed(labels: LabelValues, declared: str) -> LabelValues:
-    """Turn the text of wide integers and decimals back into numbers."""
     if label_kind(declared) != "number" or _DIRECT.fullmatch(declared):
         return labels
     if isinstance(labels, Encoded):

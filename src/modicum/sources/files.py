@@ -193,7 +193,6 @@ def _check_local(text: str) -> None:
 
 
 def _unknown_format(name: str) -> InvalidArgument:
-    """Return an error with what to do with a file, by its name."""
     advice = _ADVICE.get(name.rpartition(".")[2].lower())
     if advice is not None:
         return InvalidArgument(f"{name!r} is {advice.format(name)}")
@@ -253,7 +252,6 @@ class _ParquetFiles(StreamSource):
 
 
 def _open_parquet(files: Sequence[str], label: str) -> Source:
-    """Open files with an engine that is installed."""
     if find_spec("pyarrow") is not None:
         return _ParquetFiles(files, label)
     if find_spec("polars") is not None:

@@ -208,7 +208,6 @@ class GroupReader(Sensitive):
         return [accumulator.finish() for _, _, accumulator in started]
 
     def _feed(self, started: Sequence[_Started]) -> None:
-        """Make one pass for accumulators of any groups and columns."""
         routes: dict[tuple[int, str | None], _Route] = {}
         for group, column, accumulator in started:
             routes.setdefault((group, column), _Route()).accumulators.append(accumulator)
@@ -283,8 +282,6 @@ class _Route:
 
 
 class _GroupRows(PassingOnce):
-    """One column of one group, for reductions that make a second pass."""
-
     __slots__ = ("_column", "_group", "_reader")
 
     def __init__(
@@ -367,7 +364,6 @@ class PersonGroups(Sensitive):
             )
 
     def _totals(self, wanted: Sequence[OnLattice]) -> Totals:
-        """Sum the rows of each person and group, in one pass."""
         person = self._unit.column
         assert person is not None
         labels: dict[str, Coder] = {person: self._persons, self._by: Places(self._keys)}

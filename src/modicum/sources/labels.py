@@ -256,7 +256,6 @@ def label_items(values: LabelValues) -> Sequence[Any]:
 
 
 def _plain(key: object) -> object:
-    """Return the value by which a key is known."""
     if isinstance(key, np.generic):
         key = key.astype("M8[us]").item() if key.dtype == "M8[ns]" else key.item()
     if isinstance(key, datetime) and key.tzinfo is not None:

@@ -63,7 +63,6 @@ class TableReader(Sensitive):
         self._source = source
 
     def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
-        """Return summaries in the order of the reads, after one pass."""
         return read(self._source, reads, entropy)
 
 
@@ -250,8 +249,6 @@ def few_rows(
 
 
 class _Gathered(Sensitive):
-    """Rows in parts: the person of each, and its columns."""
-
     __slots__ = ("_m", "_parts", "_rows")
 
     def __init__(self, m: int) -> None:

@@ -18,7 +18,6 @@ _BATCH = 1 << 18
 
 
 def _floats(values: Any, dtype: Any) -> Any:
-    """Cast a Series or expression of a known numeric type to Float64."""
     pl = import_module("polars")
     if dtype == pl.Float64:
         return values

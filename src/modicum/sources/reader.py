@@ -79,7 +79,6 @@ class Scope:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The columns to be read as labels."""
         return tuple(each for each in (self.unit.column, self.by) if each is not None)
 
 
@@ -196,8 +195,6 @@ class PassingOnce(Sensitive):
 
 
 class _ColumnRows(PassingOnce):
-    """One column of a source, for reductions that come back to single rows."""
-
     __slots__ = ("_column", "_source")
 
     def __init__(self, source: Source, column: Column, entropy: Entropy) -> None:
@@ -322,8 +319,6 @@ def watched(items: Iterable[tuple[int, T]], doing: str, what: str) -> Iterator[T
 
 
 class _Line:
-    """One line of a terminal, rewritten now and then."""
-
     def __init__(self, stream: TextIO, doing: str, what: str) -> None:
         self._stream = stream
         self._doing = doing

@@ -206,7 +206,6 @@ class _CellsPass:
                 self._tally()
 
     def _tally(self) -> None:
-        """Count and sum the held records."""
         q = np.concatenate(self._held)
         self._held, self._rows = [], 0
         q.sort()

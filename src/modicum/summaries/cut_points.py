@@ -95,7 +95,6 @@ class CutsSearch:
         return None if low is None or high is None else self._of_brackets(low, high, clipped)
 
     def of_whole(self, known: Sifted) -> Found:
-        """Return the result from a bracket that holds every record."""
         n = known.count
         low, high = (known.window(*side.ranks(n)) for side in self._sides)
         if n == 0:
@@ -125,8 +124,6 @@ class CutsSearch:
 
 
 class _Side:
-    """One cut point and its search."""
-
     def __init__(
         self,
         cuts: Callable[[int], tuple[int, int]],
@@ -139,7 +136,6 @@ class _Side:
         self.search = WindowSearch(self.ranks, (lattice.first, lattice.last), most)
 
     def ranks(self, count: int) -> tuple[int, int]:
-        """Positions from, to (exclusive)."""
         cut = self._cuts(count)[self._which]
         return max(0, cut - self._reach), min(count, cut + self._reach)
 
@@ -220,8 +216,6 @@ class _Apart:
 
 
 class _CutsOfParts:
-    """The search for both cut points of a table in parts."""
-
     def __init__(self, asked: Cuts, lattice: Lattice) -> None:
         self._asked = asked
         self._search = CutsSearch(asked.cuts, asked.reach, lattice, HELD)

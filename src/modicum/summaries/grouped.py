@@ -54,7 +54,6 @@ class SortedGroups(Sensitive):
         self._bounds = np.append(packed.searchsorted(starts), len(packed))
 
     def records(self, group: int) -> Integers:
-        """Return the sorted lattice integers of one group."""
         start, stop = self._bounds[group : group + 2]
         q = self._packed[start:stop] & ((1 << self._value_bits) - 1)
         q += self._first

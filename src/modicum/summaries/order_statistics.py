@@ -90,7 +90,6 @@ class RankWindow(Reduction["WindowSummary"]):
         return max(0, centre - self.reach), min(count, centre + self.reach + 1)
 
     def summary(self, found: Sifted) -> WindowSummary:
-        """Return the summary of all records from what a search has found."""
         start, stop = self.ranks(found.count)
         return WindowSummary(found.count, start, found.window(start, stop), self.q, self.reach)
 
@@ -190,7 +189,6 @@ class RankWindows(Reduction["WindowsSummary"]):
         return [window.ranks(count) for window in self.windows]
 
     def summary(self, found: Sequence[Sifted], lattice: Lattice, again: Sifts) -> WindowsSummary:
-        """Return the summary of all records from what the searches have found."""
         spans: list[tuple[Sifted, int, int]] = []
         for window, sifted in zip(self.windows, found, strict=True):
             start, stop = window.ranks(sifted.count)
@@ -301,8 +299,6 @@ class _SyntheticRanks:
 
 
 class _WindowsOfParts:
-    """The search for the records around some ranks of a table in parts."""
-
     def __init__(
         self,
         windows: Sequence[RankWindow],

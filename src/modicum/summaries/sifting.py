@@ -176,7 +176,6 @@ class Sifted(Sensitive):
         return self.inside.level == 0
 
     def sample(self) -> Sample:
-        """Return the records inside as a sample of them."""
         (chosen,) = self.inside.subsamples
         before = self.below + self.on_lo
         return Sample(np.sort(chosen), self.inside.records, before, self.lo, self.hi)
@@ -374,7 +373,6 @@ class WindowSearch:
 
     @property
     def part(self) -> PartWindow:
-        """The next reduction of the parts of a table."""
         return PartWindow(*self.bracket, self.most)
 
     def start_from(self, sample: Sample) -> None:

@@ -125,7 +125,6 @@ class ChosenRows(Sensitive):
     subsamples: tuple[Integers, ...]
 
     def merge(self, other: ChosenRows, entropy: Entropy) -> ChosenRows:
-        """Return subsamples of both parts, thinned to their common level."""
         if len(self.subsamples) != len(other.subsamples):
             raise InvalidArgument("parts to be merged must hold the same number of subsamples")
         records = self.records + other.records

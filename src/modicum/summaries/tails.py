@@ -369,7 +369,6 @@ def _thresholds(t: Sequence[int] | Integers) -> Integers:
 
 
 def _clipped(q: Integers, lo: int, hi: int) -> int:
-    """Sum sorted integers clipped to [lo, hi]."""
     start, stop = q.searchsorted(lo), q.searchsorted(hi, side="right")
     return lo * int(start) + exact_sum(q[start:stop]) + hi * int(len(q) - stop)
 

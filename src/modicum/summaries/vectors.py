@@ -170,7 +170,6 @@ class FrameView:
         return y
 
     def _array(self, which: int, x: Floats) -> Floats:
-        """Return one of two arrays of the shape of some rows."""
         rows, width = x.shape
         if self._arrays.shape[1] < rows or self._arrays.shape[2] != width:
             self._arrays = np.empty((2, rows, width))

@@ -119,7 +119,6 @@ def _placed(
 
 
 def _summarise(job: Job, frame: Any, place: int, kinds: Mapping[str, str | None]) -> list[Known]:
-    """Reduce a part where it is."""
     _check_kinds(frame, kinds)
     source = open_pandas(frame)
     try:

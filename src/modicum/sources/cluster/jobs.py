@@ -67,8 +67,6 @@ class DistributedSource(RemoteSource):
         return [answers[i] for i in range(len(reads))]
 
     def _more(self, scope: Scope, group: int, ask: Read[Any], entropy: Entropy) -> More:
-        """Return a function that reduces the rows of a read in one more job."""
-
         def more(asked: Reduction[Any], other: Entropy | None) -> Any:
             again = group, replace(ask, reduction=asked)
             return self._summaries(scope, [again], other or entropy)[0]
@@ -219,7 +217,6 @@ class ReadJob(Job):
 
     @property
     def chooses(self) -> bool:
-        """Whether rows are chosen in secret on the way."""
         return any(ask.reduction.secret for _, ask in self.reads)
 
     def check(self, part: Source) -> None:

@@ -100,7 +100,6 @@ def _open_spark(frame: Any) -> SparkTable:
 
 
 def _summarise(job: Job, types: Mapping[str, str], batches: Iterable[Any]) -> Iterator[Any]:
-    """Reduce one partition on an executor."""
     place = _partition()
     part = _Partition(types, list(batches) if job.rereads else batches)
     yield from _rows(place, job.summarise(part, f"part {place}"))
