@@ -51,12 +51,7 @@ exit status:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        Arguments without the program's name; by default those of the process.
+    """Run the command line on ``argv``, by default the arguments of the process.
 
     Returns
     -------
@@ -113,7 +108,7 @@ def _words(argv: Sequence[str]) -> list[str]:
     """Write words as the parser wants them.
 
     ``--within -1e9,1e9`` becomes one word, or argparse takes the value for an option; names of
-    statistics may have ``_``; and nothing, or ``help``, asks for help.
+    statistics may have ``_``; no words, or ``help``, show the help.
     """
     if not argv or list(argv) == ["help"]:
         return ["--help"]

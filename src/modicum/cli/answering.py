@@ -1,4 +1,4 @@
-"""Answering a question from a file, and showing the release."""
+"""The answer to a query from a file, and the text that shows the release."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _USUAL = (0.95, 3.0)  # the level and the tail of the interval that a release sh
 def released(
     arguments: argparse.Namespace, question: Callable[[Budget], Query[Any]]
 ) -> Release | ArrayRelease | GroupedRelease:
-    """Answer a question from the file. Every argument is checked before it is read."""
+    """Answer a query from the file. Every argument is checked before the file is read."""
     price = chosen_price(arguments)
     if price is None:
         raise InvalidArgument("a price is needed: --epsilon or --rho, for example --epsilon 1")
@@ -62,7 +62,7 @@ def released(
 
 
 def _chosen_keys(arguments: argparse.Namespace) -> Budget | list[str]:
-    """Read the keys, or the budget of a draw of them."""
+    """Read the keys, or the budget for drawing them."""
     keys, epsilon, delta = arguments.keys, arguments.key_epsilon, arguments.key_delta
     drawn = epsilon is not None or delta is not None
     if arguments.by is None:
@@ -81,7 +81,7 @@ def _chosen_keys(arguments: argparse.Namespace) -> Budget | list[str]:
 
 
 def shown(release: Release | ArrayRelease | GroupedRelease, arguments: argparse.Namespace) -> str:
-    """Write a release as the options ask."""
+    """Write a release as the options say."""
     level, tail = shown_level(arguments), arguments.tail
     if arguments.json:
         return json.dumps(_record(release, level, tail))
@@ -100,7 +100,6 @@ def shown(release: Release | ArrayRelease | GroupedRelease, arguments: argparse.
 def _record(
     release: Release | ArrayRelease | GroupedRelease, level: float, tail: float | None
 ) -> dict[str, Any]:
-    """Return a release as JSON types, with the interval at a level."""
     record: dict[str, Any] = json.loads(release.to_json())
     if isinstance(release, GroupedRelease):
         for group, each in zip(record["groups"], release.values(), strict=True):
@@ -121,7 +120,7 @@ def _interval(release: Release | ArrayRelease, level: float, tail: float | None)
 def _key_read_by(
     read: Callable[[str], Hashable], name: str, example: str
 ) -> Callable[[str], Hashable]:
-    """Turn text into a key of a column that declares its type."""
+    """Return a function from text to a key of a column that declares its type."""
 
     def key(text: str) -> Hashable:
         try:

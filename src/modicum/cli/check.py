@@ -1,4 +1,4 @@
-"""``modicum check``: what a file holds, for whoever keeps it. Not private."""
+"""``modicum check``: what a file holds, for the person who keeps it. Not private."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _answer(arguments: argparse.Namespace) -> Output:
 
 
 def _opened(arguments: argparse.Namespace) -> tuple[Source, str]:
-    """Open the file, with another separator if the header asks for one and none was given."""
+    """Open the file, with another separator if the header needs one and the options give none."""
     source = opened(arguments)
     if isinstance(source, CsvFile) and arguments.separator is None:
         other = source.other_separator
@@ -113,7 +113,7 @@ def _cells(source: CsvFile, names: Sequence[str]) -> tuple[int, list[list[str]]]
 
 
 def _declared(source: Source, names: Sequence[str]) -> tuple[int, list[list[str]]]:
-    """Tell of columns with types; text is looked into like the cells of a CSV file."""
+    """Describe columns with types; text is examined like the cells of a CSV file."""
     kinds = {name: source.declared(name) for name in names}
     floats = [name for name in names if is_number(kinds[name])]
     counts = {
@@ -163,14 +163,14 @@ def _kind(counts: PatternCounts) -> str:
 
 
 def _most(counts: PatternCounts) -> str:
-    """The commonest kinds of cells that are no numbers."""
+    """The commonest kinds of cells that are not numbers."""
     total = counts.others
     found = [(name, _share(n, total)) for name, n in counts.patterns.most_common(3)]
     return "; ".join(name if len(found) == 1 else f"{name} {share}" for name, share in found)
 
 
 def _advice(counts: PatternCounts, name: str, numbers: Numbers | None) -> str:
-    """What to write so that cells that are no numbers are; ``numbers`` are those of a CSV file."""
+    """What to write to read cells as numbers that are not yet; ``numbers`` are of a CSV file."""
     patterns = [each for each, _ in counts.patterns.most_common() if each not in _MISSING]
     column = f"polars.col({name!r})"
     if not patterns:

@@ -1,4 +1,4 @@
-"""``modicum ledger``."""
+"""``modicum ledger``: accounts of budgets, and what has been charged to them."""
 
 from __future__ import annotations
 
@@ -80,7 +80,6 @@ def _add_account(parser: argparse.ArgumentParser) -> None:
 
 
 def _account(arguments: argparse.Namespace) -> str | None:
-    """Read what :func:`_add_account` added."""
     name, named = arguments.account, arguments.named
     if name is not None and named is not None:
         raise InvalidArgument(f"name one account, not both {name!r} and {named!r}")

@@ -1,4 +1,4 @@
-"""Options that several verbs share: the file, the price, who is protected, and who pays."""
+"""Options that several verbs share: the file, the budget, who is protected, and the account."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Parser(argparse.ArgumentParser):
         raise InvalidArgument(f"{message} (see {self.prog} --help)")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Refuse here what is not known, while it is known which verb was meant."""
+        """Refuse unknown arguments here, where it is known which verb was meant."""
         if self._subparsers is None:
             known = self._option_string_actions
             for word in args or ():
@@ -104,7 +104,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def add_data(parser: argparse.ArgumentParser, *, column: str | None) -> None:
-    """Add FILE and COLUMN, which may be left out if it is ``"?"``, and the account that pays."""
+    """Add FILE and COLUMN (optional if ``column`` is ``"?"``), and the account to charge."""
     parser.add_argument("file", metavar="FILE", help="a Parquet or CSV file")
     parser.add_argument("column", metavar="COLUMN", nargs=column, help="name of the column")
     add_csv(parser)
@@ -191,7 +191,7 @@ def chosen_url(arguments: argparse.Namespace) -> str:
 def paying_curator(
     arguments: argparse.Namespace, source: Source, unit: Unit | None, price: Budget
 ) -> tuple[Curator, bool]:
-    """Return who answers, and whether a ledger counts it.
+    """Return the curator, and whether a ledger counts the release.
 
     Without a ledger the budget is that of this one release: nothing counts several calls together.
     """
@@ -207,7 +207,7 @@ def paying_curator(
 
 
 def add_range(parser: argparse.ArgumentParser, *, needed: bool = True) -> None:
-    """Add --within and --step; ``needed`` if there is no answer without a range."""
+    """Add --within and --step; ``needed`` if the statistic requires a range."""
     parser.add_argument(
         "--within",
         metavar="LO,HI",
@@ -253,7 +253,7 @@ def add_groups(parser: argparse.ArgumentParser) -> None:
 
 
 def add_level(parser: argparse.ArgumentParser | argparse._ArgumentGroup, *, drawn: bool) -> None:
-    """Add --level; it may be none where an interval is ``drawn``, for a part of the price."""
+    """Add --level; it may be none where an interval is ``drawn``, for a part of the budget."""
     none = "; none: draw no interval, for a more accurate answer" if drawn else ""
     parser.add_argument(
         "--level",
@@ -264,7 +264,7 @@ def add_level(parser: argparse.ArgumentParser | argparse._ArgumentGroup, *, draw
 
 
 def add_price(parser: argparse.ArgumentParser) -> None:
-    """Add the price, and the options that say who is protected."""
+    """Add the budget, and the options that say who is protected."""
     group = parser.add_argument_group("price")
     group.add_argument("--epsilon", metavar="E", help="total ε, such as 1, 0.1 or 1/3")
     group.add_argument("--rho", metavar="R", help="total ρ of zCDP, instead of ε")
@@ -279,7 +279,6 @@ def add_price(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_person(parser: argparse.ArgumentParser) -> None:
-    """Add --unit-column, --max-rows, --order-by and --combine."""
     group = parser.add_argument_group("who is protected, if a column says whose a row is")
     group.add_argument("--unit-column", metavar="ID", help="the column, such as person_id")
     group.add_argument(
@@ -314,7 +313,7 @@ def add_output(parser: argparse.ArgumentParser, *, drawn: bool = False, tail: bo
 
 
 def chosen_price(arguments: argparse.Namespace) -> Budget | None:
-    """Read the price; None if there is none."""
+    """Read the budget of the release; None if there is none."""
     epsilon, rho, delta = arguments.epsilon, arguments.rho, arguments.delta
     if epsilon is not None and rho is not None:
         raise InvalidArgument("give --epsilon or --rho, not both")

@@ -1,7 +1,7 @@
 """The verbs of statistics and of their plans, from the signatures of the functions they call.
 
-A parameter is written as the option of its name, in the way that :data:`_KINDS` says for its
-type. What a signature cannot tell stands in the declaration of the statistic.
+A parameter is written as the option of its name, in the way that :data:`_KINDS` gives for its type.
+The declaration of the statistic holds what a signature cannot express.
 """
 
 from __future__ import annotations
@@ -220,7 +220,7 @@ def _kind(parameter: Parameter) -> _Kind | None:
 def _add(
     parser: argparse._ActionsContainer, name: str, parameter: Parameter, **options: Any
 ) -> None:
-    """Add a parameter with the default of its signature; without one it is needed."""
+    """Add a parameter with the default of its signature; without a default it is required."""
     default = parameter.default
     # A column that is explained has no place of its own on the command line.
     needed = default is Parameter.empty or name == "target"
@@ -235,7 +235,6 @@ def _add(
 
 
 def _add_guess(parser: argparse.ArgumentParser, parameters: Parameters) -> None:
-    """Add what is to be guessed of the data."""
     if "sd" not in parameters:
         return
     group = parser.add_argument_group("guess of the data (public knowledge, not the data)")
@@ -254,7 +253,6 @@ def _add_guess(parser: argparse.ArgumentParser, parameters: Parameters) -> None:
 
 
 def _chosen(arguments: argparse.Namespace, parameters: Parameters) -> dict[str, Any]:
-    """Read the options of a statistic."""
     found = {}
     for name, parameter in parameters.items():
         value: Any = drawn_level(arguments) if name == "level" else getattr(arguments, name)

@@ -32,7 +32,7 @@ class ArrayColumn:
         self._values = values
 
     def floats(self, start: int, stop: int) -> Floats:
-        """Rows [start, stop); a view that cannot be written to, or a copy."""
+        """Rows [start, stop): a view that cannot be written to, or a copy."""
         part: Floats = self._values[start:stop].astype(np.float64, copy=False).view()
         part.flags.writeable = False
         return part
@@ -46,7 +46,7 @@ class ArrayColumn:
 
 
 class MatrixSource(Source):
-    """Rows of one width, in memory; they have no columns with a name.
+    """Rows of one width, in memory, whose columns have no names.
 
     Its chunks hold blocks of rows under ``Columns()``. ``declared`` is the printed name of the type
     of the values, and ``read`` returns rows [start, stop) as float64, a missing value as NaN. The
@@ -70,7 +70,6 @@ class MatrixSource(Source):
         self.width = width
 
     def check_values(self, column: str | None) -> None:
-        """Refuse the question for one column."""
         self.check(column)
         raise UnsupportedData(
             "an array must have one dimension for a statistic of one column, got rows of "
@@ -78,7 +77,6 @@ class MatrixSource(Source):
         )
 
     def check(self, column: str | None) -> None:
-        """Refuse a name."""
         if column is not None:
             raise InvalidArgument(
                 f"column={column!r}: rows of an array have no names; leave the name out"
@@ -118,16 +116,16 @@ def open_array(array: NDArray[Any]) -> Source:
 
 @opener("builtins.list", "builtins.tuple", "builtins.range")
 def _open_list(items: Sequence[Any]) -> Source:
-    """Open a list, tuple or range, by copying it; an item that is no number is missing.
+    """Open a list, tuple or range, by copying it; an item that is not a number is missing.
 
-    A list declares no type, so refusing an item would tell something about it.
+    A list declares no type, so refusing an item would reveal something about it.
     """
     values = numbers_of(items)
     return MemorySource.of_column("list", len(values), ArrayColumn(values), "float64")
 
 
 def numbers_of(items: Sequence[Any]) -> Floats:
-    """Convert items of no declared type; one that is no number is missing."""
+    """Convert items of no declared type; one that is not a number is missing."""
     with quiet():
         parts = [_converted(items[i : i + CHUNK]) for i in range(0, len(items), CHUNK)]
     return np.concatenate([*parts, np.empty(0)])
@@ -137,7 +135,7 @@ def _converted(items: Sequence[Any]) -> Floats:
     if all(issubclass(kind, _NUMBERS) for kind in {type(item) for item in items}):
         try:
             return np.array(items, dtype=np.float64)
-        except Exception:  # noqa: BLE001 -- whatever one item raises would tell of it
+        except Exception:  # noqa: BLE001 -- whatever one item raises would reveal it
             pass  # such as an integer beyond 1.8e308
     return np.array([_number(item) for item in items], dtype=np.float64)
 

@@ -56,7 +56,7 @@ def arrow_labels(array: Any) -> LabelValues:
 
 
 def _items(array: Any) -> Sequence[Hashable]:
-    """Return texts or decimals; bytes that are no UTF-8 become U+FFFD, as in a CSV file."""
+    """Return texts or decimals; bytes that are not UTF-8 become U+FFFD, as in a CSV file."""
     try:
         items: list[Hashable] = array.to_pylist()
     except UnicodeDecodeError:
@@ -85,7 +85,7 @@ class ArrowColumn:
         self._starts = np.cumsum([0, *map(len, self._parts)], dtype=np.int64)
 
     def floats(self, start: int, stop: int) -> Floats:
-        """Rows [start, stop); no copy if they are float64 in one piece and none is null."""
+        """Rows [start, stop); no copy if they are float64 in one piece without nulls."""
         return _joined(map(arrow_floats, self._pieces(start, stop)))
 
     def codes(self, start: int, stop: int, coder: Coder) -> Integers:
@@ -101,7 +101,7 @@ class ArrowColumn:
             yield part[max(start - at, 0) : stop - at]
 
     def take(self, positions: Integers) -> Floats:
-        # ChunkedArray.take may join all parts first, so each one is asked for its own rows.
+        # ChunkedArray.take may join all parts first, so rows are taken from each part alone.
         cuts = np.searchsorted(positions, self._starts).tolist()
         array = import_module("pyarrow").array
         return _joined(
@@ -163,8 +163,6 @@ def _open_lists(chunked: Any) -> Source:
 
 @opener("pyarrow.dataset.Dataset")
 class _Dataset(StreamSource):
-    """A data set, scanned anew for every pass."""
-
     def __init__(self, dataset: Any) -> None:
         schema = dataset.schema
         super().__init__("pyarrow", schema.names, lambda name: str(schema.field(name).type))

@@ -68,18 +68,10 @@ class TableBatch(NamedTuple):
 class Source(ABC):
     """A table or array that can be read again and again, in chunks.
 
-    Parameters
-    ----------
-    engine : str
-        What reads it; public.
-    names : sequence of str or None
-        The columns of a table; ``None`` for a one-dimensional array.
-    declared : callable or None
-        Name of a column to the printed name of its declared type; ``None`` if any column will do.
-    alias : str, optional
-        Name that an array answers to.
-    label : str, optional
-        What an error message calls the data: a file's name, never its contents.
+    The name of the ``engine`` is public. ``names`` are the columns of a table, ``None`` for a
+    one-dimensional array. ``declared`` maps the name of a column to the printed name of its
+    declared type; ``None`` accepts any column. An array answers to the name ``alias``. Error
+    messages call the data ``label``: a file's name, never its contents.
     """
 
     def __init__(
@@ -99,7 +91,6 @@ class Source(ABC):
 
     @property
     def is_table(self) -> bool:
-        """Whether its columns have names."""
         return self._names is not None
 
     @property
@@ -108,7 +99,7 @@ class Source(ABC):
         return self._names or ()
 
     def declared(self, column: str) -> str:
-        """Return the printed name of a column's declared type, empty if none is declared."""
+        """Return the printed name of a column's declared type, empty if no type is declared."""
         return "" if self._declared is None else self._declared(column)
 
     def fetchable(self, _column: str | None) -> Fetchable | None:
@@ -116,10 +107,11 @@ class Source(ABC):
         return None
 
     def check(self, column: str | None) -> None:
-        """Check that a column is declared, as numbers; looks at no value.
+        """Check that a column is declared, as numbers, without looking at a value.
 
-        ``None`` stands for the only column of an array, and for the rows of a table. Here as below,
-        a column that cannot be asked for is an InvalidArgument, a MissingColumn or UnsupportedData.
+        ``None`` stands for the only column of an array, and for the rows of a table. This check and
+        the others raise InvalidArgument, MissingColumn or UnsupportedData for a column that cannot
+        be read.
         """
         if column is None:
             return
@@ -134,7 +126,7 @@ class Source(ABC):
             check_number(self.engine, self._declared(column), column)
 
     def check_counted(self, column: str | None) -> None:
-        """Check that it can be told where a column has no value: numbers, labels, or rows."""
+        """Check that a column's values can be counted: it has numbers or labels, or is the rows."""
         if not self._holds_labels(column):
             self.check(column)
 
@@ -181,7 +173,7 @@ class Source(ABC):
             raise self._missing(name)
 
     def _missing(self, column: str) -> MissingColumn:
-        """Say that a column is not there, which ones are, and which one may be meant."""
+        """Return an error that lists the columns, and the one that may be meant."""
         meant = did_you_mean(column, self.names) or ";"
         return MissingColumn(f"there is no column {column!r}{meant} {self._available()}")
 
@@ -193,20 +185,11 @@ class Source(ABC):
     ) -> Iterator[Chunk]:
         """Read checked columns once, in an order of the source's choice.
 
-        Parameters
-        ----------
-        columns : sequence of str or None
-            Only these are read. ``None`` in a table yields zeros, one a row; so does a column
-            that holds labels where it holds one, and NaN elsewhere.
-        labels : mapping of str to Coder, optional
-            Checked columns of labels to read along, each with what codes them.
-
-        Yields
-        ------
-        mapping
-            Column to at most ``CHUNK`` float64 values, missing values being NaN; and
-            ``Label(name)`` to the int64 codes of the same rows, -1 for a missing label. The
-            arrays must not be written to. SourceError if reading fails.
+        Each chunk maps a column to at most ``CHUNK`` float64 values, missing values being NaN.
+        ``None`` in a table yields zeros, one a row; so does a column that holds labels where it
+        holds one, and NaN elsewhere. ``labels`` are checked columns of labels to read along, each
+        with what codes them: ``Label(name)`` maps to the int64 codes of the same rows, -1 for a
+        missing label. The arrays must not be written to. SourceError if reading fails.
         """
         counted = [name for name in columns if name is not None and self._holds_labels(name)]
         numbers = [name for name in columns if name not in counted]
@@ -342,7 +325,7 @@ class MemorySource(Source):
 
 
 class _Rows:
-    """The rows of a table, where no column is asked for."""
+    """The rows of a table, where no column is named."""
 
     def floats(self, start: int, stop: int) -> Floats:
         return rows_of(stop - start)
@@ -352,8 +335,6 @@ class _Rows:
 
 
 class _MemoryRows(Sensitive):
-    """A column in memory whose rows can be fetched in any order."""
-
     __slots__ = ("_label", "_numbers", "size")
 
     def __init__(self, numbers: NumericColumn, rows: int, label: str) -> None:
@@ -387,10 +368,10 @@ def rows_of(count: int) -> Floats:
 
 
 def quiet() -> np.errstate:
-    """Let no floating-point warning or error of NumPy's tell of a value, such as a signalling NaN.
+    """Silence NumPy's floating-point warnings and errors, which may reveal a value.
 
-    To be held around work on data in the same thread, and never across a ``yield``: the caller of
-    a generator has settings of their own.
+    A signalling NaN raises one, for example. Hold it around work on data in the same thread, never
+    across a ``yield``: the caller of a generator has settings of its own.
     """
     return np.errstate(all="ignore")
 
@@ -398,8 +379,8 @@ def quiet() -> np.errstate:
 def guarded(label: str, action: Callable[[], T]) -> T:
     """Turn any failure of an engine into one message that depends on no value.
 
-    The engine's own error may quote data. It is not even kept as the context of ours. NumPy's
-    warnings are off meanwhile.
+    The engine's own error may quote data, so it is not kept, not even as the context of ours.
+    NumPy's warnings are off meanwhile.
     """
     try:
         with quiet():
@@ -437,11 +418,11 @@ _ENGINES: Mapping[str, str] = {
 
 
 def opener(*kinds: str) -> Callable[[OpenerT], OpenerT]:
-    """Register what opens the tables of some classes, such as ``"polars.DataFrame"``.
+    """Register a function that opens the tables of some classes, such as ``"polars.DataFrame"``.
 
-    The file of an engine does so for its own. Classes are looked up among the modules that are
-    imported already, as those of every table at hand are: no engine is imported to see whose a
-    table is.
+    The file of an engine registers its own. Classes are looked up among the modules that are
+    already imported, and the class of every table at hand is: no engine is imported to find out
+    whose a table is.
     """
 
     def register(opened: OpenerT) -> OpenerT:
@@ -452,30 +433,21 @@ def opener(*kinds: str) -> Callable[[OpenerT], OpenerT]:
 
 
 def open_source(table: Any) -> Source:
-    """Open a table, array or file for reading. No value is looked at.
+    """Open a table, array or file for reading, without looking at a value.
 
-    Parameters
-    ----------
-    table : array, table or path
-        - a NumPy array of bool, int or float, of one dimension or of shape (n, d), or a list,
-          tuple or range of numbers;
-        - a pandas or Polars Series or DataFrame, a Polars LazyFrame, or a Narwhals wrapper of one;
-        - a PyArrow Array, ChunkedArray, RecordBatch, Table or Dataset; an array may hold lists of
-          one size;
-        - a DuckDB relation of any connection;
-        - a Spark or Dask DataFrame, whose rows stay on the cluster, or an Ibis table;
-        - the path of a .parquet, .csv or .tsv file, or a folder or pattern of Parquet files.
+    Accepted are
 
-    Returns
-    -------
-    Source
+    - a NumPy array of bool, int or float, of one dimension or of shape (n, d), or a list, tuple or
+      range of numbers;
+    - a pandas or Polars Series or DataFrame, a Polars LazyFrame, or a Narwhals wrapper of one;
+    - a PyArrow Array, ChunkedArray, RecordBatch, Table or Dataset; an array may hold lists of one
+      size;
+    - a DuckDB relation of any connection;
+    - a Spark or Dask DataFrame, whose rows stay on the cluster, or an Ibis table;
+    - the path of a .parquet, .csv or .tsv file, or a folder or pattern of Parquet files.
 
-    Raises
-    ------
-    UnsupportedData
-        For anything else, with what to pass instead.
-    SourceError
-        If a file is missing, or no installed engine reads it.
+    UnsupportedData for anything else, with what to pass instead; SourceError if a file is missing,
+    or no installed engine reads it.
 
     Examples
     --------

@@ -1,18 +1,18 @@
 """CSV files, cell by cell: what is not a number is missing where numbers are read.
 
-Which rows and cells there are, :mod:`modicum.sources.csv_rows` says. Rows that are too short lack
+:mod:`modicum.sources.csv_rows` defines which rows and cells there are. Rows that are too short lack
 their last cells, cells beyond the header are ignored, and a blank line is a row without values.
 Where values are counted, every cell that is not empty has one.
 
-A number is what is left of a cell without spaces and tabs around it, if that is a decimal number
-in ASCII such as ``12``, ``-.5``, ``+1.``, ``1e3``, or ``inf`` or ``infinity`` in any case, with or
-without a sign. The decimal point may be a comma instead; digits before it may be grouped by three
-with a mark, throughout or not at all. Numbers are rounded to the nearest float64; ``1e400`` is
-infinite. Every other cell is missing.
+Spaces and tabs around a cell are ignored. The rest is a number if it is a decimal number in ASCII
+such as ``12``, ``-.5``, ``+1.``, ``1e3``, or ``inf`` or ``infinity`` in any case, with or without a
+sign. The decimal point may be a comma instead; digits before it may be grouped by three with a
+mark, throughout or not at all. Numbers are rounded to the nearest float64; ``1e400`` is infinite.
+Every other cell is missing.
 
-Polars reads files many times faster, and takes those in which quotes stand around whole cells only
-for the same rows. Others it refuses, or reads otherwise, so those are left to the reader here. Of
-the two, only the time differs.
+Polars reads files many times faster. It gets those in which quotes stand around whole cells only,
+for which it makes the same rows. It refuses others or reads them otherwise, so those are left to
+the reader here. Only the time differs between the two.
 """
 
 from __future__ import annotations
@@ -55,13 +55,7 @@ MARKS = {
 
 @dataclass(frozen=True)
 class Numbers:
-    """How numbers are written.
-
-    Attributes
-    ----------
-    decimal : {".", ","}
-    thousands : str or None
-        One of ``MARKS``.
+    """How numbers are written: the decimal point, "." or ",", and one of ``MARKS`` for thousands.
 
     Examples
     --------
@@ -86,7 +80,7 @@ class Numbers:
 
     @property
     def plain(self) -> bool:
-        """Whether a number is written as Python does."""
+        """Whether a number is written as in Python."""
         return self.decimal == "." and self.thousands is None
 
     @property
@@ -104,7 +98,7 @@ class Numbers:
         return self.reader()(cell)
 
     def reader(self) -> Callable[[str], float]:
-        """Return a function from a cell to the number in it, or NaN."""
+        """Return :meth:`value` as a function, to be called on many cells."""
         is_number = re.compile(self.pattern).fullmatch
         groups = "" if self.thousands is None else MARKS[self.thousands]
         change = str.maketrans(self.decimal, ".", groups)
@@ -120,7 +114,6 @@ class Numbers:
         return value if self.plain else changed
 
     def polars(self, text: Any) -> Any:
-        """Return the same of an expression of texts."""
         pl = import_module("polars")
         text = text.str.strip_chars(_BLANKS)
         if not self.plain:
@@ -136,8 +129,8 @@ class CsvFile(StreamSource):
     """A CSV file; every column may hold numbers, or text.
 
     Where values are counted, a column is read under another name, as labels: a cell that is not a
-    number has a value too. ``name`` is what error messages call the file; ``columns`` are the names
-    of the columns of a file without a header.
+    number has a value too. Error messages call the file ``name``; ``columns`` are the names of the
+    columns of a file without a header.
     """
 
     def __init__(
@@ -169,7 +162,7 @@ class CsvFile(StreamSource):
         return column is not None and column.startswith(self._counted)
 
     def _missing(self, column: str) -> MissingColumn:
-        """Say what is odd about the header; one that may be somebody's row is not shown."""
+        """Return what is odd about the header; a header that may be somebody's row is not shown."""
         other = self.other_separator
         if other is not None:
             return MissingColumn(
@@ -183,7 +176,6 @@ class CsvFile(StreamSource):
 
     @property
     def separator(self) -> str:
-        """What stands between cells."""
         return self._dialect.separator
 
     @property
@@ -195,11 +187,10 @@ class CsvFile(StreamSource):
 
     @property
     def encoding(self) -> str:
-        """The encoding of text."""
         return self._dialect.encoding
 
     def facts(self) -> list[str]:
-        """Tell of the bytes of the file what may be unexpected; not private."""
+        """Return what may be unexpected about the bytes of the file; not private."""
         found = []
         if self._dialect.is_utf8 and not _is_utf8(self._path):
             found.append("some bytes are not UTF-8: perhaps --encoding cp1252")
@@ -214,7 +205,6 @@ class CsvFile(StreamSource):
         return found
 
     def _holds_numbers(self) -> bool:
-        """Whether the header may be a row of data."""
         return any(not np.isnan(self.numbers.value(each)) for each in self._header)
 
     def _like_data(self, name: str) -> str:
@@ -255,7 +245,7 @@ class CsvFile(StreamSource):
         return rows
 
     def _polars_agrees(self) -> bool:
-        """Whether Polars is there, and reads this file as the reader here does."""
+        """Whether Polars is installed, and reads this file as the reader here does."""
         if self._agreed is None:
             self._agreed = (
                 self._dialect.is_utf8
@@ -363,7 +353,7 @@ _PATTERNS = {
 
 @lru_cache(maxsize=1 << 16)
 def pattern(text: str) -> str:
-    """Return what kind of text it is.
+    """Return the kind of a text that is not a number.
 
     Examples
     --------
@@ -375,7 +365,7 @@ def pattern(text: str) -> str:
 
 
 class PatternCounts(Sensitive):
-    """Counts cells by what they hold; a coder, so that any reader of labels can feed it."""
+    """Counts cells by what they hold; it is a coder, so that any reader of labels can feed it."""
 
     __slots__ = ("_value", "cells", "empty", "patterns")
     missing: ClassVar[int] = -1
@@ -387,7 +377,7 @@ class PatternCounts(Sensitive):
         self.patterns: Counter[str] = Counter()
 
     def codes(self, values: LabelValues) -> Integers:
-        """Count labels; their codes are of no use."""
+        """Count labels; their codes have no meaning."""
         if isinstance(values, Encoded):
             items = [*label_items(values.labels), None]
             rows = len(values.places)
@@ -403,7 +393,6 @@ class PatternCounts(Sensitive):
 
     @property
     def others(self) -> int:
-        """How many cells are neither empty nor numbers."""
         return self.patterns.total()
 
     def _add(self, text: str | None, times: int) -> None:

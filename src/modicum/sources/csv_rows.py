@@ -1,19 +1,19 @@
-"""Rows of a CSV file, in a dialect that any file has a reading in.
+"""Rows of a CSV file, in a dialect in which every file can be read.
 
 A row is a line, and cells stand between separators. A cell that begins with a quote is *quoted* if
-the first quote behind that one which is not doubled stands before the end of the cell (a separator,
-a line end or the end of the file; blanks may stand between). What is inside is its text, separators
-and line ends too, and a doubled quote is one. Every other quote is a character like any other: in
-the middle of a cell, at the start of one that is never closed so, behind blanks. A line ends with
-LF, CR or CR LF.
+its next quote that is not doubled stands before the end of the cell (a separator, a line end or the
+end of the file; blanks may stand between). The text between these two quotes is its content,
+separators and line ends included, and a doubled quote in it is one quote. Every other quote is a
+character like any other: in the middle of a cell, at the start of a cell that is never closed like
+this, behind blanks. A line ends with LF, CR or CR LF.
 
-Two rows of a file read the same whatever stands in a third one, if its quoted cells are closed, as
-those of every program that writes CSV are. Cells may be of any length. Where it is declared that
+If its quoted cells are closed, as every program that writes CSV closes them, two rows of a file
+read the same whatever stands in a third one. Cells may be of any length. Where it is declared that
 no cell holds a line end, a quoted cell has to be closed on its line: then every line is read alone,
 whatever is in any other.
 
-Text is decoded cell by cell. Encodings in which a byte below 128 is always that ASCII character
-allow it, and bytes that mean nothing become U+FFFD.
+Text is decoded cell by cell, which is possible in encodings in which a byte below 128 is always
+that ASCII character. Bytes that mean nothing become U+FFFD.
 """
 
 from __future__ import annotations
@@ -44,14 +44,8 @@ _ASCII = bytes(range(128))
 class Dialect:
     """How rows are made of bytes.
 
-    Attributes
-    ----------
-    separator : str
-        One ASCII character.
-    encoding : str
-        One in which a byte below 128 is always that ASCII character.
-    multiline : bool
-        Whether quoted cells may hold line ends.
+    The separator is one ASCII character. In the encoding a byte below 128 is always that ASCII
+    character. ``multiline`` is whether quoted cells may hold line ends.
     """
 
     separator: str = ","
@@ -80,7 +74,6 @@ class Dialect:
 
     @property
     def is_utf8(self) -> bool:
-        """Whether text is in UTF-8."""
         return codecs.lookup(self.encoding).name == "utf-8"
 
 
@@ -100,7 +93,7 @@ def _is_ascii_based(encoding: str) -> bool:
 
 
 def read_rows(path: str, dialect: Dialect) -> Iterator[list[str]]:
-    """Read a file row by row, in memory that holds a block and the longest row; nothing can fail.
+    """Read a file row by row, whatever it contains; memory holds a block and the longest row.
 
     A blank line is an empty row.
     """
@@ -115,8 +108,8 @@ def _stretches(path: str, dialect: Dialect) -> Iterator[list[list[str]]]:
 class _Reader:
     """The bytes of a file from the next row on.
 
-    Those that are held are ``_data``, which begin at ``_base`` in the file; the row begins at
-    ``_at``. ``_ended`` says whether they go to the end of the file.
+    ``_data`` are the bytes that are held, which begin at ``_base`` in the file; the next row begins
+    at ``_at``. ``_ended`` is whether they reach the end of the file.
     """
 
     __slots__ = (
@@ -141,7 +134,7 @@ class _Reader:
             self._at = len(_BOM)
 
     def stretches(self) -> Iterator[list[list[str]]]:
-        """Yield rows, many at a time where that can be done."""
+        """Yield rows, many at a time where that is possible."""
         while self._fill():
             if self._next_opening() < 0:
                 end = self._last_line_end()
@@ -217,7 +210,6 @@ class _Reader:
             yield [self._row()]
 
     def _row(self) -> list[str]:
-        """Take one row cell by cell."""
         while (found := self._cells()) is None:
             self._grow()
         cells, self._at = found
@@ -272,10 +264,10 @@ class _Reader:
         return found[1].replace(b'""', b'"') + found[2], end
 
     def _closes(self, at: int) -> bool:
-        """Whether a cell whose quotes are not closed in what is held is a quoted one.
+        """Whether a cell is quoted although its quotes are not closed in what is held.
 
-        The file is read on for the answer, but not held. What is between two quotes that decide is
-        read once for this, so all answers together cost one reading of the file at most.
+        The file is read on to find out, but not held. What is between two quotes that decide is
+        read once for this, so all calls together cost one reading of the file at most.
         """
         place = self._base + at
         if self._judged[0] != place:
@@ -310,7 +302,7 @@ class _Reader:
         return self._at < len(self._data)
 
     def _grow(self) -> None:
-        """Forget the rows that are done, and read as much again as is held."""
+        """Forget the rows that are done, and read as many bytes again as are held."""
         rest = self._data[self._at :]
         more = self._file.read(max(_BLOCK, len(rest)))
         self._base += self._at
@@ -321,7 +313,7 @@ class _Reader:
 
 
 def is_well_formed(path: str, dialect: Dialect | None = None) -> bool:
-    """Whether quotes stand around whole cells only, and lines end alike.
+    """Whether quotes stand around whole cells only, and all lines end in the same way.
 
     Every quote that opens follows a separator, the start of a line or, within a cell, the quote
     that it doubles; every quote that closes comes before a separator, the end of a line or its

@@ -72,7 +72,7 @@ class DuckRelation(StreamSource):
         return f"TRY_CAST(CAST({quoted} AS VARCHAR) AS DOUBLE)"
 
     def _label_cast(self, name: str) -> str:
-        """Text, enums, wide integers and decimals go by their text."""
+        """Cast enums, wide integers and decimals to their text."""
         declared = self._types[name]
         if _DIRECT.fullmatch(declared) or label_kind(declared) in {"date", "moment"}:
             return _quoted(name)
@@ -84,7 +84,6 @@ def _quoted(name: str) -> str:
 
 
 def _parsed(labels: LabelValues, declared: str) -> LabelValues:
-    """Turn the text of wide integers and decimals back into numbers."""
     if label_kind(declared) != "number" or _DIRECT.fullmatch(declared):
         return labels
     if isinstance(labels, Encoded):

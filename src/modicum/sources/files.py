@@ -1,4 +1,4 @@
-"""Paths of files: which there are, Parquet by an engine that is installed, advice on others."""
+"""Paths of files: which there are, Parquet by an installed engine, and advice on others."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def csv_file(
     """Open a CSV file that is written otherwise than with commas and decimal points.
 
     The file can be passed wherever a table is. Nothing but its first line is read yet. What is not
-    a number, written as declared here, is missing where numbers are read; no value is an error.
+    a number, written as declared here, is missing where numbers are read; no value makes it fail.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def csv_file(
     Raises
     ------
     InvalidArgument
-        If an argument cannot be.
+        If an argument is not valid.
     SourceError
         If there is no such file, or it is empty.
 
@@ -162,7 +162,7 @@ def _files(text: str) -> list[str]:
 
 
 def _is_hidden(file: Path, folder: Path) -> bool:
-    """Whether other programs left it there for themselves, by their convention for names."""
+    """Whether other programs left the file there for themselves, by their convention for names."""
     return any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
 
 
@@ -193,7 +193,6 @@ def _check_local(text: str) -> None:
 
 
 def _unknown_format(name: str) -> InvalidArgument:
-    """Say what to do with a file, by its name."""
     advice = _ADVICE.get(name.rpartition(".")[2].lower())
     if advice is not None:
         return InvalidArgument(f"{name!r} is {advice.format(name)}")
@@ -232,7 +231,7 @@ class _ParquetFiles(StreamSource):
                     yield arrow_batch(batch, columns, labels)
 
     def _check_file(self, columns: Sequence[str], labels: Sequence[str], schema: Any) -> None:
-        """Refuse by its schema a file that does not go with the first one."""
+        """Refuse by its schema a file that does not match the first one."""
         for name in (*columns, *labels):
             if schema.names.count(name) != 1:
                 raise SourceError(f"not all files of {self._label} declare {name!r} once")
@@ -253,7 +252,6 @@ class _ParquetFiles(StreamSource):
 
 
 def _open_parquet(files: Sequence[str], label: str) -> Source:
-    """Open files with an engine that is installed."""
     if find_spec("pyarrow") is not None:
         return _ParquetFiles(files, label)
     if find_spec("polars") is not None:
@@ -280,9 +278,9 @@ def _open_with_duckdb(files: list[str], label: str) -> Source:
 def read_ahead(batches: Generator[T, None, None]) -> Iterator[T]:
     """Run a generator one item ahead, in a thread of its own.
 
-    Worth it where the next item is made without the interpreter's lock. A failure of the
-    generator is raised here, in its turn; when this iterator ends early, the thread finishes its
-    item, and the generator is closed.
+    It helps where the next item is made without the interpreter's lock. A failure of the generator
+    is raised here, in its turn; when this iterator ends early, the thread finishes its item, and
+    the generator is closed.
 
     Examples
     --------

@@ -1,11 +1,11 @@
-"""Groups of rows by public keys: what each group alone would give, for all of them in one pass.
+"""Groups of rows by public keys: the result for each group alone, for all groups in one pass.
 
 A few groups are read with one accumulator for each reduction of each group, in bounded memory. Of
 many groups the lattice integers are collected and sorted (:mod:`modicum.summaries.grouped`), 8
 bytes a record, and no group needs another pass.
 
-By the privacy unit, a group is made of rows (:class:`GroupReader`), or of one record of each person
-in it (:class:`PersonGroups`).
+The privacy unit decides whether a group is made of rows (:class:`GroupReader`), or of one record of
+each person in it (:class:`PersonGroups`).
 """
 
 from __future__ import annotations
@@ -125,9 +125,10 @@ class GroupReader(Sensitive):
     """Reads the rows of a table by the keys of one column, ``by``.
 
     Group i is made of the rows with ``keys[i]``; keys are public and different, and a key is also
-    found by its text. Rows with other keys, or none, are in no group. Of a person who is named by a
-    column, at most ``unit.rows`` rows are read, over all groups; ``key`` decides which, as in
-    :func:`modicum.sources.persons.reader_of`. All columns that will be read are given, checked.
+    found by its text. Rows with other keys, or no key, are in no group. Of a person who is named by
+    a column, at most ``unit.rows`` rows are read, over all groups; ``key`` decides which, as in
+    :func:`modicum.sources.persons.reader_of`. The constructor gets all columns that will be read,
+    checked.
     """
 
     __slots__ = (
@@ -156,7 +157,7 @@ class GroupReader(Sensitive):
         self._sorted: dict[tuple[str | None, Lattice], SortedGroups] = {}
 
     def read(self, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy) -> list[Any]:
-        """Answer reductions, each of the group of its number, in at most one pass."""
+        """Compute reductions, each for the group of its number, in at most one pass."""
         if isinstance(self._source, RemoteSource):
             if self._scope is None:
                 self._scope = Scope.of(self._unit, self._columns, entropy, self._by, self._keys)
@@ -207,7 +208,6 @@ class GroupReader(Sensitive):
         return [accumulator.finish() for _, _, accumulator in started]
 
     def _feed(self, started: Sequence[_Started]) -> None:
-        """Make one pass for accumulators of any groups and columns."""
         routes: dict[tuple[int, str | None], _Route] = {}
         for group, column, accumulator in started:
             routes.setdefault((group, column), _Route()).accumulators.append(accumulator)
@@ -282,8 +282,6 @@ class _Route:
 
 
 class _GroupRows(PassingOnce):
-    """One column of one group, for reductions that make a second pass."""
-
     __slots__ = ("_column", "_group", "_reader")
 
     def __init__(
@@ -303,13 +301,13 @@ class _GroupRows(PassingOnce):
 class PersonGroups(Sensitive):
     """Reads one record of each person in each group, in at most ``unit.groups`` groups of each.
 
-    Which groups of a person count, a random choice says that looks at that person's groups alone;
-    that it bounds a person's share is proved in docs/proofs/groups.md, [groups.3]. The choice is
-    made once, at the first pass, and holds for all columns and passes. A person has a group if they
-    have a row with its key, whatever its values.
+    A random choice that looks at one person's groups alone decides which of them count;
+    docs/proofs/groups.md proves that it bounds a person's share, [groups.3]. The choice is made
+    once, at the first pass, and holds for all columns and passes. A person has a group if they have
+    a row with its key, whatever its values.
 
-    The parameters are those of :class:`GroupReader`, the unit being one with ``combine``. Rows with
-    other keys, or none, are dropped before anything else.
+    The parameters are those of :class:`GroupReader`, for a unit with ``combine``. Rows with other
+    keys, or no key, are dropped before anything else.
     """
 
     __slots__ = (
@@ -335,7 +333,6 @@ class PersonGroups(Sensitive):
         self._readers: dict[OnLattice, GroupReader] = {}
 
     def read(self, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy) -> list[Any]:
-        """Answer reductions of groups, as :meth:`GroupReader.read` does."""
         reads = [(group, as_counted(self._source, ask)) for group, ask in reads]
         places = [(ask.column, ask.lattice) for _, ask in reads]
         self._combine(
@@ -367,7 +364,6 @@ class PersonGroups(Sensitive):
             )
 
     def _totals(self, wanted: Sequence[OnLattice]) -> Totals:
-        """Add up the rows of each person and group, in one pass."""
         person = self._unit.column
         assert person is not None
         labels: dict[str, Coder] = {person: self._persons, self._by: Places(self._keys)}
@@ -381,7 +377,7 @@ class PersonGroups(Sensitive):
         return totals
 
     def _choice(self, entropy: Entropy) -> tuple[Integers, Integers]:
-        """Choose groups of each person: the numbers of the pairs that are kept, their groups."""
+        """Choose groups of each person: the numbers of the pairs that are kept, and the groups."""
         if self._kept is None:
             numbers = np.array(self._pairs.keys(), dtype=np.int64)
             persons, groups = np.divmod(numbers, len(self._keys))
@@ -398,7 +394,7 @@ _LARGEST = 1 << 53  # floats up to it are integers in one way
 
 
 class Places(Sensitive):
-    """Gives labels the place of their key in a public list: -1 if they are not in it, or missing.
+    """Codes labels by the place of their key in a public list: -1 if not in it, or missing.
 
     Columns of numbers are looked up in a table, or by bisection, where all numeric keys are whole.
 
@@ -420,7 +416,6 @@ class Places(Sensitive):
         self._table: Integers | None = None  # by codes of labels, made when it is needed
 
     def codes(self, values: LabelValues) -> Integers:
-        """Return the place of each label."""
         if self._numbers is not None and type(values) is np.ndarray:
             if values.dtype.kind in "bi" or values.dtype in {"u1", "u2", "u4"}:
                 return self._numbers.places(values.astype(np.int64, copy=False))
@@ -428,7 +423,7 @@ class Places(Sensitive):
                 return self._numbers.places_of_floats(values)
         if self._table is None:
             self._table = self._coded()
-        # Whatever is no key gets a code of its own after those of the keys.
+        # Whatever is not a key gets a code of its own after those of the keys.
         return self._table[np.minimum(self._labels.codes(values), len(self._table) - 1)]
 
     def _coded(self) -> Integers:
@@ -443,8 +438,8 @@ class Places(Sensitive):
 class _WholeKeys:
     """Whole numbers and their places, for columns of numbers.
 
-    With ``table`` it holds the place of least - 1 + i at i, -1 for what is no key, and so at both
-    ends; without it, ``sorted`` and ``order`` are for bisection.
+    With ``table`` it holds the place of least - 1 + i at i, -1 for a number that is not a key, and
+    so at both ends; without it, ``sorted`` and ``order`` are for bisection.
     """
 
     __slots__ = ("_before", "_order", "_sorted", "_table")
@@ -480,11 +475,10 @@ class _WholeKeys:
         return cls(wholes, places)
 
     def places(self, values: Integers) -> Integers:
-        """Return the place of each integer."""
         if self._table is None:
             near = np.minimum(self._sorted.searchsorted(values), len(self._sorted) - 1)
             return np.where(self._sorted[near] == values, self._order[near], -1)
-        # Modulo 2^64 every integer that is no key comes to lie at 0 or beyond the last one.
+        # Modulo 2^64 every integer that is not a key lies at 0 or beyond the last one.
         at = (values - self._before).view(np.uint64)
         np.minimum(at, np.uint64(len(self._table) - 1), out=at)
         return self._table[at.view(np.int64)]

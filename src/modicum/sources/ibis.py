@@ -34,7 +34,6 @@ class IbisTable(StreamSource):
 
 @opener("ibis.expr.types.Table")
 def _open_ibis(table: Any) -> Source:
-    """Open a table; its schema is looked at."""
     return guarded(_LABEL, lambda: _opened(table))
 
 
@@ -42,7 +41,7 @@ def _opened(table: Any) -> Source:
     backend = table.get_backend()
     if backend.name != "duckdb":
         return IbisTable(table)
-    # DuckDB 2 has not the method by which Ibis 12 asks it for batches, so its own relation is read.
+    # DuckDB 2 lacks the method that Ibis 12 gets batches from, so its own relation is read.
     table.limit(0).to_pyarrow()  # makes the tables in memory known to the connection
     relation = backend.con.sql(str(backend.compile(table)))
     return DuckRelation(relation, "ibis", label=_LABEL, keep=table)

@@ -5,7 +5,7 @@ Labels are compared exactly, by one rule for each declared type:
 - integers, floats, decimals and booleans by their value: 5, 5.0 (as pandas makes of integers with
   nulls) and Decimal("5.00") are one label;
 - text by its characters; a cell of a CSV file is its text as it stands, an empty one is missing;
-- dates by the day; moments to the microsecond, and in UTC if they have a time zone;
+- dates by the day; datetimes to the microsecond, and in UTC if they have a time zone;
 - labels of a categorical column, a dictionary or an enum like a column of their type;
 - anything in an object column of pandas by its text, ``str(value)``.
 
@@ -65,7 +65,7 @@ Python values with None for missing ones; or either, encoded.
 
 
 class Coder(Protocol):
-    """Makes integers of labels; ``missing`` is that of missing ones, and of no other."""
+    """Maps labels to integers; ``missing`` is that of missing labels, and of no other."""
 
     missing: ClassVar[int]
 
@@ -139,14 +139,14 @@ class Dictionary(Sensitive):
     def keys(self) -> list[Any]:
         """Return all labels as Python values, in the order of their codes.
 
-        Numbers without a fraction are int. Dates and moments beyond the years 1 to 9999 are the
+        Numbers without a fraction are int. Dates and datetimes beyond the years 1 to 9999 are the
         int that the engine holds: days, or units of its clock, since 1970.
         """
         return [_whole(key) for key in self._codes if key is not None]
 
 
 class Presence(Sensitive):
-    """Tells whether there is a label: 0, or -1 for a missing one.
+    """Codes whether there is a label: 0, or -1 for a missing one.
 
     Examples
     --------
@@ -167,9 +167,9 @@ class Presence(Sensitive):
 
 
 class Datetimes(Sensitive):
-    """Dates and moments as microseconds since 1970, missing ones as the last of all.
+    """Dates and datetimes as microseconds since 1970, missing ones as the last of all.
 
-    Those beyond the reach of int64, 290 000 years, come together at its ends.
+    Those beyond the range of int64, 290 000 years, are all coded as its ends.
 
     Examples
     --------
@@ -199,7 +199,7 @@ _MICROSECONDS = {"D": 86_400_000_000, "s": 1_000_000, "ms": 1000, "us": 1}
 
 
 class _Codes(dict[Any, int]):
-    """Codes by label; one that is asked for and not there gets the next."""
+    """Codes by label; a label that is looked up and not there gets the next code."""
 
     __slots__ = ()
 
@@ -209,7 +209,7 @@ class _Codes(dict[Any, int]):
 
 
 def label_bytes(label: Hashable) -> bytes:
-    """Return bytes by which a label is known in every process: equal ones for equal labels.
+    """Return bytes by which a label is known in every process: equal bytes for equal labels.
 
     Python's hash of a number depends on its value only, whatever its type. Different numbers may
     share one.
@@ -225,7 +225,7 @@ def label_bytes(label: Hashable) -> bytes:
 
 
 def texts(values: Iterable[Any]) -> list[Hashable]:
-    """Return the texts of objects of any kind, None for missing ones; nothing can fail."""
+    """Return the texts of objects of any kind, None for missing ones; no object makes it fail."""
     return [each if type(each) is str else _text(each) for each in values]
 
 
@@ -234,7 +234,7 @@ def _text(value: Any) -> str | None:
         return str.__str__(value)
     try:
         text = str.__str__(str(value))
-    except Exception:  # noqa: BLE001 -- the user's class; its failure would tell of a value
+    except Exception:  # noqa: BLE001 -- the user's class; its failure would reveal a value
         return None
     return None if text in _MISSING else text
 
@@ -256,7 +256,6 @@ def label_items(values: LabelValues) -> Sequence[Any]:
 
 
 def _plain(key: object) -> object:
-    """Return the value by which a key is known."""
     if isinstance(key, np.generic):
         key = key.astype("M8[us]").item() if key.dtype == "M8[ns]" else key.item()
     if isinstance(key, datetime) and key.tzinfo is not None:

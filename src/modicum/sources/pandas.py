@@ -18,7 +18,7 @@ __all__ = ["open_pandas", "pandas_column"]
 
 @opener("pandas.DataFrame", "fireducks.pandas.DataFrame")
 def open_pandas(frame: Any) -> MemorySource:
-    """Open a DataFrame; columns whose name is no text cannot be asked for."""
+    """Open a DataFrame; columns whose name is not text cannot be read."""
     return MemorySource(
         "pandas",
         len(frame),
@@ -69,7 +69,6 @@ def _unmasked(series: Any) -> Floats:
 
 
 def _labels(values: Any) -> LabelValues:
-    """Convert a Series or Index of labels."""
     kind = values.dtype
     if hasattr(kind, "categories"):
         return Encoded(values.cat.codes.to_numpy(), _labels(kind.categories))

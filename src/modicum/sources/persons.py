@@ -1,8 +1,8 @@
 """Tables of persons who own many rows: bounded before any statistic sees them.
 
-A statistic sees records, not rows: at most m rows of each person, or one record a person. Which
-rule, the privacy unit says; that it bounds a person's share is proved in docs/proofs/unit.md.
-See [unit.1].
+A statistic sees records, not rows: at most m rows of each person, or one record a person. The
+privacy unit decides which; docs/proofs/unit.md proves that the rule bounds a person's share. See
+[unit.1].
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ OnLattice = tuple[str | None, Lattice | None]
 
 
 class TableReader(Sensitive):
-    """Answers reductions from the rows of a source, for one run."""
+    """Computes reductions from the rows of a source, for one run."""
 
     __slots__ = ("_source",)
 
@@ -63,12 +63,11 @@ class TableReader(Sensitive):
         self._source = source
 
     def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
-        """Return summaries in the order of the asks, after one pass."""
         return read(self._source, reads, entropy)
 
 
 def check_unit(source: Source, unit: Unit) -> None:
-    """Check by the schema that a table can tell whose a row is, and in which order."""
+    """Check by the schema that a table can show whose a row is, and in which order."""
     if unit.column is not None:
         source.check_label(unit.column)
     if unit.order_by is not None:
@@ -80,7 +79,7 @@ def reader_of(
 ) -> TableReader:
     """Return the reader of one run: of rows, or of the records of persons.
 
-    The unit was checked with :func:`check_unit`; ``columns`` are all that the run will ask for, as
+    :func:`check_unit` has checked the unit; ``columns`` are all that the run will read, as
     :func:`~modicum.sources.reader.read_as` names them. ``key`` decides which rows are kept at
     random; without it a choice is fresh.
     """
@@ -138,7 +137,7 @@ class _FewRows(TableReader):
 
 
 class _Combined(TableReader):
-    """One record a person, made for each column and lattice when it is first asked for."""
+    """One record a person, made for each column and lattice when it is first read."""
 
     __slots__ = ("_records", "_unit")
 
@@ -175,7 +174,7 @@ class _Combined(TableReader):
 def together(
     keys: Sequence[K], reads: Sequence[A], answer: Callable[[K, list[A]], list[Any]]
 ) -> list[Any]:
-    """Answer asks of equal keys together; return all answers in the order of the asks."""
+    """Compute reads of equal keys together; return all results in the order of the reads."""
     answers: dict[int, Any] = {}
     for key in dict.fromkeys(keys):
         places = [i for i, each in enumerate(keys) if each == key]
@@ -233,8 +232,8 @@ def few_rows(
 ) -> list[NDArray[Any]]:
     """Return at most m rows of each person: the first in an order, or ones chosen at random.
 
-    Each part is the person of some rows, by what they are ordered (``None`` if they are not), and
-    their columns. What comes back is what decided, or whose the rows are, and the columns; nothing
+    Each part is the person of some rows, what they are ordered by (``None`` if they are not), and
+    their columns. The result is what decided, or whose the rows are, and the columns; it is empty
     if there are no parts. See [unit.3].
     """
     rows: SmallestRows | DrawnRows
@@ -250,8 +249,6 @@ def few_rows(
 
 
 class _Gathered(Sensitive):
-    """Rows in parts: the person of each, and its columns."""
-
     __slots__ = ("_m", "_parts", "_rows")
 
     def __init__(self, m: int) -> None:
@@ -406,10 +403,10 @@ _LOW = (1 << LIMB) - 1
 class PersonTotals(Sensitive):
     """One record a person: the exact mean or sum of their values, on the lattice.
 
-    Adds up each person's lattice integers, in two limbs, and counts them. A lattice integer is
-    q = 2^26 h + l with 0 <= l < 2^26 and |h| <= 2^25, so that both sums stay within int64 for a
-    person of up to 2^37 rows ([unit.4] on the proof page). Without a lattice values do not matter,
-    only whether there are any.
+    Sums each person's lattice integers, in two limbs, and counts them. A lattice integer is q =
+    2^26 h + l with 0 <= l < 2^26 and |h| <= 2^25, so that both sums stay within int64 for a person
+    of up to 2^37 rows ([unit.4] on the proof page). Without a lattice values do not matter, only
+    whether there are any.
 
     Examples
     --------
@@ -483,11 +480,9 @@ class Totals(Sensitive):
         self._totals = {place: PersonTotals(place[1]) for place in wanted}
 
     def add(self, codes: Integers, chunk: Chunk) -> None:
-        """Take in a chunk of the columns, and the person of each row."""
         for (column, _), totals in self._totals.items():
             totals.add(codes, chunk[column])
 
     def records(self, combine: Combine, persons: int) -> Iterator[tuple[OnLattice, Floats]]:
-        """Yield the records of each column and lattice."""
         for place, totals in self._totals.items():
             yield place, totals.records(combine, persons)

@@ -1,4 +1,4 @@
-"""Polars: frames and series in memory, lazy frames, and queries for whoever scans files with it."""
+"""Polars: frames and series in memory, lazy frames, and queries of files for other modules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ _BATCH = 1 << 18
 
 
 def _floats(values: Any, dtype: Any) -> Any:
-    """Cast a Series or expression of a known numeric type to Float64."""
     pl = import_module("polars")
     if dtype == pl.Float64:
         return values
@@ -29,7 +28,6 @@ def _floats(values: Any, dtype: Any) -> Any:
 
 
 def _labels(series: Any) -> LabelValues:
-    """Convert a Series of labels."""
     kind = series.dtype
     if kind.is_temporal() or kind.is_float():
         return np.asarray(series.to_numpy())
@@ -98,10 +96,10 @@ class LazyQuery(StreamSource):
 
 
 def streams() -> bool:
-    """Whether Polars gives out results in batches, and failures too.
+    """Whether Polars returns results in batches, and failures too.
 
-    Before 1.37 a query that failed on the way ended like one that was done; before 1.39 its
-    error, which may quote data, went to the terminal.
+    Before 1.37 a query that failed on the way ended like one that was done; before 1.39 its error,
+    which may quote data, went to the terminal.
     """
     major, minor = import_module("polars").__version__.split(".")[:2]
     return (int(major), int(minor)) >= (1, 39)

@@ -1,10 +1,10 @@
-"""The one reader of data: it answers any number of reductions in one pass.
+"""The one reader of data: it computes any number of reductions in one pass.
 
-A table whose rows stay where they are answers them itself (:class:`RemoteSource`). Of all others
+A table whose rows stay where they are computes them itself (:class:`RemoteSource`). Of all others
 the columns are read in chunks, and several columns as vectors, in blocks of rows. Whatever holds
-the columns, a reduction is shown the same rows as the same float64 numbers; only how they are cut
-differs. A row with a missing value in any column of a vector is dropped: what becomes of a row
-depends on that row only, so a row more or less is a record more or less.
+the columns, a reduction reads the same rows as the same float64 numbers; only the chunks differ. A
+row with a missing value in any column of a vector is dropped. What becomes of a row depends on that
+row only, so a row more or less is a record more or less.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which records of a table are asked about, in all jobs of a run alike."""
+    """Which records of a table are read, the same in all jobs of a run."""
 
     unit: Unit = field(default_factory=Unit)
     columns: tuple[str, ...] = ()  # all of numbers, if the unit names a column and rows to keep
@@ -79,18 +79,17 @@ class Scope:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The columns to be read as labels."""
         return tuple(each for each in (self.unit.column, self.by) if each is not None)
 
 
 class RemoteSource(Source):
-    """A table that answers reductions where its rows are."""
+    """A table that computes reductions where its rows are."""
 
     @abstractmethod
     def answer(
         self, scope: Scope, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy
     ) -> list[Any]:
-        """Answer checked asks, each for the group of that number (0 if rows are not grouped)."""
+        """Compute checked reads, each for the group of its number (0 if rows are not grouped)."""
 
     @abstractmethod
     def count_keys(self, scope: Scope, by: str, entropy: Entropy) -> dict[Any, int]:
@@ -98,11 +97,11 @@ class RemoteSource(Source):
 
 
 def read(source: Source, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
-    """Answer reductions in one pass over the columns that they need, or one job on a cluster.
+    """Compute reductions in one pass over the columns that they need, or in one job on a cluster.
 
-    Returns summaries in the order of the asks. All columns are checked by the schema, before any
-    data are touched, and refused by it alone; SourceError if the data cannot be read. The entropy
-    is for reductions that choose rows in secret.
+    Returns summaries in the order of the reads. The schema alone decides which columns are refused,
+    before any data are touched; SourceError if the data cannot be read. The entropy is for
+    reductions that choose rows in secret.
     """
     check_asks(source, reads)
     reads = [as_counted(source, ask) for ask in reads]
@@ -147,7 +146,7 @@ def _chunks(source: Source, columns: Sequence[Column]) -> Iterator[tuple[int, Ch
 
 
 def _parts(chunk: Chunk, column: Column) -> Iterator[Floats]:
-    """Return what a chunk holds of a column; of several, blocks of rows without missing values."""
+    """Yield what a chunk holds of a column; of several, blocks of rows without missing values."""
     if not isinstance(column, Columns):
         yield chunk[column]
         return
@@ -166,14 +165,14 @@ def _parts(chunk: Chunk, column: Column) -> Iterator[Floats]:
 
 def _complete(block: Floats) -> Floats:
     """Leave out rows with a NaN."""
-    # The minimum is NaN if one of the values is: a fraction of the price of a mask.
+    # The minimum is NaN if one of the values is: a fraction of the cost of a mask.
     if not np.isnan(block.min(initial=np.inf)):
         return block
     return block[~np.isnan(block).any(axis=1)]
 
 
 class PassingOnce(Sensitive):
-    """Rows that pass once and then are gone: all that reductions may know of them is randomness.
+    """Rows that pass once and then are gone: reductions get only randomness from them.
 
     Other kinds of :class:`~modicum.summaries.base.Rows` derive from it.
     """
@@ -185,22 +184,17 @@ class PassingOnce(Sensitive):
 
     @property
     def entropy(self) -> Entropy:
-        """Randomness for secret choices of rows."""
         return self._entropy
 
     @property
     def fetchable(self) -> Fetchable | None:
-        """None: no row is found by its position."""
         return None
 
     def feed(self, _accumulator: Accumulator[object]) -> None:
-        """Refuse a second pass."""
         raise UnsupportedData("these rows pass once")
 
 
 class _ColumnRows(PassingOnce):
-    """One column of a source, for reductions that come back to single rows."""
-
     __slots__ = ("_column", "_source")
 
     def __init__(self, source: Source, column: Column, entropy: Entropy) -> None:
@@ -228,7 +222,7 @@ def check_asks(source: Source, reads: Sequence[Read[Any]]) -> None:
 
 
 def check_column(source: Source, column: Column, lattice: Lattice | None) -> None:
-    """Check by the schema that a column has values, or where it has none (without a lattice)."""
+    """Check by the schema that a column has values, or can be counted (without a lattice)."""
     if isinstance(column, Columns):
         check_columns(source, column)
     elif lattice is None:
@@ -261,7 +255,7 @@ def _check_held(source: Source, reduction: Reduction[Any]) -> None:
 
 
 def as_counted(source: Source, ask: Read[Any]) -> Read[Any]:
-    """Return an ask with its column named as it is read."""
+    """Return a read with its column named as it is read."""
     name = read_as(source, ask.column, ask.lattice)
     return ask if name == ask.column else replace(ask, column=name)
 
@@ -274,7 +268,7 @@ def read_as(source: Source, column: C, lattice: Lattice | None) -> C | str:
 
 
 def named_columns(columns: Sequence[Column]) -> list[str]:
-    """Return the names of all columns, several of them together or not, each once."""
+    """Return the names of all columns, also of those read together, each once."""
     names: dict[str, None] = {}
     for each in columns:
         if isinstance(each, Columns):
@@ -296,10 +290,10 @@ _PERIOD = 0.25
 
 
 def watched(items: Iterable[tuple[int, T]], doing: str, what: str) -> Iterator[T]:
-    """Pass items on, and tell the person at the terminal, who holds the data, how far it has come.
+    """Pass items on, and show how far the reading is on the terminal of whoever holds the data.
 
-    A line on standard error, from the third second on and only if that is a terminal; it is erased
-    at the end, so nothing is left in a log. The number of rows is rounded down to two digits. Only
+    It is a line on standard error, from the third second on and only if that is a terminal; it is
+    erased at the end, so no log keeps it. The number of rows is rounded down to two digits. Only
     the main thread shows it: the parts of a table may be read in many threads at once.
     ``MODICUM_PROGRESS=off`` turns it off. Each item comes with how much it counts.
 
@@ -325,8 +319,6 @@ def watched(items: Iterable[tuple[int, T]], doing: str, what: str) -> Iterator[T
 
 
 class _Line:
-    """One line of a terminal, rewritten now and then."""
-
     def __init__(self, stream: TextIO, doing: str, what: str) -> None:
         self._stream = stream
         self._doing = doing

@@ -1,7 +1,7 @@
-"""Which declared types are numbers, and what to write where they are not.
+"""Which declared types are numbers, and what to write to convert the others.
 
-Types go by the names that NumPy, pandas, Polars, Arrow, DuckDB, Spark and Ibis print. They are
-public.
+Types are known by the names that NumPy, pandas, Polars, Arrow, DuckDB, Spark and Ibis print. They
+are public.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ _COLUMNS = {"polars": "polars.col({0!r})"}
 def is_number(declared: str) -> bool:
     """Whether columns of a declared type can be read.
 
-    Accepted are integers, floats of up to 64 bits, booleans (0 and 1) and decimals.
+    Integers, floats of up to 64 bits, booleans (0 and 1) and decimals can.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def is_number(declared: str) -> bool:
 
 
 def check_number(engine: str, declared: str, column: str | None) -> None:
-    """Refuse a declared type that is no number, with the conversion to write."""
+    """Refuse a declared type that is not a number, with the conversion to write."""
     if is_number(declared):
         return
     line = conversion(engine, declared, column)
@@ -116,7 +116,7 @@ def check_number(engine: str, declared: str, column: str | None) -> None:
 
 
 def conversion(engine: str, declared: str, column: str | None) -> str | None:
-    """Return what to write for numbers of a column of another type; None if nothing is known."""
+    """Return what to write to convert a column to numbers; None if nothing is known."""
     lower = declared.lower()
     kind = next((kind for kind, names in _KINDS.items() if names.match(lower)), "other")
     line = _LINES.get(engine, {}).get(kind)
@@ -146,7 +146,7 @@ def label_kind(declared: str) -> str | None:
 
 
 def check_label(declared: str, column: str) -> str:
-    """Return the kind of labels of a declared type; refuse one that can be no label."""
+    """Return the kind of labels of a declared type; refuse a type that cannot hold labels."""
     kind = label_kind(declared)
     if kind is None:
         raise UnsupportedData(
@@ -157,7 +157,7 @@ def check_label(declared: str, column: str) -> str:
 
 
 def check_order(declared: str, column: str) -> Literal["number", "moment"]:
-    """Return what a declared type is ordered by; refuse what has no order."""
+    """Return what a declared type is ordered by; refuse a type that has no order."""
     kind = label_kind(declared)
     if kind == "number":
         return "number"

@@ -1,6 +1,6 @@
-"""What every reduction of the data offers: one pass over chunks, an exact mergeable summary.
+"""What every reduction of the data offers: one pass over chunks, and an exact mergeable summary.
 
-A reduction sees chunks of float64, rounds them to lattice integers (:class:`Quantiser`), and sums
+A reduction reads chunks of float64, rounds them to lattice integers (:class:`Quantiser`), and sums
 these so that nothing overflows.
 """
 
@@ -49,13 +49,7 @@ Integers = NDArray[np.int64]
 
 
 class Accumulator(Protocol[S_co]):
-    """One reduction under way.
-
-    Attributes
-    ----------
-    reads : bool
-        False if it needs no chunks at all.
-    """
+    """One reduction under way; ``reads`` is False if it needs no chunks at all."""
 
     reads: bool
 
@@ -85,7 +79,7 @@ class _Repeated(Protocol):
 
 
 def further_pass(accumulator: Accumulator[Any]) -> Accumulator[object] | None:
-    """Return the pass to be fed before this is asked again, ``None`` if none is needed."""
+    """Return the next pass to feed, ``None`` if the accumulator needs no further one."""
     return accumulator.further() if isinstance(accumulator, _Repeated) else None
 
 
@@ -109,17 +103,17 @@ More = Callable[["Reduction[Any]", Entropy | None], Any]
 
 
 class PartsSearch(Protocol):
-    """A question to a table in parts, which may take several jobs."""
+    """A reduction of a table in parts, which may take several jobs."""
 
     def wanted(self) -> list[Reduction[Any]]:
         """Return what the next job reduces every part to."""
 
     def learn(self, known: Sequence[Any]) -> Any:
-        """Take in the merged summaries; return the answer, ``None`` if a job more is needed."""
+        """Take in the merged summaries; return the result, ``None`` if it takes a job more."""
 
 
 class Reduction(ABC, Generic[S_co]):
-    """A question about one column: a frozen slotted dataclass of public parameters."""
+    """A request for one summary of a column: a frozen slotted dataclass of public parameters."""
 
     __slots__ = ()
 
@@ -134,27 +128,27 @@ class Reduction(ABC, Generic[S_co]):
         """Start a pass over a column rounded to ``lattice`` (``None``: values do not matter)."""
 
     def follows_from(self, _summary: Any) -> S_co | None:
-        """Return the answer, if another summary of the same column has it."""
+        """Return the summary, if another summary of the same column contains it."""
         return None
 
     def of_groups(self, _groups: Any) -> Callable[[int], S_co] | None:
-        """Return what answers for each of many groups of sorted records, if all at once is faster.
+        """Return a function from a group to its summary, if reading all groups at once is faster.
 
         The groups are :class:`~modicum.summaries.grouped.SortedGroups`.
         """
         return None
 
     def in_parts(self, _lattice: Lattice | None, _more: More) -> PartsSearch:
-        """Ask a table whose parts are reduced where they are."""
+        """Return the search for the summary of a table whose parts are reduced where they are."""
         return _Once(self)
 
     def synthetic(self, _table: SyntheticTable, _lattice: Lattice | None, _entropy: Entropy) -> Any:
-        """Answer from a synthetic table."""
+        """Return the summary of a synthetic table."""
         raise AssertionError(f"no synthetic answer to {self!r}")
 
 
 class _Once:
-    """Parts are summarised and merged, and that is the answer."""
+    """A search of one job: the parts are summarised and merged."""
 
     def __init__(self, asked: Reduction[Any]) -> None:
         self._asked = asked
@@ -238,11 +232,9 @@ class Fields:
         self._rest = memoryview(data)[len(header) :]
 
     def integer(self) -> int:
-        """Read an integer."""
         return int.from_bytes(self._next(), "little", signed=True)
 
     def array(self) -> Integers:
-        """Read an array."""
         payload = self._next()
         if len(payload) % 8:
             self._refuse()
@@ -304,7 +296,7 @@ class Quantiser:
         The result is overwritten by the next call.
         """
         y = self._buffer[: len(x)]
-        # A warning of an overflow would tell that there is a huge value.
+        # A warning of an overflow would reveal that there is a huge value.
         with np.errstate(all="ignore"):
             np.add(self._read(x), self._magic, out=y)
         return y.view(np.int64)
@@ -350,17 +342,13 @@ def quantised(quantiser: Quantiser, x: NDArray[np.float64]) -> list[Integers]:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Several columns, of which a reduction is shown rows: float64 matrices of shape (m, d).
+    """Several columns, whose rows a reduction reads as float64 matrices of shape (m, d).
 
-    Such a reduction's :meth:`~modicum.summaries.base.Accumulator.update` gets C-contiguous matrices
-    of any number of rows; the first has none and tells the width. They hold no NaN: a row with a
-    missing value in any column is dropped. Infinities are left, to be clamped.
-
-    Attributes
-    ----------
-    names : tuple of str or None
-        Columns of a table, in the order of the components. ``None``: all of an array of shape
-        (n, d), or of a fixed-size list; an array of shape (n,) has one.
+    The :meth:`~modicum.summaries.base.Accumulator.update` of the reduction gets C-contiguous
+    matrices of any number of rows; the first one has no rows and gives the width. A row with a
+    missing value in any column is dropped, so the matrices hold no NaN. Infinities are kept, and
+    clamped later. ``names`` are columns of a table, in the order of the components; ``None`` is all
+    of an array of shape (n, d), or of a fixed-size list, and an array of shape (n,) has one.
 
     Examples
     --------
@@ -376,9 +364,9 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class Read(Generic[S]):
-    """One reduction of one column (``None``: the rows themselves) on a public lattice.
+    """One reduction of one column on a public lattice; column ``None`` is the rows themselves.
 
-    If there are ``columns``, it is one of their rows, as vectors, and ``column`` is ``None``.
+    With ``columns`` it reads their rows as vectors, and ``column`` is ``None``.
     """
 
     column: str | None
@@ -388,5 +376,4 @@ class Read(Generic[S]):
 
     @property
     def place(self) -> str | Columns | None:
-        """What is read: the column, or the columns of vectors."""
         return self.column if self.columns is None else self.columns

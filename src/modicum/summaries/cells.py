@@ -43,17 +43,11 @@ _FOR_EACH_CELL, _MOST_HELD = 32, 1 << 19  # records that are sorted together: 4 
 
 @dataclass(frozen=True, slots=True)
 class Cells(Reduction["CellSummary"]):
-    """Ask for the count and exact sum of each cell around a centre.
+    """Counts and sums the records of each cell around a centre, exactly.
 
-    The records at a distance d from the centre with edge[i-1] < d <= edge[i] form cell i of
-    their side; those with d <= edge[0] form one cell, and those beyond the last edge another
-    one on each side.
-
-    Attributes
-    ----------
-    centre : int
-    edges : tuple of int
-        Increasing distances, the first at least 0.
+    The records at a distance d from the centre with edge[i-1] < d <= edge[i] form cell i of their
+    side; those with d <= edge[0] form one cell, and those beyond the last edge form one on each
+    side. The edges are increasing distances, the first at least 0.
     """
 
     centre: int
@@ -80,14 +74,8 @@ class Cells(Reduction["CellSummary"]):
 class CellSummary(Sensitive):
     """A table of cells, from the far left over the centre to the far right.
 
-    Attributes
-    ----------
-    centre : int
-    edges : tuple of int
-    first, last : int
-        Public: every record lies in [first, last].
-    counts, sums : tuple of int
-        Sensitive. Of each of the 2 len(edges) + 1 cells.
+    Every record lies in the public range [first, last]. ``counts`` and ``sums`` are sensitive, one
+    for each of the 2 len(edges) + 1 cells.
     """
 
     public: ClassVar[tuple[str, ...]] = ("centre", "edges", "first", "last")
@@ -101,7 +89,6 @@ class CellSummary(Sensitive):
 
     @property
     def count(self) -> int:
-        """Number of records."""
         return sum(self.counts)
 
     def above(self, t: int) -> int:
@@ -113,29 +100,26 @@ class CellSummary(Sensitive):
         return sum(self.counts[: self._lower_edge(t)])
 
     def above_many(self, t: Sequence[int] | Integers) -> list[int]:
-        """Return :meth:`above` of many edges."""
         return [self.above(int(each)) for each in t]
 
     def below_many(self, t: Sequence[int] | Integers) -> list[int]:
-        """Return :meth:`below` of many edges."""
         return [self.below(int(each)) for each in t]
 
     def magnitude_above_many(self, t: Sequence[int] | Integers) -> list[int]:
-        """Return the number of records of size > t for many edges; the centre must be 0."""
+        """Return the numbers of records of size > t for many edges t; the centre must be 0."""
         if self.centre != 0:
             raise InvalidArgument(f"sizes are distances from 0, but the centre is {self.centre}")
         return [self.above(int(each)) + self.below(-int(each)) for each in t]
 
     def total(self) -> int:
-        """Return the exact sum of all records."""
         return sum(self.sums)
 
     def covers(self, lo: int, hi: int) -> bool:
-        """Whether each bound is an edge of its side or beyond the range."""
+        """Whether each bound is an edge of its side or lies beyond the range."""
         return lo <= hi and self._lower(lo) is not None and self._upper(hi) is not None
 
     def clipped_sum(self, lo: int, hi: int) -> int:
-        """Return the exact sum of the records clipped to bounds that are covered."""
+        """Return the exact sum of the records clipped to bounds that the cells cover."""
         left, right = self._lower(lo), self._upper(hi)
         if lo > hi or left is None or right is None:
             raise InvalidArgument("these bounds are no edges of the cells: make a second pass")
@@ -222,7 +206,6 @@ class _CellsPass:
                 self._tally()
 
     def _tally(self) -> None:
-        """Count and add up what is held."""
         q = np.concatenate(self._held)
         self._held, self._rows = [], 0
         q.sort()
@@ -253,7 +236,7 @@ MOST_COLUMNS = 500
 
 @dataclass(frozen=True, slots=True)
 class SpreadCounts(Reduction["SpreadSummary"]):
-    """Ask for the number of records in each cell, for every one of several columns.
+    """Counts the records in each cell, for every one of several columns.
 
     A cell is [p, p'), p and p' neighbours in :data:`CELLS`; below zero cells are mirrored about
     -1/2, so that they too hold their lower end.
@@ -265,18 +248,10 @@ class SpreadCounts(Reduction["SpreadSummary"]):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SpreadSummary(Sensitive):
-    """Counts of the cells.
+    """Counts of the cells: ``counts`` has shape (width, cells).
 
-    Attributes
-    ----------
-    first : int
-        Number of the cell that the first row of ``counts`` is about; public.
-    width : int
-        Number of columns; public.
-    count : int
-        Number of records (sensitive).
-    counts : int64 array of shape (width, cells)
-        Sensitive.
+    ``first`` is the number of the cell that ``counts`` begins with. It and ``width``, the number of
+    columns, are public; ``counts`` and ``count``, the number of records, are sensitive.
     """
 
     first: int
@@ -292,13 +267,13 @@ class SpreadSummary(Sensitive):
         return SpreadSummary(self.first, self.width, self.count + other.count, counts)
 
     def below(self, column: int, cells: Integers) -> Integers:
-        """Count the records of a column below cells, by their :func:`cell_numbers`."""
+        """Count the records of a column below cells, given by their :func:`cell_numbers`."""
         sums = np.concatenate([[0], np.cumsum(self.counts[column])])
         found: Integers = sums[np.clip(cells - self.first, 0, len(sums) - 1)]
         return found
 
     def to_bytes(self) -> bytes:
-        # Most cells are empty as a rule: those that are not are written with their places.
+        # Most cells are usually empty, so only the others are written, with their places.
         counts = self.counts.ravel()
         filled = np.flatnonzero(counts)
         ends = (self.first, self.width, self.counts.shape[1])
@@ -341,7 +316,7 @@ class _SpreadPass:
                 self._flush()
 
     def _flush(self) -> None:
-        """Count what waits: one table is added up for about as many values as it has cells."""
+        """Count what waits: one table is summed for about as many values as it has cells."""
         if self._waiting:
             found = np.bincount(np.concatenate(self._waiting), minlength=self._counts.size)
             self._counts += found.reshape(self._counts.shape)

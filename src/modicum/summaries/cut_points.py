@@ -1,4 +1,4 @@
-"""The cut points of a trimmed mean: the records around them, and the sum between."""
+"""The cut points of a trimmed mean: the records around them, and the sum between them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ __all__ = ["CutSummary", "Cuts", "CutsPass", "CutsSearch", "Found"]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Found:
-    """Number of records, those around both cut points, and the sum between these."""
+    """Number of records, those around both cut points, and the sum between the cut points."""
 
     count: int
     low: Integers
@@ -51,17 +51,11 @@ class Found:
 
 
 class CutsSearch:
-    """Narrows two brackets down until the records around both cut points are known.
+    """Narrows two brackets until the records around both cut points are known.
 
-    Parameters
-    ----------
-    cuts : callable
-        From the number of records to the two cut points, m and n - m.
-    reach : int
-        Positions before and after a cut point that are wanted.
-    lattice : Lattice
-    most : int, optional
-        Records within the first brackets, the whole range, that may be held.
+    ``cuts`` maps the number n of records to the two cut points, m and n - m; the records up to
+    ``reach`` positions before and after a cut point are wanted. ``most`` records may be held within
+    the first brackets, which are the whole range.
     """
 
     def __init__(
@@ -86,14 +80,14 @@ class CutsSearch:
 
     @property
     def between(self) -> ClippedSum:
-        """What else is wanted of a pass over the brackets."""
+        """The sum between the brackets, which a pass over them makes too."""
         lower, upper = (side.search.bracket for side in self._sides)
         return ClippedSum(lower[1], max(lower[1], upper[0]))
 
     def learn(self, sifted: Sequence[Sifted], clipped: ClippedSummary) -> Found | None:
         """Take in what the brackets of ``windows`` hold, and the sum between them.
 
-        ``None`` if there is a new bracket.
+        Returns ``None`` if there is a new bracket.
         """
         for search, known in zip(self.windows, sifted, strict=True):
             search.learn(known)
@@ -101,7 +95,6 @@ class CutsSearch:
         return None if low is None or high is None else self._of_brackets(low, high, clipped)
 
     def of_whole(self, known: Sifted) -> Found:
-        """Return what is wanted of a bracket that holds every record."""
         n = known.count
         low, high = (known.window(*side.ranks(n)) for side in self._sides)
         if n == 0:
@@ -131,8 +124,6 @@ class CutsSearch:
 
 
 class _Side:
-    """One cut point and its search."""
-
     def __init__(
         self,
         cuts: Callable[[int], tuple[int, int]],
@@ -145,7 +136,6 @@ class _Side:
         self.search = WindowSearch(self.ranks, (lattice.first, lattice.last), most)
 
     def ranks(self, count: int) -> tuple[int, int]:
-        """Positions from, to (exclusive)."""
         cut = self._cuts(count)[self._which]
         return max(0, cut - self._reach), min(count, cut + self._reach)
 
@@ -153,9 +143,9 @@ class _Side:
 class CutsPass:
     """Finds the records around the positions ``cuts(n)`` of a column of n records.
 
-    Each cut point has a bracket, as in :class:`~modicum.summaries.sifting.WindowPass`, and the
-    records between the brackets are summed in the pass that sifts the brackets. A column that is
-    small enough is held instead. Without ``rows`` every record is held.
+    Each cut point has a bracket, as in :class:`~modicum.summaries.sifting.WindowPass`, and the pass
+    that sifts the brackets sums the records between them. A column that is small enough is held
+    instead. Without ``rows`` every record is held.
     """
 
     reads = True
@@ -167,7 +157,6 @@ class CutsPass:
         self._pass: Sift | _Apart | None = None
 
     def update(self, x: NDArray[np.float64], /) -> None:
-        """Take in one chunk of the first pass."""
         if self._pass is None:
             self._pass = self._start()
         self._pass.update(x)
@@ -182,7 +171,6 @@ class CutsPass:
         return _Apart(self._search, self._lattice, self._rows)
 
     def finish(self) -> CutSummary:
-        """Return what was wanted, after more passes if need be."""
         return self._asked.summary(self._found())
 
     def _found(self) -> Found:
@@ -205,7 +193,7 @@ class CutsPass:
 
 
 class _Apart:
-    """A pass over the brackets that are not settled, and the sum between them."""
+    """A pass over the brackets that are not settled, which sums what is between them."""
 
     reads = True
 
@@ -221,15 +209,13 @@ class _Apart:
         self._between.update(x)
 
     def finish(self) -> None:
-        """Nothing is returned: the pass is asked for what it knows."""
+        """Return nothing: :meth:`known` returns what the pass has found."""
 
     def known(self) -> tuple[list[Sifted], ClippedSummary]:
         return [sift.finish() for sift in self._sifts], self._between.finish()
 
 
 class _CutsOfParts:
-    """The records around two cut points of a table in parts, and the sum between these."""
-
     def __init__(self, asked: Cuts, lattice: Lattice) -> None:
         self._asked = asked
         self._search = CutsSearch(asked.cuts, asked.reach, lattice, HELD)
@@ -251,18 +237,11 @@ class _CutsOfParts:
 
 @dataclass(frozen=True, slots=True)
 class Cuts(Reduction["CutSummary"]):
-    """Ask for the records near the cut points of n sorted records, and the sum between these.
+    """Finds the records near the cut points of n sorted records, and the sum between the points.
 
-    The cut points are the positions m = floor(share n), from 0, and n - m; near means up to
-    ``reach`` positions before and after. Passes are as for
+    The cut points are the positions m = floor(share n), from 0, and n - m, share in [0, 1/2); near
+    means up to ``reach`` >= 1 positions before and after. Passes are as for
     :class:`~modicum.summaries.order_statistics.RankWindow`.
-
-    Attributes
-    ----------
-    share : Fraction
-        In [0, 1/2).
-    reach : int
-        At least 1.
     """
 
     share: Fraction
@@ -299,7 +278,6 @@ class Cuts(Reduction["CutSummary"]):
         return lower, count - lower
 
     def summary(self, found: Found) -> CutSummary:
-        """Return what was found as a summary."""
         return CutSummary(found.count, found.low, found.high, found.middle, self.share, self.reach)
 
 
@@ -310,17 +288,9 @@ class CutSummary(Sensitive):
     Two of them cannot be merged: which records are near a cut point of the union does not follow
     from those near the cut points of its parts.
 
-    Attributes
-    ----------
-    count : int
-        Number n of records.
-    low, high : sorted int64 arrays
-        Records at the positions max(0, m - reach) to min(n, m + reach), exclusive, and the same
-        around n - m.
-    middle : int
-        Exact sum of the records at the positions m to n - m, exclusive.
-    share, reach
-        Public; all else is sensitive.
+    Of n = ``count`` records, ``low`` are at the positions max(0, m - reach) to min(n, m + reach),
+    exclusive, and ``high`` the same around n - m, both sorted. ``middle`` is the exact sum of those
+    at m to n - m, exclusive. ``share`` and ``reach`` are public; all else is sensitive.
     """
 
     public: ClassVar[tuple[str, ...]] = ("share", "reach")
@@ -337,7 +307,7 @@ class CutSummary(Sensitive):
         return Cuts(self.share, self.reach).cuts(count)[0]
 
     def mirrored(self) -> CutSummary:
-        """Return the same of the negated records."""
+        """Return the summary of the negated records."""
         return CutSummary(
             self.count, -self.high[::-1], -self.low[::-1], -self.middle, self.share, self.reach
         )

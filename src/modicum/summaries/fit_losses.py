@@ -1,8 +1,9 @@
-"""How badly each of many public linear fits does on rows, no row more than a public amount.
+"""Losses of many public linear fits on rows, each row adding at most a public amount.
 
-A fit is a vector of integers in units of 2^-12: an intercept and a slope for each column but the
-last, which it explains, in half-widths of a :class:`~modicum.summaries.second_moments.Frame`.
-Residuals are exact integers, sums of float64 numbers below 2^53 in any order.
+A fit is a vector of integers in units of 2^-12: an intercept, and a slope for each column but the
+last, which it explains. Columns are in half-widths of a
+:class:`~modicum.summaries.second_moments.Frame`. Residuals are exact integers: sums of float64
+numbers below 2^53, in any order.
 """
 
 from __future__ import annotations
@@ -47,22 +48,11 @@ _BLOCK = 1 << 20  # residuals at a time
 
 @dataclass(frozen=True, slots=True)
 class FitList:
-    """A public list of fits about one of them.
+    """A public list of ``size`` fits around one of them, ``middle``, which is the first.
 
-    Attributes
-    ----------
-    middle : tuple of int
-        The first of the list.
-    spread : int
-        Standard deviation of the components of the others, in units of 2^-12; every second one has
-        half of it, or twice as much.
-    size : int
-    number : int
-        Lists of another number are others.
-    free : int
-        So many components differ from the middle, the first ones.
-    idle : tuple of int
-        Of these, components that do not.
+    ``spread`` is the standard deviation of the components of the others, in units of 2^-12; every
+    second one has half of it, or twice as much. Only the first ``free`` components differ from the
+    middle, and of these not the ``idle`` ones. Each ``number`` gives another list.
     """
 
     middle: tuple[int, ...]
@@ -73,10 +63,10 @@ class FitList:
     idle: tuple[int, ...] = ()
 
     def fits(self) -> Integers:
-        """Return them, shape (size, number of components).
+        """Return the fits, shape (size, number of components).
 
-        Sums of dice from SHAKE-256 of a fixed text: the same everywhere, and chosen before any
-        data. Where they are does not matter to privacy.
+        Their steps are sums of dice from SHAKE-256 of a fixed text: the same everywhere, and chosen
+        before any data. Privacy does not depend on where they are.
 
         Examples
         --------
@@ -100,14 +90,9 @@ class FitList:
 
 @dataclass(frozen=True, slots=True)
 class FitLosses(Reduction["FitLossSummary"]):
-    """Ask for the sum of squared residuals of every fit of a list, no residual beyond a cap.
+    """Sums the squared residuals of every fit of a list, each residual clipped to a cap.
 
-    Attributes
-    ----------
-    frame : Frame
-    fits : FitList
-    cap : int
-        In units of 1 / :data:`RESIDUAL`; a row adds no more than its square to a loss.
+    The cap is in units of 1 / :data:`RESIDUAL`; a row adds at most its square to a loss.
     """
 
     frame: Frame

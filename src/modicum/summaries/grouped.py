@@ -1,10 +1,10 @@
 """The records of many groups, sorted: a group and a lattice integer in one int64.
 
 Sorting packed integers is many times faster than sorting by two columns, and every summary of a
-group is then one of a slice: no further pass is needed. Where a group and an integer need more than
-63 bits together, the records in a window of the range, in which all of the data may well lie, are
-packed by their distance from its start; the others are divided into buckets by the leading bits of
-their group first. So no bit of a value is given up.
+group is then one of a slice: no further pass is needed. A group and an integer may need more than
+63 bits together. Then the records in a window of the range, which may well hold all of the data,
+are packed by their distance from its start, and the others are first divided into buckets by the
+leading bits of their group. So every bit of a value is kept.
 """
 
 from __future__ import annotations
@@ -31,17 +31,9 @@ _BLOCK = 1 << 20  # records: 8 MB, which lie on large pages where there are any
 class SortedGroups(Sensitive):
     """Every group's lattice integers, sorted.
 
-    Parameters
-    ----------
-    first : int
-        The integer from which on what is stored is counted.
-    value_bits : int
-        Bits of a stored value; the bits above are the group.
-    packed : sorted int64 array
-        Sensitive.
-    groups : int
-    outside : list of SortedGroups
-        The records that did not fit into these bits, of one run of groups each.
+    Each integer of ``packed`` (sensitive, sorted) holds a group above ``value_bits`` bits of a
+    value, counted from the lattice integer ``first``. ``outside`` holds the records that did not
+    fit into these bits, of one run of groups each.
     """
 
     __slots__ = ("_bounds", "_first", "_outside", "_packed", "_value_bits")
@@ -62,7 +54,6 @@ class SortedGroups(Sensitive):
         self._bounds = np.append(packed.searchsorted(starts), len(packed))
 
     def records(self, group: int) -> Integers:
-        """Return the sorted lattice integers of one group."""
         start, stop = self._bounds[group : group + 2]
         q = self._packed[start:stop] & ((1 << self._value_bits) - 1)
         q += self._first
@@ -84,16 +75,7 @@ class SortedGroups(Sensitive):
 
 
 class PackedGroups:
-    """A pass that collects the records of many groups.
-
-    See [groups.4].
-
-    Parameters
-    ----------
-    groups : int
-        Their number, public.
-    lattice : Lattice
-    """
+    """A pass that collects the records of a public number of groups. See [groups.4]."""
 
     def __init__(self, groups: int, lattice: Lattice) -> None:
         self._quantiser = Quantiser(lattice)
@@ -106,7 +88,7 @@ class PackedGroups:
         self._outside: list[_Packing] = []
 
     def update(self, groups: Integers, x: NDArray[np.float64]) -> None:
-        """Take in rows: their groups, -1 for none of them, and values; NaN is missing."""
+        """Take in rows: their groups (-1 for no group) and values; NaN is missing."""
         for start in range(0, len(x), CHUNK):
             self._chunk(groups[start : start + CHUNK], x[start : start + CHUNK])
 
@@ -161,7 +143,6 @@ class PackedGroups:
                 packing.put(groups[start:stop], bits[start:stop], self._quantiser.zero)
 
     def finish(self) -> SortedGroups:
-        """Sort what was collected."""
         inside = self._inside or _Packing(self._groups, self._quantiser.first, self._value_bits)
         return inside.finish([each.finish([]) for each in self._outside])
 
@@ -217,19 +198,10 @@ def summary_of_held(
 ) -> Any:
     """Return what a pass over records with these lattice integers returns.
 
-    Parameters
-    ----------
-    reduction : Reduction
-    lattice : Lattice
-    q : sorted int64 array
-        All records of the column, each in [lattice.first, lattice.last].
-    rows : Rows, optional
-        Needed by the reductions of a part, which choose records in secret.
-
-    Notes
-    -----
-    Any reduction is answered by a pass over q * step: these floats are exact, and their lattice
-    integers are q again. A few are answered at once.
+    ``q`` are all records of the column, sorted, each in [lattice.first, lattice.last]. ``rows`` are
+    needed by the reductions of a part, which choose records in secret. A few reductions are
+    computed directly; any other one passes over q * step: these floats are exact, and their lattice
+    integers are q again.
 
     Examples
     --------

@@ -47,18 +47,11 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class RankWindow(Reduction["WindowSummary"]):
-    """Ask for the records whose rank is within ``reach`` of q n, and for the number n of all.
+    """Finds the records whose rank is within ``reach`` >= 1 of q n, 0 < q < 1, n being the count.
 
-    Up to 10^6 rows, and where rows can be fetched by their position, one pass is enough; long
-    streams take two. Beyond 10^8 rows, and once in a thousand times, it takes one more.
-    See [quantile.7].
-
-    Attributes
-    ----------
-    q : Fraction
-        In (0, 1).
-    reach : int
-        At least 1.
+    One pass is enough for up to 10^6 rows, and where rows can be fetched by their position; longer
+    streams take two. Beyond 10^8 rows, and once in a thousand times, it takes one more. See
+    [quantile.7].
     """
 
     q: Fraction
@@ -97,7 +90,6 @@ class RankWindow(Reduction["WindowSummary"]):
         return max(0, centre - self.reach), min(count, centre + self.reach + 1)
 
     def summary(self, found: Sifted) -> WindowSummary:
-        """Return the summary of all records, after a search that has found these."""
         start, stop = self.ranks(found.count)
         return WindowSummary(found.count, start, found.window(start, stop), self.q, self.reach)
 
@@ -106,19 +98,11 @@ class RankWindow(Reduction["WindowSummary"]):
 class WindowSummary(Sensitive):
     """Sorted records at the positions of a :class:`RankWindow`.
 
-    Two of them cannot be merged: which records are near rank q n of the union does not follow
-    from those near rank q n of its parts.
+    Two of them cannot be merged: which records are near rank q n of the union does not follow from
+    those near rank q n of its parts.
 
-    Attributes
-    ----------
-    count : int
-        Number n of records.
-    below : int
-        Number of records before the window.
-    values : sorted int64 array
-        The window.
-    q, reach
-        Public; all else is sensitive.
+    ``count`` is the number n of all records, and ``below`` that of the records before the window.
+    ``q`` and ``reach`` are public; all else is sensitive.
     """
 
     public: ClassVar[tuple[str, ...]] = ("q", "reach")
@@ -130,7 +114,7 @@ class WindowSummary(Sensitive):
     reach: int
 
     def mirrored(self) -> WindowSummary:
-        """Return the same of the negated records, for 1 - q."""
+        """Return the summary of the negated records, for 1 - q."""
         above = self.count - self.below - len(self.values)
         return WindowSummary(self.count, above, -self.values[::-1], 1 - self.q, self.reach)
 
@@ -160,13 +144,7 @@ Sifts = Callable[[tuple[int, int], int], Sifted]
 
 @dataclass(frozen=True, slots=True)
 class RankWindows(Reduction["WindowsSummary"]):
-    """Ask for the records of several windows, which pass together.
-
-    Attributes
-    ----------
-    windows : tuple of RankWindow
-        At least one, by increasing q.
-    """
+    """Finds the records of several windows, by increasing q, in shared passes."""
 
     windows: tuple[RankWindow, ...]
 
@@ -208,11 +186,9 @@ class RankWindows(Reduction["WindowsSummary"]):
         return _SyntheticRanks(table, self.ranks(table.rows))
 
     def ranks(self, count: int) -> list[tuple[int, int]]:
-        """Return the windows as positions from, to (exclusive) among ``count`` sorted records."""
         return [window.ranks(count) for window in self.windows]
 
     def summary(self, found: Sequence[Sifted], lattice: Lattice, again: Sifts) -> WindowsSummary:
-        """Return the summary of all records, after searches that have found these."""
         spans: list[tuple[Sifted, int, int]] = []
         for window, sifted in zip(self.windows, found, strict=True):
             start, stop = window.ranks(sifted.count)
@@ -225,20 +201,11 @@ class RankWindows(Reduction["WindowsSummary"]):
 
 
 class WindowsSummary(Sensitive):
-    """Values around several ranks, and where they stand among all records.
+    """Values around several ranks, and where they stand among all records; sensitive.
 
-    What is not among them is found by another pass over the rows, when it is asked for; with
+    ``known`` holds values with their ranks and ties. What is not among them is found by another
+    pass over the rows when it is needed, by ``again`` (``None`` if everything is known); with
     generous windows that is rare.
-
-    Parameters
-    ----------
-    count : int
-        Number n of records (sensitive, as all else).
-    known : Ranked
-        Values in increasing order, with their ranks and ties.
-    lattice : Lattice
-    again : callable or None
-        Makes a pass for what is not known; None if everything is.
     """
 
     __slots__ = ("_again", "_known", "_lattice", "count")
@@ -263,7 +230,7 @@ class WindowsSummary(Sensitive):
         return found
 
     def below(self, value: int) -> int:
-        """Return the number of records below a value: without a pass at the range's first."""
+        """Return the number of records below a value; at the range's first value without a pass."""
         return 0 if value <= self._lattice.first else self.place(value)[0]
 
     def between(self, start: int, stop: int) -> Ranked:
@@ -299,7 +266,7 @@ class WindowsSummary(Sensitive):
 
 
 class _SyntheticRanks:
-    """Records around several ranks of a table; between them ranks are interpolated."""
+    """Records around several ranks of a synthetic table; between them ranks are interpolated."""
 
     def __init__(self, table: SyntheticTable, ranks: list[tuple[int, int]]) -> None:
         self.count = table.rows
@@ -325,17 +292,13 @@ class _SyntheticRanks:
         return min(max(below, fewest), most), ties
 
     def below(self, value: int) -> int:
-        """Return about how many records lie below a value."""
         return self.place(value)[0]
 
     def between(self, start: int, stop: int) -> Ranked:
-        """Return the known values at positions from start to stop (exclusive)."""
         return self._known.between(start, stop)
 
 
 class _WindowsOfParts:
-    """The records around some ranks of a table in parts."""
-
     def __init__(
         self,
         windows: Sequence[RankWindow],

@@ -1,8 +1,8 @@
 """Rows of several columns in units of their own widths, their size, and their outer products.
 
-A row becomes a vector of integers: each value less a released centre, in units of 2^-16 of a
-released half-width, moved to two half-widths if it is further and to the centre if it is further
-than eight; before them stands the constant 1. Both are functions of the one row.
+A row becomes a vector of integers. The first is the constant 1. The others are the values less a
+released centre, in units of 2^-16 of a released half-width. A value further than two half-widths is
+moved to two, and one further than eight to the centre. Each vector is a function of its row alone.
 """
 
 from __future__ import annotations
@@ -112,16 +112,16 @@ class Frame:
         return vectors
 
     def far(self, q: Integers) -> NDArray[np.bool_]:
-        """Tell the values that are further than eight half-widths."""
+        """Return which values are further than eight half-widths from the centre."""
         z = q - np.array(self.centres, dtype=np.int64)
         found: NDArray[np.bool_] = np.abs(z) >> np.array(self.shifts, dtype=np.int64) >= FAR
         return found
 
     def cut_off(self, q: Integers) -> tuple[int, Integers]:
-        """Count the rows with a value cut off, and add up what their squares lose.
+        """Count the rows with a value cut off, and sum what their squares lose.
 
-        Squares count up to :data:`REACH` times that at which they are cut, in units of
-        1 / :data:`FINE` and rounded up; what one row adds is at most :data:`MOST_CUT` in all.
+        Squares count up to :data:`REACH` times that at which they are cut, in units of 1 /
+        :data:`FINE` and rounded up; what one row adds is at most :data:`MOST_CUT` in all.
 
         Examples
         --------
@@ -144,16 +144,12 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much each kind of product counts in a row's size, and so how little noise it gets.
+    """How much each kind of product counts in a row's size: more weight means less noise.
 
-    Attributes
-    ----------
-    count, mean, square, product : int
-        Of the constant, of its products with values, and of squares and products of values;
-        ``2 square >= product``.
-    goal, goal_mean, goal_square : int
-        Of products with the last column, its product with the constant, and its square; 0 if no
-        column is a goal.
+    ``count`` is of the constant, ``mean`` of its products with values, ``square`` and ``product``
+    of squares and products of values; ``2 square >= product``. ``goal`` is of products with the
+    last column, ``goal_mean`` of its product with the constant, and ``goal_square`` of its square;
+    all three are 0 if no column is a goal.
     """
 
     count: int
@@ -178,13 +174,7 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class RowNorm:
-    """The weighted size of a row's outer product: of its upper triangle, in L1 or in L2 norm.
-
-    Attributes
-    ----------
-    norm : {"l1", "l2"}
-    weights : Weights
-    """
+    """The weighted size of a row's outer product: of its upper triangle, in L1 or in L2 norm."""
 
     norm: Norm
     weights: Weights
@@ -234,8 +224,8 @@ class RowNorm:
     def clipped(self, vectors: Integers, bound: int) -> Integers:
         """Shrink vectors, the constant included, whose size exceeds a bound.
 
-        Every component is rounded towards zero, and the size is computed again from the integers:
-        a vector that would still exceed the bound counts as nothing. See [moments.10].
+        Every component is rounded towards zero, and the size is computed again from the integers: a
+        vector that would still exceed the bound counts as nothing. See [moments.10].
         """
         shrunk = vectors
         for _ in range(_TIMES):
@@ -249,7 +239,7 @@ class RowNorm:
 
 @dataclass(frozen=True, slots=True)
 class RowNormCounts(Reduction["RowNormSummary"]):
-    """Ask how many rows exceed each of some public sizes, and what is cut off."""
+    """Counts the rows that exceed each of some public sizes, and what is cut off."""
 
     frame: Frame
     row_norm: RowNorm
@@ -323,15 +313,7 @@ class _RowNormPass:
 
 @dataclass(frozen=True, slots=True)
 class OuterProducts(Reduction["OuterSummary"]):
-    """Ask for the sum of the outer products of clipped rows.
-
-    Attributes
-    ----------
-    frame : Frame
-    gauge : Gauge
-    bound : int
-        Largest size of a row, released or public.
-    """
+    """Sums the outer products of rows whose size is clipped to a released or public bound."""
 
     frame: Frame
     row_norm: RowNorm
@@ -390,7 +372,7 @@ WHOLE = 1 << 10
 
 @dataclass(frozen=True, slots=True)
 class FarCounts(Reduction["FarSummary"]):
-    """Ask how many rows are far in each column, as :meth:`Frame.far` has it.
+    """Counts the rows that are far in each column, by :meth:`Frame.far`.
 
     A row that is far in k columns adds ``WHOLE // k`` to each of them.
     """
@@ -441,13 +423,7 @@ class _FarPass:
 
 @dataclass(frozen=True, slots=True)
 class HeldRows(Reduction["RowsSummary"]):
-    """Ask for all rows, rounded to the lattice: 8 bytes a number are held.
-
-    Attributes
-    ----------
-    width : int
-        How many columns there have to be.
-    """
+    """Holds all rows of ``width`` columns, rounded to the lattice: 8 bytes a number."""
 
     holds_rows = True
 
@@ -461,10 +437,8 @@ class HeldRows(Reduction["RowsSummary"]):
 class RowsSummary(Sensitive):
     """The rows, in an order that does not depend on how they came.
 
-    Attributes
-    ----------
-    rows : int64 array, shape (n, width)
-        Lattice integers, sorted by the first column, then by the second, and so on (sensitive).
+    ``rows`` has shape (n, width): lattice integers, sorted by the first column, then by the second,
+    and so on (sensitive).
     """
 
     rows: Integers

@@ -2,11 +2,11 @@
 
 A sift collects the records in a bracket and counts those below and above it. Parts are sifted apart
 and merged. If more records lie inside than may be held, a uniform sample of them takes their place,
-from which a narrower bracket follows; a search repeats this until the wanted positions are known.
+and a narrower bracket follows from it; a search repeats this until the wanted positions are known.
 
-Whatever a sample says, the result is exact: a pass counts the records below and above its bracket,
-so it knows whether the wanted ranks lie inside, and if not, the bracket is widened and the column
-is read again. The sample decides how often that happens, and nothing else.
+Whatever a sample says, the result is exact. A pass counts the records below and above its bracket,
+so it knows whether the wanted ranks lie inside; if they do not, the bracket is widened and the
+column is read again. The sample decides only how often that happens.
 """
 
 from __future__ import annotations
@@ -51,13 +51,10 @@ T = TypeVar("T")
 
 
 class Ranked(NamedTuple):
-    """Different values of records in increasing order, and where they stand among all records.
+    """Different values in increasing order, and where they stand among all records.
 
-    Attributes
-    ----------
-    values, before, ties : int64 arrays
-        Each value, the number of records below it, and the number of those that have it: none, if
-        it was asked for and is no record's.
+    For each value, ``before`` is the number of records below it and ``ties`` the number of records
+    that have it, 0 for a value that was looked up and is no record's.
     """
 
     values: Integers
@@ -70,7 +67,6 @@ class Ranked(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence[Ranked]) -> Ranked:
-        """Put what is known of different values together."""
         if len(parts) == 1:
             return parts[0]
         values, places = np.unique(
@@ -90,12 +86,9 @@ class Ranked(NamedTuple):
         return Ranked(values[held], before[held], ties[held])
 
     def around(self, value: int, count: int) -> tuple[int, int, int]:
-        """Say what these tell of a value's place among ``count`` records.
+        """Return bounds on the number of records below a value, of ``count``, and its ties.
 
-        Returns
-        -------
-        fewest, most, ties : int
-            Between so many and so many are below it. If both are equal, so many have it.
+        If both bounds are equal, the number of ties is exact.
         """
         i = int(np.searchsorted(self.values, value))
         if i < len(self.values):
@@ -107,7 +100,7 @@ class Ranked(NamedTuple):
         return (int(self.before[i - 1] + self.ties[i - 1]) if i else 0), below, 0
 
     def covers(self, start: int, stop: int) -> bool:
-        """Whether every position from start to stop (exclusive) is that of one of these values."""
+        """Whether each position from start to stop (exclusive) is that of one of these values."""
         if start >= stop:
             return True
         if not len(self.values):
@@ -121,10 +114,7 @@ class Ranked(NamedTuple):
 class Sample:
     """Sorted records, a uniform sample of the ``size`` records strictly between two integers.
 
-    Attributes
-    ----------
-    before : int
-        Number of records up to and including ``lo``.
+    ``before`` is the number of records up to and including ``lo``.
     """
 
     values: Integers
@@ -156,15 +146,9 @@ class Sample:
 class Sifted(Sensitive):
     """The records of one part of the data, by their place relative to a bracket [lo, hi].
 
-    Attributes
-    ----------
-    lo, hi : int
-    most : int
-        Public: how many records within the bracket may be held.
-    below, on_lo, on_hi, above : int
-        Sensitive numbers of records (if lo is hi, those on it are on_lo).
-    inside : ChosenRows
-        Those strictly inside: all of them at level 0, else a uniform sample.
+    At most ``most`` records (public) may be held within the bracket. The numbers of records are
+    sensitive; if lo equals hi, the records there count as ``on_lo``. ``inside`` are those strictly
+    inside: all of them at level 0, else a uniform sample.
     """
 
     public: ClassVar[tuple[str, ...]] = ("lo", "hi", "most")
@@ -180,7 +164,6 @@ class Sifted(Sensitive):
 
     @property
     def count(self) -> int:
-        """Number of all records."""
         return self.below + self.on_lo + self.inside.records + self.on_hi + self.above
 
     def covers(self, start: int, stop: int) -> bool:
@@ -193,7 +176,6 @@ class Sifted(Sensitive):
         return self.inside.level == 0
 
     def sample(self) -> Sample:
-        """Return the records inside as a sample of them."""
         (chosen,) = self.inside.subsamples
         before = self.below + self.on_lo
         return Sample(np.sort(chosen), self.inside.records, before, self.lo, self.hi)
@@ -243,7 +225,7 @@ class Sifted(Sensitive):
         return np.concatenate([np.full(lows, self.lo), inner, np.full(highs, self.hi)])
 
     def merge(self, other: Sifted, entropy: Entropy) -> Sifted:
-        """Return the same of both parts; they are sampled if together they hold too many."""
+        """Return the same of both parts; the records inside are sampled if they are too many."""
         self._check_same(other)
         one, two = self.inside, other.inside
         if one.level == two.level == 0 and one.records + two.records <= self.most:
@@ -307,7 +289,6 @@ class Sift:
         self._sampler: PassingRows | None = None
 
     def update(self, x: NDArray[np.float64], /) -> None:
-        """Sift one chunk of any length."""
         for start in range(0, len(x), CHUNK):
             part = self._read(x[start : start + CHUNK])
             from_floor, up_to_ceiling = part >= self._floor, part <= self._ceiling
@@ -349,7 +330,6 @@ class Sift:
             self._held = []
 
     def finish(self) -> Sifted:
-        """Return what is known of all chunks."""
         if self._sampler is None:
             held = np.concatenate([np.empty(0, dtype=np.int64), *self._held])
             inside = ChosenRows(0, self._strictly, (held,))
@@ -369,25 +349,11 @@ _SURE = 3.5  # standard deviations of a sample's rank between it and an end of t
 
 
 class WindowSearch:
-    """Narrows a bracket down until the records at wanted positions are known.
+    """Narrows a bracket until the records at wanted positions are known. See [quantile.14].
 
-    See [quantile.14].
-
-    Parameters
-    ----------
-    ranks : callable
-        From the number of records to positions from, to (exclusive).
-    whole : tuple of int
-        The range: a bracket that holds every record.
-    most : int, optional
-        Records within the first bracket that may be held.
-    bracket : tuple of int, optional
-        Where to look first, if not in all of the range.
-
-    Attributes
-    ----------
-    found : Sifted or None
-        Holds the wanted records, once they are known.
+    ``ranks`` maps the number of records to positions from, to (exclusive); ``whole`` is the range,
+    a bracket that holds every record. The search begins with ``bracket``, or with the whole, in
+    which ``most`` records may be held. ``found`` holds the wanted records, once they are known.
     """
 
     def __init__(
@@ -407,7 +373,6 @@ class WindowSearch:
 
     @property
     def part(self) -> PartWindow:
-        """What the parts of a table are asked next."""
         return PartWindow(*self.bracket, self.most)
 
     def start_from(self, sample: Sample) -> None:
@@ -417,7 +382,7 @@ class WindowSearch:
         self.most = INSIDE
 
     def learn(self, sifted: Sifted) -> None:
-        """Take in what the bracket holds: it is what is wanted, or there is a new bracket."""
+        """Take in what the bracket holds: the wanted records, or what leads to a new bracket."""
         start, stop = self.ranks(sifted.count)
         if not sifted.covers(start, stop):
             self._sure *= 2
@@ -450,15 +415,8 @@ def fetched(rows: Rows | None, lattice: Lattice) -> Sample | None:
 class WindowPass(Generic[T]):
     """Finds the records at several windows of positions of a column, in shared passes.
 
-    Parameters
-    ----------
-    windows : sequence of callable
-        Each from the number of records to positions from, to (exclusive).
-    lattice : Lattice
-    rows : Rows or None
-        Without them every record is held.
-    summary : callable
-        From what holds the records of each window to what :meth:`finish` returns.
+    Each window maps the number of records to positions from, to (exclusive). Without ``rows`` every
+    record is held. ``summary`` makes the result of what holds the records of each window.
     """
 
     reads = True
@@ -478,7 +436,6 @@ class WindowPass(Generic[T]):
         self._sifting: Sifting | None = None
 
     def update(self, x: NDArray[np.float64], /) -> None:
-        """Take in one chunk of the first pass."""
         self._started().update(x)
 
     def _started(self) -> Sifting:
@@ -503,7 +460,6 @@ class WindowPass(Generic[T]):
         return self._sifting
 
     def finish(self) -> T:
-        """Return the summary, after the passes that are left."""
         while (sifting := self.further()) is not None:
             assert self._rows is not None
             self._rows.feed(sifting)
@@ -541,28 +497,22 @@ class Sifting:
                     sift.update_sorted(ordered[:numbers])
 
     def learn(self) -> None:
-        """Tell the searches, once, what the pass has found."""
+        """Give the searches what the pass has found; call this once."""
         sifted = {place: sift.finish() for place, sift in self._sifts.items()}
         for search in self._waiting:
             search.learn(sifted[search.bracket, search.most])
         self._waiting = []
 
     def finish(self) -> None:
-        """Nothing is returned: the searches know."""
+        """Return nothing: the searches hold the result."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartWindow(Reduction["Sifted"]):
-    """Ask a part for its share of a :class:`~modicum.summaries.order_statistics.RankWindow`.
+    """Finds a part's share of a :class:`~modicum.summaries.order_statistics.RankWindow`.
 
-    See [quantile.17].
-
-    Attributes
-    ----------
-    lo, hi : int
-        The bracket. It follows from random samples, and tells about the data as they do.
-    most : int
-        Records within it that may be held; of more, a sample is.
+    The bracket [lo, hi] follows from random samples, and reveals about the data what they do. If it
+    holds more than ``most`` records, a sample of them is kept. See [quantile.17].
     """
 
     secret = True

@@ -1,8 +1,8 @@
-"""Secret random subsamples of the records, gathered without a coin a row.
+"""Secret random subsamples of the records, drawn without a coin for each row.
 
-Whether a record is a member is drawn by its position, so that few random numbers are needed where
-few are members. Rows come from a pool: rows that can be fetched, rows that are held, or rows that
-pass. What was chosen of one part of the data can travel, and be merged with another part's.
+Whether a record is a member is drawn by its position, so that few members need few random numbers.
+Rows come from a pool: rows that can be fetched, rows that are held, or rows that pass. What was
+chosen of one part of the data can travel, and be merged with another part's.
 """
 
 from __future__ import annotations
@@ -73,8 +73,9 @@ def kept_level(records: int) -> int:
 def distinct_positions(size: int, count: int, entropy: Entropy) -> Integers:
     """Draw a set of ``count`` positions below ``size``, all such sets being equally likely.
 
-    As many positions as are missing are drawn, until none is: relabelling the positions relabels
-    the outcome, so no set is preferred. Of more than half, the ones left out are drawn.
+    As many positions as are missing are drawn, until none is missing: relabelling the positions
+    relabels the outcome, so no set is preferred. For more than half of the positions, those left
+    out are drawn instead.
     """
     if 2 * count > size:
         kept = np.ones(size, dtype=bool)
@@ -91,8 +92,8 @@ def distinct_positions(size: int, count: int, entropy: Entropy) -> Integers:
 def members(size: int, k: int, entropy: Entropy) -> Integers:
     """Draw a Poisson subsample of the positions below ``size``, in increasing order.
 
-    In short ranges at large rates, k fair coins a row (the low bits of a byte) are faster than
-    drawing the size and a set of positions; the law is the same.
+    The rate is 2^-k. In short ranges at large rates, k fair coins a row (the low bits of a byte)
+    are faster than drawing the size and a set of positions; the distribution is the same.
     """
     if k == 0:
         return np.arange(size)
@@ -107,14 +108,8 @@ def members(size: int, k: int, entropy: Entropy) -> Integers:
 class ChosenRows(Sensitive):
     """Independent Poisson subsamples of rate 2^-level of the records of one part.
 
-    Attributes
-    ----------
-    level : int
-    records : int
-        How many records there are, where the level follows from their number; 0 if it was asked
-        for.
-    subsamples : tuple of int64 array
-        Lattice integers.
+    ``records`` is the number of records, from which the level follows, or 0 if the level was given.
+    ``subsamples`` hold lattice integers.
 
     Notes
     -----
@@ -130,7 +125,6 @@ class ChosenRows(Sensitive):
     subsamples: tuple[Integers, ...]
 
     def merge(self, other: ChosenRows, entropy: Entropy) -> ChosenRows:
-        """Return subsamples of both parts, thinned to their common level."""
         if len(self.subsamples) != len(other.subsamples):
             raise InvalidArgument("parts to be merged must hold the same number of subsamples")
         records = self.records + other.records
@@ -172,7 +166,7 @@ class Pool(Protocol):
 
 
 def _missing(x: NDArray[np.float64]) -> int:
-    """Count NaN; where there is none, the smallest value tells so for less."""
+    """Count NaN; if there is none, the smallest value shows it at a lower cost."""
     return int(np.count_nonzero(np.isnan(x))) if len(x) and np.isnan(x.min()) else 0
 
 
@@ -181,7 +175,7 @@ class _Passing:
 
     Members are drawn some way ahead, 2^14 of them on average: one draw for many chunks spreads its
     fixed cost, and is small enough for many groups at once. For the same reason the chosen rows
-    wait as they came, and are rounded to the lattice many at a time.
+    wait unrounded, and many are rounded to the lattice at a time.
     """
 
     def __init__(self, lattice: Lattice, level: int, entropy: Entropy) -> None:
@@ -196,7 +190,6 @@ class _Passing:
         self._rows_waiting = 0
 
     def update(self, x: NDArray[np.float64]) -> None:
-        """Choose among the next rows."""
         chosen = x[self._members(len(x))]
         self._waiting.append(chosen)
         self._rows_waiting += len(chosen)
@@ -211,7 +204,6 @@ class _Passing:
         self.level += deeper
 
     def finish(self) -> Integers:
-        """Return the records chosen so far."""
         waited = np.concatenate([np.empty(0), *self._waiting])
         self._q = np.concatenate([self._q, self._lattice.quantise(waited)])
         self._waiting, self._rows_waiting = [], 0
@@ -280,7 +272,6 @@ class PassingRows:
         self._records = 0
 
     def update(self, x: NDArray[np.float64], /) -> None:
-        """Choose rows of a chunk."""
         self._records += len(x) - _missing(x)
         deeper = kept_level(self._records) - self._level
         for kept in self._kept:
@@ -290,7 +281,6 @@ class PassingRows:
         self._level += deeper
 
     def finish(self) -> ChosenRows:
-        """Return the chosen rows."""
         subsamples = tuple(kept.finish() for kept in self._kept)
         return ChosenRows(self._level, self._records, subsamples)
 
@@ -302,13 +292,9 @@ class PoissonPass(_Passing):
 
 
 class ChosenPool:
-    """Subsamples chosen while rows passed; each good for once, in the process that got them.
+    """Subsamples chosen while rows passed; each is used once, in the process that got them.
 
-    Parameters
-    ----------
-    chosen : ChosenRows
-    again : callable
-        Draws a fresh subsample of a level, in one more pass.
+    ``again`` draws a fresh subsample of a level, in one more pass.
     """
 
     def __init__(self, chosen: ChosenRows, again: Callable[[int, Entropy], Integers]) -> None:
@@ -330,16 +316,12 @@ class ChosenPool:
 
 @dataclass(frozen=True, slots=True)
 class Records(Reduction["RecordSummary"]):
-    """Ask for a handle from which secret Poisson subsamples can be drawn.
+    """Prepares secret Poisson subsamples of the records; they are drawn from its summary.
 
     Where any row can be fetched by its position, nothing is read until the subsample is drawn.
     Otherwise rows are chosen while they pass, with randomness from ``rows.entropy``. Without
-    ``rows`` (a chunk-by-chunk reduction in memory) every record is kept.
-
-    Parameters
-    ----------
-    subsamples : int
-        How many independent ones are wanted; a further one takes one more pass.
+    ``rows`` (a chunk-by-chunk reduction in memory) every record is kept. ``subsamples`` independent
+    ones are prepared; a further one takes one more pass.
     """
 
     secret = True
@@ -397,29 +379,15 @@ class RecordSummary(Sensitive):
         self._pools = pools
 
     def thin(self, k: int, entropy: Entropy) -> Integers:
-        """Return each record with probability exactly 2^-k, independently.
-
-        Parameters
-        ----------
-        k : int
-            0 keeps all.
-        entropy : Entropy
-
-        Returns
-        -------
-        int64 array
-            Lattice integers in no particular order.
-        """
+        """Return the lattice integers of a subsample of rate exactly 2^-k, in no fixed order."""
         if k < 0:
             raise InvalidArgument(f"k must be at least 0, got {k}")
         return np.concatenate([pool.thin(k, entropy) for pool in self._pools])
 
     def all(self) -> Integers:
-        """Return every record."""
         return np.concatenate([pool.all() for pool in self._pools])
 
     def merge(self, other: Self) -> RecordSummary:
-        """Return the records of both."""
         self._check_same(other)
         return RecordSummary(self._pools + other._pools)
 
@@ -430,8 +398,6 @@ class RecordSummary(Sensitive):
 
 
 class _SyntheticPool:
-    """Rows of a synthetic table."""
-
     def __init__(self, table: SyntheticTable) -> None:
         self._table = table
 
@@ -462,7 +428,7 @@ class _RecordsOfParts:
 
 
 class _Ready:
-    """Nothing to read: rows are fetched when they are wanted."""
+    """Reads nothing: rows are fetched when they are needed."""
 
     reads = False
 
@@ -512,12 +478,7 @@ class _Collected:
 
 @dataclass(frozen=True, slots=True)
 class PartRecords(Reduction["ChosenRows"]):
-    """Ask a part for its share of :class:`~modicum.summaries.subsample.Records`.
-
-    Attributes
-    ----------
-    subsamples : int
-    """
+    """Chooses a part's share of :class:`~modicum.summaries.subsample.Records`."""
 
     secret = True
 
@@ -532,13 +493,7 @@ class PartRecords(Reduction["ChosenRows"]):
 
 @dataclass(frozen=True, slots=True)
 class PartSubsample(Reduction["ChosenRows"]):
-    """Ask a part for its share of one Poisson subsample of a given rate.
-
-    Attributes
-    ----------
-    level : int
-        The rate is 2^-level.
-    """
+    """Chooses a part's share of one Poisson subsample of rate 2^-level."""
 
     secret = True
 
@@ -561,7 +516,7 @@ class _SubsamplePass:
         self._choosing.update(x)
 
     def finish(self) -> ChosenRows:
-        # No number of records: the level was asked for, and merging must not deepen it.
+        # No number of records: the level was given, and merging must not deepen it.
         return ChosenRows(self._choosing.level, 0, (self._choosing.finish(),))
 
 

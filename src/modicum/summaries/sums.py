@@ -41,7 +41,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Count(Reduction["CountSummary"]):
-    """Ask for the number of non-missing values (of rows, where no column is named)."""
+    """Counts the non-missing values, or the rows where no column is named."""
 
     def begin(self, _lattice: Lattice | None, _rows: Rows | None = None, /) -> _CountPass:
         return _CountPass()
@@ -54,13 +54,7 @@ class Count(Reduction["CountSummary"]):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CountSummary(Sensitive):
-    """A count.
-
-    Attributes
-    ----------
-    count : int
-        Sensitive.
-    """
+    """A count (sensitive)."""
 
     count: int
     tails: ClassVar[None] = None
@@ -95,13 +89,7 @@ class _CountPass:
 
 @dataclass(frozen=True, slots=True)
 class ClippedSum(Reduction["ClippedSummary"]):
-    """Ask for the sum of lattice integers clipped to [lo, hi].
-
-    Attributes
-    ----------
-    lo, hi : int
-        Released or public bounds, lo <= hi.
-    """
+    """Sums lattice integers clipped to [lo, hi], released or public bounds with lo <= hi."""
 
     lo: int
     hi: int
@@ -126,13 +114,7 @@ class ClippedSum(Reduction["ClippedSummary"]):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _ExactSum(Sensitive):
-    """How many records there are, and an exact sum over them.
-
-    Attributes
-    ----------
-    count, total : int
-        Sensitive.
-    """
+    """The number of records and an exact sum over them, both sensitive."""
 
     written: ClassVar[str]
 
@@ -155,7 +137,7 @@ class _ExactSum(Sensitive):
 
 
 class ClippedSummary(_ExactSum):
-    """How many records there are, and the exact sum of their clipped integers."""
+    """The number of records and the exact sum of their clipped integers."""
 
     __slots__ = ()
     written = "clipped"
@@ -179,7 +161,7 @@ class _ClippedPass:
             self._chunk(self._quantiser.bits(x[start : start + CHUNK]))
 
     def _chunk(self, bits: NDArray[np.int64]) -> None:
-        # The minimum of the floats is NaN if one of them is: a fifth of the price of a mask.
+        # The minimum of the floats is NaN if one of them is: a fifth of the cost of a mask.
         if np.isnan(bits.view(np.float64).min(initial=np.inf)):
             bits = bits[~np.isnan(bits.view(np.float64))]
         self._count += len(bits)
@@ -203,12 +185,7 @@ Part = NDArray[np.float64]
 class _AboutCentre:
     """Distances q - centre of lattice integers q clipped to [lo, hi].
 
-    Attributes
-    ----------
-    lo, hi : int
-        Released or public bounds within the range.
-    centre : int
-        Released or public, lo <= centre <= hi.
+    The bounds and the centre are released or public, lo <= centre <= hi, within the range.
     """
 
     lo: int
@@ -233,7 +210,7 @@ class _AboutCentre:
 
 
 class ClippedSquares(_AboutCentre, Reduction["SquareSummary"]):
-    """Ask for the sum of (q - centre)² over lattice integers q clipped to [lo, hi]."""
+    """Sums (q - centre)² over lattice integers q clipped to [lo, hi]."""
 
     __slots__ = ()
 
@@ -247,7 +224,7 @@ class ClippedSquares(_AboutCentre, Reduction["SquareSummary"]):
 
 
 class SquareSummary(_ExactSum):
-    """How many records there are, and the exact sum of their squared distances."""
+    """The number of records and the exact sum of their squared distances."""
 
     __slots__ = ()
     written = "squares"
@@ -276,7 +253,7 @@ class _SquaresPass:
             self._chunk(self._quantiser.bits(x[start : start + CHUNK]))
 
     def _chunk(self, bits: Integers) -> None:
-        # The minimum of the floats is NaN if one of them is: a fifth of the price of a mask.
+        # The minimum of the floats is NaN if one of them is: a fifth of the cost of a mask.
         if np.isnan(bits.view(np.float64).min(initial=np.inf)):
             bits = bits[~np.isnan(bits.view(np.float64))]
         self._count += len(bits)
@@ -299,7 +276,7 @@ class _SquaresPass:
 
 
 class ClippedPowers(_AboutCentre, Reduction["PowerSummary"]):
-    """Ask for the sums of (q - centre)^k, k = 1, 2 and 3, over integers q clipped to [lo, hi]."""
+    """Sums (q - centre)^k, k = 1, 2 and 3, over lattice integers q clipped to [lo, hi]."""
 
     __slots__ = ()
 
@@ -315,14 +292,7 @@ class ClippedPowers(_AboutCentre, Reduction["PowerSummary"]):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PowerSummary(Sensitive):
-    """How many records there are, and the exact sums of three powers of their distances.
-
-    Attributes
-    ----------
-    count : int
-    totals : (int, int, int)
-        Sensitive.
-    """
+    """The number of records and the exact sums of three powers of their distances (sensitive)."""
 
     count: int
     totals: tuple[int, int, int]
@@ -393,12 +363,9 @@ def _split(x: NDArray[np.float64], power: int, into: NDArray[np.float64]) -> Non
 
 @dataclass(frozen=True, slots=True)
 class BinCounts(Reduction["BinSummary"]):
-    """Ask for the number of records below the first cut, from it to the next, ..., from the last.
+    """Counts the records below the first cut, from it to the next, ..., and from the last on.
 
-    Attributes
-    ----------
-    cuts : tuple of int
-        Lattice integers, increasing; a record on a cut is above it.
+    The cuts are increasing lattice integers; a record on a cut is above it.
     """
 
     cuts: tuple[int, ...]
@@ -420,15 +387,7 @@ class BinCounts(Reduction["BinSummary"]):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BinSummary(Sensitive):
-    """Numbers of records between cuts.
-
-    Attributes
-    ----------
-    cuts : tuple of int
-        Public.
-    counts : tuple of int
-        One more than there are cuts; sensitive.
-    """
+    """Sensitive numbers of records between public cuts: one more number than there are cuts."""
 
     public: ClassVar[tuple[str, ...]] = ("cuts",)
 

@@ -1,4 +1,4 @@
-"""A synthetic column that reductions are answered from, in place of data that no plan may touch."""
+"""A synthetic column that a plan reads in place of the data, which it may not touch."""
 
 from __future__ import annotations
 
@@ -31,23 +31,20 @@ class SyntheticTable:
 
     @property
     def rows(self) -> int:
-        """Number of rows."""
         return int(self.weights.sum())
 
     def clipped_sum(self, lo: int, hi: int) -> int:
-        """Exact sum of all rows, clipped to [lo, hi]."""
         return _dot(np.clip(self.q, lo, hi), self.weights)
 
     def total(self) -> int:
-        """Exact sum of all rows."""
         return _dot(self.q, self.weights)
 
     def squares(self, lo: int, hi: int, centre: int) -> int:
-        """Exact sum of squared distances of all rows, clipped to [lo, hi], from a point."""
+        """Exact sum of the squared distances from ``centre`` of all rows clipped to [lo, hi]."""
         return self.power(lo, hi, centre, 2)
 
     def power(self, lo: int, hi: int, centre: int, k: int) -> int:
-        """Exact sum of the k-th powers of such distances."""
+        """Exact sum of the k-th powers of the distances in :meth:`squares`."""
         distances = np.clip(self.q, lo, hi) - centre
         pairs = zip(distances.tolist(), self.weights.tolist(), strict=True)
         return sum(d**k * weight for d, weight in pairs)
@@ -106,9 +103,9 @@ class SyntheticTable:
     def at(self, start: int, stop: int, entropy: Entropy | None) -> Integers:
         """Return the sorted records at positions from start to stop (exclusive).
 
-        The tails are as they were drawn. The others, which stand at regular quantiles, are spread
-        at random over the ranks between them, as records of a sample are; evenly without entropy,
-        where windows must fit together.
+        The tails are as they were drawn. The others stand at regular quantiles. They are spread
+        over the ranks between them at random, as records of a sample are; without entropy evenly,
+        so that windows fit together.
         """
         rows, upto = self.rows, np.cumsum(self.weights)
         if rows <= 2 * TAIL:

@@ -1,10 +1,10 @@
 """The lowest and the highest records, and the exact sum of all between them.
 
-The pass that finds them makes four cheap sweeps a chunk, and takes a closer look where needed. A
-chunk is rounded to the lattice, summed, and compared with the thresholds by row; the sweeps run in
-cache. Only rows with a record beyond a threshold (or missing) are looked at again. Thresholds are
-always certified by records already held, so the result is exact whatever the order of the data;
-the order only decides how many records are looked at twice.
+The pass that finds them makes four cheap sweeps a chunk, which run in cache, and looks again only
+where needed. It rounds a chunk to the lattice, sums it, and compares it with the thresholds by row.
+Only rows with a missing value or a record beyond a threshold are looked at again. Records that are
+already held certify each threshold, so the result is exact whatever the order of the data; the
+order only decides how many records are looked at twice.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = ["Ends", "GroupTails", "TailSummary", "Tails", "TailsPass"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Ends:
-    """Sorted records divided: the lowest, the highest of the others, and what is left."""
+    """Sorted records divided: the lowest, the highest of the others, and the rest."""
 
     low: Integers
     high: Integers
@@ -104,7 +104,6 @@ class TailsPass:
         self._row_of_zeros = np.array(ROW * quantiser.zero % 2**64, dtype=np.uint64).view(np.int64)
 
     def update(self, x: NDArray[np.float64], /) -> None:
-        """Take in a chunk of any length."""
         for start in range(0, len(x), CHUNK):
             bits = self._quantiser.bits(x[start : start + CHUNK])
             if self._ends is None:
@@ -221,15 +220,10 @@ _BEYOND = 1 << 62  # further out than any lattice integer
 
 @dataclass(frozen=True, slots=True)
 class Tails(Reduction["TailSummary"]):
-    """Ask for the ``keep`` lowest and highest records and the exact sum of the rest.
+    """Keeps the ``keep`` lowest and highest records, and sums the rest exactly; keep is at least 1.
 
     Every count and clipped sum whose bounds leave at most ``keep`` records outside on each side
     follows from it, so one pass serves estimators that choose their bounds later.
-
-    Attributes
-    ----------
-    keep : int
-        At least 1.
     """
 
     keep: int
@@ -257,18 +251,9 @@ class Tails(Reduction["TailSummary"]):
 class TailSummary(Sensitive):
     """Both ends of a column in full, and the sum of its middle, on lattice integers.
 
-    Attributes
-    ----------
-    count : int
-        Number n of records.
-    low : sorted int64 array
-        The min(n, keep) lowest.
-    high : sorted int64 array
-        The min(n - len(low), keep) highest of the others.
-    middle_sum, middle_count : int
-        Of the records in neither.
-    keep : int
-        Public; all else is sensitive.
+    Of n = ``count`` records, ``low`` are the min(n, keep) lowest and ``high`` the min(n - len(low),
+    keep) highest of the others, both sorted. ``middle_sum`` and ``middle_count`` are of the records
+    in neither. ``keep`` is public; all else is sensitive.
     """
 
     public: ClassVar[tuple[str, ...]] = ("keep",)
@@ -282,11 +267,10 @@ class TailSummary(Sensitive):
 
     @property
     def tails(self) -> Self:
-        """Itself; a mere count has none."""
+        """Itself; a :class:`CountSummary` has none."""
         return self
 
     def lowest(self) -> Integers:
-        """Return the min(n, keep) lowest records, sorted."""
         return self.low
 
     def highest(self) -> Integers:
@@ -311,11 +295,9 @@ class TailSummary(Sensitive):
     # alone, so it is enough to count in both ends and to cut at `keep`.
 
     def above_many(self, t: Sequence[int] | Integers) -> list[int]:
-        """Return :meth:`above` of many thresholds."""
         return self._capped(self._count_above(_thresholds(t)))
 
     def below_many(self, t: Sequence[int] | Integers) -> list[int]:
-        """Return :meth:`below` of many thresholds."""
         return self._capped(self._count_below(_thresholds(t)))
 
     def magnitude_above_many(self, t: Sequence[int] | Integers) -> list[int]:
@@ -324,7 +306,6 @@ class TailSummary(Sensitive):
         return self._capped(self._count_above(thresholds) + self._count_below(-thresholds))
 
     def total(self) -> int:
-        """Return the exact sum of all records."""
         return exact_sum(self.low) + self.middle_sum + exact_sum(self.high)
 
     def covers(self, lo: int, hi: int) -> bool:
@@ -334,7 +315,7 @@ class TailSummary(Sensitive):
         return not self.middle_count or bool(lo <= self.low[-1] and self.high[0] <= hi)
 
     def clipped_sum(self, lo: int, hi: int) -> int:
-        """Return the exact sum of the records clipped to bounds that are covered."""
+        """Return the exact sum of the records clipped to bounds that the kept ones cover."""
         if not self.covers(lo, hi):
             raise InvalidArgument("the kept records do not cover these bounds: make a second pass")
         return self.middle_sum + sum(_clipped(end, lo, hi) for end in (self.low, self.high))
@@ -388,7 +369,6 @@ def _thresholds(t: Sequence[int] | Integers) -> Integers:
 
 
 def _clipped(q: Integers, lo: int, hi: int) -> int:
-    """Sum sorted integers clipped to [lo, hi]."""
     start, stop = q.searchsorted(lo), q.searchsorted(hi, side="right")
     return lo * int(start) + exact_sum(q[start:stop]) + hi * int(len(q) - stop)
 
@@ -399,16 +379,9 @@ _BLOCK = 1 << 18  # records whose upper limbs are held at a time
 class GroupTails(Sensitive):
     """The ``keep`` lowest and highest records of every group, and the exact sums between them.
 
-    Parameters
-    ----------
-    packed : sorted int64 array
-        A group and a value of ``value_bits`` bits in each integer. Sensitive.
-    bounds : int64 array
-        Where the groups begin in it, and its length. Sensitive.
-    value_bits : int
-    first : int
-        The lattice integer of the value 0.
-    keep : int
+    ``packed`` holds a group and a value of ``value_bits`` bits in each integer, sorted; ``bounds``
+    is where the groups begin in it, and its length. Both are sensitive. ``first`` is the lattice
+    integer of the value 0.
     """
 
     __slots__ = ("_counts", "_cuts", "_ends", "_first", "_keep", "_lows", "_sums")
@@ -433,7 +406,7 @@ class GroupTails(Sensitive):
         self._sums = _between(packed, starts + self._lows, bounds[1:] - highs, value_bits)
 
     def summary(self, group: int) -> TailSummary:
-        """Return the summary of one group, as a pass over its records alone returns it."""
+        """Return what a pass over the records of this group alone returns."""
         count, lows = int(self._counts[group]), int(self._lows[group])
         start, stop = self._cuts[group : group + 2].tolist()
         middle = count - (stop - start)

@@ -1,10 +1,10 @@
 """Rows of several columns as vectors: their norms, sums of clipped rows, and rotated rows.
 
-Vectors are seen from a public point, in public units, and clipped to integers of bounded norm.
-Everything here is done to each row by itself, and the same whatever rows stand beside it: numbers
-are changed one by one in float64, and a sum over a row is used only where it is exact, or only as
-far as no order of summation could change what follows (docs/proofs/mean_vector.md, [mean_vector.8]
-to [mean_vector.11]).
+Vectors are measured from a public point in public units, and clipped to integers of bounded norm.
+Each row is handled by itself, and gives the same result whatever rows stand beside it. Numbers are
+changed one by one in float64. A sum over a row is used only where it is exact, or only as far as no
+order of summation could change what follows (docs/proofs/mean_vector.md, [mean_vector.8] to
+[mean_vector.11]).
 """
 
 from __future__ import annotations
@@ -53,16 +53,9 @@ Floats = NDArray[np.float64]
 class VectorFrame:
     """How rows are measured: component j of a row q is gains[j] (q[j] - centre[j]), in units.
 
-    Attributes
-    ----------
-    centre : tuple of int
-        Lattice integers in the range: one for each component, or one for all.
-    gains : tuple of float
-        Positive; units in a lattice step, one for each component, or one for all.
-    sizes : bool
-        Whether each component u is replaced by |u|^power then.
-    power : {1, 2}
-        Norms are (sum of |u|^power)^(1/power).
+    ``centre`` are lattice integers in the range and ``gains`` positive numbers of units in a
+    lattice step: one for each component, or one for all. If ``sizes``, each component u is then
+    replaced by |u|^power. Norms are (sum of |u|^power)^(1/power), power 1 or 2.
 
     Examples
     --------
@@ -77,7 +70,6 @@ class VectorFrame:
     power: int = 2
 
     def __post_init__(self) -> None:
-        """Refuse gains that are no scale."""
         if not all(math.isfinite(gain) and gain > 0 for gain in self.gains):
             raise InvalidArgument("gains must be positive finite numbers")
 
@@ -88,17 +80,16 @@ class VectorFrame:
         return replace(self, gains=tuple(gain * factor for gain in self.gains))
 
     def longest(self, lattice: Lattice, width: int) -> float:
-        """Return a norm that no row of some components has beyond."""
+        """Return a norm that no row of ``width`` components exceeds."""
         gains = np.array(self.gains * (width // len(self.gains)))
         return float(lattice.width * (gains**self.power).sum() ** (1 / self.power))
 
     def view(self, lattice: Lattice) -> FrameView:
-        """Look at rows of a lattice."""
         return FrameView(self, lattice)
 
 
 class FrameView:
-    """A frame on a lattice: what it makes of rows, in arrays that the next call overwrites."""
+    """A frame on a lattice; it measures rows in arrays that the next call overwrites."""
 
     __slots__ = (
         "_arrays",
@@ -139,8 +130,7 @@ class FrameView:
         """Return components, and of each row the sum of |u|^power, rounded.
 
         A value beyond the range would be in a row whose norm reaches the end of the range that is
-        nearest to the centre: there are none if all norms are below that, and there is nothing
-        to be clamped.
+        nearest to the centre. If all norms are below that, no value needs to be clamped.
         """
         u = self._quick(x)
         found = size(u, self._power)
@@ -167,8 +157,8 @@ class FrameView:
     def _quick(self, x: Floats) -> Floats:
         """Return components of values within the range; of others, something further off.
 
-        Adding and taking away are exact within it [mean_vector.8]; the product is rounded, number
-        by number.
+        Adding and subtracting are exact within the range [mean_vector.8]; the product is rounded,
+        number by number.
         """
         y = self._array(0, x)
         with np.errstate(over="ignore"):
@@ -180,7 +170,6 @@ class FrameView:
         return y
 
     def _array(self, which: int, x: Floats) -> Floats:
-        """Return one of two arrays of the shape of some rows."""
         rows, width = x.shape
         if self._arrays.shape[1] < rows or self._arrays.shape[2] != width:
             self._arrays = np.empty((2, rows, width))
@@ -236,17 +225,11 @@ def _one_or_all(numbers: Floats) -> Floats | np.float64:
 
 @dataclass(frozen=True, slots=True)
 class ClippedVectors(Reduction["VectorSummary"]):
-    """Ask for the sum of rows clipped to a radius, in integers.
+    """Sums rows clipped to a radius, in integers.
 
-    Each row adds integers whose norm is at most
-    :data:`~modicum.summaries.vectors.BOUND`, which stands for the radius. One row more or
-    less moves the sum by no more than that.
-
-    Attributes
-    ----------
-    frame : VectorFrame
-    radius : int
-        Released or public, positive, in the frame's units.
+    Each row adds integers whose norm is at most :data:`~modicum.summaries.vectors.BOUND`, which
+    stands for the radius. One row more or less moves the sum by no more than that. The radius is
+    released or public, positive, in the frame's units.
     """
 
     frame: VectorFrame
@@ -269,15 +252,7 @@ class ClippedVectors(Reduction["VectorSummary"]):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class VectorSummary(Sensitive):
-    """How many rows there are, and the sum of their clipped integers.
-
-    Attributes
-    ----------
-    count : int
-        Sensitive.
-    totals : tuple of int
-        One for each component, of any size. Sensitive.
-    """
+    """The number of rows and the sum of their clipped integers by component, both sensitive."""
 
     count: int
     totals: tuple[int, ...]
@@ -328,13 +303,9 @@ class _VectorPass:
 
 @dataclass(frozen=True, slots=True)
 class NormCounts(Reduction["NormSummary"]):
-    """Ask for the numbers of rows whose norm in a frame exceeds each of some radii.
+    """Counts the rows whose norm in a frame exceeds each of some radii.
 
-    Attributes
-    ----------
-    frame : VectorFrame
-    radii : tuple of int
-        Positive and increasing, in the frame's units.
+    The radii are positive and increasing, in the frame's units.
     """
 
     frame: VectorFrame
@@ -352,15 +323,10 @@ class NormCounts(Reduction["NormSummary"]):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NormSummary(Sensitive):
-    """Numbers of rows between radii.
+    """Sensitive numbers of rows between radii, and the public number of components of a row.
 
-    Attributes
-    ----------
-    width : int
-        Components of a row; public.
-    between : tuple of int
-        Rows whose norm is at most the first radius; beyond it and at most the second; ...;
-        beyond the last. Sensitive.
+    ``between`` counts the rows whose norm is at most the first radius; beyond it and at most the
+    second; ...; beyond the last.
     """
 
     width: int
@@ -370,7 +336,6 @@ class NormSummary(Sensitive):
 
     @property
     def count(self) -> int:
-        """The number of rows."""
         return sum(self.between)
 
     @property
@@ -398,7 +363,7 @@ class NormSummary(Sensitive):
 
 
 class _NormPass:
-    """Rows are put in place by rounded norms; by exact ones where these come near a radius."""
+    """Places rows by rounded norms, and by exact ones where these come near a radius."""
 
     reads = True
 
@@ -444,19 +409,12 @@ _SIGNS = b"modicum: signs of the rotation of mean vectors"
 class Rotation:
     """A public rotation of rows of some width, and the integers that it makes of them.
 
-    A row q becomes H D round((q - origin) / 2^shift), of no more than ``reach`` in each
-    coordinate.
+    A row q becomes H D round((q - origin) / 2^shift), of no more than ``reach`` in each coordinate.
+    ``origin`` is the point of the range that is nearest to 0, a lattice integer.
 
-    The rotation of Huang, Liang and Yi (2021), section 3.3: rows are padded with zeros to a power
-    of two, signs are flipped (D), and the Hadamard matrix H, entries ±1, is applied. On integers
-    small enough for every sum to be exact in float64, in any order of summation.
-
-    Attributes
-    ----------
-    width, padded : int
-    origin : int
-        The point of the range that is nearest to 0, a lattice integer.
-    shift, reach : int
+    This is the rotation of Huang, Liang and Yi (2021), section 3.3: rows are padded with zeros to a
+    power of two, signs are flipped (D), and the Hadamard matrix H, entries ±1, is applied. The
+    integers are small enough for every sum to be exact in float64, in any order of summation.
     """
 
     width: int
@@ -486,7 +444,7 @@ class Rotation:
 
     @property
     def frame(self) -> VectorFrame:
-        """What rows are measured in."""
+        """The frame that gives (q - origin) / 2^shift."""
         return VectorFrame((self.origin,), (2.0**-self.shift,))
 
     def turned(self, whole: Floats) -> Floats:
@@ -525,12 +483,9 @@ class Rotation:
 
 @dataclass(frozen=True, slots=True)
 class RotatedCounts(Reduction["RotatedSummary"]):
-    """Ask, for each rotated coordinate, how many rows are at most a threshold.
+    """Counts, for each rotated coordinate, the rows that are at most a threshold.
 
-    Attributes
-    ----------
-    thresholds : tuple of int
-        One for each rotated coordinate, or one for all.
+    There is one threshold for each rotated coordinate, or one for all.
     """
 
     thresholds: tuple[int, ...]
@@ -543,16 +498,10 @@ class RotatedCounts(Reduction["RotatedSummary"]):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RotatedSummary(Sensitive):
-    """How many rows there are, and how many are at most a threshold in each coordinate.
+    """The number of rows, and of those at most a threshold in each rotated coordinate.
 
-    Attributes
-    ----------
-    width : int
-        Components of a row before the rotation; public.
-    count : int
-        Sensitive.
-    below : tuple of int
-        One for each rotated coordinate. Sensitive.
+    ``width`` is the number of components of a row before the rotation; it is public, the counts are
+    sensitive.
     """
 
     width: int
@@ -578,7 +527,7 @@ class RotatedSummary(Sensitive):
 
 
 class _RotatedPass:
-    """Each row is rotated by itself; a comparison of exact integers counts it."""
+    """Rotates each row by itself and counts it by comparing exact integers."""
 
     reads = True
 

@@ -63,7 +63,7 @@ class DaskTable(DistributedSource):
 
 
 def _kind(dtype: Any) -> str | None:
-    """Return the kind of a column's labels; None if its categories are in its parts only.
+    """Return the kind of a column's labels; None if only its parts have its categories.
 
     Columns of objects hold labels by their text, so they are columns of text.
     """
@@ -83,11 +83,12 @@ def _check_kinds(frame: Any, kinds: Mapping[str, str | None]) -> None:
 
 
 def _by_person(frame: Any, person: str, kinds: dict[str, str | None]) -> Any:
-    """Bring all rows of a person into one part; rows of nobody are left out.
+    """Bring all rows of a person into one part; rows without a person are left out.
 
-    Dask's own hash tells 0.0 from -0.0, and in a column of objects 5 from "5": equal labels that
-    must not be divided. So the part is chosen here, and Dask moves rows by its number. Where the
-    categories are not declared, their kinds are not either: there persons go by their text.
+    Dask's own hash distinguishes 0.0 from -0.0, and in a column of objects 5 from "5": equal labels
+    that must not be divided. So the part is chosen here, and Dask moves rows by its number. Where
+    the categories are not declared, their kinds are not either: there persons are known by their
+    text.
     """
     place = "_" * (1 + max(map(len, frame.columns)))
     meta = frame._meta.assign(**{place: np.empty(0, dtype=np.int64)})  # noqa: SLF001
@@ -102,7 +103,7 @@ def _by_person(frame: Any, person: str, kinds: dict[str, str | None]) -> Any:
 def _placed(
     frame: Any, person: str, place: str, parts: int, kinds: Mapping[str, str | None]
 ) -> Any:
-    """Run where a part is: number the part that each row goes to."""
+    """Number the part that each row goes to; runs where a part is."""
     _check_kinds(frame, kinds)
     labels = Dictionary()
     with quiet():
@@ -118,7 +119,6 @@ def _placed(
 
 
 def _summarise(job: Job, frame: Any, place: int, kinds: Mapping[str, str | None]) -> list[Known]:
-    """Run where the part is."""
     _check_kinds(frame, kinds)
     source = open_pandas(frame)
     try:
@@ -131,5 +131,5 @@ def _summarise(job: Job, frame: Any, place: int, kinds: Mapping[str, str | None]
 
 
 def _merge(job: Job, parts: Sequence[list[Known]], place: str) -> list[Known]:
-    """Run on a worker, for what some parts know."""
+    """Merge, on a worker, what some parts know."""
     return job.merge(chain.from_iterable(parts), place)

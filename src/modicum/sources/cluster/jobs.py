@@ -1,10 +1,10 @@
 """Tables whose rows stay where they are: every part is summarised in place, summaries travel.
 
-What is sent to the parts is a job: the questions of one pass, and how they are answered there. A
-part of the table (a partition) is read like a table of its own and gives the bytes of its
-summaries. Bytes are merged in any order, on the cluster and on the driver; every merge is exact,
-so the answers are those of one pass over all rows. Where a unit names persons, all rows of one
-person must be in one part. One job gives an answer, but for records by rank, which take a few.
+What is sent to the parts is a job: the reductions of one pass, and how they are computed there. A
+part of the table (a partition) is read like a table of its own and returns the bytes of its
+summaries. Bytes are merged in any order, on the cluster and on the driver; every merge is exact, so
+the results are those of one pass over all rows. Where a unit names persons, all rows of one person
+must be in one part. One job is enough, except for records by rank, which take a few.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class DistributedSource(RemoteSource):
     def answer(
         self, scope: Scope, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy
     ) -> list[Any]:
-        """Answer checked asks in one job; records around a rank take a few.
+        """Compute checked reads in one job; records around a rank take a few.
 
-        If the entropy is secret, every part draws from its own operating system; a seed for the
-        parts is made only of one that is not. SourceError if a job fails.
+        If the entropy is secret, every part draws from its own operating system; only an entropy
+        that is not secret gives a seed for the parts. SourceError if a job fails.
         """
         searches = [
             ask.reduction.in_parts(ask.lattice, self._more(scope, group, ask, entropy))
@@ -67,8 +67,6 @@ class DistributedSource(RemoteSource):
         return [answers[i] for i in range(len(reads))]
 
     def _more(self, scope: Scope, group: int, ask: Read[Any], entropy: Entropy) -> More:
-        """Return what reduces the rows of an ask in one more job."""
-
         def more(asked: Reduction[Any], other: Entropy | None) -> Any:
             again = group, replace(ask, reduction=asked)
             return self._summaries(scope, [again], other or entropy)[0]
@@ -76,7 +74,6 @@ class DistributedSource(RemoteSource):
         return more
 
     def count_keys(self, scope: Scope, by: str, entropy: Entropy) -> dict[Any, int]:
-        """Count the rows of every label of a column, in one job; sensitive."""
         (counted,) = self._ran(KeyJob(scope, None, VERSION, by), entropy)
         counts: dict[Any, int] = counted.counts
         return counts
@@ -94,9 +91,9 @@ class DistributedSource(RemoteSource):
 
     @abstractmethod
     def _run(self, job: Job) -> Iterable[Known]:
-        """Run a job, all rows of a person in one part; the fewer summaries come back, the better.
+        """Run a job, all rows of a person in one part.
 
-        Rows without a person may be left out.
+        Few summaries should come back. Rows without a person may be left out.
         """
 
     def _chunks(
@@ -109,15 +106,9 @@ class DistributedSource(RemoteSource):
 class Job(ABC):
     """One pass: public parameters, a key if rows are kept at random, and brackets of quantiles.
 
-    Attributes
-    ----------
-    scope : Scope
-    seed : str or None
-        ``None``: secret choices are made with randomness of the operating system where the part
-        is. In tests, every part and merge draws from a stream of its own that follows from the
-        seed.
-    version : str
-        Of the driver; parts run by another one refuse.
+    Without a ``seed`` secret choices are made with randomness of the operating system where the
+    part is. In tests, every part and merge draws from a stream of its own that follows from the
+    seed. ``version`` is that of the driver; parts with another one refuse.
     """
 
     scope: Scope
@@ -127,7 +118,7 @@ class Job(ABC):
     @property
     @abstractmethod
     def questions(self) -> int:
-        """How many summaries come of it."""
+        """The number of summaries that it makes."""
 
     @property
     @abstractmethod
@@ -136,7 +127,7 @@ class Job(ABC):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Those of them that say whose and in which group a row is."""
+        """The columns that show whose and in which group a row is."""
         return self.scope.labels
 
     @property
@@ -154,10 +145,10 @@ class Job(ABC):
 
     @abstractmethod
     def _nothing(self) -> Callable[[int], Any]:
-        """Return a function from a question to the summary of no rows."""
+        """Return a function from the number of a reduction to its summary of no rows."""
 
     def summarise(self, part: Source, place: str) -> list[Known]:
-        """Reduce the rows of one part; questions that it has no rows for are left out.
+        """Reduce the rows of one part; reductions without rows in it are left out.
 
         ``place`` distinguishes this part from all others, in tests.
         """
@@ -226,7 +217,6 @@ class ReadJob(Job):
 
     @property
     def chooses(self) -> bool:
-        """Whether rows are chosen in secret on the way."""
         return any(ask.reduction.secret for _, ask in self.reads)
 
     def check(self, part: Source) -> None:
@@ -309,7 +299,7 @@ _KINDS: dict[str, tuple[type, Callable[[Any], str], Callable[[str], Any]]] = {
 
 
 class KeyCounts(Sensitive):
-    """Numbers of rows by label; sensitive, which labels there are included.
+    """Numbers of rows by label; sensitive, and so is which labels there are.
 
     Examples
     --------
@@ -331,12 +321,10 @@ class KeyCounts(Sensitive):
         return KeyCounts(both)
 
     def to_bytes(self) -> bytes:
-        """Write labels and numbers."""
         return json.dumps([[*_written(key), n] for key, n in self.counts.items()]).encode()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> KeyCounts:
-        """Read what :meth:`to_bytes` wrote."""
         return cls({_KINDS[kind][2](text): n for kind, text, n in json.loads(data)})
 
 

@@ -64,13 +64,13 @@ class SparkTable(DistributedSource):
             frame = frame.where(f"NOT ({missing})").repartition(place)
         types = {name: self._types[name] for name in job.columns}
         known = frame.mapInArrow(partial(_summarise, job, types), _SCHEMA)
-        # Many questions are divided among the tasks that merge, few are answered by each of them.
+        # Many questions are divided among the tasks that merge; if there are few, the parts are.
         by = "question" if job.questions > _MANY else "part"
         known = known.repartition(_MERGERS, by).mapInArrow(partial(_merge, job), _SCHEMA)
         return ((row[1], bytes(row[2])) for row in known.collect())
 
     def _reason(self) -> str:
-        """Say why a job failed, if it was not for the data."""
+        """Return why a job failed, if it was not for the data."""
         session = self._frame.sparkSession
         if not _works(lambda: session.range(1).collect()):
             return ": its Spark session does not answer"
@@ -84,7 +84,7 @@ class SparkTable(DistributedSource):
 
 
 def _works(action: Callable[[], object]) -> bool:
-    """Whether Spark does what it is asked; what it says if not may quote data."""
+    """Whether an action of Spark succeeds; its error may quote data."""
     try:
         guarded(_LABEL, action)
     except SourceError:
@@ -94,21 +94,19 @@ def _works(action: Callable[[], object]) -> bool:
 
 @opener("pyspark.sql.DataFrame", "pyspark.sql.connect.dataframe.DataFrame")
 def _open_spark(frame: Any) -> SparkTable:
-    """Open a DataFrame; its schema is looked at."""
     if guarded(_LABEL, lambda: frame.isStreaming):
         raise UnsupportedData("a stream has no end: pass a DataFrame that was read at once")
     return guarded(_LABEL, lambda: SparkTable(frame))
 
 
 def _summarise(job: Job, types: Mapping[str, str], batches: Iterable[Any]) -> Iterator[Any]:
-    """Run on an executor, for one partition."""
     place = _partition()
     part = _Partition(types, list(batches) if job.rereads else batches)
     yield from _rows(place, job.summarise(part, f"part {place}"))
 
 
 def _merge(job: Job, batches: Iterable[Any]) -> Iterator[Any]:
-    """Run on an executor, for what some partitions know."""
+    """Merge, on an executor, what some partitions know."""
     rows: Iterable[tuple[int, int, bytes]]
     rows = (tuple(row.values()) for batch in batches for row in batch.to_pylist())
     if job.seed is not None:  # rows come as they like; a test has to repeat itself
@@ -118,7 +116,7 @@ def _merge(job: Job, batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def _check(version: str, batches: Iterable[Any]) -> Iterator[Any]:
-    """Run on an executor, to see if it can."""
+    """Check, on an executor, that it has what a job needs."""
     if version != VERSION:
         raise SourceError(f"this is modicum {VERSION}, not {version}")
     pa = import_module("pyarrow")
