@@ -178,7 +178,7 @@ FAULTS = (
         "A vector that was shortened is rounded to the nearest integers, and no more measured.",
         f"{_VECTORS}:_shortened",
         "v = np.trunc(u * factors[:, None])",
-        "return np.rint(u * factors[:, None])",
+        "return np.rint(u * factors[:, None])\n    v = u",
         "summaries/test_vectors.py",
     ),
     Fault(
@@ -373,7 +373,7 @@ FAULTS = (
         "Which rows of a person are kept is chosen anew for every pass.",
         f"{_PERSONS}:_FewRows.read",
         "if self._kept is None:",
-        "if self._kept is None or asks:",
+        "if self._kept is None or reads:",
         "sources/test_persons.py",
     ),
     Fault(
