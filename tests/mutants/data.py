@@ -5,6 +5,7 @@ from tests.mutants.fault import Fault
 _SUMS = "summaries/sums.py"
 _TAILS = "summaries/tails.py"
 _ORDER = "summaries/order_statistics.py"
+_CUTS = "summaries/cut_points.py"
 _MOMENTS = "summaries/second_moments.py"
 _VECTORS = "summaries/vectors.py"
 _SUBSAMPLE = "summaries/subsample.py"
@@ -103,7 +104,7 @@ FAULTS = (
     Fault(
         "trim-rounds-up",
         "ceil(trim n) records are trimmed, where a length is made for floor(trim n).",
-        f"{_ORDER}:Cuts.cuts",
+        f"{_CUTS}:Cuts.cuts",
         "count * self.share.numerator // self.share.denominator",
         "-(-count * self.share.numerator // self.share.denominator)",
         "summaries/test_cuts.py estimators/test_trimmed.py",
@@ -111,7 +112,7 @@ FAULTS = (
     Fault(
         "trim-one-side",
         "One record more is trimmed at the top than at the bottom.",
-        f"{_ORDER}:Cuts.cuts",
+        f"{_CUTS}:Cuts.cuts",
         "return lower, count - lower",
         "return lower, max(lower, count - lower - 1)",
         "summaries/test_cuts.py estimators/test_trimmed.py",
@@ -119,31 +120,31 @@ FAULTS = (
     Fault(
         "cuts-sum",
         "The records that were clipped to the cuts are taken off once for both sides.",
-        f"{_ORDER}:CutsSearch.of_whole",
+        f"{_CUTS}:CutsSearch.of_whole",
         "total - m * sum(ends)",
         "total - m * ends[0]",
         "summaries/test_cuts.py",
     ),
     Fault(
-        "gauge-goal-left-out",
+        "row-norm-goal-left-out",
         "The size of a row in L1 norm leaves out the products with the goal.",
-        f"{_MOMENTS}:Gauge.sizes",
+        f"{_MOMENTS}:RowNorm.sizes",
         "                + w.goal * total * y\n",
         "",
         "summaries/test_outer.py",
     ),
     Fault(
-        "gauge-not-clipped",
+        "row-norm-not-clipped",
         "Rows whose weighted size exceeds the bound are summed as they are.",
-        f"{_MOMENTS}:Gauge.clipped",
+        f"{_MOMENTS}:RowNorm.clipped",
         "np.where(sizes > bound, _DOWN * bound / np.maximum(sizes, 1.0), 1.0)",
         "np.where(sizes > 4 * bound, _DOWN * bound / np.maximum(sizes, 1.0), 1.0)",
         "summaries/test_outer.py",
     ),
     Fault(
-        "gauge-no-second-look",
+        "row-norm-no-second-look",
         "A shortened row is not measured again.",
-        f"{_MOMENTS}:Gauge.clipped",
+        f"{_MOMENTS}:RowNorm.clipped",
         "        shrunk[self.sizes(shrunk) > bound] = 0\n",
         "",
         "summaries/test_outer.py",
@@ -177,7 +178,7 @@ FAULTS = (
         "A vector that was shortened is rounded to the nearest integers, and no more measured.",
         f"{_VECTORS}:_shortened",
         "v = np.trunc(u * factors[:, None])",
-        "return np.rint(u * factors[:, None])",
+        "return np.rint(u * factors[:, None])\n    v = u",
         "summaries/test_vectors.py",
     ),
     Fault(
@@ -372,7 +373,7 @@ FAULTS = (
         "Which rows of a person are kept is chosen anew for every pass.",
         f"{_PERSONS}:_FewRows.read",
         "if self._kept is None:",
-        "if self._kept is None or asks:",
+        "if self._kept is None or reads:",
         "sources/test_persons.py",
     ),
     Fault(

@@ -3,6 +3,7 @@
 from tests.mutants.fault import Fault
 
 _NOISE = "mechanisms/additive.py"
+_KULESZA = "papers/kulesza2023.py"
 _EVERY = "mechanisms/test_contract.py"
 _LAWS = "audit/test_laws.py"
 
@@ -319,7 +320,7 @@ FAULTS = (
     Fault(
         "independent-whole",
         "Sum and count have the whole ε each, not a half (Kulesza et al., Algorithm 1).",
-        "mechanisms/bounded_mean.py:independent",
+        f"{_KULESZA}:independent",
         "half = epsilon / 2",
         "half = epsilon",
         _LAWS,
@@ -327,15 +328,15 @@ FAULTS = (
     Fault(
         "independent-upper-end",
         "A sum's noise follows the upper end of the range, and the lower one is farther.",
-        "mechanisms/bounded_mean.py:independent",
+        f"{_KULESZA}:independent",
         "max(abs(lo), abs(hi), 1)",
         "max(abs(hi), 1)",
-        "mechanisms/test_bounded_mean.py",
+        "papers/test_kulesza2023.py",
     ),
     Fault(
         "shifted-half-width",
         "The doubled sum about the midpoint has noise for half of the width.",
-        "mechanisms/bounded_mean.py:shifted",
+        f"{_KULESZA}:shifted",
         "max(hi - lo, 1)",
         "max((hi - lo) // 2, 1)",
         _LAWS,
@@ -343,7 +344,7 @@ FAULTS = (
     Fault(
         "transformed-half-width",
         "The two sums of Algorithm 3 have noise for half of the width each.",
-        "mechanisms/bounded_mean.py:transformed",
+        f"{_KULESZA}:transformed",
         "l1=max(hi - lo, 1)",
         "l1=max((hi - lo) // 2, 1)",
         _LAWS,
@@ -351,7 +352,7 @@ FAULTS = (
     Fault(
         "staircase-by-coordinate",
         "The staircase falls with the larger coordinate, as independent ones would.",
-        "mechanisms/bounded_mean.py:Staircase.log_density",
+        "mechanisms/staircase.py:Staircase.log_density",
         "norm = sum(abs(k - v) for k, v",
         "norm = max(abs(k - v) for k, v",
         "mechanisms/test_staircase.py",
@@ -359,7 +360,7 @@ FAULTS = (
     Fault(
         "staircase-sampler",
         "A staircase goes down 10/7 as fast as it says.",
-        "mechanisms/bounded_mean.py:Staircase.sample",
+        "mechanisms/staircase.py:Staircase.sample",
         "step += geometric(self.epsilon, entropy)",
         "step += geometric(self.epsilon * Fraction(10, 7), entropy)",
         f"{_EVERY} mechanisms/test_staircase.py",

@@ -7,6 +7,7 @@ _COUNT = "privacy/accountant.py"
 _BOOK = "privacy/ledger/book.py"
 _CHAIN = "privacy/ledger/chain.py"
 _SQLITE = "privacy/ledger/sqlite.py"
+_CHARGING = "charging.py"
 _RUN = "runtime/run.py"
 _EVENTS = "privacy/test_events.py"
 _COMPOSE = "privacy/test_compose.py"
@@ -37,8 +38,8 @@ FAULTS = (
         "delta-not-charged",
         "An event of (ε, δ) is charged as (ε, 0).",
         f"{_EVENT}:ApproxDP.cost",
-        'Budget("approx", self.epsilon, self.delta)',
-        'Budget("approx", self.epsilon)',
+        "Budget(APPROX_KIND, self.epsilon, self.delta)",
+        "Budget(APPROX_KIND, self.epsilon)",
         f"{_EVENTS} test_group_by.py",
     ),
     Fault(
@@ -52,7 +53,7 @@ FAULTS = (
     Fault(
         "rows-of-delta",
         "Each of m rows of a person may cost δ/m, without the factors e^ε of group privacy.",
-        f"{_EVENT}:Approximate.per_record",
+        f"{_EVENT}:ApproxDP.per_record",
         "short_below(self.delta * one / all_of_them)",
         "self.delta / records",
         _EVENTS,
@@ -68,7 +69,7 @@ FAULTS = (
     Fault(
         "swap-of-delta",
         "An exchange costs 2 δ, not (1 + e^ε) δ.",
-        f"{_EVENT}:Approximate.swapped",
+        f"{_EVENT}:ApproxDP.swapped",
         "(1 + exp_above(self.epsilon))",
         "2",
         _EVENTS,
@@ -76,7 +77,7 @@ FAULTS = (
     Fault(
         "delta-never-fails",
         "Compositions take the δ of an event for 0.",
-        f"{_EVENT}:Approximate.failing",
+        f"{_EVENT}:ApproxDP.failing",
         "return self.delta",
         "return Fraction(0)",
         _COMPOSE,
@@ -93,7 +94,7 @@ FAULTS = (
         "groups-of-a-person-by-maximum",
         "A person who counts in several groups pays for one of them.",
         "privacy/unit.py:Unit.per_row",
-        "event.divided(self.groups)",
+        "event.part(Fraction(1, self.groups))",
         "event",
         f"{_EVENTS} test_group_by.py",
     ),
@@ -263,7 +264,7 @@ FAULTS = (
         "ledger-key-of-another",
         "A key that paid for one question pays for another.",
         f"{_CHAIN}:Chain.keyed",
-        "if record.body != query:",
+        "if record.body != request:",
         "if not record.body:",
         _LEDGER,
     ),
@@ -317,15 +318,15 @@ FAULTS = (
     ),
     Fault(
         "ledger-no-recovery",
-        "A file that was renamed away from the transcript of a broken transaction is charged.",
+        "A file that was renamed away from the journal of a broken transaction is charged.",
         f"{_SQLITE}:is_left",
-        "return any(transcript.read(8))",
+        "return any(journal.read(8))",
         "return False",
         "privacy/ledger/test_place.py",
     ),
     Fault(
         "ledger-two-names",
-        "A file with two names is opened under either, each with a transcript of its own.",
+        "A file with two names is opened under either, each with a journal of its own.",
         f"{_SQLITE}:Place.check",
         "if now.st_nlink != 1:",
         "if now.st_nlink < 1:",
@@ -335,7 +336,7 @@ FAULTS = (
     Fault(
         "memory-charge-dropped",
         "A question is checked against a budget in memory, and not charged.",
-        "paying.py:_MemoryBill.charge",
+        f"{_CHARGING}:_MemoryBill.charge",
         "self._filter.charge(self._price)",
         "self._filter.check(self._price)",
         "test_curator.py",
@@ -343,23 +344,23 @@ FAULTS = (
     Fault(
         "ledger-charge-without-key",
         "A question with a key is charged again when it is asked again.",
-        "paying.py:_LedgerBill.charge",
+        f"{_CHARGING}:_LedgerBill.charge",
         "key=self._key",
         "key=None",
-        "test_paying.py",
+        "test_charging.py",
     ),
     Fault(
         "ledger-shows-what-was-not-kept",
         "What was drawn is shown where the ledger kept another answer.",
-        "paying.py:_LedgerBill.settle",
+        f"{_CHARGING}:_LedgerBill.commit",
         "winner: T = released if kept == text else from_text(kept)",
         "winner = released",
-        "test_paying.py",
+        "test_charging.py",
     ),
     Fault(
         "questions-by-maximum",
         "Several questions together cost as much as the dearest.",
-        "paying.py:price_of",
+        f"{_CHARGING}:price_of",
         "each.event.cost(kind) for each in checked",
         "sorted((each.event.cost(kind) for each in checked), key=lambda b: b.amount)[-1:]",
         "test_curator.py",
@@ -367,10 +368,10 @@ FAULTS = (
     Fault(
         "key-of-another-price",
         "A key that was charged for a small ε answers with a large one.",
-        "paying.py:query_text",
+        f"{_CHARGING}:query_text",
         '"budget": repr(query.budget),',
         "",
-        "test_paying.py",
+        "test_charging.py",
     ),
     Fault(
         "approximate-as-pure",
@@ -424,7 +425,7 @@ FAULTS = (
     Fault(
         "draws-beyond-the-charge",
         "A draw that costs more than is left of the charge is made.",
-        f"{_RUN}:Walk.paid",
+        f"{_RUN}:LiveRun.paid",
         "if self._left < 0:",
         "if self._left is None:",
         f"{_LIVE} {_GROUPS}",
@@ -432,9 +433,9 @@ FAULTS = (
     Fault(
         "subsample-shared",
         "Two runs that ask for a secret subsample get the same one.",
-        f"{_RUN}:_secret",
-        "return isinstance(ask.reduction, Records)",
-        "return not ask",
+        "summaries/subsample.py:Records",
+        "secret = True",
+        "secret = False",
         _LIVE,
     ),
     Fault(
@@ -449,7 +450,7 @@ FAULTS = (
         "keys-charge-dropped",
         "The keys of groups are drawn, and not charged.",
         "curator.py:Curator._draw_keys",
-        "            bill.charge()\n",
+        "            pending.charge()\n",
         "",
         "test_group_by.py",
     ),

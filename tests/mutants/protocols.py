@@ -12,10 +12,10 @@ FAULTS = (
     # Local randomisers.
     Fault(
         "local-epsilon-of-rho",
-        "A client with ρ answers at ε = 2 sqrt(ρ), not sqrt(2 ρ).",
+        "A client with ρ answers at ε = sqrt(8 ρ), not sqrt(2 ρ).",
         "local/protocol.py:pure_share",
-        "sqrt_below(2 * budget.amount, 40)",
-        "sqrt_below(4 * budget.amount, 40)",
+        "largest_pure",
+        "largest_range",
         _SESSION,
     ),
     Fault(
@@ -27,9 +27,9 @@ FAULTS = (
         f"local/test_frequency.py {_SESSION}",
     ),
     Fault(
-        "oracle-stray",
+        "oracle-false-hit",
         "Without a hash another node is taken to be hit with probability 1/q.",
-        "local/frequency.py:Oracle.stray",
+        "local/frequency.py:Oracle.false_hit",
         "1 / self.symbols if self.hashed else (1 - self.hit) / (self.symbols - 1)",
         "1 / self.symbols",
         "local/test_frequency.py",
@@ -59,9 +59,9 @@ FAULTS = (
         _ROUNDS,
     ),
     Fault(
-        "vector-round-law",
+        "vector-round-mechanism",
         "A client's vector has noise for a distance of one norm; two may be 2 apart.",
-        "local/mean_vector.py:GaussianRound.law",
+        "local/mean_vector.py:GaussianRound.mechanism",
         "l2=2 * NORM",
         "l2=NORM",
         f"{_ROUNDS} {_SESSION}",
@@ -85,7 +85,7 @@ FAULTS = (
     Fault(
         "vector-missing-raises",
         "A missing coordinate raises an error, so silence tells.",
-        "local/vectors.py:Vectors.read",
+        "local/mean_vector.py:Vectors.read",
         "np.where(np.isnan(x), 0.0, x)",
         "x",
         _SESSION,
@@ -95,16 +95,16 @@ FAULTS = (
         "client-charged-late",
         "A client draws before it is charged, so two threads answer twice.",
         f"{_PARTIES}:Client.respond",
-        '        self._charge(said.round, cost, f"this client has answered round {said.round}")\n'
-        "        answers = asked.stored(law.sample(self._entropy))\n",
-        "        answers = asked.stored(law.sample(self._entropy))\n"
-        '        self._charge(said.round, cost, f"this client has answered round {said.round}")\n',
+        "        self._charge(said.round, mechanism.event.cost(self._protocol.budget.kind))\n"
+        "        answers = asked.stored(mechanism.sample(self._entropy))\n",
+        "        answers = asked.stored(mechanism.sample(self._entropy))\n"
+        "        self._charge(said.round, mechanism.event.cost(self._protocol.budget.kind))\n",
         _SESSION,
     ),
     Fault(
         "client-answers-again",
         "A client answers the same round as often as it is asked.",
-        f"{_PARTIES}:Once._charge",
+        f"{_PARTIES}:OneTimeClients._charge",
         "if number in self._costs:",
         "if self._costs is None:",
         _SESSION,
@@ -120,7 +120,7 @@ FAULTS = (
     Fault(
         "clients-forked",
         "A forked process answers for the clients of its parent.",
-        f"{_PARTIES}:Once._check_process",
+        f"{_PARTIES}:OneTimeClients._charge",
         "if os.getpid() != self._process:",
         "if self._process is None:",
         _SESSION,
@@ -128,7 +128,7 @@ FAULTS = (
     Fault(
         "clients-pickled",
         "A client can be copied, with its budget.",
-        f"{_PARTIES}:Once",
+        f"{_PARTIES}:OneTimeClients",
         "def __reduce_ex__",
         "def _reduce",
         _SESSION,
@@ -161,7 +161,7 @@ FAULTS = (
     Fault(
         "noise-on-one-side",
         "A client adds noise and takes none off.",
-        "shuffle/shares.py:Mix.frames",
+        "shuffle/shares.py:ShareFrames.frames",
         "for sign in (1, -1):",
         "for sign in (1,):",
         f"shuffle/test_shares.py {_SUM}",
@@ -170,8 +170,8 @@ FAULTS = (
         "polya-scale",
         "Pólya numbers are 30 % too small.",
         "shuffle/noise.py:Polya.sample_many",
-        "self._inverted(int(words[i]), entropy)",
-        "7 * self._inverted(int(words[i]), entropy) // 10",
+        "self._sample_slowly(int(words[i]), entropy)",
+        "7 * self._sample_slowly(int(words[i]), entropy) // 10",
         "shuffle/test_noise.py",
     ),
     Fault(
@@ -185,9 +185,9 @@ FAULTS = (
     Fault(
         "skellam-delta",
         "The δ of Skellam noise leaves out half of what it has beyond Gaussian noise.",
-        "shuffle/noise.py:skellam_delta",
-        "logs = own + 2 * variance * moved**2 - s * epsilon",
-        "logs = own + variance * moved**2 - s * epsilon",
+        "shuffle/noise.py:_scaled_renyi",
+        "+ 2 * variance * moved**2",
+        "+ variance * moved**2",
         "shuffle/test_noise.py",
     ),
     Fault(
@@ -210,7 +210,7 @@ FAULTS = (
         "sum-answers-again",
         "The clients of a sum answer as often as they are asked.",
         "shuffle/sum.py:SumBatch.respond",
-        '        self._charge(1, protocol.budget, "these clients have answered")\n',
+        "        self._charge(1, protocol.budget)\n",
         "",
         _SUM,
     ),
@@ -218,24 +218,24 @@ FAULTS = (
         "batch-answers-again",
         "A batch of local clients answers a round as often as it is asked.",
         f"{_PARTIES}:Batch.respond",
-        "self._charge(said.round, cost,",
-        "self._charge(object(), cost,",
+        "self._charge(said.round,",
+        "self._charge(object(),",
         _SESSION,
     ),
     Fault(
         "vectors-answer-again",
         "The clients of a shuffled mean vector answer a round as often as they are asked.",
         "shuffle/mean_vector.py:VectorBatch.respond",
-        "self._charge(said.round, cost,",
-        "self._charge(object(), cost,",
+        "self._charge(said.round,",
+        "self._charge(object(),",
         _VECTOR,
     ),
     Fault(
         "rounds-beyond-the-whole",
         "Each of three rounds has the whole ε.",
         "shuffle/mean_vector.py:MeanVector.parts",
-        "(epsilon * part for part in _SPLIT)",
-        "(epsilon for part in _SPLIT)",
+        "self.budget.amount * part",
+        "self.budget.amount",
         _VECTOR,
     ),
     Fault(
@@ -249,7 +249,7 @@ FAULTS = (
     Fault(
         "blocks-by-the-largest",
         "A block of numbers of clones counts as its largest, where more clones hide more.",
-        "shuffle/single.py:_Pair.__init__",
+        "shuffle/single.py:_DominatingPair.__init__",
         "for count in counts[starts].tolist():",
         "for count in counts[np.append(starts[1:], len(counts)) - 1].tolist():",
         "shuffle/test_single.py shuffle/test_shuffler.py",
@@ -265,7 +265,7 @@ FAULTS = (
     Fault(
         "amplified-by-nobody",
         "A shuffled message is hidden among twice as many others as there are.",
-        "shuffle/single.py:_Pair.__init__",
+        "shuffle/single.py:_DominatingPair.__init__",
         "n, p = clients - 1,",
         "n, p = 2 * clients,",
         "shuffle/test_single.py shuffle/test_shuffler.py",

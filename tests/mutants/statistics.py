@@ -58,7 +58,7 @@ FAULTS = (
     Fault(
         "threshold-target-by-true-count",
         "The rank of a subset mean's thresholds follows the true n (Dick et al., Algorithm 3).",
-        "statistics/subset_mean.py:subset_mean",
+        "papers/dick2023.py:_subset_mean",
         "(plan.target, plan.cap)",
         "(plan.target + tails.count // 1000, plan.cap)",
         _SIZES,
@@ -83,15 +83,15 @@ FAULTS = (
     Fault(
         "subset-shares",
         "A subset mean spends a third of its ε more than it has.",
-        "statistics/subset_mean.py:subset_mean",
-        "rest = event.epsilon - 2 * share",
-        "rest = event.epsilon - share",
+        "papers/dick2023.py:_subset_mean",
+        "rest = epsilon - 2 * share",
+        "rest = epsilon - share",
         "laws/test_registry.py",
     ),
     Fault(
         "subset-unsorted",
         "Thresholds that were drawn in the wrong order end a run with an error.",
-        "statistics/subset_mean.py:subset_mean",
+        "papers/dick2023.py:_subset_mean",
         "lo, hi = min(lo, hi), max(lo, hi)",
         "lo, hi = lo + 0, hi + 0",
         "laws/test_registry.py audit/test_estimators.py",
@@ -99,9 +99,9 @@ FAULTS = (
     Fault(
         "path-beyond-the-whole",
         "A node of a tree of quantiles leaves the whole share to those below it.",
-        "statistics/nest.py:nodes_of",
-        "= rest - own",
-        "= rest",
+        "mechanisms/quantile_tree.py:nodes_of",
+        "rest.part(1 - branch.share)",
+        "rest",
         "mechanisms/test_quantile_tree.py",
     ),
     Fault(
@@ -156,7 +156,7 @@ FAULTS = (
     Fault(
         "medians-of-one-coordinate",
         "The noise of the medians of all coordinates is that of one coordinate.",
-        "statistics/clipped_mean_vector.py:_bound",
+        "papers/huang2021.py:_bound",
         "return 1, root",
         "return 1, 1",
         "audit/test_vectors.py estimators/test_mean_vector_kinds.py",

@@ -1,5 +1,7 @@
 """The list of faults fits the sources: nothing is planted here, ``make mutants`` does that."""
 
+import builtins
+import symtable
 from collections import Counter
 from pathlib import Path
 
@@ -19,7 +21,20 @@ def test_a_fault_replaces_one_text_and_leaves_python(fault: Fault) -> None:
     mutant = fault.planted(source)
     assert mutant != source
     compile(mutant, fault.file, "exec")
+    assert undefined(mutant) <= undefined(source)  # any test notices a NameError
     assert all((TESTS / test).is_file() for test in fault.tests.split())
+
+
+def undefined(source: str) -> set[str]:
+    """Names that functions expect in their module, and that are neither there nor built in."""
+    module = symtable.symtable(source, "", "exec")
+    names, tables = set[str](), module.get_children()
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        names |= {each.get_name() for each in table.get_symbols() if each.is_global()}
+    there = {each.get_name() for each in module.get_symbols() if each.is_local()}
+    return names - there - set(dir(builtins))
 
 
 def test_every_fault_has_a_name_of_its_own() -> None:
