@@ -208,7 +208,7 @@ class Curator(Statistics):
         Parameters
         ----------
         by : str
-            The column of keys: text, integers, booleans, dates, moments or categories.
+            The column of keys: text, integers, booleans, dates, times or categories.
         keys : list, optional
             Public keys, from a code book and not from the data. Each gets a release, in this
             order, even if no row has it; rows with other keys, or none, are left out.

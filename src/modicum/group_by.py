@@ -79,12 +79,9 @@ class GroupBy(GroupStatistics):
 
 
 def key_event(budget: Budget | None) -> ApproxDP:
-    """Return the event of a draw of keys for a budget.
+    """The event of a draw of keys for a budget, which must be (ε, δ) with a positive δ.
 
-    Raises
-    ------
-    InvalidArgument
-        If it is no (ε, δ) with a positive δ: no key that one row brings in could ever be shown.
+    Without a δ, no key that one row brings in could ever be shown.
     """
     if not isinstance(budget, Budget) or not budget.approximate or not 0 < budget.delta < 1:
         raise InvalidArgument(
@@ -103,13 +100,7 @@ _KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
 
 
 def checked_keys(keys: Iterable[Hashable], by: str, kind: str | None) -> tuple[Any, ...]:
-    """Read public keys; errors depend on them and on the declared kind of the column.
-
-    Raises
-    ------
-    InvalidArgument
-        If there are none, one is there twice, or one cannot be a label of the column.
-    """
+    """Read public keys; errors depend on them and on the declared kind of the column."""
     if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
         raise InvalidArgument(f"keys must be a list such as ['a', 'b'], got {keys!r}")
     read = tuple(_plain(key) for key in keys)
@@ -136,7 +127,7 @@ def checked_keys(keys: Iterable[Hashable], by: str, kind: str | None) -> tuple[A
 
 
 def _plain(key: Any) -> Any:
-    """Return the Python value of a key, a moment in UTC."""
+    """The Python value of a key, a date and time in UTC."""
     if isinstance(key, np.generic):
         key = key.astype("M8[us]").item() if key.dtype == "M8[ns]" else key.item()
     if isinstance(key, datetime) and key.tzinfo is not None:
