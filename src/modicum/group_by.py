@@ -29,9 +29,9 @@ ScalarEstimate = Callable[[Mapping[str, Query[Release]]], Mapping[str, GroupedRe
 class GroupBy(GroupStatistics):
     """Groups of the rows of a curator; made by :meth:`Curator.group_by`.
 
-    Every question is asked of each group. A row is in one group at most, and who has records in
-    several pays for each of them a share, so the price of a question is that of one group, however
-    many groups there are.
+    Every query is answered for each group. A row is in one group at most, and the records of a
+    person in several groups have a share of the cost each, so a query costs what it costs for one
+    group, however many groups there are.
 
     Attributes
     ----------
@@ -60,8 +60,8 @@ class GroupBy(GroupStatistics):
     def release(self, **queries: Query[Release]) -> Mapping[str, GroupedRelease]:
         """Answer several queries for every group, in the passes of the slowest one.
 
-        Parameters, price and errors are those of :meth:`Curator.together`: the sum of the
-        queries' prices, once for all groups.
+        Parameters, cost and errors are those of :meth:`Curator.release`: the sum of the queries'
+        costs, once for all groups.
         """
         for name, query in queries.items():
             if query.several:

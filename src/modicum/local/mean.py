@@ -77,9 +77,9 @@ class MeanEstimate:
 
 @dataclass(frozen=True, slots=True)
 class Mean(OneNumber):
-    """A quarter of the clients tell where the numbers are, the others a clipped number.
+    """A quarter of the clients answer where the numbers are, the others with a clipped number.
 
-    Without a search, all clients tell their number within the range. Made by :func:`mean`.
+    Without a search, all clients answer with their number within the range. Made by :func:`mean`.
     """
 
     kind: ClassVar[str] = "mean"
@@ -223,7 +223,7 @@ _SAMPLED = 0.05  # most variance of a share of people beyond, by who is asked
 
 
 def bounds(asked: TreeRound, answers: Answers, cells: TreeCells) -> tuple[int, int]:
-    """Return bounds, in lattice integers.
+    """Bounds of the numbers, in lattice integers.
 
     Notes
     -----
@@ -347,7 +347,7 @@ class WindowRound(SymbolRound):
 
     @property
     def window(self) -> Window:
-        """The law's public part."""
+        """The public part of the mechanism."""
         return best_window(self.epsilon)
 
     def mechanism(self, row: Integers, found: Words) -> WindowResponse:
@@ -367,7 +367,7 @@ class WindowRound(SymbolRound):
         return possible
 
     def mean(self, answers: NDArray[Any]) -> tuple[float, float]:
-        """Return the unbiased mean of the clipped integers and its standard error, in steps."""
+        """The unbiased mean of the clipped integers and its standard error, in steps."""
         unit = (self.high - self.low) / self.window.reach
         found = answers.astype(np.float64)
         spread = float(found.std(ddof=1)) if len(found) > 1 else math.inf
@@ -413,7 +413,7 @@ class WindowRound(SymbolRound):
         return share, math.sqrt(variance), moved
 
     def _tent(self, outcomes: NDArray[Any], near: int) -> tuple[float, float]:
-        """Return the average of a tent at 0, and its standard error, [local.13]."""
+        """The average of a tent at 0, and its standard error, [local.13]."""
         window = self.window
         hit = float((outcomes < near).mean())
         lost = math.exp(-self.epsilon)
@@ -423,13 +423,13 @@ class WindowRound(SymbolRound):
         return (hit - near * lost / total) * scale, deviation * scale
 
     def influence(self) -> float:
-        """Most that one answer moves the mean, in widths, times those who answer."""
+        """The most that one answer moves the mean, in widths, times the number of answers."""
         return (self.window.outcomes - 1) / self.window.slope / self.window.reach
 
 
 @functools.lru_cache(maxsize=256)
 def best_window(epsilon: Fraction) -> Window:
-    """Return the window of least variance, averaged over all numbers between the bounds.
+    """The window of least variance, averaged over all numbers between the bounds.
 
     That is one bit (Duchi, Jordan and Wainwright 2018) below ε of about 0.9, and from there on a
     window of about M e^(-ε/2) outcomes among many.

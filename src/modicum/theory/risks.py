@@ -88,7 +88,6 @@ def two_point_error(distance: int, epsilon: Number) -> float:
 
 
 def _two_point_errors(distances: Integers, epsilon: float) -> Floats:
-    """Return the errors for many distances, without checks."""
     pairs, odd = np.divmod(distances, 2)
     middle = np.where(odd, 1 / (1 + math.exp(epsilon)), 0.5)
     return np.asarray(np.exp(-epsilon * pairs) * middle, dtype=np.float64)
