@@ -43,7 +43,7 @@ class PendingCharge(Protocol):
 
     @property
     def done(self) -> Any:
-        """The release recorded under the same key before; ``None`` if there was no such key."""
+        """The release that the same key has already, else ``None``."""
 
     def charge(self) -> None:
         """Charge it. Nothing may be drawn before, or if this raises."""

@@ -174,7 +174,7 @@ def mean(
     within, epsilon, rho, step, session
         As for :func:`histogram`.
     search : bool, default True
-        Look for bounds in a round of its own, in a range of more than 7 steps. Without, all
+        Look for bounds in a separate round, in a range of more than 7 steps. Without, all
         clients answer one round about the whole range: better if that is tight, as (0, 1) is for
         a share.
 
@@ -383,12 +383,12 @@ class WindowRound(SymbolRound):
         -----
         [local.13] The last k <= W outcomes and the window of a position v share max(0, v - M + k).
         So an answer is one of them with probability (k e^-ε + (1 - e^-ε) max(0, v - M + k))/Z, and
-        the share of such answers tells the average of max(0, v - M + k)/k: of a tent that is 1 at
+        the share of these answers gives the average of max(0, v - M + k)/k: of a tent that is 1 at
         the bound and 0 from k positions on. If the density falls like e^(-h u) both before and
         beyond the bound, with a share c beyond, tents of k and 2k positions hold c (e^(hk) -
-        1)/(hk) and c (e^(2hk) - 1)/(2hk): their ratio (e^(hk) + 1)/2 tells h and c. A power tail
+        1)/(hk) and c (e^(2hk) - 1)/(2hk): their ratio (e^(hk) + 1)/2 gives h and c. A power tail
         that falls at that rate there has a mean excess of 1/(h - 1/w), w the width; no more than
-        the width is assumed. Many at the bound with nobody next to it have no such tail: they may
+        the width is assumed. Many at the bound with nobody next to it lack this tail: they may
         lie as far as there is room.
         """
         near = min(self.window.reach // 8, self.window.width // 2)

@@ -69,7 +69,7 @@ def modulus(
     -----
     Asi and Duchi 2020, equation (2), in one dimension; Dick et al. 2023, appendix C. Exact for
     monotone statistics: the extremes remove from one end and add at the other. Data for which the
-    statistic is not defined, such as none at all for a mean, are left out.
+    statistic is not defined, as no data at all for a mean, are left out.
 
     Examples
     --------

@@ -29,7 +29,7 @@ class Statistic(ABC):
 
     Raising a record, adding a record at the upper end of the range, and removing the lowest
     record never lower it. Every property that is monotone under first-order stochastic dominance
-    (Dick et al. 2023, Definition 4.2) is; a trimmed mean is too, although it is no function of the
+    (Dick et al. 2023, Definition 4.2) is; a trimmed mean is too, although not a function of the
     distribution function. Then the highest value after k additions and removals is reached by
     removing the r lowest records and adding k - r at the upper end, for the best r.
 

@@ -369,7 +369,7 @@ class SqliteStore:
         """Turn errors of SQLite into ours, and reopen the file after them."""
         try:
             yield
-        except (sqlite3.Error, UnicodeDecodeError) as error:  # damaged names are no text
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # damaged names are not text
             name = getattr(error, "sqlite_errorname", "") or ""
             with suppress(sqlite3.Error):
                 if self._open is not None:
