@@ -59,7 +59,7 @@ __all__ = [*sorted({"__version__", *_SUBMODULES}.union(*_HOMES.values()))]  # no
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name when it is first asked for, so that ``import modicum`` is free."""
+    """Import a public name when it is first used, so that ``import modicum`` is free."""
     if name in _SUBMODULES:
         return import_module(f"modicum.{name}")
     for module, names in (_HOMES | _EXTRAS).items():
@@ -67,7 +67,7 @@ def __getattr__(name: str) -> object:
             value = globals()[name] = getattr(import_module(module), name)
             return value
     meant = ""
-    if not name.startswith("_"):  # such as __path__, which Python itself asks for
+    if not name.startswith("_"):  # for example __path__, which Python looks up
         meant = import_module("modicum.hints").did_you_mean(name, __all__)
     raise AttributeError(f"module 'modicum' has no attribute {name!r}{meant}")
 

@@ -7,7 +7,7 @@ __all__ = ["main"]
 
 
 def main() -> int:
-    """Run the command line; an interrupt is heeded from the first import on."""
+    """Run the command line; an interrupt is handled from the first import on."""
     try:
         status: int = import_module("modicum.cli").main()
     except KeyboardInterrupt:

@@ -28,7 +28,7 @@ Table = Any  # anything open_source accepts; engines are never imported here
 
 
 def answered(question: Query[R], table: Table, unit: Unit, account: str) -> R:
-    """Answer a question from a table; ``account`` says who counts what it costs."""
+    """Answer a query from a table; ``account`` says which budget counts what it costs."""
     source = open_source(table)
     check_column(source, question.place, question.lattice)
     queries = fitted({"answer": question}, source, question.budget.kind)
@@ -44,7 +44,7 @@ def answered(question: Query[R], table: Table, unit: Unit, account: str) -> R:
 
 
 def function_of_a_table(statistic: Declaration) -> Callable[..., Record]:
-    """Turn a question into a function of a table with the same arguments, and more."""
+    """Turn a query function into a function of a table with the same arguments, and more."""
     question: Callable[..., Query[Record]] = statistic.question
 
     def function(

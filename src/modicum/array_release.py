@@ -1,4 +1,4 @@
-"""The record of a release of several numbers at once, such as quantiles or a histogram."""
+"""The record of a release of several numbers at once, for example quantiles or a histogram."""
 
 from __future__ import annotations
 
@@ -48,10 +48,8 @@ class ArrayErrorModel(ErrorModel, Protocol):
 class Axis:
     """What the components along one axis stand for: public columns of labels.
 
-    Attributes
-    ----------
-    columns : tuple of (str, tuple)
-        Names and labels, all of one length: the q of quantiles, the left and right ends of bins.
+    ``columns`` are names and labels, all of one length: the q of quantiles, the left and right ends
+    of bins.
 
     Examples
     --------
@@ -65,7 +63,7 @@ class Axis:
 
     @classmethod
     def of(cls, **columns: tuple[Label, ...]) -> Axis:
-        """Name the columns."""
+        """Make an axis of named columns."""
         return cls(tuple(columns.items()))
 
     def __len__(self) -> int:
@@ -82,16 +80,8 @@ class Axis:
 class ArrayEstimate(Estimate["ArrayRelease"]):
     """What an estimator of several numbers returns.
 
-    Attributes
-    ----------
-    values : tuple of Fraction
-        The components, in C order.
-    axes : tuple of Axis
-        Their number is the number of dimensions.
-    error_model : ArrayErrorModel
-    status : Status
-    method : str, optional
-        As for :class:`~modicum.release.Estimate`.
+    ``values`` are the components in C order; the number of ``axes`` is the number of dimensions.
+    ``method`` is as for :class:`~modicum.release.Estimate`.
     """
 
     values: tuple[Fraction, ...]
@@ -295,7 +285,7 @@ def _shown(label: Label) -> str:
 
 
 def _end(x: float) -> str:
-    """Write an end of an interval; there is none beyond the largest float."""
+    """Write an end of an interval; an infinite one lies beyond the largest float."""
     return f"{x:,.6g}" if abs(x) < _LARGEST else ("∞" if x > 0 else "-∞")
 
 

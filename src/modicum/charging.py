@@ -1,4 +1,4 @@
-"""Who pays for releases: a budget in memory, or an account of a ledger."""
+"""What releases are charged to: a budget in memory, or an account of a ledger."""
 
 from __future__ import annotations
 
@@ -39,25 +39,25 @@ _NO_LEDGER = "a key needs a ledger that remembers it: Curator(..., ledger=, acco
 
 
 class PendingCharge(Protocol):
-    """The price of one question, on its way from asked to released."""
+    """The cost of one query, from the check of the budget to the release."""
 
     @property
     def done(self) -> Any:
-        """What was released for it before, under the same key; ``None`` if nothing was."""
+        """The release that the same key has already, else ``None``."""
 
     def charge(self) -> None:
         """Charge it. Nothing may be drawn before, or if this raises."""
 
     @property
     def account(self) -> str:
-        """Say which budget was charged, and how much of it is spent."""
+        """Which budget was charged, and how much of it is spent."""
 
     def commit(self, released: T) -> T:
-        """Record what was drawn, and return what may be shown."""
+        """Record the release, and return the one that may be shown."""
 
 
 class Accountant(Protocol):
-    """A budget that questions are charged to."""
+    """A budget that queries are charged to."""
 
     @property
     def budget(self) -> Budget:
@@ -68,7 +68,7 @@ class Accountant(Protocol):
         """What was charged."""
 
     def pending(self, price: Budget, query: str, key: str | None) -> PendingCharge:
-        """Check that a price can be paid; nothing is charged yet."""
+        """Check that the budget holds a cost; nothing is charged yet."""
 
 
 class MemoryAccountant:
@@ -91,7 +91,7 @@ class MemoryAccountant:
         return f"budget={self.budget!r}, spent={self.spent!r}"
 
     def pending(self, price: Budget, query: str, key: str | None) -> PendingCharge:
-        """Check that a price can be paid."""
+        """Check that the budget holds a cost."""
         if key is not None:
             raise InvalidArgument(_NO_LEDGER)
         self._filter.check(price)
@@ -117,13 +117,7 @@ class _MemoryBill:
 
 
 class LedgerAccountant:
-    """An account of a ledger.
-
-    Raises
-    ------
-    InvalidArgument
-        If there is no such account, or it protects another unit.
-    """
+    """An account of a ledger, which must exist and protect the same unit."""
 
     def __init__(self, ledger: Ledger | str, account: str | None, unit: Unit | None) -> None:
         if account is None:
@@ -150,7 +144,7 @@ class LedgerAccountant:
         return self._ledger.account(self._name).spent
 
     def pending(self, price: Budget, query: str, key: str | None) -> PendingCharge:
-        """Check that a price can be paid, or is paid already under the key."""
+        """Check that the account holds a cost, or was charged for it under the key."""
         paid = None if key is None else self._ledger.find(self._name, key, query)
         if paid is None:
             state = self._ledger.account(self._name)
@@ -210,13 +204,7 @@ class _LedgerBill:
 
 
 def checked_key(accountant: Accountant, key: object) -> str:
-    """Return a key for one question.
-
-    Raises
-    ------
-    InvalidArgument
-        If nobody remembers it, or it is no text of one line.
-    """
+    """A key for one query: one line of text, and an account of a ledger that records it."""
     if not isinstance(accountant, LedgerAccountant):
         raise InvalidArgument(_NO_LEDGER)
     return checked_name(key, "a key")
@@ -229,10 +217,10 @@ def _named(column: str | Columns | None) -> object:
 
 
 def query_text(queries: Mapping[str, Query[Any]], unit: Unit, **more: object) -> str:
-    """Say what is asked, from public arguments only: the same question, the same text.
+    """Describe queries by public arguments only: the same query has the same text.
 
-    A question that is answered for another price has another text, so that a key that was charged
-    for (ε, 0) is no charge for (ε, δ).
+    A query that is answered for another cost has another text, so that a key that was charged for
+    (ε, 0) is not a charge for (ε, δ).
     """
     asked = {
         name: {
@@ -255,13 +243,7 @@ def query_text(queries: Mapping[str, Query[Any]], unit: Unit, **more: object) ->
 def accountant_for(
     unit: Unit | None, budget: Budget | None, ledger: Ledger | str | None, account: str | None
 ) -> tuple[Accountant, Unit]:
-    """Return who pays, and who is protected.
-
-    Raises
-    ------
-    InvalidArgument
-        Unless either a budget or a ledger with an account is given.
-    """
+    """What is charged, and the unit; exactly one of a budget and a ledger's account is given."""
     if ledger is None:
         if account is not None:
             raise InvalidArgument(f"account={account!r} needs ledger=, the URL of its ledger")
@@ -278,24 +260,15 @@ def accountant_for(
 
 
 def price_of(queries: Iterable[object], kind: Kind) -> Budget:
-    """Return what queries cost together, in a currency.
-
-    Raises
-    ------
-    InvalidArgument
-        If one is no query, or has no price in it.
-    """
+    """What queries cost together, in a currency; one without a cost in it is refused."""
     checked = _checked(queries)
     return sum((each.event.cost(kind) for each in checked), start=Budget(kind, Fraction(0)))
 
 
 def fitted(queries: Mapping[str, Query[R]], source: Source, kind: Kind) -> dict[str, Query[R]]:
-    """Return queries as they are answered from a source, and paid from a kind of budget.
+    """Queries as they are answered from a source, and charged to a kind of budget.
 
-    Raises
-    ------
-    InvalidArgument
-        If one is no query, or has a budget that cannot be spent.
+    A budget that cannot be spent is refused.
     """
     _checked(queries.values())
     return {name: _fitted(each, source, kind) for name, each in queries.items()}

@@ -11,13 +11,7 @@ __all__ = ["check_confidence"]
 
 
 def check_confidence(level: object, tail: object) -> None:
-    """Check the arguments of an interval.
-
-    Raises
-    ------
-    InvalidArgument
-        If ``level`` is not in (0, 1) or ``tail`` is not above 1.
-    """
+    """Refuse a ``level`` outside of (0, 1), and a ``tail`` that is not above 1."""
     if not (_is_number(level) and 0 < level < 1):  # type: ignore[operator]
         raise InvalidArgument(f"level must be a number strictly between 0 and 1, got {level!r}")
     if tail is not None and not (_is_number(tail) and tail > 1):  # type: ignore[operator]

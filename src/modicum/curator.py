@@ -50,7 +50,7 @@ class Curator(Statistics):
     ----------
     table : table, array or path
         A pandas, Polars, PyArrow, DuckDB, Spark, Dask or Ibis table, a one-dimensional array or
-        series, or the path of a Parquet or CSV file. It is only read when a question is asked.
+        series, or the path of a Parquet or CSV file. It is only read for a query.
     unit : Unit
         Who is protected, from :func:`modicum.unit_of`. Default: whoever owns one row.
     budget : Budget
@@ -67,7 +67,7 @@ class Curator(Statistics):
 
     Notes
     -----
-    Safe to share between threads: one question is answered at a time. It refuses to be pickled,
+    Safe to share between threads: one query is answered at a time. It refuses to be pickled,
     copied or used in a forked child, where its budget would be spent twice.
 
     Examples
@@ -114,17 +114,17 @@ class Curator(Statistics):
         return self._accountant.budget - self._accountant.spent
 
     def idempotent(self, key: str) -> Curator:
-        """Return the same curator for one question, which is answered once whatever happens.
+        """Return the same curator for one query, which is answered once whatever happens.
 
-        The first answer is recorded in the ledger under the key. Whoever asks the same question
-        with the same key again, in this process or another, gets that answer: nothing is read,
-        drawn or charged. If a process ended after the charge and before its answer was recorded,
+        The first answer is recorded in the ledger under the key. The same query with
+        the same key, in this process or another, gets that answer again: nothing is read, drawn
+        or charged. If a process ended after the charge and before its answer was recorded,
         the next one draws on the same charge.
 
         Parameters
         ----------
         key : str
-            For example ``"2026-11-21 mean income"``. It belongs to the question's arguments, not
+            For example ``"2026-11-21 mean income"``. It belongs to the query's arguments, not
             to the data: give tonight's data tonight's key.
 
         Raises
@@ -134,8 +134,8 @@ class Curator(Statistics):
 
         Notes
         -----
-        :class:`KeyReusedError` is raised by a question with other arguments than those that the key
-        was charged for. The draw of a group's keys has a key of its own, made of this one.
+        :class:`KeyReusedError` is raised by a query with other arguments than those that the key
+        was charged for. The draw of a group's keys has its own key, made of this one.
 
         Examples
         --------
@@ -161,7 +161,7 @@ class Curator(Statistics):
         Parameters
         ----------
         **queries : Query[Release] or Query
-            Name each question: ``release(income=modicum.query.mean("income", ...))``.
+            Name each query: ``release(income=modicum.query.mean("income", ...))``.
 
         Returns
         -------
@@ -200,27 +200,27 @@ class Curator(Statistics):
         key_budget: Budget | None = None,
         max_groups: int | None = None,
     ) -> GroupBy:
-        """Ask questions of every group of rows that have the same key in a column.
+        """Answer queries for every group of rows that have the same key in a column.
 
-        A row is in one group at most, so a question costs what it costs of one group, however
+        A row is in one group at most, so a query costs what it costs for one group, however
         many groups there are.
 
         Parameters
         ----------
         by : str
-            The column of keys: text, integers, booleans, dates, moments or categories.
+            The column of keys: text, integers, booleans, dates, times or categories.
         keys : list, optional
             Public keys, from a code book and not from the data. Each gets a release, in this
             order, even if no row has it; rows with other keys, or none, are left out.
         key_budget : Budget, optional
             In place of ``keys``: draw which keys are shown, for this (ε, δ),
-            :func:`modicum.approx`. It is charged at once and in addition to all questions. A key
+            :func:`modicum.approx`. It is charged at once and in addition to all queries. A key
             is shown for sure only if it has many rows, about ln(1/δ) 2/ε of them; one with a
             single row is shown with probability δ. It needs a curator with a budget of kind
             ``"approx"``.
         max_groups : int, optional
             For a unit with ``combine``, and only for that: the most groups in which one person has
-            a record. A person's other groups are dropped, at random, anew for every question. A
+            a record. A person's other groups are dropped, at random, anew for every query. A
             record in each of k groups is drawn with ε/k (ρ/k).
 
         Returns
@@ -234,7 +234,7 @@ class Curator(Statistics):
         ------
         InvalidArgument
             Unless exactly one of ``keys`` and ``key_budget`` is given; if keys are not different
-            or cannot be in the column; if ``key_budget`` is no (ε, δ) or cannot be charged here;
+            or cannot be in the column; if ``key_budget`` is not (ε, δ) or cannot be charged here;
             if the unit combines rows and ``max_groups`` is missing, or the other way round; if
             ``by`` says whose a row is.
         BudgetExceeded, MissingColumn, UnsupportedData

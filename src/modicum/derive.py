@@ -1,4 +1,4 @@
-"""Turning a query builder into something that answers, with its arguments and documentation."""
+"""Turn a query function into one that answers, with its arguments and documentation."""
 
 from __future__ import annotations
 
@@ -39,20 +39,9 @@ _EXAMPLES_OF = {
 def asked(
     question: Callable[..., Q], table: str, arguments: tuple[Any, ...], named: Mapping[str, Any]
 ) -> Q:
-    """Ask a question, or say how it is asked.
+    """Call a query function, or raise WrongCall, which shows a call that would do.
 
-    Parameters
-    ----------
-    question : callable
-        Builder of a query.
-    table : str
-        What a call has before the arguments: ``"table, "``, or nothing.
-    arguments, named : tuple, mapping
-
-    Raises
-    ------
-    WrongCall
-        If the builder takes no such arguments.
+    ``table`` is what a call has before the arguments: ``"table, "``, or nothing.
     """
     try:
         return question(*arguments, **named)
@@ -66,7 +55,7 @@ def asked(
 def _wrong(
     question: Callable[..., Q], table: str, arguments: tuple[Any, ...], named: Mapping[str, Any]
 ) -> str:
-    """Say what is wrong with the arguments as such; nothing if they fit."""
+    """What is wrong with the arguments, whatever their values; nothing if they fit."""
     known = inspect.signature(question).parameters
     for name in named:
         if name in _ELSEWHERE and name not in known:
@@ -101,7 +90,7 @@ def _example(question: Callable[..., Q], table: str, arguments: tuple[Any, ...])
 
 
 def released_as(question: Callable[..., Query[Any]]) -> type[Record]:
-    """Return the kind of release that a builder's questions are answered by."""
+    """The type of release that answers a function's queries."""
     (released,) = get_args(get_type_hints(question)["return"])
     assert isinstance(released, type)
     return released
@@ -115,16 +104,10 @@ def dressed(
     returns: type,
     example: str = "",
 ) -> Any:
-    """Give a derived function the question's signature and documentation.
+    """Give a derived function the query function's signature and documentation.
 
-    Parameters
-    ----------
-    function, question : callable
-    owner : str or None
-        Name of the class whose method it is; a function of a table has none.
-    returns : type
-    example : str
-        A doctest.
+    ``owner`` is the name of the class whose method it is; a function of a table has none.
+    ``example`` is a doctest.
     """
     name, signature = question.__name__, inspect.signature(question)
     documentation = inspect.cleandoc(question.__doc__ or "").partition("Examples\n--------")[0]

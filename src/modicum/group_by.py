@@ -29,9 +29,9 @@ ScalarEstimate = Callable[[Mapping[str, Query[Release]]], Mapping[str, GroupedRe
 class GroupBy(GroupStatistics):
     """Groups of the rows of a curator; made by :meth:`Curator.group_by`.
 
-    Every question is asked of each group. A row is in one group at most, and who has records in
-    several pays for each of them a share, so the price of a question is that of one group, however
-    many groups there are.
+    Every query is answered for each group. A row is in one group at most, and the records of a
+    person in several groups have a share of the cost each, so a query costs what it costs for one
+    group, however many groups there are.
 
     Attributes
     ----------
@@ -60,8 +60,8 @@ class GroupBy(GroupStatistics):
     def release(self, **queries: Query[Release]) -> Mapping[str, GroupedRelease]:
         """Answer several queries for every group, in the passes of the slowest one.
 
-        Parameters, price and errors are those of :meth:`Curator.together`: the sum of the
-        queries' prices, once for all groups.
+        Parameters, cost and errors are those of :meth:`Curator.release`: the sum of the queries'
+        costs, once for all groups.
         """
         for name, query in queries.items():
             if query.several:
@@ -79,12 +79,9 @@ class GroupBy(GroupStatistics):
 
 
 def key_event(budget: Budget | None) -> ApproxDP:
-    """Return the event of a draw of keys for a budget.
+    """The event of a draw of keys for a budget, which must be (ε, δ) with a positive δ.
 
-    Raises
-    ------
-    InvalidArgument
-        If it is no (ε, δ) with a positive δ: no key that one row brings in could ever be shown.
+    Without a δ, no key that one row brings in could ever be shown.
     """
     if not isinstance(budget, Budget) or not budget.approximate or not 0 < budget.delta < 1:
         raise InvalidArgument(
@@ -103,13 +100,7 @@ _KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
 
 
 def checked_keys(keys: Iterable[Hashable], by: str, kind: str | None) -> tuple[Any, ...]:
-    """Read public keys; errors depend on them and on the declared kind of the column.
-
-    Raises
-    ------
-    InvalidArgument
-        If there are none, one is there twice, or one cannot be a label of the column.
-    """
+    """Read public keys; errors depend on them and on the declared kind of the column."""
     if isinstance(keys, str | bytes) or not isinstance(keys, Iterable):
         raise InvalidArgument(f"keys must be a list such as ['a', 'b'], got {keys!r}")
     read = tuple(_plain(key) for key in keys)
@@ -136,7 +127,7 @@ def checked_keys(keys: Iterable[Hashable], by: str, kind: str | None) -> tuple[A
 
 
 def _plain(key: Any) -> Any:
-    """Return the Python value of a key, a moment in UTC."""
+    """The Python value of a key, a date and time in UTC."""
     if isinstance(key, np.generic):
         key = key.astype("M8[us]").item() if key.dtype == "M8[ns]" else key.item()
     if isinstance(key, datetime) and key.tzinfo is not None:

@@ -72,7 +72,7 @@ class GroupedRelease(Mapping[Any, Release]):
 
     @property
     def usable(self) -> bool:
-        """Whether the answer of any group can be used, if there is one; each says so of its own."""
+        """Whether the answer of any group can be used; each group says so for itself."""
         return not self.releases or any(release.usable for release in self.releases.values())
 
     def __getitem__(self, key: Hashable) -> Release:
@@ -85,7 +85,7 @@ class GroupedRelease(Mapping[Any, Release]):
         return len(self.releases)
 
     def under(self, account: str) -> GroupedRelease:
-        """Return the same releases with another note on which budget was charged."""
+        """Return the same releases with another text on which budget was charged."""
         releases = {key: replace(each, account=account) for key, each in self.releases.items()}
         return replace(self, releases=releases, account=account)
 
@@ -151,7 +151,7 @@ class GroupedRelease(Mapping[Any, Release]):
         return lines
 
     def explain(self) -> str:
-        """Tell every draw of every group."""
+        """Describe every draw of every group."""
         parts = [str(self)]
         if self.selection is not None:
             drawn = self.selection

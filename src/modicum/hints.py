@@ -9,7 +9,7 @@ __all__ = ["did_you_mean", "nearest", "no_attribute"]
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is most like a word, in any case; None if none is.
+    """The known name that is most like a word, in any case; None if no name is near.
 
     One that begins with the word comes first.
 
@@ -28,7 +28,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Ask whether the nearest name was meant, for the end of a message; empty if none is near.
+    """Ask whether the nearest name was meant, for the end of a message; empty if no name is near.
 
     Examples
     --------

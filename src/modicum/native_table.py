@@ -13,14 +13,10 @@ _MAKERS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
 
 
 def native_table(columns: Mapping[str, Sequence[Any]], engine: str) -> Any:
-    """Return a pandas, Polars or PyArrow table, as the engine is; a list of dicts for others.
+    """A table of the library that the data came in, of columns of one length.
 
-    Parameters
-    ----------
-    columns : mapping of str to sequence
-        All of one length.
-    engine : str
-        What read the data; for DuckDB the table is one of PyArrow, or of pandas.
+    It is a pandas, Polars or PyArrow table, as the engine is; for DuckDB one of PyArrow, or of
+    pandas; for any other engine a list of dicts.
 
     Examples
     --------

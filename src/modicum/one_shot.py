@@ -1,7 +1,7 @@
-"""Functions that release one statistic of a table, charged to an account of a ledger if asked.
+"""Functions that release one statistic of a table, charged to an account of a ledger if given.
 
-Each is derived from the question of the same name when it is first asked for. What a type checker
-and an editor show of them stands in ``one_shot.pyi``, which ``python -m tools.stubs`` writes.
+Each is derived from the query function of the same name when it is first used. What a type checker
+and an editor show of them is in ``one_shot.pyi``, which ``python -m tools.stubs`` writes.
 """
 
 from __future__ import annotations

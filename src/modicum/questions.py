@@ -1,8 +1,8 @@
-"""Every question of :mod:`modicum.query` as a method of a curator, and of its groups.
+"""Every function of :mod:`modicum.query` as a method of a curator, and of its groups.
 
-A method is derived from the question of the same name when it is first asked for, so that a process
-loads the statistics that it uses. What a type checker and an editor show of the methods stands in
-``questions.pyi``, which ``python -m tools.stubs`` writes.
+A method is derived from the query function of the same name when it is first used, so that a
+process loads the statistics that it uses. What a type checker and an editor show of the methods is
+in ``questions.pyi``, which ``python -m tools.stubs`` writes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ONE_NUMBER = (
 
 
 class _Method:
-    """Stands for a method until it is asked for."""
+    """Stands for a method until it is first used."""
 
     def __init__(self, home: type, name: str, make: Callable[[str], Callable[..., Any]]) -> None:
         self._home = home
@@ -41,7 +41,7 @@ class _Method:
 
 
 def _asking(question: Callable[..., Query[Any]], owner: str, returns: type) -> Callable[..., Any]:
-    """Turn a question into a method with the same arguments of what has ``run``."""
+    """Turn a query function into a method with the same arguments of what has ``run``."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         return self.run(asked(question, "", args, kwargs))
@@ -56,7 +56,7 @@ def _of_curator(name: str) -> Callable[..., Any]:
 
 
 def _of_groups(name: str) -> Callable[..., Any]:
-    """Say why a question that is answered by several numbers is none of groups."""
+    """A method that says why a query of several numbers cannot be answered for groups."""
     question = getattr(ask, name)
     if released_as(question) is Release:
         return _asking(question, "GroupBy", GroupedRelease)

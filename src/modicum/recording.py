@@ -20,7 +20,7 @@ R = TypeVar("R", bound=Record)
 def recorded(
     question: Query[R], walk: LiveRun, source: Source, unit: Unit, account: str, entropy: Entropy
 ) -> R:
-    """Return what a user gets of a question's walk, with the circumstances of the run."""
+    """Return the release of a query's run, with the circumstances of the run."""
     assert walk.answer is not None
     release: R = walk.answer.released(
         statistic=question.statistic,

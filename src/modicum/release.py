@@ -45,9 +45,9 @@ HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 def sealed(cls: type[T]) -> type[T]:
     """Make a frozen dataclass with slots refuse every attribute by ``AttributeError``.
 
-    Libraries hang notes on what passes through them, the data of a call among them, and expect
-    this error of objects that take none. The refusal that ``dataclass`` writes looks for the class
-    as it was before it had slots: for new names it ends in a ``TypeError``.
+    Libraries attach notes to what passes through them, the data of a call among them, and expect
+    this error of objects that do not take any. The refusal that ``dataclass`` writes looks for the
+    class as it was before it had slots: for new names it ends in a ``TypeError``.
     """
 
     def refuse(self: T, name: str, *_: object) -> NoReturn:
@@ -92,14 +92,14 @@ R_co = TypeVar("R_co", bound="Record", covariant=True)
 class Estimate(ABC, Generic[R_co]):
     """What an estimator returns, and the kind of release that is made of it.
 
-    ``method`` names what answered, if the question left it open.
+    ``method`` names what answered, if the query left it open.
     """
 
     __slots__ = ()
 
     @property
     def method(self) -> str | None:
-        """``None``: what the question names."""
+        """``None``: the method that the query names."""
         return None
 
     @property
@@ -117,7 +117,7 @@ class Estimate(ABC, Generic[R_co]):
         """Width of the interval, the mean one of several numbers."""
 
     def verdict(self, engine: str) -> Status:
-        """Return the status, or a warning that holds for any such data."""
+        """Return the status, or a warning that holds for all data of this kind."""
         return judged(self.status, self.error_model, typed=engine != "csv")
 
     @abstractmethod
@@ -152,7 +152,7 @@ class ScalarEstimate(Estimate["Release"]):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One draw in the transcript: what was drawn, from which public law, at what cost.
+    """One draw in the transcript: what was drawn, from which public mechanism, at what cost.
 
     ``words`` is the outcome in the units of the data, where it has any.
     """
@@ -167,9 +167,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What was released, at what price, for whom, how: the part that all releases share.
+    """What was released, at what cost, for whom, how: the part that all releases share.
 
-    Every number on it has been paid for: the whole cost was charged before the first draw.
+    Every number on it has been charged: the whole cost, before the first draw.
 
     Attributes
     ----------
@@ -201,7 +201,7 @@ class Record:
     account : str
         Which budget was charged.
     private : bool
-        False if the randomness was a test's: such a release protects nobody.
+        False if the randomness was a test's: the release then protects nobody.
     version : str
         Version of modicum.
     """
@@ -248,7 +248,7 @@ class Record:
         return "" if self.lattice is None else step_words(self.error_model, self.lattice)
 
     def explain(self) -> str:
-        """Tell step by step what was drawn, what it cost, and what the interval assumes."""
+        """Describe step by step what was drawn, what it cost, and what the interval assumes."""
         lines = [str(self), "", draws_heading(self.event)]
         for entry in self.transcript:
             shown = ", ".join(f"{k}={short(v)}" for k, v in entry.parameters.items())
@@ -262,14 +262,14 @@ class Record:
         return "rows" if self.column is None and self.lattice is None else self.column or "array"
 
     def _head(self, answer: str) -> list[str]:
-        """First lines of the summary: the answer, or that there is none to be used."""
+        """First lines of the summary: the answer, or that it cannot be used."""
         what = f"{self.statistic} of {self._of()}"
         if self.usable:
             return [f"{what}: {answer}"]
         return [f"{what}: no usable answer ({self.code})", f"  released       {answer}"]
 
     def _terms(self) -> list[str]:
-        """Lines of the summary that do not tell the answer."""
+        """Lines of the summary besides the answer."""
         where = f", values within {range_text(self.within)}" if self.within else ""
         lines = [
             f"  cost           {self.event} for {self.unit} ({self.neighbours}; "

@@ -90,28 +90,18 @@ COARSE = Status(
 def unseen(count: float, bound: float) -> bool:
     """Whether a released count cannot be distinguished from 0.
 
-    Parameters
-    ----------
-    count : float
-    bound : float
-        What its noise exceeds once in ten. If that is thousands of records, the budget is what is
-        small, whatever the column holds.
+    Its noise exceeds ``bound`` once in ten. If that is thousands of records, the budget is what is
+    small, whatever the column holds.
     """
     return count <= bound <= _MOST_UNSEEN
 
 
 def judged(status: Status, error_model: Any, *, typed: bool) -> Status:
-    """Return a status, or what the released numbers of any statistic may warn of instead.
+    """The estimator's status, or what the released numbers of any statistic may warn of instead.
 
-    Parameters
-    ----------
-    status : Status
-        What the estimator says.
-    error_model : object
-        Its property ``none_seen``, if it has one, is whether the released count is
-        :func:`unseen`. An answer that can be used stays so however few records there are.
-    typed : bool
-        Whether the column is declared to hold numbers: then there are too few, and no text.
+    The error model's property ``none_seen``, if it has one, is whether the released count is
+    :func:`unseen`. An answer that can be used stays so however few records there are. ``typed``
+    says whether the column is declared to hold numbers: then there are too few, and it is not text.
     """
     if not typed and status.code not in USABLE and getattr(error_model, "none_seen", False):
         return NO_VALUES
@@ -119,16 +109,12 @@ def judged(status: Status, error_model: Any, *, typed: bool) -> Status:
 
 
 def resolved(status: Status, error_model: Any) -> Status:
-    """Return a status, or that the answer is as small as the step.
+    """The status, or that the answer is as small as the step.
 
-    Parameters
-    ----------
-    status : Status
-    error_model : object
-        Its property ``in_steps``, if it has one, is how large what was released is, in steps of its
-        ``lattice``: one number, or one for each part of the answer; 0 if it may be that small
-        because the values are 0, which is no question of the step. A step that was chosen wider
-        than it has to be is no surprise.
+    The error model's property ``in_steps``, if it has one, is how large what was released is, in
+    steps of its ``lattice``: one number, or one for each part of the answer; 0 if it may be that
+    small because the values are 0, which does not depend on the step. A step that was chosen wider
+    than it has to be is not a surprise.
     """
     largest = max(getattr(error_model, "in_steps", ()), default=0)
     if status.code == "few_records" or not 0 < largest <= _FEW_STEPS or error_model.lattice.coarse:
@@ -146,7 +132,7 @@ def bounds_in_steps(lo: int, hi: int) -> tuple[int, ...]:
 
 
 def step_words(error_model: Any, lattice: Any) -> str:
-    """Say how coarse the step is beside what was released, see :func:`resolved`; or nothing."""
+    """How coarse the step is beside what was released, see :func:`resolved`; or nothing."""
     sizes = getattr(error_model, "in_steps", ())
     if not sizes or min(sizes) >= FINE_STEPS:
         return ""

@@ -62,7 +62,7 @@ _OURS: tuple[type, ...] = (
 
 @functools.cache
 def _records() -> Mapping[str, type]:
-    """Return every record that may be stored; all statistics are imported for it."""
+    """Every record that may be stored; all statistics are imported for it."""
     models: tuple[type, ...] = import_module("modicum.statistics.error_models").ERROR_MODELS
     return {each.__name__: each for each in (*_OURS, *models)}
 
@@ -90,10 +90,7 @@ _READERS: Mapping[str, Callable[[Any], object]] = {
 def to_text(value: object) -> str:
     """Write releases, and mappings and tuples of them.
 
-    Raises
-    ------
-    TypeError
-        For a type that is not listed: a mistake of the estimator, whatever the data.
+    A type that is not listed is a TypeError: a mistake of the estimator, whatever the data.
 
     Examples
     --------
@@ -111,13 +108,7 @@ def to_text(value: object) -> str:
 
 
 def from_text(text: str) -> Any:
-    """Read what :func:`to_text` wrote.
-
-    Raises
-    ------
-    LedgerCorrupt
-        If it is anything else, or of a version that this one cannot read.
-    """
+    """Read what :func:`to_text` wrote; anything else is LedgerCorrupt."""
     try:
         record = json.loads(text)
         if record["schema"] == _FIRST_SCHEMA:
@@ -164,7 +155,7 @@ def _value(plain: Any) -> Any:
 
 
 def _renamed(plain: Any) -> Any:
-    """Return what the first schema wrote, with the names of this one."""
+    """What the first schema wrote, with the names of this one."""
     if isinstance(plain, list):
         return [_renamed(each) for each in plain]
     if not isinstance(plain, dict):

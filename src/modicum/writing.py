@@ -18,7 +18,7 @@ def event_fields(event: Event) -> dict[str, object]:
 
 
 def draws_heading(event: Event) -> str:
-    """Say what a list of draws adds up to, if that is not the price itself."""
+    """What a list of draws adds up to, if that is not the cost itself."""
     together = "; their costs are a ρ that implies the price" * bool(event.failing)
     return f"Every draw, in order{together}:"
 

@@ -472,7 +472,13 @@ UNEVEN = {
 }
 
 
-@pytest.mark.parametrize("name", UNEVEN)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if query.budget.kind == "zcdp" else [])
+        for name, query in UNEVEN.items()
+    ],
+)
 def test_a_range_below_or_about_zero_keeps_the_claim(name) -> None:
     query = UNEVEN[name]
     pairs = audit.neighbours((query.lattice.lo, query.lattice.hi), 2)

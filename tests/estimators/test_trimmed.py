@@ -48,7 +48,9 @@ def coverage(statistic, shape, n, *, trim=0.1, sets, releases) -> tuple[float, f
 
 @STATISTICS
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("n", [1, 2, 30, 300, 5000])
+@pytest.mark.parametrize(
+    "n", [2, 300, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 30, 5000))]
+)
 def test_the_interval_covers(statistic, shape, n) -> None:
     held, _ = coverage(statistic, shape, n, sets=2, releases=8)
     assert held >= 0.8  # 16 intervals

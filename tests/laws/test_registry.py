@@ -1,5 +1,6 @@
 """Properties of every row of the registry with every kind of budget."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -47,7 +48,19 @@ SCALED = [  # cuts, counts, directions and fits have no unit of the lattice's
     if row.needs_range and not isinstance(option, UNSCALED)
     if row.statistic != "geometric_mean"  # a logarithm is moved, to the nearest step
 ]
-every_case = pytest.mark.parametrize(("row", "kind", "option"), CASES, ids=NAMES)
+
+
+def listed(names: Sequence[str]) -> pytest.MarkDecorator:
+    """Parametrise by cases; an (ε, δ) that is spent as ε has the law of the same ε."""
+    cases = [CASES[NAMES.index(name)] for name in names]
+    marked = [
+        pytest.param(*case, id=name, marks=[pytest.mark.slow] if case[1] == "approx" else [])
+        for name, case in zip(names, cases, strict=True)
+    ]
+    return pytest.mark.parametrize(("row", "kind", "option"), marked)
+
+
+every_case = listed(NAMES)
 
 RNG = np.random.default_rng(5)
 MANY = np.round(RNG.normal(20, 6, 12_000), 3)  # enough for a centre and for a look at the shape
@@ -140,9 +153,7 @@ def scaled(lattice: Lattice, factor: float) -> Lattice:
     return Lattice(lattice.lo * factor, lattice.hi * factor, lattice.step * factor)
 
 
-@pytest.mark.parametrize(
-    ("row", "kind", "option"), [CASES[NAMES.index(name)] for name in SCALED], ids=SCALED
-)
+@listed(SCALED)
 @pytest.mark.parametrize("power", [-20, 3, 40])
 def test_a_power_of_two_scales_the_answer_exactly(row, kind, option, power) -> None:
     lattice = Lattice.within((-1000, 1000), 2.0**-10)
@@ -169,12 +180,22 @@ def test_the_subset_mean_follows_a_shift_exactly(steps) -> None:
     assert other.answer.value == one.answer.value + Fraction(by)
 
 
-SAMPLED = [(row, kind) for row in ROWS for kind in ("pure", "zcdp") if kind in row.kinds]
+# In ρ one row for each kind of mechanism; tests/mechanisms has every mechanism by itself.
+QUICK = {"mean", "mean_vector", "quantiles", "covariance", "trimmed_mean"}
+SAMPLED = [
+    pytest.param(
+        row,
+        kind,
+        id=f"{row.statistic}-{row.method}-{kind}",
+        marks=[] if kind == "pure" or row.statistic in QUICK else [pytest.mark.slow],
+    )
+    for row in ROWS
+    for kind in ("pure", "zcdp")
+    if kind in row.kinds
+]
 
 
-@pytest.mark.parametrize(
-    ("row", "kind"), SAMPLED, ids=lambda x: x if isinstance(x, str) else f"{x.statistic}-{x.method}"
-)
+@pytest.mark.parametrize(("row", "kind"), SAMPLED)
 def test_every_sampler_matches_its_law(row, kind) -> None:
     """Each draw of a run is repeated a thousand times and tested against its log density."""
     price = zcdp(2) if kind == "zcdp" else pure(4)

@@ -1,10 +1,10 @@
-"""Exact privacy checks: losses by replay, leaks, and samplers against their laws.
+"""Exact privacy checks: losses by replay, leaks, and samplers against their distributions.
 
 :func:`check` computes the worst privacy loss of a release over neighbouring data sets and the
 branches of its outcome tree; :func:`check_row` does so for a row of the registry and
 :func:`joint_loss` for two given data sets. :func:`leaks` compares what an observer of the steps
-sees. :func:`needed_delta` is the δ of two laws at an ε. :func:`fit` and :func:`power` test
-samplers. All of them take estimators and laws of your own: any
+sees. :func:`needed_delta` is the δ of two mechanisms at an ε. :func:`fit` and :func:`power` test
+samplers. All of them take estimators and mechanisms that you wrote: any
 :class:`~modicum.runtime.query.Query` around a generator of steps, and any
 :class:`~modicum.mechanisms.base.Mechanism`.
 """

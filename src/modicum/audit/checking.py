@@ -22,7 +22,7 @@ __all__ = ["COUNTS", "check", "check_row", "joint_loss", "scenarios"]
 
 _WIDTHS = (2, 4, 3, 2, 1)
 _PRICES = {budget.kind: budget for budget in (pure(1), zcdp("0.5"), approx(1, "1e-6"))}
-# About zero, above it, below it with ends that are no multiples of the step, and with zero
+# About zero, above it, below it with ends that are not multiples of the step, and with zero
 # nearer to one end.
 _RANGES = (
     Lattice(-8.0, 8.0, 1.0),
@@ -41,7 +41,7 @@ def check(
 ) -> AuditReport:
     """Compute the privacy loss of a release on neighbouring data, and look for leaks.
 
-    Prefer it over tests by sampling: nothing is drawn. The joint law of all draws of the
+    Prefer it over tests by sampling: nothing is drawn. The joint density of all draws of the
     release is evaluated at outcomes, draw by draw, on every data set.
 
     Parameters
@@ -67,7 +67,7 @@ def check(
     Raises
     ------
     InvalidArgument
-        If there are no pairs or no widths, or the outcomes of a law cannot be listed.
+        Without pairs or widths, or if the outcomes of a mechanism cannot be listed.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def scenarios(row: Row[Any, Any]) -> Iterator[Query[Any]]:
     """Yield small queries of a row: each kind of budget, each option, each kind of range.
 
     The ranges are one about zero, one above it, one below it and one with zero near to an end;
-    the ends of one are no multiples of its step. Public cuts are spread over each.
+    the ends of one are not multiples of its step. Public cuts are spread over each.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Does a sampler follow its law? A test with a level that holds at any sample size.
+"""Does a sampler follow its density? A test with a level that holds at any sample size.
 
-The events tried are chosen before anything is drawn, from the law's own probabilities: "the
+The events tried are chosen before anything is drawn, from the mechanism's probabilities: "the
 outcome is at most t", in the order of the outcomes (coordinate by coordinate) and in the order
 of their probabilities, at up to 32 thresholds each; and, for independent factors, which quarter
 each of two factors falls into. If A has probability p and is seen in a share f of n draws, then
@@ -31,12 +31,12 @@ _GROUPS = 4
 
 
 def fit(mechanism: Mechanism[Any], draws: int, entropy: Entropy) -> float:
-    """Test a law's sampler against its own ``log_density``.
+    """Test a mechanism's sampler against its own ``log_density``.
 
     Parameters
     ----------
-    law : Law
-        Its outcomes must be few enough to list, or be the integers of a piecewise law, or a
+    mechanism : Mechanism
+        Its outcomes must be few enough to list, or be the integers of a piecewise density, or a
         vector's with wide noise.
     draws : int
         Draws to make, positive.
@@ -46,7 +46,7 @@ def fit(mechanism: Mechanism[Any], draws: int, entropy: Entropy) -> float:
     Returns
     -------
     float
-        A p-value: under the law it is below any a with probability at most a.
+        A p-value: if the sampler is right it is below any a with probability at most a.
 
     Examples
     --------
@@ -68,15 +68,15 @@ def power(
     level: float = 1e-6,
     trials: int = 10,
 ) -> float:
-    """Share of samples of ``wrong`` that the test of ``law`` rejects.
+    """Share of samples of ``wrong`` that the test of ``mechanism`` rejects.
 
-    A test that passes says something only if it would have noticed an error of interest, such
-    as noise that is 30 % too small.
+    A test that passes says something only if it would have noticed an error of interest, for
+    example noise that is 30 % too small.
 
     Parameters
     ----------
-    law, wrong : Law
-        Laws on the same outcomes.
+    mechanism, wrong : Mechanism
+        They have the same outcomes.
     draws : int
         Size of each sample.
     entropy : Entropy
@@ -161,7 +161,7 @@ class _Table:
         )
 
     def orders(self) -> list[NDArray[np.int64]]:
-        """Return orders of the cells: by each coordinate of the outcomes, and by likelihood."""
+        """Orders of the cells: by each coordinate of the outcomes, and by likelihood."""
         first, count = self.starts[0], len(self.starts)
         keys: list[Sequence[Any]] = [(-self.densities).tolist()]
         if isinstance(first, tuple) and len(first) > 1:

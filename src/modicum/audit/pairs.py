@@ -47,7 +47,7 @@ def neighbours(points: Iterable[float], max_records: int) -> tuple[tuple[Data, D
     Raises
     ------
     InvalidArgument
-        If there are no points or ``max_records`` is not positive.
+        Without points, or if ``max_records`` is not positive.
 
     Examples
     --------
@@ -73,12 +73,8 @@ def neighbours(points: Iterable[float], max_records: int) -> tuple[tuple[Data, D
 class Remembered:
     """A reader of one small data set that keeps every summary it has computed.
 
-    A replay asks for the same few summaries thousands of times; a reduction's answer is a
-    function of the data, so it is computed once.
-
-    Parameters
-    ----------
-    data : tuple of float, table or array
+    A replay reads the same few summaries thousands of times; a reduction's answer is a function of
+    the data, so it is computed once.
     """
 
     def __init__(self, data: Any) -> None:
@@ -94,11 +90,11 @@ class Remembered:
             self._source.check(column)
 
     def fitted(self, question: Query[R]) -> Query[R]:
-        """Return a question as the live runner would answer it."""
+        """Return a query as the live runner would answer it."""
         return fitted({"audit": question}, self._source, question.budget.kind)["audit"]
 
     def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
-        """Summaries in the order of the asks."""
+        """Summaries in the order of the reads."""
         missing = [ask for ask in dict.fromkeys(reads) if ask not in self._kept]
         if missing:
             self._kept.update(zip(missing, read(self._source, missing, entropy), strict=True))

@@ -58,7 +58,7 @@ class Leak:
 
 @dataclass(frozen=True, slots=True)
 class StepReport:
-    """The draw of one label at which most of its own claim was used.
+    """The draw of one label that used most of its own claim.
 
     Attributes
     ----------

@@ -28,19 +28,12 @@ class Child:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measured:
-    """What one draw tells about each pair of data sets, all outcomes considered.
+    """What one draw says about each pair of data sets, all outcomes considered.
 
-    Attributes
-    ----------
-    event : Event
-        What the draw claims to be.
-    high, low : (pairs,) float arrays
-        Largest and smallest log ratio.
-    rho : (pairs, 2, len(ALPHAS)) float array or None
-        Rényi divergences over α in both directions, if asked for or claimed.
-    extremes : tuple of two lists
-        For each pair an outcome where ``high``, and one where ``low`` is attained.
-    children : tuple of Child
+    ``event`` is what the draw claims to be; ``high`` and ``low`` are the largest and the smallest
+    log ratio of each pair. ``rho``, of shape (pairs, 2, len(ALPHAS)), has Rényi divergences over α
+    in both directions, if they were wanted or are claimed. ``extremes`` has for each pair an
+    outcome where ``high``, and one where ``low`` is attained.
     """
 
     event: Event
@@ -70,27 +63,16 @@ def measure(
     forced: Sequence[Any],
     width: int,
 ) -> Measured:
-    """Compare the laws that wait for an outcome.
+    """Compare the mechanisms that wait for an outcome, one for each data set.
 
-    Parameters
-    ----------
-    laws : sequence of Law
-        One for each data set, all with the same public parameters.
-    pairs : (m, 2) int array
-        Positions of neighbours in ``laws``.
-    renyi : bool
-        Whether Rényi divergences are wanted whatever the event.
-    forced : sequence
-        Outcomes to explore in any case.
-    width : int
-        How many more outcomes to explore.
+    They have the same public parameters. ``pairs``, of shape (m, 2), has positions of neighbours.
+    ``renyi`` says whether Rényi divergences are wanted whatever the event. The outcomes ``forced``
+    are explored in any case, and up to ``width`` others.
 
-    Notes
-    -----
-    The outcomes considered are the joined probes of all the laws: more than a pair's own, and
-    the same for every pair, so a branch is walked once for all of them. A product law is
-    measured factor by factor: extreme log ratios and Rényi divergences of independent factors
-    add up.
+    The outcomes considered are the joined probes of all the mechanisms: more than a pair's own, and
+    the same for every pair, so a branch is explored once for all of them. A product mechanism is
+    measured factor by factor: extreme log ratios and Rényi divergences of independent factors add
+    up.
     """
     event = mechanisms[0].event
     split = [mechanism.factors() for mechanism in mechanisms]
@@ -140,7 +122,7 @@ def sum_of(arrays: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
 
 
 class _Column:
-    """One factor of the draw: log densities of its distinct laws, log ratios of the pairs."""
+    """One factor of the draw: log densities of its distinct mechanisms, log ratios of the pairs."""
 
     def __init__(
         self, mechanisms: Sequence[Mechanism[Any]], pairs: NDArray[np.intp], forced: Sequence[Any]
@@ -176,7 +158,7 @@ class _Column:
 def _distinct(
     mechanisms: Sequence[Mechanism[Any]],
 ) -> tuple[list[Mechanism[Any]], NDArray[np.intp]]:
-    """Return the different laws, and for every data set which of them it has."""
+    """The different mechanisms, and for every data set which of them it has."""
     known: dict[object, int] = {}
     kept: list[Mechanism[Any]] = []
     which = []
@@ -206,7 +188,7 @@ def _forced(
 
 
 def _spread(columns: Sequence[_Column], width: int) -> Iterator[tuple[int, ...]]:
-    """Yield up to ``width`` joint positions: equal ranks of the factors, then shifted ranks."""
+    """Up to ``width`` joint positions: equal ranks of the factors, then shifted ranks."""
     ranked = [list(dict.fromkeys(column.telling())) for column in columns]
     longest = max(len(ranks) for ranks in ranked)
     seen: dict[tuple[int, ...], None] = {}
@@ -221,10 +203,10 @@ def _spread(columns: Sequence[_Column], width: int) -> Iterator[tuple[int, ...]]
 
 
 def needed_delta(one: Mechanism[Any], other: Mechanism[Any], epsilon: float) -> float:
-    """Return the least δ with which two laws are (ε, δ)-indistinguishable, in both directions.
+    """Return the least δ at which two mechanisms are (ε, δ)-indistinguishable, in both directions.
 
     It is the larger of sum_z max(0, P(z) - exp(ε) Q(z)) and the same with P and Q exchanged: the
-    excess of the worst set of outcomes. The outcomes of both laws must be few enough to list.
+    excess of the worst set of outcomes. The outcomes of both must be few enough to list.
 
     Examples
     --------

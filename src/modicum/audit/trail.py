@@ -1,7 +1,8 @@
 """Runs on several data sets with the same outcomes, and the leak detector.
 
-For fixed outcomes, what an observer sees of a run must not depend on the data: its needs, the
-draws' labels, laws, events and public parameters, the answer, and whether it fails. See [audit.1].
+For fixed outcomes, what an observer sees of a run must not depend on the data: its reads, the
+draws' labels, mechanisms, events and public parameters, the answer, and whether it fails. See
+[audit.1].
 """
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ def _difference(one: _Shown, other: _Shown) -> tuple[str, str, str] | None:
 
 
 def _kind(mine: object, theirs: object) -> str:
-    """A need if either of them is one: draws are recorded label first, needs as their asks."""
+    """A read if either is one: draws are recorded label first, reads as their reductions."""
     draws = [isinstance(x, tuple) and x != () and isinstance(x[0], str) for x in (mine, theirs)]
     ended = [x is None for x in (mine, theirs)]
     return "draw" if all(d or e for d, e in zip(draws, ended, strict=True)) else "read"
@@ -156,7 +157,7 @@ def leaks(query: Query[Any], data: Sequence[Any], outcomes: Sequence[Any]) -> Le
     Returns
     -------
     Leak or None
-        ``None`` if for all data sets the needs, the draws' labels, law types, events and
+        ``None`` if for all data sets the reads, the draws' labels, mechanism types, events and
         public parameters, and the returned answer are equal, and no error is raised by some
         of them only.
 

@@ -26,23 +26,19 @@ COUNTS = ((0,), (1,), (600,), (10_000,), (20_000,), (10**9,))
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Which outcomes to walk on from.
+    """From which outcomes to explore further.
 
-    Attributes
-    ----------
-    values : mapping of str to sequence, or None
-        Outcomes by the label of their draw that are walked in any case; ``None`` stands for
-        :data:`COUNTS` at a draw of integer noise that is called "count".
-    widths : sequence of int
-        How many other outcomes are walked at the first draw, the second, ...; the last number
-        holds for all later draws.
+    ``values`` has outcomes, by the label of their draw, that are explored in any case; ``None``
+    stands for :data:`COUNTS` at a draw of integer noise that is called "count". ``widths`` says how
+    many other outcomes are explored at the first draw, the second, ...; the last number holds for
+    all later draws.
     """
 
     values: Mapping[str, Sequence[Any]] | None
     widths: Sequence[int]
 
     def forced(self, label: str, mechanism: Mechanism[Any]) -> Sequence[Any]:
-        """Outcomes that are walked in any case."""
+        """Outcomes that are explored in any case."""
         if self.values is not None:
             return self.values.get(label, ())
         return COUNTS if label == "count" and mechanism.dimension == 1 else ()
@@ -75,12 +71,7 @@ class _Branch:
 def explore(family: Family, pairs: Sequence[tuple[int, int]], search: Search) -> AuditReport:
     """Compare the data sets at every branch, and report the worst.
 
-    Parameters
-    ----------
-    family : Family
-    pairs : sequence of (int, int)
-        Positions of neighbours in ``family.data``.
-    search : Search
+    ``pairs`` are positions of neighbours in ``family.data``.
     """
     walk = _Walk(family, np.array(pairs, dtype=np.intp).reshape(-1, 2), search)
     walk.visit(
@@ -176,7 +167,6 @@ class _Walk:
         return Path(self._family.data[one], self._family.data[other], draws)
 
     def report(self) -> AuditReport:
-        """Return what was found."""
         query = self._family.query
         kept = query.budget if query.rho is None else zcdp(query.rho)
         return AuditReport(

@@ -1,1 +1,1 @@
-"""Bridges to other libraries, none of which is needed by anything else."""
+"""Bridges to other libraries; nothing else needs them."""

@@ -1,4 +1,4 @@
-"""Questions as measurements of OpenDP, for its compositors to count (extra ``opendp``)."""
+"""Queries as measurements of OpenDP, for its compositors to count (extra ``opendp``)."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ Measurement: TypeAlias = Any
 def to_opendp(
     question: Query[Any], *, domain: Domain | None = None, metric: Metric | None = None
 ) -> Measurement:
-    """Turn a question into a measurement of OpenDP.
+    """Turn a query into a measurement of OpenDP.
 
-    Its function gives the question's release. Its map says what data sets at distance d cost:
+    Its function gives the query's release. Its map says what data sets at distance d cost:
     d ε, d² ρ, or (d ε, 0) for a price in (ε, δ), rounded up to float64. A changed record is one
     less and one more, so under ``change_one_distance`` d counts twice. OpenDP adds up what is
     spent: a curator or ledger of modicum knows nothing of it.
@@ -182,7 +182,7 @@ def _dtype(domain: Domain) -> np.dtype[Any]:
 
 
 def _records(metric: Metric) -> int:
-    """Return how many records come or go at distance 1."""
+    """How many records come or go at distance 1."""
     name = str(getattr(metric, "type", type(metric).__name__))
     if name not in _RECORDS:
         raise InvalidArgument(

@@ -1,8 +1,8 @@
 """Estimators for scikit-learn's pipelines (extra ``sklearn``).
 
-They take scikit-learn's names and shapes, and differ where privacy asks for it: the price is given,
-``epsilon`` or ``rho``; there is no seed; rows with a missing value are left out while fitting; and
-no error depends on a value, so that empty data are fitted too.
+They take scikit-learn's names and shapes, and differ where privacy requires it: the budget is
+given, as ``epsilon`` or ``rho``; there is no seed; rows with a missing value are left out while
+fitting; and no error depends on a value, so that empty data are fitted too.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class _Private(_base.BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _asked(self) -> dict[str, Any]:
-        """Return what every question needs."""
+        """Return what every query needs."""
         if self.within is None:
             raise InvalidArgument(
                 "within is missing: any safe public range of all columns, such as (-1e6, 1e6); it "
@@ -110,7 +110,7 @@ class LinearRegression(_base.RegressorMixin, _Private):  # type: ignore[misc]
     Notes
     -----
     Guarantee: a fit is ε-DP (or ρ-zCDP) for add-remove neighbours; the number of rows is private
-    too. Every fit costs the price again. Method and error are those of
+    too. Every fit costs its budget again. Method and error are those of
     :func:`modicum.query.linear_regression`.
 
     Examples
@@ -345,10 +345,10 @@ def _goal(y: Any) -> Floats:
 
 
 def _typed(X: Any) -> Any:
-    """Return a table of numbers; its declared types and shape decide, and no value does.
+    """A table of numbers; its declared types and shape decide, and no value does.
 
-    A list declares no types, so its items are read as :func:`modicum.mean` reads those of a list:
-    one that is not a number is missing.
+    A list does not declare types, so its items are read as :func:`modicum.mean` reads those of a
+    list: one that is not a number is missing.
     """
     if isinstance(X, list | tuple):
         return _listed(X)

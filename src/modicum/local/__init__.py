@@ -1,7 +1,7 @@
 """Statistics without a trusted curator: everybody randomises on their own device.
 
-A protocol is public. Each :class:`Client` answers one round of it with one draw from an exact law,
-as bytes; the :class:`Server` checks, collects and estimates.
+A protocol is public. Each :class:`Client` answers one round of it with one draw from an exact
+mechanism, as bytes; the :class:`Server` checks, collects and estimates.
 
 >>> from modicum import local
 >>> protocol = local.mean(within=(-1e6, 1e6), epsilon=1)

@@ -68,7 +68,7 @@ class Oracle:
 
     @property
     def window(self) -> Window:
-        """The law of an answer."""
+        """The public part of an answer's mechanism."""
         return Window(self.symbols - 1, 1, self.epsilon)
 
     @property
@@ -78,23 +78,24 @@ class Oracle:
 
     @property
     def false_hit(self) -> float:
-        """Probability that an answer hits another node."""
+        """Probability that an answer hits a given other node than its own."""
         return 1 / self.symbols if self.hashed else (1 - self.hit) / (self.symbols - 1)
 
     @property
     def variance(self) -> float:
-        """Variance of one client's estimate of a node that is not theirs."""
+        """Variance of one client's estimate of a node that they do not hold."""
         return self.false_hit * (1 - self.false_hit) / (self.hit - self.false_hit) ** 2
 
     @property
     def held_variance(self) -> float:
-        """Variance of one client's estimate of a node that is theirs."""
+        """Variance of one client's estimate of a node that they hold."""
         return self.hit * (1 - self.hit) / (self.hit - self.false_hit) ** 2
 
     def spread(self, share: Floats | float) -> Floats:
         """Variance of one answer about a node that a share of all people holds.
 
-        Who is asked is chance too: an answer hits with probability h = r + (p - r) share.
+        Which clients are asked is random too: an answer hits with probability h = r + (p - r)
+        share.
         """
         hit = self.false_hit + (self.hit - self.false_hit) * np.clip(share, 0.0, 1.0)
         return np.asarray(hit * (1 - hit) / (self.hit - self.false_hit) ** 2)
@@ -107,7 +108,7 @@ class Oracle:
         return count
 
     def encoded(self, nodes: Integers, found: Words) -> Integers:
-        """Return the symbols of nodes, one for each client, shape (n,)."""
+        """The symbols of nodes, one for each client, shape (n,)."""
         if not self.hashed:
             return nodes
         total = np.zeros(len(nodes), np.int64)
@@ -192,7 +193,7 @@ class SymbolRound(Round):
 class TreeRound(SymbolRound):
     """Hierarchical histograms (Cormode, Kulkarni and Srivastava 2019) of several attributes.
 
-    Attributes are numbers in a row, each with a tree of its own. A client is asked about one.
+    Attributes are numbers in a row, each with its own tree. A client is asked about one.
     """
 
     tree: Tree
@@ -200,12 +201,11 @@ class TreeRound(SymbolRound):
     attributes: int = 1
 
     def __post_init__(self) -> None:
-        # No more than public words can tell apart.
+        # Public words can choose among so many.
         if not 1 <= self.attributes <= 1 << 11:
             raise InvalidArgument(f"there can be 1 to 2048 attributes, got {self.attributes}")
 
     def oracle(self, level: int) -> Oracle:
-        """Return the frequency oracle of a level."""
         return oracle(self.tree.nodes(level), self.epsilon)
 
     @property
@@ -250,14 +250,14 @@ class TreeRound(SymbolRound):
         )
 
     def significant_end(self, answers: Answers, *, sure: Sequence[float]) -> float:
-        """Return where the cells end that people hold, by the function of that name."""
+        """Where the cells end that people hold, by the function of that name."""
         shares, counts = self.estimates(answers)
         return significant_end(self.tree, shares, self._information(counts), sure=sure)
 
     def deviation(self, clients: float, *, mixed: float = 1 / 6) -> float:
         """Typical standard deviation of the share F below a point, if that many clients answer.
 
-        ``mixed`` is the average of F (1 - F) over points: 1/6 if F is anything in [0, 1] alike.
+        ``mixed`` is the average of F (1 - F) over points: 1/6 if F is uniform in [0, 1].
         """
         count, tree = clients / self.attributes, self.tree
         if not count:
@@ -283,14 +283,14 @@ class TreeRound(SymbolRound):
         return math.sqrt(sum(spreads) / self.tree.depth / max(each, 1e-12))
 
     def influence(self) -> float:
-        """Most that one answer moves the share at a node of its level, times those who answer.
+        """The most that one answer moves a node's share, times the number of its level's answers.
 
-        An answer is a hit or none, which differ by 1/(p - r).
+        An answer hits a node or not, which differ by 1/(p - r).
         """
         return max(1 / (asked.hit - asked.false_hit) for asked in self.oracles)
 
     def estimates(self, answers: Answers, attribute: int = 0) -> tuple[Shares, Floats]:
-        """Return the shares of an attribute at each level's nodes, and each level's answers."""
+        """The shares of an attribute at each level's nodes, and how many answers each level has."""
         attributes, levels = self._asked(answers.words)
         parts = {}
         for level in range(1, self.tree.depth + 1):
@@ -306,16 +306,16 @@ class TreeRound(SymbolRound):
         return np.asarray(counts / np.array([asked.variance for asked in self.oracles]))
 
     def _asked(self, found: Words) -> tuple[Integers, Integers]:
-        """Return the attribute and the level that clients are asked about."""
+        """The attribute and the level that clients are asked about."""
         attributes = pick(found[:, _ATTRIBUTE], self.attributes)
         return attributes, 1 + pick(found[:, _LEVEL], self.tree.depth)
 
 
 def best_tree(cells: TreeCells, epsilon: Fraction) -> Tree:
-    """Return the tree over cells that is planned to tell shares below a point, and of a cell, best.
+    """The tree over cells whose predicted variance of a share below a point and of a cell is least.
 
-    That is one level if there are few cells, else levels in which each node has four parts. The
-    sum of both variances is compared.
+    That is one level if there are few cells, else levels in which each node has four parts. The sum
+    of both variances is compared.
 
     Examples
     --------

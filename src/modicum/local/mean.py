@@ -77,9 +77,9 @@ class MeanEstimate:
 
 @dataclass(frozen=True, slots=True)
 class Mean(OneNumber):
-    """A quarter of the clients tell where the numbers are, the others a clipped number.
+    """A quarter of the clients answer where the numbers are, the others with a clipped number.
 
-    Without a search, all clients tell their number within the range. Made by :func:`mean`.
+    Without a search, all clients answer with their number within the range. Made by :func:`mean`.
     """
 
     kind: ClassVar[str] = "mean"
@@ -174,7 +174,7 @@ def mean(
     within, epsilon, rho, step, session
         As for :func:`histogram`.
     search : bool, default True
-        Look for bounds in a round of its own, in a range of more than 7 steps. Without, all
+        Look for bounds in a separate round, in a range of more than 7 steps. Without, all
         clients answer one round about the whole range: better if that is tight, as (0, 1) is for
         a share.
 
@@ -223,7 +223,7 @@ _SAMPLED = 0.05  # most variance of a share of people beyond, by who is asked
 
 
 def bounds(asked: TreeRound, answers: Answers, cells: TreeCells) -> tuple[int, int]:
-    """Return bounds, in lattice integers.
+    """Bounds of the numbers, in lattice integers.
 
     Notes
     -----
@@ -347,7 +347,7 @@ class WindowRound(SymbolRound):
 
     @property
     def window(self) -> Window:
-        """The law's public part."""
+        """The public part of the mechanism."""
         return best_window(self.epsilon)
 
     def mechanism(self, row: Integers, found: Words) -> WindowResponse:
@@ -367,7 +367,7 @@ class WindowRound(SymbolRound):
         return possible
 
     def mean(self, answers: NDArray[Any]) -> tuple[float, float]:
-        """Return the unbiased mean of the clipped integers and its standard error, in steps."""
+        """The unbiased mean of the clipped integers and its standard error, in steps."""
         unit = (self.high - self.low) / self.window.reach
         found = answers.astype(np.float64)
         spread = float(found.std(ddof=1)) if len(found) > 1 else math.inf
@@ -383,12 +383,12 @@ class WindowRound(SymbolRound):
         -----
         [local.13] The last k <= W outcomes and the window of a position v share max(0, v - M + k).
         So an answer is one of them with probability (k e^-ε + (1 - e^-ε) max(0, v - M + k))/Z, and
-        the share of such answers tells the average of max(0, v - M + k)/k: of a tent that is 1 at
+        the share of these answers gives the average of max(0, v - M + k)/k: of a tent that is 1 at
         the bound and 0 from k positions on. If the density falls like e^(-h u) both before and
         beyond the bound, with a share c beyond, tents of k and 2k positions hold c (e^(hk) -
-        1)/(hk) and c (e^(2hk) - 1)/(2hk): their ratio (e^(hk) + 1)/2 tells h and c. A power tail
+        1)/(hk) and c (e^(2hk) - 1)/(2hk): their ratio (e^(hk) + 1)/2 gives h and c. A power tail
         that falls at that rate there has a mean excess of 1/(h - 1/w), w the width; no more than
-        the width is assumed. Many at the bound with nobody next to it have no such tail: they may
+        the width is assumed. Many at the bound with nobody next to it lack this tail: they may
         lie as far as there is room.
         """
         near = min(self.window.reach // 8, self.window.width // 2)
@@ -413,7 +413,7 @@ class WindowRound(SymbolRound):
         return share, math.sqrt(variance), moved
 
     def _tent(self, outcomes: NDArray[Any], near: int) -> tuple[float, float]:
-        """Return the average of a tent at 0, and its standard error, [local.13]."""
+        """The average of a tent at 0, and its standard error, [local.13]."""
         window = self.window
         hit = float((outcomes < near).mean())
         lost = math.exp(-self.epsilon)
@@ -423,13 +423,13 @@ class WindowRound(SymbolRound):
         return (hit - near * lost / total) * scale, deviation * scale
 
     def influence(self) -> float:
-        """Most that one answer moves the mean, in widths, times those who answer."""
+        """The most that one answer moves the mean, in widths, times the number of answers."""
         return (self.window.outcomes - 1) / self.window.slope / self.window.reach
 
 
 @functools.lru_cache(maxsize=256)
 def best_window(epsilon: Fraction) -> Window:
-    """Return the window of least variance, averaged over all numbers between the bounds.
+    """The window of least variance, averaged over all numbers between the bounds.
 
     That is one bit (Duchi, Jordan and Wainwright 2018) below ε of about 0.9, and from there on a
     window of about M e^(-ε/2) outcomes among many.

@@ -59,8 +59,8 @@ __all__ = [
 CENTRES, NORMS, MEANS = 1, 2, 3  # the rounds
 _LARGEST_RADIUS = 1 << 62  # about a centre that is announced, in steps after the rotation
 _BITS = 24  # of a coordinate within the radius
-_OCTAVES = 32  # of norms that are told apart
-_SMALLEST = 1 << 20  # the least norm told apart, as a part of the farthest place
+_OCTAVES = 32  # of norms that are distinguished
+_SMALLEST = 1 << 20  # the least norm distinguished, as a part of the farthest place
 _LEVELS = 11  # of the tree over a coordinate: cells of some millionths of the radius
 _REACH = 4  # nodes of the level where people spread, around the heaviest path, that are searched
 _FINE = 8  # places that are tried, for each such node
@@ -116,7 +116,6 @@ class MeanVector(Protocol):
 
     @property
     def vectors(self) -> Vectors:
-        """The clients' vectors as integers."""
         return Vectors(self.seed, self.dimension, self.radius, _OCTAVE)
 
     def asked(self, said: Announcement) -> TreeRound | GaussianRound:
@@ -255,7 +254,6 @@ class GaussianRound(Round):
 
     @property
     def noise(self) -> GaussianNoise:
-        """Noise of a coordinate."""
         return GaussianNoise(Fraction(2 * NORM**2) / self.rho)
 
     @property
@@ -289,17 +287,17 @@ class GaussianRound(Round):
         return answers
 
     def possible(self, answers: NDArray[Any], found: Words) -> Flags:
-        """Refuse coordinates that no client sends, and norms that next to none does."""
+        """Refuse coordinates that no client sends, and norms that practically no client sends."""
         x = answers.astype(np.float64)
         fits = (np.abs(x) <= self.most).all(axis=1) & (np.linalg.norm(x, axis=1) <= self.longest)
         return np.array(fits)
 
     def influence(self) -> float:
-        """Most that one answer moves the mean in norm, in radii, times those who answer."""
+        """The most that one answer moves the mean in norm, in radii, times the answers' number."""
         return 2 * self.longest / NORM
 
     def _checked(self, rows: Integers) -> Integers:
-        """Replace what is longer than the promise by 0; :func:`clipped` makes no such rows."""
+        """Replace what is longer than the promise by 0; :func:`clipped` does not make such rows."""
         # The absolute value of -2^63 is negative, and its square 0; squares are read below 2^32.
         long = ((rows > NORM) | (rows < -NORM)).any(axis=1)
         long |= (rows * rows).sum(axis=1) > NORM**2
@@ -329,13 +327,13 @@ def clipped(vectors: Integers, radius: int) -> Integers:
 
 
 def signs(seed: bytes, dimension: int) -> Integers:
-    """Return the random signs of a rotation, shape (dimension,), each +1 or -1."""
+    """The random signs of a rotation, shape (dimension,), each +1 or -1."""
     drawn = hashlib.shake_256(b"modicum.local/1 signs" + seed).digest(dimension)
     return 1 - 2 * (np.frombuffer(drawn, np.uint8) & 1).astype(np.int64)
 
 
 def padded(dimension: int) -> int:
-    """Return the power of two that vectors are padded to."""
+    """The power of two that vectors are padded to."""
     return 1 << (dimension - 1).bit_length()
 
 
@@ -379,7 +377,6 @@ def rotated(rows: Integers, seed: bytes) -> Integers:
 
 
 def unrotated(vector: Floats, seed: bytes, dimension: int) -> Floats:
-    """Undo the rotation of one vector."""
     width = len(vector)
     matrix = hadamard(np.eye(width, dtype=np.int64))
     return (matrix @ vector / width * signs(seed, width))[:dimension]
@@ -417,7 +414,7 @@ class Vectors:
 
     @property
     def least_norm(self) -> float:
-        """Norm about the centre below which none are told apart."""
+        """Norm about the centre below which norms are not distinguished."""
         return max(1.0, self.places.last / _SMALLEST)
 
     def check(self, said: Announcement, *, counted: bool) -> None:
@@ -446,7 +443,7 @@ class Vectors:
         return np.where(np.isnan(x), 0.0, x)
 
     def rows(self, values: Floats, said: Announcement) -> Integers:
-        """Return cells of rotated coordinates, then of a norm, then vectors about the centre."""
+        """Cells of rotated coordinates, then of a norm, then vectors about the centre."""
         q = self.lattice.quantise(values.ravel()).reshape(values.shape)
         shifted = rotated(q, self.seed)
         if said.round == CENTRES:
@@ -455,14 +452,14 @@ class Vectors:
         return self.norm_cells(shifted)[:, None] if said.round == NORMS else shifted
 
     def norm_cells(self, shifted: Integers) -> Integers:
-        """Return the cells of norms, ``octave`` of them for each doubling."""
+        """The cells of norms, ``octave`` of them for each doubling."""
         norms = np.sqrt((shifted.astype(np.float64) ** 2).sum(axis=1))
         places = np.floor(self.octave * np.log2(np.maximum(norms / self.least_norm, 1.0)))
         found: Integers = np.minimum(places, _OCTAVES * self.octave - 1).astype(np.int64)
         return found
 
     def edge(self, place: float) -> int:
-        """Return the norm at a place between cells of norms."""
+        """The norm at a place between cells of norms."""
         return math.ceil(self.least_norm * 2 ** (place / self.octave))
 
     def restored(self, vector: Floats) -> Floats:
@@ -471,7 +468,7 @@ class Vectors:
 
 
 def centres(asked: TreeRound, answers: Answers, cells: TreeCells) -> list[int]:
-    """Return a point amid the people for each coordinate, in lattice integers.
+    """A point amid the people for each coordinate, in lattice integers.
 
     Notes
     -----
@@ -510,10 +507,7 @@ def centres(asked: TreeRound, answers: Answers, cells: TreeCells) -> list[int]:
 
 
 def _fit(asked: TreeRound, shares: Shares, places: Floats, level: int) -> Floats:
-    """Return by how much each scale and place lowers the squares of shares near the path.
-
-    See [local.18].
-    """
+    """How much each scale and place lowers the squares of shares near the path [local.18]."""
     tree = asked.tree
     found = np.zeros((len(_SPREADS), len(places)))
     for here in sorted({min(max(level + step, 1), tree.depth) for step in _FITTED}):

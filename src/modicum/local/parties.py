@@ -34,7 +34,7 @@ def from_json(text: str) -> Protocol:
     Raises
     ------
     InvalidArgument
-        If the text is no protocol that this version writes.
+        If the text is not a protocol that this version writes.
 
     Examples
     --------
@@ -62,13 +62,7 @@ Plan = TypeVar("Plan")
 class OneTimeClients(Generic[Plan]):
     """Clients that answer a round once: neither copied nor sent, nor used in a forked process.
 
-    Parameters
-    ----------
-    protocol : object
-    clients : int
-        How many, positive.
-    entropy : Entropy
-        Secret by default; a seeded one makes the answers public.
+    Entropy is secret by default; a seeded one makes the answers public.
     """
 
     __slots__ = ("_clients", "_costs", "_entropy", "_lock", "_process", "_protocol")
@@ -85,8 +79,8 @@ class OneTimeClients(Generic[Plan]):
     def _charge(self, number: int, cost: Budget) -> None:
         """Charge for a round, before the first draw; the second time it is refused.
 
-        A forked process has copies of the clients and their budgets, so it is refused too.
-        See [local.1].
+        A forked process has copies of the clients and their budgets, so it is refused too
+        [local.1].
         """
         if os.getpid() != self._process:
             raise CopyRefused("clients cannot answer in a forked process: they would answer twice")
@@ -111,7 +105,7 @@ class _Numbered(OneTimeClients[Protocol]):
         self._rounds = protocol.round_of(self._words)
 
     def _spent(self, number: int) -> Budget:
-        """Return what those have spent who answer a round: nothing, or the whole budget."""
+        """What those have spent who answer a round: nothing, or the whole budget."""
         return self._costs.get(number, Budget(self._protocol.budget.kind, Fraction(0)))
 
     def _understood(self, announcement: bytes) -> tuple[Announcement, Round]:
@@ -248,7 +242,7 @@ class Client(_Numbered):
         return self._spent(self.round)
 
     def mechanism(self, value: Any, announcement: bytes) -> Any:
-        """Return the law of the answer, to audit it; secret, like the value.
+        """Return the mechanism of the answer, to audit it; secret, like the value.
 
         Its ``repr`` shows public parameters only.
         """
@@ -272,7 +266,7 @@ class Client(_Numbered):
 
 
 def _alone(value: Any) -> Any:
-    """Return what :meth:`Protocol.read` takes for a batch of one."""
+    """What :meth:`Protocol.read` takes for a batch of one."""
     if value is np.ma.masked or not isinstance(value, np.ndarray | np.generic):
         return [value]
     return np.asanyarray(value)[None]
@@ -307,7 +301,7 @@ class Session(Generic[Found]):
         return self._estimate
 
     def _open(self) -> Announcement:
-        """Return the present announcement, unless the session is over."""
+        """The present announcement, unless the session is over."""
         if self._estimate is not None:
             raise InvalidArgument("the session is over; make a new one")
         return self._said

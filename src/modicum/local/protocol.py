@@ -1,8 +1,8 @@
 """What all parties know: a session's public parameters, its public randomness, and its rounds.
 
-Which round a client answers, which question of it, and which hash function are fixed by SHAKE-256
-of the session's seed and the client's number. So no message carries them, and nobody chooses them
-freely. How values and arguments are read stands at the end.
+Which round a client answers, which part of it, and which hash function are fixed by SHAKE-256 of
+the session's seed and the client's number. So no message carries them, and nobody chooses them
+freely. The last functions read values and arguments.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _SPENT = 24  # bits of digits made of one word, so that each is uniform to 2^-29
 
 
 def words(seed: bytes, clients: NDArray[np.uint64]) -> Words:
-    """Return the public words of clients, shape (n, 8), by the session's seed and their numbers."""
+    """The public words of clients, shape (n, 8), by the session's seed and their numbers."""
     start = hashlib.shake_256(b"modicum.local/1 client" + seed)
     names = clients.astype("<u8").tobytes()
     blocks = []
@@ -82,7 +82,7 @@ def pick(word: NDArray[np.uint64], n: int) -> Integers:
 
 
 def digits(found: Words, base: int, count: int) -> Integers:
-    """Return ``count`` digits of base ``base`` for each client, shape (n, count).
+    """``count`` digits of base ``base`` for each client, shape (n, count).
 
     Any 24 bits of them are those of one word, so they are jointly uniform to within 2^-29.
     """
@@ -101,10 +101,10 @@ def digits(found: Words, base: int, count: int) -> Integers:
 
 
 class Round(ABC):
-    """A question to many clients; public.
+    """What a round asks of many clients; public.
 
-    Every answer is one draw of :meth:`law`, whose event is the same for all values. A row is what
-    a round wants to know of a value: integers, shape (k,).
+    Every answer is one draw of :meth:`mechanism`, whose event is the same for all values. A row is
+    what a round reads of a value: integers, shape (k,).
     """
 
     __slots__ = ()
@@ -121,11 +121,11 @@ class Round(ABC):
 
     @abstractmethod
     def mechanism(self, row: Integers, found: Words) -> Mechanism[Any]:
-        """Law of the answer of a client, given their row (k,) and their public words (8,)."""
+        """Mechanism of a client's answer, given their row (k,) and their public words (8,)."""
 
     @abstractmethod
     def stored(self, outcome: Any) -> NDArray[Any]:
-        """Return an outcome of the law as an array of one answer."""
+        """An outcome of the mechanism as an array of one answer."""
 
     @abstractmethod
     def draw(self, rows: Integers, found: Words, entropy: Entropy) -> NDArray[Any]:
@@ -133,7 +133,7 @@ class Round(ABC):
 
     @abstractmethod
     def possible(self, answers: NDArray[Any], found: Words) -> Flags:
-        """Tell which answers a client that follows the rules can give."""
+        """Which answers a client that follows the rules can give."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,16 +168,13 @@ class Protocol(Written):
 
     @property
     def rounds(self) -> int:
-        """Number of rounds."""
         return len(self.shares)
 
     @property
     def seed(self) -> bytes:
-        """Seed of the public randomness."""
         return bytes.fromhex(self.session)
 
     def public_words(self, clients: NDArray[np.uint64]) -> Words:
-        """Return the public words of clients, shape (n, 8)."""
         return words(self.seed, clients)
 
     def round_of(self, found: Words) -> Integers:
@@ -195,7 +192,7 @@ class Protocol(Written):
 
     @abstractmethod
     def rows(self, values: Floats, said: Announcement) -> Integers:
-        """Return what the round wants to know of each value, shape (n, k)."""
+        """What the round reads of each value, shape (n, k)."""
 
     @abstractmethod
     def read(self, values: Any) -> Floats:
@@ -226,7 +223,7 @@ class Protocol(Written):
 
 
 def chosen_session(session: str | None) -> str:
-    """Return a session that was given, or a new one: 128 bits of the operating system."""
+    """A session that was given, or a new one: 128 bits of the operating system."""
     if session is None:
         return f"{SYSTEM.bits(128):032x}"
     text: object = session  # whatever a caller gave
@@ -246,7 +243,7 @@ def local_budget(epsilon: Number | None, rho: Number | None) -> Budget:
 
 
 def pure_share(budget: Budget) -> Fraction:
-    """Return the pure ε of one draw that uses the budget up: ε, or sqrt(2 ρ) rounded down."""
+    """The pure ε of one draw that spends the whole budget: ε, or sqrt(2 ρ) rounded down."""
     return event_of(budget).largest_pure
 
 
@@ -278,8 +275,8 @@ def numbers_of(values: object) -> Floats:
     """Read real numbers: of an array by its declared type, else each by its own.
 
     No number is too large, and what stands for a missing one is missing, also under a mask: an
-    error for a few values would tell them. NumPy makes an array of objects of such lists and
-    columns.
+    error for a few values would reveal them. NumPy makes an array of objects of lists and columns
+    of mixed types.
     """
     if isinstance(values, list | tuple | numbers.Real) or _missing(values):
         values = np.asarray(values, object)
@@ -309,5 +306,5 @@ def _float(value: object) -> float:
 
 
 def _missing(value: object) -> bool:
-    """Tell what stands for no number: None, a masked number, and the two of pandas."""
+    """Whether it stands for no number: None, a masked number, and the two of pandas."""
     return value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType")

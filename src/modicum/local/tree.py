@@ -55,7 +55,7 @@ class Tree:
 
     @classmethod
     def over(cls, cells: int, *, branching: int) -> Tree:
-        """Make the smallest tree with at least that many cells."""
+        """The smallest tree with at least that many cells."""
         depth = 1
         while branching**depth < cells:
             depth += 1
@@ -63,15 +63,14 @@ class Tree:
 
     @property
     def cells(self) -> int:
-        """Number of cells."""
         return int(self.branching**self.depth)
 
     def nodes(self, level: int) -> int:
-        """Return the number of nodes at a level, 1..depth."""
+        """The number of nodes at a level, 1..depth."""
         return int(self.branching**level)
 
     def node(self, cells: Integers, level: int) -> Integers:
-        """Return the nodes of a level that hold cells."""
+        """The nodes of a level that hold cells."""
         nodes: Integers = cells // int(self.branching ** (self.depth - level))
         return nodes
 
@@ -86,7 +85,7 @@ class TreeCells:
 
     @classmethod
     def of(cls, first: int, last: int, most: int) -> TreeCells:
-        """Make at most ``most`` cells.
+        """At most ``most`` cells of one size.
 
         Examples
         --------
@@ -101,11 +100,11 @@ class TreeCells:
         return Tree.over(-(-(self.last - self.first + 1) // self.size), branching=BRANCHING)
 
     def of_integers(self, q: Integers) -> Integers:
-        """Return the cells of lattice integers, clamped to the range."""
+        """The cells of lattice integers, clamped to the range."""
         return (np.clip(q, self.first, self.last) - self.first) // self.size
 
     def edge(self, cell: float) -> int:
-        """Return the lattice integer at a place in a cell, in the range.
+        """The lattice integer at a place in a cell, in the range.
 
         A cell holds the integers from its start to before the next, so a place is rounded down.
         """
@@ -116,14 +115,8 @@ class TreeCells:
 class TreeDistribution:
     """Shares of people in consecutive stretches of cells.
 
-    Attributes
-    ----------
-    edges : (m + 1,) int array
-        Stretch i holds the cells edges[i] .. edges[i + 1] - 1.
-    shares : (m,) float array
-        Fitted, so some may be negative; they add up to 1.
-    bounded : (m,) float array
-        The same made non-negative from the root down; they add up to 1 too.
+    Stretch i holds the cells edges[i] .. edges[i + 1] - 1. The ``shares`` are fitted, so some may
+    be negative; ``bounded`` are the same made non-negative from the root down. Both add up to 1.
     """
 
     edges: Integers
@@ -142,7 +135,7 @@ class TreeDistribution:
         return float((below * (1 - below) * middle).sum() / self.edges[-1])
 
     def rank(self, share: float) -> float:
-        """Return the cell, or a point in a stretch, below which that share lies."""
+        """The cell, or a point in a stretch, below which that share lies."""
         sums = np.append(0.0, np.cumsum(self.bounded))
         i = int(np.clip(np.searchsorted(sums, share, side="right") - 1, 0, len(self.shares) - 1))
         if self.bounded[i] <= 0:
@@ -204,7 +197,7 @@ def fit_distribution(
 def significant_end(
     tree: Tree, shares: Shares, information: Floats, *, sure: Sequence[float]
 ) -> float:
-    """Return the cell, or a point in it, beyond which nothing stands out of the noise.
+    """The cell, or a point in it, beyond which nothing stands out of the noise.
 
     ``sure`` says by how many standard deviations, at each level; the rest is as for
     :func:`fit_distribution`.
@@ -238,7 +231,7 @@ def significant_end(
 
 
 def heaviest_path(tree: Tree, shares: Shares) -> tuple[int, Floats]:
-    """Return the cell whose path from the root has the largest sum of shares, and those shares.
+    """The cell whose path from the root has the largest sum of shares, and those shares.
 
     Of each level the 64 best paths are followed.
     """

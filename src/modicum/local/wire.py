@@ -40,7 +40,7 @@ _CHUNK = 1 << 22  # bytes that are looked at together
 
 
 class Written(ABC):
-    """Parameters that everybody has to know, and that travel as JSON: the same for everybody."""
+    """Public parameters that travel as JSON: the same for everybody."""
 
     __slots__ = ()
 
@@ -49,7 +49,7 @@ class Written(ABC):
         """Return all that :meth:`to_json` writes."""
 
     def to_json(self) -> str:
-        """Write the parameters as JSON, for the clients."""
+        """The parameters as JSON, for the clients."""
         return json.dumps(self.written(), sort_keys=True, separators=(",", ":"))
 
     @property
@@ -64,8 +64,8 @@ Read = TypeVar("Read", bound=Written)
 def reread(text: str | bytes, build: Callable[[dict[str, Any]], Read]) -> Read:
     """Make parameters from their JSON by ``build``, which checks them as it checks arguments.
 
-    Refused unless the parameters that were made write the same: so nothing is unknown, left out, or
-    other than what follows from the rest.
+    The text is refused unless the parameters that were made write the same: so nothing is unknown,
+    left out, or other than what follows from the rest.
     """
     try:
         said = json.loads(text)
@@ -80,7 +80,7 @@ def reread(text: str | bytes, build: Callable[[dict[str, Any]], Read]) -> Read:
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """What the server tells everybody before a round.
+    """What the server sends to everybody before a round.
 
     ``session`` stands for the session and its parameters; rounds count from 1; ``parameters`` are
     what the answers of earlier rounds led to.
@@ -91,7 +91,6 @@ class Announcement:
     parameters: tuple[int, ...] = ()
 
     def to_bytes(self) -> bytes:
-        """Return the announcement as JSON."""
         said = {
             "schema": _SCHEMA,
             "session": f"{self.session:016x}",
@@ -120,13 +119,13 @@ class Announcement:
 
 
 def frame(answer: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the layout of a frame around an answer's layout [local.2]."""
+    """The layout of a frame around an answer's layout [local.2]."""
     head = [("magic", "<u2"), ("version", "u1"), ("round", "u1"), ("session", "<u8")]
     return np.dtype([*head, ("client", "<u8"), ("answer", answer)])
 
 
 def head(session: int, number: int) -> bytes:
-    """Return how every frame of a round begins: all that stands before the client's number."""
+    """How every frame of a round begins: all that stands before the client's number."""
     empty = packed(session, number, np.zeros(1, np.uint64), np.zeros(1, np.uint8))
     rest = empty.dtype["client"].itemsize + empty.dtype["answer"].itemsize
     return empty.tobytes()[:-rest]
@@ -135,7 +134,7 @@ def head(session: int, number: int) -> bytes:
 def packed(
     session: int, number: int, clients: NDArray[np.uint64], answers: NDArray[Any]
 ) -> NDArray[Any]:
-    """Return the frames of answers, one for each client."""
+    """The frames of answers, one for each client."""
     frames = np.empty(len(clients), frame(np.dtype((answers.dtype, answers.shape[1:]))))
     frames["magic"], frames["version"], frames["round"] = _MAGIC, _VERSION, number
     frames["session"], frames["client"], frames["answer"] = session, clients, answers
@@ -143,7 +142,7 @@ def packed(
 
 
 def as_bytes(message: object) -> bytes:
-    """Return the bytes of a message; empty if it is not made of bytes."""
+    """The bytes of a message; empty if it is not made of bytes."""
     return bytes(message) if isinstance(message, bytes | bytearray | memoryview) else b""
 
 
@@ -168,7 +167,7 @@ def joined(messages: Iterable[bytes], answer: np.dtype[Any]) -> Iterator[tuple[N
 def of_round(
     frames: NDArray[Any], session: int, number: int
 ) -> tuple[NDArray[Any], dict[str, int]]:
-    """Return the frames of this version, session and round, and how many were of another."""
+    """The frames of this version, session and round, and how many were of another."""
     wanted = {"magic": _MAGIC, "version": _VERSION, "session": session, "round": number}
     refused: dict[str, int] = {}
     for name, value in wanted.items():

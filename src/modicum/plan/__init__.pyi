@@ -2,7 +2,7 @@
 
 A plan runs the estimator itself on synthetic tables of a stated shape and size. It reads no data
 and costs nothing; it is the same for the same arguments. There is a plan for each statistic;
-:func:`release` takes the question as an argument.
+:func:`release` takes the query function as an argument.
 
 >>> from modicum import plan, query
 >>> found = plan.mean(within=(-1e9, 1e9), epsilon=1, n=100_000, sd=5e4)

@@ -114,12 +114,12 @@ class Shape:
         return self.mean * np.exp(math.sqrt(variance) * standard - variance / 2)
 
     def words(self, lattice: Lattice) -> str:
-        """Say it within a range, after the number of rows."""
+        """Describe it within a range, after the number of rows."""
         place = f"mean {three_digits(self.mean)} and sd {three_digits(self.sd)}"
         return f", {self.name} with {place}, within [{lattice.lo:g}, {lattice.hi:g}]"
 
     def to_dict(self, lattice: Lattice) -> dict[str, object]:
-        """Write it and the range as JSON types."""
+        """It and the range as JSON types."""
         within, step = [lattice.lo, lattice.hi], lattice.step
         guess = {"shape": self.name, "mean": self.mean, "sd": self.sd}
         return {**guess, "within": within, "step": step}
@@ -192,7 +192,7 @@ def three_digits(x: float) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Population:
-    """Tables of one shape and size; each has tails of its own, and all have the same middle."""
+    """Tables of one shape and size; each has its own tails, and all have the same middle."""
 
     shape: Shape
     lattice: Lattice

@@ -37,15 +37,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class TableShape:
-    """Normal columns with a correlation of any two.
+    """Normal columns, each with a standard deviation and all with one mean.
 
-    Attributes
-    ----------
-    sd : tuple of float
-        Standard deviation of each column; of the explaining ones for a regression.
-    correlation : float
-    mean : float
-        Of every column.
+    Any two have the same correlation. For a regression these are the explaining columns.
     """
 
     sd: tuple[float, ...]
@@ -53,41 +47,36 @@ class TableShape:
     mean: float
 
     def rows(self, n: int, entropy: SeededEntropy) -> Floats:
-        """Make rows up."""
+        """Draw rows."""
         z = _normal(n, len(self.sd) + 1, entropy)
         common, own = math.sqrt(self.correlation), math.sqrt(1 - self.correlation)
         found: Floats = self.mean + np.array(self.sd) * (own * z[:, 1:] + common * z[:, :1])
         return found
 
     def words(self, _lattice: Lattice) -> str:
-        """Say it, after the number of rows."""
+        """Describe it, after the number of rows."""
         low, high = min(self.sd), max(self.sd)
         spread = f"sd {low:g}" if low == high else f"sd {low:g} to {high:g}"
         return f" of {len(self.sd)} normal columns with {spread}, correlation {self.correlation:g}"
 
     def to_dict(self, lattice: Lattice) -> dict[str, object]:
-        """Write it and the range as JSON types."""
+        """It and the range as JSON types."""
         guess = {"sd": list(self.sd), "correlation": self.correlation, "mean": self.mean}
         return {**guess, "within": [lattice.lo, lattice.hi]}
 
 
 @dataclass(frozen=True, slots=True)
 class Regression(TableShape):
-    """Columns, and behind them one that they explain, all alike.
+    """Columns that explain another one, all alike.
 
-    Attributes
-    ----------
-    r2 : float
-        Share of its variance that they explain.
-    target_sd : float
-        Its standard deviation.
+    ``r2`` is the share of its variance that they explain, and ``target_sd`` its standard deviation.
     """
 
     r2: float
     target_sd: float
 
     def rows(self, n: int, entropy: SeededEntropy) -> Floats:
-        """Make rows up."""
+        """Draw rows, the explained column last."""
         x = super(Regression, self).rows(n, entropy)
         standard = ((x - self.mean) / np.array(self.sd)).sum(axis=1)
         size = math.sqrt(len(self.sd) * (1 + (len(self.sd) - 1) * self.correlation))
@@ -122,7 +111,7 @@ def columns_of(
     Raises
     ------
     InvalidArgument
-        If one of them is none of these.
+        If an argument is not as stated.
     """
     spreads = _listed(sd)
     if not spreads or not all(is_number(each) and each > 0 for each in spreads):
@@ -135,7 +124,7 @@ def columns_of(
 
 
 def _listed(x: object) -> tuple[Any, ...]:
-    """Members of a list or an array; none of anything else."""
+    """Members of a list or an array; empty for anything else."""
     return tuple(x) if isinstance(x, Sequence | np.ndarray) and not isinstance(x, str) else ()
 
 
@@ -183,7 +172,7 @@ class _CountingReader(TableReader):
 
 
 class ReleasedRows(NamedTuple):
-    """A release of synthetic rows, of which the error is to be told."""
+    """A release of synthetic rows, whose error is to be computed."""
 
     columns: TableShape
     x: Floats
@@ -199,7 +188,7 @@ class ReleasedRows(NamedTuple):
 def columns_trials(
     columns: TableShape, error: Callable[[ReleasedRows], float], unit: Unit
 ) -> Callable[[Query[Any], int, int], list[Trial]]:
-    """Return what answers questions from rows of such columns."""
+    """A function that answers queries from rows of these columns."""
 
     def one(asked: Query[Any], rows: int, number: int) -> Trial:
         assert asked.lattice is not None

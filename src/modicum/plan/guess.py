@@ -20,17 +20,10 @@ __all__ = ["GUESSES", "Guess"]
 class Guess:
     """A kind of data.
 
-    Attributes
-    ----------
-    read : callable
-        ``read(lattice, **guess)`` checks a guess and returns the assumed data. The plans' arguments
-        and their documentation are those of this function.
-    trials : callable
-        ``trials(data, error, unit)`` returns what makes releases from such data.
-    effort : callable
-        ``effort(data)`` says how plans are searched.
-    note : str
-        For the documentation of the plans.
+    ``read(lattice, **guess)`` checks a guess and returns the assumed data; the plans' arguments and
+    their documentation are those of this function. ``trials(data, error, unit)`` returns what makes
+    releases from these data, and ``effort(data)`` says how plans are searched. ``note`` is for the
+    documentation of the plans.
     """
 
     read: Callable[..., Shape | TableShape | None]
@@ -54,7 +47,7 @@ _COLUMN_EFFORT = Effort(
 
 
 def _of_columns(read: Callable[..., TableShape], power: int) -> Guess:
-    """Several columns, of which 2^power numbers are made up at most."""
+    """Several columns, with at most 2^power numbers in a table."""
 
     def effort(columns: TableShape) -> Effort:
         most = (1 << power) // len(columns.sd)

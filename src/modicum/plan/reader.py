@@ -1,4 +1,4 @@
-"""A reader of synthetic tables: the estimators ask it what they ask of data."""
+"""A reader of synthetic tables, for the estimators that read data elsewhere."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ __all__ = ["SyntheticReader"]
 class SyntheticReader:
     """Answers reductions from a synthetic table, and counts the passes.
 
-    The summaries are kept in the order of the asks: the records around a rank are spread at random,
-    so the table itself does not know where they are.
+    It keeps the summaries in the order of the reads: the records around a rank are spread at
+    random, so the table itself does not know where they are.
     """
 
     def __init__(self, table: SyntheticTable) -> None:
@@ -25,7 +25,7 @@ class SyntheticReader:
         self.summaries: list[Any] = []
 
     def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
-        """Summaries in the order of the asks."""
+        """Summaries in the order of the reads."""
         self.passes += 1
         found = [ask.reduction.synthetic(self._table, ask.lattice, entropy) for ask in reads]
         self.summaries += found

@@ -1,4 +1,4 @@
-"""Solve a plan: synthetic releases at a price and a size, and a search for what is missing."""
+"""Solve a plan: synthetic releases at a cost and a size, and a search for what is missing."""
 
 from __future__ import annotations
 
@@ -31,23 +31,12 @@ _LARGEST_JUMP = 100.0
 class Effort(NamedTuple):
     """How plans from one kind of data are searched.
 
-    Attributes
-    ----------
-    columns : int
-        How many are read together.
-    runs, search_runs : int
-        Synthetic releases of an answer, and of a step of the search: enough to come close.
-    least_epsilon : float
-    most_rows : int
-    limit, hint : str
-        ``most_rows`` in words, and what to do beyond.
-    first_rows : float
-        Where a search for rows begins.
-    further : callable
-        ``further(error, wanted)`` is the factor by which a price or a size grows that was found,
-        but whose error turns out to be too large.
-    weighted : bool
-        Whether runs count differently: radii are not drawn by chance.
+    ``columns`` are read together. ``runs`` and ``search_runs`` are the synthetic releases of an
+    answer, and of a step of the search: enough to come close. ``limit`` is ``most_rows`` in words,
+    and ``hint`` what to do beyond. A search for rows begins at ``first_rows``. ``further(error,
+    wanted)`` is the factor by which a cost or a size grows that was found, but whose error turns
+    out to be too large. ``weighted`` says whether runs count differently, since radii are not drawn
+    by chance.
     """
 
     columns: int
@@ -64,7 +53,7 @@ class Effort(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """A price and a number of rows, and what synthetic releases gave there."""
+    """A cost and a number of rows, and what synthetic releases gave there."""
 
     price: Budget
     rows: int
@@ -88,7 +77,7 @@ class Solved:
         return ordered[bisect_left(upto, upto[-1] / 2)][0]
 
     def fields(self) -> Any:
-        """Those fields of a :class:`~modicum.plan.summary.Plan` that releases tell."""
+        """The fields of a :class:`~modicum.plan.summary.Plan` that follow from the releases."""
         statuses = [t.status for t in self.trials]
         methods = [t.method for t in self.trials]
         return {
@@ -105,15 +94,10 @@ class Solved:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A question whose ``budget=`` is open, and how it is answered from synthetic data.
+    """A query whose budget is open, and how it is answered from synthetic data.
 
-    Attributes
-    ----------
-    question : callable
-        ``question(budget=...)`` is a :class:`~modicum.runtime.query.Query`.
-    simulated : callable
-        ``simulated(question, rows, runs)`` makes synthetic releases.
-    effort : Effort
+    ``question(budget=...)`` is a :class:`~modicum.runtime.query.Query`; ``simulated(query, rows,
+    runs)`` makes synthetic releases.
     """
 
     question: Callable[..., Query[Any]]
@@ -121,13 +105,9 @@ class Task:
     effort: Effort
 
     def solve(self, price: Budget | None, n: object, error: object) -> Solved:
-        """Find which of price, rows and error is missing, and the error there.
+        """Find which of cost, rows and error is missing, and the error there.
 
-        Raises
-        ------
-        InvalidArgument
-            If not exactly two are given, if one is not positive, or if no price or size in the
-            searched range is enough.
+        Exactly two are given. It is an error if no cost or size in the searched range is enough.
         """
         rows = None if n is None else self._checked_rows(n)
         wanted = None if error is None else _checked_error(error)
@@ -148,7 +128,7 @@ class Task:
         return Solved(price, rows, trials, self.effort.weighted)
 
     def _search(self, price: Budget | None, rows: int | None, wanted: float) -> Solved:
-        """Find the least price for a size, or the least size for a price."""
+        """Find the least cost for a size, or the least size for a cost."""
         effort = self.effort
         if price is None:
             low, high, start = effort.least_epsilon, _LARGEST_EPSILON, 1.0
@@ -209,10 +189,10 @@ def round_up(x: float, digits: int = 3) -> float:
 def least_enough(
     error_at: Callable[[float], float], wanted: float, *, start: float, low: float, high: float
 ) -> float | None:
-    """Return about the least x in [low, high] with ``error_at(x) <= wanted``, or None.
+    """About the least x in [low, high] with ``error_at(x) <= wanted``, or None.
 
-    Errors are about proportional to 1/x, but for a jump where data become too few; so a step
-    first trusts that, and falls back to halving the bracket.
+    Errors are about proportional to 1/x, but for a jump where data become too few; so a step first
+    trusts that, and falls back to halving the bracket.
 
     Examples
     --------

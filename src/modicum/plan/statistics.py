@@ -1,8 +1,8 @@
-"""Plan a release: one function for what is asked, and one of the same name as each question.
+"""Plan a release: one function for any query, and one of the same name as each query function.
 
 :func:`release` plans. The others call it, with a signature and a documentation which follow from
-those of the question, of what reads the guess, and of :func:`release` itself; what a statistic has
-of its own is :class:`~modicum.statistics.spec.Planned`.
+those of the query function, of what reads the guess, and of :func:`release` itself. What a single
+statistic needs is :class:`~modicum.statistics.spec.Planned`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def release(question: Builder, /, **asked: Any) -> Plan:
     Raises
     ------
     InvalidArgument
-        As the plan of its name; if it has none.
+        As the plan of the same name; or if the query function has no plan.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def _planned(
 
 
 def _declared(question: Builder) -> Declaration | None:
-    """What a chapter declares of a question; the papers are imported only for theirs."""
+    """The declaration of a query function; the papers are imported only for theirs."""
     name = getattr(question, "__name__", "")
     if name in PLANNED and (statistic := find_statistic(name)).question is question:
         return statistic
@@ -168,7 +168,7 @@ def _answered_by(question: Builder, sample: Query[Any]) -> Planned:
 
 
 def _expected(row: Planned) -> Callable[[Any], float]:
-    """Return the expected error of a synthetic release."""
+    """The expected error of a synthetic release."""
     if row.error is not None:
         return row.error
     assert row.truth is not None
@@ -176,20 +176,19 @@ def _expected(row: Planned) -> Callable[[Any], float]:
 
 
 def _own(question: Builder) -> dict[str, Parameter]:
-    """Parameters of a question that its plan takes too."""
+    """Parameters of a query function that its plan takes too."""
     left_out = ("column", "columns", *_PRICE, *_planned_of(question).without)
     known = inspect.signature(question).parameters
     return {name: each for name, each in known.items() if name not in left_out}
 
 
 def _guessed(guess: Guess) -> dict[str, Parameter]:
-    """Parameters of a guess."""
     known = inspect.signature(guess.read).parameters
     return {name: each for name, each in known.items() if each.kind is Parameter.KEYWORD_ONLY}
 
 
 def _signature(question: Builder) -> Signature:
-    """Put what is asked, the guess and what is given in order."""
+    """The query's own parameters, the guess and what is given, in this order."""
     row, own = _planned_of(question), _own(question)
     names = list(inspect.signature(question).parameters)
     later = names[names.index("budget") :]
@@ -254,7 +253,7 @@ def _documentation(question: Builder) -> str:
 
 
 def _described(function: Callable[..., Any], wanted: Collection[str]) -> list[str]:
-    """Entries of those parameters in a documentation."""
+    """The entries of those parameters in a documentation."""
     section = re.search(
         r"Parameters\n-+\n(.*?)(\n\n|\Z)", inspect.getdoc(function) or "", re.DOTALL
     )
@@ -268,7 +267,7 @@ def _names(entry: str) -> list[str]:
 
 
 def plan_of(name: str) -> Callable[..., Plan]:
-    """Return :func:`release` of a question, as a function with its name, signature and words."""
+    """:func:`release` of a query function, with its name, signature and documentation."""
     question = find_statistic(name).question
 
     def planner(**asked: Any) -> Plan:

@@ -34,14 +34,8 @@ Floats = NDArray[np.float64]
 class Part:
     """One of several runs.
 
-    Attributes
-    ----------
-    number, runs : int
-        Which one, and of how many.
-    weight : float
-        How much it counts, once its radii are drawn.
-    laws : dict of str to Law
-        What was drawn, by its label.
+    ``number`` is which one, of ``runs``. ``weight`` is how much it counts, once its radii are
+    drawn; ``mechanisms`` were drawn from, by label.
     """
 
     number: int
@@ -51,7 +45,7 @@ class Part:
 
 
 def steered(query: Query[Any], part: Part) -> Query[Any]:
-    """Return the same query, with its radii drawn for one of several runs."""
+    """The same query, with its radii drawn for one of several runs."""
 
     def begin(event: Event) -> Steps[Estimate[Any]]:
         return _steps(query.begin(event), part)
@@ -75,7 +69,7 @@ def _steps(steps: Steps[Estimate[Any]], part: Part) -> Steps[Estimate[Any]]:
 
 @dataclass(frozen=True, slots=True)
 class _Steered(Mechanism[tuple[int, ...]]):
-    """The radii's law with another sampler; its event and density are the original's."""
+    """The mechanism of the radii with another sampler; its event and density are the original's."""
 
     mechanism: Mechanism[tuple[int, ...]]
     sizes: Floats
@@ -86,7 +80,7 @@ class _Steered(Mechanism[tuple[int, ...]]):
         return self.mechanism.event
 
     def sample(self, entropy: Entropy) -> tuple[int, ...]:
-        """Take every side's next point, one side perhaps tilted, and note the weight."""
+        """Take every side's next point, one side perhaps tilted, and set the weight."""
         stratum, kind = divmod(self.part.number, _KINDS)
         strata = -(-self.part.runs // _KINDS)
         factors = self.mechanism.factors()

@@ -27,7 +27,7 @@ class Plan:
     statistic, method : str
         As on a release.
     budget : Budget
-        The price, given or found.
+        The cost, given or found.
     unit : Unit
         Who would be protected.
     n : int
@@ -36,7 +36,7 @@ class Plan:
         Expected absolute error of the release against the same statistic without privacy; an
         average if the release is several numbers.
     wanted : float or None
-        The error that was asked for; ``error`` is at most that, but for simulation noise.
+        The error that was given; ``error`` is at most that, but for simulation noise.
     interval_width : float
         Median width of the 95 % interval; infinite if it has no bound.
     passes : int
@@ -56,13 +56,13 @@ class Plan:
     q : Fraction, tuple of Fraction or None
         Which quantile, or which ones.
     trim : Fraction or None
-        Share of the records beyond each cut of a trimmed or a winsorized mean.
+        Share of the records beyond each trim point of a trimmed or a winsorized mean.
     cuts : tuple of float or None
         Edges of the bins of a histogram, or points of a distribution function.
     bins : int or None
         How many bins a histogram has whose edges are drawn.
     meaning : str or None
-        What the error is, if it is a number of its own: of several columns together.
+        What the error is, where it is one number for several columns together.
     """
 
     statistic: str
@@ -87,7 +87,7 @@ class Plan:
 
     @property
     def epsilon(self) -> float | None:
-        """ε of the price; ``None`` if it is counted in ρ."""
+        """ε of the budget; ``None`` if it is counted in ρ."""
         return None if self.budget.concentrated else float(self.budget.amount)
 
     def to_json(self, indent: int | None = None) -> str:

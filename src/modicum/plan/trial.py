@@ -67,7 +67,7 @@ def trial(
     unit: Unit,
     seed: str,
 ) -> Trial:
-    """Answer a question from synthetic data, at no cost, and tell the error of the answer."""
+    """Answer a query from synthetic data, at no cost, and compute the error of the answer."""
     entropy = SeededEntropy(seed)
     walk = run({"plan": asked}, reader, unit=unit, charge=lambda: None, entropy=entropy)["plan"]
     answer = walk.answer
@@ -84,17 +84,9 @@ def trial(
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """A release of a synthetic column, of which the error is to be told.
+    """A release of a synthetic column, whose error is to be computed.
 
-    Attributes
-    ----------
-    asked : Query
-    table : SyntheticTable
-    summaries : sequence
-        What was read.
-    laws : mapping
-        The laws that were drawn from, by their labels.
-    answer : Answer or ArrayEstimate
+    ``summaries`` were read, and ``mechanisms`` drawn from, by label.
     """
 
     asked: Query[Any]
@@ -105,7 +97,7 @@ class Released:
 
     @property
     def options(self) -> Any:
-        """What was chosen."""
+        """The options of the query."""
         return self.asked.options
 
     @property
@@ -131,10 +123,10 @@ Error = Callable[[Released], float]
 def column_trials(
     shape: Shape, error: Error, unit: Unit
 ) -> Callable[[Query[Any], int, int], list[Trial]]:
-    """Return what answers questions from tables of a shape.
+    """A function that answers queries from tables of a shape.
 
-    The expected error is taken over the last draw's noise by its quantiles, and not by one
-    sample, and wide radii are drawn more often than by chance: a few dozen runs then suffice.
+    The expected error is taken over the last draw's noise by its quantiles, and not by one sample,
+    and wide radii are drawn more often than by chance: a few dozen runs then suffice.
     """
 
     def one(asked: Query[Any], table: SyntheticTable, number: int, runs: int) -> Trial:
@@ -177,7 +169,7 @@ def against(truth: Callable[[Released], Any]) -> Error:
 def _values(run: Released) -> Iterator[tuple[Fraction, float]]:
     """Answers which other outcomes of the last draw would have given, and their chances.
 
-    Where the last draw is no noise, there is this answer alone.
+    Where the last draw is not noise, there is this answer alone.
     """
     redrawn = getattr(run.answer.error_model, "redrawn", None)
     if redrawn is None:

@@ -60,11 +60,11 @@ def total(events: Iterable[Event], kind: Kind) -> Budget:
 
 
 def pure_to_zcdp(budget: Budget) -> Budget:
-    """Price of pure ε in zCDP: ρ = ε²/2 (Bun and Steinke 2016, Proposition 1.4).
+    """Cost of pure ε in zCDP: ρ = ε²/2 (Bun and Steinke 2016, Proposition 1.4).
 
     Examples
     --------
-    >>> from modicum.privacy.budget import APPROX_KIND, PURE_KIND, ZCDP_KIND, pure
+    >>> from modicum.privacy.budget import pure
     >>> pure_to_zcdp(pure(1))
     zcdp('0.5')
     """
@@ -85,7 +85,7 @@ def pure_to_approx(budget: Budget, delta: Number) -> Budget:
 
     Examples
     --------
-    >>> from modicum.privacy.budget import APPROX_KIND, PURE_KIND, ZCDP_KIND, pure
+    >>> from modicum.privacy.budget import pure
     >>> round(float(pure_to_approx(pure(1), "0.01").amount), 4)
     0.9862
     """
@@ -99,8 +99,8 @@ def pure_to_approx(budget: Budget, delta: Number) -> Budget:
 def zcdp_to_approx(budget: Budget, delta: Number) -> Budget:
     """(ε, δ) guarantee of ρ-zCDP, rounded up.
 
-    For every α > 1, ε = ρ α + ln(1/(α δ)) / (α - 1) + ln(1 - 1/α) is one; α is chosen in float64,
-    and ε for it is computed exactly. It is at most ρ + 2 sqrt(ρ ln(1/δ)).
+    For every α > 1, ρ-zCDP implies ε = ρ α + ln(1/(α δ)) / (α - 1) + ln(1 - 1/α). The best α is
+    sought in float64, and ε for it is computed exactly. It is at most ρ + 2 sqrt(ρ ln(1/δ)).
 
     Raises
     ------
@@ -109,7 +109,7 @@ def zcdp_to_approx(budget: Budget, delta: Number) -> Budget:
 
     Examples
     --------
-    >>> from modicum.privacy.budget import APPROX_KIND, PURE_KIND, ZCDP_KIND, zcdp
+    >>> from modicum.privacy.budget import zcdp
     >>> round(float(zcdp_to_approx(zcdp("0.5"), "1e-6").amount), 3)
     5.222
     """
@@ -134,11 +134,11 @@ def approx_to_zcdp(budget: Budget) -> Budget:
     Raises
     ------
     InvalidArgument
-        If the budget is not (ε, δ) with a positive δ, or holds no ρ.
+        If the budget is not (ε, δ) with a positive δ, or no ρ fits into it.
 
     Examples
     --------
-    >>> from modicum.privacy.budget import APPROX_KIND, PURE_KIND, ZCDP_KIND, approx
+    >>> from modicum.privacy.budget import approx
     >>> round(float(approx_to_zcdp(approx(1, "1e-6")).amount), 4)
     0.0244
     """
@@ -155,20 +155,21 @@ def approx_to_zcdp(budget: Budget) -> Budget:
 
 
 def parallel(budgets: Iterable[Budget]) -> Budget:
-    """Price of releases about disjoint groups of people, one budget for each: the largest.
+    """Cost of releases about disjoint groups of people, one budget for each: the largest.
 
     It holds for add-remove neighbours, for groups that are fixed by a public rule, and when the
-    answers about one group do not depend on who is in another: each person pays for the
-    releases about their group only. In (ε, δ) the largest ε and the largest δ count.
+    answers about one group do not depend on who is in another: the releases about a person's own
+    group are the only ones that cost that person anything. In (ε, δ) the largest ε and the largest
+    δ count.
 
     Raises
     ------
     InvalidArgument
-        If there are none, or their currencies differ.
+        If there are no budgets, or their currencies differ.
 
     Examples
     --------
-    >>> from modicum.privacy.budget import APPROX_KIND, PURE_KIND, ZCDP_KIND, pure
+    >>> from modicum.privacy.budget import pure
     >>> parallel([pure(1), pure("0.5")])
     pure('1')
     """
@@ -187,8 +188,8 @@ def composed(events: Iterable[Event], delta: Number) -> Budget:
     """(ε, δ) guarantee of events of any kinds together, the smaller of two bounds.
 
     Mechanisms may be chosen adaptively; the events and δ are fixed beforehand. One bound adds up ε
-    and δ, and spends what is left of δ as :func:`pure_to_approx` does. The other adds up ρ (an
-    (ε, δ) event has ε²/2 and its δ), and converts it with what is left of δ.
+    and δ, and spends what is left of δ as :func:`pure_to_approx` does. The other adds up ρ (an (ε,
+    δ) event has ε²/2 and its δ), and converts it with what is left of δ.
 
     Parameters
     ----------
@@ -199,7 +200,7 @@ def composed(events: Iterable[Event], delta: Number) -> Budget:
     Raises
     ------
     InvalidArgument
-        If δ is not in (0, 1), or not larger than that of the events.
+        If δ is not in (0, 1), or is not larger than that of the events.
 
     Examples
     --------
@@ -270,13 +271,13 @@ class Filter:
     Parameters
     ----------
     budget : Budget
-        :func:`modicum.pure`, ``zcdp`` or ``approx``. Events are priced in its currency.
+        :func:`modicum.pure`, ``zcdp`` or ``approx``. Events are charged in its currency.
 
     Notes
     -----
     The sum of all charges, ``spent``, is an odometer, and what it means differs. A sum of pure ε
     bounds the privacy loss of what was released so far, whenever one looks. A sum of ρ or (ε, δ)
-    does so for a moment that was fixed beforehand; for one that was chosen because of the
+    does so at a time that was fixed beforehand; at a time that was chosen because of the
     releases, only the whole budget is a guarantee.
 
     Safe to share between threads. It cannot be copied, pickled or used in a forked process: its
@@ -284,7 +285,7 @@ class Filter:
 
     Examples
     --------
-    >>> from modicum.privacy.budget import APPROX_KIND, PURE_KIND, ZCDP_KIND, zcdp
+    >>> from modicum.privacy.budget import zcdp
     >>> from modicum.privacy.event import PureDP
     >>> budget = Filter(zcdp(1))
     >>> budget.admit(PureDP(Fraction(1)))
@@ -302,7 +303,7 @@ class Filter:
 
     @property
     def budget(self) -> Budget:
-        """All of it."""
+        """The whole budget."""
         return self._budget
 
     @property
@@ -316,21 +317,21 @@ class Filter:
         return self._budget - self._spent
 
     def admit(self, event: Event) -> Budget:
-        """Charge an event, and return its price.
+        """Charge an event, and return its cost.
 
         Raises
         ------
         BudgetExceeded
-            If its price is more than what is left; nothing is charged.
+            If it costs more than what is left; nothing is charged.
         InvalidArgument
-            If it has no price in the currency of the budget.
+            If it has no cost in the currency of the budget.
         """
         price = event.cost(self._budget.kind)
         self.charge(price)
         return price
 
     def check(self, price: Budget) -> None:
-        """Raise if a price cannot be charged [composition.2]."""
+        """Raise if a cost exceeds what is left [composition.2]."""
         if not self._spent + price <= self._budget:
             raise BudgetExceeded(
                 f"this costs {price}, but only {self.remaining} of {self._budget} is left; "
@@ -338,7 +339,7 @@ class Filter:
             )
 
     def charge(self, price: Budget) -> None:
-        """Charge a price in the currency of the budget.
+        """Charge a cost in the currency of the budget.
 
         Raises
         ------
@@ -367,10 +368,10 @@ def composed_tightly(events: Iterable[Event], delta: Number) -> Budget:
 
     Prefer :func:`modicum.composed`, which is exact arithmetic, unless the last tenth of ε matters.
     For planning and for reports: the result is a float that another library computed, so no ledger
-    or curator charges by it.
-    Pure, bounded-range and (ε, δ) events have a worst privacy loss distribution, and these are
-    convolved (Koskela, Jälkö and Honkela 2020; pessimistic rounding). A ρ-zCDP event has none: with
-    one among the events, the Rényi accountant adds up all of them, and (ε, δ) events are refused.
+    or curator charges by it. Pure, bounded-range and (ε, δ) events have a worst privacy loss
+    distribution, and these are convolved (Koskela, Jälkö and Honkela 2020; pessimistic rounding). A
+    ρ-zCDP event does not have one: with one among the events, the Rényi accountant adds up all of
+    them, and (ε, δ) events are refused.
 
     Parameters
     ----------

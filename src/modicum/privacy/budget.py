@@ -46,8 +46,8 @@ class Budget:
     """An exact amount of privacy loss in one currency.
 
     Build one with :func:`pure`, :func:`zcdp` or :func:`approx`. Budgets of one kind add and
-    subtract (basic composition) and compare coordinate by coordinate, so ``<=`` is only a
-    partial order for (ε, δ).
+    subtract (basic composition) and compare coordinate by coordinate, so ``<=`` is only a partial
+    order for (ε, δ).
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Budget:
     Raises
     ------
     InvalidArgument
-        If the kind is another, or an amount is negative or no ``Fraction`` (integers will do).
+        For another kind, or an amount that is negative or not a ``Fraction`` or an integer.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class Budget:
         return "ρ" if self.concentrated else "ε"
 
     def part(self, share: Fraction) -> Budget:
-        """Return a share of it.
+        """A share of it.
 
         Examples
         --------
@@ -145,7 +145,7 @@ class Budget:
 
 
 def decimal_text(x: Fraction) -> str:
-    """Write an exact rational as a decimal if it has a short one, else as ``p/q``.
+    """An exact rational as a decimal if it has a short one, else as ``p/q``.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def decimal_text(x: Fraction) -> str:
 
 
 def short_text(x: Fraction) -> str:
-    """Write an amount for reading: exactly if that is short, else to ten digits.
+    """An amount for reading: exactly if that is short, else to ten digits.
 
     Examples
     --------
@@ -248,11 +248,7 @@ def approx(epsilon: Number, delta: Number) -> Budget:
 def chosen_budget(epsilon: Number | None, rho: Number | None, budget: Budget | None) -> Budget:
     """Read the one of ``epsilon=``, ``rho=`` and ``budget=`` that a caller gave.
 
-    Raises
-    ------
-    InvalidArgument
-        If none or more than one is given, or ``budget`` is not a :class:`Budget` that can be spent:
-        positive, of at most 10^100, and with a δ below 1.
+    A budget must be one that can be spent: positive, of at most 10^100, and with a δ below 1.
     """
     if sum(x is not None for x in (epsilon, rho, budget)) != 1:
         raise InvalidArgument(

@@ -1,8 +1,8 @@
-"""Privacy events: frozen records of what a mechanism did, which price themselves.
+"""Privacy events: frozen records of what a mechanism did, which know what they cost.
 
 An event never changes meaning. What it costs depends on the currency it is counted in, on how many
-records a person has, and on what neighbouring data sets are: each kind of event answers these
-questions itself, and nobody else asks which kind it is.
+records a person has, and on what neighbouring data sets are. Each kind of event answers these
+questions itself, and no other code checks which kind it is.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Event(ABC):
-    """What the output laws of one draw on any two neighbouring data sets obey.
+    """What the output distributions of one draw on any two neighbouring data sets obey.
 
-    ==============  ==========  =============  ========
-    event           pure        zcdp           approx
-    ==============  ==========  =============  ========
-    Pure            ε           ε²/2           (ε, 0)
-    RangeDP    η           η²/8           (η, 0)
-    ZCDP    impossible  ρ              refused
-    Approximate     impossible  impossible     (ε, δ)
-    ==============  ==========  =============  ========
+    ========  ==========  ==========  ========
+    event     pure        zcdp        approx
+    ========  ==========  ==========  ========
+    PureDP    ε           ε²/2        (ε, 0)
+    RangeDP   η           η²/8        (η, 0)
+    ZCDP      impossible  ρ           refused
+    ApproxDP  impossible  impossible  (ε, δ)
+    ========  ==========  ==========  ========
 
     Attributes
     ----------
@@ -67,15 +67,14 @@ class Event(ABC):
 
     @abstractmethod
     def cost(self, kind: Kind) -> Budget:
-        """Price in a currency.
+        """Cost in a currency.
 
         Raises
         ------
         InvalidArgument
-            If there is none. A ρ-zCDP event has none in pure ε; in (ε, δ) its price depends on the
-            δ one is ready to pay, so it must be converted explicitly
-            (:func:`modicum.privacy.accountant.zcdp_to_approx`). An (ε, δ) event has a price in
-            (ε, δ) only.
+            A ρ-zCDP event has no cost in pure ε. Its cost in (ε, δ) depends on a δ that the user
+            chooses: convert it (:func:`modicum.privacy.accountant.zcdp_to_approx`). An (ε, δ) event
+            has a cost in (ε, δ) only.
 
         Examples
         --------
@@ -91,16 +90,16 @@ class Event(ABC):
     def per_record(self, records: int) -> Self:
         """What one record may cost, so that all the records of a person cost this.
 
-        Group privacy: m records cost m ε, and m² ρ in zCDP, when each costs ε or ρ. When each
-        costs (ε, δ), all cost (m ε, δ (1 + e^ε + ... + e^((m-1) ε))).
+        Group privacy: m records that cost ε each cost m ε together, and m² ρ when they cost ρ each.
+        With (ε, δ) each, they cost (m ε, δ (1 + e^ε + ... + e^((m-1) ε))).
         """
 
     @abstractmethod
     def swapped(self) -> Self:
-        """Price of the same release when neighbours replace one unit instead of adding one.
+        """Cost of the same release when neighbours replace one unit instead of adding one.
 
-        A swap is one removal and one addition: 2 ε for ε, 4 ρ for ρ, and (2 ε, (1 + e^ε) δ) for
-        (ε, δ).
+        A swap is one removal and one addition: 2 ε for ε, 4 ρ for ρ, and (2 ε, (1 + e^ε) δ) for (ε,
+        δ).
 
         Examples
         --------
@@ -110,16 +109,10 @@ class Event(ABC):
 
     @abstractmethod
     def attained(self, high: Floats, low: Floats, renyi: Floats | None) -> Floats:
-        """Loss of pairs of data sets in the unit of this event, as an audit measures it.
+        """Loss of pairs of data sets in the unit of this event, as an audit measures it [audit.4].
 
-        See [audit.4].
-
-        Parameters
-        ----------
-        high, low : (pairs,) float arrays
-            Largest and smallest log ratio.
-        renyi : (pairs, ...) float array or None
-            Rényi divergences over α, at several α in both directions.
+        ``high`` and ``low`` are the largest and the smallest log ratio of each pair; ``renyi`` has
+        Rényi divergences over α, of shape (pairs, ...), at several α in both directions.
         """
 
     @property
@@ -133,7 +126,7 @@ class Event(ABC):
         return self.cost(PURE_KIND).amount
 
     def implied_by_pure(self, epsilon: Fraction) -> bool:
-        """Whether every pure draw of this ε keeps the promise.
+        """Whether every draw with this pure ε satisfies this event.
 
         Examples
         --------
@@ -183,8 +176,8 @@ class RangeDP(Event):
     """The log ratio, as a function of the outcome, stays in an interval of length ``eta``.
 
     The exponential mechanism has this property (Durfee and Rogers 2019). It implies pure
-    ``eta``-DP, and ``eta**2 / 8``-zCDP (Cesar and Rogers 2021), a quarter of what a pure event
-    of the same size costs there.
+    ``eta``-DP, and ``eta**2 / 8``-zCDP (Cesar and Rogers 2021), a quarter of the cost of a pure
+    event of the same size in zCDP.
     """
 
     eta: Fraction
@@ -314,13 +307,7 @@ _LEAST = {PURE_KIND: Fraction(1, 10**9), ZCDP_KIND: Fraction(1, 10**18)}
 
 
 def check_size(event: Event) -> None:
-    """Refuse events so small that no estimator could be computed.
-
-    Raises
-    ------
-    InvalidArgument
-        Below ε = 1e-9, or ρ = 1e-18.
-    """
+    """Refuse events so small that no estimator could be computed: below ε = 1e-9, or ρ = 1e-18."""
     kind = event.kind
     if event.cost(kind).amount < _LEAST[kind]:
         raise InvalidArgument(
@@ -329,10 +316,10 @@ def check_size(event: Event) -> None:
 
 
 def event_of(budget: Budget) -> Event:
-    """Return the event of a release of one number that spends the whole budget.
+    """The event of a release of one number that spends the whole budget.
 
-    A scalar release gains nothing from δ: one (ε, δ) release is answered by the pure ε
-    mechanism, which is charged as (ε, 0). Questions about several columns may gain from it, see
+    A scalar release gains nothing from δ: one (ε, δ) release is answered by the pure ε mechanism,
+    which is charged as (ε, 0). Queries of several columns may gain from it, see
     :meth:`modicum.runtime.query.Query.of_width`.
     """
     return ZCDP(budget.amount) if budget.concentrated else PureDP(budget.amount)

@@ -33,12 +33,7 @@ M = TypeVar("M", bound=_Charged)
 class Share:
     """Part of a budget, as the sizes of the draws that it buys.
 
-    Attributes
-    ----------
-    loss : Event
-        Costs the part exactly.
-    last : bool
-        Whether it is all that is left.
+    ``loss`` costs the part exactly; ``last`` says whether the part is all that is left.
 
     Examples
     --------
@@ -63,12 +58,12 @@ class Share:
 
     @property
     def zcdp(self) -> Fraction | None:
-        """ρ of Gaussian noise; ``None`` in pure ε, which no such noise has."""
+        """ρ of Gaussian noise; ``None`` in pure ε, which does not have Gaussian noise."""
         return self.loss.cost(self.loss.kind).amount if self.loss.concentrated else None
 
     @property
     def ranged(self) -> tuple[Fraction, Event]:
-        """η of a bounded range, and what it is charged as: the last draw spends all that is left.
+        """η of a bounded range, and the event charged for it: the last draw spends all the rest.
 
         In zCDP a bounded range of η costs η²/8, less than the share by a rounding.
         """
@@ -80,15 +75,9 @@ class Share:
 class BudgetSplit:
     """The budget of one run of a statistic, divided among its draws.
 
-    A share is named by its fraction of the whole. It is spent when a draw is charged, by the exact
-    cost of that draw, and what roundings leave goes to the last one.
-
-    Attributes
-    ----------
-    loss : Event
-        The whole, as a pure or a concentrated event.
-    left : Fraction
-        Of its ε or ρ.
+    A share is named by its fraction of the whole, ``loss``, a pure or a concentrated event. It is
+    spent when a draw is charged, by the exact cost of that draw; ``left`` is what is left of ε or
+    ρ. What roundings leave goes to the last draw.
 
     Examples
     --------
@@ -104,7 +93,6 @@ class BudgetSplit:
     left: Fraction = field(init=False)
 
     def __post_init__(self) -> None:
-        """Open the account."""
         whole = self.loss.cost(self.loss.kind)
         self.loss, self.left = event_of(whole), whole.amount
 
@@ -120,24 +108,23 @@ class BudgetSplit:
 
     @property
     def concentrated(self) -> bool:
-        """Whether it is counted in zCDP."""
         return self.loss.concentrated
 
     @property
     def power(self) -> Literal[1, 2]:
-        """Of ε, that adds up over draws; and of the norm that the noise of vectors wants."""
+        """Power of ε that adds up over draws; also the norm of the noise of vectors, L1 or L2."""
         return 2 if self.concentrated else 1
 
     def share(self, part: Fraction) -> Share:
-        """Return what a fraction of the whole buys."""
+        """What a fraction of the whole buys."""
         return Share(self.loss.part(part))
 
     def rest(self) -> Share:
-        """Return what all that is left buys."""
+        """What all that is left buys."""
         return Share(self.loss.part(self.left / self.total), last=True)
 
     def spend(self, mechanism: M) -> M:
-        """Take the cost of a draw from the rest, and return its mechanism."""
+        """Subtract the cost of a draw from what is left, and return its mechanism."""
         self.left -= mechanism.event.cost(self.loss.kind).amount
         if self.left < 0:
             raise AssertionError("a statistic spent more than its budget")
@@ -154,7 +141,7 @@ class BudgetSplit:
         """Fraction that buys a strength, in units of :attr:`scale`.
 
         Strength s is noise as wide as Laplace noise of scale 1/s, or a bounded range of s, or a
-        pure ε of s on a subsample; it is met or exceeded, by 2^-20 at most.
+        pure ε of s on a subsample. It is met, or exceeded by 2^-20 at most.
         """
         # A share f of ε buys s = f. One of ρ buys noise of variance 1/f, where Laplace noise of
         # scale 1/s has 2/s²; a bounded range of 2 sqrt(f); and a pure ε of sqrt(f).

@@ -34,7 +34,7 @@ class Unit:
     combine : {"mean", "sum"} or None
         All rows of a person become one record: their mean or sum.
     groups : int
-        With ``combine``, the most groups in which a person has such a record; see `in_groups`.
+        With ``combine``, the most groups in which a person has a record; see `in_groups`.
     """
 
     rows: int = 1
@@ -44,7 +44,6 @@ class Unit:
     groups: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse what is no rule."""
         if type(self.rows) is not int or self.rows < 1:
             raise InvalidArgument(
                 f"the most rows of a person must be a positive integer, got {self.rows!r}"
@@ -68,7 +67,7 @@ class Unit:
             raise InvalidArgument("rows that are not combined are bounded over all groups together")
 
     def in_groups(self, most: int) -> Unit:
-        """Return the same unit with a record in each of at most ``most`` groups.
+        """The same unit with a record in each of at most ``most`` groups.
 
         Examples
         --------
@@ -78,12 +77,11 @@ class Unit:
         return replace(self, groups=most)
 
     def per_row(self, event: E) -> E:
-        """Return the event one record may cost so that the whole unit costs ``event``.
+        """The event that one record may cost so that the whole unit costs ``event``.
 
-        Group privacy: a unit of m rows costs m ε, and m² ρ in zCDP, when each row costs ε or ρ.
-        When each row costs (ε, δ), a unit costs (m ε, δ (1 + e^ε + ... + e^((m-1) ε))); the δ of a
-        row is rounded down. Records in k different groups are seen by k independent draws, whose
-        costs add up: k ε, k ρ, (k ε, k δ) (docs/proofs/groups.md, [groups.3]).
+        Group privacy (:meth:`~modicum.privacy.event.Event.per_record`); the δ of a row is rounded
+        down. Records in k different groups are seen by k independent draws, whose costs add up: k
+        ε, k ρ, (k ε, k δ) (docs/proofs/groups.md, [groups.3]).
         """
         # [unit.6], [groups.2]
         return (
@@ -139,7 +137,7 @@ def unit_of(
         ε/max_rows (ρ/max_rows²) a row, so many rows cost accuracy, and few drop data.
     order_by : str, optional
         With ``max_rows``: the rows with the lowest values of this column are kept, numbers, dates
-        or moments; rows without one come last, and ties go to the lowest values of the columns
+        or times; rows without one come last, and ties go to the lowest values of the columns
         that are read. Without it the rows are chosen uniformly at random, anew for every release.
     combine : {"mean", "sum"}
         With a column: each person's values become one record, their mean (rounded down to the
@@ -186,13 +184,7 @@ def unit_of(
 
 
 def checked_unit(unit: Unit | None) -> Unit:
-    """Return a unit that was asked for, by default one row.
-
-    Raises
-    ------
-    InvalidArgument
-        If it is none.
-    """
+    """The unit that the caller gave, by default one row."""
     if unit is not None and not isinstance(unit, Unit):
         raise InvalidArgument(f"unit must come from modicum.unit_of, got {type(unit).__name__}")
     return Unit() if unit is None else unit

@@ -1,4 +1,4 @@
-"""A checked question: which statistic, of which column, at what price, and how to answer it."""
+"""A checked query: which statistic, of which column, at what cost, and how to answer it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ R_co = TypeVar("R_co", bound=Record, covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Query(Generic[R_co]):
-    """One statistic asked for, with arguments already checked, and the kind of its release.
+    """One statistic of a column, with checked arguments, and the kind of its release.
 
     Attributes
     ----------
@@ -39,11 +39,11 @@ class Query(Generic[R_co]):
     begin : callable
         Starts a fresh run of the estimator, given the event one row may cost.
     release : type of Record
-        What its answer is released as.
+        The type of its release.
     options : object
         What else was chosen; its repr says all of it.
     ranged : bool
-        Whether the range was given; if not, it is one that the options imply.
+        Whether the range was given; if not, the options imply it.
     turn : Fraction or None
         From ``turn`` ε²/(4 ρ) columns on, zCDP of size ρ gives smaller errors than pure ε.
     rho : Fraction or None
@@ -72,23 +72,16 @@ class Query(Generic[R_co]):
 
     @property
     def allowance(self) -> Event:
-        """What all draws cost the privacy unit, from which :attr:`event` follows."""
+        """What all draws together cost the privacy unit; :attr:`event` follows from it."""
         return self.event if self.rho is None else ZCDP(self.rho)
 
     def of_width(self, width: int, kind: Kind) -> Self:
-        """Return the question as it is answered from so many columns and charged to a budget.
+        """The query as it is answered from ``width`` columns and charged to a budget of a kind.
 
         A budget of (ε, δ) holds releases that are pure ε-DP, charged as (ε, 0), and releases that
-        are ρ-zCDP, charged as (ε, δ). Which of them gives the smaller error follows from the
-        number of columns: the noise of pure ε is calibrated to L1 norms, and that of ρ to L2 norms.
-        See [composition.10].
-
-        Parameters
-        ----------
-        width : int
-            Number of columns, which is public.
-        kind : {"pure", "zcdp", "approx"}
-            Of the budget that pays; only one of kind ``"approx"`` can pay for a δ.
+        are ρ-zCDP, charged as (ε, δ). Which of them gives the smaller error follows from the number
+        of columns, which is public: the noise of pure ε is calibrated to L1 norms, and that of ρ to
+        L2 norms. Only a budget of kind ``"approx"`` holds a δ. See [composition.10].
         """
         if self.turn is None or kind != APPROX_KIND or not self.budget.delta:
             return self
@@ -108,5 +101,5 @@ class Query(Generic[R_co]):
 
     @property
     def several(self) -> bool:
-        """Whether it is answered by several numbers."""
+        """Whether its answer is several numbers."""
         return self.release is not Release

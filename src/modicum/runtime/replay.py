@@ -24,19 +24,12 @@ __all__ = ["Replayed", "Run", "replay"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replayed:
-    """Where a replay got to.
+    """How far a replay got.
 
-    Attributes
-    ----------
-    log_densities : tuple of float
-        Log probability of each given outcome, in order.
-    trail : tuple
-        What an observer may know of the steps: every need, and each draw's label, law, event
-        and public parameters. It must not depend on the data.
-    waiting : Law or None
-        The law that waits for an outcome, if the list ran out.
-    answer : Finding or None
-        The answer, if the run finished.
+    ``log_densities`` are the log probabilities of the given outcomes, in order. ``trail`` is what
+    an observer may know of the steps: every read, and the label, mechanism, event and public
+    parameters of each draw. It must not depend on the data. ``waiting`` is the mechanism that waits
+    for an outcome, if the list ran out, and ``answer`` the estimate, if the run finished.
     """
 
     log_densities: tuple[float, ...]
@@ -53,10 +46,7 @@ class Replayed:
 class Run:
     """One run of an estimator, halted at every draw; it evaluates no densities.
 
-    Attributes
-    ----------
-    trail, waiting, answer
-        As in :class:`Replayed`, so far.
+    ``trail``, ``waiting`` and ``answer`` are as in :class:`Replayed`, so far.
     """
 
     def __init__(self, query: Query[Any], event: Event, reader: Reader) -> None:
@@ -87,17 +77,9 @@ class Run:
 
 
 def replay(query: Query[Any], event: Event, reader: Reader, outcomes: Sequence[Any]) -> Replayed:
-    """Run an estimator on data with its draws answered from a list.
+    """Run an estimator on data with its draws answered from a list, which may stop early.
 
-    Parameters
-    ----------
-    query : Query
-    event : Event
-        What one row may cost.
-    reader : Reader
-        The data.
-    outcomes : sequence
-        One outcome a draw, in order; may stop early.
+    ``event`` is what one row may cost.
     """
     run = Run(query, event, reader)
     densities: list[float] = []

@@ -1,12 +1,12 @@
 """Answering queries from data: read, charge, draw, in that order.
 
-Any number of queries run together. Their waiting needs are collected and answered by one pass, then
-all of them are resumed, so together they make no more passes than the slowest alone.
+Any number of queries run together. The reductions that they wait for are collected and answered by
+one pass, then all of them are resumed. So together they make no more passes than the slowest alone.
 
-Groups of rows are asked the same queries, in the same passes. Every row is in one group at most,
-and a group's releases depend on its rows only. So all groups together are one product law, and
-cost one row what a single group costs it (parallel composition, docs/proofs/groups.md): there is
-one charge, of one group's price.
+Every group of rows gets the same queries, in the same passes. Every row is in one group at most,
+and a group's releases depend on its rows only. So all groups together are one product mechanism,
+which costs one row what a single group costs it (parallel composition, docs/proofs/groups.md):
+there is one charge, the cost of one group.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ __all__ = [
 
 @dataclass(slots=True)
 class LiveRun:
-    """An estimator that has been started and waits at a step, or has its answer.
+    """An estimator that waits at a step, or has its answer.
 
-    Its draws are paid from ``allowance``, the event that was charged for the whole run; a draw
-    that would exceed it is refused before it happens.
+    ``allowance`` is the event that was charged for the whole run. A draw that would exceed what is
+    left of it is refused before it happens.
     """
 
     steps: Steps[Estimate[Any]]
@@ -54,7 +54,6 @@ class LiveRun:
     _left: Fraction = field(init=False)
 
     def __post_init__(self) -> None:
-        """Open the account of its draws."""
         self._left = self.allowance.cost(self.allowance.kind).amount
 
     def start(self) -> None:
@@ -63,11 +62,11 @@ class LiveRun:
 
     @property
     def reads(self) -> tuple[Read[Any], ...]:
-        """What it waits for; nothing if it waits at a draw or is done."""
+        """The reductions that it waits for; empty if it waits at a draw or is done."""
         return self.step.reads if isinstance(self.step, Reads) else ()
 
     def supply(self, summaries: tuple[Any, ...]) -> None:
-        """Answer the need it waits at."""
+        """Resume it with the summaries that it waits for."""
         self._resume(summaries)
 
     def draw_all(self, sample: Callable[[Mechanism[Any]], Any]) -> None:
@@ -76,14 +75,14 @@ class LiveRun:
             self.take(self.step, sample(self.paid(self.step)))
 
     def paid(self, step: Draw) -> Mechanism[Any]:
-        """Take the price of a draw from the allowance, and return its law."""
+        """Subtract the cost of a draw from the allowance, and return its mechanism."""
         self._left -= step.mechanism.event.cost(self.allowance.kind).amount
         if self._left < 0:
             raise AssertionError("a draw would cost more than was charged for its run")
         return step.mechanism
 
     def take(self, step: Draw, outcome: Any) -> None:
-        """Note the outcome of a draw, and go on with it."""
+        """Record the outcome of a draw, and resume with it."""
         mechanism = step.mechanism
         parameters = {name: plain(value) for name, value in mechanism.public().items()}
         said = "" if step.words is None else step.words(outcome)
@@ -100,7 +99,7 @@ class LiveRun:
 
 
 def draw_together(walks: Iterable[LiveRun], entropy: Entropy) -> None:
-    """Answer draws until every walk needs data or is done; laws of a kind are drawn together."""
+    """Answer draws until every run needs data or is done; mechanisms of one type draw together."""
     walks = list(walks)
     while waiting := [(walk, walk.step) for walk in walks if isinstance(walk.step, Draw)]:
         kinds: dict[tuple[type[Mechanism[Any]], str], list[tuple[LiveRun, Draw]]] = {}
@@ -114,9 +113,9 @@ def draw_together(walks: Iterable[LiveRun], entropy: Entropy) -> None:
 
 
 class RunBatch:
-    """Estimators under way on the same rows, and the summaries of these rows so far.
+    """Runs on the same rows, and the summaries of these rows so far.
 
-    A later need that a summary can answer costs no pass.
+    A later read that a summary can answer does not cost a pass.
     """
 
     __slots__ = ("_asked", "_kept", "walks")
@@ -128,7 +127,7 @@ class RunBatch:
 
     @classmethod
     def of(cls, queries: Mapping[str, Query[Any]], prices: Mapping[str, Event]) -> Self:
-        """Start queries: each runs to its first step, at its price (see :func:`row_prices`)."""
+        """Start queries: each runs to its first step, at its cost (see :func:`row_prices`)."""
         party = cls(
             {
                 name: LiveRun(query.begin(prices[name]), prices[name])
@@ -150,9 +149,9 @@ class RunBatch:
             walk.draw_all(lambda mechanism: mechanism.sample(entropy))
 
     def reads(self) -> list[Read[Any]]:
-        """Return what has to be read for those that wait for data; equal asks once.
+        """What the runs that wait for data have to read; equal reads once.
 
-        Two runs never share a secret subsample: each gets a handle of its own.
+        Two runs never share a secret subsample: each gets its own handle.
         """
         asked = [ask for walk in self._waiting() for ask in walk.reads]
         shared = {
@@ -162,7 +161,7 @@ class RunBatch:
         return self._asked
 
     def supply(self, summaries: Sequence[Any]) -> None:
-        """Hand out the answers to :meth:`asks`, in its order, to those that wait."""
+        """Hand out the answers to :meth:`reads`, in its order, to the runs that wait."""
         answers = list(zip(self._asked, summaries, strict=True))
         self._kept.update((ask, summary) for ask, summary in answers if not ask.reduction.secret)
         subsamples = iter([summary for ask, summary in answers if ask.reduction.secret])
@@ -191,12 +190,9 @@ class RunBatch:
 
 
 def row_prices(queries: Mapping[str, Query[Any]], unit: Unit) -> dict[str, Event]:
-    """Return what one row pays for each query, so that the unit pays its budget.
+    """What each query costs one row, so that the unit spends the query's budget.
 
-    Raises
-    ------
-    InvalidArgument
-        If that is too small for any estimator.
+    A budget too small for any estimator is refused.
     """
     prices = {name: unit.per_row(each.allowance) for name, each in queries.items()}
     for event in prices.values():
@@ -208,7 +204,7 @@ class Reader(Protocol):
     """Answers reductions in one pass over the data."""
 
     def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
-        """Summaries in the order of the asks."""
+        """Summaries in the order of the reads."""
 
 
 def run(
@@ -219,24 +215,11 @@ def run(
     charge: Callable[[], None],
     entropy: Entropy,
 ) -> dict[str, LiveRun]:
-    """Answer queries together.
+    """Answer queries together, and return the finished runs.
 
-    Parameters
-    ----------
-    queries : mapping of str to Query
-    reader : Reader
-        The only access to the data.
-    unit : Unit
-        Shrinks every query's event to what one row may cost.
-    charge : callable
-        Charges the whole cost of all queries in one transaction. Called once, after the first
-        pass and before the first draw; if it raises, nothing has been drawn.
-    entropy : Entropy
-
-    Returns
-    -------
-    dict of str to Walk
-        Finished walks, each with its answer and transcript.
+    ``reader`` is the only access to the data. ``unit`` shrinks every query's event to what one row
+    may cost. ``charge`` charges the whole cost of all queries in one transaction. It is called
+    once, after the first pass and before the first draw; if it raises, nothing has been drawn.
     """
     party = RunBatch.of(queries, row_prices(queries, unit))
     _supply(party, reader, entropy)
@@ -259,7 +242,7 @@ class GroupedReader(Protocol):
     """Answers reductions of disjoint groups of rows in one pass."""
 
     def read(self, reads: Sequence[tuple[int, Read[Any]]], entropy: Entropy) -> list[Any]:
-        """Summaries in the order of the asks, each of the group of that number."""
+        """Summaries in the order of the reads, each of the group of that number."""
 
 
 def run_groups(
@@ -271,27 +254,12 @@ def run_groups(
     charge: Callable[[], None],
     entropy: Entropy,
 ) -> list[dict[str, LiveRun]]:
-    """Answer queries for every group.
+    """Answer the same queries for every group, and return the finished runs of each group.
 
-    Parameters
-    ----------
-    queries : mapping of str to Query
-        Asked of each group.
-    groups : int
-        Their number, public. A group may have no rows.
-    reader : GroupedReader
-        The only access to the data. A row must be in one group at most.
-    unit : Unit
-        Shrinks every query's event to what one row may cost; a unit's rows may be in any groups.
-    charge : callable
-        Charges all queries for one group, which pays for all groups. Called once, after the
-        first pass and before the first draw.
-    entropy : Entropy
-
-    Returns
-    -------
-    list of dict of str to Walk
-        Finished walks of each group. There were no more passes than the slowest group needed.
+    The number of groups is public; a group may have no rows, and a row must be in one group at
+    most. A unit's rows may be in any groups. ``charge`` charges all queries for one group, which is
+    the cost of all groups; the rest is as for :func:`run`. No more passes are made than the slowest
+    group needs.
     """
     # [groups.1]
     prices = row_prices(queries, unit)

@@ -1,4 +1,4 @@
-"""The two steps an estimator can take: ask for a reduction of the data, and draw from a law.
+"""The two steps of an estimator: read a reduction of the data, and draw from a mechanism.
 
 An estimator is a generator. It yields :class:`Reads` and :class:`Draw` and nothing else, receives
 summaries and outcomes, and returns its answer. It never sees rows or randomness. An interpreter
@@ -24,14 +24,14 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """Reductions wanted before the estimator can go on; a runner may share their pass."""
+    """Reductions that the estimator waits for; a runner may share their pass."""
 
     reads: tuple[Read[Any], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """A law to sample once, the name its outcome gets in the transcript, and its words there.
+    """A mechanism to sample once, with the name of the outcome in the transcript.
 
     ``words`` says an outcome in the units of the data, from public parameters and outcomes only.
     """
@@ -46,25 +46,25 @@ Steps = Generator[Step, Any, T]
 
 
 def read(ask: Read[S]) -> Steps[S]:
-    """Ask for one reduction and return its summary."""
+    """Read one reduction and return its summary."""
     (summary,) = yield Reads((ask,))
     return summary  # type: ignore[no-any-return]
 
 
 def read_both(first: Read[S], second: Read[T]) -> Steps[tuple[S, T]]:
-    """Ask for two reductions in the same pass."""
+    """Read two reductions in the same pass."""
     summary, other = yield Reads((first, second))
     return summary, other
 
 
 def draw(label: str, mechanism: Mechanism[T], words: Callable[[T], str] | None = None) -> Steps[T]:
-    """Draw from a law and return the outcome; the runner charges before the first draw."""
+    """Draw from a mechanism and return the outcome; the runner charges before the first draw."""
     outcome = yield Draw(label, mechanism, words)
     return outcome  # type: ignore[no-any-return]
 
 
 def reading(lattice: Lattice, steps: Steps[T]) -> Steps[T]:
-    """Take the steps of an estimator with its data read on another lattice."""
+    """Carry out the steps of an estimator with its data read on another lattice."""
     received = None
     while True:
         try:

@@ -110,7 +110,7 @@ class MeanVector(Shuffled):
         return Announcement(self.tag, CENTRES)
 
     def tree(self, number: int) -> TreeRound:
-        """Return what the first or the second round asks."""
+        """What the first or the second round asks."""
         first, second = self.single
         if number == CENTRES:
             return TreeRound(self.vectors.places.tree, first, self.vectors.width)
@@ -285,7 +285,7 @@ class VectorBatch(OneTimeClients[MeanVector]):
             total = protocol.sum
             short = total.rounded(rows, said.parameters[-1], entropy)
             return total.mix.frames(short, total.noise, entropy)
-        # Fresh numbers in each round: they tell nobody which messages are of one client.
+        # Fresh numbers in each round: they do not show which messages are of one client.
         numbers = entropy.words(len(rows))
         found = words(bytes.fromhex(protocol.session), numbers)
         answers = protocol.tree(said.round).draw(rows, found, entropy)
@@ -327,8 +327,8 @@ class VectorServer(Session[VectorEstimate]):
     def _singles(self, released: bytes, said: Announcement) -> tuple[Answers, Tally, int]:
         """Keep the first possible message under each number, and count all of the round.
 
-        A client who lies may be among those who had to come: an answer that cannot be right is left
-        out, and does not end the round of all others.
+        A client who lies may be among those who had to come: an impossible answer is left out, and
+        does not end the round of all others.
         """
         asked = self._protocol.tree(said.round)
         ((frames, wrong),) = joined([released], asked.answer)
@@ -346,7 +346,6 @@ class VectorServer(Session[VectorEstimate]):
         )
 
     def _last(self, released: bytes, said: Announcement) -> tuple[VectorEstimate, Tally]:
-        """Return the mean of the clipped vectors."""
         total, vectors = self._protocol.sum, self._protocol.vectors
         *centre, radius = said.parameters
         mean, clients, refused = total.mean(released)
@@ -367,7 +366,7 @@ class VectorSum:
     width: int  # coordinates, at most 2^16
     epsilon: Fraction
     delta: float  # of the noise
-    security: int  # shares of a coordinate tell more than its sum with probability 2^-security
+    security: int  # shares of a coordinate show more than its sum with probability 2^-security
     clients: int  # at most
     honest: int  # at least
 
@@ -405,10 +404,7 @@ class VectorSum:
 
     @property
     def bits(self) -> int:
-        """Shares are integers modulo 2^bits, which exceeds twice a sum and its noise.
-
-        See [shuffle.14].
-        """
+        """Shares are integers modulo 2^bits: more than twice a sum and its noise [shuffle.14]."""
         all_noise = math.sqrt(self.variance * self.clients / self.honest)
         return (2 * (self.clients * self.norm + math.ceil(45 * all_noise) + 60)).bit_length()
 
@@ -423,15 +419,15 @@ class VectorSum:
         return ShareFrames(b"mV", self.tag, self.width, self.bits, self.shares)
 
     def error(self, clients: int) -> float:
-        """Return the standard deviation of a coordinate of the mean, where the radius is 1."""
+        """Standard deviation of a coordinate of the mean, where the radius is 1."""
         noise = self.variance * clients / self.honest + clients / 4
         return math.sqrt(noise) / clients / self.unit
 
     def rounded(self, vectors: Integers, radius: int, entropy: Entropy) -> Integers:
         """Clip vectors to the radius, scale it to :attr:`unit`, and round to integers at random.
 
-        No norm exceeds K: rounding moves each coordinate by less than 1. What is longer all the
-        same is replaced by 0. See [shuffle.13].
+        No norm exceeds K: rounding moves each coordinate by less than 1. A vector that is longer
+        all the same is replaced by 0. See [shuffle.13].
         """
         x = vectors.astype(np.float64)
         norms = np.sqrt((x * x).sum(axis=1))
@@ -453,7 +449,7 @@ class VectorSum:
 def _scaled(
     width: int, epsilon: Fraction, delta: float, clients: int
 ) -> tuple[int, int, Fraction | None]:
-    """Return K, the variance of a coordinate, and the scale if the noise is Laplace.
+    """K, the variance of a coordinate, and the scale if the noise is Laplace.
 
     K is large enough that rounding lengthens by less than 1 % and adds less than 1/64 of the
     variance: rounding n numbers to integers adds at most n/4, and the noise has at least 16 n.

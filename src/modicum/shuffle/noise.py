@@ -1,6 +1,6 @@
-"""Shares of noise that add up to a known law: Pólya numbers to Laplace noise, Poisson to Skellam.
+"""Shares of noise that add up to a known one: Pólya numbers to Laplace, Poisson to Skellam.
 
-What Skellam noise guarantees stands at the end.
+What Skellam noise guarantees is at the end.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _WORD = 64
 
 
 class _InverseSampler(ABC):
-    """A law on 0, 1, ... that is drawn from by inversion of its distribution function."""
+    """A distribution on 0, 1, ... that is drawn from by inversion of its distribution function."""
 
     __slots__ = ()
 
     @abstractmethod
     def _placed(self, word: int, known: int) -> int | None:
-        """Return the least k with U < P(X <= k), if so many known bits of U tell it."""
+        """The least k with U < P(X <= k), if so many known bits of U decide it."""
 
     def _sample_slowly(self, word: int, entropy: Entropy) -> int:
-        """Return the least k with U < P(X <= k), for a lazy uniform U that begins with a word.
+        """The least k with U < P(X <= k), for a lazy uniform U that begins with a word.
 
         [shuffle.2] Probabilities are enclosed between integers over a power of two. Where U cannot
         be placed, it gets 64 bits more, and the enclosures too; what was decided stays decided.
@@ -77,7 +77,6 @@ class Polya(_InverseSampler):
             )
 
     def log_pmf(self, k: int) -> float:
-        """Log probability of k >= 0."""
         r, rate = float(self.size), float(self.rate)
         choices = math.lgamma(k + r) - math.lgamma(k + 1) - math.lgamma(r)
         return choices + r * math.log(-math.expm1(-rate)) - k * rate
@@ -153,7 +152,6 @@ class Poisson(_InverseSampler):
             raise InvalidArgument(f"the rate must lie in (0, 2^26], got {float(self.rate):g}")
 
     def log_pmf(self, k: int) -> float:
-        """Log probability of k >= 0."""
         rate = float(self.rate)
         return k * math.log(rate) - rate - math.lgamma(k + 1)
 
@@ -218,7 +216,7 @@ def _enclosed(rate: Fraction, bits: int) -> tuple[int, list[int], list[int]]:
 
 @functools.lru_cache(maxsize=16)
 def _words(mechanism: Poisson) -> tuple[int, NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return the enclosures as words: a word is above P(X <= k) if it exceeds the second."""
+    """The enclosures as words: a word is above P(X <= k) if it exceeds the second."""
     first, lows, highs = _enclosed(mechanism.rate, _WORD)
     most = (1 << _WORD) - 1
     below = np.array([min(x, most) for x in lows], np.uint64)
@@ -231,9 +229,9 @@ _ORDERS = np.exp(np.linspace(math.log(1e-3), math.log(1e6), 4000))  # of Rényi,
 
 
 def skellam_renyi(order: float, *, variance: float, distance: float) -> float:
-    """Bound the Rényi divergence of an order above 1, [shuffle.12] of the proof page.
+    """Bound the Rényi divergence of an order above 1 [shuffle.12].
 
-    ``var`` is μ of the noise of each coordinate, above 2, and ``distance`` the L2 norm of the
+    ``variance`` is μ of the noise of each coordinate, above 2, and ``distance`` the L2 norm of the
     difference of two integer vectors.
 
     Examples
@@ -245,13 +243,13 @@ def skellam_renyi(order: float, *, variance: float, distance: float) -> float:
 
 
 def _scaled_renyi(s: Floats, variance: float, distance: float) -> Floats:
-    """Return s times the bound of each order 1 + s, [shuffle.12]."""
+    """The bound, times s, of each order 1 + s [shuffle.12]."""
     moved = np.sinh(s * distance / (2 * (variance - 2)))
     return np.asarray(s * distance**2 / (2 * (variance - 2)) + 2 * variance * moved**2)
 
 
 def skellam_delta(epsilon: float, *, variance: float, distance: float) -> float:
-    """Return a δ for an ε: the best of many orders (Canonne, Kamath and Steinke 2020)."""
+    """A δ for an ε: the best of many orders (Canonne, Kamath and Steinke 2020)."""
     s = _ORDERS
     with np.errstate(over="ignore", invalid="ignore"):
         logs = _scaled_renyi(s, variance, distance) - s * epsilon
@@ -260,7 +258,7 @@ def skellam_delta(epsilon: float, *, variance: float, distance: float) -> float:
 
 
 def skellam_variance(epsilon: float, delta: float, *, distance: float) -> int:
-    """Return the least variance of each coordinate's noise for (ε, δ), to a thousandth above it.
+    """The least variance of each coordinate's noise for (ε, δ), to a thousandth above it.
 
     Examples
     --------

@@ -20,7 +20,7 @@ _VERSION = 1
 
 
 def share_count(honest: int, *, security: int, bits: int) -> int:
-    """Shares of an integer modulo 2^bits: s + 2 of [shuffle.5] of the proof page.
+    """Shares of an integer modulo 2^bits: s + 2 of [shuffle.5].
 
     Examples
     --------
@@ -70,7 +70,6 @@ class ShareFrames:
 
     @property
     def layout(self) -> np.dtype[Any]:
-        """Layout of a frame."""
         head = [("magic", "<u2"), ("version", "u1"), ("session", "<u8")]
         number = [] if self.width is None else [("coordinate", "<u2")]
         return np.dtype([*head, *number, ("share", "<u8")])
@@ -82,7 +81,7 @@ class ShareFrames:
         return [frame.tobytes()[:end] for frame in self._empty(1).ravel()]
 
     def frames(self, values: Integers, noise: Poisson | Polya, entropy: Entropy) -> bytes:
-        """Return the shares of all integers, noise added, one client's after the other's."""
+        """The shares of all integers, noise added, one client's after the other's."""
         noisy = values.ravel().astype(np.int64)
         for sign in (1, -1):
             noisy += sign * noise.sample_many(noisy.size, entropy)
@@ -91,13 +90,10 @@ class ShareFrames:
         return frames.tobytes()
 
     def read(self, frames: bytes, *, least: int, most: int) -> tuple[NDArray[np.uint64], int, int]:
-        """Return the shares of each coordinate, whose clients they are, and how many were refused.
+        """The shares of each coordinate, whose clients they are, and how many were refused.
 
-        Raises
-        ------
-        InvalidArgument
-            If the frames are not those of whole clients of this session, from ``least`` to ``most``
-            of them: a share that is missing makes a sum uniformly random.
+        The frames must be those of whole clients of this session, from ``least`` to ``most`` of
+        them: a share that is missing makes a sum uniformly random.
         """
         layout, width = self.layout, self.width or 1
         if len(frames) % layout.itemsize:
@@ -120,7 +116,7 @@ class ShareFrames:
         return table, clients, int(len(read) - good.sum())
 
     def _empty(self, clients: int) -> NDArray[Any]:
-        """Return frames without shares, shape (clients * width, shares)."""
+        """Frames without shares, shape (clients * width, shares)."""
         frames = np.zeros((clients * (self.width or 1), self.shares), self.layout)
         frames["magic"], frames["version"] = int.from_bytes(self.magic, "little"), _VERSION
         frames["session"] = self.tag

@@ -48,7 +48,6 @@ class Shuffled(Written):
 
     @property
     def rounds(self) -> int:
-        """Number of rounds."""
         return 1
 
     def shuffler(self, number: int = 1, *, entropy: Entropy = SYSTEM) -> Shuffler:
@@ -61,7 +60,7 @@ class Shuffled(Written):
 
     @abstractmethod
     def _frames(self, number: int) -> tuple[int, list[bytes], int]:
-        """Return the size and the heads of a client's frames, and how many clients are needed."""
+        """The size and the heads of a client's frames, and how many clients are needed."""
 
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
@@ -75,7 +74,7 @@ class Shuffled(Written):
     @classmethod
     @abstractmethod
     def _built(cls, said: dict[str, Any]) -> Self:
-        """Make the protocol from all that :meth:`written` returns."""
+        """The protocol from all that :meth:`written` returns."""
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -84,7 +83,7 @@ class Shuffled(Written):
         Raises
         ------
         InvalidArgument
-            If the text is no protocol that this version writes.
+            If the text is not a protocol that this version writes.
 
         Examples
         --------
@@ -247,7 +246,7 @@ class Shuffler:
 
 
 def _table(heads: Sequence[bytes], size: int, each: int) -> NDArray[np.uint8]:
-    """Return how sorted frames begin, shape (each, bytes): sorted frames have sorted heads."""
+    """How sorted frames begin, shape (each, bytes): sorted frames have sorted heads."""
     if not heads:
         return np.empty((each, 0), np.uint8)
     lengths = {len(head) for head in heads}

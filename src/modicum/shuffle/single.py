@@ -1,6 +1,6 @@
 """Single messages through a shuffler: what that does to their ε, and protocols of one number.
 
-The ε of a shuffled message is computed, not bounded by a formula.
+The ε of a shuffled message is computed, and not bounded by a formula.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def local_epsilon(budget: Budget, *, clients: int) -> Fraction:
 
 @functools.lru_cache(maxsize=64)
 def single_epsilon(budget: Budget, clients: int) -> Fraction:
-    """Return :func:`local_epsilon` rounded down, so that it is the same on every machine."""
+    """:func:`local_epsilon` rounded down, so that it is the same on every machine."""
     unit = 1 << 12
     return Fraction(math.floor(local_epsilon(budget, clients=clients) * unit), unit)
 
@@ -145,7 +145,7 @@ class _DominatingPair:
             )
 
     def delta(self, epsilon: float) -> float:
-        """Return an upper bound of the hockey-stick divergence at ε."""
+        """An upper bound of the hockey-stick divergence at ε."""
         grown = math.exp(epsilon)
         total = 0.0
         for weight, (one, other) in zip(self._weights.tolist(), self._pairs, strict=True):
@@ -159,7 +159,7 @@ def _window(n: int, p: float) -> Integers:
 
 
 def _binomial(k: Integers, n: int, p: float) -> Floats:
-    """Return the probabilities of consecutive k, given that it is one of them.
+    """The probabilities of consecutive k, given that k is one of them.
 
     Only ratios of one to the next are used: logarithms of factorials would lose digits as n grows.
     Without the tails all probabilities are larger, which errs on the safe side.
@@ -176,9 +176,10 @@ def _binomial(k: Integers, n: int, p: float) -> Floats:
 class Single(Shuffled):
     """A local protocol whose messages are shuffled. Made by :func:`histogram` or :func:`mean`.
 
-    Clients and server are those of :mod:`modicum.local`, for :attr:`protocol`: a client is asked
-    for a larger ε than without a shuffler, which it pays if the shuffler betrays it. The session of
-    :attr:`protocol`, and so all frames, depends on the budget and on the crowd that it counts on.
+    Clients and server are those of :mod:`modicum.local`, for :attr:`protocol`. A client's message
+    has a larger ε than without a shuffler, which is what it costs the client if the shuffler
+    betrays it. The session of :attr:`protocol`, and so all frames, depends on the budget and on the
+    crowd that it counts on.
 
     Attributes
     ----------
@@ -328,7 +329,7 @@ def _made(
 
 
 def _bound(session: str, *promised: object) -> str:
-    """Return the session of the local protocol: another one for every other promise.
+    """The session of the local protocol: another one for every other promise.
 
     A client that was promised another crowd then sends frames of another tag, which neither the
     shuffler nor the server of this one takes.
@@ -338,7 +339,7 @@ def _bound(session: str, *promised: object) -> str:
 
 
 def _crowds(shares: tuple[int, ...], honest: int, delta: Fraction) -> tuple[int, ...]:
-    """Return how many clients answer each round but for a part of δ, [shuffle.9]."""
+    """How many clients answer each round but for a part of δ, [shuffle.9]."""
     if len(shares) == 1:
         return (honest,)
     means = [honest * share / sum(shares) for share in shares]

@@ -47,7 +47,7 @@ class Sum(Shuffled):
 
     @property
     def shares(self) -> int:
-        """Messages of a client, [shuffle.5] of the proof page."""
+        """Messages of a client [shuffle.5]."""
         return share_count(self.honest, security=self.security, bits=self.bits)
 
     @property
@@ -125,7 +125,7 @@ def split_sum(
     clients : int
         How many at most, 100 to 2^24.
     security : int
-        σ, 20 to 80: the shuffled shares tell more than their sum with probability about 2^-σ.
+        σ, 20 to 80: the shuffled shares show more than their sum with probability about 2^-σ.
     honest : int, optional
         How many at least take part and follow the protocol; by default 9 in 10.
     session : str, optional

@@ -1,7 +1,7 @@
 """Risks, moduli, lower bounds and rates of the theory, computed on any array: not private.
 
 Everything here is a function of plain arrays, for research and planning: how well could any
-private algorithm do on these data? Results hold the data in the clear. They are no releases, they
+private algorithm do on these data? Results hold the data in the clear. They are not releases and
 say so wherever they are printed, and nothing here spends a budget or draws noise.
 
 :func:`compare` prints three risks side by side: :func:`subset_risk` (Dick et al. 2023),

@@ -31,7 +31,7 @@ Neighbours = Literal["add-remove", "swap"]
 
 
 def ordered(data: ArrayLike) -> Floats:
-    """Return the records in increasing order, shape (n,), n >= 1, all finite."""
+    """The records in increasing order, shape (n,), n >= 1, all finite."""
     try:
         x = np.asarray(data, dtype=np.float64)
     except (TypeError, ValueError):
@@ -78,6 +78,6 @@ def checked_range(within: tuple[float, float], x: Floats) -> tuple[float, float]
 
 
 def checked_neighbours(neighbours: str) -> None:
-    """See that a metric has one of the two names."""
+    """Refuse a metric that has neither of the two names."""
     if neighbours not in get_args(Neighbours):
         raise InvalidArgument(f"neighbours must be 'add-remove' or 'swap', got {neighbours!r}")

@@ -69,7 +69,7 @@ def modulus(
     -----
     Asi and Duchi 2020, equation (2), in one dimension; Dick et al. 2023, appendix C. Exact for
     monotone statistics: the extremes remove from one end and add at the other. Data for which the
-    statistic is not defined, such as none at all for a mean, are left out.
+    statistic is not defined, as no data at all for a mean, are left out.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def extremes(
     within: tuple[float, float],
     neighbours: Neighbours,
 ) -> tuple[Floats, Floats]:
-    """Return the lowest and the highest values within each number of steps, of sorted records."""
+    """The lowest and the highest values within each number of steps, of sorted records."""
     checked_neighbours(neighbours)
     lo, hi = within
     if neighbours == "swap":
@@ -109,7 +109,7 @@ def extremes(
 
 
 def farthest(here: float, lowest: Floats, highest: Floats) -> float:
-    """Return how far the last of the extremes are from the value."""
+    """How far the last of the extremes are from the value."""
     return float(max(highest[-1] - here, here - lowest[-1]))
 
 

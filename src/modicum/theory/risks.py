@@ -1,7 +1,7 @@
 """The least error that an ε-private algorithm can have near the data at hand, and its bounds.
 
 Risks differ in what is near: subsets, data of the same values, a ball, or one other data set.
-All rest on how well two data sets can be told apart. :func:`compare` puts three side by side.
+All rest on how well two data sets can be distinguished. :func:`compare` puts three side by side.
 """
 
 from __future__ import annotations
@@ -88,7 +88,6 @@ def two_point_error(distance: int, epsilon: Number) -> float:
 
 
 def _two_point_errors(distances: Integers, epsilon: float) -> Floats:
-    """Return the errors for many distances, without checks."""
     pairs, odd = np.divmod(distances, 2)
     middle = np.where(odd, 1 / (1 + math.exp(epsilon)), 0.5)
     return np.asarray(np.exp(-epsilon * pairs) * middle, dtype=np.float64)
@@ -126,7 +125,7 @@ def _json(x: Any) -> object:
 class RiskBounds(_Result):
     """A risk under absolute loss, in the unit of the data.
 
-    Not private: it is no release, it is computed from the data themselves, and publishing it
+    Not private: it is not a release but computed from the data themselves, and publishing it
     reveals them.
 
     Attributes
@@ -354,7 +353,7 @@ def local_minimax_risk(
     -----
     R1 = max over k of ω(D, k) times :func:`two_point_error` of k: the two points alone matter, and
     the best test between them is known. With 1/ε an even number this gives R1 >= 0.30 ω(D, 1/ε).
-    There is no such bound from above: for the median of equal records ω(D, 1/ε) is 0, while
+    No bound of this form holds from above: for the median of equal records ω(D, 1/ε) is 0, while
     R1 is not. (Dick et al. 2023, equation (2), write ≈.)
 
     Numbers k are tried until those left cannot matter, about (2/ε) ln(range / R1) of them.
@@ -396,7 +395,7 @@ def unbiased_lower_bound(
 
     Every ε-private mechanism (swap, n public) whose answer is at least as often near θ(x) as near
     θ(x'), for all x, x' and distances, has E|M(x) - θ(x)| at least this on these data. Additive
-    symmetric noise is such a mechanism. Not private: it is computed from the data themselves.
+    symmetric noise is one of them. Not private: it is computed from the data themselves.
 
     Parameters
     ----------

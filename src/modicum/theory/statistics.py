@@ -29,7 +29,7 @@ class Statistic(ABC):
 
     Raising a record, adding a record at the upper end of the range, and removing the lowest
     record never lower it. Every property that is monotone under first-order stochastic dominance
-    (Dick et al. 2023, Definition 4.2) is; a trimmed mean is too, although it is no function of the
+    (Dick et al. 2023, Definition 4.2) is; a trimmed mean is too, although not a function of the
     distribution function. Then the highest value after k additions and removals is reached by
     removing the r lowest records and adding k - r at the upper end, for the best r.
 
@@ -180,7 +180,7 @@ class _MEstimator(Statistic):
 
 
 def _window_means(x: Floats, first: Integers, last: Integers, hi: float) -> Floats:
-    """Return means of the records of ranks first + 1 to last, those above n being ``hi``."""
+    """Means of the records of ranks first + 1 to last, those above n being ``hi``."""
     n, centre = len(x), x[len(x) // 2]  # sums of centred records keep more digits
     below = np.concatenate([[0.0], np.cumsum(x - centre)])
     total = below[np.clip(last, 0, n)] - below[np.clip(first, 0, n)]
@@ -383,13 +383,13 @@ class Quantile(Statistic):
         return rank, rank
 
     def _rank(self, size: Integers) -> Integers:
-        """Return ceil(q size) in integers."""
+        """ceil(q size) in integers."""
         q = self.share
         return -((-q.numerator * size) // q.denominator)
 
     @staticmethod
     def _removals(operations: Integers, n: int, only: bool) -> Integers:  # noqa: FBT001
-        """Return how many of the operations remove, such that a record is left."""
+        """How many of the operations remove, where a record has to be left."""
         most = np.minimum(operations, np.where(operations == n, n - 1, n))
         return most if only else np.zeros_like(operations)
 
@@ -495,7 +495,7 @@ _NAMED: dict[str, Statistic] = {"mean": Mean(), "median": Quantile(Fraction(1, 2
 
 
 def chosen(statistic: str | Statistic) -> Statistic:
-    """Return the statistic, or the one of that name."""
+    """The statistic, or the one of that name."""
     if isinstance(statistic, Statistic):
         return statistic
     if str(statistic) in _NAMED:

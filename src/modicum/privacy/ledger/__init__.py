@@ -1,4 +1,4 @@
 """A budget that outlives the process: accounts in a file or on a server, one chain of entries each.
 
-Who charges appends an entry under a lock, and draws only after that entry is on the disk.
+A charge appends an entry under a lock. The draw follows only after that entry is on the disk.
 """

@@ -32,7 +32,7 @@ __all__ = ["Ledger", "Verified"]
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What a check of a ledger has gone through."""
+    """What a check of a ledger has read."""
 
     accounts: int
     entries: int
@@ -76,13 +76,7 @@ class _Walk:
 
 
 def verify_all(db: Db, copy: Iterable[str] = ()) -> Verified:
-    """Check every chain, and that each contains the chain of the same account in a copy.
-
-    Raises
-    ------
-    LedgerCorrupt
-        At the first entry that is not right.
-    """
+    """Check every chain, and that each contains the chain of the same account in a copy."""
     ends = {(name, seq): seal for name, seq, seal in _ends(copy)}
     accounts = entries = charges = releases = 0
     listed = [str(name) for (name,) in db.rows("SELECT name FROM modicum_account ORDER BY name")]
@@ -105,7 +99,7 @@ def verify_all(db: Db, copy: Iterable[str] = ()) -> Verified:
 
 
 def export_lines(db: Db) -> Iterator[str]:
-    """Write every entry as a line of JSON, after a line that names the schema."""
+    """Yield every entry as a line of JSON, after a line that names the schema."""
     yield json.dumps({"schema": SCHEMA})
     for (name,) in db.rows("SELECT name FROM modicum_account ORDER BY name"):
         for record in Chain(db, name).records():
@@ -115,12 +109,7 @@ def export_lines(db: Db) -> Iterator[str]:
 def import_lines(db: Db, lines: Iterable[str]) -> Verified:
     """Write the accounts of an export into a ledger that does not have them.
 
-    Raises
-    ------
-    LedgerCorrupt
-        If the export is not whole and unedited.
-    InvalidArgument
-        If an account is there already.
+    An export that is not whole and unedited is LedgerCorrupt.
     """
     walks: dict[str, _Walk] = {}
     for record in _read(lines):
@@ -138,7 +127,7 @@ def import_lines(db: Db, lines: Iterable[str]) -> Verified:
 
 
 def _ends(lines: Iterable[str]) -> list[tuple[str, int, str]]:
-    """Return the last entry of each account of an export: it commits to all before it."""
+    """The last entry of each account of an export: it commits to all before it."""
     last = {record.account: record for record in _read(lines)}
     return [(record.account, record.seq, record.hash) for record in last.values()]
 
@@ -209,12 +198,12 @@ class Ledger:
 
     @classmethod
     def create(cls, url: str) -> Ledger:
-        """Make a ledger without accounts; one that is there is opened.
+        """Make a ledger without accounts; an existing one is opened.
 
         Raises
         ------
         LedgerError
-            If it cannot be made, or something else is there.
+            If it cannot be made, or the place holds something else.
         """
         ledger = cls(url)
         ledger._store.create()
@@ -241,7 +230,7 @@ class Ledger:
         Raises
         ------
         InvalidArgument
-            If there is such an account.
+            If the account exists already.
         """
         chosen_budget(None, None, budget)
         terms, first = Terms(budget.kind, checked_unit(unit)), granted(budget)
@@ -259,7 +248,7 @@ class Ledger:
         Raises
         ------
         InvalidArgument
-            If there is no such account, or it is kept in another currency.
+            If the account does not exist, or has another currency.
         """
         chosen_budget(None, None, budget)
         with self._account(name, write=True) as (db, chain):
@@ -283,7 +272,7 @@ class Ledger:
         Raises
         ------
         InvalidArgument
-            If there is none of that name.
+            If there is no account of that name.
         LedgerCorrupt
             If the end of its chain was edited.
         """
@@ -316,7 +305,7 @@ class Ledger:
         price : Budget
             In the account's currency; rounded up to 10^-15 (δ: 10^-18).
         request : str
-            What it pays for, from public arguments only.
+            What is charged for, from public arguments only.
         key : str, optional
             If the key was charged for the same request already, nothing is charged, and that
             charge is returned.
@@ -367,7 +356,7 @@ class Ledger:
             return release if there is None else there
 
     def verify(self, copy: Iterable[str] = ()) -> Verified:
-        """Read everything again: hashes, chains, totals, budgets, and what paid for each release.
+        """Read everything again: hashes, chains, totals, budgets, and the charge of each release.
 
         Parameters
         ----------
@@ -379,7 +368,7 @@ class Ledger:
         Raises
         ------
         LedgerCorrupt
-            At the first entry that is not right.
+            At the first entry that is wrong.
         """
         self._check_process()
         self._store.check()
@@ -408,7 +397,7 @@ class Ledger:
             return import_lines(db, lines)
 
     def close(self) -> None:
-        """Give back the file or the connection; it is opened again when needed."""
+        """Close the file or the connection; it is opened again when needed."""
         self._check_process()
         self._store.close()
 
@@ -420,7 +409,7 @@ class Ledger:
 
     @contextmanager
     def _account(self, name: str, *, write: bool) -> Iterator[tuple[Db, Chain]]:
-        """Open an account that is there; to write, lock it."""
+        """Open an existing account; to write, lock it."""
         with self._transaction(write=write) as db:
             chain = Chain(db, name, self._store.lock if write else "")
             if chain.last is None:

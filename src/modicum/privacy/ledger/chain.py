@@ -57,32 +57,24 @@ class Units(NamedTuple):
     delta: int
 
     def budget(self, kind: Kind) -> Budget:
-        """Return the exact budget that they are."""
         return Budget(kind, Fraction(self.amount, AMOUNT_UNITS), Fraction(self.delta, DELTA_UNITS))
 
     def plus(self, other: Units) -> Units:
-        """Return the sum.
-
-        Raises
-        ------
-        InvalidArgument
-            If a data base could not hold it.
-        """
+        """The sum; one that a data base could not hold is refused."""
         total = Units(self.amount + other.amount, self.delta + other.delta)
         if max(total) > _MOST:
             raise InvalidArgument(f"a ledger counts up to {_MOST // AMOUNT_UNITS:,} in an account")
         return total
 
     def within(self, other: Units) -> bool:
-        """Whether neither is larger."""
         return self.amount <= other.amount and self.delta <= other.delta
 
 
 def charged(price: Budget) -> Units:
-    """Round a price up to whole units.
+    """Round a cost up to whole units.
 
-    A sum of charges is then never below the sum of the prices. Decimals with up to 15 digits
-    behind the point (18 for δ) are exact.
+    A sum of charges is then never below the sum of the costs. Decimals with up to 15 digits behind
+    the point (18 for δ) are exact.
 
     Examples
     --------
@@ -125,28 +117,13 @@ def digest(text: str) -> str:
 class LedgerEntry:
     """One entry, never changed after it was written.
 
-    Attributes
-    ----------
-    account : str
-    seq : int
-        1, 2, ... in each account.
-    action : {"create", "grant", "charge", "release"}
-    amount, delta : int
-        Units granted or charged.
-    granted, granted_delta, spent, spent_delta : int
-        Totals of the account after this entry.
-    key : str or None
-        Idempotency key of a charge.
-    charge : int or None
-        Of a release: the ``seq`` of the charge that paid for it.
-    body : str
-        JSON: the account's terms, a note, the request, or the release.
-    who : str
-        Name of the user, as the operating system or the server says it.
-    at : str
-        Time of the machine that wrote it. Nothing depends on it: the order is that of ``seq``.
-    previous, hash : str
-        SHA-256 of the entry before it, and of this one.
+    ``seq`` counts 1, 2, ... in each account. ``amount`` and ``delta`` are the units granted or
+    charged, ``granted`` to ``spent_delta`` the totals of the account after this entry. ``key`` is
+    the idempotency key of a charge; ``charge`` is, for a release, the ``seq`` of its charge.
+    ``body`` is JSON: the account's terms, a note, the request, or the release. ``who`` is the user
+    as the operating system or the server names it, and ``at`` the time of the machine that wrote
+    it; nothing depends on it, since the order is that of ``seq``. ``previous`` and ``hash`` are the
+    SHA-256 of the entry before it, and of this one.
     """
 
     account: str
@@ -167,7 +144,6 @@ class LedgerEntry:
     hash: str = ""
 
     def sealed(self) -> LedgerEntry:
-        """Return it with its hash."""
         return replace(self, hash=self.seal())
 
     def seal(self) -> str:
@@ -191,16 +167,10 @@ class LedgerEntry:
         return Units(self.spent, self.spent_delta)
 
     def corrupt(self, problem: str) -> LedgerCorrupt:
-        """Return the error to raise for it."""
         return LedgerCorrupt(f"account {self.account!r}, entry {self.seq}: {problem}")
 
     def check_after(self, before: LedgerEntry | None) -> None:
-        """Check the hash, the chain and the totals, given the entry before this one.
-
-        Raises
-        ------
-        LedgerCorrupt
-        """
+        """Check the hash, the chain and the totals, given the entry before this one."""
         if self.hash != self.seal():
             raise self.corrupt("it does not match its hash, so it was edited")
         seq, previous = (0, ORIGIN) if before is None else (before.seq, before.hash)
@@ -222,18 +192,11 @@ class LedgerEntry:
             raise self.corrupt("more was spent than granted")
 
     def to_dict(self) -> dict[str, Any]:
-        """Every field by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
     def of_dict(cls, values: dict[str, Any]) -> LedgerEntry:
-        """Read what :meth:`to_dict` wrote.
-
-        Raises
-        ------
-        LedgerCorrupt
-            If it is anything else.
-        """
+        """Read what :meth:`to_dict` wrote; anything else is LedgerCorrupt."""
         try:
             return cls(**values)
         except TypeError:
@@ -251,7 +214,6 @@ class Terms:
     unit: Unit
 
     def to_text(self) -> str:
-        """Write as JSON."""
         return json.dumps({"kind": self.kind, "unit": asdict(self.unit)})
 
     @classmethod
@@ -268,7 +230,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class AccountState:
-    """An account as it was when asked for.
+    """An account at one time.
 
     Attributes
     ----------
@@ -315,17 +277,10 @@ class AccountState:
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """A charge that is on the disk, and so pays for one release.
+    """A charge that is on the disk: one release may be drawn for it.
 
-    Attributes
-    ----------
-    account : str
-    seq : int
-        Its place in the account.
-    state : AccountState
-        The account after it, or later.
-    release : str or None
-        The release that it paid for, if there is one already.
+    ``seq`` is its place in the account, ``state`` the account after it or later, and ``release``
+    what was released for it, if that is recorded already.
     """
 
     account: str
@@ -335,13 +290,7 @@ class Charge:
 
 
 def checked_name(name: object, what: str) -> str:
-    """Return the name of an account, or a key.
-
-    Raises
-    ------
-    InvalidArgument
-        Unless it is printable text of up to 200 letters.
-    """
+    """The name of an account, or a key: printable text of up to 200 letters."""
     if isinstance(name, str) and name.strip() and name.isprintable() and len(name) <= _LONGEST:
         return name
     raise InvalidArgument(
@@ -363,17 +312,8 @@ def now() -> str:
 class Chain:
     """An account as a transaction sees it.
 
-    Parameters
-    ----------
-    db : Db
-    name : str
-    lock : str
-        What keeps other writers off; empty to look only.
-
-    Raises
-    ------
-    LedgerCorrupt
-        If the end of the chain is not what the account says, or was edited.
+    ``lock`` is the end of a ``SELECT`` that keeps other writers off; empty to look only. The end of
+    the chain must be what the account says, and its seal right: anything else is LedgerCorrupt.
     """
 
     def __init__(self, db: Db, name: str, lock: str = "") -> None:
@@ -393,24 +333,17 @@ class Chain:
 
     @cached_property
     def terms(self) -> Terms:
-        """Currency and unit, from the first entry."""
         if self._first is None:
             raise LedgerCorrupt(f"account {self.name!r}: its first entry is missing")
         return Terms.of(self._first)
 
     def state(self) -> AccountState:
-        """Return the totals; there must be an account."""
+        """The totals of an account that exists."""
         assert self.last is not None
         return AccountState.of(self.terms, self.last)
 
     def keyed(self, key: str, request: str) -> Charge | None:
-        """Return the charge of a key, if it was charged.
-
-        Raises
-        ------
-        KeyReusedError
-            If it was for another query.
-        """
+        """The charge of a key, if it was charged; KeyReusedError if it was for another query."""
         record = self._one("key = :key", key=key)
         if record is None:
             return None
@@ -422,7 +355,7 @@ class Chain:
         return Charge(self.name, record.seq, self.state(), self.released(record.seq))
 
     def released(self, charge: int) -> str | None:
-        """Return the release that a charge paid for, if there is one."""
+        """The release of a charge, if it is recorded."""
         record = self._one("charge = :charge", charge=charge)
         return None if record is None else record.body
 
@@ -436,7 +369,6 @@ class Chain:
         key: str | None = None,
         charge: int | None = None,
     ) -> LedgerEntry:
-        """Append an entry, and move the end of the chain to it."""
         last = self.last
         granted = _NOTHING if last is None else last.total_granted
         spent = _NOTHING if last is None else last.total_spent
@@ -483,7 +415,6 @@ class Chain:
             done = LedgerEntry(*page[-1]).seq
 
     def _one(self, which: str, **values: object) -> LedgerEntry | None:
-        """Read the only entry of a kind, if there is one."""
         return next(iter(self._some(which, **values)), None)
 
     def _some(self, which: str, **values: object) -> list[LedgerEntry]:
@@ -501,7 +432,7 @@ class Chain:
 
 
 def write(db: Db, record: LedgerEntry) -> None:
-    """Insert an entry, and let its account end there."""
+    """Insert an entry, which becomes the end of its account."""
     db.rows(f"INSERT INTO modicum_entry ({_COLUMNS}) VALUES ({_VALUES})", **record.to_dict())
     end = {"name": record.account, "entries": record.seq, "head": record.hash}
     if record.seq == 1:

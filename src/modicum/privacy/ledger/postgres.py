@@ -43,20 +43,17 @@ _REFUSED = {"23514", "23505", "23502"}  # the constraints of the tables
 
 
 class _Connection:
-    """Statements of one transaction."""
-
     def __init__(self, connection: Any, text: Any) -> None:
         self._connection = connection
         self._text = text
 
     def rows(self, statement: str, **values: object) -> list[tuple[Any, ...]]:
-        """Run one statement."""
         result = self._connection.execute(self._text(statement), values)
         return [tuple(row) for row in result] if result.returns_rows else []
 
 
 def _session(address: Address) -> Callable[[Any, Any], None]:
-    """Return what sets up a new connection; it holds no store, so that a store is freed at once."""
+    """Sets up a new connection; it does not hold the store, so that a store is freed at once."""
     look_only = ["SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY"]
     statements = [*_SESSION, *(look_only if address.read_only else [])]
 
@@ -115,7 +112,6 @@ class PostgresStore:
         self._who: str | None = None
 
     def create(self) -> None:
-        """Make the tables."""
         with self._writing(write=True) as db:
             db.rows("SELECT pg_advisory_xact_lock(:all)", all=_LOCK_ALL)
             for statement in (*tables("", "BIGINT"), *_APPEND_ONLY):
@@ -127,7 +123,6 @@ class PostgresStore:
 
     @contextmanager
     def transaction(self, *, write: bool) -> Iterator[Db]:
-        """Run a transaction."""
         if write and self.address.read_only:
             raise AccessDeniedError(f"the ledger {self.address} was opened to look only (mode=ro)")
         with self._writing(write=write) as db:
@@ -140,13 +135,12 @@ class PostgresStore:
         """Do nothing: a server checks its own files."""
 
     def who(self, db: Db) -> str:
-        """Return the role that logged in."""
+        """The role that logged in."""
         if self._who is None:
             self._who = str(db.rows("SELECT session_user")[0][0])
         return self._who
 
     def close(self) -> None:
-        """Give back the connection."""
         self._engine.dispose()
 
     def _check_schema(self, db: Db) -> None:
@@ -163,7 +157,7 @@ class PostgresStore:
     def _writing(self, *, write: bool) -> Iterator[Db]:
         with self._turn:
             with self._failures():
-                # Who reads sees one moment; who writes waits for the lock and sees the newest.
+                # A reader sees one state; a writer waits for the lock and sees the newest.
                 level = "READ COMMITTED" if write else "REPEATABLE READ"
                 connection = self._engine.connect().execution_options(isolation_level=level)
             try:

@@ -1,7 +1,7 @@
 """A ledger in one file, with the SQLite of Python's standard library.
 
-The file must have one name (:class:`Place`): beside a second one, the journal of a transaction that
-was broken off would be missed.
+The file must have one name (:class:`Place`): under a second one, the journal of an interrupted
+transaction would be missed.
 """
 
 from __future__ import annotations
@@ -32,18 +32,11 @@ class Place:
     """The one name of an open file.
 
     SQLite's locks lie on the file, its journal beside the name under which the file was opened.
-    Under a second name a transaction that was broken off would not be rolled back, so there may
-    be no second name: no hard link, and no mount of the file alone. Symbolic links are followed
-    first, and a folder may be mounted anywhere, for the journal is in it.
-
-    Attributes
-    ----------
-    path : str
-        Without symbolic links.
-    file : (int, int)
-        Device and inode of the file.
-    folder : int
-        Inode of the folder: the same wherever the folder is mounted.
+    Under a second name an interrupted transaction would not be rolled back, so there may be no
+    second name: no hard link, and no mount of the file alone. Symbolic links are followed first, to
+    ``path``, and a folder may be mounted anywhere, for the journal is in it. ``file`` is the device
+    and inode of the file; ``folder`` is the inode of the folder, the same wherever the folder is
+    mounted.
     """
 
     path: str
@@ -52,13 +45,7 @@ class Place:
 
     @classmethod
     def of(cls, path: str) -> Place:
-        """Look where a file is.
-
-        Raises
-        ------
-        LedgerError
-            If it has a second name, or is not there.
-        """
+        """Look where a file is; a file that is missing or has a second name is a LedgerError."""
         real = os.path.realpath(path)
         try:
             found = cls(real, _identity(Path(real).stat()), Path(real).parent.stat().st_ino)
@@ -76,13 +63,7 @@ class Place:
         return found
 
     def check(self) -> None:
-        """Check that the file is still here, and nowhere else.
-
-        Raises
-        ------
-        LedgerError
-            If it has a second name, or was moved, replaced or removed.
-        """
+        """Check that the file still has its one name: it was not moved, replaced or removed."""
         try:
             now: os.stat_result | None = Path(self.path).stat()
         except OSError:
@@ -110,10 +91,10 @@ class Place:
 
 
 def is_left(path: str) -> bool:
-    """Whether a name has no file any more, but the journal of a transaction that is not over.
+    """Whether a name no longer has a file, but has the journal of an unfinished transaction.
 
-    The end of a transaction is the moment at which the head of its journal is cleared. Folders that
-    cannot be seen are taken as empty.
+    A transaction ends when the head of its journal is cleared. Folders that cannot be seen are
+    taken as empty.
     """
     with suppress(OSError):
         Path(path).stat()
@@ -128,10 +109,10 @@ def _identity(found: os.stat_result) -> tuple[int, int]:
 
 
 def _is_mount(path: str) -> bool:
-    """Whether a file is a mount point; where the system does not tell, a device of its own.
+    """Whether a file is a mount point, or has its own device where the system does not say.
 
-    The file is opened without access to it (``O_PATH``): to close an ordinary descriptor would
-    give up the locks that this process holds on the file.
+    The file is opened without access to it (``O_PATH``): to close an ordinary descriptor would give
+    up the locks that this process holds on the file.
     """
     folder = str(Path(path).parent)
     mounts = [_mount_of(each) for each in (path, folder)]
@@ -141,7 +122,7 @@ def _is_mount(path: str) -> bool:
 
 
 def _mount_of(path: str) -> str | None:
-    """Return the number of the mount through which a path leads, if the system tells."""
+    """The number of the mount through which a path leads, if the system says it."""
     if not hasattr(os, "O_PATH"):
         return None
     handle = os.open(path, os.O_PATH)
@@ -168,13 +149,10 @@ _APPEND_ONLY = [
 
 
 class _Connection:
-    """Statements of one transaction."""
-
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
     def rows(self, statement: str, **values: object) -> list[tuple[Any, ...]]:
-        """Run one statement."""
         return self._connection.execute(statement, values).fetchall()
 
 
@@ -182,9 +160,9 @@ class SqliteStore:
     """One file on a local disk.
 
     A writer holds the only write lock from the start of its transaction (``BEGIN IMMEDIATE``). Its
-    entry is in the file itself, and the file on the disk, before the transaction is over; the
-    journal beside it has what is rolled back if the writer dies before. There is no write-ahead
-    log: its locks and charges would lie beside a name, and be lost with it.
+    entry is in the file itself, and the file on the disk, before the transaction is over. The
+    journal beside it has what is rolled back if the writer dies before. The file does not have a
+    write-ahead log, whose locks and charges would lie beside a name, and be lost with it.
     """
 
     lock = ""
@@ -200,7 +178,7 @@ class SqliteStore:
             self._who = f"user {os.getuid()}" if hasattr(os, "getuid") else "unknown"
 
     def create(self) -> None:
-        """Make the file and its tables; a file that is there must be a ledger."""
+        """Make the file and its tables; an existing file must be a ledger."""
         if sqlite3.sqlite_version_info < _LEAST:
             raise LedgerError(
                 f"SQLite 3.37 or newer is needed, this Python has {sqlite3.sqlite_version}"
@@ -224,7 +202,6 @@ class SqliteStore:
 
     @contextmanager
     def transaction(self, *, write: bool) -> Iterator[Db]:
-        """Run a transaction."""
         if write and self.address.read_only:
             raise AccessDeniedError(f"the ledger {self.address} was opened to look only (mode=ro)")
         with self._turn:
@@ -236,7 +213,6 @@ class SqliteStore:
 
     @contextmanager
     def _begun(self, connection: sqlite3.Connection, *, write: bool) -> Iterator[Db]:
-        """Begin a transaction, and commit or undo it."""
         with self._failures():
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
         try:
@@ -254,9 +230,9 @@ class SqliteStore:
     def _settle(self, db: Db, *, write: bool) -> None:
         """Check, within a transaction, that the file has one name, and its journal was not lost.
 
-        The ledger holds the name under which it was last written. Under a new one the journal of a
-        transaction that was broken off would be missed here, and be rolled back over later
-        entries if the file got its old name again.
+        The ledger holds the name under which it was last written. Under a new one the journal of an
+        interrupted transaction would be missed here, and be rolled back over later entries if the
+        file got its old name again.
         """
         place = self._place
         assert place is not None
@@ -295,11 +271,10 @@ class SqliteStore:
             raise LedgerCorrupt(f"the file of {self.address} is damaged: {said[0]}")
 
     def who(self, db: Db) -> str:
-        """Return the name of the user of the operating system."""
+        """The user of the operating system."""
         return self._who
 
     def close(self) -> None:
-        """Close the file."""
         with self._turn:
             if self._open is not None:
                 self._open.close()
@@ -325,8 +300,8 @@ class SqliteStore:
     def _alone(self, connection: sqlite3.Connection) -> sqlite3.Connection:
         """Make a connection durable.
 
-        Ledgers used to have a write-ahead log. It ends when nobody else has the file open, so those
-        who wait for that close it between two attempts.
+        Ledgers once had a write-ahead log. It ends when no other process has the file open, so a
+        process that waits for that closes the file between two attempts.
         """
         until = time.monotonic() + _PATIENCE
         while True:
@@ -391,10 +366,10 @@ class SqliteStore:
 
     @contextmanager
     def _failures(self, *, committing: bool = False) -> Iterator[None]:
-        """Turn errors of SQLite into ours, and begin anew after them."""
+        """Turn errors of SQLite into ours, and reopen the file after them."""
         try:
             yield
-        except (sqlite3.Error, UnicodeDecodeError) as error:  # damaged names are no text
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # damaged names are not text
             name = getattr(error, "sqlite_errorname", "") or ""
             with suppress(sqlite3.Error):
                 if self._open is not None:

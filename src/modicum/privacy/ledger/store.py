@@ -24,16 +24,9 @@ _SERVER = {"postgresql", "postgres", "postgresql+psycopg"}
 class Address:
     """A parsed URL.
 
-    Attributes
-    ----------
-    store : {"sqlite", "postgresql"}
-    path : str
-        The file, or the name of the data base.
-    read_only : bool
-    user, password, host, port
-        Of a server, ``None`` where the URL does not say.
-    options : mapping
-        What else the URL hands to the server's driver, such as ``sslmode``.
+    ``path`` is the file, or the name of the data base. ``user`` to ``port`` are those of a server,
+    ``None`` where the URL does not say; ``options`` are what else the URL passes to the server's
+    driver, for example ``sslmode``.
     """
 
     store: Literal["sqlite", "postgresql"]
@@ -47,12 +40,7 @@ class Address:
 
     @classmethod
     def of(cls, url: object) -> Address:
-        """Parse a URL.
-
-        Raises
-        ------
-        InvalidArgument
-            Without the URL's text if it may hold a password.
+        """Parse a URL; an error does not quote its text if it may hold a password.
 
         Examples
         --------
@@ -101,7 +89,7 @@ class Address:
         return f"Address({str(self)!r})"
 
     def scrubbed(self, text: str) -> str:
-        """Take the password out of a text, such as a driver's message."""
+        """Take the password out of a text, for example a driver's message."""
         return text.replace(self.password, "***") if self.password else text
 
 
@@ -131,7 +119,7 @@ def _mode(options: dict[str, str]) -> bool:
 
 
 def _harmless(url: object) -> str:
-    """Show what was given, unless a password may be in it."""
+    """The URL that was given, unless a password may be in it."""
     if not isinstance(url, str):
         return type(url).__name__
     return "a text with '@'" if "@" in url else repr(url)
@@ -150,11 +138,7 @@ class Db(Protocol):
 class Store(Protocol):
     """A data base.
 
-    Attributes
-    ----------
-    address : Address
-    lock : str
-        What a ``SELECT`` ends with to keep other writers off its rows until the end.
+    ``lock`` is what a ``SELECT`` ends with to keep other writers off its rows until the end.
     """
 
     address: Address
@@ -177,7 +161,7 @@ class Store(Protocol):
 
 
 def tables(strict: str, integer: str) -> list[str]:
-    """Return the statements that make the tables.
+    """The statements that make the tables.
 
     The constraints repeat what the ledger checks: the data base itself refuses to overspend, to
     charge a key twice, and to record two releases of one charge.
@@ -216,7 +200,7 @@ def tables(strict: str, integer: str) -> list[str]:
 
 
 def failed(address: Address, reason: object, *, committing: bool = False) -> LedgerError:
-    """Return the error of a store that did not answer."""
+    """The error of a store that did not answer."""
     if committing:
         after = "it is not known whether the entry was written; nothing was released"
     else:
