@@ -66,7 +66,7 @@ def test_a_sampler_follows_its_law(name) -> None:
 
 
 @pytest.mark.parametrize("name", SPREAD)
-@pytest.mark.parametrize("scale", ["0.7", "1.3"])
+@pytest.mark.parametrize("scale", ["0.7", pytest.param("1.3", marks=pytest.mark.slow)])
 def test_a_scale_30_percent_wrong_is_noticed(name, scale) -> None:
     right, wrong = (SPREAD[name](1 / Fraction(s)) for s in ("1", scale))
     entropy = SeededEntropy(name + scale)

@@ -89,7 +89,11 @@ def test_the_length_is_the_least_change(score) -> None:
 @pytest.mark.parametrize("score", SCORES, ids=lambda score: score.name)
 @pytest.mark.parametrize(
     ("centre", "edges", "bounds"),
-    [(0, SINGLE, (-8, 8)), (1, COARSE, (-15, 17)), (-2, COARSE, (-5, 5))],
+    [
+        (0, SINGLE, (-8, 8)),
+        (1, COARSE, (-15, 17)),
+        pytest.param(-2, COARSE, (-5, 5), marks=pytest.mark.slow),
+    ],
 )
 @pytest.mark.parametrize("towards", [-1, 0, 1])
 def test_one_record_moves_a_length_by_one_at_most(score, centre, edges, bounds, towards) -> None:

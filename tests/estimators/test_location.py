@@ -70,7 +70,10 @@ RECORDS = {"expectile 0.9": 30, "lp 1.5": 20, "huber": 6, "tanh": 6}
 
 
 @pytest.mark.parametrize("name", ASKED)
-@pytest.mark.parametrize("shape", ["normal", "far", "ages", "income"])
+@pytest.mark.parametrize(
+    "shape",
+    ["far", "income", *(pytest.param(x, marks=pytest.mark.slow) for x in ("normal", "ages"))],
+)
 def test_a_location_is_near_the_true_one(name, shape) -> None:
     """Its error is that of a few records, whatever the range is."""
     ask, psi = ASKED[name]
