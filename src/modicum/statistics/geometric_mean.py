@@ -97,7 +97,7 @@ class LogarithmErrorModel:
 
     @property
     def condition(self) -> str:
-        return self.of_logs.condition and f"{self.of_logs.condition}, of the logarithms"
+        return self.of_logs.condition and f"for the logarithms: {self.of_logs.condition}"
 
     def assumption(self, tail: float | None) -> str:
         return f"Of ln(x / {self.lattice.lo:g}): {self.of_logs.assumption(tail)}"

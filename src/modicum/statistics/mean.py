@@ -348,7 +348,7 @@ class MeanErrorModel(PlacedBounds):
     def condition(self) -> str:
         index = self.outside.index()
         if index is None:
-            return "assumes no heavy tail (index 3 or lighter); not checked at this ε"
+            return "assumes tails of index 3 or lighter, not checked at this ε"
         seen = f"; these data look like index {index:.1f}" if index < _HEAVY else ""
         return f"assumes tails of index 3 or lighter{seen}"
 
