@@ -32,7 +32,6 @@ from modicum.cli.output import Output
 from modicum.errors import InvalidArgument
 from modicum.plan.column import ShapeName
 from modicum.plan.statistics import find_words, plan_of
-from modicum.plan.summary import with_article
 from modicum.privacy.budget import ZCDP_ONLY, Budget
 from modicum.runtime.query import Query
 from modicum.statistics.registry import STATISTICS
@@ -108,7 +107,12 @@ def _command(statistic: Declaration) -> str:
 
 
 def _in_words(statistic: Declaration) -> str:
-    return statistic.name.replace("_", " ")
+    """Return the noun of its plan without an article, or its name if that tells of columns too."""
+    noun = "the" if statistic.plan is None else statistic.plan.noun
+    article, _, words = noun.partition(" ")
+    if article == "the":
+        return statistic.name.replace("_", " ")
+    return words if article in {"a", "an"} else noun
 
 
 def _add_verb(verbs: Any, statistic: Declaration) -> None:
@@ -149,7 +153,7 @@ def _add_verb(verbs: Any, statistic: Declaration) -> None:
 
 
 def _add_plan(statistics: Any, statistic: Declaration, planned: Planned) -> None:
-    make, words = plan_of(statistic.name), with_article(_in_words(statistic))
+    make, words = plan_of(statistic.name), planned.noun
     signature = inspect.signature(make)
     size, parameters = signature.parameters["n"], _options_of(signature)
     find = find_words(size, ("--n", "--error"))
