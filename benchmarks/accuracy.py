@@ -15,8 +15,6 @@ from benchmarks.methods import METHODS
 from benchmarks.oracle import hindsight
 from benchmarks.targets import Target, table
 
-__all__ = ["FULL", "QUICK", "Effort", "accuracy"]
-
 SERIOUS = 10_000  # n ε from which the target of 1.5 is meant
 
 

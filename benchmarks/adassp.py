@@ -6,8 +6,6 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-__all__ = ["DELTA", "QUANTILES", "adassp", "scaled"]
-
 Floats = NDArray[np.float64]
 DELTA = 1e-6
 QUANTILES = (0.3, 0.5, 0.7, 0.9, 1.0)

@@ -3,8 +3,6 @@
 import time
 from collections.abc import Callable, Mapping
 
-__all__ = ["fastest", "fastest_both"]
-
 
 def fastest(tasks: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, float]:
     """CPU seconds of the fastest of several rounds; in each round every task runs once."""

@@ -10,8 +10,6 @@ from benchmarks.targets import Target, table
 from modicum import local, shuffle
 from modicum.exact.entropy import SeededEntropy
 
-__all__ = ["COLUMNS", "alone", "means", "together"]
-
 Array = NDArray[np.float64]
 Column = Callable[[Generator, int], Array]
 Build = Callable[[tuple[float, float], int], local.Mean]

@@ -7,8 +7,6 @@ import numpy as np
 from numpy.random import Generator, default_rng
 from numpy.typing import NDArray
 
-__all__ = ["NINE", "SHAPES", "DataSet", "income"]
-
 Floats = NDArray[np.float64]
 
 

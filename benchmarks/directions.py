@@ -8,8 +8,6 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-__all__ = ["angular", "bingham"]
-
 Floats = NDArray[np.float64]
 
 

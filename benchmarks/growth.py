@@ -15,8 +15,6 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.scores import ThresholdScore
 
-__all__ = ["growth"]
-
 _REPEATS = 3
 _KEPT = 2000  # records of a tail
 _RANGED = {"within": WITHIN, "epsilon": 1}

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from benchmarks.datasets import income
 
-__all__ = ["ORDINARY", "WIDE", "Floats", "Kind", "rare", "real_tables"]
-
 Floats = NDArray[np.float64]
 Draw = Callable[[Generator, int], Floats]
 

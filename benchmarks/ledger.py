@@ -12,8 +12,6 @@ from benchmarks.targets import Target, table
 from modicum.privacy.ledger.book import Ledger
 from tests.privacy.ledger.server import MISSING, Server, programs
 
-__all__ = ["FULL", "QUICK", "Sizes", "ledger"]
-
 PRICE = mo.pure("0.001")
 BODY = "x" * 5_000  # a mean's release is about that long
 

@@ -4,8 +4,6 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-__all__ = ["by_gradients", "by_squares"]
-
 Floats = NDArray[np.float64]
 
 FITS, SPREAD = 4096, 0.2

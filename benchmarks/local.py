@@ -18,8 +18,6 @@ from modicum.local.mean import best_window
 from modicum.local.mean_vector import GaussianRound
 from modicum.local.tree import Tree
 
-__all__ = ["FULL", "QUICK", "Effort", "local"]
-
 Array = NDArray[np.float64]
 N = 100_000
 RHO = Fraction(1, 2)  # ε²/2 at ε = 1

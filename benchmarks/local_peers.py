@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from modicum.local.mean_vector import hadamard
 
-__all__ = ["known_variance", "shifted_clipped_mean", "unknown_variance"]
-
 Array = NDArray[np.float64]
 ROUNDS = 10  # of a bisection
 BETA = 0.01

@@ -29,8 +29,6 @@ from modicum.statistics.inverse_sensitivity import Candidates, LengthPlan, cell_
 from modicum.statistics.monotone_statistic import Score, expectile_score, huber_score, power_score
 from modicum.summaries.cells import Cells
 
-__all__ = ["FULL", "QUICK", "Effort", "locations"]
-
 Floats = NDArray[np.float64]
 LATTICE = Lattice.within((-1e9, 1e9))
 NAMES = ("N(1e6,1)", "income lognormal", "Pareto 2.5", "ages 0..120")

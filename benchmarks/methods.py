@@ -22,8 +22,6 @@ from modicum.sources.reader import read
 from modicum.summaries.base import Read
 from modicum.summaries.subsample import Records
 
-__all__ = ["METHODS", "WITHIN", "CachedReader", "Prepared"]
-
 WITHIN = (-1e9, 1e9)  # the public range of every release
 
 Prepared = Callable[[int], float]

@@ -13,8 +13,6 @@ from benchmarks.targets import Target, table
 from modicum.array_release import ArrayRelease
 from modicum.exact.entropy import SeededEntropy
 
-__all__ = ["mixed_columns"]
-
 WITHIN = (-1e6, 1e6)
 PRICES = ({"epsilon": 1}, {"rho": "0.05"})
 ABSURD = 100  # times the largest slope of least squares

@@ -22,8 +22,6 @@ from benchmarks.mixed_columns import mixed_columns
 from benchmarks.targets import Target, table
 from modicum.exact.entropy import SeededEntropy
 
-__all__ = ["FULL", "QUICK", "moments"]
-
 HERE = Path(__file__).parent
 WITHIN = (-1e6, 1e6)
 RHO = "0.0175"  # of which (1, 1e-6)-DP follows: ρ + 2 sqrt(ρ ln(1/δ)) = 1

@@ -26,8 +26,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Oracle", "hindsight"]
-
 
 @dataclass(frozen=True, slots=True)
 class Oracle:

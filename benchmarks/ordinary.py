@@ -15,8 +15,6 @@ from benchmarks.wide import wide
 from modicum import Curator, pure, query
 from modicum.exact.entropy import SeededEntropy
 
-__all__ = ["FULL", "QUICK", "Effort", "ordinary"]
-
 GROUPS, IN_A_GROUP = 20, 300
 FEW = 400  # rows, below which the looser limit holds
 METHODS: tuple[Literal["adaptive", "bounded"], ...] = ("adaptive", "bounded")

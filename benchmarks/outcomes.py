@@ -16,8 +16,6 @@ from modicum import Query
 from modicum.release import Release
 from modicum.status import USABLE
 
-__all__ = ["FAR", "Ask", "Outcomes", "Seen", "far_target", "low", "released"]
-
 FAR = 10  # half-widths
 _DRAWS = 400
 

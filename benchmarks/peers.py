@@ -20,8 +20,6 @@ from benchmarks.methods import WITHIN
 from benchmarks.targets import table
 from modicum.exact.entropy import SeededEntropy
 
-__all__ = ["peers", "spread_peers"]
-
 HERE = Path(__file__).parent
 N = 100_000
 

@@ -15,8 +15,6 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-__all__ = ["app_ind_exp", "aq", "joint_exp"]
-
 Array = NDArray[np.float64]
 
 

@@ -18,8 +18,6 @@ from modicum.privacy.unit import Unit
 from modicum.release import ScalarEstimate
 from modicum.runtime.run import run
 
-__all__ = ["FULL", "QUICK", "Effort", "quantiles"]
-
 N = 100_000
 
 

@@ -22,8 +22,6 @@ from modicum.privacy.event import RangeDP
 from modicum.statistics.trimmed import level_ends_of
 from modicum.summaries.cut_points import Cuts
 
-__all__ = ["FULL", "QUICK", "Effort", "robust"]
-
 Floats = NDArray[np.float64]
 BOUND, TRIM, ROWS = 1e9, 0.1, 20_000
 NAMES = ("N(1e6,1)", "income lognormal", "Pareto 1.5", "0.1 % at 1e6", "ages 0..120")

@@ -19,8 +19,6 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
 
-__all__ = ["FULL", "QUICK", "Effort", "several"]
-
 Array = NDArray[np.float64]
 N = 1000
 MANY = (1, 9, 29)

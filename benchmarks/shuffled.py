@@ -14,8 +14,6 @@ from benchmarks.targets import Target, table
 from modicum import shuffle
 from modicum.exact.entropy import SeededEntropy
 
-__all__ = ["FULL", "QUICK", "Effort", "shuffled"]
-
 Array = NDArray[np.float64]
 ADULT = 32_561
 

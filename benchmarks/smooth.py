@@ -23,8 +23,6 @@ from modicum.mechanisms.level_sets import LevelScore
 from modicum.papers.asi2020 import LeadingDirection
 from modicum.theory.statistics import Statistic
 
-__all__ = ["FULL", "QUICK", "Effort", "laplace", "log_normal", "smooth", "student"]
-
 Floats = NDArray[np.float64]
 BOUND, TRIM, DELTA = 1e9, 10, 1e-6
 

@@ -16,8 +16,6 @@ from benchmarks.clock import fastest_both
 from benchmarks.speed import release
 from benchmarks.targets import Target, table
 
-__all__ = ["spark"]
-
 FULL, QUICK = 20_000_000, 2_000_000
 FILES = 4
 

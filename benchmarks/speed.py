@@ -31,8 +31,6 @@ from modicum.sources.base import open_source
 from modicum.sources.reader import read
 from modicum.summaries.subsample import Records
 
-__all__ = ["FULL", "QUICK", "Sizes", "speed"]
-
 
 @dataclass(frozen=True, slots=True)
 class Sizes:

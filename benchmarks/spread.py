@@ -15,8 +15,6 @@ from benchmarks.quantiles import answers
 from benchmarks.targets import Target, table
 from modicum import query
 
-__all__ = ["FULL", "QUICK", "Effort", "spread"]
-
 N = 100_000
 Data = NDArray[np.float64]
 

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-__all__ = ["HEADER", "Target", "table"]
-
 
 @dataclass(frozen=True, slots=True)
 class Target:

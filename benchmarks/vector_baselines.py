@@ -12,8 +12,6 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-__all__ = ["BASELINES", "clipped_mean", "coinpress", "plan", "shifted"]
-
 Floats = NDArray[np.float64]
 STEPS = 10  # of a noisy binary search
 

@@ -18,8 +18,6 @@ from modicum.runtime.run import run
 from modicum.sources.base import open_source
 from modicum.sources.persons import TableReader
 
-__all__ = ["KINDS", "Found", "Kind", "kinds", "released", "study"]
-
 Floats = NDArray[np.float64]
 Rows = Callable[[Generator, int, int], Floats]
 

@@ -31,8 +31,6 @@ from modicum.runtime.run import run
 from modicum.sources.base import open_source
 from modicum.sources.persons import TableReader
 
-__all__ = ["FULL", "QUICK", "Effort", "vectors"]
-
 Floats = NDArray[np.float64]
 
 

@@ -9,8 +9,6 @@ from benchmarks.outcomes import Ask, Outcomes, far_target, low
 from benchmarks.targets import Target, table
 from modicum import query
 
-__all__ = ["wide"]
-
 STATISTICS = ("mean", "sum", "std", "max")
 SHARES = (0.02, 0.1, 0.3, 0.5)
 ENOUGH = 600  # records of the rarer value of a 0/1 column, from which on it is answered

@@ -3,8 +3,6 @@
 import sys
 from importlib import import_module
 
-__all__ = ["main"]
-
 
 def main() -> int:
     """Run the command line; an interrupt is handled from the first import on."""

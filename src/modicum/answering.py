@@ -21,8 +21,6 @@ from modicum.sources.persons import check_unit, reader_of
 from modicum.sources.reader import check_column, read_as
 from modicum.statistics.spec import Declaration
 
-__all__ = ["answered", "function_of_a_table"]
-
 R = TypeVar("R", bound=Record)
 Table = Any  # anything open_source accepts; engines are never imported here
 

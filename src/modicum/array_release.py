@@ -20,8 +20,6 @@ from modicum.native_table import native_table
 from modicum.release import ErrorModel, Estimate, Record, sealed
 from modicum.status import Status
 
-__all__ = ["ArrayErrorModel", "ArrayEstimate", "ArrayRelease", "Axis", "Intervals"]
-
 SCHEMA = "modicum.array/2"
 _SHOWN = 30  # components on the summary
 _LARGEST = float_info.max

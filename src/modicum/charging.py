@@ -21,18 +21,6 @@ from modicum.sources.reader import width_of
 from modicum.stored import from_text, to_text
 from modicum.summaries.base import Columns
 
-__all__ = [
-    "Accountant",
-    "LedgerAccountant",
-    "MemoryAccountant",
-    "PendingCharge",
-    "accountant_for",
-    "checked_key",
-    "fitted",
-    "price_of",
-    "query_text",
-]
-
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 _NO_LEDGER = "a key needs a ledger that remembers it: Curator(..., ledger=, account=)"

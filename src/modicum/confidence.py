@@ -7,8 +7,6 @@ from numbers import Real
 
 from modicum.errors import InvalidArgument
 
-__all__ = ["check_confidence"]
-
 
 def check_confidence(level: object, tail: object) -> None:
     """Refuse a ``level`` outside of (0, 1), and a ``tail`` that is not above 1."""

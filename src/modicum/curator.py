@@ -36,8 +36,6 @@ from modicum.sources.groups import check_groups, count_keys, reader_of_groups
 from modicum.sources.persons import check_unit, reader_of
 from modicum.sources.reader import check_column, read_as
 
-__all__ = ["Curator"]
-
 P = ParamSpec("P")
 R = TypeVar("R", bound=Record)
 Table = Any  # anything open_source accepts; engines are never imported here

@@ -12,8 +12,6 @@ from modicum.hints import did_you_mean
 from modicum.release import Record
 from modicum.runtime.query import Query
 
-__all__ = ["asked", "dressed", "released_as"]
-
 Q = TypeVar("Q", bound=Query[Any])
 
 _ELSEWHERE = {

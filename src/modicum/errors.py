@@ -6,22 +6,6 @@ say what was wrong, the value of the argument and what to do; they never depend 
 
 from __future__ import annotations
 
-__all__ = [
-    "AccessDeniedError",
-    "BudgetExceeded",
-    "CopyRefused",
-    "InvalidArgument",
-    "KeyReusedError",
-    "LedgerCorrupt",
-    "LedgerError",
-    "MissingColumn",
-    "ModicumError",
-    "ModicumWarning",
-    "SourceError",
-    "UnsupportedData",
-    "WrongCall",
-]
-
 
 class ModicumError(Exception):
     """Base class of every error of modicum."""

@@ -20,8 +20,6 @@ from modicum.questions import ONE_NUMBER, GroupStatistics
 from modicum.release import Entry, Release
 from modicum.runtime.query import Query
 
-__all__ = ["GroupBy", "checked_keys", "key_event"]
-
 P = ParamSpec("P")
 ScalarEstimate = Callable[[Mapping[str, Query[Release]]], Mapping[str, GroupedRelease]]
 

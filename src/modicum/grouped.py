@@ -14,8 +14,6 @@ from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
 from modicum.release import HTML, Entry, Release, plain, sealed
 
-__all__ = ["GroupedRelease"]
-
 SCHEMA = "modicum.grouped/2"
 _SHOWN = 30  # groups on the summary
 _NAMED = 8  # keys in a note

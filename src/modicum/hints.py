@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = ["did_you_mean", "nearest", "no_attribute"]
-
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known name that is most like a word, in any case; None if no name is near.

@@ -18,8 +18,6 @@ from modicum.release import Release
 from modicum.runtime.query import Query
 from modicum.statistics.contents import CHAPTERS
 
-__all__ = ["ONE_NUMBER", "GroupStatistics", "Statistics"]
-
 ONE_NUMBER = (
     "groups are asked for one number each, and {name} gives several; ask for each of them with a "
     "query of its own"

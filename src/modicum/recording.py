@@ -12,8 +12,6 @@ from modicum.runtime.run import LiveRun
 from modicum.sources.base import Source
 from modicum.version import VERSION
 
-__all__ = ["recorded"]
-
 R = TypeVar("R", bound=Record)
 
 

@@ -5,19 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-__all__ = [
-    "FINE_STEPS",
-    "OK",
-    "USABLE",
-    "Code",
-    "Status",
-    "bounds_in_steps",
-    "judged",
-    "resolved",
-    "step_words",
-    "unseen",
-]
-
 Code = Literal[
     "ok",
     "heavy_tail",

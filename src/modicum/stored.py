@@ -28,8 +28,6 @@ from modicum.privacy.unit import Unit
 from modicum.release import Entry, Release
 from modicum.version import VERSION
 
-__all__ = ["from_text", "to_text"]
-
 SCHEMA = "modicum.stored/2"
 
 # Names in what the first schema wrote, and what they are now.

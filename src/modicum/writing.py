@@ -6,8 +6,6 @@ import functools
 
 from modicum.privacy.event import Event
 
-__all__ = ["draws_heading", "event_fields", "plain", "range_text", "short"]
-
 
 def event_fields(event: Event) -> dict[str, object]:
     """Exact amounts by their usual names, as floats for reading and strings for exactness."""

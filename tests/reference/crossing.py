@@ -9,8 +9,6 @@ from itertools import combinations_with_replacement
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Crossing", "mean", "median", "trimmed_mean", "winsorized_mean"]
-
 Data = tuple[int, ...]
 Statistic = Callable[[Data], Fraction | None]
 """A value of sorted data, or ``None`` where there is none: such data count as on both sides."""

@@ -11,8 +11,6 @@ import cmath
 import math
 from collections.abc import Callable, Sequence
 
-__all__ = ["CIRCLE", "angular_length", "far_length", "sharp", "sharp_swap", "variance"]
-
 CIRCLE = 48  # even, so that it has right angles
 
 Radii = Callable[[float, int], float]

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement
 
-__all__ = ["Exchanges", "length", "literal_length", "upper_length"]
-
 Data = tuple[int, ...]
 
 

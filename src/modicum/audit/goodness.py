@@ -24,8 +24,6 @@ from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.mechanisms.base import Mechanism
 
-__all__ = ["fit", "power"]
-
 _THRESHOLDS = 32
 _GROUPS = 4
 

@@ -17,8 +17,6 @@ from modicum.sources.base import Source, open_source
 from modicum.sources.reader import check_columns, read
 from modicum.summaries.base import Columns, Read
 
-__all__ = ["Data", "Pair", "Remembered", "neighbours"]
-
 R = TypeVar("R", bound=Record)
 Data = tuple[float, ...]
 """Records of a small data set, in order."""

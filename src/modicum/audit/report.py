@@ -8,8 +8,6 @@ from fractions import Fraction
 from modicum.privacy.budget import Budget, Kind
 from modicum.privacy.event import Event
 
-__all__ = ["AuditReport", "Leak", "Path", "StepReport"]
-
 _SHOWN = 100  # characters of a data set in a text
 SLACK = 1e-9
 """Relative slack of a verdict, for the roundings that are left in sums of losses."""

@@ -15,8 +15,6 @@ from modicum.mechanisms.base import Mechanism
 from modicum.mechanisms.support import ALPHAS, log_ratio
 from modicum.privacy.event import Event
 
-__all__ = ["Child", "Measured", "measure", "needed_delta", "sum_of"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Child:

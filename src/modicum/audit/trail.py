@@ -20,8 +20,6 @@ from modicum.runtime.query import Query
 from modicum.runtime.replay import Replayed, Run, replay
 from modicum.runtime.run import Reader
 
-__all__ = ["Draws", "Family", "leaks"]
-
 Draws = tuple[tuple[str, Any], ...]
 """Labels and outcomes of the draws so far."""
 

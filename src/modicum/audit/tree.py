@@ -18,8 +18,6 @@ from modicum.mechanisms.support import ALPHAS
 from modicum.privacy.budget import zcdp
 from modicum.runtime.replay import Run
 
-__all__ = ["COUNTS", "Search", "explore"]
-
 COUNTS = ((0,), (1,), (600,), (10_000,), (20_000,), (10**9,))
 """Noisy counts that lead an estimator into every branch of its schedule, on any data."""
 

@@ -24,8 +24,6 @@ from modicum.privacy.event import event_of
 from modicum.release import Release
 from modicum.runtime.query import Query
 
-__all__ = ["released", "shown"]
-
 _USUAL = (0.95, 3.0)  # the level and the tail of the interval that a release shows by itself
 
 

@@ -17,8 +17,6 @@ from modicum.sources.csv import MARKS, CsvFile, Numbers, PatternCounts
 from modicum.sources.reader import watched
 from modicum.sources.types import conversion, is_number, label_kind
 
-__all__ = ["add_to"]
-
 _WARNING = "NOT PRIVATE: exact facts about the data, for whoever keeps them. Do not pass them on."
 _OPTIONS = {
     "thousands commas": {"thousands": ","},

@@ -21,8 +21,6 @@ from modicum.privacy.budget import Budget
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.ledger.chain import AccountState, LedgerEntry
 
-__all__ = ["add_to"]
-
 _DESCRIPTION = """\
 Budgets that outlive a process. A ledger is a file or a data base with accounts, one for
 each set of people; every release about them is charged to its account before it is drawn.

@@ -18,29 +18,6 @@ from modicum.sources.base import Source, open_source
 from modicum.sources.files import csv_file
 from modicum.statistics.spec import LEAST_LEVEL
 
-__all__ = [
-    "Parser",
-    "add_csv",
-    "add_data",
-    "add_groups",
-    "add_ledger",
-    "add_level",
-    "add_output",
-    "add_price",
-    "add_range",
-    "add_step",
-    "chosen_ledger",
-    "chosen_price",
-    "chosen_unit",
-    "chosen_url",
-    "drawn_level",
-    "number",
-    "opened",
-    "paying_curator",
-    "shown_level",
-    "whole",
-]
-
 T = TypeVar("T")
 LEDGER = "MODICUM_LEDGER"
 ACCOUNT = "MODICUM_ACCOUNT"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["Output"]
-
 
 class Output(NamedTuple):
     """Text for standard output, and whether the answer in it can be used."""

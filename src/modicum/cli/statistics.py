@@ -37,8 +37,6 @@ from modicum.runtime.query import Query
 from modicum.statistics.registry import STATISTICS
 from modicum.statistics.spec import Declaration, Planned, Row
 
-__all__ = ["add_plans", "add_verbs"]
-
 Parameters = Mapping[str, Parameter]
 
 

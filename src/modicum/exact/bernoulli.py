@@ -16,20 +16,6 @@ from modicum.exact.decay import decay
 from modicum.exact.enclosure import exp_bounds
 from modicum.exact.entropy import Entropy
 
-__all__ = [
-    "bernoulli",
-    "bernoulli_exp",
-    "exp_coin",
-    "exp_coins",
-    "geometric",
-    "guessed_below",
-    "point_below",
-    "ratio_coin",
-    "small_exp_bounds",
-    "unit_geometric",
-    "unit_geometrics",
-]
-
 _WORD = 64
 _LONGEST = 40  # the table of unit_geometric ends here; e^-40 2^64 is still 78
 

@@ -8,8 +8,6 @@ from modicum.errors import InvalidArgument
 from modicum.exact.bernoulli import ratio_coin
 from modicum.exact.entropy import Entropy
 
-__all__ = ["binomial_pow2"]
-
 
 def binomial_pow2(n: int, k: int, entropy: Entropy) -> int:
     """Draw the number of successes in n independent trials of probability 2^-k; n, k >= 0.

@@ -13,8 +13,6 @@ from modicum.errors import InvalidArgument
 from modicum.exact.bernoulli import point_below, small_exp_bounds
 from modicum.exact.entropy import Entropy
 
-__all__ = ["Components"]
-
 _CELL_BITS = 44  # of the largest cell; thousands of them stay below 2^60
 _ROOM = 20  # a cell is longer than its weight by 2^-20, more than what logarithms are off by
 _SLACK = 18  # less than 2^-18 of a long cell lies beyond the weight, see [radial.11]

@@ -8,8 +8,6 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LARGEST", "decay"]
-
 LARGEST = 700
 """Arguments beyond this are treated as equal to it; exp(-700) is about 2^-1010."""
 

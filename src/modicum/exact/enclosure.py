@@ -14,20 +14,6 @@ from fractions import Fraction
 
 from modicum.errors import InvalidArgument
 
-__all__ = [
-    "exp_above",
-    "exp_below",
-    "exp_bounds",
-    "float_above",
-    "float_below",
-    "float_nearest",
-    "ln_above",
-    "ln_below",
-    "ln_bounds",
-    "sqrt_above",
-    "sqrt_below",
-]
-
 
 def exp_bounds(x: Fraction, digits: int = 30) -> tuple[Fraction, Fraction]:
     """Enclose exp(x), |x| < 10^15, between positive bounds of a relative distance below 10^-digits.

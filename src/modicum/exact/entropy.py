@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from modicum.errors import CopyRefused, InvalidArgument
 
-__all__ = ["SYSTEM", "Entropy", "SeededEntropy", "SystemEntropy"]
-
 _WORD = 64
 _BLOCK = 512  # words fetched at a time: 4 KB, so that a system call costs about 1 % of a draw
 

@@ -12,8 +12,6 @@ from modicum.errors import InvalidArgument
 from modicum.exact.bernoulli import exp_coin, exp_coins
 from modicum.exact.entropy import Entropy
 
-__all__ = ["flip_many", "permute_and_flip"]
-
 
 def permute_and_flip(gaps: Sequence[int], denominator: int, entropy: Entropy) -> int:
     """Draw an index by permute-and-flip (McKenna and Sheldon 2020, Algorithm 1).

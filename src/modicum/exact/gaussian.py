@@ -18,8 +18,6 @@ from modicum.exact.laplace import (
     discrete_laplace_many,
 )
 
-__all__ = ["discrete_gaussian", "discrete_gaussian_many"]
-
 # Float64 represents everything of [samplers.13] with room to spare between these.
 _NARROWEST, _WIDEST = Fraction(1, 2**60), Fraction(2**112)
 

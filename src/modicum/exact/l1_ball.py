@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from modicum.exact.entropy import Entropy
 
-__all__ = ["l1_points", "point_of_l1_ball"]
-
 
 def l1_points(dimension: int, radius: int) -> int:
     """Count the integer vectors whose L1 norm is at most the radius.

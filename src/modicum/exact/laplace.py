@@ -12,8 +12,6 @@ from modicum.errors import InvalidArgument
 from modicum.exact.bernoulli import exp_coin, exp_coins, unit_geometric, unit_geometrics
 from modicum.exact.entropy import Entropy
 
-__all__ = ["CHUNK", "Integers", "as_integers", "discrete_laplace", "discrete_laplace_many"]
-
 Integers: TypeAlias = NDArray[np.int64] | NDArray[np.object_]
 """Exact integers: int64, or Python integers if one of them does not fit."""
 

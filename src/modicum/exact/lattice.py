@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 
-__all__ = ["Lattice"]
-
 # |x| <= 2^51 step keeps x + 1.5 * 2^52 step inside [2^52, 2^53] step, where floats are spaced by
 # exactly one step: the addition rounds to the lattice and the subtraction is exact.
 _INDEX_BITS = 51

@@ -16,8 +16,6 @@ from modicum.exact.bernoulli import point_below, small_exp_bounds
 from modicum.exact.decay import decay
 from modicum.exact.entropy import Entropy
 
-__all__ = ["draw_level"]
-
 Whole: TypeAlias = Sequence[int] | NDArray[np.int64]
 
 _CELL_BITS = (

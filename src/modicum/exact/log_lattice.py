@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 
-__all__ = ["LogLattice"]
-
 Floats = NDArray[np.float64]
 
 _LN2 = 0.6931471805599453

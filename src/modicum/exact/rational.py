@@ -11,8 +11,6 @@ import numpy as np
 
 from modicum.errors import InvalidArgument
 
-__all__ = ["as_fraction", "as_integer", "short_above", "short_below"]
-
 # Beyond this exponent a decimal is a slip, and its Fraction would need huge integers.
 _LARGEST_EXPONENT = 1000
 

@@ -36,8 +36,6 @@ from modicum.local.tree import (
 from modicum.mechanisms.window_response import Window, WindowResponse
 from modicum.privacy.event import Event, PureDP
 
-__all__ = ["Oracle", "SymbolRound", "TreeRound", "best_tree", "oracle", "unary_variance"]
-
 _MOST_SYMBOLS = 1021  # a prime; the largest alphabet that is considered
 _BLOCK = 1 << 22  # pairs of an answer and a node that are compared at a time
 _FLAT = 256  # nodes of one level at most: a sum of more has more noise than levels have

@@ -23,8 +23,6 @@ from modicum.local.tree import TreeCells, TreeDistribution
 from modicum.local.wire import Announcement
 from modicum.privacy.budget import Number
 
-__all__ = ["Distribution", "Histogram", "OneNumber", "histogram"]
-
 _MOST_CELLS = 1 << 32  # a finer lattice is cut into so many
 
 

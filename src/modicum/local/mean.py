@@ -37,8 +37,6 @@ from modicum.local.wire import Announcement
 from modicum.mechanisms.window_response import Window, WindowResponse
 from modicum.privacy.budget import Number
 
-__all__ = ["Mean", "MeanEstimate", "WindowRound", "best_window", "mean"]
-
 _FEW_STEPS = 7  # of a range: bounds about people who differ by one step are as wide
 
 

@@ -42,20 +42,6 @@ from modicum.mechanisms.additive import Additive, GaussianNoise, gaussian
 from modicum.privacy.budget import Number
 from modicum.privacy.event import ZCDP, Event
 
-__all__ = [
-    "CENTRES",
-    "MEANS",
-    "NORMS",
-    "GaussianRound",
-    "MeanVector",
-    "VectorEstimate",
-    "Vectors",
-    "centres",
-    "checked_ball",
-    "clipped",
-    "mean_vector",
-]
-
 CENTRES, NORMS, MEANS = 1, 2, 3  # the rounds
 _LARGEST_RADIUS = 1 << 62  # about a centre that is announced, in steps after the rotation
 _BITS = 24  # of a coordinate within the radius
@@ -377,6 +363,7 @@ def rotated(rows: Integers, seed: bytes) -> Integers:
 
 
 def unrotated(vector: Floats, seed: bytes, dimension: int) -> Floats:
+    """Undo :func:`rotated`, of a mean."""
     width = len(vector)
     matrix = hadamard(np.eye(width, dtype=np.int64))
     return (matrix @ vector / width * signs(seed, width))[:dimension]

@@ -23,8 +23,6 @@ from modicum.local.protocol import Answers, Flags, Protocol, Round, Words
 from modicum.local.wire import Announcement, joined, of_round, packed, reread
 from modicum.privacy.budget import PURE_KIND, ZCDP_KIND, Budget
 
-__all__ = ["Batch", "Client", "OneTimeClients", "Server", "Session", "Tally", "from_json"]
-
 _AMOUNTS = {PURE_KIND: "epsilon", ZCDP_KIND: "rho"}  # which argument a written amount was
 
 

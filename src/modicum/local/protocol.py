@@ -27,26 +27,6 @@ from modicum.mechanisms.base import Mechanism
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event, event_of
 
-__all__ = [
-    "Answers",
-    "Flags",
-    "Floats",
-    "Integers",
-    "Protocol",
-    "Round",
-    "Words",
-    "between",
-    "chosen_session",
-    "digits",
-    "length",
-    "local_budget",
-    "numbers_of",
-    "pick",
-    "pure_share",
-    "read_column",
-    "words",
-]
-
 Flags: TypeAlias = NDArray[np.bool_]
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]

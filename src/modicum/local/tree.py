@@ -11,18 +11,6 @@ import numpy as np
 
 from modicum.local.protocol import Flags, Floats, Integers
 
-__all__ = [
-    "BRANCHING",
-    "Shares",
-    "Tree",
-    "TreeCells",
-    "TreeDistribution",
-    "fit_distribution",
-    "heaviest_path",
-    "prefix_deviation",
-    "significant_end",
-]
-
 BRANCHING = 4
 """Children of a node; measured in benchmarks/local.py."""
 

@@ -20,18 +20,6 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 
-__all__ = [
-    "Announcement",
-    "Written",
-    "as_bytes",
-    "frame",
-    "head",
-    "joined",
-    "of_round",
-    "packed",
-    "reread",
-]
-
 _VERSION = 1
 _MAGIC = int.from_bytes(b"mL", "little")
 _SCHEMA = "modicum.local/1"

@@ -31,18 +31,6 @@ from modicum.mechanisms.support import ALPHAS, TAIL, Support, check_size, needed
 from modicum.privacy.event import ZCDP, Event, PureDP
 from modicum.privacy.split import Share
 
-__all__ = [
-    "Additive",
-    "GaussianNoise",
-    "LaplaceNoise",
-    "Noise",
-    "VectorNoise",
-    "add_noise",
-    "gaussian",
-    "laplace",
-    "noise_sd",
-]
-
 Floats = NDArray[np.float64]
 Cells = tuple[range, Floats]
 

@@ -17,8 +17,6 @@ from modicum.exact.entropy import Entropy
 from modicum.mechanisms.support import Support, needed_rho
 from modicum.privacy.event import Event
 
-__all__ = ["SECRET", "Mechanism", "public_fields"]
-
 T = TypeVar("T")
 
 _PARTS = 8  # into which a stretch of equally likely integers is cut

@@ -25,8 +25,6 @@ from modicum.mechanisms.grids import FloatGrid
 from modicum.mechanisms.support import Support
 from modicum.privacy.event import Event, RangeDP
 
-__all__ = ["CELLS", "Exponential", "OctavePrior", "Runs", "ScoreFunction", "runs_between"]
-
 Integers = NDArray[np.int64]
 
 

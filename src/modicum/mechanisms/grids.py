@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from modicum.exact.lattice import Lattice
 
-__all__ = ["EVEN", "FloatGrid", "IntervalGrid", "RadiusGrid", "RangeWarp"]
-
 Integers = NDArray[np.int64]
 
 _PARTS = 16  # of an interval

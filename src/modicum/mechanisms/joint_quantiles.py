@@ -25,8 +25,6 @@ from modicum.mechanisms.quantile_chain import ChainCells, ChainTable, QuantileCh
 from modicum.mechanisms.quantile_tree import RankedRecords
 from modicum.privacy.event import Event
 
-__all__ = ["JointQuantiles", "JointTerms"]
-
 _MARGIN = 2.0**-10  # far more than the relative errors of the chain's sums, and
 _ROUNDED = 2.0**-48  # of each rank, where there are so many that a float rounds them
 Floats = NDArray[np.float64]

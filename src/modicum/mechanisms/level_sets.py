@@ -24,8 +24,6 @@ from modicum.mechanisms.exponential import Runs, ScoreFunction
 from modicum.mechanisms.support import Support, check_size
 from modicum.privacy.event import Event
 
-__all__ = ["LevelScore", "LinearLevelMechanism", "level_ends"]
-
 Integers = NDArray[np.int64]
 
 _MOST = 128  # a larger ε is used as this one: what is ε-private for 128 is so for more

@@ -28,8 +28,6 @@ from modicum.mechanisms.base import SECRET, Mechanism
 from modicum.mechanisms.support import Support, points_around
 from modicum.privacy.event import Event
 
-__all__ = ["MOST_DIMENSIONS", "Norm", "RadialMechanism"]
-
 Norm = Literal[1, 2]
 
 MOST_DIMENSIONS: Mapping[Norm, int] = MappingProxyType({1: 64, 2: 20})

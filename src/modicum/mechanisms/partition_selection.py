@@ -23,8 +23,6 @@ from modicum.exact.entropy import Entropy
 from modicum.mechanisms.base import SECRET, Mechanism
 from modicum.privacy.event import ApproxDP
 
-__all__ = ["KeepCurve", "KeySelection", "natural_order"]
-
 _MOST = 64  # a larger ε is used as this one: whoever has (64, δ) has (ε, δ)
 _WORD = 64
 _DIGITS = 40

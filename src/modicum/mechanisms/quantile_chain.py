@@ -18,8 +18,6 @@ from modicum.exact.entropy import Entropy
 from modicum.mechanisms.grids import EVEN, RangeWarp
 from modicum.mechanisms.quantile_tree import RankedRecords
 
-__all__ = ["ChainCells", "ChainTable", "QuantileChain", "Scale", "Strip"]
-
 _NEAR = 4.0  # units 1/rate of ranks around a quantile, where pieces are fine
 _FINE = 8.0  # pieces of 1/8 of a unit there
 _COARSE = 8  # and of 1/8 of the distance at most further out

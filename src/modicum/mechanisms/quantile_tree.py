@@ -32,17 +32,6 @@ from modicum.mechanisms.base import SECRET, Mechanism
 from modicum.privacy.event import Event
 from modicum.privacy.split import Share
 
-__all__ = [
-    "NEGLIGIBLE",
-    "NestedQuantiles",
-    "Node",
-    "RankedRecords",
-    "TreePlan",
-    "nodes_of",
-    "planned",
-    "tree_of",
-]
-
 NEGLIGIBLE = 60.0  # candidates at the cap together weigh at most e^-60 of all
 _DRIFT = 24.0  # a node misses by more than this many scales once in e^24
 _ALL_TRIED = 12  # of more quantiles between two ends, only those near the middle are tried first

@@ -27,16 +27,6 @@ from modicum.mechanisms.subsampled import Members, Subsampled, amplified
 from modicum.privacy.event import PureDP
 from modicum.privacy.split import Share
 
-__all__ = [
-    "IntervalScore",
-    "LossScore",
-    "MedianScore",
-    "RankScore",
-    "TargetScore",
-    "ThresholdScore",
-    "TopScore",
-]
-
 Integers = NDArray[np.int64]
 
 _FINE = 1 << 10  # units of a rank or record, at least, where a prior is added to the losses

@@ -23,8 +23,6 @@ from modicum.mechanisms.subsampled import Members, Subsampled, amplified
 from modicum.privacy.event import Event, PureDP, RangeDP
 from modicum.privacy.split import Share
 
-__all__ = ["RadiusDraw", "RadiusRanks", "Selection", "quadrature"]
-
 Selection = Literal["flip", "exponential"]
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]

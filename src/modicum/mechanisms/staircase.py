@@ -21,8 +21,6 @@ from modicum.mechanisms.base import SECRET, Mechanism
 from modicum.mechanisms.support import Support, points_around
 from modicum.privacy.event import Event, PureDP
 
-__all__ = ["Staircase", "StaircaseTerm", "best_width", "staircase"]
-
 
 @dataclass(frozen=True, slots=True)
 class Staircase(Mechanism[tuple[int, ...]]):

@@ -19,8 +19,6 @@ from modicum.mechanisms.support import Support
 from modicum.privacy.budget import PURE_KIND
 from modicum.privacy.event import Event
 
-__all__ = ["Members", "RecordLaw", "Subsampled", "amplified"]
-
 T = TypeVar("T")
 
 

@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from modicum.errors import InvalidArgument
 
-__all__ = ["ALPHAS", "TAIL", "Support", "check_size", "log_ratio", "needed_rho", "points_around"]
-
 Floats = NDArray[np.float64]
 
 ALPHAS = np.array([1.01, 1.25, 1.5, 2.0, 3.0, 5.0, 9.0, 17.0, 33.0, 65.0])

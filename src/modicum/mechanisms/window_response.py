@@ -17,8 +17,6 @@ from modicum.exact.entropy import Entropy
 from modicum.mechanisms.base import SECRET, Mechanism
 from modicum.privacy.event import Event, PureDP
 
-__all__ = ["Window", "WindowResponse"]
-
 _WORD = 64
 
 

@@ -25,15 +25,6 @@ from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.summaries.synthetic import TAIL, SyntheticTable, uniform
 
-__all__ = [
-    "Population",
-    "Shape",
-    "ShapeName",
-    "is_number",
-    "shape_of",
-    "three_digits",
-]
-
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 ShapeName = Literal["normal", "lognormal", "uniform", "exponential", "pareto"]

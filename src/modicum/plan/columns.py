@@ -23,15 +23,6 @@ from modicum.sources.persons import TableReader
 from modicum.summaries.base import Read
 from modicum.summaries.synthetic import uniform
 
-__all__ = [
-    "Regression",
-    "ReleasedRows",
-    "TableShape",
-    "columns_of",
-    "columns_trials",
-    "regression_of",
-]
-
 Floats = NDArray[np.float64]
 
 

@@ -13,8 +13,6 @@ from modicum.plan.solve import Effort, Simulated
 from modicum.plan.trial import column_trials
 from modicum.privacy.unit import Unit
 
-__all__ = ["GUESSES", "Guess"]
-
 
 @dataclass(frozen=True, slots=True)
 class Guess:

@@ -9,8 +9,6 @@ from modicum.exact.entropy import Entropy
 from modicum.summaries.base import Read
 from modicum.summaries.synthetic import SyntheticTable
 
-__all__ = ["SyntheticReader"]
-
 
 class SyntheticReader:
     """Answers reductions from a synthetic table, and counts the passes.

@@ -17,8 +17,6 @@ from modicum.plan.trial import Trial
 from modicum.privacy.budget import Budget, pure
 from modicum.runtime.query import Query
 
-__all__ = ["Effort", "Simulated", "Solved", "Task", "least_enough", "round_up"]
-
 Simulated = Callable[[Query[Any], int, int], Sequence[Trial]]
 
 _CORRECTIONS = 4

@@ -29,8 +29,6 @@ from modicum.runtime.query import Query
 from modicum.statistics.contents import PLANNED
 from modicum.statistics.spec import Declaration, Planned, find_statistic
 
-__all__ = ["find_words", "plan_of", "release"]
-
 Builder = Callable[..., Query[Any]]
 _PRICE = ("epsilon", "rho", "budget")
 

@@ -22,8 +22,6 @@ from modicum.release import Estimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Draw, Steps
 
-__all__ = ["Part", "steered"]
-
 _KINDS = 4  # two kinds are plain, and two have a tilted side
 _STRIDES = (1, 5)  # the strata of the second side are taken in another order
 

@@ -15,8 +15,6 @@ from modicum.privacy.budget import Budget, decimal_text, short_text
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
 
-__all__ = ["Plan", "with_article"]
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:

@@ -26,14 +26,6 @@ from modicum.status import resolved
 from modicum.summaries.base import Read
 from modicum.summaries.synthetic import SyntheticTable
 
-__all__ = [
-    "Released",
-    "Trial",
-    "against",
-    "column_trials",
-    "trial",
-]
-
 _ANY_LATTICE = Lattice.within((-2, 2))  # a count does not look at values
 _FEW = 256  # integer noise of at most this size is summed over, not sampled
 _STRIDE = 19  # 32 / golden ratio: pairs (i, 19 i mod 32) fill the square evenly

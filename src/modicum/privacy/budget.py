@@ -9,25 +9,6 @@ from typing import Final, Literal, get_args
 from modicum.errors import InvalidArgument
 from modicum.exact.rational import as_fraction
 
-__all__ = [
-    "ANY_KIND",
-    "APPROX_KIND",
-    "EPSILON_KINDS",
-    "PURE_KIND",
-    "PURE_ONLY",
-    "ZCDP_KIND",
-    "ZCDP_ONLY",
-    "Budget",
-    "Kind",
-    "Number",
-    "approx",
-    "chosen_budget",
-    "decimal_text",
-    "pure",
-    "short_text",
-    "zcdp",
-]
-
 Kind = Literal["pure", "zcdp", "approx"]
 Number = int | float | str | Fraction
 

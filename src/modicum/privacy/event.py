@@ -20,16 +20,6 @@ from modicum.exact.enclosure import exp_above, exp_below, sqrt_below
 from modicum.exact.rational import short_above, short_below
 from modicum.privacy.budget import APPROX_KIND, PURE_KIND, ZCDP_KIND, Budget, Kind, short_text
 
-__all__ = [
-    "ZCDP",
-    "ApproxDP",
-    "Event",
-    "PureDP",
-    "RangeDP",
-    "check_size",
-    "event_of",
-]
-
 _DIGITS = 40
 _BITS = 40  # binary places kept where a ρ becomes an ε
 

@@ -14,8 +14,6 @@ from typing import Literal, Protocol, TypeVar
 
 from modicum.privacy.event import Event, RangeDP, event_of
 
-__all__ = ["BudgetSplit", "Share"]
-
 Use = Literal["noise", "range", "subsample"]
 
 _PLACES = 1 << 24  # a share for a bounded range is a multiple of 2^-24

@@ -9,8 +9,6 @@ from typing import Literal, TypeVar, get_args
 from modicum.errors import InvalidArgument
 from modicum.privacy.event import Event
 
-__all__ = ["NEIGHBOURS", "Combine", "Unit", "checked_unit", "unit_of"]
-
 NEIGHBOURS = "add-remove"
 """Neighbouring data sets differ by one unit's rows being present or absent."""
 

@@ -16,8 +16,6 @@ from modicum.release import Estimate, Record, Release
 from modicum.runtime.steps import Steps
 from modicum.summaries.base import Columns
 
-__all__ = ["Query"]
-
 R_co = TypeVar("R_co", bound=Record, covariant=True)
 
 

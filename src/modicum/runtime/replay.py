@@ -19,8 +19,6 @@ from modicum.runtime.query import Query
 from modicum.runtime.run import Reader
 from modicum.runtime.steps import Draw
 
-__all__ = ["Replayed", "Run", "replay"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replayed:

@@ -26,17 +26,6 @@ from modicum.runtime.steps import Draw, Reads, Step, Steps
 from modicum.sources.reader import watched
 from modicum.summaries.base import Read
 
-__all__ = [
-    "GroupedReader",
-    "LiveRun",
-    "Reader",
-    "RunBatch",
-    "draw_together",
-    "row_prices",
-    "run",
-    "run_groups",
-]
-
 
 @dataclass(slots=True)
 class LiveRun:

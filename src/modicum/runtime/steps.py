@@ -16,8 +16,6 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.base import Mechanism
 from modicum.summaries.base import Read
 
-__all__ = ["Draw", "Reads", "Step", "Steps", "draw", "read", "read_both", "reading"]
-
 T = TypeVar("T")
 S = TypeVar("S")
 

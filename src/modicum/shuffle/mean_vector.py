@@ -36,8 +36,6 @@ from modicum.shuffle.shares import ShareFrames, share_count, sum_of_shares
 from modicum.shuffle.shuffler import Shuffled, promised
 from modicum.shuffle.single import single_epsilon
 
-__all__ = ["MeanVector", "VectorBatch", "VectorServer", "VectorSum", "mean_vector"]
-
 _OCTAVE = 1  # cells of norms in which a norm doubles
 _NORM_TREE = Tree(32, 1)
 _SURE = 4.0  # standard deviations from which on a norm is believed in

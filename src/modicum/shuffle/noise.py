@@ -20,8 +20,6 @@ from modicum.exact.enclosure import exp_bounds, ln_bounds
 from modicum.exact.entropy import Entropy
 from modicum.local.protocol import Floats, Integers
 
-__all__ = ["LARGEST_RATE", "Poisson", "Polya", "skellam_delta", "skellam_renyi", "skellam_variance"]
-
 LARGEST_RATE = 1 << 26
 """Mean of Poisson numbers beyond which tables would be too long."""
 

@@ -14,8 +14,6 @@ from modicum.exact.entropy import Entropy
 from modicum.local.protocol import Integers
 from modicum.shuffle.noise import Poisson, Polya
 
-__all__ = ["ShareFrames", "share_count", "split", "sum_of_shares"]
-
 _VERSION = 1
 
 

@@ -22,8 +22,6 @@ from modicum.local.protocol import between
 from modicum.local.wire import Written, as_bytes, reread
 from modicum.privacy.budget import Budget, Number, approx
 
-__all__ = ["Shuffled", "Shuffler", "crowd", "promised"]
-
 _FEWEST, _MOST = 100, 1 << 24
 _FEWEST_HONEST = 50
 

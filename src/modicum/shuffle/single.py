@@ -25,8 +25,6 @@ from modicum.local.wire import frame, head
 from modicum.privacy.budget import Budget, Number, approx
 from modicum.shuffle.shuffler import Shuffled, promised
 
-__all__ = ["Single", "amplified", "histogram", "local_epsilon", "mean", "single_epsilon"]
-
 _TAIL = 10.0  # standard deviations of a binomial that are summed, and 10 more integers
 _LOST = 1e-15  # more than what lies beyond (below 1e-19) and the roundings of a sum near 1
 _ROUNDED = 1 + 1e-9  # more than the relative error of probabilities

@@ -18,8 +18,6 @@ from modicum.shuffle.noise import Polya
 from modicum.shuffle.shares import ShareFrames, share_count, sum_of_shares
 from modicum.shuffle.shuffler import Shuffled, crowd
 
-__all__ = ["Sum", "SumBatch", "SumEstimate", "analysed", "split_sum"]
-
 
 @dataclass(frozen=True, slots=True)
 class Sum(Shuffled):

@@ -17,8 +17,6 @@ from modicum.sources.labels import Coder
 from modicum.sources.types import check_number
 from modicum.summaries.base import Columns, Integers
 
-__all__ = ["BLOCK", "ArrayColumn", "MatrixSource", "numbers_of", "open_array"]
-
 BLOCK = 1 << 16
 """About as many values are in a block of rows: 512 KB."""
 

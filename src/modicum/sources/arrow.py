@@ -13,8 +13,6 @@ from modicum.sources.base import Floats, MemorySource, Source, StreamSource, Tab
 from modicum.sources.labels import Coder, Encoded, LabelValues
 from modicum.summaries.base import Integers
 
-__all__ = ["ArrowColumn", "arrow_batch", "arrow_floats", "arrow_labels"]
-
 _BATCH = 1 << 16
 
 

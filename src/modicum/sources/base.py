@@ -31,24 +31,6 @@ from modicum.sources.labels import Coder, Label, LabelValues, Presence
 from modicum.sources.types import check_label, check_number, check_order, label_kind
 from modicum.summaries.base import Columns, Fetchable, Integers, Sensitive
 
-__all__ = [
-    "CHUNK",
-    "Chunk",
-    "Floats",
-    "Key",
-    "MemoryColumn",
-    "MemorySource",
-    "Source",
-    "StreamSource",
-    "TableBatch",
-    "guarded",
-    "open_source",
-    "opener",
-    "quiet",
-    "rows_of",
-    "scrambled",
-]
-
 CHUNK = 1 << 16
 """Most rows in a chunk."""
 

@@ -38,8 +38,6 @@ from modicum.sources.labels import Encoded, LabelValues, label_items
 from modicum.sources.polars import query_batches, query_count, streams
 from modicum.summaries.base import Integers, Sensitive
 
-__all__ = ["MARKS", "CsvFile", "Numbers", "PatternCounts", "pattern"]
-
 _MARKS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas"}
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _BLANKS = " \t"

@@ -32,8 +32,6 @@ import numpy as np
 
 from modicum.errors import InvalidArgument
 
-__all__ = ["Dialect", "is_well_formed", "read_rows"]
-
 _BLOCK = 1 << 18
 _BOM = b"\xef\xbb\xbf"
 _QUOTE, _LF, _CR = b'"\n\r'

@@ -16,8 +16,6 @@ from modicum.sources.base import CHUNK, Floats, StreamSource, TableBatch, opener
 from modicum.sources.labels import Encoded, LabelValues, texts
 from modicum.sources.types import label_kind
 
-__all__ = ["DuckRelation"]
-
 # Cast to DOUBLE with one rounding; wider integers and decimals go by their text.
 _DIRECT = re.compile("U?(TINYINT|SMALLINT|INTEGER|BIGINT)|BOOLEAN|FLOAT|DOUBLE")
 

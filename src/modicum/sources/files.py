@@ -21,8 +21,6 @@ from modicum.sources.duckdb import DuckRelation
 from modicum.sources.polars import LazyQuery
 from modicum.sources.types import is_number, label_kind
 
-__all__ = ["csv_file", "read_ahead"]
-
 T = TypeVar("T")
 _BATCH = 1 << 17  # rows of a Parquet file
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}

@@ -33,15 +33,6 @@ from modicum.summaries.base import Accumulator, Integers, Read, Sensitive, furth
 from modicum.summaries.grouped import PackedGroups, SortedGroups, summary_of_held
 from modicum.summaries.sums import CountSummary
 
-__all__ = [
-    "GroupReader",
-    "PersonGroups",
-    "Places",
-    "check_groups",
-    "count_keys",
-    "reader_of_groups",
-]
-
 _FEW = 64  # most groups that are read with accumulators of their own
 _WAITING = 1 << 15  # rows of a group that are summarised at a time
 

@@ -9,8 +9,6 @@ from modicum.sources.arrow import arrow_batch
 from modicum.sources.base import CHUNK, Source, StreamSource, TableBatch, guarded, opener
 from modicum.sources.duckdb import DuckRelation
 
-__all__ = ["IbisTable"]
-
 _LABEL = "the ibis data"
 
 

@@ -27,19 +27,6 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument
 from modicum.summaries.base import Integers, Sensitive
 
-__all__ = [
-    "Coder",
-    "Datetimes",
-    "Dictionary",
-    "Encoded",
-    "Label",
-    "LabelValues",
-    "Presence",
-    "label_bytes",
-    "label_items",
-    "texts",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Label:

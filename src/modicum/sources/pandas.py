@@ -13,8 +13,6 @@ from modicum.sources.labels import Coder, Encoded, LabelValues, texts
 from modicum.sources.types import label_kind
 from modicum.summaries.base import Integers
 
-__all__ = ["open_pandas", "pandas_column"]
-
 
 @opener("pandas.DataFrame", "fireducks.pandas.DataFrame")
 def open_pandas(frame: Any) -> MemorySource:

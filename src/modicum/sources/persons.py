@@ -32,21 +32,6 @@ from modicum.sources.reader import (
 )
 from modicum.summaries.base import LIMB, Columns, Integers, Read, Sensitive
 
-__all__ = [
-    "DrawnRows",
-    "OnLattice",
-    "PersonTotals",
-    "SmallestRows",
-    "TableReader",
-    "Totals",
-    "check_unit",
-    "few_rows",
-    "kept_rows",
-    "reader_of",
-    "table_of",
-    "together",
-]
-
 K = TypeVar("K", bound=Hashable)
 A = TypeVar("A")
 

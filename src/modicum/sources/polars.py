@@ -12,8 +12,6 @@ from modicum.sources.base import Floats, MemorySource, StreamSource, TableBatch,
 from modicum.sources.labels import Coder, LabelValues
 from modicum.summaries.base import Integers
 
-__all__ = ["LazyQuery", "query_batches", "query_count", "streams"]
-
 _BATCH = 1 << 18
 
 

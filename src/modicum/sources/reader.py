@@ -28,22 +28,6 @@ from modicum.sources.arrays import BLOCK, MatrixSource
 from modicum.sources.base import Chunk, Floats, Source, quiet
 from modicum.summaries.base import Accumulator, Columns, Fetchable, Read, Reduction, Sensitive
 
-__all__ = [
-    "Column",
-    "PassingOnce",
-    "RemoteSource",
-    "Scope",
-    "as_counted",
-    "check_asks",
-    "check_column",
-    "check_columns",
-    "named_columns",
-    "read",
-    "read_as",
-    "watched",
-    "width_of",
-]
-
 Column = str | Columns | None
 C = TypeVar("C", bound=Column)
 T = TypeVar("T")

@@ -11,8 +11,6 @@ from typing import Literal
 
 from modicum.errors import UnsupportedData
 
-__all__ = ["check_label", "check_number", "check_order", "conversion", "is_number", "label_kind"]
-
 _NUMBER = re.compile(
     r"(u?int(8|16|32|64|128)?|u?(tiny|small|big|huge)int|u?integer|float(16|32|64)?|halffloat"
     r"|double|bool(ean)?|decimal\d*\(.*\))(\[pyarrow\])?"

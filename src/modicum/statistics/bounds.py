@@ -55,27 +55,6 @@ from modicum.summaries.subsample import RecordSummary
 from modicum.summaries.sums import ClippedSum
 from modicum.summaries.tails import TailSummary
 
-__all__ = [
-    "Atom",
-    "Bounds",
-    "Home",
-    "Rough",
-    "SearchResult",
-    "Setting",
-    "Way",
-    "count_away",
-    "count_outside",
-    "find_bounds",
-    "find_centre",
-    "find_home",
-    "find_place",
-    "home_of",
-    "is_filled",
-    "look_elsewhere",
-    "reach_from",
-    "rough_mean",
-]
-
 S = TypeVar("S")
 SINGLE = 46  # bounds narrower than 2^-46 of the range
 COLLAPSED = 40  # radii

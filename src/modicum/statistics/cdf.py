@@ -41,8 +41,6 @@ from modicum.status import OK, Status, unseen
 from modicum.summaries.base import Read
 from modicum.summaries.sums import BinCounts
 
-__all__ = ["STATISTICS", "CdfErrorModel", "cdf", "increasing", "levels_of"]
-
 MOST_LEVELS = 3
 NOBODY = Status(
     "few_records", "the released counts cannot be distinguished from 0: the shares are noise"

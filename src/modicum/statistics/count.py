@@ -26,8 +26,6 @@ from modicum.summaries.base import Read
 from modicum.summaries.sums import Count
 from modicum.summaries.synthetic import SyntheticTable
 
-__all__ = ["STATISTICS", "CountErrorModel", "count", "draw_count", "noisy_count"]
-
 
 def count(
     column: str | None = None,

@@ -44,15 +44,6 @@ from modicum.statistics.spec import (
 from modicum.status import OK, Status
 from modicum.summaries.base import Columns
 
-__all__ = [
-    "STATISTICS",
-    "ComponentsErrorModel",
-    "ComponentsOption",
-    "CovarianceErrorModel",
-    "covariance",
-    "pca",
-]
-
 SEEN = 3.0  # a column counts if its spread exceeds its noise so many times
 MOSTLY_NOISE = "entries that are 0 or mostly noise"
 

@@ -30,16 +30,6 @@ from modicum.mechanisms.grids import FloatGrid
 from modicum.summaries.base import Integers
 from modicum.summaries.cells import CellSummary
 
-__all__ = [
-    "Lengths",
-    "Masses",
-    "Reals",
-    "ScoreTable",
-    "exact_sums",
-    "level_ends_of",
-    "trimmed_by_rank",
-]
-
 Reals = NDArray[np.float64]
 
 _KNOTS = FloatGrid(12)  # ψ is interpolated between differences 2^-12 of their size apart

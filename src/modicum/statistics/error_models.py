@@ -15,8 +15,6 @@ from modicum.statistics.registry import STATISTICS
 from modicum.statistics.vector_sum import VectorErrorModel
 from modicum.summaries.second_moments import Frame
 
-__all__ = ["ERROR_MODELS"]
-
 _SHARED: tuple[type, ...] = (
     Counted,
     CutOff,

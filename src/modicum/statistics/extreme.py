@@ -43,8 +43,6 @@ from modicum.status import Status, unseen
 from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.tails import Tails
 
-__all__ = ["STATISTICS", "ExtremeErrorModel", "max", "min"]
-
 POWER = Fraction(16)  # of the prior, r^-power in the distance from the centre
 LEAST_POWER = 2.0
 SLACK = 8.0  # nats by which the records elsewhere outweigh the prior

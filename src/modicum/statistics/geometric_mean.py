@@ -26,8 +26,6 @@ from modicum.statistics.spec import (
     shows_between,
 )
 
-__all__ = ["STATISTICS", "LogarithmErrorModel", "geometric_mean"]
-
 
 def geometric_mean(
     column: str | None = None,

@@ -40,16 +40,6 @@ from modicum.status import OK
 from modicum.summaries.base import Read
 from modicum.summaries.sums import BinCounts
 
-__all__ = [
-    "STATISTICS",
-    "BinsOption",
-    "CutErrorModel",
-    "CutsOption",
-    "HistogramErrorModel",
-    "cuts_in_steps",
-    "histogram",
-]
-
 EDGES_SHARE = Fraction(1, 4)
 _MOST_CUTS = 10_000
 

@@ -33,23 +33,6 @@ from modicum.status import FINE_STEPS, OK, Status, unseen
 from modicum.summaries.base import Integers
 from modicum.summaries.cells import CellSummary
 
-__all__ = [
-    "TAIL",
-    "Candidates",
-    "ClipBounds",
-    "LengthPlan",
-    "LocationErrorModel",
-    "LocationOption",
-    "Scene",
-    "asked",
-    "cell_edges",
-    "draw_ends",
-    "draw_near",
-    "draw_value",
-    "radius_grid",
-    "records_beyond",
-]
-
 CENTRE_BITS = 24
 
 GIVE_UP = 6.0  # the interval is the range without need once in e^6

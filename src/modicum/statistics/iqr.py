@@ -51,8 +51,6 @@ from modicum.status import OK, Status
 from modicum.summaries.base import Read
 from modicum.summaries.order_statistics import RankWindow
 
-__all__ = ["STATISTICS", "RangeErrorModel", "RangeOption", "iqr"]
-
 HALF = Fraction(1, 2)
 NO_END = Status(
     "range_end",

@@ -25,8 +25,6 @@ from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import Steps, draw
 from modicum.summaries.order_statistics import WindowsSummary
 
-__all__ = ["MOST_KEPT", "Together", "bulk_of", "together"]
-
 MOST_JOINT = 32  # the cost of a draw grows like the square of the number of quantiles
 FEW = 12
 COUNT_SHARE = Fraction(1, 32)

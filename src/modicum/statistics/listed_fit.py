@@ -26,8 +26,6 @@ from modicum.summaries.base import Integers
 from modicum.summaries.fit_losses import FINE, RESIDUAL, FitList, FitLosses
 from modicum.summaries.second_moments import Frame
 
-__all__ = ["ListedFit", "few_rows", "is_little", "listed_fit"]
-
 # The constants of [moments.13] and [moments.14], found by simulation.
 _FEW, _MOST_ROWS = 200, 1 << 15
 _CERTAIN = 160.0  # η times rows of a list from which on more lists are better than a better choice

@@ -70,16 +70,6 @@ from modicum.summaries.cells import Cells, CellSummary
 from modicum.summaries.subsample import Records, RecordSummary
 from modicum.summaries.sums import Count
 
-__all__ = [
-    "STATISTICS",
-    "LocationPlan",
-    "cases_of",
-    "expectile",
-    "huber",
-    "location",
-    "lp_center",
-]
-
 COUNT_SHARE = Fraction(1, 50)
 END_SHARE = Fraction(1, 5)  # both together
 WIDTH_SHARE = Fraction(3, 100)

@@ -83,8 +83,6 @@ from modicum.summaries.sums import ClippedSum
 from modicum.summaries.synthetic import SyntheticTable
 from modicum.summaries.tails import TailSummary
 
-__all__ = ["STATISTICS", "MeanErrorModel", "SingleValueErrorModel", "adaptive_mean", "mean"]
-
 
 def mean(
     column: str | None = None,

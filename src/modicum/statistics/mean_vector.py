@@ -48,8 +48,6 @@ from modicum.statistics.vector_schedule import NEAR, TURN, VectorSchedule, share
 from modicum.statistics.vector_sum import answer_of, last_ball, last_sum
 from modicum.summaries.base import Columns
 
-__all__ = ["STATISTICS", "mean_vector"]
-
 
 def mean_vector(
     columns: Sequence[str] | None = None,

@@ -56,21 +56,6 @@ from modicum.summaries.second_moments import (
     Weights,
 )
 
-__all__ = [
-    "CHANCE_COUNTED",
-    "CONDITION",
-    "CutOff",
-    "Moments",
-    "OfMoments",
-    "Touched",
-    "covered",
-    "exact_values",
-    "moments_of",
-    "noise_size",
-    "noisy_moments",
-    "touched",
-]
-
 _ONE_IN_TEN = 1.65  # standard deviations that noise exceeds once in ten, upwards or downwards
 _PLAIN = Weights(count=20, mean=10, square=20, product=20)
 # A regression can do with much noisier products of its predictors: a penalty takes their place.

@@ -23,8 +23,6 @@ from modicum.statistics.location import cases_of, location
 from modicum.statistics.monotone_statistic import MonotoneStatistic, Score, true_location
 from modicum.statistics.spec import Declaration, Planned, Row, method_of, shows_between
 
-__all__ = ["STATISTICS", "monotone_statistic"]
-
 
 def monotone_statistic(
     column: str | None = None,

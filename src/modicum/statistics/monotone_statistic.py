@@ -26,22 +26,6 @@ from modicum.statistics.trials import grown, shown, suppress_warnings
 from modicum.summaries.base import Integers
 from modicum.summaries.cells import CellSummary
 
-__all__ = [
-    "Boundaries",
-    "MonotoneStatistic",
-    "Score",
-    "SignedLengths",
-    "checked_power",
-    "checked_tau",
-    "checked_width",
-    "excess",
-    "expectile_score",
-    "huber_score",
-    "is_number",
-    "power_score",
-    "true_location",
-]
-
 _MOST_GROWTH = 15.0
 _HALVINGS = 64
 

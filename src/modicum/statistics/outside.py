@@ -21,30 +21,6 @@ from modicum.mechanisms.additive import Noise
 from modicum.mechanisms.selection import Selection, quadrature
 from modicum.status import OK, Status, bounds_in_steps, unseen
 
-__all__ = [
-    "APART",
-    "BEYOND",
-    "FEW",
-    "HEAVY",
-    "NO_CENTRE",
-    "TOO_LITTLE",
-    "Counted",
-    "InBounds",
-    "NoisyTerm",
-    "OneValue",
-    "Outside",
-    "PlacedBounds",
-    "Redrawn",
-    "clip_ends",
-    "clipped_in_words",
-    "ended_sides",
-    "judged",
-    "perhaps_unseen",
-    "share_between",
-    "share_of_sums",
-    "tail_in_words",
-]
-
 _RARELY = 0.03
 
 

@@ -40,15 +40,6 @@ from modicum.summaries.base import Columns, Integers, Read
 from modicum.summaries.cells import MOST_COLUMNS
 from modicum.summaries.second_moments import HeldRows
 
-__all__ = [
-    "STATISTICS",
-    "MeanOfRange",
-    "OwnVectorErrorModel",
-    "OwnVectorOption",
-    "Sensitivities",
-    "vector_statistic",
-]
-
 _CHECKED_LEVELS = 6
 _CHECKED_ROWS = 3
 # tolerances, k times, by which the k-th radius grows: docs/proofs/radial.md, [radial.3]

@@ -42,16 +42,6 @@ from modicum.summaries.cells import SpreadCounts, SpreadSummary, cell_numbers
 from modicum.summaries.second_moments import WHOLE, FarCounts, Frame, Norm
 from modicum.summaries.vectors import NormSummary
 
-__all__ = [
-    "COUNTED",
-    "HeldColumns",
-    "PlacedColumns",
-    "common_frame",
-    "noise_quantile",
-    "placed_columns",
-    "rows_are_few",
-]
-
 Interval = tuple[int, int]
 
 COUNTED, _INTERVALS = Fraction(3, 100), Fraction(2, 5)

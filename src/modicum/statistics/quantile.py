@@ -59,8 +59,6 @@ from modicum.summaries.base import Read
 from modicum.summaries.order_statistics import RankWindow
 from modicum.summaries.subsample import Records
 
-__all__ = ["STATISTICS", "QuantileErrorModel", "QuantileOption", "median", "quantile"]
-
 SURE = 10.0  # records beyond the quantile outweigh the candidates beyond the data by e^10
 NO_END = Status(
     "range_end",

@@ -56,16 +56,6 @@ from modicum.status import FINE_STEPS, OK, Status, unseen
 from modicum.summaries.base import Read
 from modicum.summaries.order_statistics import RankWindow, RankWindows, WindowsSummary
 
-__all__ = [
-    "FINE",
-    "STATISTICS",
-    "CellCounts",
-    "QuantilesErrorModel",
-    "QuantilesOption",
-    "drawn_points",
-    "quantiles",
-]
-
 COUNTS_SHARE = Fraction(1, 10)
 TOO_LITTLE = Status(
     "few_records",

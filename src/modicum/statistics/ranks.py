@@ -25,22 +25,6 @@ from modicum.statistics.outside import NoisyTerm
 from modicum.status import Status, unseen
 from modicum.summaries.order_statistics import WindowSummary
 
-__all__ = [
-    "ATOM",
-    "COUNT_SHARE",
-    "END_SHARE",
-    "POINT_SHARE",
-    "POWER",
-    "SELDOM",
-    "TOO_LITTLE",
-    "RankErrorModel",
-    "RankPlan",
-    "RankSetting",
-    "both_ends",
-    "middle",
-    "rank_error",
-]
-
 COUNT_SHARE = Fraction(1, 50)
 POINT_SHARE = Fraction(7, 10)
 END_SHARE = (1 - COUNT_SHARE - POINT_SHARE) / 2

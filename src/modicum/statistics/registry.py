@@ -11,8 +11,6 @@ from typing import Any
 from modicum.statistics.contents import CHAPTERS
 from modicum.statistics.spec import Declaration, Row, find_statistic, method_of
 
-__all__ = ["REGISTRY", "STATISTICS", "find_row"]
-
 STATISTICS: tuple[Declaration, ...] = tuple(find_statistic(name) for name in CHAPTERS)
 REGISTRY: tuple[Row[Any, Any], ...] = tuple(row for each in STATISTICS for row in each.rows)
 

@@ -52,18 +52,6 @@ from modicum.status import Status
 from modicum.summaries.base import Columns
 from modicum.summaries.second_moments import CLIP
 
-__all__ = [
-    "STATISTICS",
-    "Equations",
-    "Fit",
-    "Reach",
-    "RegressionErrorModel",
-    "fitted",
-    "linear_regression",
-    "moved",
-    "reach",
-]
-
 SEEN = 2.0  # a column enters if its spread exceeds its noise so many times
 _PENALTY = 0.6
 

@@ -52,8 +52,6 @@ from modicum.status import FINE_STEPS, Status
 from modicum.summaries.sums import ClippedPowers
 from modicum.summaries.synthetic import SyntheticTable
 
-__all__ = ["STATISTICS", "SkewnessErrorModel", "UnskewedErrorModel", "noisy_skewness", "skewness"]
-
 _WEIGHTS = (1, 2, 4)
 _BEYOND = 0.8  # share of alpha for clipped records
 _EVENTS = 10  # what may happen to them: five bounds a side

@@ -24,27 +24,6 @@ from modicum.statistics.contents import CHAPTERS
 from modicum.summaries.base import Columns
 from modicum.summaries.vectors import MOST_COLUMNS
 
-__all__ = [
-    "LARGEST_DENOMINATOR",
-    "LEAST_LEVEL",
-    "MOST_QUANTILES",
-    "Declaration",
-    "NoOption",
-    "Options",
-    "Planned",
-    "Row",
-    "checked_level",
-    "checked_rank",
-    "column_name",
-    "column_names",
-    "error_between",
-    "find_statistic",
-    "in_percent",
-    "method_of",
-    "ranged",
-    "shows_between",
-]
-
 LARGEST_DENOMINATOR = 10**9
 MOST_QUANTILES = 1000
 LEAST_LEVEL = 0.95  # the summary shows an interval at this level

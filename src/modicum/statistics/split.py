@@ -22,25 +22,6 @@ from modicum.summaries.base import Reduction
 from modicum.summaries.sums import Count, CountSummary
 from modicum.summaries.tails import Tails, TailSummary
 
-__all__ = [
-    "BOTH_CLUSTERS",
-    "CLUSTERS_HELP",
-    "FEWEST",
-    "RICH",
-    "ClusterOption",
-    "Clusters",
-    "Ranks",
-    "Schedule",
-    "count_share",
-    "ends_reduction",
-    "expected_records",
-    "first_reduction",
-    "mean_schedule",
-    "subsample_level",
-    "sum_schedule",
-    "tail_weight",
-]
-
 Clusters = Literal["clip", "keep"]
 
 HALF_LN2 = Fraction(355, 1024)  # ln(2)/2, the prior cost of a half octave for a tilt of 1

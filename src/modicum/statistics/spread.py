@@ -78,17 +78,6 @@ from modicum.summaries.subsample import Records
 from modicum.summaries.sums import ClippedSquares
 from modicum.summaries.synthetic import SyntheticTable
 
-__all__ = [
-    "STATISTICS",
-    "ConstantErrorModel",
-    "Spread",
-    "VarianceErrorModel",
-    "adaptive_variance",
-    "find_spread",
-    "std",
-    "var",
-]
-
 _MOST = 1e150
 
 

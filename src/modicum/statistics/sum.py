@@ -89,8 +89,6 @@ from modicum.summaries.sums import ClippedSum
 from modicum.summaries.synthetic import SyntheticTable
 from modicum.summaries.tails import TailSummary
 
-__all__ = ["STATISTICS", "SumErrorModel", "adaptive_sum", "bounded_sum", "sum"]
-
 
 def sum(
     column: str | None = None,

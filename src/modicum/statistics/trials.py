@@ -14,8 +14,6 @@ import numpy as np
 
 from modicum.statistics.crossing import Reals
 
-__all__ = ["crowds", "grown", "shown", "suppress_warnings"]
-
 _GOLDEN = (5**0.5 - 1) / 2
 _STEP_BY_STEP = 40  # numbers of records that are all tried
 _LARGE = (100, 1000)

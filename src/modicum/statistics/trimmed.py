@@ -56,17 +56,6 @@ from modicum.status import OK, Status, unseen
 from modicum.summaries.base import Integers, Read
 from modicum.summaries.cut_points import Cuts, CutSummary
 
-__all__ = [
-    "STATISTICS",
-    "LevelPlan",
-    "TrimOption",
-    "TrimmedErrorModel",
-    "level_ends_of",
-    "trimmed_mean",
-    "upper_ends",
-    "winsorized_mean",
-]
-
 
 def trimmed_mean(
     column: str | None = None,

@@ -30,17 +30,6 @@ from modicum.statistics.vector_schedule import (
 from modicum.summaries.base import Columns, Read, Reduction
 from modicum.summaries.vectors import BOUND, ClippedVectors, NormCounts, NormSummary, VectorFrame
 
-__all__ = [
-    "Located",
-    "VectorSetting",
-    "beyond",
-    "find_scales",
-    "first_norms",
-    "locate",
-    "radius_for",
-    "start_frame",
-]
-
 S = TypeVar("S")
 
 _UNEVEN = 1.15  # gain in mean square error that is worth another round of scales

@@ -17,23 +17,6 @@ from modicum.mechanisms.grids import RadiusGrid
 from modicum.privacy.split import BudgetSplit
 from modicum.summaries.vectors import MOST_COLUMNS
 
-__all__ = [
-    "NEAR",
-    "OUTSIDE",
-    "SUBSTEP",
-    "TURN",
-    "Shares",
-    "VectorSchedule",
-    "again_radii",
-    "all_radii",
-    "count_share",
-    "fine_radii",
-    "part_of",
-    "shares_of",
-    "wide_radii",
-    "wide_squares",
-]
-
 TURN = Fraction(5, 4)
 """Where a budget of (ε, δ) is better spent as ρ, see :class:`~modicum.runtime.query.Query`.
 

@@ -36,8 +36,6 @@ from modicum.status import FINE_STEPS, OK, Status, unseen
 from modicum.summaries.base import Columns
 from modicum.summaries.vectors import BOUND, ClippedVectors, VectorFrame
 
-__all__ = ["Ball", "VectorErrorModel", "answer_of", "count_outside", "last_ball", "last_sum"]
-
 
 @dataclass(frozen=True, slots=True)
 class Ball:

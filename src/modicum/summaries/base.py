@@ -20,29 +20,6 @@ from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
 from modicum.summaries.synthetic import SyntheticTable
 
-__all__ = [
-    "CHUNK",
-    "LIMB",
-    "ROW",
-    "Accumulator",
-    "Columns",
-    "Fetchable",
-    "Fields",
-    "Integers",
-    "More",
-    "PartsSearch",
-    "Quantiser",
-    "Read",
-    "Reduction",
-    "Rows",
-    "Sensitive",
-    "exact_sum",
-    "further_pass",
-    "pack",
-    "quantised",
-    "total_of_rows",
-]
-
 S_co = TypeVar("S_co", covariant=True)
 S = TypeVar("S")
 Integers = NDArray[np.int64]

@@ -28,16 +28,6 @@ from modicum.summaries.base import (
 )
 from modicum.summaries.synthetic import SyntheticTable
 
-__all__ = [
-    "CELLS",
-    "MOST_COLUMNS",
-    "CellSummary",
-    "Cells",
-    "SpreadCounts",
-    "SpreadSummary",
-    "cell_numbers",
-]
-
 _FOR_EACH_CELL, _MOST_HELD = 32, 1 << 19  # records that are sorted together: 4 MB
 
 

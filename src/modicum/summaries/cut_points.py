@@ -37,8 +37,6 @@ from modicum.summaries.sifting import (
 from modicum.summaries.sums import ClippedSum, ClippedSummary
 from modicum.summaries.synthetic import SyntheticTable
 
-__all__ = ["CutSummary", "Cuts", "CutsPass", "CutsSearch", "Found"]
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Found:

@@ -28,8 +28,6 @@ from modicum.summaries.base import (
 )
 from modicum.summaries.second_moments import Frame
 
-__all__ = ["FINE", "RESIDUAL", "FitList", "FitLossSummary", "FitLosses"]
-
 Floats = NDArray[np.float64]
 
 FINE = 12

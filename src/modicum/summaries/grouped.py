@@ -22,8 +22,6 @@ from modicum.summaries.subsample import HeldPool, Records, RecordSummary
 from modicum.summaries.sums import ClippedSum, ClippedSummary, Count, CountSummary
 from modicum.summaries.tails import Ends, GroupTails, Tails, TailSummary
 
-__all__ = ["PackedGroups", "SortedGroups", "summary_of_held"]
-
 _BITS = 63  # of an int64, without its sign
 _BLOCK = 1 << 20  # records: 8 MB, which lie on large pages where there are any
 

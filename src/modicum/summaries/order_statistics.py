@@ -37,13 +37,6 @@ from modicum.summaries.sifting import (
 )
 from modicum.summaries.synthetic import SyntheticTable
 
-__all__ = [
-    "RankWindow",
-    "RankWindows",
-    "WindowSummary",
-    "WindowsSummary",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class RankWindow(Reduction["WindowSummary"]):

@@ -27,27 +27,6 @@ from modicum.summaries.base import (
     quantised,
 )
 
-__all__ = [
-    "CLIP",
-    "FINE",
-    "MOST_CUT",
-    "ONE",
-    "REACH",
-    "WHOLE",
-    "FarCounts",
-    "FarSummary",
-    "Frame",
-    "HeldRows",
-    "Norm",
-    "OuterProducts",
-    "OuterSummary",
-    "RowNorm",
-    "RowNormCounts",
-    "RowNormSummary",
-    "RowsSummary",
-    "Weights",
-]
-
 BITS = 16
 ONE = 1 << BITS
 """A half-width, and the constant 1."""

@@ -33,20 +33,6 @@ from modicum.summaries.base import (
 )
 from modicum.summaries.subsample import ChosenRows, PassingRows, distinct_positions, of_part
 
-__all__ = [
-    "HELD",
-    "INSIDE",
-    "PartWindow",
-    "Ranked",
-    "Sample",
-    "Sift",
-    "Sifted",
-    "Sifting",
-    "WindowPass",
-    "WindowSearch",
-    "fetched",
-]
-
 T = TypeVar("T")
 
 

@@ -33,25 +33,6 @@ from modicum.summaries.base import (
 )
 from modicum.summaries.synthetic import SyntheticTable
 
-__all__ = [
-    "FEW",
-    "ChosenPool",
-    "ChosenRows",
-    "FetchedPool",
-    "HeldPool",
-    "PartRecords",
-    "PartSubsample",
-    "PassingRows",
-    "PoissonPass",
-    "Pool",
-    "RecordSummary",
-    "Records",
-    "distinct_positions",
-    "kept_level",
-    "members",
-    "of_part",
-]
-
 FEW = 14
 """2^14 to 2^15 records are kept on average, or all."""
 

@@ -25,19 +25,6 @@ from modicum.summaries.base import (
 )
 from modicum.summaries.synthetic import SyntheticTable
 
-__all__ = [
-    "BinCounts",
-    "BinSummary",
-    "ClippedPowers",
-    "ClippedSquares",
-    "ClippedSum",
-    "ClippedSummary",
-    "Count",
-    "CountSummary",
-    "PowerSummary",
-    "SquareSummary",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Count(Reduction["CountSummary"]):

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from modicum.exact.entropy import Entropy
 
-__all__ = ["TAIL", "SyntheticTable", "uniform"]
-
 Integers = NDArray[np.int64]
 
 TAIL = 512

@@ -34,8 +34,6 @@ from modicum.summaries.base import (
 )
 from modicum.summaries.synthetic import SyntheticTable
 
-__all__ = ["Ends", "GroupTails", "TailSummary", "Tails", "TailsPass"]
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Ends:

@@ -22,22 +22,6 @@ from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.summaries.base import Fields, Integers, Reduction, Rows, Sensitive, pack
 
-__all__ = [
-    "BOUND",
-    "MOST_COLUMNS",
-    "ClippedVectors",
-    "Floats",
-    "FrameView",
-    "NormCounts",
-    "NormSummary",
-    "RotatedCounts",
-    "RotatedSummary",
-    "Rotation",
-    "VectorFrame",
-    "VectorSummary",
-]
-
-
 BOUND = 1 << 26
 """Norm to which rows are clipped, in units: its square, and any smaller one, is exact."""
 

@@ -22,8 +22,6 @@ from modicum.theory.data import (
 )
 from modicum.theory.statistics import Statistic, chosen
 
-__all__ = ["brute_force_modulus", "crossing_length", "extremes", "farthest", "modulus"]
-
 _MOST = 10**5
 
 

@@ -17,19 +17,6 @@ from modicum.errors import InvalidArgument
 from modicum.exact.rational import as_fraction, as_integer
 from modicum.theory.data import Number, ordered, positive
 
-__all__ = [
-    "absolute_central_moment",
-    "best_moment",
-    "bounded_mean_error",
-    "distribution_rate",
-    "inverse_sensitivity_price",
-    "inverse_sensitivity_tail",
-    "moment_rate",
-    "subgaussian_rate",
-    "subset_mean_error",
-    "threshold_rank_error",
-]
-
 
 def bounded_mean_error(width: float, n: int, epsilon: Number) -> float:
     """Return 3 w / (n ε), a bound of E|error| of a private mean of n records of range w >= 0.

@@ -30,18 +30,6 @@ from modicum.theory.data import (
 from modicum.theory.modulus import extremes, farthest
 from modicum.theory.statistics import Statistic, chosen
 
-__all__ = [
-    "Comparison",
-    "RiskBounds",
-    "ball_risk",
-    "compare",
-    "in_neighbour_risk",
-    "local_minimax_risk",
-    "subset_risk",
-    "two_point_error",
-    "unbiased_lower_bound",
-]
-
 _SCHEMA = "modicum.theory/1"
 _MARK = "computed from the data: not private"
 

@@ -11,8 +11,6 @@ from modicum.exact.rational import as_integer
 from modicum.theory.data import Floats, Number, checked_range, ordered, positive
 from modicum.theory.statistics import Statistic, chosen
 
-__all__ = ["local_sensitivities", "radial_error", "smooth_radii", "smooth_sensitivity"]
-
 
 def local_sensitivities(
     data: ArrayLike, statistic: str | Statistic, steps: int, *, within: tuple[float, float]

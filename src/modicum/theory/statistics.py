@@ -17,8 +17,6 @@ from modicum.errors import InvalidArgument
 from modicum.exact.rational import as_fraction, as_integer
 from modicum.theory.data import Floats, Integers, Number
 
-__all__ = ["Location", "Mean", "Monotone", "Quantile", "Statistic", "TrimmedMean", "chosen"]
-
 _PAIRS = 1 << 22  # splits computed at a time, 32 MB an array
 _DENOMINATOR = 10**9  # numerators times ranks stay below 2^63 for n up to 9e9
 _CELLS = 1 << 20  # distances computed at a time

@@ -27,8 +27,6 @@ from modicum.privacy.ledger.sqlite import SqliteStore
 from modicum.privacy.ledger.store import SCHEMA, Address, Db, Store
 from modicum.privacy.unit import Unit, checked_unit
 
-__all__ = ["Ledger", "Verified"]
-
 
 @dataclass(frozen=True, slots=True)
 class Verified:

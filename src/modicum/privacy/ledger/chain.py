@@ -22,25 +22,6 @@ from modicum.privacy.budget import ANY_KIND, Budget, Kind
 from modicum.privacy.ledger.store import Db
 from modicum.privacy.unit import Unit
 
-__all__ = [
-    "AMOUNT_UNITS",
-    "DELTA_UNITS",
-    "ORIGIN",
-    "AccountState",
-    "Action",
-    "Chain",
-    "Charge",
-    "LedgerEntry",
-    "Terms",
-    "Units",
-    "charged",
-    "checked_name",
-    "digest",
-    "granted",
-    "now",
-    "write",
-]
-
 AMOUNT_UNITS = 10**15
 """Units in an ε or ρ of 1: 63 bits then hold up to 9,223."""
 

@@ -11,8 +11,6 @@ from typing import Any
 from modicum.errors import AccessDeniedError, InvalidArgument, LedgerCorrupt, LedgerError
 from modicum.privacy.ledger.store import SCHEMA, Address, Db, failed, tables
 
-__all__ = ["PostgresStore"]
-
 _LOCK_ALL = 0x6D6F6469  # while tables are made
 _APPEND_ONLY = [
     """CREATE OR REPLACE FUNCTION modicum_append_only() RETURNS trigger LANGUAGE plpgsql AS

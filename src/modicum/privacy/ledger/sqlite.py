@@ -22,8 +22,6 @@ from urllib.parse import quote
 from modicum.errors import AccessDeniedError, InvalidArgument, LedgerCorrupt, LedgerError
 from modicum.privacy.ledger.store import SCHEMA, Address, Db, failed, tables
 
-__all__ = ["Place", "SqliteStore", "is_left"]
-
 _MOUNT = "mnt_id:"
 
 

@@ -11,8 +11,6 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from modicum.errors import InvalidArgument, LedgerError
 
-__all__ = ["SCHEMA", "Address", "Db", "Store", "failed", "tables", "without_passwords"]
-
 _HELP = (
     "a ledger is sqlite:///FILE (four slashes for an absolute path) or "
     "postgresql://USER@HOST/DATABASE; add ?mode=ro to look only"

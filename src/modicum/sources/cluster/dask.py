@@ -18,8 +18,6 @@ from modicum.sources.labels import Dictionary, label_bytes
 from modicum.sources.pandas import open_pandas, pandas_column
 from modicum.sources.types import label_kind
 
-__all__ = ["DaskTable"]
-
 _FAN_IN = 16  # parts merged at a time
 _UNKNOWN = "__UNKNOWN_CATEGORIES__"  # of Dask, where only the parts know them
 _UNLIKE = "not all parts of the dask data declare the columns alike"

@@ -29,8 +29,6 @@ from modicum.sources.reader import PassingOnce, RemoteSource, Scope, check_asks,
 from modicum.summaries.base import More, Read, Reduction, Sensitive
 from modicum.version import VERSION
 
-__all__ = ["DistributedSource", "Job", "KeyCounts", "KeyJob", "Known", "ReadJob"]
-
 Known = tuple[int, bytes]
 """The number of a question, and the bytes of a summary that answers it for some rows."""
 

@@ -15,8 +15,6 @@ from modicum.sources.base import CHUNK, StreamSource, TableBatch, guarded, opene
 from modicum.sources.cluster.jobs import DistributedSource, Job, Known
 from modicum.version import VERSION
 
-__all__ = ["SparkTable"]
-
 _LABEL = "the spark data"
 
 # Partitions that merge what all others know, before it goes to the driver. Spark cannot tell the
