@@ -507,6 +507,8 @@ def test_every_scenario_on_three_records(request_) -> None:
     least = usual.get(request_.method, 0.9 if uneven(request_) else 0.98)
     if request_.statistic == "monotone_statistic" and request_.method == "subset":
         least = 0.15  # all are trimmed
+    if request_.statistic == "skewness" and request_.budget.kind == "zcdp":
+        least = 0.9  # the powers of a record are bounded one by one, and not all largest at once
     if request_.statistic in {"mean_vector", "clipped_mean_vector"}:
         # Three rows end most searches early; test_vectors walks the branches that use all.
         least = 0.04 if few_branches else 0.6
