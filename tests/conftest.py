@@ -3,6 +3,7 @@
 Lines that tests want seen in the summary of a run: ``record_property("counted", text)``.
 """
 
+from collections import Counter
 from importlib.util import find_spec
 
 import pytest
@@ -18,12 +19,29 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         case = getattr(item, "callspec", None)
         if case is not None and case.params.get("kind") == "approx":
             item.add_marker("slow")
+    leave_some_to_the_slow_tests(items)
     if find_spec("opendp") is not None:
         return
     skip = pytest.mark.skip(reason="pip install opendp (make test-opendp does)")
     for item in items:
         if isinstance(item, pytest.DoctestItem) and item.path.match("interop/opendp.py"):
             item.add_marker(skip)
+
+
+def leave_some_to_the_slow_tests(items: list[pytest.Item]) -> None:
+    """Of a test marked ``one_in(n)``, keep about one case in n quick, spread over all of them.
+
+    The multiples of the golden ratio are even in [0, 1) whatever the period of the parameters.
+    """
+    cases: Counter[str] = Counter()
+    for item in items:
+        marker = item.get_closest_marker("one_in")
+        if marker is None or item.get_closest_marker("slow"):
+            continue
+        test = item.nodeid.partition("[")[0]
+        if cases[test] * 0.6180339887498949 % 1 >= 1 / marker.args[0]:
+            item.add_marker("slow")
+        cases[test] += 1
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

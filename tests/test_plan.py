@@ -167,6 +167,7 @@ def test_the_predicted_error_is_the_real_one(
 
 @pytest.mark.parametrize("q", ["0.5", "0.9"])
 @pytest.mark.parametrize("shape", ["lognormal", "uniform"])
+@pytest.mark.one_in(2)
 def test_the_error_of_a_quantile_is_predicted(q: str, shape: str) -> None:
     rng, sigma = np.random.default_rng(22), math.sqrt(math.log(2))
     errors = []
@@ -443,6 +444,7 @@ def test_every_statistic_has_a_plan_but_a_vector_of_ones_own() -> None:
 
 
 @pytest.mark.parametrize("name", PLANNED)
+@pytest.mark.one_in(4)
 def test_the_example_of_a_plan_holds(name: str) -> None:
     known = {each: getattr(plan, each) for each in plan.__all__}
     (example,) = doctest.DocTestFinder().find(known[name], name, globs=known)

@@ -111,6 +111,7 @@ def test_delays_with_planes_as_units() -> None:
     ("epsilon", "words"),
     [(1, "not checked at this ε)"), (2, "or lighter; these data look like index ")],
 )
+@pytest.mark.one_in(2)
 def test_a_mean_of_planes_means(epsilon, words) -> None:
     """A few planes with one flight are hours late: the interval is for lighter tails than these.
 
@@ -255,6 +256,7 @@ def _written(table: pd.DataFrame, path, method: str):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.one_in(3)
 def test_every_kind_of_table_gives_the_same_integers(kind, tmp_path) -> None:
     one, other = open_source(flights()), open_source(KINDS[kind](flights(), tmp_path))
     units = [

@@ -44,6 +44,7 @@ REQUESTS = {
 
 
 @pytest.mark.parametrize("name", REQUESTS)
+@pytest.mark.one_in(2)
 def test_a_location_keeps_its_claim_at_every_draw(name) -> None:
     """Without a centre and with one, with coarse cells and fine ones, by the noisy count."""
     query, pairs = REQUESTS[name]

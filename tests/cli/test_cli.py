@@ -192,6 +192,7 @@ def test_a_distance_of_quantiles(people: str, capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize("statistic", ["var", "std", "iqr", "min", "max"])
+@pytest.mark.one_in(4)
 def test_plans_of_spreads(statistic: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--n", "1e4", "--sd", "1", "--epsilon", "1"]
     out = answer(capsys, "plan", statistic, RANGE, *words)
@@ -227,6 +228,7 @@ def test_several_numbers(people: str, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.parametrize("verb", ["trimmed-mean", "winsorized-mean"])
+@pytest.mark.one_in(2)
 def test_trimmed_means(verb: str, people: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = [verb, people, "income", RANGE, "--epsilon", "1"]
     record = json.loads(answer(capsys, *words, "--trim", "0.1", "--json"))

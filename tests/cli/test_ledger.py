@@ -137,6 +137,7 @@ def test_drawn_keys_charge_it(run, named) -> None:
         ("ledger", "show", "--ledger={}", "b", "c"),
     ],
 )
+@pytest.mark.one_in(2)
 def test_no_message_shows_a_password(run, words, secret) -> None:
     for url in (f"postgresql://anna:{secret}@h/d", "postgresql://anna@h/d?password=geheim&x=1"):
         said = run(*(each.format(url) for each in words), code=2)

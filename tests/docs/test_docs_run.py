@@ -20,7 +20,15 @@ DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?")
 TOLERANCE = 0.1
-SLOW = {"howto-accuracy.md"}
+SLOW = {
+    "howto-accuracy.md",
+    "howto-monotone.md",
+    "howto-people.md",
+    "howto-quantiles.md",
+    "howto-robust.md",
+    "howto-spread.md",
+    "howto-vectors.md",
+}
 NEEDS = {
     "howto-opendp.md": ("opendp", "pip install opendp (make test-opendp does)"),
     "howto-regression.md": ("sklearn", "pip install scikit-learn (make test-sklearn does)"),

@@ -38,6 +38,7 @@ def common(release: mo.ArrayRelease) -> bool:
 
 
 @pytest.mark.parametrize("components", [1, 2])
+@pytest.mark.one_in(2)
 def test_components_of_few_rows_of_many_columns(components) -> None:
     """With an interval for each column 0.2 of the variance was captured."""
     shares = []
@@ -90,6 +91,7 @@ def test_enough_rows_have_an_interval_for_each_column() -> None:
     [np.zeros((200, 20)), np.full((200, 20), 7.0), ROWS[:0], ROWS[:1], ROWS[:20]],
     ids=["zero", "constant", "none", "one", "twenty"],
 )
+@pytest.mark.one_in(4)
 def test_what_cannot_be_found_is_said(rows) -> None:
     for seed in range(10):
         release = released(rows, ("nothing", len(rows), seed), "0.0175")

@@ -82,6 +82,7 @@ LIGHT = ["normal", "far", "income", "uniform", "exponential", "coins"]
 
 @pytest.mark.parametrize("name", QUESTIONS)
 @pytest.mark.parametrize("shape", LIGHT)
+@pytest.mark.one_in(3)
 def test_light_tails_are_covered(name, shape) -> None:
     whole, clipped = covered(QUESTIONS[name], shape, 20_000, 3, sets=4, releases=15)
     # 60 intervals: 0.87 is three standard errors below 0.95.

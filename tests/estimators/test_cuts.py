@@ -86,6 +86,7 @@ def coverage(question, truth, releases: int) -> float:
 
 
 @pytest.mark.parametrize("price", [{"epsilon": 1}, {"rho": "0.1"}], ids=str)
+@pytest.mark.one_in(2)
 def test_all_intervals_hold_at_once(price) -> None:
     edges, x = np.linspace(-50, 150, 21), X[:2000]
     question = ask.histogram(edges=edges, **price)

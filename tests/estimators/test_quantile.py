@@ -86,6 +86,7 @@ def coverage(shape, q, n, *, epsilon="1", level=0.95, sets, releases) -> tuple[f
 @pytest.mark.parametrize(
     "n", [2, 100, 1000, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 30, 300, 20_000))]
 )
+@pytest.mark.one_in(3)
 def test_the_interval_covers_the_quantile(shape, n) -> None:
     """Whatever the data, and however few: only the noise is random."""
     for q in (Fraction(1, 2), Fraction(9, 10)):

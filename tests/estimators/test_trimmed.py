@@ -51,6 +51,7 @@ def coverage(statistic, shape, n, *, trim=0.1, sets, releases) -> tuple[float, f
 @pytest.mark.parametrize(
     "n", [2, 300, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 30, 5000))]
 )
+@pytest.mark.one_in(4)
 def test_the_interval_covers(statistic, shape, n) -> None:
     held, _ = coverage(statistic, shape, n, sets=2, releases=8)
     assert held >= 0.8  # 16 intervals
@@ -68,6 +69,7 @@ def test_coverage_over_many_data_sets(statistic, shape, n, trim) -> None:
 
 @STATISTICS
 @pytest.mark.parametrize("shape", ["normal", "far", "income", "pareto 1.5", "uniform"])
+@pytest.mark.one_in(3)
 def test_large_data_are_ok_and_the_error_is_of_one_record(statistic, shape) -> None:
     """Of the scale 2/ε times what one record moves, which is the width between the cuts / n."""
     n = 20_000
@@ -91,6 +93,7 @@ def test_what_lies_beyond_does_not_matter(statistic) -> None:
 
 
 @STATISTICS
+@pytest.mark.one_in(2)
 def test_a_range_and_a_step_that_are_coarse(statistic) -> None:
     """A mean between two integers is as near to one as to the other; nothing far is likely."""
     coins = np.repeat([0.0, 1.0], [5000, 5000])

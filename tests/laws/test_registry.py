@@ -111,6 +111,7 @@ def interval(answer: ScalarEstimate | ArrayEstimate) -> tuple[np.ndarray, np.nda
 @every_case
 @pytest.mark.parametrize("rows", [1, 3])
 @pytest.mark.parametrize("name", ["empty", "constant", "many"])
+@pytest.mark.one_in(6)
 def test_the_journal_adds_up_to_the_charge(row, kind, option, rows, name) -> None:
     query = request_for(row, kind, option)
     unit = Unit(rows)
@@ -121,6 +122,7 @@ def test_the_journal_adds_up_to_the_charge(row, kind, option, rows, name) -> Non
 
 
 @every_case
+@pytest.mark.one_in(3)
 def test_a_seed_determines_the_release(row, kind, option) -> None:
     query = request_for(row, kind, option)
     one, again, other = (walk(query, MANY, seed) for seed in (1, 1, 2))
@@ -131,6 +133,7 @@ def test_a_seed_determines_the_release(row, kind, option) -> None:
 
 
 @every_case
+@pytest.mark.one_in(2)
 def test_any_data_release_with_the_same_steps(row, kind, option) -> None:
     """The outcomes of a run on one data set lead every other one through the same steps."""
     query = request_for(row, kind, option)
@@ -155,6 +158,7 @@ def scaled(lattice: Lattice, factor: float) -> Lattice:
 
 @listed(SCALED)
 @pytest.mark.parametrize("power", [-20, 3, 40])
+@pytest.mark.one_in(6)
 def test_a_power_of_two_scales_the_answer_exactly(row, kind, option, power) -> None:
     lattice = Lattice.within((-1000, 1000), 2.0**-10)
     factor = 2.0**power
@@ -196,6 +200,7 @@ SAMPLED = [
 
 
 @pytest.mark.parametrize(("row", "kind"), SAMPLED)
+@pytest.mark.one_in(2)
 def test_every_sampler_matches_its_law(row, kind) -> None:
     """Each draw of a run is repeated a thousand times and tested against its log density."""
     price = zcdp(2) if kind == "zcdp" else pure(4)

@@ -38,6 +38,7 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("epsilon", [1, 4])
+@pytest.mark.one_in(3)
 def test_a_mean_of_mostly_equal_values_is_found_in_a_range_like_theirs(kind, epsilon) -> None:
     within, data, most = KINDS[kind]
     protocol = local.mean(within=within, epsilon=epsilon, session=f"{epsilon:032x}")
@@ -147,6 +148,7 @@ def test_the_error_counts_what_is_seen_to_be_clipped() -> None:
 
 
 @pytest.mark.parametrize("kind", ["exponential", "lognormal", "normal"])
+@pytest.mark.one_in(4)
 def test_stated_errors_of_a_mean_count_what_a_tail_loses(kind) -> None:
     """The bias of clipping, as far as it shows, beside what is drawn."""
     errors, stated = [], []

@@ -130,6 +130,7 @@ def squared_errors(algorithm, mu, epsilon, seed):
 @pytest.mark.parametrize("algorithm", THEORY)
 @pytest.mark.parametrize("mu", [0.1, 0.3, 0.5, 0.9])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(1)])
+@pytest.mark.one_in(3)
 def test_the_mean_squared_error_inside_the_range(algorithm, mu, epsilon) -> None:
     """Away from the ends the bound is attained, to Monte-Carlo error and o(1)."""
     errors = squared_errors(algorithm, mu, epsilon, seed=f"{algorithm} {mu} {epsilon}")

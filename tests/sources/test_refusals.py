@@ -270,6 +270,7 @@ def expected_of(column: pa.Array) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", [*TRAPS, *(f"engines: {name}" for name in COLUMNS)])
+@pytest.mark.one_in(3)
 def test_the_same_integers(make, name) -> None:
     column = TRAPS[name] if name in TRAPS else COLUMNS[name.removeprefix("engines: ")]
     source = open_source(make(column))

@@ -56,6 +56,7 @@ def test_it_is_what_sorting_finds(column, lattice, reduction) -> None:
 @pytest.mark.parametrize("name", HARD)
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.usefixtures("few_are_held")
+@pytest.mark.one_in(3)
 def test_samples_lead_to_the_same_records(name, share, fetch) -> None:
     """However poor the samples, and whatever passes they cost; brackets may overlap."""
     for seed in range(3):

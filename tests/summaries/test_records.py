@@ -103,6 +103,7 @@ def test_positions_are_distinct_and_increase(size: int, count: int) -> None:
 @pytest.mark.parametrize("kind", ["held", "fetched", "passing"])
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.usefixtures("early_levels")
+@pytest.mark.one_in(3)
 def test_every_set_of_rows_has_its_probability(
     kind: str, k: int, coins: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

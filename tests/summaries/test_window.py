@@ -84,6 +84,7 @@ HARD = {
 @pytest.mark.parametrize("name", HARD)
 @pytest.mark.parametrize("q", [Fraction(1, 2), Fraction(1, 1000), Fraction(93, 100)])
 @pytest.mark.usefixtures("few_are_held")
+@pytest.mark.one_in(3)
 def test_samples_lead_to_the_same_records(name, q, fetch) -> None:
     """However poor the samples, and whatever passes they cost."""
     for seed in range(5):
