@@ -18,7 +18,7 @@ from modicum.release import ScalarEstimate
 from modicum.runtime.run import run
 from modicum.sources.base import open_source
 from modicum.sources.reader import read
-from modicum.statistics.ranks import RankPlan
+from modicum.statistics.quantile import RankPlan
 
 WITHIN = (-1e9, 1e9)
 SHAPES = {

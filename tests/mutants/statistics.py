@@ -107,9 +107,9 @@ FAULTS = (
     Fault(
         "ends-beyond-the-whole",
         "Each end of a quantile's interval has the share of both.",
-        "statistics/ranks.py",
-        "END_SHARE = (1 - COUNT_SHARE - POINT_SHARE) / 2",
-        "END_SHARE = 1 - COUNT_SHARE - POINT_SHARE",
+        "statistics/quantile.py",
+        "END_SHARE = INTERVAL_SHARE / 2",
+        "END_SHARE = INTERVAL_SHARE",
         "estimators/test_quantile.py",
     ),
     Fault(
@@ -197,7 +197,7 @@ FAULTS = (
     Fault(
         "quantile-ends-narrow",
         "The ends of a quantile's interval aim at 30 % fewer ranks beyond it.",
-        "statistics/ranks.py:RankPlan.of",
+        "statistics/quantile.py:RankPlan.of",
         "math.ceil((ends + math.log(1 / (0.45 * alpha))) * rank)",
         "math.ceil(0.7 * (ends + math.log(1 / (0.45 * alpha))) * rank)",
         "estimators/test_quantile.py estimators/test_coverage.py",

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import builtins
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
@@ -309,14 +311,19 @@ class ExtremeErrorModel:
         }
 
 
-def extreme(
-    column: str | None, lattice: Lattice, event: Event, *, largest: bool
+def _estimate(
+    column: str | None,
+    lattice: Lattice | None,
+    event: Event,
+    _options: NoOption,
+    *,
+    largest: bool,
 ) -> Steps[ScalarEstimate]:
     """Estimate a maximum or a minimum; the draws cost exactly ``event``.
 
     A budget for which more than 4 million records would be kept is refused.
     """
-    split = BudgetSplit(event)
+    lattice, split = ranged(lattice), BudgetSplit(event)
     here = Setting(column, lattice, split)
     reads = here.ask(Tails(kept_records(lattice, split))), here.ask(Records(subsamples=2))
     tails, records = yield from read_both(*reads)
@@ -402,7 +409,7 @@ MAXIMUM: Row[NoOption, Release] = Row(
     (NoOption(),),
     "extreme",
     "point that next to no record exceeds",
-    lambda column, lattice, event, _options: extreme(column, ranged(lattice), event, largest=True),
+    partial(_estimate, largest=True),
 )
 MINIMUM: Row[NoOption, Release] = Row(
     "min",
@@ -410,47 +417,37 @@ MINIMUM: Row[NoOption, Release] = Row(
     (NoOption(),),
     "extreme",
     "point that next to no record is below",
-    lambda column, lattice, event, _options: extreme(column, ranged(lattice), event, largest=False),
+    partial(_estimate, largest=False),
 )
 
 
+def _declared(
+    question: Callable[..., Query[Release]],
+    row: Row[NoOption, Release],
+    noun: str,
+    place: int,
+    shown: tuple[float, float],
+) -> Declaration:
+    """``place``: the true one's among the sorted synthetic records."""
+    call = f'{row.statistic}(within=(-1e9, 1e9), sd=5e4, n=2_000, epsilon=1, shape="normal")'
+    return Declaration(
+        question,
+        (row,),
+        shows_between(row.statistic, "within=(-1e9, 1e9), ", *shown),
+        command="people.parquet income --within=-1e9,1e9 --epsilon 1",
+        tail=True,
+        plan=Planned(
+            noun,
+            error_between(call, "1e3", "1e5"),
+            command="--within=-1e9,1e9 --n 1e5 --sd 5e4 --epsilon 1",
+            truth=lambda run: int(run.table.q[place]) * run.step,
+            rows_help=False,
+        ),
+        error_model=(ExtremeErrorModel,),
+    )
+
+
 STATISTICS = (
-    Declaration(
-        max,
-        (MAXIMUM,),
-        shows_between("max", "within=(-1e9, 1e9), ", 18_000, 100_000),
-        command="people.parquet income --within=-1e9,1e9 --epsilon 1",
-        tail=True,
-        plan=Planned(
-            "a maximum",
-            error_between(
-                'max(within=(-1e9, 1e9), sd=5e4, n=2_000, epsilon=1, shape="normal")',
-                "1e3",
-                "1e5",
-            ),
-            command="--within=-1e9,1e9 --n 1e5 --sd 5e4 --epsilon 1",
-            truth=lambda run: int(run.table.q[-1]) * run.step,
-            rows_help=False,
-        ),
-        error_model=(ExtremeErrorModel,),
-    ),
-    Declaration(
-        min,
-        (MINIMUM,),
-        shows_between("min", "within=(-1e9, 1e9), ", -80_000, 2_000),
-        command="people.parquet income --within=-1e9,1e9 --epsilon 1",
-        tail=True,
-        plan=Planned(
-            "a minimum",
-            error_between(
-                'min(within=(-1e9, 1e9), sd=5e4, n=2_000, epsilon=1, shape="normal")',
-                "1e3",
-                "1e5",
-            ),
-            command="--within=-1e9,1e9 --n 1e5 --sd 5e4 --epsilon 1",
-            truth=lambda run: int(run.table.q[0]) * run.step,
-            rows_help=False,
-        ),
-        error_model=(ExtremeErrorModel,),
-    ),
+    _declared(max, MAXIMUM, "a maximum", -1, (18_000, 100_000)),
+    _declared(min, MINIMUM, "a minimum", 0, (-80_000, 2_000)),
 )

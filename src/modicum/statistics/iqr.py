@@ -24,17 +24,9 @@ from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read_both
 from modicum.statistics.count import draw_count
+from modicum.statistics.drawn_interval import COUNT_SHARE, POINT_SHARE, DrawnInterval
 from modicum.statistics.outside import NoisyTerm
-from modicum.statistics.ranks import (
-    COUNT_SHARE,
-    POINT_SHARE,
-    TOO_LITTLE,
-    RankErrorModel,
-    RankPlan,
-    RankSetting,
-    both_ends,
-    middle,
-)
+from modicum.statistics.quantile import TOO_LITTLE, RankPlan, middle
 from modicum.statistics.spec import (
     Declaration,
     Options,
@@ -123,10 +115,7 @@ def iqr(
 
 @dataclass(frozen=True, slots=True)
 class RangeOption(Options):
-    """Between which quantiles, and the confidence level of the interval.
-
-    With ``None`` the ends of the interval are not drawn.
-    """
+    """Between which quantiles, and the confidence level of the interval; ``None``: no ends."""
 
     between: tuple[Fraction, Fraction]
     level: float | None
@@ -147,7 +136,7 @@ class RangeOption(Options):
 
 
 @dataclass(frozen=True, slots=True)
-class RangeErrorModel(RankErrorModel):
+class RangeErrorModel(DrawnInterval):
     """Two quantiles, and ends around each (in lattice steps), if drawn at a confidence ``level``.
 
     With probability 95 %, neither point is further than ``rank_bound`` in rank, if there are
@@ -187,15 +176,13 @@ class RangeErrorModel(RankErrorModel):
 
     @property
     def status(self) -> Status:
-        if self.scarce(min(self.between[0], 1 - self.between[1])):
+        low, high = self.between
+        if self.least_count * float(min(low, 1 - high)) < self.rank_bound:
             return TOO_LITTLE
-        first, last = self.lattice.first, self.lattice.last
         if self.ends is not None:
-            outer = (
-                (self.ends[0][0], first, self.points[0]),
-                (self.ends[1][1], last, self.points[1]),
-            )
-            if any(end == limit != point for end, limit, point in outer):
+            (lower, _), (_, upper) = self.ends
+            ends = (lower, self.lattice.first), (upper, self.lattice.last)
+            if any(a == b != point for (a, b), point in zip(ends, self.points, strict=True)):
                 return NO_END
         return OK
 
@@ -217,33 +204,24 @@ class RangeErrorModel(RankErrorModel):
         return {
             "between": [float(q) for q in self.between],
             "points": [self.lattice.value(point) for point in self.points],
-            **self._numbers(),
+            **self._numbers(rank_bound=self.rank_bound),
         }
 
 
 def quantile_range(
-    column: str | None,
-    lattice: Lattice,
-    event: Event,
-    *,
-    between: tuple[Fraction, Fraction],
-    level: float | None,
+    column: str | None, lattice: Lattice | None, event: Event, options: RangeOption
 ) -> Steps[ScalarEstimate]:
     """Estimate the distance between two quantiles; the draws cost exactly ``event``.
 
-    ``level=None`` leaves the ends of the interval out. A budget too small to keep the records
-    around the ranks is refused.
+    A budget too small to keep the records around the ranks is refused.
     """
-    split = BudgetSplit(event)
+    lattice, level, split = ranged(lattice), options.level, BudgetSplit(event)
     # Both quantiles have to be inside their ends: each at half of what may go wrong.
     each = None if level is None else (1 + level) / 2
-    settings = [
-        RankSetting(lattice, split, RankPlan.of(lattice, split, q, each, HALF), HALF)
-        for q in between
-    ]
+    plans = [RankPlan.of(lattice, split, q, each, HALF) for q in options.between]
     reads = [
-        Read(column, lattice, RankWindow(q, here.plan.reach))
-        for q, here in zip(between, settings, strict=True)
+        Read(column, lattice, RankWindow(q, plan.reach))
+        for q, plan in zip(options.between, plans, strict=True)
     ]
     windows = yield from read_both(*reads)
 
@@ -252,45 +230,24 @@ def quantile_range(
     noise = NoisyTerm(spread, 1.0)
     share = HALF * (POINT_SHARE if level is not None else 1 - COUNT_SHARE)
     mechanisms = [  # [iqr.2]
-        here.mechanism(window, split.share(share) if i == 0 or level is not None else split.rest())
-        for i, (here, window) in enumerate(zip(settings, windows, strict=True))
+        plan.mechanism(window, split.share(share) if i == 0 or level is not None else split.rest())
+        for i, (plan, window) in enumerate(zip(plans, windows, strict=True))
     ]
     low = yield from draw("lower quantile", mechanisms[0], lattice.words)
     high = yield from draw("upper quantile", mechanisms[1], lattice.words)
     ends = None
     if level is not None:  # [iqr.3]
-        least = count - noise.bound(0.1 * settings[0].plan.alpha)
-        both = (True, True)
-        first = yield from both_ends(
-            settings[0],
-            windows[0],
-            low,
-            least=least,
-            drawn=both,
-            last=False,
-            name="lower quantile's ",
+        least, drawn = count - noise.bound(0.1 * plans[0].alpha), (True, True)
+        first = yield from plans[0].draw_ends(
+            windows[0], low, least=least, drawn=drawn, last=False, name="lower quantile's "
         )
-        second = yield from both_ends(
-            settings[1],
-            windows[1],
-            high,
-            least=least,
-            drawn=both,
-            last=True,
-            name="upper quantile's ",
+        second = yield from plans[1].draw_ends(
+            windows[1], high, least=least, drawn=drawn, last=True, name="upper quantile's "
         )
         ends = (first, second)
+    rank_bound = max(each.score.rank_bound(each.epsilon, 0.025, 1) for each in mechanisms)
     error_model = RangeErrorModel(
-        lattice=lattice,
-        between=between,
-        points=(low, high),
-        ends=ends,
-        level=level,
-        count=count,
-        count_noise=noise,
-        rank_bound=max(
-            mechanism.score.rank_bound(mechanism.epsilon, 0.025, 1) for mechanism in mechanisms
-        ),
+        lattice, options.between, (low, high), ends, level, count, noise, rank_bound
     )
     return ScalarEstimate(error_model.value, error_model, error_model.status)
 
@@ -304,9 +261,7 @@ IQR: Row[RangeOption, Release] = Row(
     ),
     "iqr",
     "interquartile range by two quantiles, with an interval",
-    lambda column, lattice, event, options: quantile_range(
-        column, ranged(lattice), event, between=options.between, level=options.level
-    ),
+    quantile_range,
 )
 
 

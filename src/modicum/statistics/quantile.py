@@ -14,33 +14,33 @@ docs/proofs/quantile.md has the proofs, with the same labels.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
+import numpy as np
+
+from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.exponential import OctavePrior
+from modicum.mechanisms.exponential import Exponential, OctavePrior
+from modicum.mechanisms.quantile_tree import NEGLIGIBLE
+from modicum.mechanisms.scores import RankScore
 from modicum.privacy.budget import Budget, Number, chosen_budget, short_text
 from modicum.privacy.event import Event
-from modicum.privacy.split import BudgetSplit
+from modicum.privacy.split import BudgetSplit, Share
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read, read_both
 from modicum.statistics.bounds import Setting, find_centre
 from modicum.statistics.count import draw_count
-from modicum.statistics.outside import NoisyTerm
-from modicum.statistics.ranks import (
-    ATOM,
+from modicum.statistics.drawn_interval import (
     COUNT_SHARE,
-    END_SHARE,
-    POWER,
-    SELDOM,
-    TOO_LITTLE,
-    RankErrorModel,
-    RankPlan,
-    RankSetting,
-    both_ends,
-    rank_error,
+    INTERVAL_SHARE,
+    POINT_SHARE,
+    DrawnEnds,
+    distances,
 )
+from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.spec import (
     Declaration,
     Options,
@@ -55,11 +55,23 @@ from modicum.statistics.spec import (
 )
 from modicum.statistics.split import Schedule, mean_schedule
 from modicum.status import OK, Status
-from modicum.summaries.base import Read
-from modicum.summaries.order_statistics import RankWindow
+from modicum.summaries.base import Integers, Read
+from modicum.summaries.order_statistics import RankWindow, WindowSummary
 from modicum.summaries.subsample import Records
 
+END_SHARE = INTERVAL_SHARE / 2
+SELDOM = Fraction(1, 4)  # shares of the data beyond a quantile for which a centre may be of use
+MOST_CENTRE = Fraction(1, 4)  # no centre takes more
+POWER = Fraction(3)  # of the prior, r^-power in the distance from the centre
+ATOM = 24  # cells that the centre is nearer: 2^9 times its weight, where nearly all records are it
+GIVE_UP = 4.0  # with few records known, an end is the range's without need once in e^4
+MOST_KEPT = 1 << 22  # ranks on each side of q n: 64 MB
 SURE = 10.0  # records beyond the quantile outweigh the candidates beyond the data by e^10
+TOO_LITTLE = Status(
+    "few_records",
+    "too little data for this range and budget: the answer may lie beyond all records; "
+    "narrow `within` or spend more",
+)
 NO_END = Status(
     "range_end",
     "the interval reaches an end of the range: too few records lie beyond the quantile for this "
@@ -127,7 +139,7 @@ def quantile(
     """
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
-    options = QuantileOption.of(q, level)
+    options = QuantileOption(checked_rank(q), checked_level(level))
     return QUANTILE.query(column_name(column), lattice, price, options)
 
 
@@ -152,32 +164,186 @@ def median(
     """
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
-    options = QuantileOption.of("1/2", level)
+    options = QuantileOption(Fraction(1, 2), checked_level(level))
     return MEDIAN.query(column_name(column), lattice, price, options)
 
 
 @dataclass(frozen=True, slots=True)
 class QuantileOption(Options):
-    """Which quantile, and the confidence level of its interval.
-
-    With ``None`` the ends of the interval are not drawn.
-    """
+    """Which quantile, and the confidence level of its interval; ``None``: no ends are drawn."""
 
     q: Fraction
     level: float | None
 
-    @classmethod
-    def of(cls, q: object, level: object) -> QuantileOption:
-        """Check that 0 < q < 1, and that ``level`` is ``None`` or in [0.95, 1).
 
-        >>> QuantileOption.of(0.9, 0.95).q, QuantileOption.of(1 / 3, None).q
-        (Fraction(9, 10), Fraction(1, 3))
+@dataclass(frozen=True, slots=True)
+class RankPlan:
+    """Public constants of one quantile's draws, in ranks, and these draws.
+
+    Attributes
+    ----------
+    part : Fraction
+        Share of the budget for this quantile.
+    cap, far_cap, end_cap : int
+        Caps of the loss of the point, of the point with a prior, and of an end.
+    shift : int
+        Ranks from q n to the target of an end, if there are enough records beyond; 0 if no ends
+        are drawn.
+    give_up : int
+        With few records, further ranks, and the loss of the range's end.
+    alpha : float
+        Probability that the count, or an end, is not what it claims; a tenth is the count's.
+    """
+
+    lattice: Lattice
+    split: BudgetSplit
+    part: Fraction
+    cap: int
+    far_cap: int
+    end_cap: int = 0
+    shift: int = 0
+    give_up: int = 0
+    alpha: float = 0.05
+
+    @property
+    def reach(self) -> int:
+        """Ranks on each side of q n on which every draw depends."""
+        return max(self.cap, self.far_cap, self.end_cap + self.shift + self.give_up)
+
+    def drawn_ends(self, q: Fraction, count: int) -> tuple[bool, bool]:
+        """Whether the lower and the upper end are drawn, given the noisy count.
+
+        With less than half of the records that an end needs, it would be the range's anyhow.
         """
-        return cls(checked_rank(q), checked_level(level))
+        if not self.shift:
+            return False, False
+        return 2 * q * count >= self.shift, 2 * (1 - q) * count >= self.shift
+
+    @classmethod
+    def of(
+        cls,
+        lattice: Lattice,
+        split: BudgetSplit,
+        q: Fraction,
+        level: float | None,
+        part: Fraction = Fraction(1),
+    ) -> RankPlan:
+        """[quantile.11], [quantile.12], [quantile.13] For part of a budget, from public numbers.
+
+        A budget for which more than 4 million ranks a side would be kept is refused.
+        """
+        unit = 2 * float(max(q, 1 - q))
+        points = math.log(lattice.width + 1)
+        share = part * (POINT_SHARE if level is not None else 1 - COUNT_SHARE)
+        cap = math.ceil((points + NEGLIGIBLE) * unit / float(split.share(share).range))
+        far_cap = cap
+        if min(q, 1 - q) < SELDOM:
+            least = float(split.share(share - part * MOST_CENTRE).range)
+            nats = points + NEGLIGIBLE + OctavePrior(0, POWER, ATOM).log_cost(lattice.width)
+            far_cap = math.ceil(nats * unit / least)
+        plan = cls(lattice, split, part, cap, far_cap)
+        if level is not None:
+            alpha, rank = 1 - level, unit / float(split.share(part * END_SHARE).range)
+            ends = math.log(len(distances(lattice.width).radii))
+            plan = replace(
+                plan,
+                end_cap=math.ceil((ends + NEGLIGIBLE) * rank),
+                shift=math.ceil((ends + math.log(1 / (0.45 * alpha))) * rank),
+                give_up=math.ceil(GIVE_UP * rank),
+                alpha=alpha,
+            )
+        if plan.reach > MOST_KEPT:
+            raise InvalidArgument(
+                f"a quantile of {float(split.total):g} a row would keep {2 * plan.reach:,} "
+                "records; it needs a larger budget"
+            )
+        return plan
+
+    def mechanism(
+        self, window: WindowSummary, share: Share, prior: OctavePrior | None = None
+    ) -> Exponential[RankScore]:
+        """The mechanism of the quantile: all lattice points of the range, by rank."""
+        score = RankScore(
+            window.values,
+            window.below,
+            window.count,
+            self.lattice.first,
+            self.lattice.last,
+            window.q,
+            shift=0,
+            cap=self.cap if prior is None else self.far_cap,
+            edge=None,
+            prior=prior,
+        )
+        return self.split.spend(Exponential(score, *share.ranged))
+
+    def draw_ends(
+        self,
+        window: WindowSummary,
+        point: int,
+        *,
+        least: float,
+        drawn: tuple[bool, bool],
+        last: bool,
+        name: str = "",
+    ) -> Steps[tuple[int, int]]:
+        """[quantile.4] Draw the lower and the upper end if ``drawn``; others are the range's.
+
+        ``point`` is the released quantile, and the number of records is at least ``least``.
+        ``last``: the last end gets all that is left. ``name`` begins the labels.
+        """
+        lower, upper = self.lattice.first, self.lattice.last
+        share = self.split.share(self.part * END_SHARE)
+        if drawn[0]:  # the upper end of the negated records
+            whole = self.split.rest() if last and not drawn[1] else share
+            label, mirrored = f"{name}lower end", window.mirrored()
+            lower = -(yield from self._upper_end(mirrored, -point, least, whole, label, sign=-1))
+        if drawn[1]:
+            whole = self.split.rest() if last else share
+            label = f"{name}upper end"
+            upper = yield from self._upper_end(window, point, least, whole, label, sign=1)
+        return lower, upper
+
+    def _upper_end(
+        self,
+        window: WindowSummary,
+        point: int,
+        least: float,
+        share: Share,
+        label: str,
+        *,
+        sign: int,
+    ) -> Steps[int]:
+        """[quantile.4] The least end point + r with about q n + shift records up to it, or more."""
+        furthest = self.lattice.last if sign > 0 else -self.lattice.first
+        radii = distances(furthest - point).radii
+        # A record is moved up to the next end: a public map, record by record.
+        numbers = np.searchsorted(np.array(radii), window.values - point, side="left")
+        enough = float(1 - window.q) * least >= self.shift
+        score = RankScore(
+            numbers,
+            window.below,
+            window.count,
+            0,
+            len(radii) - 1,
+            window.q,
+            shift=self.shift if enough else self.shift + self.give_up,
+            cap=self.end_cap,
+            edge=None if enough else self.give_up,
+        )
+        mechanism = self.split.spend(Exponential(score, *share.ranged))
+
+        def end(number: int) -> int:
+            return min(point + radii[number], furthest)
+
+        number = yield from draw(
+            label, mechanism, lambda number: self.lattice.words(sign * end(number))
+        )
+        return end(number)
 
 
 @dataclass(frozen=True, slots=True)
-class QuantileErrorModel(RankErrorModel):
+class QuantileErrorModel(DrawnEnds):
     """A point near rank q n, and ends beyond it (in lattice steps), if drawn at a ``level``.
 
     With probability 95 %, q n is no further than ``rank_bound`` from the ranks of the point, if
@@ -193,34 +359,19 @@ class QuantileErrorModel(RankErrorModel):
     count_noise: NoisyTerm
     rank_bound: float
 
-    @property
-    def value(self) -> Fraction:
-        """The point in the data's unit."""
-        return self.lattice.inside(self.point)
-
     def interval(self, level: float, tail: float | None) -> Interval:
-        """Return the ends, with half a step for rounding; the range beyond their level."""
-        lo, hi, step = self.lattice.lo, self.lattice.hi, self.lattice.step
-        if self.ends is None or self.level is None or level > self.level:
-            return Interval(lo, hi)
-        lower, upper = self.ends
-        return Interval(max(lo, (lower - 0.5) * step), min(hi, (upper + 0.5) * step))
+        return self._interval(self.ends, level)
 
     @property
     def in_steps(self) -> tuple[int, ...]:
         """How far from 0 the point and its ends are, in steps; 0 if the point is."""
-        return (self.point and max(abs(each) for each in (self.point, *(self.ends or ()))),)
+        return (self.point and self._furthest(self.ends),)
 
     @property
     def status(self) -> Status:
-        if self.scarce(min(self.q, 1 - self.q)):
+        if self.least_count * float(min(self.q, 1 - self.q)) < self.rank_bound:
             return TOO_LITTLE
-        if self.ends is not None:
-            range_ends = (self.lattice.first, self.lattice.last)
-            pairs = zip(self.ends, range_ends, strict=True)
-            if any(end == limit != self.point for end, limit in pairs):
-                return NO_END
-        return OK
+        return NO_END if self._reaches_range_end(self.ends) else OK
 
     @property
     def condition(self) -> str:
@@ -228,30 +379,26 @@ class QuantileErrorModel(RankErrorModel):
         return f"q = {short_text(self.q)}"
 
     def assumption(self, tail: float | None) -> str:
-        if self.level is None:
-            return "level=None: no interval was released; this is the public range."
-        return (
-            f"the interval holds all points whose ranks include {short_text(self.q)} n, up to a "
-            f"level of {self.level:g}; it assumes nothing. Above that level it is the public range."
-        )
+        return self._covered(f"all points whose ranks include {short_text(self.q)} n,")
 
     def to_dict(self) -> dict[str, object]:
-        return {"q": float(self.q), **self._numbers()}
+        return {"q": float(self.q), **self._numbers(rank_bound=self.rank_bound)}
 
 
 def rank_quantile(
-    column: str | None, lattice: Lattice, event: Event, *, q: Fraction, level: float | None
+    column: str | None, lattice: Lattice | None, event: Event, options: QuantileOption
 ) -> Steps[ScalarEstimate]:
     """Estimate the q-quantile: a point t with #{x < t} <= q n <= #{x <= t}, or near it in rank.
 
-    q has a denominator of at most 10^9. ``level=None`` leaves the ends of the interval out. The
-    draws cost exactly ``event``; a budget too small to keep the records around the rank is refused.
+    q has a denominator of at most 10^9. The draws cost exactly ``event``; a budget too small to
+    keep the records around the rank is refused.
     """
-    split = BudgetSplit(event)
-    here = RankSetting(lattice, split, RankPlan.of(lattice, split, q, level), Fraction(1))
-    asked = Read(column, lattice, RankWindow(q, here.plan.reach))
+    lattice, q, level = ranged(lattice), options.q, options.level
+    split, rare = BudgetSplit(event), min(q, 1 - q)
+    plan = RankPlan.of(lattice, split, q, level)
+    asked = Read(column, lattice, RankWindow(q, plan.reach))
     records = None
-    if min(q, 1 - q) < SELDOM:
+    if rare < SELDOM:
         window, records = yield from read_both(asked, Read(column, lattice, Records()))
     else:
         window = yield from read(asked)
@@ -259,7 +406,7 @@ def rank_quantile(
     # [quantile.1]
     count, spread = yield from draw_count(split, window.count, split.share(COUNT_SHARE))
     noise = NoisyTerm(spread, 1.0)
-    drawn = here.plan.drawn_ends(q, count)
+    drawn = plan.drawn_ends(q, count)
     share = 1 - COUNT_SHARE - sum(drawn) * END_SHARE
     schedule = far_schedule(lattice, split, count, q, share)
     prior = None
@@ -269,26 +416,17 @@ def rank_quantile(
             setting, records, count, share=schedule.centre, bits=schedule.bits
         )
         prior, share = OctavePrior(centre, POWER, ATOM), share - schedule.centre
-    mechanism = here.mechanism(
+    mechanism = plan.mechanism(
         window, split.share(share) if any(drawn) else split.rest(), prior
     )  # [quantile.3]
     point = yield from draw("quantile", mechanism, lattice.words)
     ends = None
     if level is not None:
-        least = count - noise.bound(0.1 * here.plan.alpha)
-        ends = yield from both_ends(here, window, point, least=least, drawn=drawn, last=True)
-    error_model = QuantileErrorModel(
-        lattice=lattice,
-        q=q,
-        point=point,
-        ends=ends,
-        level=level,
-        count=count,
-        count_noise=noise,
-        rank_bound=mechanism.score.rank_bound(
-            mechanism.epsilon, 0.05, max(1, round(float(min(q, 1 - q)) * count))
-        ),
-    )
+        least = count - noise.bound(0.1 * plan.alpha)
+        ends = yield from plan.draw_ends(window, point, least=least, drawn=drawn, last=True)
+    few = max(1, round(float(rare) * count))
+    rank_bound = mechanism.score.rank_bound(mechanism.epsilon, 0.05, few)
+    error_model = QuantileErrorModel(lattice, q, point, ends, level, count, noise, rank_bound)
     return ScalarEstimate(error_model.value, error_model, error_model.status)
 
 
@@ -307,19 +445,13 @@ def far_schedule(
     return schedule if schedule.has_centre and rare < enough else None
 
 
-def _begin(
-    column: str | None, lattice: Lattice | None, event: Event, options: QuantileOption
-) -> Steps[ScalarEstimate]:
-    return rank_quantile(column, ranged(lattice), event, q=options.q, level=options.level)
-
-
 QUANTILE: Row[QuantileOption, Release] = Row(
     "quantile",
     "exponential",
     (QuantileOption(Fraction(9, 10), 0.95), QuantileOption(Fraction(1, 3), None)),
     "quantile",
     "quantile by the exponential mechanism on ranks, with an interval",
-    _begin,
+    rank_quantile,
 )
 MEDIAN: Row[QuantileOption, Release] = Row(
     "median",
@@ -327,8 +459,32 @@ MEDIAN: Row[QuantileOption, Release] = Row(
     (QuantileOption(Fraction(1, 2), 0.95), QuantileOption(Fraction(1, 2), None)),
     "quantile",
     "median by the exponential mechanism on ranks, with an interval",
-    _begin,
+    rank_quantile,
 )
+
+
+def rank_error(run: Any) -> float:
+    """Expect the distance of a quantile's draw from its middle, for a plan."""
+    mechanism = run.mechanisms["quantile"]
+    score = mechanism.score
+    truth = middle(score.values, score.below, score.q * score.count)
+    runs = mechanism.runs()
+    weights = runs.lengths * np.exp(-float(mechanism.rate) * (runs.losses - runs.losses.min()))
+    # A stretch is uniform on its integers; one that holds the truth is cut there.
+    left = np.maximum(truth - runs.starts, 0).astype(np.float64)
+    right = np.maximum(runs.starts + runs.lengths - 1 - truth, 0).astype(np.float64)
+    span = np.maximum(runs.lengths - 1, 1)
+    inside = (left > 0) & (right > 0)
+    outside = np.maximum(left, right) - (runs.lengths - 1) / 2
+    distance = np.where(inside, (left**2 + right**2) / (2 * span), outside)
+    return float(weights @ distance / weights.sum()) * float(run.lattice.step)
+
+
+def middle(values: Integers, below: int, rank: Fraction) -> int:
+    """Between the lowest and the highest record that are a quantile."""
+    ends = (math.ceil(rank) - 1, math.floor(rank))
+    places = [min(max(end - below, 0), len(values) - 1) for end in ends]
+    return sum(int(values[place]) for place in places) // 2
 
 
 STATISTICS = (

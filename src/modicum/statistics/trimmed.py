@@ -18,6 +18,7 @@ docs/proofs/trimmed_mean.md has the proofs, with the same labels.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -30,7 +31,6 @@ from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_fraction
 from modicum.mechanisms.exponential import Exponential
-from modicum.mechanisms.grids import RadiusGrid
 from modicum.mechanisms.level_sets import LevelScore, LinearLevelMechanism
 from modicum.privacy.budget import Budget, Number, chosen_budget, short_text
 from modicum.privacy.event import Event
@@ -39,6 +39,13 @@ from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.count import draw_count
+from modicum.statistics.drawn_interval import (
+    COUNT_SHARE,
+    INTERVAL_SHARE,
+    POINT_SHARE,
+    DrawnEnds,
+    distances,
+)
 from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.spec import (
     LARGEST_DENOMINATOR,
@@ -52,7 +59,7 @@ from modicum.statistics.spec import (
     ranged,
     shows_between,
 )
-from modicum.status import OK, Status, unseen
+from modicum.status import OK, Status
 from modicum.summaries.base import Integers, Read
 from modicum.summaries.cut_points import Cuts, CutSummary
 
@@ -154,10 +161,7 @@ def winsorized_mean(
 
 @dataclass(frozen=True, slots=True)
 class TrimOption(Options):
-    """Which share of the records a mean leaves out on each side, and the level of its interval.
-
-    Without a level no interval is drawn.
-    """
+    """The share of the records left out on each side, and the level of the interval, if any."""
 
     trim: Fraction
     level: float | None
@@ -178,9 +182,6 @@ class TrimOption(Options):
         return cls(exact, checked_level(level))
 
 
-COUNT_SHARE = Fraction(1, 50)
-POINT_SHARE = Fraction(7, 10)
-RADIUS_SHARE = 1 - COUNT_SHARE - POINT_SHARE
 NEGLIGIBLE = 40.0  # points at the cap together weigh at most e^-40 of all
 RARE = 20.0  # radii at the cap, e^-20
 MOST_LEVELS = 20_000
@@ -213,8 +214,8 @@ class LevelPlan:
         cap, bound = math.ceil((points + NEGLIGIBLE) * unit), (points + math.log(20)) * unit
         plan = cls(cap, 0, 0, bound)
         if level is not None:
-            unit = 2 / float(split.share(RADIUS_SHARE).range)
-            radii = math.log(len(_radii(lattice.width).radii))
+            unit = 2 / float(split.share(INTERVAL_SHARE).range)
+            radii = math.log(len(distances(lattice.width).radii))
             aim = math.ceil((radii + math.log(1 / (1 - level))) * unit)
             plan = cls(cap, aim, max(aim, math.ceil((radii + RARE) * unit)), bound)
         if plan.levels > MOST_LEVELS:
@@ -257,7 +258,7 @@ def _estimate(
     point = yield from draw(name, mechanism, lattice.words)
     radius = None
     if level is not None:
-        radii = _radii(max(lattice.last - point, point - lattice.first)).radii
+        radii = distances(max(lattice.last - point, point - lattice.first)).radii
         reached = np.maximum(highs - point, point - lows)
         chosen = yield from draw(  # [trimmed_mean.3]
             "radius of the interval",
@@ -266,15 +267,15 @@ def _estimate(
         )
         radius = radii[chosen]
     error_model = TrimmedErrorModel(
-        lattice=lattice,
-        trim=trim,
-        winsorized=winsorized,
-        point=point,
-        radius=radius,
-        level=level,
-        count=count,
-        count_noise=NoisyTerm(noise, 1.0),
-        length_bound=plan.length_bound,
+        lattice,
+        trim,
+        winsorized,
+        point,
+        radius,
+        level,
+        count,
+        NoisyTerm(noise, 1.0),
+        plan.length_bound,
     )
     return ScalarEstimate(error_model.value, error_model, error_model.status)
 
@@ -294,11 +295,6 @@ def _radius_law(
     lows[:aim] = numbers[aim - 1 :: -1]
     score = LevelScore(lows, numbers[aim : aim + cap], 0, len(radii) - 1)
     return split.spend(Exponential(score, *split.rest().ranged))
-
-
-def _radii(largest: int) -> RadiusGrid:
-    """Candidates for the radius: at most 2^(1/4) times as large as need be."""
-    return RadiusGrid.between(1, largest, per_octave=4)
 
 
 _LIMB = 26
@@ -405,7 +401,7 @@ NO_END = Status(
 
 
 @dataclass(frozen=True, slots=True)
-class TrimmedErrorModel:
+class TrimmedErrorModel(DrawnEnds):
     """A point near the mean of the records between two cuts, and a radius (in lattice steps).
 
     ``trim`` is the share of the records beyond each cut, ``radius`` was drawn at confidence
@@ -424,40 +420,25 @@ class TrimmedErrorModel:
     length_bound: float
 
     @property
-    def value(self) -> Fraction:
-        """The point in the data's unit."""
-        return self.lattice.inside(self.point)
+    def _ends(self) -> tuple[int, int] | None:
+        return None if self.radius is None else (self.point - self.radius, self.point + self.radius)
 
     def interval(self, level: float, tail: float | None) -> Interval:
-        """Return point ± radius, with half a step for rounding; the range beyond its level."""
-        lo, hi, step = self.lattice.lo, self.lattice.hi, self.lattice.step
-        if self.radius is None or self.level is None or level > self.level:
-            return Interval(lo, hi)
-        return Interval(
-            max(lo, (self.point - self.radius - 0.5) * step),
-            min(hi, (self.point + self.radius + 0.5) * step),
-        )
-
-    @property
-    def none_seen(self) -> bool:
-        return unseen(self.count, self.count_noise.bound(0.1))
+        return self._interval(self._ends, level)
 
     @property
     def in_steps(self) -> tuple[int, ...]:
         """How far from 0 the value and the ends of its interval are, in steps; 0 if it is."""
-        return (self.point and abs(self.point) + (self.radius or 0),)
+        return (self.point and self._furthest(self._ends),)
 
     @property
     def status(self) -> Status:
-        least = self.count - self.count_noise.bound(0.05)
         # [trimmed_mean.8] Fewer changes than that leave the mean among the records.
-        if float(self.trim / (1 - self.trim)) * least < self.length_bound:
+        if float(self.trim / (1 - self.trim)) * self.least_count < self.length_bound:
             return TOO_LITTLE
-        if self.radius is not None:
-            ends = (self.point - self.radius, self.point + self.radius)
-            limits = (self.lattice.first, self.lattice.last)
-            if self.radius and (ends[0] <= limits[0] or ends[1] >= limits[1]):
-                return NO_END
+        lower, upper = self._ends or (self.point, self.point)
+        if lower < upper and (lower <= self.lattice.first or upper >= self.lattice.last):
+            return NO_END
         return OK
 
     @property
@@ -466,23 +447,13 @@ class TrimmedErrorModel:
         return f"trim = {short_text(self.trim)}"
 
     def assumption(self, tail: float | None) -> str:
-        if self.level is None:
-            return "level=None: no interval was released; this is the public range."
         what = "winsorized" if self.winsorized else "trimmed"
-        return (
-            f"the interval holds the {what} mean of the data at hand, up to a level of "
-            f"{self.level:g}; it assumes nothing. Above that level it is the public range."
-        )
+        return self._covered(f"the {what} mean of the data at hand,")
 
     def to_dict(self) -> dict[str, object]:
-        return {
-            "trim": float(self.trim),
-            "count": self.count,
-            "count_noise_sd": self.count_noise.variance**0.5,
-            "length_bound": self.length_bound,
-            "radius": None if self.radius is None else self.radius * self.lattice.step,
-            "drawn_level": self.level,
-        }
+        radius = None if self.radius is None else self.radius * self.lattice.step
+        numbers = self._numbers(length_bound=self.length_bound, radius=radius)
+        return {"trim": float(self.trim), **numbers}
 
 
 _CASES = (TrimOption(Fraction(1, 10), 0.95), TrimOption(Fraction(1, 3), None))
@@ -505,52 +476,34 @@ WINSORIZED_MEAN: Row[TrimOption, Release] = Row(
 )
 
 
-_HELP = {"trim": "share of the records beyond each cut, such as 0.1 or 1/20"}
-
-
 def _level_error(run: Any) -> float:
     """Expect the distance of the point from the middle of the shortest level."""
     mechanism = run.mechanisms[run.asked.statistic.replace("_", " ")]
     return float(mechanism.distance() * run.lattice.step)
 
 
+def _declared(
+    question: Callable[..., Query[Release]], row: Row[TrimOption, Release], noun: str, most: str
+) -> Declaration:
+    arguments = "trim=0.1, within=(-1e9, 1e9), "
+    return Declaration(
+        question,
+        (row,),
+        shows_between(row.statistic, arguments, 9900, 10100),
+        command="flights.csv delay --trim 0.1 --within=-1e9,1e9 --epsilon 1",
+        options={"trim": "share of the records beyond each cut, such as 0.1 or 1/20"},
+        plan=Planned(
+            noun,
+            error_between(f"{row.statistic}({arguments}sd=5e4, n=20_000, epsilon=1)", "1", most),
+            command="--trim 0.1 --within=-1e9,1e9 --n 1e5 --sd 5e4 --error 50",
+            error=_level_error,
+            shown={"trim": "trim"},
+        ),
+        error_model=(TrimmedErrorModel,),
+    )
+
+
 STATISTICS = (
-    Declaration(
-        trimmed_mean,
-        (TRIMMED_MEAN,),
-        shows_between("trimmed_mean", "trim=0.1, within=(-1e9, 1e9), ", 9900, 10100),
-        command="flights.csv delay --trim 0.1 --within=-1e9,1e9 --epsilon 1",
-        options=_HELP,
-        plan=Planned(
-            "a trimmed mean",
-            error_between(
-                "trimmed_mean(trim=0.1, within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1)",
-                "1",
-                "100",
-            ),
-            command="--trim 0.1 --within=-1e9,1e9 --n 1e5 --sd 5e4 --error 50",
-            error=_level_error,
-            shown={"trim": "trim"},
-        ),
-        error_model=(TrimmedErrorModel,),
-    ),
-    Declaration(
-        winsorized_mean,
-        (WINSORIZED_MEAN,),
-        shows_between("winsorized_mean", "trim=0.1, within=(-1e9, 1e9), ", 9900, 10100),
-        command="flights.csv delay --trim 0.1 --within=-1e9,1e9 --epsilon 1",
-        options=_HELP,
-        plan=Planned(
-            "a winsorized mean",
-            error_between(
-                "winsorized_mean(trim=0.1, within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1)",
-                "1",
-                "200",
-            ),
-            command="--trim 0.1 --within=-1e9,1e9 --n 1e5 --sd 5e4 --error 50",
-            error=_level_error,
-            shown={"trim": "trim"},
-        ),
-        error_model=(TrimmedErrorModel,),
-    ),
+    _declared(trimmed_mean, TRIMMED_MEAN, "a trimmed mean", "100"),
+    _declared(winsorized_mean, WINSORIZED_MEAN, "a winsorized mean", "200"),
 )

@@ -1,0 +1,90 @@
+"""What statistics share whose interval is drawn: shares, candidates for its ends, error models."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from modicum.exact.lattice import Lattice
+from modicum.mechanisms.grids import RadiusGrid
+from modicum.release import Interval
+from modicum.statistics.outside import NoisyTerm
+from modicum.status import unseen
+
+COUNT_SHARE = Fraction(1, 50)
+POINT_SHARE = Fraction(7, 10)
+INTERVAL_SHARE = 1 - COUNT_SHARE - POINT_SHARE
+
+
+def distances(largest: int) -> RadiusGrid:
+    """Candidates for the distance of an end: at most 2^(1/4) times as far as need be."""
+    return RadiusGrid.between(1, largest, per_octave=4)
+
+
+class DrawnInterval:
+    """Base of error models with a noisy count and ends, in lattice steps, drawn at a ``level``."""
+
+    __slots__ = ()
+
+    lattice: Lattice
+    level: float | None
+    count: int
+    count_noise: NoisyTerm
+
+    @property
+    def least_count(self) -> float:
+        """How many records there are at least, with a probability of 95 %."""
+        return self.count - self.count_noise.bound(0.05)
+
+    @property
+    def none_seen(self) -> bool:
+        return unseen(self.count, self.count_noise.bound(0.1))
+
+    def _numbers(self, **more: float | None) -> dict[str, object]:
+        return {
+            "count": self.count,
+            "count_noise_sd": self.count_noise.variance**0.5,
+            **more,
+            "drawn_level": self.level,
+        }
+
+
+class DrawnEnds(DrawnInterval):
+    """Base of error models of a point; ``ends``: those of its interval, if they were drawn."""
+
+    __slots__ = ()
+
+    point: int
+
+    @property
+    def value(self) -> Fraction:
+        """The point in the data's unit."""
+        return self.lattice.inside(self.point)
+
+    def _interval(
+        self, ends: tuple[int, int] | None, level: float, rounding: float = 0.5
+    ) -> Interval:
+        """Return the ends, with some steps for rounding; the public range beyond their level."""
+        lo, hi, step = self.lattice.lo, self.lattice.hi, self.lattice.step
+        if ends is None or self.level is None or level > self.level:
+            return Interval(lo, hi)
+        lower, upper = ends
+        return Interval(max(lo, (lower - rounding) * step), min(hi, (upper + rounding) * step))
+
+    def _furthest(self, ends: tuple[int, int] | None) -> int:
+        """Distance of the point and its ends from 0, in steps."""
+        low, high = ends or (self.point, self.point)
+        return max(abs(self.point), abs(low), abs(high))
+
+    def _reaches_range_end(self, ends: tuple[int, int] | None) -> bool:
+        """Whether an end is that of the range, and the point is not."""
+        range_ends = (self.lattice.first, self.lattice.last)
+        return any(a == b != self.point for a, b in zip(ends or (), range_ends, strict=False))
+
+    def _covered(self, what: str) -> str:
+        """Say that the interval covers a statistic, if it was drawn."""
+        if self.level is None:
+            return "level=None: no interval was released; this is the public range."
+        return (
+            f"the interval holds {what} up to a level of {self.level:g}; it assumes nothing. "
+            "Above that level it is the public range."
+        )
