@@ -24,9 +24,9 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.level_sets import LevelScore
-from modicum.statistics.crossing import level_ends_of
 from modicum.statistics.inverse_sensitivity import Candidates, LengthPlan, cell_edges
 from modicum.statistics.monotone_statistic import Score, expectile_score, huber_score, power_score
+from modicum.statistics.score_lengths import level_ends_of
 from modicum.summaries.cells import Cells
 
 Floats = NDArray[np.float64]

@@ -18,9 +18,9 @@ from modicum.mechanisms.level_sets import LevelScore
 from modicum.papers.dick2023 import TrimPlan
 from modicum.privacy.budget import pure
 from modicum.privacy.event import RangeDP
-from modicum.statistics import crossing
-from modicum.statistics.crossing import Lengths, Masses, ScoreTable, trimmed_by_rank
+from modicum.statistics import score_lengths
 from modicum.statistics.monotone_statistic import expectile_score
+from modicum.statistics.score_lengths import PointMasses, ScoreLengths, ScoreTable, trimmed_by_rank
 from tests.audit.literal import mean_length, one_draw
 from tests.estimators.test_location import OwnMedian
 
@@ -124,7 +124,7 @@ def test_records_moved_to_the_next_ones_in_place_of_deleted_break_the_claim(monk
             kept[there[-1]] += cut
         return kept
 
-    monkeypatch.setattr(crossing, "trimmed_by_rank", moved)
+    monkeypatch.setattr(score_lengths, "trimmed_by_rank", moved)
     report = with_deletions(mo.Score("mean", lambda v: v, growth=1))
     assert not report.passed
     assert report.steps[-1].used > 1.5
@@ -185,9 +185,11 @@ def test_a_score_that_falls_is_private_all_the_same() -> None:
         assert np.abs(one - other).max() <= 1
 
 
-def _lengths(q: NDArray[np.int64], table: ScoreTable, lo: int = -8, hi: int = 8) -> Lengths:
+def _lengths(q: NDArray[np.int64], table: ScoreTable, lo: int = -8, hi: int = 8) -> ScoreLengths:
     places, counts = np.unique(q, return_counts=True)
-    return Lengths(Masses(places, counts * Lengths.parts(1), lo, hi, places), table, 100)
+    return ScoreLengths(
+        PointMasses(places, counts * ScoreLengths.parts(1), lo, hi, places), table, 100
+    )
 
 
 def _law(q: NDArray[np.int64], weight: int) -> Exponential[LevelScore]:

@@ -7,8 +7,8 @@ import pytest
 
 import modicum as mo
 from modicum.errors import InvalidArgument
-from modicum.statistics.crossing import ScoreTable
 from modicum.statistics.monotone_statistic import expectile_score, huber_score, power_score
+from modicum.statistics.score_lengths import ScoreTable
 
 SPAN = 1 << 53
 V = np.unique(

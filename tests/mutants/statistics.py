@@ -148,10 +148,10 @@ FAULTS = (
     Fault(
         "scores-not-clipped",
         "A location's scores are those of records beyond the clipping bounds.",
-        "statistics/crossing.py:Masses._clipped",
+        "statistics/score_lengths.py:PointMasses.of",
         "np.clip(places, lo, hi)",
         "np.maximum(places, lo)",
-        "estimators/test_crossing.py",
+        "estimators/test_score_lengths.py",
     ),
     Fault(
         "medians-of-one-coordinate",

@@ -54,6 +54,13 @@ class FloatGrid:
         point = (size - (shift << self.bits)) << shift
         return point if number >= 0 else -point
 
+    def points(self, numbers: Integers) -> Integers:
+        """Vectorised :meth:`point`."""
+        size = np.abs(numbers)
+        shift = np.maximum((size >> self.bits) - 1, 0)
+        points: Integers = np.sign(numbers) * ((size - (shift << self.bits)) << shift)
+        return points
+
     def number(self, q: int) -> int:
         """Return the number of the grid point that ``q`` is rounded to (towards zero)."""
         size = abs(q)

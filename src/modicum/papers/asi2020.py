@@ -51,7 +51,6 @@ from modicum.privacy.split import BudgetSplit
 from modicum.release import Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics.crossing import Lengths, Masses, Reals, ScoreTable, exact_sums
 from modicum.statistics.inverse_sensitivity import (
     Candidates,
     ClipBounds,
@@ -70,6 +69,13 @@ from modicum.statistics.monotone_statistic import (
     true_location,
 )
 from modicum.statistics.own_vector import Sensitivities, vector_statistic
+from modicum.statistics.score_lengths import (
+    PointMasses,
+    Reals,
+    ScoreLengths,
+    ScoreTable,
+    exact_sums,
+)
 from modicum.statistics.spec import (
     Declaration,
     Options,
@@ -314,23 +320,23 @@ class GradientSizes:
     table's span is the width of the range.
     """
 
-    masses: Masses
+    masses: PointMasses
     table: ScoreTable
     cap: int
 
     @classmethod
     def of(cls, scene: Scene, score: Score, size: LengthPlan) -> GradientSizes:
         bounds = scene.bounds
-        masses = Masses.of(scene.cells, bounds.lo, bounds.hi, Lengths.parts(size.unit))
+        masses = PointMasses.of(scene.cells, bounds.lo, bounds.hi, ScoreLengths.parts(size.unit))
         table = score.table(bounds.hi - bounds.lo, scene.lattice.step)
         return cls(masses, table, size.cap)
 
     def at(self, t: Integers) -> Integers:
         """Return the sums at values t of the range; nondecreasing.
 
-        One record more is ``Lengths.parts(unit)`` of mass more, so it moves a sum by so many times
-        L at most, which is ``unit`` times the divisor: a rounded quotient moves by ``unit`` at
-        most. The cut of a sum at 2^60 is beyond every cap.
+        One record more is ``ScoreLengths.parts(unit)`` of mass more, so it moves a sum by so many
+        times L at most, which is ``unit`` times the divisor: a rounded quotient moves by ``unit``
+        at most. The cut of a sum at 2^60 is beyond every cap.
         """
         ends = np.array([-self.table.span, self.table.span])
         largest = int(np.abs(self.table.at(ends)).max())  # L: no difference is beyond these
@@ -339,7 +345,7 @@ class GradientSizes:
         for start in range(0, len(t), rows):
             differences = places[None, :] - t[start : start + rows, None]
             sums.append(exact_sums(self.table.at(differences), self.masses.parts))
-        divisor = Lengths.parts(1) * largest
+        divisor = ScoreLengths.parts(1) * largest
         rounded = (divisor // 2 - np.concatenate(sums)) // divisor
         return np.clip(rounded, -self.cap, self.cap)
 
@@ -491,7 +497,7 @@ class FitsOption(Options):
                 f"fits are at most {_FITS:,} of at most {_WIDTH} numbers, got {table.shape}"
             )
         for name, value in (("reach", reach), ("cap", cap)):
-            if not (is_number(value) and value > 0):  # type: ignore[operator]
+            if not (is_number(value) and value > 0):
                 raise InvalidArgument(f"{name} must be a positive number, got {value!r}")
         rows = tuple(tuple(row) for row in table.tolist())
         return cls(rows, float(reach), float(cap))  # type: ignore[arg-type]

@@ -54,7 +54,6 @@ from modicum.statistics.count import draw_count
 from modicum.statistics.inverse_sensitivity import (
     Candidates,
     ClipBounds,
-    LocationErrorModel,
     LocationOption,
     Scene,
     asked,
@@ -542,25 +541,8 @@ def _subset_monotone(
     candidates = Candidates.of(lo, hi, centre, flat=hi - lo, spacing=spacing)
     bounds = ClipBounds(lo, hi, None)
     scene = Scene(split, lattice, statistic, cells, bounds, candidates, plan.trimmed)
-    point, length_bound = yield from draw_value(scene, split.rest())  # [locations.14]
-    error_model = LocationErrorModel(
-        lattice=lattice,
-        name=statistic.name,
-        growth=statistic.growth,
-        width=statistic.width,
-        point=point,
-        ends=None,
-        level=None,
-        allowed=0.0,
-        bounds=(lo, hi),
-        outside=None,
-        count=count,
-        count_noise=NoisyTerm(noise, 1.0),
-        length_bound=length_bound,
-        has_centre=True,
-        trimmed=plan.trimmed,
-    )
-    return ScalarEstimate(error_model.value, error_model, error_model.status)
+    value = yield from draw_value(scene, split.rest())  # [locations.14]
+    return scene.estimate(value, count, NoisyTerm(noise, 1.0))
 
 
 SUBSET_MONOTONE: Row[LocationOption, Release] = Row(

@@ -22,14 +22,15 @@ from modicum.mechanisms.level_sets import LevelScore
 from modicum.mechanisms.scores import TargetScore
 from modicum.privacy.budget import Budget
 from modicum.privacy.split import BudgetSplit, Share
-from modicum.release import Interval, Release
+from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw
-from modicum.statistics.crossing import level_ends_of
+from modicum.statistics.drawn_interval import DrawnEnds
 from modicum.statistics.monotone_statistic import MonotoneStatistic, SignedLengths, excess
 from modicum.statistics.outside import NoisyTerm, Outside
+from modicum.statistics.score_lengths import level_ends_of
 from modicum.statistics.spec import Options, Row, checked_level, column_name
-from modicum.status import FINE_STEPS, OK, Status, unseen
+from modicum.status import FINE_STEPS, OK, Status
 from modicum.summaries.base import Integers
 from modicum.summaries.cells import CellSummary
 
@@ -181,10 +182,8 @@ class Candidates:
 
     def places(self, coarse: Integers) -> Integers:
         """Return the lattice integers of coarse numbers."""
-        size = np.abs(coarse) * self.fine
-        shift = np.maximum((size >> self.bits) - 1, 0)
-        distance = ((size - (shift << self.bits)) << shift) * self.unit
-        places: Integers = self.centre + np.sign(coarse) * distance
+        distances = self.unit * FloatGrid(self.bits).points(coarse * self.fine)
+        places: Integers = self.centre + distances
         return places
 
     @property
@@ -243,6 +242,38 @@ class Scene:
             trimmed=self.trimmed,
             towards=towards,
         )
+
+    def estimate(
+        self,
+        value: tuple[int, float],
+        count: int,
+        count_noise: NoisyTerm,
+        *,
+        ends: tuple[int, int] | None = None,
+        level: float | None = None,
+        has_centre: bool = True,
+    ) -> ScalarEstimate:
+        """Return a drawn ``value``, a point and a bound on its length, with its error model."""
+        statistic, bounds = self.statistic, self.bounds
+        point, length_bound = value
+        error_model = LocationErrorModel(
+            self.lattice,
+            statistic.name,
+            statistic.growth,
+            statistic.width,
+            point,
+            ends,
+            level,
+            bounds.allowed(statistic),
+            (bounds.lo, bounds.hi),
+            bounds.outside,
+            count,
+            count_noise,
+            length_bound,
+            has_centre,
+            self.trimmed,
+        )
+        return ScalarEstimate(error_model.value, error_model, error_model.status)
 
 
 def draw_value(scene: Scene, share: Share) -> Steps[tuple[int, float]]:
@@ -346,7 +377,7 @@ NO_END = Status(
 
 
 @dataclass(frozen=True, slots=True)
-class LocationErrorModel:
+class LocationErrorModel(DrawnEnds):
     """A value near a location, and ends beyond it if drawn at ``level`` (in lattice steps).
 
     Growth and width are as of a :class:`~modicum.statistics.monotone_statistic.MonotoneStatistic`;
@@ -373,34 +404,21 @@ class LocationErrorModel:
     has_centre: bool
     trimmed: int = 0
 
-    @property
-    def value(self) -> Fraction:
-        """The value in the data's unit."""
-        return self.lattice.inside(self.point)
-
     def interval(self, level: float, tail: float | None) -> Interval:
         """Return the ends, with a step for rounding; the range where they do not hold."""
-        lo, hi, step = self.lattice.lo, self.lattice.hi, self.lattice.step
-        if self.ends is None or self.level is None or level > self.level:
-            return Interval(lo, hi)
         if self.outside is not None and tail is not None:
             needed = excess(self.growth, tail) * self.outside.expected(tail)
             if needed > self.allowed or self._too_many:
-                return Interval(lo, hi)
-        lower, upper = self.ends
-        return Interval(max(lo, (lower - 1) * step), min(hi, (upper + 1) * step))
+                return Interval(self.lattice.lo, self.lattice.hi)
+        return self._interval(self.ends, level, rounding=1)
 
     @property
-    def _least(self) -> float:
-        return self.count - self.count_noise.bound(0.05) - 2 * self.trimmed
+    def _kept(self) -> float:
+        return self.least_count - 2 * self.trimmed
 
     @property
     def _too_many(self) -> bool:
-        return self.outside is not None and self.outside.too_many(self._least, 0.05)
-
-    @property
-    def none_seen(self) -> bool:
-        return unseen(self.count, self.count_noise.bound(0.1))
+        return self.outside is not None and self.outside.too_many(self._kept, 0.05)
 
     @property
     def in_steps(self) -> tuple[int, ...]:
@@ -408,25 +426,19 @@ class LocationErrorModel:
 
         Of a column of zeros, and a few others, it may be any such value.
         """
-        furthest = max(abs(each) for each in (self.point, *(self.ends or ())))
+        furthest = self._furthest(self.ends)
         return (furthest if furthest >= FINE_STEPS else 0,)
 
     @property
     def status(self) -> Status:
         if not self.has_centre:
             return NO_CENTRE
-        if self.trimmed and self._least < 2 * self.trimmed:
+        if self.trimmed and self._kept < 2 * self.trimmed:
             return TOO_FEW_TO_TRIM.filled(records=self.trimmed)
-        if self._least < 2 * self.length_bound or self._too_many:
+        whole_range = self.ends == (self.lattice.first, self.lattice.last)
+        if self._kept < 2 * self.length_bound or self._too_many or whole_range:
             return TOO_LITTLE
-        if self.ends is not None:
-            range_ends = (self.lattice.first, self.lattice.last)
-            if self.ends == range_ends:
-                return TOO_LITTLE
-            pairs = zip(self.ends, range_ends, strict=True)
-            if any(end == limit != self.point for end, limit in pairs):
-                return NO_END
-        return OK
+        return NO_END if self._reaches_range_end(self.ends) else OK
 
     @property
     def condition(self) -> str:
@@ -438,13 +450,8 @@ class LocationErrorModel:
                 f"method='subset' draws no interval: {self.trimmed:,} records and more are left "
                 "out on each side, and what they would change cannot be told."
             )
-        if self.level is None:
-            return "level=None: no interval was released; this is the public range."
-        if self.outside is None:
-            return (
-                f"the interval holds the {self.name} location up to a level of "
-                f"{self.level:g}; it assumes nothing. Above that level it is the public range."
-            )
+        if self.level is None or self.outside is None:
+            return self._covered(f"the {self.name} location")
         if tail is None:
             lo, hi = (self.lattice.value(bound) for bound in self.bounds)
             return (
@@ -467,10 +474,6 @@ class LocationErrorModel:
             "statistic": self.name,
             "width": self.width,
             "clip": [self.lattice.value(bound) for bound in self.bounds],
-            "count": self.count,
-            "count_noise_sd": self.count_noise.variance**0.5,
-            "length_bound": self.length_bound,
-            "allowed_at_bounds": self.allowed,
-            "drawn_level": self.level,
+            **self._numbers(length_bound=self.length_bound, allowed_at_bounds=self.allowed),
             "trimmed": self.trimmed,
         }

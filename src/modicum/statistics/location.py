@@ -39,7 +39,6 @@ from modicum.statistics.inverse_sensitivity import (
     CENTRE_BITS,
     Candidates,
     ClipBounds,
-    LocationErrorModel,
     LocationOption,
     Scene,
     asked,
@@ -53,8 +52,7 @@ from modicum.statistics.mean import mean
 from modicum.statistics.monotone_statistic import (
     MonotoneStatistic,
     Score,
-    checked_power,
-    checked_tau,
+    checked_number,
     checked_width,
     expectile_score,
     huber_score,
@@ -138,7 +136,7 @@ def expectile(
     """
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
-    statistic = expectile_score(checked_tau(tau))
+    statistic = expectile_score(checked_number("tau", tau, 0.001, 0.999))
     return asked(EXPECTILE, column, statistic, price, lattice, level)
 
 
@@ -189,7 +187,7 @@ def lp_center(
     >>> lp_center("delay", p=1, within=(-1e9, 1e9), epsilon=1).statistic
     'median'
     """
-    power = checked_power(p)
+    power = checked_number("p", p, 1, 8)
     price = chosen_budget(epsilon, rho, budget)
     if power == 1:
         return median(column, within=within, budget=price, step=step, level=level)
@@ -360,29 +358,14 @@ def location(
     bounds = yield from _bounds(here, cells, statistic)  # [locations.4]
     candidates = _candidates(here, bounds, statistic, centre)
     scene = Scene(split, lattice, statistic, cells, bounds, candidates)
-    point, length_bound = yield from draw_value(  # [locations.5]
+    value = yield from draw_value(  # [locations.5]
         scene, split.share(here.value_share) if level is not None else split.rest()
     )
     ends = None
     if level is not None:
-        ends = yield from draw_ends(scene, point, level)  # [locations.6]
-    error_model = LocationErrorModel(
-        lattice=lattice,
-        name=statistic.name,
-        growth=statistic.growth,
-        width=statistic.width,
-        point=point,
-        ends=ends,
-        level=level,
-        allowed=bounds.allowed(statistic),
-        bounds=(bounds.lo, bounds.hi),
-        outside=bounds.outside,
-        count=n0,
-        count_noise=NoisyTerm(noise, 1.0),
-        length_bound=length_bound,
-        has_centre=plan.centre > 0,
-    )
-    return ScalarEstimate(error_model.value, error_model, error_model.status)
+        ends = yield from draw_ends(scene, value[0], level)  # [locations.6]
+    count_noise, has_centre = NoisyTerm(noise, 1.0), plan.centre > 0
+    return scene.estimate(value, n0, count_noise, ends=ends, level=level, has_centre=has_centre)
 
 
 def _scaled(here: _Setting, records: RecordSummary, centre: int) -> Steps[MonotoneStatistic]:

@@ -2,27 +2,34 @@
 
 A :class:`Score` is a nondecreasing function ψ with ψ(0) = 0, and the statistic is the θ at which
 the sum of ψ(x - θ) over the records crosses zero. Its values enter a release through a table of
-integers only (:class:`~modicum.statistics.crossing.ScoreTable`), which is nondecreasing whatever ψ
-is, so the guarantee does not depend on it: not on rounding, and not on a wrong ψ of a user.
-:class:`Boundaries` are for a statistic that brings its own level boundaries; there the guarantee
-depends on those being right.
+integers only (:class:`~modicum.statistics.score_lengths.ScoreTable`), which is nondecreasing
+whatever ψ is, so the guarantee does not depend on it: not on rounding, and not on a wrong ψ of a
+user. :class:`Boundaries` are for a statistic that brings its own level boundaries; there the
+guarantee depends on those being right.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations_with_replacement
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeGuard
 
 import numpy as np
 
 from modicum.errors import InvalidArgument
-from modicum.statistics.crossing import Lengths, Masses, Reals, ScoreTable, trimmed_by_rank
-from modicum.statistics.trials import grown, shown, suppress_warnings
+from modicum.statistics.score_lengths import (
+    PointMasses,
+    Reals,
+    ScoreLengths,
+    ScoreTable,
+    trimmed_by_rank,
+)
 from modicum.summaries.base import Integers
 from modicum.summaries.cells import CellSummary
 
@@ -82,18 +89,10 @@ class MonotoneStatistic(ABC):
     ) -> SignedLengths:
         """Lengths for the records of cells, clipped to ``ends``; additions are between them.
 
-        Parameters
-        ----------
-        step : float
-            A lattice step in the unit of the data.
-        unit, cap : int
-            Lengths are counted in 1/unit of a record, up to ``cap``.
-        trimmed : int
-            If positive, this many records are deleted on each side by rank, and those beyond
-            ``ends`` too, in place of clipping.
-        towards : int
-            1 or -1: lengths from a statistic that is no less, or no more, than that of the records.
-            0: as near as cells tell.
+        They are counted in 1/unit of a record, up to ``cap``; ``step`` is a lattice step in the
+        unit of the data. If ``trimmed`` is positive, this many records are deleted on each side by
+        rank, and those beyond ``ends`` too, in place of clipping. ``towards`` 1 or -1: lengths from
+        a statistic that is no less, or no more, than that of the records; 0: as near as cells tell.
         """
 
     def check_numbers(self) -> None:
@@ -104,7 +103,7 @@ class MonotoneStatistic(ABC):
             )
         if self.growth > 0 and self.width is not None:
             raise InvalidArgument("width is for a bounded statistic: leave it out, or growth=0")
-        if self.growth == 0 and not (is_number(self.width) and self.width > 0):  # type: ignore[operator]
+        if self.growth == 0 and not (is_number(self.width) and self.width > 0):
             raise InvalidArgument(
                 "a bounded statistic (growth=0) needs width=, a positive distance from which a "
                 f"record's pull hardly changes, got {self.width!r}"
@@ -121,12 +120,9 @@ def excess(growth: float, tail: float) -> float:
     return growth / (tail - growth) if tail > growth else math.inf
 
 
-def is_number(x: object) -> bool:
+def is_number(x: object) -> TypeGuard[float]:
     """Whether it is a finite number, and not a bool."""
     return isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x)
-
-
-_LARGEST_POWER = 8.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,21 +235,22 @@ class Score(MonotoneStatistic):
         cap: int,
         trimmed: int = 0,
         towards: int = 0,
-    ) -> Lengths:
-        """Crossing lengths on cells (see :mod:`modicum.statistics.crossing`)."""
+    ) -> ScoreLengths:
         moved = towards != 0 and self.bends is None
-        masses = Masses.of(cells, *ends, Lengths.parts(unit), trimmed, towards, moved=moved)
+        masses = PointMasses.of(
+            cells, *ends, ScoreLengths.parts(unit), trimmed, towards, moved=moved
+        )
         table = self.table(ends[1] - ends[0], step)
         bends = None if self.bends is None else tuple(_whole(v / step, k) for v, k in self.bends)
-        return Lengths(masses, table, cap, towards, bends)
+        return ScoreLengths(masses, table, cap, towards, bends)
 
 
 def _are_bends(bends: object) -> bool:
     """Whether it is a tuple of pairs of a number and 1 or -1."""
-    if not isinstance(bends, tuple):
-        return False
-    pairs = [each for each in bends if isinstance(each, tuple) and len(each) == 2]
-    return len(pairs) == len(bends) and all(is_number(v) and k in (-1, 1) for v, k in pairs)
+    return isinstance(bends, tuple) and all(
+        isinstance(each, tuple) and len(each) == 2 and is_number(each[0]) and each[1] in (-1, 1)
+        for each in bends
+    )
 
 
 def _whole(difference: float, kind: int) -> tuple[int, int, int]:
@@ -304,25 +301,112 @@ def power_score(p: float) -> Score:
     return Score(f"lp({p:g})", _Power(p - 1), p - 1, homogeneous=True)
 
 
-def checked_power(p: object) -> float:
-    """Return p, refused unless 1 <= p <= 8."""
-    if not (is_number(p) and 1 <= p <= _LARGEST_POWER):  # type: ignore[operator]
-        raise InvalidArgument(f"p must be a number from 1 to {_LARGEST_POWER:g}, got {p!r}")
-    return float(p)  # type: ignore[arg-type]
-
-
-def checked_tau(tau: object) -> float:
-    """Return τ, refused unless 0.001 <= τ <= 0.999."""
-    if not (is_number(tau) and 0.001 <= tau <= 0.999):  # type: ignore[operator]
-        raise InvalidArgument(f"tau must be a number from 0.001 to 0.999, got {tau!r}")
-    return float(tau)  # type: ignore[arg-type]
+def checked_number(name: str, value: object, lo: float, hi: float) -> float:
+    """Return an argument, refused unless it is a number from lo to hi."""
+    if not (is_number(value) and lo <= value <= hi):
+        raise InvalidArgument(f"{name} must be a number from {lo:g} to {hi:g}, got {value!r}")
+    return float(value)
 
 
 def checked_width(width: object) -> float:
     """Return a width, refused unless it is a positive number."""
-    if not (is_number(width) and width > 0):  # type: ignore[operator]
+    if not (is_number(width) and width > 0):
         raise InvalidArgument(f"width must be a positive number or None, got {width!r}")
-    return float(width)  # type: ignore[arg-type]
+    return float(width)
+
+
+# Public data sets to try the promises of a supplied statistic on. A few hundred find one that fails
+# on some data, or whose bounds are too small from some number of records on; they prove nothing
+# about all others.
+_GOLDEN = (5**0.5 - 1) / 2
+_STEP_BY_STEP = 40  # numbers of records that are all tried
+_LARGE = (100, 1000)
+_CROWDS = (4, 10, 100, 1000)
+_STRAY = 30
+_SHOWN = 4
+
+
+def _spread(count: int, *, column: int = 0) -> Reals:
+    """Return numbers spread over [0, 1) without a pattern: fractional parts of multiples.
+
+    They stand for random ones, and are the same each time.
+    """
+    found: Reals = np.modf((np.arange(count) + 1) * (_GOLDEN + column * 2**0.5))[0]
+    return found
+
+
+def grown(span: float) -> Iterator[tuple[Reals, Reals]]:
+    """Yield pairs of sorted data sets within ±span/2, the second with one record more.
+
+    From none to some dozens one by one, and some large ones: all equal in the middle and at an
+    end, at both ends, tied, all different, and nearly equal beside one that is far.
+    """
+    draws = _spread(_LARGE[-1] + 1) - 0.5
+    turns = np.arange(len(draws)) % 2 - 0.5
+    kinds = (
+        np.zeros(len(draws)),
+        np.full(len(draws), -0.5),
+        np.full(len(draws), 0.5),
+        turns,
+        np.rint(draws * 8) / 8,
+        draws,
+        np.where(np.arange(len(draws)) % 9 == 4, turns, draws * 2.0**-40),
+    )
+    for kind in kinds:
+        records = kind * span
+        for size in (*range(_STEP_BY_STEP), *_LARGE):
+            yield np.sort(records[:size]), np.sort(records[: size + 1])
+        for size in _LARGE:
+            for more in (-span / 2, 0.0, span / 2):
+                some = np.sort(records[:size])
+                yield some, np.sort(np.append(some, more))
+
+
+def crowds(points: Reals, lo: float, hi: float) -> Iterator[tuple[Reals, Reals]]:
+    """Yield pairs of sets of sorted rows, the second with one row more.
+
+    Copies of a row among ``points`` and one more copy, or another one of them; half of each of two;
+    and rows all over the range, one by one.
+    """
+    for size in _CROWDS:
+        for i, row in enumerate(points):
+            copies = np.repeat(row[None], size, axis=0)
+            for other in points:
+                yield copies, _sorted(np.concatenate([copies, other[None]]))
+            if i:
+                halves = np.repeat(points[[0, i]], size // 2, axis=0)
+                yield _sorted(halves), _sorted(np.concatenate([halves, row[None]]))
+    columns = [_spread(_STRAY, column=each) for each in range(points.shape[1])]
+    rows = lo + np.column_stack(columns) * (hi - lo)
+    for size in range(_STRAY):
+        yield _sorted(rows[:size]), _sorted(rows[: size + 1])
+
+
+def _sorted(rows: Reals) -> Reals:
+    """Sort rows by the first column, then by the second, and so on."""
+    return rows[np.lexsort(rows.T[::-1])]
+
+
+def shown(records: Reals) -> str:
+    """Write a data set for an error message."""
+    values, counts = np.unique(records, return_counts=True, axis=0)
+    pairs = [
+        f"{count} x {value}"
+        for value, count in zip(values[:_SHOWN].tolist(), counts.tolist(), strict=False)
+    ]
+    return "(" + ", ".join(pairs) + (", ..." if len(values) > _SHOWN else "") + ")"
+
+
+@contextmanager
+def suppress_warnings() -> Iterator[None]:
+    """Let no warning of a user's code, Python's or NumPy's, reveal the data that it reads.
+
+    Filters that turn warnings into errors do not apply either. Before Python 3.14 the filters are
+    those of the whole process: warnings of other threads are suppressed meanwhile.
+    """
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
 
 
 _HALF = 2  # whole lengths k become 2k - 1 halves
@@ -519,11 +603,11 @@ def true_location(run: Any) -> Fraction:
     statistic = run.options.statistic
     if statistic is None:
         statistic = huber_score(run.answer.error_model.width)
-    locate = _crossing if isinstance(statistic, Score) else _middle_of
+    locate = _zero_of if isinstance(statistic, Score) else _middle_of
     return locate(statistic, run)
 
 
-def _crossing(score: Score, run: Any) -> Fraction:
+def _zero_of(score: Score, run: Any) -> Fraction:
     x = run.table.q.astype(np.float64) * float(run.step)
     lo, hi = float(x[0]), float(x[-1])
     for _ in range(_HALVINGS):

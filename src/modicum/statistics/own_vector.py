@@ -26,7 +26,8 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics.crossing import Reals
+from modicum.statistics.monotone_statistic import crowds, shown, suppress_warnings
+from modicum.statistics.score_lengths import Reals
 from modicum.statistics.spec import (
     Declaration,
     Options,
@@ -34,7 +35,6 @@ from modicum.statistics.spec import (
     column_names,
     ranged,
 )
-from modicum.statistics.trials import crowds, shown, suppress_warnings
 from modicum.status import OK, Status
 from modicum.summaries.base import Columns, Integers, Read
 from modicum.summaries.cells import MOST_COLUMNS

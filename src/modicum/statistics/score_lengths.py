@@ -1,7 +1,7 @@
-"""Lengths by inverse sensitivity: how many records away is each value of a monotone M-estimator.
+"""Inverse-sensitivity lengths: how many records away is each value of a monotone M-estimator.
 
-The crossing length follows from the counts and sums of cells, and from the score ψ as a public
-table of integers (:class:`ScoreTable`), which is nondecreasing by construction.
+They follow from the counts and sums of cells, and from the score ψ as a public table of integers
+(:class:`ScoreTable`), which is nondecreasing by construction.
 
 [locations.7] masses  each record is a unit of mass, split over the two cell ends around it in
                       proportion to its nearness; only counts and sums of cells are needed. For the
@@ -56,7 +56,7 @@ class ScoreTable:
         ``step`` is a lattice step in the unit of ψ; ``None``: the span is 1.
         """
         last = _KNOTS.number(span) + 1
-        knots = _points(np.arange(last + 1))
+        knots = _KNOTS.points(np.arange(last + 1))
         scale = 1 / float(knots[-1]) if step is None else step
         values = psi(np.concatenate([-knots[::-1], knots]) * scale)
         below, above = -values[last::-1], values[last + 1 :]
@@ -78,11 +78,7 @@ class ScoreTable:
         Between two knots it is linear in the difference, rounded down twice: that keeps the
         order. It is 0 at 0, and never on the other side of it.
         """
-        size = np.minimum(np.abs(differences), self.span)
-        # The exponent field of a float64, which holds an integer up to 2^53 exactly.
-        shift = (size.astype(np.float64).view(np.int64) >> 52) - (1023 + _KNOTS.bits)
-        np.maximum(shift, 0, out=shift)
-        numbers = size >> shift
+        size, shift, numbers = self._knots_below(differences)
         size -= numbers << shift
         size <<= _PLACES
         size >>= shift
@@ -104,11 +100,7 @@ class ScoreTable:
 
         Whatever ψ does between two knots, at the difference it is no more than this, or no less.
         """
-        size = np.minimum(np.abs(differences), self.span)
-        # As in ``at``: the place of the knot below.
-        shift = (size.astype(np.float64).view(np.int64) >> 52) - (1023 + _KNOTS.bits)
-        np.maximum(shift, 0, out=shift)
-        numbers = size >> shift
+        size, shift, numbers = self._knots_below(differences)
         left = differences < 0
         outwards = left if towards < 0 else ~left
         numbers += outwards & (size != numbers << shift)
@@ -117,6 +109,14 @@ class ScoreTable:
         values: Integers = self._magnitudes[numbers]
         np.negative(values, out=values, where=left)
         return values
+
+    def _knots_below(self, differences: Integers) -> tuple[Integers, Integers, Integers]:
+        """Return sizes, how many bits of each its knot leaves out, and what is left of them."""
+        size = np.minimum(np.abs(differences), self.span)
+        # The exponent field of a float64, which holds an integer up to 2^53 exactly.
+        shift = (size.astype(np.float64).view(np.int64) >> 52) - (1023 + _KNOTS.bits)
+        np.maximum(shift, 0, out=shift)
+        return size, shift, size >> shift
 
     def knots_around(self, low: int, high: int) -> tuple[int, int]:
         """Return the last knot below ``low``, and the first one above ``high``."""
@@ -134,13 +134,6 @@ def _beyond(difference: int, towards: int) -> int:
     return knot if towards * (knot - difference) >= 0 else _KNOTS.point(number + towards)
 
 
-def _points(numbers: Integers) -> Integers:
-    """Knots with these numbers, each at least 0."""
-    shift = np.maximum((numbers >> _KNOTS.bits) - 1, 0)
-    points: Integers = (numbers - (shift << _KNOTS.bits)) << shift
-    return points
-
-
 _ROUNDING = 64  # parts of mass in one unit of length
 _HUGE = 1 << 60
 _LIMB, _LIMB_MASK = 26, (1 << 26) - 1
@@ -149,7 +142,7 @@ _BLOCK = 1 << 21  # scores computed together
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Masses:
+class PointMasses:
     """Mass at increasing places, in parts of a record (sensitive); at least 1 part at each place.
 
     All records and all additions lie between ``lo`` and ``hi``; ``edges``, the ends of the cells
@@ -173,29 +166,19 @@ class Masses:
         towards: int = 0,
         *,
         moved: bool = False,
-    ) -> Masses:
+    ) -> PointMasses:
         """[locations.7] Split the records of cells over the cells' ends; clip them to [lo, hi].
 
         Of a record x in a cell from a to b, the share (x - a) / (b - a) goes to b and the rest to
         a: as for each record the scores of a and b then average to its own where ψ is linear. The
         mass at b is rounded once, for the cell: with one record more it grows by 0 to ``parts``,
-        and both ends together by exactly ``parts``.
+        and both ends together by exactly ``parts``, the parts of a record.
 
-        Parameters
-        ----------
-        cells : CellSummary
-            Its edges reach all records, and the first edge is 0.
-        lo, hi : int
-            Ends of cells, or beyond all records.
-        parts : int
-            Parts of a record.
-        trimmed : int
-            If positive: records' worth of mass deleted on each side; what is then left beyond
-            [lo, hi] is deleted too, and not clipped.
-        towards : int
-            1 or -1: the share that goes to the upper or lower end of a cell is rounded up.
-        moved : bool
-            All of a cell goes to that end. Then no record is lowered (1), or none is raised (-1).
+        The first edge of the cells is 0, and they reach all records; the bounds are ends of cells,
+        or beyond all records. If ``trimmed`` is positive, so many records' worth of mass is deleted
+        on each side, and what is then left beyond the bounds is deleted too, and not clipped.
+        ``towards`` 1 or -1: the share of the upper or lower end of a cell is rounded up;
+        ``moved``: that end has all of it. Then no record is lowered (1), or none is raised (-1).
         """
         edges = np.array(cells.edges, dtype=np.int64)
         size = len(edges)
@@ -218,16 +201,12 @@ class Masses:
         if trimmed:
             found = trimmed_by_rank(found, trimmed * parts)
             found[(places < lo) | (places > hi)] = 0
-        return cls._clipped(places, found, lo, hi)
-
-    @classmethod
-    def _clipped(cls, places: Integers, found: Integers, lo: int, hi: int) -> Masses:
         there = found > 0
         edges = np.clip(places, lo, hi)
         places, found = edges[there], found[there]
         heads = np.flatnonzero(np.diff(places, prepend=lo - 1))
-        parts = np.add.reduceat(found, heads) if len(heads) else found
-        return cls(places[heads], parts, lo, hi, edges)
+        gathered = np.add.reduceat(found, heads) if len(heads) else found
+        return cls(places[heads], gathered, lo, hi, edges)
 
     def beside(self, places: Integers, towards: int) -> Integers:
         """Return the next end of a cell above places, or below; the last one has none."""
@@ -252,7 +231,7 @@ def trimmed_by_rank(mass: Integers, cut: int) -> Integers:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Lengths:
+class ScoreLengths:
     """[locations.8] The signed crossing length of any value t, in 1/unit of a record, capped.
 
     The masses (sensitive) are in parts of 1 / (64 unit) of a record, and the span of the table
@@ -262,7 +241,7 @@ class Lengths:
     all records of a cell were moved.
     """
 
-    masses: Masses
+    masses: PointMasses
     table: ScoreTable
     cap: int
     towards: int = 0
@@ -337,10 +316,8 @@ class Lengths:
         below = _needed(total, scores[:, : -len(high) - 1 : -1], high, down)
         # [locations.8] floor(length + 1/2): above is rounded from whole parts; below, from the next
         # part.
-        whole, broken = above
-        lengths = (whole + _ROUNDING // 2) // _ROUNDING
-        whole, broken = below
-        negative = (_ROUNDING // 2 - whole - broken) // _ROUNDING
+        lengths = (above[0] + _ROUNDING // 2) // _ROUNDING
+        negative = (_ROUNDING // 2 - below[0] - below[1]) // _ROUNDING
         return np.clip(np.where(total > 0, negative, lengths), -self.cap, self.cap)
 
 

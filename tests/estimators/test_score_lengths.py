@@ -10,9 +10,15 @@ import pytest
 
 from modicum import query
 from modicum.exact.lattice import Lattice
-from modicum.statistics.crossing import Lengths, Masses, ScoreTable, level_ends_of, trimmed_by_rank
 from modicum.statistics.inverse_sensitivity import cell_edges
 from modicum.statistics.monotone_statistic import expectile_score, huber_score, power_score
+from modicum.statistics.score_lengths import (
+    PointMasses,
+    ScoreLengths,
+    ScoreTable,
+    level_ends_of,
+    trimmed_by_rank,
+)
 from modicum.summaries.cells import Cells
 from tests.estimators.test_quantile import answers
 
@@ -34,11 +40,11 @@ def summary(data, centre=0, edges=SINGLE):
     return reading.finish()
 
 
-def masses(data, centre=0, edges=SINGLE, lo=-8, hi=8, unit=UNIT) -> Masses:
-    return Masses.of(summary(data, centre, edges), lo, hi, Lengths.parts(unit))
+def masses(data, centre=0, edges=SINGLE, lo=-8, hi=8, unit=UNIT) -> PointMasses:
+    return PointMasses.of(summary(data, centre, edges), lo, hi, ScoreLengths.parts(unit))
 
 
-def lengths_of(score, data, centre, edges, bounds, towards) -> Lengths:
+def lengths_of(score, data, centre, edges, bounds, towards) -> ScoreLengths:
     found = summary(data, centre, edges)
     return score.lengths(found, bounds, 1.0, unit=UNIT, cap=CAP, towards=towards)
 
@@ -79,7 +85,7 @@ def test_the_length_is_the_least_change(score) -> None:
     values = {v: int(table.at(np.array([v]))[0]) for v in range(-16, 17)}
     for size in range(4):
         for data in combinations_with_replacement((-8, -3, 1, 2, 8), size):
-            found = Lengths(masses(data), table, CAP).at(T)
+            found = ScoreLengths(masses(data), table, CAP).at(T)
             for t, length in zip(T.tolist(), found.tolist(), strict=True):
                 least = least_change(data, values.__getitem__, t, -8, 8)
                 assert least is not None
@@ -155,7 +161,7 @@ def test_masses_keep_the_count_and_the_sum() -> None:
     rng = np.random.default_rng(0)
     data = rng.integers(-8, 9, 1000)
     found = masses(data, 1, COARSE, -20, 20, unit=1024)
-    record = Lengths.parts(1024)
+    record = ScoreLengths.parts(1024)
     assert found.parts.sum() == 1000 * record
     assert abs(found.places @ found.parts / record - data.sum()) < 0.01
     assert set(found.places.tolist()) <= {1 + s * e for s in (-1, 1) for e in COARSE}
@@ -165,22 +171,22 @@ def test_masses_keep_the_count_and_the_sum() -> None:
 def test_large_counts_do_not_overflow(score) -> None:
     """A trillion records: lengths are as those of a thousandth of them, times a thousand."""
     table = table_of(score)
-    few = Masses(np.array([-8, 1, 5]), np.array([7, 9, 3]) << 20, -8, 8, T)
-    many = Masses(few.places, few.parts << 22, -8, 8, T)
-    small = Lengths(few, table, 1 << 20).at(T)
-    large = Lengths(many, table, 1 << 20).at(T)
+    few = PointMasses(np.array([-8, 1, 5]), np.array([7, 9, 3]) << 20, -8, 8, T)
+    many = PointMasses(few.places, few.parts << 22, -8, 8, T)
+    small = ScoreLengths(few, table, 1 << 20).at(T)
+    large = ScoreLengths(many, table, 1 << 20).at(T)
     expected = np.clip(small.astype(object) * (1 << 22), -(1 << 20), 1 << 20)
     assert np.abs(large - expected).max() <= 1 << 21
     assert (np.sign(large) == np.sign(small)).all()
 
 
 def test_trimming_takes_mass_by_rank() -> None:
-    one = Lengths.parts(UNIT)
+    one = ScoreLengths.parts(UNIT)
 
     def trimmed(data, lo=-8, hi=8) -> list[tuple[int, float]]:
         reading = Cells(0, SINGLE).begin(LATTICE)
         reading.update(np.array(data, dtype=float))
-        found = Masses.of(reading.finish(), lo, hi, one, trimmed=1)
+        found = PointMasses.of(reading.finish(), lo, hi, one, trimmed=1)
         return [(x, m / one) for x, m in zip(found.places.tolist(), found.parts, strict=True)]
 
     assert trimmed((-8, -8, 0, 3, 8)) == [(-8, 1), (0, 1), (3, 1)]
