@@ -10,7 +10,7 @@ from modicum import query
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
-from modicum.statistics.joint import FEW, MOST_JOINT
+from modicum.statistics.quantiles import FEW, MOST_JOINT
 from tests.estimators.test_quantile import SHAPES, Remembering
 
 WITHIN = (-1e9, 1e9)

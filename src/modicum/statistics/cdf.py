@@ -28,15 +28,8 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics.histogram import CutErrorModel, CutsOption, cuts_in_steps
-from modicum.statistics.spec import (
-    Declaration,
-    Planned,
-    Row,
-    column_name,
-    error_between,
-    ranged,
-)
+from modicum.statistics import spec
+from modicum.statistics.histogram import CutsOption, EdgeErrorModel, edges_in_steps
 from modicum.status import OK, Status, unseen
 from modicum.summaries.base import Read
 from modicum.summaries.sums import BinCounts
@@ -98,11 +91,11 @@ def cdf(
     """
     price = chosen_budget(epsilon, rho, budget)
     options = CutsOption.of(points, "points", least=1, infinite=False)
-    return CDF.query(column_name(column), options.lattice("points", step), price, options)
+    return CDF.query(spec.column_name(column), options.lattice("points", step), price, options)
 
 
 @dataclass(frozen=True, slots=True)
-class CdfErrorModel(CutErrorModel):
+class CdfErrorModel(EdgeErrorModel):
     """Noisy counts of blocks, for every level, the coarsest first.
 
     ``sizes`` are the cells of a block of each level, ``noise`` is that of each count, and values
@@ -231,13 +224,13 @@ def increasing(y: Floats) -> Floats:
 
 
 def noisy_cdf(
-    column: str | None, lattice: Lattice, event: Event, *, points: tuple[float, ...]
+    column: str | None, lattice: Lattice, event: Event, options: CutsOption
 ) -> Steps[ArrayEstimate]:
     """Estimate #{x <= t} / n for increasing public points t, all different on the lattice.
 
     The lattice is wider than the points on both sides. The draws cost exactly ``event``.
     """
-    cuts = tuple(int(q) + 1 for q in lattice.quantise(np.array(points)))
+    cuts = tuple(edge + 1 for edge in edges_in_steps(lattice, options))
     counted = yield from read(Read(column, lattice, BinCounts(cuts)))
     split, drawn = BudgetSplit(event), []
     sizes = levels_of(len(cuts) + 1, 1 if split.concentrated else 2)
@@ -250,7 +243,7 @@ def noisy_cdf(
         drawn.append((yield from draw(label, mechanism)))
     error_model = CdfErrorModel(sizes, tuple(drawn), mechanism.noise[0], lattice)
     values = tuple(Fraction(float(share)) for share in error_model.shares)
-    return ArrayEstimate(values, (Axis.of(point=points),), error_model, error_model.status)
+    return ArrayEstimate(values, (Axis.of(point=options.cuts),), error_model, error_model.status)
 
 
 def levels_of(cells: int, power: int) -> tuple[int, ...]:
@@ -272,27 +265,26 @@ def levels_of(cells: int, power: int) -> tuple[int, ...]:
     return tuple(part**level for level in reversed(range(depth)))
 
 
-CDF: Row[CutsOption, ArrayRelease] = Row(
+CDF: spec.Row[CutsOption, ArrayRelease] = spec.Row(
     "cdf",
     "noisy",
     (CutsOption((5.0, 6.0)),),
     "histogram",
     "shares of the records up to public points",
-    lambda column, lattice, event, options: noisy_cdf(
-        column, ranged(lattice), event, points=options.cuts
-    ),
+    noisy_cdf,
     ArrayRelease,
 )
 
 
 def _true_shares(run: Any) -> list[Fraction]:
     """Shares of the records up to each point."""
-    upto = np.cumsum(run.table.counts([cut + 1 for cut in cuts_in_steps(run)]))
+    edges = edges_in_steps(run.lattice, run.options)
+    upto = np.cumsum(run.table.counts([edge + 1 for edge in edges]))
     return [Fraction(int(count), int(upto[-1])) for count in upto[:-1]]
 
 
 STATISTICS = (
-    Declaration(
+    spec.Declaration(
         cdf,
         (CDF,),
         """>>> import numpy as np, modicum
@@ -300,9 +292,9 @@ STATISTICS = (
 [0.25, 0.5]""",
         command="people.csv age --points 18,30,65 --epsilon 1",
         options={"points": "public points, increasing"},
-        plan=Planned(
+        plan=spec.Planned(
             "a distribution function",
-            error_between("cdf(points=[5, 10, 20], sd=10, n=20_000, epsilon=1)", "0", "0.001"),
+            spec.error_between("cdf(points=[5, 10, 20], sd=10, n=20_000, epsilon=1)", "0", "0.001"),
             command="--points 5,10,20 --n 1e5 --sd 10 --error 0.001",
             truth=_true_shares,
             shown={"cuts": "cuts"},

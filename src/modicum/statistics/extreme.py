@@ -27,19 +27,10 @@ from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read_both
+from modicum.statistics import spec
 from modicum.statistics.bounds import Home, Setting, find_centre, find_home, home_of, look_elsewhere
 from modicum.statistics.count import draw_count
 from modicum.statistics.outside import NoisyTerm, Outside, perhaps_unseen
-from modicum.statistics.spec import (
-    Declaration,
-    NoOption,
-    Planned,
-    Row,
-    column_name,
-    error_between,
-    ranged,
-    shows_between,
-)
 from modicum.statistics.split import Schedule, count_share, mean_schedule
 from modicum.status import Status, unseen
 from modicum.summaries.subsample import Records, RecordSummary
@@ -123,7 +114,7 @@ def max(
     """
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
-    return MAXIMUM.query(column_name(column), lattice, price, NoOption())
+    return MAXIMUM.query(spec.column_name(column), lattice, price, spec.NoOption())
 
 
 def min(
@@ -147,7 +138,7 @@ def min(
     """
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
-    return MINIMUM.query(column_name(column), lattice, price, NoOption())
+    return MINIMUM.query(spec.column_name(column), lattice, price, spec.NoOption())
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +177,10 @@ class ExtremeErrorModel:
     half: tuple[float, int] | None = None
 
     @property
+    def _sign(self) -> int:
+        return 1 if self.largest else -1
+
+    @property
     def _last(self) -> int:
         return self.lattice.last if self.largest else -self.lattice.first
 
@@ -196,8 +191,7 @@ class ExtremeErrorModel:
     @property
     def value(self) -> Fraction:
         """The point in the data's unit."""
-        sign = 1 if self.largest else -1
-        return self.lattice.inside(sign * self._point)
+        return self.lattice.inside(self._sign * self._point)
 
     def exceeded_at_most(self, alpha: float) -> float:
         """Bound on the number of records beyond the point, with probability 1 - alpha."""
@@ -258,7 +252,7 @@ class ExtremeErrorModel:
     @property
     def _heavy(self) -> bool:
         """Whether the tail between half of the data and the point looks heavier than assumed."""
-        home = home_of(self.lattice) * (1 if self.largest else -1)
+        home = self._sign * home_of(self.lattice)
         outside = Outside(
             radii=(self._point - home,),
             widest=self.lattice.width,
@@ -303,27 +297,21 @@ class ExtremeErrorModel:
         )
 
     def to_dict(self) -> dict[str, object]:
-        sign = 1 if self.largest else -1
         return {
-            "centre": self.lattice.value(sign * self.prior.centre),
+            "centre": self.lattice.value(self._sign * self.prior.centre),
             "count": self.count,
             "exceeded_at_most": self.exceeded_at_most(0.05),
         }
 
 
 def _estimate(
-    column: str | None,
-    lattice: Lattice | None,
-    event: Event,
-    _options: NoOption,
-    *,
-    largest: bool,
+    column: str | None, lattice: Lattice, event: Event, _options: spec.NoOption, *, largest: bool
 ) -> Steps[ScalarEstimate]:
     """Estimate a maximum or a minimum; the draws cost exactly ``event``.
 
     A budget for which more than 4 million records would be kept is refused.
     """
-    lattice, split = ranged(lattice), BudgetSplit(event)
+    split = BudgetSplit(event)
     here = Setting(column, lattice, split)
     reads = here.ask(Tails(kept_records(lattice, split))), here.ask(Records(subsamples=2))
     tails, records = yield from read_both(*reads)
@@ -403,18 +391,18 @@ def kept_records(lattice: Lattice, split: BudgetSplit) -> int:
     return kept
 
 
-MAXIMUM: Row[NoOption, Release] = Row(
+MAXIMUM: spec.Row[spec.NoOption, Release] = spec.Row(
     "max",
     "exponential",
-    (NoOption(),),
+    (spec.NoOption(),),
     "extreme",
     "point that next to no record exceeds",
     partial(_estimate, largest=True),
 )
-MINIMUM: Row[NoOption, Release] = Row(
+MINIMUM: spec.Row[spec.NoOption, Release] = spec.Row(
     "min",
     "exponential",
-    (NoOption(),),
+    (spec.NoOption(),),
     "extreme",
     "point that next to no record is below",
     partial(_estimate, largest=False),
@@ -423,22 +411,22 @@ MINIMUM: Row[NoOption, Release] = Row(
 
 def _declared(
     question: Callable[..., Query[Release]],
-    row: Row[NoOption, Release],
+    row: spec.Row[spec.NoOption, Release],
     noun: str,
     place: int,
     shown: tuple[float, float],
-) -> Declaration:
+) -> spec.Declaration:
     """``place``: the true one's among the sorted synthetic records."""
     call = f'{row.statistic}(within=(-1e9, 1e9), sd=5e4, n=2_000, epsilon=1, shape="normal")'
-    return Declaration(
+    return spec.Declaration(
         question,
         (row,),
-        shows_between(row.statistic, "within=(-1e9, 1e9), ", *shown),
+        spec.shows_between(row.statistic, "within=(-1e9, 1e9), ", *shown),
         command="people.parquet income --within=-1e9,1e9 --epsilon 1",
         tail=True,
-        plan=Planned(
+        plan=spec.Planned(
             noun,
-            error_between(call, "1e3", "1e5"),
+            spec.error_between(call, "1e3", "1e5"),
             command="--within=-1e9,1e9 --n 1e5 --sd 5e4 --epsilon 1",
             truth=lambda run: int(run.table.q[place]) * run.step,
             rows_help=False,

@@ -26,22 +26,15 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
-from modicum.statistics.quantiles import FINE, drawn_points
-from modicum.statistics.spec import (
-    MOST_QUANTILES,
-    Declaration,
-    Options,
-    Planned,
-    Row,
-    column_name,
-    ranged,
-)
+from modicum.statistics import spec
+from modicum.statistics.bounds import Setting
+from modicum.statistics.quantiles import FINE, draw_points
 from modicum.status import OK
 from modicum.summaries.base import Read
 from modicum.summaries.sums import BinCounts
 
 EDGES_SHARE = Fraction(1, 4)
-_MOST_CUTS = 10_000
+_MOST_EDGES = 10_000
 
 
 def histogram(
@@ -103,7 +96,7 @@ def histogram(
     >>> histogram("income", bins=10, within=(0, 1e9), epsilon=1).method
     'drawn'
     """
-    price, name = chosen_budget(epsilon, rho, budget), column_name(column)
+    price, name = chosen_budget(epsilon, rho, budget), spec.column_name(column)
     if (edges is None) == (bins is None):
         raise InvalidArgument(
             "give either edges, or bins and within; categories are counted for each key, by "
@@ -120,7 +113,7 @@ def histogram(
 
 
 @dataclass(frozen=True, slots=True)
-class BinsOption(Options):
+class BinsOption(spec.Options):
     """How many bins of about equally many records; ``fine`` as for :class:`QuantilesOption`."""
 
     bins: int
@@ -130,15 +123,15 @@ class BinsOption(Options):
     def of(cls, bins: object) -> BinsOption:
         """Check that it is a whole number from 2 to 1000."""
         whole = isinstance(bins, int | np.integer) and not isinstance(bins, bool)
-        if not whole or not 2 <= bins <= MOST_QUANTILES:  # type: ignore[operator]
+        if not whole or not 2 <= bins <= spec.MOST_QUANTILES:  # type: ignore[operator]
             raise InvalidArgument(
-                f"bins must be a whole number from 2 to {MOST_QUANTILES}, got {bins!r}"
+                f"bins must be a whole number from 2 to {spec.MOST_QUANTILES}, got {bins!r}"
             )
         return cls(int(bins))  # type: ignore[call-overload]
 
 
 @dataclass(frozen=True, slots=True)
-class CutsOption(Options):
+class CutsOption(spec.Options):
     """Public edges of bins, or points, in the unit of the data."""
 
     cuts: tuple[float, ...]
@@ -157,9 +150,9 @@ class CutsOption(Options):
         if isinstance(cuts, str | bytes) or not isinstance(cuts, Iterable):
             raise InvalidArgument(f"{name} must be a list of numbers, got {cuts!r}")
         read = tuple(_float(each, name) for each in cuts)
-        if not least <= len(read) <= _MOST_CUTS:
+        if not least <= len(read) <= _MOST_EDGES:
             raise InvalidArgument(
-                f"{name} must be {least} to {_MOST_CUTS} numbers, got {len(read)}"
+                f"{name} must be {least} to {_MOST_EDGES} numbers, got {len(read)}"
             )
         inner = read[1:-1] if infinite else read
         if not all(map(math.isfinite, inner)) or not any(map(math.isfinite, read)):
@@ -192,8 +185,8 @@ def _float(value: object, name: str) -> float:
     return float(value) + 0.0  # type: ignore[arg-type]
 
 
-class CutErrorModel:
-    """What all counts between cuts share: values and cuts were rounded to a lattice."""
+class EdgeErrorModel:
+    """What all counts between edges share: values and edges were rounded to a lattice."""
 
     __slots__ = ()
 
@@ -216,7 +209,7 @@ class CutErrorModel:
 
 
 @dataclass(frozen=True, slots=True)
-class HistogramErrorModel(CutErrorModel):
+class HistogramErrorModel(EdgeErrorModel):
     """Noisy counts and their noise; the lattice to which values and edges were rounded."""
 
     noisy: tuple[int, ...]
@@ -237,34 +230,31 @@ class HistogramErrorModel(CutErrorModel):
 
 
 def noisy_histogram(
-    column: str | None, lattice: Lattice, event: Event, *, edges: tuple[float, ...]
+    column: str | None, lattice: Lattice, event: Event, options: CutsOption
 ) -> Steps[ArrayEstimate]:
     """Count the records of each bin [edges[i], edges[i + 1]); the last one is closed.
 
-    The edges increase and differ on the lattice; the first and the last may be infinite. The
-    lattice is wider than the finite ones on both sides, so that what lies outside stays outside.
+    The lattice is wider than the finite edges on both sides, so that what lies outside stays so.
     """
-    cuts = [*_integers(lattice, edges[:-1]), *(cut + 1 for cut in _integers(lattice, edges[-1:]))]
-    counted = yield from read(Read(column, lattice, BinCounts(tuple(cuts))))
+    *edges, last = edges_in_steps(lattice, options)
+    counts = (yield from read(Read(column, lattice, BinCounts((*edges, last + 1))))).counts
     # What lies beyond the edges is in no bin; an infinite edge is an end of the lattice.
-    return (yield from _counted(counted.counts[1:-1], BudgetSplit(event), lattice, edges))
+    return (yield from _counted(counts[1:-1], BudgetSplit(event), lattice, options.cuts))
 
 
 def drawn_histogram(
-    column: str | None, lattice: Lattice, event: Event, *, bins: int, fine: int
+    column: str | None, lattice: Lattice, event: Event, options: BinsOption
 ) -> Steps[ArrayEstimate]:
     """Count the records of bins with about equally many each: between quantiles, drawn first.
 
-    The ends of the lattice are the outer edges. Of ``bins``, at least 2, those between edges that
-    are drawn twice are one. ``fine`` is as for
-    :func:`~modicum.statistics.quantiles.nested_quantiles`. The draws cost exactly ``event``; a
-    budget too small to keep the records around the ranks is refused.
+    The ends of the lattice are the outer edges; bins between edges that are drawn twice are one.
+    The draws cost exactly ``event``; a budget too small to keep the records around the ranks is
+    refused.
     """
     split = BudgetSplit(event)
-    qs = tuple(Fraction(i, bins) for i in range(1, bins))
-    drawn = yield from drawn_points(
-        split, column, lattice, qs=qs, fine=fine, share=EDGES_SHARE, label="edges"
-    )  # [histogram.1]
+    qs = tuple(Fraction(i, options.bins) for i in range(1, options.bins))
+    here = Setting(column, lattice, split)
+    drawn = yield from draw_points(here, qs, options.fine, EDGES_SHARE, "edges")  # [histogram.1]
     edges = sorted({lattice.first, *drawn.points, lattice.last})
     upto = [0, *(drawn.windows.below(edge) for edge in edges[1:-1]), drawn.windows.count]
     counts = tuple(b - a for a, b in pairwise(upto))
@@ -284,37 +274,29 @@ def _counted(
     return ArrayEstimate(tuple(Fraction(max(n, 0)) for n in noisy), (axis,), error_model, OK)
 
 
-def _integers(lattice: Lattice, edges: tuple[float, ...]) -> list[int]:
-    return [int(q) for q in lattice.quantise(np.array(edges))]
+def edges_in_steps(lattice: Lattice, options: CutsOption) -> list[int]:
+    """Public edges, or points, as integers."""
+    return [int(q) for q in lattice.quantise(np.array(options.cuts))]
 
 
-HISTOGRAM: Row[CutsOption, ArrayRelease] = Row(
+HISTOGRAM: spec.Row[CutsOption, ArrayRelease] = spec.Row(
     "histogram",
     "noisy",
     (CutsOption((5.0, 6.0, 8.0)), CutsOption((-math.inf, 6.0, math.inf))),
     "histogram",
     "counts of the records in public bins",
-    lambda column, lattice, event, options: noisy_histogram(
-        column, ranged(lattice), event, edges=options.cuts
-    ),
+    noisy_histogram,
     ArrayRelease,
 )
-DRAWN_HISTOGRAM: Row[BinsOption, ArrayRelease] = Row(
+DRAWN_HISTOGRAM: spec.Row[BinsOption, ArrayRelease] = spec.Row(
     "histogram",
     "drawn",
     (BinsOption(2, fine=1),),
     "histogram",
     "counts of the records between quantiles that are drawn first",
-    lambda column, lattice, event, options: drawn_histogram(
-        column, ranged(lattice), event, bins=options.bins, fine=options.fine
-    ),
+    drawn_histogram,
     ArrayRelease,
 )
-
-
-def cuts_in_steps(run: Any) -> list[int]:
-    """Public cuts as integers."""
-    return [int(q) for q in run.lattice.quantise(np.array(run.options.cuts))]
 
 
 def _counts_error(run: Any) -> float:
@@ -322,14 +304,14 @@ def _counts_error(run: Any) -> float:
     z, chances = run.points(run.answer.error_model.noise)
     if isinstance(run.options, BinsOption):
         return float(chances @ np.abs(z))
-    *cuts, last = cuts_in_steps(run)
-    counts = np.array(run.table.counts((*cuts, last + 1))[1:-1], dtype=np.float64)
+    *edges, last = edges_in_steps(run.lattice, run.options)
+    counts = np.array(run.table.counts((*edges, last + 1))[1:-1], dtype=np.float64)
     errors = [float(chances @ np.abs(np.maximum(count + z, 0) - count)) for count in counts]
     return math.fsum(errors) / len(errors)
 
 
 STATISTICS = (
-    Declaration(
+    spec.Declaration(
         histogram,
         (HISTOGRAM, DRAWN_HISTOGRAM),
         """>>> import numpy as np, modicum
@@ -342,7 +324,7 @@ STATISTICS = (
             "bins": "instead of --edges, with --within: K bins between quantiles that are drawn "
             "first",
         },
-        plan=Planned(
+        plan=spec.Planned(
             "a histogram",
             """>>> round(histogram(edges=[0, 10, 20, 30], sd=10, n=2_000, epsilon="0.1").error)
 10

@@ -23,22 +23,11 @@ from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read_both
+from modicum.statistics import spec
 from modicum.statistics.count import draw_count
 from modicum.statistics.drawn_interval import COUNT_SHARE, POINT_SHARE, DrawnInterval
 from modicum.statistics.outside import NoisyTerm
 from modicum.statistics.quantile import TOO_LITTLE, RankPlan, middle
-from modicum.statistics.spec import (
-    Declaration,
-    Options,
-    Planned,
-    Row,
-    checked_level,
-    checked_rank,
-    column_name,
-    error_between,
-    ranged,
-    shows_between,
-)
 from modicum.status import OK, Status
 from modicum.summaries.base import Read
 from modicum.summaries.order_statistics import RankWindow
@@ -110,11 +99,11 @@ def iqr(
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     options = RangeOption.of(between, level)
-    return IQR.query(column_name(column), lattice, price, options)
+    return IQR.query(spec.column_name(column), lattice, price, options)
 
 
 @dataclass(frozen=True, slots=True)
-class RangeOption(Options):
+class RangeOption(spec.Options):
     """Between which quantiles, and the confidence level of the interval; ``None``: no ends."""
 
     between: tuple[Fraction, Fraction]
@@ -129,10 +118,10 @@ class RangeOption(Options):
         """
         if not isinstance(between, tuple | list) or len(between) != 2:
             raise InvalidArgument(f"between must be a pair of numbers, got {between!r}")
-        low, high = checked_rank(between[0]), checked_rank(between[1])
+        low, high = spec.checked_rank(between[0]), spec.checked_rank(between[1])
         if low >= high:
             raise InvalidArgument(f"between must be (lower q, higher q), got {between!r}")
-        return cls((low, high), checked_level(level))
+        return cls((low, high), spec.checked_level(level))
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,13 +198,13 @@ class RangeErrorModel(DrawnInterval):
 
 
 def quantile_range(
-    column: str | None, lattice: Lattice | None, event: Event, options: RangeOption
+    column: str | None, lattice: Lattice, event: Event, options: RangeOption
 ) -> Steps[ScalarEstimate]:
     """Estimate the distance between two quantiles; the draws cost exactly ``event``.
 
     A budget too small to keep the records around the ranks is refused.
     """
-    lattice, level, split = ranged(lattice), options.level, BudgetSplit(event)
+    level, split = options.level, BudgetSplit(event)
     # Both quantiles have to be inside their ends: each at half of what may go wrong.
     each = None if level is None else (1 + level) / 2
     plans = [RankPlan.of(lattice, split, q, each, HALF) for q in options.between]
@@ -252,7 +241,7 @@ def quantile_range(
     return ScalarEstimate(error_model.value, error_model, error_model.status)
 
 
-IQR: Row[RangeOption, Release] = Row(
+IQR: spec.Row[RangeOption, Release] = spec.Row(
     "iqr",
     "exponential",
     (
@@ -272,15 +261,15 @@ def _true_range(run: Any) -> Fraction:
 
 
 STATISTICS = (
-    Declaration(
+    spec.Declaration(
         iqr,
         (IQR,),
-        shows_between("iqr", "within=(-1e9, 1e9), ", 9700, 10300),
+        spec.shows_between("iqr", "within=(-1e9, 1e9), ", 9700, 10300),
         command="flights.csv delay --within=-1e9,1e9 --epsilon 1",
         options={"between": "which quantiles (default: %(default)s)"},
-        plan=Planned(
+        plan=spec.Planned(
             "an interquartile range",
-            error_between("iqr(within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1)", "5", "500"),
+            spec.error_between("iqr(within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1)", "5", "500"),
             command="--within=0,1e9 --n 1e5 --sd 5e4 --error 500",
             truth=_true_range,
         ),

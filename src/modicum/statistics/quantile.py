@@ -31,6 +31,7 @@ from modicum.privacy.split import BudgetSplit, Share
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read, read_both
+from modicum.statistics import spec
 from modicum.statistics.bounds import Setting, find_centre
 from modicum.statistics.count import draw_count
 from modicum.statistics.drawn_interval import (
@@ -41,18 +42,6 @@ from modicum.statistics.drawn_interval import (
     distances,
 )
 from modicum.statistics.outside import NoisyTerm
-from modicum.statistics.spec import (
-    Declaration,
-    Options,
-    Planned,
-    Row,
-    checked_level,
-    checked_rank,
-    column_name,
-    error_between,
-    ranged,
-    shows_between,
-)
 from modicum.statistics.split import Schedule, mean_schedule
 from modicum.status import OK, Status
 from modicum.summaries.base import Integers, Read
@@ -139,8 +128,8 @@ def quantile(
     """
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
-    options = QuantileOption(checked_rank(q), checked_level(level))
-    return QUANTILE.query(column_name(column), lattice, price, options)
+    options = QuantileOption(spec.checked_rank(q), spec.checked_level(level))
+    return QUANTILE.query(spec.column_name(column), lattice, price, options)
 
 
 def median(
@@ -164,12 +153,12 @@ def median(
     """
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
-    options = QuantileOption(Fraction(1, 2), checked_level(level))
-    return MEDIAN.query(column_name(column), lattice, price, options)
+    options = QuantileOption(Fraction(1, 2), spec.checked_level(level))
+    return MEDIAN.query(spec.column_name(column), lattice, price, options)
 
 
 @dataclass(frozen=True, slots=True)
-class QuantileOption(Options):
+class QuantileOption(spec.Options):
     """Which quantile, and the confidence level of its interval; ``None``: no ends are drawn."""
 
     q: Fraction
@@ -386,15 +375,15 @@ class QuantileErrorModel(DrawnEnds):
 
 
 def rank_quantile(
-    column: str | None, lattice: Lattice | None, event: Event, options: QuantileOption
+    column: str | None, lattice: Lattice, event: Event, options: QuantileOption
 ) -> Steps[ScalarEstimate]:
     """Estimate the q-quantile: a point t with #{x < t} <= q n <= #{x <= t}, or near it in rank.
 
     q has a denominator of at most 10^9. The draws cost exactly ``event``; a budget too small to
     keep the records around the rank is refused.
     """
-    lattice, q, level = ranged(lattice), options.q, options.level
-    split, rare = BudgetSplit(event), min(q, 1 - q)
+    q, level, split = options.q, options.level, BudgetSplit(event)
+    rare = min(q, 1 - q)
     plan = RankPlan.of(lattice, split, q, level)
     asked = Read(column, lattice, RankWindow(q, plan.reach))
     records = None
@@ -445,7 +434,7 @@ def far_schedule(
     return schedule if schedule.has_centre and rare < enough else None
 
 
-QUANTILE: Row[QuantileOption, Release] = Row(
+QUANTILE: spec.Row[QuantileOption, Release] = spec.Row(
     "quantile",
     "exponential",
     (QuantileOption(Fraction(9, 10), 0.95), QuantileOption(Fraction(1, 3), None)),
@@ -453,7 +442,7 @@ QUANTILE: Row[QuantileOption, Release] = Row(
     "quantile by the exponential mechanism on ranks, with an interval",
     rank_quantile,
 )
-MEDIAN: Row[QuantileOption, Release] = Row(
+MEDIAN: spec.Row[QuantileOption, Release] = spec.Row(
     "median",
     "exponential",
     (QuantileOption(Fraction(1, 2), 0.95), QuantileOption(Fraction(1, 2), None)),
@@ -488,15 +477,15 @@ def middle(values: Integers, below: int, rank: Fraction) -> int:
 
 
 STATISTICS = (
-    Declaration(
+    spec.Declaration(
         quantile,
         (QUANTILE,),
-        shows_between("quantile", "q=0.9, within=(-1e9, 1e9), ", 17_800, 18_200),
+        spec.shows_between("quantile", "q=0.9, within=(-1e9, 1e9), ", 17_800, 18_200),
         command="flights.csv delay --q 0.9 --within=-1e9,1e9 --epsilon 1",
         options={"q": "which one, such as 0.9 or 1/3"},
-        plan=Planned(
+        plan=spec.Planned(
             "a quantile",
-            error_between(
+            spec.error_between(
                 "quantile(q=0.9, within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1)", "5", "500"
             ),
             command="--q 0.9 --within=0,1e9 --n 1e5 --sd 5e4 --error 500",
@@ -506,12 +495,12 @@ STATISTICS = (
         ),
         error_model=(QuantileErrorModel,),
     ),
-    Declaration(
+    spec.Declaration(
         median,
         (MEDIAN,),
-        shows_between("median", "within=(-1e9, 1e9), ", 9800, 10200),
+        spec.shows_between("median", "within=(-1e9, 1e9), ", 9800, 10200),
         command="flights.csv delay --within=-1e9,1e9 --epsilon 1",
-        plan=Planned(
+        plan=spec.Planned(
             "a median",
             """>>> found = median(within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1)
 >>> found.error < quantile(q=0.9, within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1).error

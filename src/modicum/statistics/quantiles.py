@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Any
 
@@ -28,35 +28,30 @@ from modicum.array_release import ArrayEstimate, ArrayRelease, Axis, Intervals
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_fraction
-from modicum.mechanisms.additive import Noise, add_noise
-from modicum.mechanisms.grids import EVEN
-from modicum.mechanisms.joint_quantiles import JointQuantiles
-from modicum.mechanisms.quantile_tree import NestedQuantiles, Node, TreePlan, planned
+from modicum.mechanisms.additive import Noise, add_noise, noise_sd
+from modicum.mechanisms.exponential import Exponential
+from modicum.mechanisms.grids import EVEN, IntervalGrid, RangeWarp
+from modicum.mechanisms.joint_quantiles import JointQuantiles, JointTerms
+from modicum.mechanisms.quantile_tree import (
+    NEGLIGIBLE,
+    NestedQuantiles,
+    Node,
+    TreePlan,
+    planned,
+)
+from modicum.mechanisms.scores import IntervalScore
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
+from modicum.statistics import spec
+from modicum.statistics.bounds import Setting
 from modicum.statistics.count import draw_count
-from modicum.statistics.joint import MOST_KEPT, Together, bulk_of, together
-from modicum.statistics.spec import (
-    LARGEST_DENOMINATOR,
-    MOST_QUANTILES,
-    Declaration,
-    Options,
-    Planned,
-    Row,
-    checked_level,
-    column_name,
-    error_between,
-    in_percent,
-    ranged,
-)
 from modicum.status import FINE_STEPS, OK, Status, unseen
-from modicum.summaries.base import Read
 from modicum.summaries.order_statistics import RankWindow, RankWindows, WindowsSummary
 
-COUNTS_SHARE = Fraction(1, 10)
+INTERVALS_SHARE = Fraction(1, 10)
 TOO_LITTLE = Status(
     "few_records",
     "too little data for so many quantiles, this range and budget: some may be far off; ask for "
@@ -68,6 +63,19 @@ TOO_LITTLE_FOR_ONE = Status(
     "spend more",
 )
 FINE = 30  # 2^30 points of a lattice integer: enough for 10^9 equal records
+MOST_JOINT = 32  # the cost of a draw grows like the square of the number of quantiles
+FEW = 12
+COUNT_SHARE = Fraction(1, 32)
+RANGE_SHARE = Fraction(1, 8)  # at most
+ENOUGH = 10  # records of the smallest share, times ε
+PLENTY = 45  # so many that the bulk need not be known
+PLENTY_FOR_MANY = 90  # the same for more than FEW quantiles
+MOST_KEPT = 1 << 22  # records that are kept for the joint mechanism
+_STRAY = 3.0  # standard deviations of the noisy number that the candidates span on each side
+_SPACED = 8  # distance of two candidates for the number of records, times ε, for ten shares
+_TENS = 2  # and at least so many tens
+_CERTAIN = 30.0  # so much ε times the number of records all but ensures that the bulk is found
+_STRETCHED = 7  # a stretched range has at most 2^7 times as many points
 
 Floats = NDArray[np.float64]
 
@@ -133,11 +141,11 @@ def quantiles(
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     options = QuantilesOption.of(q, level)
-    return QUANTILES.query(column_name(column), lattice, price, options)
+    return QUANTILES.query(spec.column_name(column), lattice, price, options)
 
 
 @dataclass(frozen=True, slots=True)
-class QuantilesOption(Options):
+class QuantilesOption(spec.Options):
     """Which quantiles, increasing, and whether intervals are wanted.
 
     A lattice integer has 2^fine points: enough for 10^9 equal records. An audit takes few.
@@ -149,10 +157,9 @@ class QuantilesOption(Options):
 
     @classmethod
     def of(cls, q: object, level: object) -> QuantilesOption:
-        """Check both; intervals of every level follow from what is counted for one.
+        """Check both: 1 to 1000 increasing numbers in (0, 1), and ``None`` or [0.95, 1).
 
-        q is a sequence of 1 to 1000 increasing numbers in (0, 1), and ``level`` is ``None`` or in
-        [0.95, 1).
+        Intervals of every level follow from what is counted for one.
 
         >>> QuantilesOption.of([0.25, "1/3"], 0.95).qs
         (Fraction(1, 4), Fraction(1, 3))
@@ -160,26 +167,26 @@ class QuantilesOption(Options):
         if isinstance(q, str | bytes) or not isinstance(q, Iterable):
             raise InvalidArgument(f"q must be a list such as [0.25, 0.5, 0.75], got {q!r}")
         exact = [_near(each) if isinstance(each, float) else _exact(each) for each in q]
-        if math.lcm(*(each.denominator for each in exact)) > LARGEST_DENOMINATOR:
-            unit = LARGEST_DENOMINATOR
+        if math.lcm(*(each.denominator for each in exact)) > spec.LARGEST_DENOMINATOR:
+            unit = spec.LARGEST_DENOMINATOR
             exact = [Fraction(round(each * unit), unit) for each in exact]
-        if not 1 <= len(exact) <= MOST_QUANTILES:
+        if not 1 <= len(exact) <= spec.MOST_QUANTILES:
             raise InvalidArgument(
-                f"q must hold 1 to {MOST_QUANTILES} numbers, got {len(exact)}: for more, ask for "
-                "a cdf or a histogram"
+                f"q must hold 1 to {spec.MOST_QUANTILES} numbers, got {len(exact)}: for more, "
+                "ask for a cdf or a histogram"
             )
         if not all(0 < each < 1 for each in exact):
             raise InvalidArgument(
                 "each q must lie strictly between 0 and 1, got "
-                f"{_listed(exact)}{in_percent(exact[:10])}"
+                f"{_listed(exact)}{spec.in_percent(exact[:10])}"
             )
         if not all(a < b for a, b in pairwise(exact)):
             raise InvalidArgument("the q must increase, got " + _listed(exact))
-        return cls(tuple(exact), checked_level(level) is not None)
+        return cls(tuple(exact), spec.checked_level(level) is not None)
 
 
 def _exact(q: Any) -> Fraction:
-    return as_fraction(q, "q").limit_denominator(LARGEST_DENOMINATOR)
+    return as_fraction(q, "q").limit_denominator(spec.LARGEST_DENOMINATOR)
 
 
 _near = lru_cache(maxsize=1024)(_exact)
@@ -226,12 +233,12 @@ class QuantilesErrorModel:
         lower = np.full(len(self.qs), self.lattice.lo)
         upper = np.full(len(self.qs), self.lattice.hi)
         if self.counted is not None:
-            cuts = sorted(set(self.points))
+            places = sorted(set(self.points))
             for i, (q, point) in enumerate(zip(self.qs, self.points, strict=True)):
-                own, alpha = 2 * cuts.index(point) + 1, (1 - level) / len(self.qs)
+                own, alpha = 2 * places.index(point) + 1, (1 - level) / len(self.qs)
                 beyond = _beyond(self.counted, q, own, alpha)
-                lows = [t for j, t in enumerate(cuts) if t <= point and beyond[2 * j] < 0]
-                highs = [t for j, t in enumerate(cuts) if t >= point and beyond[2 * j + 1] > 0]
+                lows = [t for j, t in enumerate(places) if t <= point and beyond[2 * j] < 0]
+                highs = [t for j, t in enumerate(places) if t >= point and beyond[2 * j + 1] > 0]
                 if lows:
                     lower[i] = max(self.lattice.lo, (lows[-1] - 0.5) * self.lattice.step)
                 if highs:
@@ -263,11 +270,9 @@ class QuantilesErrorModel:
     @property
     def condition(self) -> str:
         """The intervals assume nothing."""
-        return (
-            ""
-            if self.counted is None
-            else "they reach to neighbouring released points; no assumption on the data"
-        )
+        if self.counted is None:
+            return ""
+        return "they reach to neighbouring released points; no assumption on the data"
 
     def assumption(self, tail: float | None) -> str:
         if self.counted is None:
@@ -280,10 +285,10 @@ class QuantilesErrorModel:
 
     def to_dict(self) -> dict[str, object]:
         numbers: dict[str, object] = {"q": [float(q) for q in self.qs]}
-        if self.counted is not None:
-            numbers["counts"] = list(self.counted.cells)
-            numbers["count_noise_sd"] = self.counted.noise.variance**0.5
-        return numbers
+        if self.counted is None:
+            return numbers
+        sd = self.counted.noise.variance**0.5
+        return numbers | {"counts": list(self.counted.cells), "count_noise_sd": sd}
 
 
 def _beyond(counted: CellCounts, q: Fraction, own: int, alpha: float) -> Floats:
@@ -305,50 +310,39 @@ def _beyond(counted: CellCounts, q: Fraction, own: int, alpha: float) -> Floats:
     return signs
 
 
-def nested_quantiles(
-    column: str | None,
-    lattice: Lattice,
-    event: Event,
-    *,
-    qs: tuple[Fraction, ...],
-    interval: bool,
-    fine: int,
+def _estimate(
+    column: str | None, lattice: Lattice, event: Event, options: QuantilesOption
 ) -> Steps[ArrayEstimate]:
     """Estimate quantiles: points t with #{x < t} <= q n <= #{x <= t}, or near it in rank.
 
-    The qs increase and are multiples of one 1/D, D <= 10^9. A lattice integer is divided into
-    2^fine points, so that the records that are equal to a drawn quantile can be divided between its
-    sides. ``interval``: records between the points are counted. The draws cost exactly ``event``; a
-    budget too small to keep the records around the ranks is refused.
+    The qs are multiples of one 1/D, D <= 10^9. A lattice integer is divided into 2^fine points, so
+    that the records that are equal to a drawn quantile can be divided between its sides. The draws
+    cost exactly ``event``; a budget too small to keep the records around the ranks is refused.
     """
-    split = BudgetSplit(event)
-    share = 1 - COUNTS_SHARE if interval else Fraction(1)
-    drawn = yield from drawn_points(
-        split,
-        column,
-        lattice,
-        qs=qs,
-        fine=fine,
-        share=share,
-        label="quantiles",
-        joint=together(split, qs, lattice, fine, share),
-    )  # [quantiles.1], [quantiles.2]
-    windows, points = drawn.windows, drawn.points
+    split, qs, fine = BudgetSplit(event), options.qs, options.fine
+    share = 1 - INTERVALS_SHARE if options.interval else Fraction(1)
+    drawn = yield from draw_points(  # [quantiles.1], [quantiles.2]
+        Setting(column, lattice, split),
+        qs,
+        fine,
+        share,
+        "quantiles",
+        joint_plan(split, qs, lattice, fine, share),
+    )
     counted = None
-    if interval:
-        mechanism = split.spend(
-            add_noise(_cells(windows, points), split.rest(), sensitivity=1)
-        )  # [quantiles.3]
+    if options.interval:  # [quantiles.3]
+        cells = _cells(drawn.windows, drawn.points)
+        mechanism = split.spend(add_noise(cells, split.rest(), sensitivity=1))
         counts = yield from draw("counts", mechanism)
         counted = CellCounts(counts, mechanism.noise[0], drawn.least)
-    error_model = QuantilesErrorModel(lattice, qs, points, counted)
+    error_model = QuantilesErrorModel(lattice, qs, drawn.points, counted)
     axis = Axis.of(q=tuple(float(q) for q in qs))
     method = "joint" if drawn.joint else None
     return ArrayEstimate(error_model.values, (axis,), error_model, error_model.status, method)
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnPoints:
     """Outcome of the mechanism: its points, and the records around them (sensitive).
 
     ``least``: records that there should be, so that no quantile is lost. ``joint``: whether it was
@@ -361,23 +355,21 @@ class Drawn:
     joint: bool = False
 
 
-def drawn_points(
-    split: BudgetSplit,
-    column: str | None,
-    lattice: Lattice,
-    *,
+def draw_points(
+    here: Setting,
     qs: tuple[Fraction, ...],
     fine: int,
     share: Fraction,
     label: str,
-    joint: Together | None = None,
-) -> Steps[Drawn]:
+    joint: JointPlan | None = None,
+) -> Steps[DrawnPoints]:
     """Draw one lattice integer a quantile, increasing, for a share of the budget.
 
     Where ``joint`` is given, a noisy number of records is drawn first, and the joint mechanism is
     taken if they seem to be enough for it. A budget too small to keep the records around the ranks
     is refused.
     """
+    lattice, split = here.lattice, here.split
     warp, start = EVEN, split.left
 
     def inside(points: tuple[int, ...]) -> tuple[int, ...]:
@@ -392,13 +384,13 @@ def drawn_points(
     # Less for the nodes takes wider windows.
     path = split.share(share - counted)
     plan = planned(qs, path, (lattice.width + 1) << fine)
-    windows = yield from read(Read(column, lattice, _windows(split.total, qs, plan, reach)))
+    windows = yield from read(here.ask(_windows(split.total, qs, plan, reach)))
     if joint is not None:
         count, _ = yield from draw_count(split, windows.count, split.share(counted))
         if joint.suits(count):
-            part = joint.bulk_share(split, count)
+            part = joint.range_share(split, count)
             if part:
-                warp = yield from bulk_of(split, lattice, windows, part)
+                warp = yield from locate_range(split, lattice, windows, part)
             rest = share - (start - split.left) / split.total
             terms, last = joint.terms(count), split.share(rest)
             mechanism = split.spend(
@@ -406,11 +398,110 @@ def drawn_points(
             )
             _, *points = yield from draw(label, mechanism, lambda outcome: words(outcome[1:]))
             least = joint.least(lattice, count, warp)
-            return Drawn(inside(tuple(points)), least, windows, joint=True)
+            return DrawnPoints(inside(tuple(points)), least, windows, joint=True)
     nested = split.spend(NestedQuantiles(windows, *ends, fine, plan.nodes, path.loss))
     outcome = yield from draw(label, nested, words)
     least = max(_least(node, qs, lattice) for node in plan.nodes)
-    return Drawn(inside(outcome), least, windows)
+    return DrawnPoints(inside(outcome), least, windows)
+
+
+# The joint mechanism loses no budget on a tree, but all its quantiles go wrong together where a
+# share of the records is small against the logarithm of the range. So a noisy number of records
+# comes first; unless it is plenty, an interval that holds most of them comes next, around which the
+# range is stretched.
+
+
+@dataclass(frozen=True, slots=True)
+class JointPlan:
+    """The joint mechanism for a share of a budget, before the number of records is known.
+
+    ``shares`` are those of the records between the quantiles, ``count_share`` that of the budget
+    for the noisy number of records, and ``half`` half of the width of the candidates for that
+    number. ``epsilon`` is the size of the mechanism's bounded range.
+    """
+
+    shares: tuple[Fraction, ...]
+    epsilon: Fraction
+    count_share: Fraction
+    half: int
+    cap: int
+
+    @property
+    def reach(self) -> int:
+        """Ranks around each quantile on which the draw depends, for nearly every noisy number."""
+        return self.cap + 2 * self.half + 2
+
+    def suits(self, count: int) -> bool:
+        """Tell whether so many records are enough [quantiles.9]."""
+        return self._smallest(count) >= ENOUGH
+
+    def range_share(self, split: BudgetSplit, count: int) -> Fraction:
+        """Share of the budget for finding the bulk of so many records; 0: that is not needed."""
+        plenty = PLENTY if len(self.shares) <= FEW + 1 else PLENTY_FOR_MANY
+        if self._smallest(count) >= plenty or count > MOST_KEPT:
+            return Fraction(0)
+        return min(RANGE_SHARE, split.part_for_range(_CERTAIN / count))
+
+    def _smallest(self, count: int) -> Fraction:
+        """ε times the smallest share of so many records."""
+        return self.epsilon * min(self.shares) * count
+
+    def terms(self, count: int) -> JointTerms:
+        """Return the mechanism's public terms around a noisy number of records [quantiles.6]."""
+        # A wrong number is made up for by all shares together.
+        step = max(1, round(_SPACED * max(_TENS, len(self.shares) // 10) / self.epsilon))
+        below = min(self.half, count) // step
+        above = self.half // step
+        totals = range(count - below * step, count + above * step + 1, step)
+        return JointTerms(self.shares, totals, self.cap)
+
+    def least(self, lattice: Lattice, count: int, warp: RangeWarp) -> float:
+        """Records such that no quantile is likely to leave the others for an empty part.
+
+        An empty part of the range may weigh as much as N of its integers, and a quantile that is
+        drawn from it costs its whole share of the records twice. Where the range is stretched
+        around the bulk, all of it has some octaves' weight, and that of 1/ε records is 1/(ε n) of
+        one if they are spread over it. Then this is far less than N, so a wrong total, which halves
+        the cost, matters too.
+        """
+        epsilon = float(self.epsilon)
+        if warp.octaves == 0:
+            nats = math.log((lattice.width + 1) / 0.05)
+        else:
+            nats = 2 * math.log((warp.octaves + 2) * max(1.0, epsilon * count) / 0.05)
+        return nats / (epsilon * float(min(self.shares)))
+
+
+def joint_plan(
+    split: BudgetSplit, qs: tuple[Fraction, ...], lattice: Lattice, fine: int, share: Fraction
+) -> JointPlan | None:
+    """[quantiles.8] Return the joint mechanism that a share of a budget buys, or None.
+
+    None if the quantiles are too many, if there is one alone, or if the budget is so small that too
+    many records would be kept.
+    """
+    if not 1 < len(qs) <= MOST_JOINT:
+        return None
+    epsilon = split.share(share - COUNT_SHARE).range
+    half = math.ceil(_STRAY * noise_sd(split.share(COUNT_SHARE)))
+    logs = len(qs) * math.log((lattice.width + 1) << fine + _STRETCHED) + math.log(2 * half + 1)
+    cap = math.ceil(2 * (logs + NEGLIGIBLE) / float(epsilon))
+    shares = tuple(b - a for a, b in pairwise((Fraction(0), *qs, Fraction(1))))
+    found = JointPlan(shares, epsilon, COUNT_SHARE, half, cap)
+    return found if 2 * found.reach * len(qs) <= MOST_KEPT else None
+
+
+def locate_range(
+    split: BudgetSplit, lattice: Lattice, windows: WindowsSummary, share: Fraction
+) -> Steps[RangeWarp]:
+    """Draw an interval that holds the bulk, and stretch the range around it."""
+    values, _, ties = windows.between(0, windows.count)
+    grid = IntervalGrid.of(lattice)
+    score = IntervalScore(grid.scores(grid.counts(values, ties)), grid, None)
+    mechanism = split.spend(Exponential(score, *split.share(share).ranged))
+    low, wide = grid.interval((yield from draw("bulk", mechanism, partial(grid.words, lattice))))
+    centre = min(max(low + wide // 2, lattice.first), lattice.last)
+    return RangeWarp.about(centre, wide.bit_length() - 2, (lattice.first, lattice.last))
 
 
 def _windows(total: Fraction, qs: tuple[Fraction, ...], plan: TreePlan, reach: int) -> RankWindows:
@@ -444,7 +535,7 @@ def _least(node: Node, qs: tuple[Fraction, ...], lattice: Lattice) -> float:
     return ranks / (between * min(q, 1 - q))
 
 
-QUANTILES: Row[QuantilesOption, ArrayRelease] = Row(
+QUANTILES: spec.Row[QuantilesOption, ArrayRelease] = spec.Row(
     "quantiles",
     "nested",
     (
@@ -453,14 +544,7 @@ QUANTILES: Row[QuantilesOption, ArrayRelease] = Row(
     ),
     "quantiles",
     "several quantiles, each between those drawn before it, with simultaneous intervals",
-    lambda column, lattice, event, options: nested_quantiles(
-        column,
-        ranged(lattice),
-        event,
-        qs=options.qs,
-        interval=options.interval,
-        fine=options.fine,
-    ),
+    _estimate,
     ArrayRelease,
 )
 
@@ -476,7 +560,7 @@ def _true_quantiles(run: Any) -> list[Fraction]:
 
 
 STATISTICS = (
-    Declaration(
+    spec.Declaration(
         quantiles,
         (QUANTILES,),
         """>>> import numpy as np, modicum
@@ -487,9 +571,9 @@ STATISTICS = (
 [5000.0, 10000.0, 15000.0]""",
         command="flights.csv delay --q 0.25,0.5,0.75 --within=-1e9,1e9 --epsilon 1",
         options={"q": "which ones, increasing, such as 0.1,1/3,0.9"},
-        plan=Planned(
+        plan=spec.Planned(
             "several quantiles",
-            error_between(
+            spec.error_between(
                 "quantiles(q=[0.25, 0.5, 0.75], within=(-1e9, 1e9), sd=5e4, n=20_000, epsilon=1)",
                 "1",
                 "100",

@@ -101,7 +101,8 @@ class Row(Generic[Chosen, R_co]):
     summary : str
         One line for lists.
     begin : callable
-        ``begin(place, lattice, event, options)`` starts a run.
+        ``begin(place, lattice, event, options)`` starts a run; the lattice is ``None`` where
+        there is no range.
     release : type of Record
         What an answer is released as.
     kinds : tuple of str
@@ -120,7 +121,7 @@ class Row(Generic[Chosen, R_co]):
     options: tuple[Chosen, ...]
     proof: str
     summary: str
-    begin: Callable[[Any, Lattice | None, Event, Chosen], Steps[Estimate[R_co]]]
+    begin: Callable[[Any, Any, Event, Chosen], Steps[Estimate[R_co]]]
     release: type[Record] = Release
     kinds: tuple[Kind, ...] = ANY_KIND
     needs_range: bool = True

@@ -38,6 +38,7 @@ from modicum.privacy.split import BudgetSplit
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
+from modicum.statistics import spec
 from modicum.statistics.count import draw_count
 from modicum.statistics.drawn_interval import (
     COUNT_SHARE,
@@ -47,18 +48,6 @@ from modicum.statistics.drawn_interval import (
     distances,
 )
 from modicum.statistics.outside import NoisyTerm
-from modicum.statistics.spec import (
-    LARGEST_DENOMINATOR,
-    Declaration,
-    Options,
-    Planned,
-    Row,
-    checked_level,
-    column_name,
-    error_between,
-    ranged,
-    shows_between,
-)
 from modicum.status import OK, Status
 from modicum.summaries.base import Integers, Read
 from modicum.summaries.cut_points import Cuts, CutSummary
@@ -127,7 +116,7 @@ def trimmed_mean(
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     options = TrimOption.of(trim, level)
-    return TRIMMED_MEAN.query(column_name(column), lattice, price, options)
+    return TRIMMED_MEAN.query(spec.column_name(column), lattice, price, options)
 
 
 def winsorized_mean(
@@ -156,11 +145,11 @@ def winsorized_mean(
     price = chosen_budget(epsilon, rho, budget)
     lattice = Lattice.within(within, step)
     options = TrimOption.of(trim, level)
-    return WINSORIZED_MEAN.query(column_name(column), lattice, price, options)
+    return WINSORIZED_MEAN.query(spec.column_name(column), lattice, price, options)
 
 
 @dataclass(frozen=True, slots=True)
-class TrimOption(Options):
+class TrimOption(spec.Options):
     """The share of the records left out on each side, and the level of the interval, if any."""
 
     trim: Fraction
@@ -173,13 +162,13 @@ class TrimOption(Options):
         >>> TrimOption.of(0.1, 0.95).trim
         Fraction(1, 10)
         """
-        exact = as_fraction(trim, "trim").limit_denominator(LARGEST_DENOMINATOR)  # type: ignore[arg-type]
+        exact = as_fraction(trim, "trim").limit_denominator(spec.LARGEST_DENOMINATOR)  # type: ignore[arg-type]
         if not 0 < exact < Fraction(1, 2):
             raise InvalidArgument(
                 "trim is the share left out on each side, strictly between 0 and 1/2 "
                 f"(0: a mean; 1/2: a median), got {trim!r}"
             )
-        return cls(exact, checked_level(level))
+        return cls(exact, spec.checked_level(level))
 
 
 NEGLIGIBLE = 40.0  # points at the cap together weigh at most e^-40 of all
@@ -228,7 +217,7 @@ class LevelPlan:
 
 def _estimate(
     column: str | None,
-    lattice: Lattice | None,
+    lattice: Lattice,
     event: Event,
     options: TrimOption,
     *,
@@ -239,7 +228,7 @@ def _estimate(
     The records beyond are moved to the nearest one between if ``winsorized``, else left out. The
     draws cost exactly ``event``.
     """
-    lattice, level, trim = ranged(lattice), options.level, options.trim
+    level, trim = options.level, options.trim
     split = BudgetSplit(event)
     plan = LevelPlan.of(lattice, split, level)
     cuts = yield from read(Read(column, lattice, Cuts(trim, plan.levels)))
@@ -458,7 +447,7 @@ class TrimmedErrorModel(DrawnEnds):
 
 _CASES = (TrimOption(Fraction(1, 10), 0.95), TrimOption(Fraction(1, 3), None))
 
-TRIMMED_MEAN: Row[TrimOption, Release] = Row(
+TRIMMED_MEAN: spec.Row[TrimOption, Release] = spec.Row(
     "trimmed_mean",
     "inverse-sensitivity",
     _CASES,
@@ -466,7 +455,7 @@ TRIMMED_MEAN: Row[TrimOption, Release] = Row(
     "mean without a share of the lowest and of the highest records, with an interval",
     partial(_estimate, winsorized=False),
 )
-WINSORIZED_MEAN: Row[TrimOption, Release] = Row(
+WINSORIZED_MEAN: spec.Row[TrimOption, Release] = spec.Row(
     "winsorized_mean",
     "inverse-sensitivity",
     _CASES,
@@ -483,18 +472,23 @@ def _level_error(run: Any) -> float:
 
 
 def _declared(
-    question: Callable[..., Query[Release]], row: Row[TrimOption, Release], noun: str, most: str
-) -> Declaration:
+    question: Callable[..., Query[Release]],
+    row: spec.Row[TrimOption, Release],
+    noun: str,
+    most: str,
+) -> spec.Declaration:
     arguments = "trim=0.1, within=(-1e9, 1e9), "
-    return Declaration(
+    return spec.Declaration(
         question,
         (row,),
-        shows_between(row.statistic, arguments, 9900, 10100),
+        spec.shows_between(row.statistic, arguments, 9900, 10100),
         command="flights.csv delay --trim 0.1 --within=-1e9,1e9 --epsilon 1",
         options={"trim": "share of the records beyond each cut, such as 0.1 or 1/20"},
-        plan=Planned(
+        plan=spec.Planned(
             noun,
-            error_between(f"{row.statistic}({arguments}sd=5e4, n=20_000, epsilon=1)", "1", most),
+            spec.error_between(
+                f"{row.statistic}({arguments}sd=5e4, n=20_000, epsilon=1)", "1", most
+            ),
             command="--trim 0.1 --within=-1e9,1e9 --n 1e5 --sd 5e4 --error 50",
             error=_level_error,
             shown={"trim": "trim"},
