@@ -26,7 +26,7 @@ from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.level_sets import LevelScore
 from modicum.statistics.inverse_sensitivity import Candidates, LengthPlan, cell_edges
 from modicum.statistics.monotone_statistic import Score, expectile_score, huber_score, power_score
-from modicum.statistics.score_lengths import level_ends_of
+from modicum.statistics.score_lengths import ClippedCells, level_ends_of
 from modicum.summaries.cells import Cells
 
 Floats = NDArray[np.float64]
@@ -83,7 +83,8 @@ def tight(x: Floats, score: Score, seed: str, releases: int) -> Floats:
     scale = hi - lo if score.width is None else round(2 * score.width / LATTICE.step)
     candidates = Candidates.of(lo, hi, centre, flat=hi - lo, spacing=max(1, scale // len(x)))
     size = LengthPlan.of(Fraction(1), candidates.log_count, whole=False)
-    lengths = score.lengths(cells, (lo, hi), LATTICE.step, unit=size.unit, cap=size.cap)
+    records = ClippedCells(cells, lo, hi, LATTICE.step)
+    lengths = score.lengths(records, unit=size.unit, cap=size.cap)
     ends = level_ends_of(
         lambda z: lengths.at(candidates.places(z)),
         candidates.first,

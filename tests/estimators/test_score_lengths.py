@@ -13,6 +13,7 @@ from modicum.exact.lattice import Lattice
 from modicum.statistics.inverse_sensitivity import cell_edges
 from modicum.statistics.monotone_statistic import expectile_score, huber_score, power_score
 from modicum.statistics.score_lengths import (
+    ClippedCells,
     PointMasses,
     ScoreLengths,
     ScoreTable,
@@ -41,12 +42,13 @@ def summary(data, centre=0, edges=SINGLE):
 
 
 def masses(data, centre=0, edges=SINGLE, lo=-8, hi=8, unit=UNIT) -> PointMasses:
-    return PointMasses.of(summary(data, centre, edges), lo, hi, ScoreLengths.parts(unit))
+    records = ClippedCells(summary(data, centre, edges), lo, hi, 1.0)
+    return PointMasses.of(records, ScoreLengths.parts(unit))
 
 
 def lengths_of(score, data, centre, edges, bounds, towards) -> ScoreLengths:
-    found = summary(data, centre, edges)
-    return score.lengths(found, bounds, 1.0, unit=UNIT, cap=CAP, towards=towards)
+    records = ClippedCells(summary(data, centre, edges), *bounds, 1.0)
+    return score.lengths(records, unit=UNIT, cap=CAP, towards=towards)
 
 
 def least_change(data, psi, t, lo, hi) -> Fraction | None:
@@ -147,12 +149,9 @@ def test_only_cells_in_which_a_score_bends_hide_records() -> None:
     lattice, t = Lattice(-1024.0, 1024.0, 1.0), np.arange(-60, 61)
     reading = Cells(0, cell_edges(lattice, 0, 4)).begin(lattice)
     reading.update(np.random.default_rng(0).normal(0, 200, 4000))
-    found, apart = reading.finish(), []
+    found, apart = ClippedCells(reading.finish(), -1024, 1024, 1.0), []
     for score in (huber_score(250.0), replace(huber_score(250.0), bends=None)):
-        down, up = (
-            score.lengths(found, (-1024, 1024), 1.0, unit=UNIT, cap=1 << 15, towards=s).at(t)
-            for s in (-1, 1)
-        )
+        down, up = (score.lengths(found, unit=UNIT, cap=1 << 15, towards=s).at(t) for s in (-1, 1))
         apart.append((down - up).mean())
     assert 0 < apart[0] < apart[1] / 4
 
@@ -186,7 +185,7 @@ def test_trimming_takes_mass_by_rank() -> None:
     def trimmed(data, lo=-8, hi=8) -> list[tuple[int, float]]:
         reading = Cells(0, SINGLE).begin(LATTICE)
         reading.update(np.array(data, dtype=float))
-        found = PointMasses.of(reading.finish(), lo, hi, one, trimmed=1)
+        found = PointMasses.of(ClippedCells(reading.finish(), lo, hi, 1.0, trimmed=1), one)
         return [(x, m / one) for x, m in zip(found.places.tolist(), found.parts, strict=True)]
 
     assert trimmed((-8, -8, 0, 3, 8)) == [(-8, 1), (0, 1), (3, 1)]

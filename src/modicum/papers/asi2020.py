@@ -70,6 +70,7 @@ from modicum.statistics.monotone_statistic import (
 )
 from modicum.statistics.own_vector import Sensitivities, vector_statistic
 from modicum.statistics.score_lengths import (
+    ClippedCells,
     PointMasses,
     Reals,
     ScoreLengths,
@@ -327,7 +328,8 @@ class GradientSizes:
     @classmethod
     def of(cls, scene: Scene, score: Score, size: LengthPlan) -> GradientSizes:
         bounds = scene.bounds
-        masses = PointMasses.of(scene.cells, bounds.lo, bounds.hi, ScoreLengths.parts(size.unit))
+        records = ClippedCells(scene.cells, bounds.lo, bounds.hi, scene.lattice.step)
+        masses = PointMasses.of(records, ScoreLengths.parts(size.unit))
         table = score.table(bounds.hi - bounds.lo, scene.lattice.step)
         return cls(masses, table, size.cap)
 

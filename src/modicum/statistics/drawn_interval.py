@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 from modicum.exact.lattice import Lattice
@@ -20,10 +21,9 @@ def distances(largest: int) -> RadiusGrid:
     return RadiusGrid.between(1, largest, per_octave=4)
 
 
+@dataclass(frozen=True, slots=True)
 class DrawnInterval:
-    """Base of error models with a noisy count and ends, in lattice steps, drawn at a ``level``."""
-
-    __slots__ = ()
+    """Base of error models with a noisy count, and ends (in lattice steps) drawn at ``level``."""
 
     lattice: Lattice
     level: float | None
@@ -48,10 +48,9 @@ class DrawnInterval:
         }
 
 
+@dataclass(frozen=True, slots=True)
 class DrawnEnds(DrawnInterval):
     """Base of error models of a point; ``ends``: those of its interval, if they were drawn."""
-
-    __slots__ = ()
 
     point: int
 

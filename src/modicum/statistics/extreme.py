@@ -181,12 +181,12 @@ class ExtremeErrorModel:
         return 1 if self.largest else -1
 
     @property
-    def _last(self) -> int:
-        return self.lattice.last if self.largest else -self.lattice.first
+    def _ends(self) -> tuple[int, int]:
+        return _turned(self.lattice, largest=self.largest)
 
     @property
     def _point(self) -> int:
-        return builtins.min(self.drawn, self._last)
+        return builtins.min(self.drawn, self._ends[1])
 
     @property
     def value(self) -> Fraction:
@@ -199,7 +199,7 @@ class ExtremeErrorModel:
         distance = self.drawn - centre
         start = CELLS.point(CELLS.number(distance)) if distance > 0 else first - centre
         cells = CELLS.number(last - first) + 1
-        nats = self._beyond(start) - self._beyond(self._last - centre)
+        nats = self._beyond(start) - self._beyond(self._ends[1] - centre)
         return (nats + math.log(2 * cells / alpha)) / float(self.epsilon)
 
     def _beyond(self, distance: int) -> float:
@@ -209,8 +209,9 @@ class ExtremeErrorModel:
         """Interval for the largest (or the smallest) record; without a tail up to the range."""
         alpha = 1 - level
         beyond = 0.0 if tail is None else 0.5 * alpha
-        lower: float = -self.lattice.last if not self.largest else self.lattice.first
-        upper: float = self._last
+        lower: float
+        upper: float
+        lower, upper = self._ends
         centre, distance = self.prior.centre, self._point - self.prior.centre
         if distance > 0:
             lower = builtins.max(lower, centre + self._least(distance, alpha - beyond) - 0.5)
@@ -246,7 +247,7 @@ class ExtremeErrorModel:
             return HIDDEN
         if self._heavy:
             return HEAVY
-        distance, room = self._point - self.prior.centre, self._last - self._point
+        distance, room = self._point - self.prior.centre, self._ends[1] - self._point
         return perhaps_unseen(self.exceeded_at_most(0.02), self.count, distance, room)
 
     @property
@@ -287,13 +288,12 @@ class ExtremeErrorModel:
         )
         if tail is None:
             return (
-                text + f"interval(tail=None) holds the {what} record and assumes nothing, so it "
+                f"{text}interval(tail=None) holds the {what} record and assumes nothing, so it "
                 "reaches the range's end."
             )
         return (
-            text
-            + f"interval(tail={tail:g}) holds the {what} record, assuming that beyond the point "
-            f"the data fall off like a power of index {tail:g} or faster."
+            f"{text}interval(tail={tail:g}) holds the {what} record, assuming that beyond the "
+            f"point the data fall off like a power of index {tail:g} or faster."
         )
 
     def to_dict(self) -> dict[str, object]:
@@ -302,6 +302,11 @@ class ExtremeErrorModel:
             "count": self.count,
             "exceeded_at_most": self.exceeded_at_most(0.05),
         }
+
+
+def _turned(lattice: Lattice, *, largest: bool) -> tuple[int, int]:
+    """Return the ends of the range; for a minimum of the negated range."""
+    return (lattice.first, lattice.last) if largest else (-lattice.last, -lattice.first)
 
 
 def _estimate(
@@ -324,7 +329,7 @@ def _estimate(
 
     sign = 1 if largest else -1
     values = tails.highest() if largest else -tails.lowest()[::-1]
-    ends = (lattice.first, lattice.last) if largest else (-lattice.last, -lattice.first)
+    ends = _turned(lattice, largest=largest)
     prior = OctavePrior(sign * centre, power)
     # Beyond the range as far again: some candidates have no record beyond them for certain.
     furthest = prior.centre + 2 * (ends[1] - prior.centre) + 1
@@ -391,22 +396,13 @@ def kept_records(lattice: Lattice, split: BudgetSplit) -> int:
     return kept
 
 
-MAXIMUM: spec.Row[spec.NoOption, Release] = spec.Row(
-    "max",
-    "exponential",
-    (spec.NoOption(),),
-    "extreme",
-    "point that next to no record exceeds",
-    partial(_estimate, largest=True),
-)
-MINIMUM: spec.Row[spec.NoOption, Release] = spec.Row(
-    "min",
-    "exponential",
-    (spec.NoOption(),),
-    "extreme",
-    "point that next to no record is below",
-    partial(_estimate, largest=False),
-)
+def _row(name: str, summary: str, *, largest: bool) -> spec.Row[spec.NoOption, Release]:
+    begin = partial(_estimate, largest=largest)
+    return spec.Row(name, "exponential", (spec.NoOption(),), "extreme", summary, begin)
+
+
+MAXIMUM = _row("max", "point that next to no record exceeds", largest=True)
+MINIMUM = _row("min", "point that next to no record is below", largest=False)
 
 
 def _declared(

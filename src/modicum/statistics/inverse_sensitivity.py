@@ -28,7 +28,7 @@ from modicum.runtime.steps import Steps, draw
 from modicum.statistics.drawn_interval import DrawnEnds
 from modicum.statistics.monotone_statistic import MonotoneStatistic, SignedLengths, excess
 from modicum.statistics.outside import NoisyTerm, Outside
-from modicum.statistics.score_lengths import level_ends_of
+from modicum.statistics.score_lengths import ClippedCells, level_ends_of
 from modicum.statistics.spec import Options, Row, checked_level, column_name
 from modicum.status import FINE_STEPS, OK, Status
 from modicum.summaries.base import Integers
@@ -233,15 +233,8 @@ class Scene:
             # The outermost cells may reach beyond the range.
             reach = self.cells.edges[-1]
             ends = self.cells.centre - reach, self.cells.centre + reach
-        return self.statistic.lengths(
-            self.cells,
-            ends,
-            self.lattice.step,
-            unit=size.unit,
-            cap=size.cap,
-            trimmed=self.trimmed,
-            towards=towards,
-        )
+        records = ClippedCells(self.cells, *ends, self.lattice.step, self.trimmed)
+        return self.statistic.lengths(records, unit=size.unit, cap=size.cap, towards=towards)
 
     def estimate(
         self,
@@ -257,21 +250,21 @@ class Scene:
         statistic, bounds = self.statistic, self.bounds
         point, length_bound = value
         error_model = LocationErrorModel(
-            self.lattice,
-            statistic.name,
-            statistic.growth,
-            statistic.width,
-            point,
-            ends,
-            level,
-            bounds.allowed(statistic),
-            (bounds.lo, bounds.hi),
-            bounds.outside,
-            count,
-            count_noise,
-            length_bound,
-            has_centre,
-            self.trimmed,
+            lattice=self.lattice,
+            level=level,
+            count=count,
+            count_noise=count_noise,
+            point=point,
+            name=statistic.name,
+            growth=statistic.growth,
+            width=statistic.width,
+            ends=ends,
+            allowed=bounds.allowed(statistic),
+            bounds=(bounds.lo, bounds.hi),
+            outside=bounds.outside,
+            length_bound=length_bound,
+            has_centre=has_centre,
+            trimmed=self.trimmed,
         )
         return ScalarEstimate(error_model.value, error_model, error_model.status)
 
@@ -378,7 +371,7 @@ NO_END = Status(
 
 @dataclass(frozen=True, slots=True)
 class LocationErrorModel(DrawnEnds):
-    """A value near a location, and ends beyond it if drawn at ``level`` (in lattice steps).
+    """A value near a location, and ends beyond it.
 
     Growth and width are as of a :class:`~modicum.statistics.monotone_statistic.MonotoneStatistic`;
     the width may be a released one. ``bounds`` are the clipping bounds, or the range, ``outside``
@@ -388,18 +381,13 @@ class LocationErrorModel(DrawnEnds):
     location.
     """
 
-    lattice: Lattice
     name: str
     growth: float
     width: float | None
-    point: int
     ends: tuple[int, int] | None
-    level: float | None
     allowed: float
     bounds: tuple[int, int]
     outside: Outside | None
-    count: int
-    count_noise: NoisyTerm
     length_bound: float
     has_centre: bool
     trimmed: int = 0

@@ -126,19 +126,15 @@ class RangeOption(spec.Options):
 
 @dataclass(frozen=True, slots=True)
 class RangeErrorModel(DrawnInterval):
-    """Two quantiles, and ends around each (in lattice steps), if drawn at a confidence ``level``.
+    """Two quantiles, and ends around each.
 
     With probability 95 %, neither point is further than ``rank_bound`` in rank, if there are
-    records enough. ``count`` is the noisy count.
+    records enough.
     """
 
-    lattice: Lattice
     between: tuple[Fraction, Fraction]
     points: tuple[int, int]
     ends: tuple[tuple[int, int], tuple[int, int]] | None
-    level: float | None
-    count: int
-    count_noise: NoisyTerm
     rank_bound: float
 
     @property
@@ -236,7 +232,7 @@ def quantile_range(
         ends = (first, second)
     rank_bound = max(each.score.rank_bound(each.epsilon, 0.025, 1) for each in mechanisms)
     error_model = RangeErrorModel(
-        lattice, options.between, (low, high), ends, level, count, noise, rank_bound
+        lattice, level, count, noise, options.between, (low, high), ends, rank_bound
     )
     return ScalarEstimate(error_model.value, error_model, error_model.status)
 

@@ -24,6 +24,7 @@ import numpy as np
 
 from modicum.errors import InvalidArgument
 from modicum.statistics.score_lengths import (
+    ClippedCells,
     PointMasses,
     Reals,
     ScoreLengths,
@@ -31,7 +32,6 @@ from modicum.statistics.score_lengths import (
     trimmed_by_rank,
 )
 from modicum.summaries.base import Integers
-from modicum.summaries.cells import CellSummary
 
 _MOST_GROWTH = 15.0
 _HALVINGS = 64
@@ -77,22 +77,12 @@ class MonotoneStatistic(ABC):
 
     @abstractmethod
     def lengths(
-        self,
-        cells: CellSummary,
-        ends: tuple[int, int],
-        step: float,
-        *,
-        unit: int,
-        cap: int,
-        trimmed: int = 0,
-        towards: int = 0,
+        self, records: ClippedCells, *, unit: int, cap: int, towards: int = 0
     ) -> SignedLengths:
-        """Lengths for the records of cells, clipped to ``ends``; additions are between them.
+        """Lengths for the records of cells, in 1/unit of a record, up to ``cap``.
 
-        They are counted in 1/unit of a record, up to ``cap``; ``step`` is a lattice step in the
-        unit of the data. If ``trimmed`` is positive, this many records are deleted on each side by
-        rank, and those beyond ``ends`` too, in place of clipping. ``towards`` 1 or -1: lengths from
-        a statistic that is no less, or no more, than that of the records; 0: as near as cells tell.
+        ``towards`` 1 or -1: from a statistic that is no less, or no more, than that of the records;
+        0: as near as cells tell.
         """
 
     def check_numbers(self) -> None:
@@ -226,21 +216,11 @@ class Score(MonotoneStatistic):
             return ScoreTable.of(self._values, span, None if self.homogeneous else step)
 
     def lengths(
-        self,
-        cells: CellSummary,
-        ends: tuple[int, int],
-        step: float,
-        *,
-        unit: int,
-        cap: int,
-        trimmed: int = 0,
-        towards: int = 0,
+        self, records: ClippedCells, *, unit: int, cap: int, towards: int = 0
     ) -> ScoreLengths:
-        moved = towards != 0 and self.bends is None
-        masses = PointMasses.of(
-            cells, *ends, ScoreLengths.parts(unit), trimmed, towards, moved=moved
-        )
-        table = self.table(ends[1] - ends[0], step)
+        moved, step = towards != 0 and self.bends is None, records.step
+        masses = PointMasses.of(records, ScoreLengths.parts(unit), towards, moved=moved)
+        table = self.table(records.hi - records.lo, step)
         bends = None if self.bends is None else tuple(_whole(v / step, k) for v, k in self.bends)
         return ScoreLengths(masses, table, cap, towards, bends)
 
@@ -490,7 +470,7 @@ class Boundaries(MonotoneStatistic):
 
         for few, more, levels in self._pairs(span):
             here, there = tried(few, levels), tried(more, levels)
-            if not (_held(here, there) and _held(there, here)):
+            if not (_promise_kept(here, there) and _promise_kept(there, here)):
                 raise InvalidArgument(
                     f"the level boundaries of {self.name} break their promise: compare the records "
                     f"{shown(few)} with {shown(more)} between {-span / 2:g} and {span / 2:g}"
@@ -533,32 +513,25 @@ class Boundaries(MonotoneStatistic):
         return lows, highs
 
     def lengths(
-        self,
-        cells: CellSummary,
-        ends: tuple[int, int],
-        step: float,
-        *,
-        unit: int,
-        cap: int,
-        trimmed: int = 0,
-        towards: int = 0,
+        self, records: ClippedCells, *, unit: int, cap: int, towards: int = 0
     ) -> BoundaryLengths:
         """Lengths in halves; each record is moved to the middle or an end of its cell."""
         assert unit == _HALF
+        cells, step, bounds = records.cells, records.step, (records.lo, records.hi)
         edges = np.array(cells.edges, dtype=np.int64)
         middles, halves = (edges[:-1] + edges[1:]) / 2.0, np.diff(edges) * (towards / 2.0)
         lower, upper = (halves - middles)[::-1], middles + halves
         places = np.concatenate([lower, [0.0], upper]) + cells.centre
         counts = np.array(cells.counts[1:-1], dtype=np.int64)
-        if trimmed:
-            counts = trimmed_by_rank(counts, trimmed)
-            counts[(places < ends[0]) | (places > ends[1])] = 0
-        clipped = np.clip(places, *ends)
+        if records.trimmed:
+            counts = trimmed_by_rank(counts, records.trimmed)
+            counts[(places < bounds[0]) | (places > bounds[1])] = 0
+        clipped = np.clip(places, *bounds)
         heads = np.flatnonzero(np.diff(clipped, prepend=-np.inf))
         gathered = np.add.reduceat(counts, heads)
         there = gathered > 0
         levels = cap // _HALF + 1
-        lo, hi = ends[0] * step, ends[1] * step
+        lo, hi = records.lo * step, records.hi * step
         try:
             with suppress_warnings():
                 found = self.ends(clipped[heads][there] * step, gathered[there], lo, hi, levels)
@@ -572,7 +545,7 @@ class Boundaries(MonotoneStatistic):
         return BoundaryLengths(lows, highs, step, cap)
 
 
-def _held(one: tuple[Reals, Reals], other: tuple[Reals, Reals]) -> bool:
+def _promise_kept(one: tuple[Reals, Reals], other: tuple[Reals, Reals]) -> bool:
     return bool((other[0][1:] <= one[0][:-1]).all() and (other[1][1:] >= one[1][:-1]).all())
 
 

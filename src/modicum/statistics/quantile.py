@@ -333,19 +333,14 @@ class RankPlan:
 
 @dataclass(frozen=True, slots=True)
 class QuantileErrorModel(DrawnEnds):
-    """A point near rank q n, and ends beyond it (in lattice steps), if drawn at a ``level``.
+    """A point near rank q n, and ends beyond it.
 
     With probability 95 %, q n is no further than ``rank_bound`` from the ranks of the point, if
-    there are records enough. ``count`` is the noisy count.
+    there are records enough.
     """
 
-    lattice: Lattice
-    q: Fraction
-    point: int
     ends: tuple[int, int] | None
-    level: float | None
-    count: int
-    count_noise: NoisyTerm
+    q: Fraction
     rank_bound: float
 
     def interval(self, level: float, tail: float | None) -> Interval:
@@ -415,7 +410,7 @@ def rank_quantile(
         ends = yield from plan.draw_ends(window, point, least=least, drawn=drawn, last=True)
     few = max(1, round(float(rare) * count))
     rank_bound = mechanism.score.rank_bound(mechanism.epsilon, 0.05, few)
-    error_model = QuantileErrorModel(lattice, q, point, ends, level, count, noise, rank_bound)
+    error_model = QuantileErrorModel(lattice, level, count, noise, point, ends, q, rank_bound)
     return ScalarEstimate(error_model.value, error_model, error_model.status)
 
 
@@ -434,21 +429,18 @@ def far_schedule(
     return schedule if schedule.has_centre and rare < enough else None
 
 
-QUANTILE: spec.Row[QuantileOption, Release] = spec.Row(
-    "quantile",
-    "exponential",
-    (QuantileOption(Fraction(9, 10), 0.95), QuantileOption(Fraction(1, 3), None)),
-    "quantile",
-    "quantile by the exponential mechanism on ranks, with an interval",
-    rank_quantile,
+def _row(
+    name: str, cases: tuple[QuantileOption, QuantileOption]
+) -> spec.Row[QuantileOption, Release]:
+    summary = f"{name} by the exponential mechanism on ranks, with an interval"
+    return spec.Row(name, "exponential", cases, "quantile", summary, rank_quantile)
+
+
+QUANTILE = _row(
+    "quantile", (QuantileOption(Fraction(9, 10), 0.95), QuantileOption(Fraction(1, 3), None))
 )
-MEDIAN: spec.Row[QuantileOption, Release] = spec.Row(
-    "median",
-    "exponential",
-    (QuantileOption(Fraction(1, 2), 0.95), QuantileOption(Fraction(1, 2), None)),
-    "quantile",
-    "median by the exponential mechanism on ranks, with an interval",
-    rank_quantile,
+MEDIAN = _row(
+    "median", (QuantileOption(Fraction(1, 2), 0.95), QuantileOption(Fraction(1, 2), None))
 )
 
 

@@ -32,13 +32,7 @@ from modicum.mechanisms.additive import Noise, add_noise, noise_sd
 from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.grids import EVEN, IntervalGrid, RangeWarp
 from modicum.mechanisms.joint_quantiles import JointQuantiles, JointTerms
-from modicum.mechanisms.quantile_tree import (
-    NEGLIGIBLE,
-    NestedQuantiles,
-    Node,
-    TreePlan,
-    planned,
-)
+from modicum.mechanisms.quantile_tree import NEGLIGIBLE, NestedQuantiles, Node, TreePlan, planned
 from modicum.mechanisms.scores import IntervalScore
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event

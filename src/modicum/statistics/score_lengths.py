@@ -142,6 +142,23 @@ _BLOCK = 1 << 21  # scores computed together
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ClippedCells:
+    """Records in cells (sensitive), clipped to bounds between which all additions lie.
+
+    The first edge of the cells is 0, and they reach all records; the bounds are ends of cells, or
+    beyond all records. ``step`` is a lattice step in the unit of the data. If ``trimmed`` is
+    positive, so many records are deleted on each side by rank, and what is then left beyond the
+    bounds is deleted too, and not clipped.
+    """
+
+    cells: CellSummary
+    lo: int
+    hi: int
+    step: float
+    trimmed: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PointMasses:
     """Mass at increasing places, in parts of a record (sensitive); at least 1 part at each place.
 
@@ -157,29 +174,19 @@ class PointMasses:
 
     @classmethod
     def of(
-        cls,
-        cells: CellSummary,
-        lo: int,
-        hi: int,
-        parts: int,
-        trimmed: int = 0,
-        towards: int = 0,
-        *,
-        moved: bool = False,
+        cls, records: ClippedCells, parts: int, towards: int = 0, *, moved: bool = False
     ) -> PointMasses:
-        """[locations.7] Split the records of cells over the cells' ends; clip them to [lo, hi].
+        """[locations.7] Split the records of cells over the cells' ends; clip them to the bounds.
 
         Of a record x in a cell from a to b, the share (x - a) / (b - a) goes to b and the rest to
         a: as for each record the scores of a and b then average to its own where ψ is linear. The
         mass at b is rounded once, for the cell: with one record more it grows by 0 to ``parts``,
         and both ends together by exactly ``parts``, the parts of a record.
 
-        The first edge of the cells is 0, and they reach all records; the bounds are ends of cells,
-        or beyond all records. If ``trimmed`` is positive, so many records' worth of mass is deleted
-        on each side, and what is then left beyond the bounds is deleted too, and not clipped.
         ``towards`` 1 or -1: the share of the upper or lower end of a cell is rounded up;
         ``moved``: that end has all of it. Then no record is lowered (1), or none is raised (-1).
         """
+        cells, lo, hi, trimmed = records.cells, records.lo, records.hi, records.trimmed
         edges = np.array(cells.edges, dtype=np.int64)
         size = len(edges)
         counts = np.array(cells.counts, dtype=np.int64)

@@ -216,12 +216,7 @@ class LevelPlan:
 
 
 def _estimate(
-    column: str | None,
-    lattice: Lattice,
-    event: Event,
-    options: TrimOption,
-    *,
-    winsorized: bool,
+    column: str | None, lattice: Lattice, event: Event, options: TrimOption, *, winsorized: bool
 ) -> Steps[ScalarEstimate]:
     """Estimate the mean of the records between the floor(trim n) lowest and highest ones.
 
@@ -237,7 +232,8 @@ def _estimate(
     )
 
     # [trimmed_mean.1]
-    count, noise = yield from draw_count(split, cuts.count, split.share(COUNT_SHARE))
+    count, spread = yield from draw_count(split, cuts.count, split.share(COUNT_SHARE))
+    noise = NoisyTerm(spread, 1.0)
     share = split.rest() if level is None else split.share(POINT_SHARE)
     ends = lows[: plan.cap], highs[: plan.cap]
     mechanism = split.spend(  # [trimmed_mean.2]
@@ -256,15 +252,7 @@ def _estimate(
         )
         radius = radii[chosen]
     error_model = TrimmedErrorModel(
-        lattice,
-        trim,
-        winsorized,
-        point,
-        radius,
-        level,
-        count,
-        NoisyTerm(noise, 1.0),
-        plan.length_bound,
+        lattice, level, count, noise, point, trim, winsorized, radius, plan.length_bound
     )
     return ScalarEstimate(error_model.value, error_model, error_model.status)
 
@@ -361,10 +349,7 @@ def _from(records: Integers, start: int, length: int, largest: int) -> Integers:
 def _sums(x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Sums of the first 0, 1, 2, ... numbers, in two limbs."""
     zero = x[:1] * 0
-    return (
-        np.append(zero, np.cumsum(x >> _LIMB)),
-        np.append(zero, np.cumsum(x & _MASK)),
-    )
+    return (np.append(zero, np.cumsum(x >> _LIMB)), np.append(zero, np.cumsum(x & _MASK)))
 
 
 def _ceiling(high: NDArray[Any], low: NDArray[Any], count: NDArray[Any]) -> NDArray[Any]:
@@ -391,21 +376,15 @@ NO_END = Status(
 
 @dataclass(frozen=True, slots=True)
 class TrimmedErrorModel(DrawnEnds):
-    """A point near the mean of the records between two cuts, and a radius (in lattice steps).
+    """A point near the mean of the records between two cuts, and a radius.
 
-    ``trim`` is the share of the records beyond each cut, ``radius`` was drawn at confidence
-    ``level`` or not at all, and ``count`` is the noisy count. With probability 95 %, at most
+    ``trim`` is the share of the records beyond each cut. With probability 95 %, at most
     ``length_bound`` records would have to change before the point were the mean.
     """
 
-    lattice: Lattice
     trim: Fraction
     winsorized: bool
-    point: int
     radius: int | None
-    level: float | None
-    count: int
-    count_noise: NoisyTerm
     length_bound: float
 
     @property
@@ -445,23 +424,21 @@ class TrimmedErrorModel(DrawnEnds):
         return {"trim": float(self.trim), **numbers}
 
 
-_CASES = (TrimOption(Fraction(1, 10), 0.95), TrimOption(Fraction(1, 3), None))
+def _row(name: str, summary: str, *, winsorized: bool) -> spec.Row[TrimOption, Release]:
+    cases = (TrimOption(Fraction(1, 10), 0.95), TrimOption(Fraction(1, 3), None))
+    begin = partial(_estimate, winsorized=winsorized)
+    return spec.Row(name, "inverse-sensitivity", cases, "trimmed_mean", summary, begin)
 
-TRIMMED_MEAN: spec.Row[TrimOption, Release] = spec.Row(
-    "trimmed_mean",
-    "inverse-sensitivity",
-    _CASES,
+
+TRIMMED_MEAN = _row(
     "trimmed_mean",
     "mean without a share of the lowest and of the highest records, with an interval",
-    partial(_estimate, winsorized=False),
+    winsorized=False,
 )
-WINSORIZED_MEAN: spec.Row[TrimOption, Release] = spec.Row(
+WINSORIZED_MEAN = _row(
     "winsorized_mean",
-    "inverse-sensitivity",
-    _CASES,
-    "trimmed_mean",
     "mean after a share of the lowest and of the highest records is moved inwards",
-    partial(_estimate, winsorized=True),
+    winsorized=True,
 )
 
 
