@@ -110,7 +110,7 @@ def test_more_levels_pay_for_many_points() -> None:
                 tuple(int(n) + noise.sample(entropy) for n in np.add.reduceat(truth, starts))
                 for starts in (np.arange(0, cells, size) for size in sizes)
             )
-            found = CdfErrorModel(sizes, counts, noise, Lattice.within((-8, 8))).shares
+            found = CdfErrorModel(noise, Lattice.within((-8, 8)), sizes, counts).shares
             errors.append(np.abs(found - np.arange(1, cells) / cells).mean())
         return float(np.mean(errors))
 
@@ -124,7 +124,7 @@ def test_more_levels_pay_for_many_points() -> None:
 
 def test_levels_agree_after_the_estimate() -> None:
     counts = ((10, 20), (3, 4, 9, 2))
-    found = CdfErrorModel((2, 1), counts, LaplaceNoise(1), Lattice.within((-8, 8)))
+    found = CdfErrorModel(LaplaceNoise(1), Lattice.within((-8, 8)), (2, 1), counts)
     # least squares: x1 + x2 = 10, x3 + x4 = 20, x = counts, all of one variance
     design = np.array([[1, 1, 0, 0], [0, 0, 1, 1], *np.eye(4)])
     best = np.linalg.lstsq(design, np.array([10, 20, 3, 4, 9, 2.0]), rcond=None)[0]

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from modicum.array_release import ArrayEstimate, ArrayRelease, Axis, Intervals
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.additive import Noise, add_noise
+from modicum.mechanisms.additive import add_noise
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
@@ -30,6 +30,7 @@ from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics import spec
 from modicum.statistics.histogram import CutsOption, EdgeErrorModel, edges_in_steps
+from modicum.statistics.outside import share_of_sums
 from modicum.status import OK, Status, unseen
 from modicum.summaries.base import Read
 from modicum.summaries.sums import BinCounts
@@ -98,14 +99,11 @@ def cdf(
 class CdfErrorModel(EdgeErrorModel):
     """Noisy counts of blocks, for every level, the coarsest first.
 
-    ``sizes`` are the cells of a block of each level, ``noise`` is that of each count, and values
-    and points were rounded to ``lattice``.
+    ``sizes`` are the cells of a block of each level.
     """
 
     sizes: tuple[int, ...]
     counts: tuple[tuple[int, ...], ...]
-    noise: Noise
-    lattice: Lattice
 
     @property
     def shares(self) -> Floats:
@@ -147,19 +145,15 @@ class CdfErrorModel(EdgeErrorModel):
         """Return ends a / (a + b) of the numbers a up to a point and b beyond it, all at once."""
         cells = len(self.counts[-1])
         alpha = (1 - level) / (4 * max(1, cells - 1))
-        lower, upper = np.zeros(cells - 1), np.ones(cells - 1)
+        lower, upper = np.empty(cells - 1), np.empty(cells - 1)
         prefix = [np.concatenate([[0], np.cumsum(counts)]) for counts in self.counts]
         for cell in range(1, cells):
             low, low_terms = self._sum(prefix, cell, beyond=False)
             high, high_terms = self._sum(prefix, cell, beyond=True)
             below = self.noise.sum_bound(((1.0, low_terms),), alpha)
             above = self.noise.sum_bound(((1.0, high_terms),), alpha)
-            least, most = max(0.0, low - below), max(0.0, low + below)
-            fewest, largest = max(0.0, high - above), max(0.0, high + above)
-            if least + largest > 0:
-                lower[cell - 1] = least / (least + largest)
-            if most + fewest > 0:
-                upper[cell - 1] = most / (most + fewest)
+            lower[cell - 1] = share_of_sums(low - below, high + above, 0.0)
+            upper[cell - 1] = share_of_sums(low + below, high - above, 1.0)
         shares = self.shares
         return Intervals(np.minimum(lower, shares), np.maximum(upper, shares))
 
@@ -230,18 +224,18 @@ def noisy_cdf(
 
     The lattice is wider than the points on both sides. The draws cost exactly ``event``.
     """
-    cuts = tuple(edge + 1 for edge in edges_in_steps(lattice, options))
-    counted = yield from read(Read(column, lattice, BinCounts(cuts)))
+    edges = tuple(edge + 1 for edge in edges_in_steps(lattice, options))
+    counts = (yield from read(Read(column, lattice, BinCounts(edges)))).counts
     split, drawn = BudgetSplit(event), []
-    sizes = levels_of(len(cuts) + 1, 1 if split.concentrated else 2)
+    sizes = levels_of(len(counts), 1 if split.concentrated else 2)
     for number, size in enumerate(sizes, start=1):
-        blocks = tuple(sum(counted.counts[i : i + size]) for i in range(0, len(cuts) + 1, size))
+        blocks = tuple(sum(counts[i : i + size]) for i in range(0, len(counts), size))
         last = number == len(sizes)
         share = split.rest() if last else split.share(Fraction(1, len(sizes)))
         mechanism = split.spend(add_noise(blocks, share, sensitivity=1))  # [histogram.3]
         label = "counts" if len(sizes) == 1 else f"counts of level {number}"
         drawn.append((yield from draw(label, mechanism)))
-    error_model = CdfErrorModel(sizes, tuple(drawn), mechanism.noise[0], lattice)
+    error_model = CdfErrorModel(mechanism.noise[0], lattice, sizes, tuple(drawn))
     values = tuple(Fraction(float(share)) for share in error_model.shares)
     return ArrayEstimate(values, (Axis.of(point=options.cuts),), error_model, error_model.status)
 

@@ -105,8 +105,8 @@ def histogram(
     if (bins is None) != (within is None):
         raise InvalidArgument("bins and within go together; edges need no range")
     if edges is not None:
-        cuts = CutsOption.of(edges, "edges", least=2, infinite=True)
-        return HISTOGRAM.query(name, cuts.lattice("edges", step), price, cuts)
+        public = CutsOption.of(edges, "edges", least=2, infinite=True)
+        return HISTOGRAM.query(name, public.lattice("edges", step), price, public)
     assert within is not None
     options = BinsOption.of(bins)
     return DRAWN_HISTOGRAM.query(name, Lattice.within(within, step), price, options)
@@ -134,7 +134,7 @@ class BinsOption(spec.Options):
 class CutsOption(spec.Options):
     """Public edges of bins, or points, in the unit of the data."""
 
-    cuts: tuple[float, ...]
+    cuts: tuple[float, ...]  # a ledger holds this text to know a query again: it keeps its name
 
     ranged: ClassVar[bool] = False
 
@@ -185,11 +185,11 @@ def _float(value: object, name: str) -> float:
     return float(value) + 0.0  # type: ignore[arg-type]
 
 
+@dataclass(frozen=True, slots=True)
 class EdgeErrorModel:
-    """What all counts between edges share: values and edges were rounded to a lattice."""
+    """Base of counts with the same noise, of values and edges that were rounded to a lattice."""
 
-    __slots__ = ()
-
+    noise: Noise
     lattice: Lattice
 
     @property
@@ -210,11 +210,9 @@ class EdgeErrorModel:
 
 @dataclass(frozen=True, slots=True)
 class HistogramErrorModel(EdgeErrorModel):
-    """Noisy counts and their noise; the lattice to which values and edges were rounded."""
+    """Noisy counts of bins."""
 
     noisy: tuple[int, ...]
-    noise: Noise
-    lattice: Lattice
 
     def intervals(self, level: float, tail: float | None) -> Intervals:
         """Return intervals that hold at once: the noises are independent, so levels multiply."""
@@ -269,7 +267,7 @@ def _counted(
     """[histogram.2] Draw the counts of the bins between edges, with all that is left."""
     mechanism = split.spend(add_noise(counts, split.rest(), sensitivity=1))
     noisy = yield from draw("counts", mechanism)
-    error_model = HistogramErrorModel(noisy, mechanism.noise[0], lattice)
+    error_model = HistogramErrorModel(mechanism.noise[0], lattice, noisy)
     axis = Axis.of(left=edges[:-1], right=edges[1:])
     return ArrayEstimate(tuple(Fraction(max(n, 0)) for n in noisy), (axis,), error_model, OK)
 

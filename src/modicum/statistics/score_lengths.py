@@ -239,7 +239,7 @@ def trimmed_by_rank(mass: Integers, cut: int) -> Integers:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreLengths:
-    """[locations.8] The signed crossing length of any value t, in 1/unit of a record, capped.
+    """[locations.8] The signed length of any value t, in 1/unit of a record, capped.
 
     The masses (sensitive) are in parts of 1 / (64 unit) of a record, and the span of the table
     reaches from ``masses.lo`` to ``masses.hi``. With ``towards`` 1 or -1 scores are no less, or no

@@ -247,7 +247,7 @@ def _estimate(
         reached = np.maximum(highs - point, point - lows)
         chosen = yield from draw(  # [trimmed_mean.3]
             "radius of the interval",
-            _radius_law(reached, radii, plan, split),
+            _radius_mechanism(reached, radii, plan, split),
             lambda number: lattice.words(radii[number]),
         )
         radius = radii[chosen]
@@ -257,7 +257,7 @@ def _estimate(
     return ScalarEstimate(error_model.value, error_model, error_model.status)
 
 
-def _radius_law(
+def _radius_mechanism(
     reached: Integers, radii: tuple[int, ...], plan: LevelPlan, split: BudgetSplit
 ) -> Exponential[LevelScore]:
     """[trimmed_mean.3] Number of the least radius that ``aim`` changes do not exceed, or about so.
