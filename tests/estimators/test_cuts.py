@@ -11,7 +11,7 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.additive import GaussianNoise, LaplaceNoise
 from modicum.sources.base import open_source
 from modicum.sources.reader import read
-from modicum.statistics.cdf import CdfErrorModel, increasing, levels_of
+from modicum.statistics.histogram import CdfErrorModel, increasing, levels_of
 from modicum.summaries.base import Read
 from modicum.summaries.sums import BinCounts, BinSummary
 from tests.sources.engines import TABLES, table_of

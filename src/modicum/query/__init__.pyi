@@ -9,13 +9,13 @@ A question is a part of the chapter of its statistic, which is imported when it 
 
 from modicum.papers.huang2021 import clipped_mean_vector as clipped_mean_vector
 from modicum.runtime.query import Query as Query
-from modicum.statistics.cdf import cdf as cdf
 from modicum.statistics.count import count as count
 from modicum.statistics.covariance import covariance as covariance
 from modicum.statistics.covariance import pca as pca
 from modicum.statistics.extreme import max as max
 from modicum.statistics.extreme import min as min
 from modicum.statistics.geometric_mean import geometric_mean as geometric_mean
+from modicum.statistics.histogram import cdf as cdf
 from modicum.statistics.histogram import histogram as histogram
 from modicum.statistics.iqr import iqr as iqr
 from modicum.statistics.location import expectile as expectile

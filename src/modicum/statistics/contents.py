@@ -1,7 +1,7 @@
 """The chapter of each statistic, and those with a plan; written by ``python -m tools.stubs``."""
 
 CHAPTERS = {
-    "cdf": "cdf",
+    "cdf": "histogram",
     "clipped_mean_vector": "mean_vector",
     "count": "count",
     "covariance": "covariance",

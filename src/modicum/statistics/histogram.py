@@ -1,9 +1,17 @@
-"""The number of records in each bin of a partition, which is public or drawn first.
+"""The number of records in each bin of a partition, public or drawn first, and shares up to points.
 
 [histogram.1] edges   quantiles, if only the number of bins is given;
 [histogram.2] counts  all bins, noise for all that is left on each: a record is in one bin at most.
 
-docs/proofs/histogram.md has the proof.
+The share of records up to each of some public points comes from noisy counts in one or more levels:
+
+[histogram.3] counts  of level 1, 2, ...: blocks of cells, blocks of these, ..., each level a
+                      partition;
+[histogram.4] shares  the estimate of least variance from all levels, then the nearest increasing
+                      one in [0, 1].
+
+One level is a histogram, and its error grows with the root of the number of points; d levels cost
+d² in variance, but sums are then of few counts. docs/proofs/histogram.md has the proofs.
 """
 
 from __future__ import annotations
@@ -16,6 +24,7 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modicum.array_release import ArrayEstimate, ArrayRelease, Axis, Intervals
 from modicum.errors import InvalidArgument
@@ -28,13 +37,20 @@ from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics import spec
 from modicum.statistics.bounds import Setting
+from modicum.statistics.outside import share_of_sums
 from modicum.statistics.quantiles import FINE, draw_points
-from modicum.status import OK
+from modicum.status import OK, Status, unseen
 from modicum.summaries.base import Read
 from modicum.summaries.sums import BinCounts
 
 EDGES_SHARE = Fraction(1, 4)
 _MOST_EDGES = 10_000
+MOST_LEVELS = 3
+NOBODY = Status(
+    "few_records", "the released counts cannot be distinguished from 0: the shares are noise"
+)
+
+Floats = NDArray[np.float64]
 
 
 def histogram(
@@ -110,6 +126,58 @@ def histogram(
     assert within is not None
     options = BinsOption.of(bins)
     return DRAWN_HISTOGRAM.query(name, Lattice.within(within, step), price, options)
+
+
+def cdf(
+    column: str | None = None,
+    *,
+    points: Sequence[float],
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+) -> Query[ArrayRelease]:
+    """Ask for the share of values up to each of some public points.
+
+    The shares increase and lie in [0, 1]. Up to about sixty points they are sums of a histogram;
+    for more points, counts of blocks keep the sums short.
+
+    Parameters
+    ----------
+    column : str, optional
+        Name of a numeric column. Leave it out for a one-dimensional array or series.
+    points : sequence of float
+        Public, increasing, finite, at most 10,000; not taken from the data.
+    epsilon, rho, budget : number, number, Budget
+        Exactly one, as for :func:`modicum.query.mean`.
+    step : float, optional
+        Values and points are rounded to multiples of this power of two; by default the finest
+        that fits, some 10^-15 of the largest of them.
+
+    Returns
+    -------
+    Query
+        Guarantee when answered: ε-DP (or ρ-zCDP) for add-remove neighbours, that is one
+        privacy unit more or less.
+
+    Raises
+    ------
+    InvalidArgument
+        points out of order, too many or not finite; a bad step or budget.
+
+    Notes
+    -----
+    Missing values (null, NaN) are dropped. Errors never depend on values. If the noise leaves no
+    records at all, every share is 1/2 and the status says so.
+
+    Examples
+    --------
+    >>> cdf("age", points=[18, 30, 65], epsilon=1).statistic
+    'cdf'
+    """
+    price = chosen_budget(epsilon, rho, budget)
+    options = CutsOption.of(points, "points", least=1, infinite=False)
+    return CDF.query(spec.column_name(column), options.lattice("points", step), price, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +345,170 @@ def edges_in_steps(lattice: Lattice, options: CutsOption) -> list[int]:
     return [int(q) for q in lattice.quantise(np.array(options.cuts))]
 
 
+@dataclass(frozen=True, slots=True)
+class CdfErrorModel(EdgeErrorModel):
+    """Noisy counts of blocks, for every level, the coarsest first.
+
+    ``sizes`` are the cells of a block of each level.
+    """
+
+    sizes: tuple[int, ...]
+    counts: tuple[tuple[int, ...], ...]
+
+    @property
+    def shares(self) -> Floats:
+        """[histogram.4] Increasing shares in [0, 1], one for each cell but the last."""
+        upto = np.cumsum(self._cells())
+        if upto[-1] <= 0:
+            return np.full(len(upto) - 1, 0.5)
+        return np.clip(increasing(upto[:-1] / upto[-1]), 0.0, 1.0)
+
+    def _cells(self) -> Floats:
+        """Return estimates of all cells, of least variance: levels up, then down again.
+
+        A count and the sum of its parts are two estimates of one number; they are averaged by
+        their variances. What the average differs from the sum is given to the parts in proportion
+        to their variances (Hay, Rastogi, Miklau and Suciu 2010, for blocks of any sizes).
+        """
+        fine = np.array(self.counts[-1], dtype=np.float64)
+        estimates, variances = [fine], [np.ones(len(fine))]
+        places: list[NDArray[np.int64]] = []
+        for (size, below), counts in zip(
+            reversed(list(pairwise(self.sizes))), reversed(self.counts[:-1]), strict=True
+        ):
+            starts = np.arange(0, len(estimates[0]), size // below)
+            sums = np.add.reduceat(estimates[0], starts)
+            spread = np.add.reduceat(variances[0], starts)
+            own = np.array(counts, dtype=np.float64)
+            estimates.insert(0, (own * spread + sums) / (spread + 1))
+            variances.insert(0, spread / (spread + 1))
+            places.insert(0, starts)
+        final = estimates[0]
+        for level, starts in enumerate(places, start=1):
+            sums = np.add.reduceat(estimates[level], starts)
+            spread = np.add.reduceat(variances[level], starts)
+            part = np.diff(starts, append=len(estimates[level]))
+            final = estimates[level] + variances[level] * np.repeat((final - sums) / spread, part)
+        return final
+
+    def intervals(self, level: float, tail: float | None) -> Intervals:
+        """Return ends a / (a + b) of the numbers a up to a point and b beyond it, all at once."""
+        cells = len(self.counts[-1])
+        alpha = (1 - level) / (4 * max(1, cells - 1))
+        lower, upper = np.empty(cells - 1), np.empty(cells - 1)
+        prefix = [np.concatenate([[0], np.cumsum(counts)]) for counts in self.counts]
+        for cell in range(1, cells):
+            low, low_terms = self._sum(prefix, cell, beyond=False)
+            high, high_terms = self._sum(prefix, cell, beyond=True)
+            below = self.noise.sum_bound(((1.0, low_terms),), alpha)
+            above = self.noise.sum_bound(((1.0, high_terms),), alpha)
+            lower[cell - 1] = share_of_sums(low - below, high + above, 0.0)
+            upper[cell - 1] = share_of_sums(low + below, high - above, 1.0)
+        shares = self.shares
+        return Intervals(np.minimum(lower, shares), np.maximum(upper, shares))
+
+    def _sum(
+        self, prefix: list[NDArray[np.int64]], cell: int, *, beyond: bool
+    ) -> tuple[float, int]:
+        """Noisy number of records before a cell, or from it on, by few counts; how many."""
+        total, terms = 0, 0
+        done = len(prefix[-1]) - 1 if beyond else 0
+        for level, size in enumerate(self.sizes):
+            to = -(-cell // size) if beyond else cell // size
+            at = -(-done // size) if beyond else done // size
+            first, last = (to, at) if beyond else (at, to)
+            if first < last:
+                total += int(prefix[level][last] - prefix[level][first])
+                terms += last - first
+                done = to * size
+        return float(total), terms
+
+    @property
+    def none_seen(self) -> bool:
+        return unseen(sum(self.counts[0]), self._total_bound)
+
+    @property
+    def _total_bound(self) -> float:
+        return self.noise.sum_bound(((1.0, len(self.counts[0])),), 0.1)
+
+    @property
+    def status(self) -> Status:
+        lost = sum(self.counts[0]) <= self._total_bound or self._cells().sum() <= 0
+        return NOBODY if lost else OK
+
+    def assumption(self, tail: float | None) -> str:
+        levels = " They use the counts level by level, so they are wider than need be."
+        return self._covered("counts", "a point") + levels
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "cells_of_a_block": list(self.sizes),
+            "counts": [list(counts) for counts in self.counts],
+            "noise_sd": self.noise.variance**0.5,
+        }
+
+
+def increasing(y: Floats) -> Floats:
+    """Return the increasing sequence with the least squared distance from ``y``.
+
+    Neighbours out of order are replaced by their mean (pool adjacent violators; Ayer and others
+    1955).
+
+    >>> increasing(np.array([1.0, 3.0, 2.0, 4.0])).tolist()
+    [1.0, 2.5, 2.5, 4.0]
+    """
+    pools: list[tuple[float, int]] = []
+    for value in y.tolist():
+        total, size = value, 1
+        while pools and pools[-1][0] * size > total * pools[-1][1]:
+            more, others = pools.pop()
+            total, size = total + more, size + others
+        pools.append((total, size))
+    return np.repeat([total / size for total, size in pools], [size for _, size in pools])
+
+
+def noisy_cdf(
+    column: str | None, lattice: Lattice, event: Event, options: CutsOption
+) -> Steps[ArrayEstimate]:
+    """Estimate #{x <= t} / n for increasing public points t, all different on the lattice.
+
+    The lattice is wider than the points on both sides. The draws cost exactly ``event``.
+    """
+    edges = tuple(edge + 1 for edge in edges_in_steps(lattice, options))
+    counts = (yield from read(Read(column, lattice, BinCounts(edges)))).counts
+    split, drawn = BudgetSplit(event), []
+    sizes = levels_of(len(counts), 1 if split.concentrated else 2)
+    for number, size in enumerate(sizes, start=1):
+        blocks = tuple(sum(counts[i : i + size]) for i in range(0, len(counts), size))
+        last = number == len(sizes)
+        share = split.rest() if last else split.share(Fraction(1, len(sizes)))
+        mechanism = split.spend(add_noise(blocks, share, sensitivity=1))  # [histogram.3]
+        label = "counts" if len(sizes) == 1 else f"counts of level {number}"
+        drawn.append((yield from draw(label, mechanism)))
+    error_model = CdfErrorModel(mechanism.noise[0], lattice, sizes, tuple(drawn))
+    values = tuple(Fraction(float(share)) for share in error_model.shares)
+    return ArrayEstimate(values, (Axis.of(point=options.cuts),), error_model, error_model.status)
+
+
+def levels_of(cells: int, power: int) -> tuple[int, ...]:
+    """Return how many cells a block of each level has, the coarsest level first.
+
+    A sum up to a point takes some (B - 1)/2 counts of each of d levels of B = cells^(1/d) parts. d
+    levels multiply the variance of a count by d^power: 2 if the ε of the levels add up, 1 if their
+    ρ do.
+
+    >>> levels_of(10, 2), levels_of(400, 2), levels_of(10_000, 1)
+    ((1,), (20, 1), (484, 22, 1))
+    """
+
+    def variance(depth: int) -> float:
+        return float(depth ** (power + 1) * cells ** (1 / depth))
+
+    depth = min(range(1, MOST_LEVELS + 1), key=variance)
+    part = max(2, round(cells ** (1 / depth)))
+    return tuple(part**level for level in reversed(range(depth)))
+
+
 HISTOGRAM: spec.Row[CutsOption, ArrayRelease] = spec.Row(
     "histogram",
     "noisy",
@@ -295,6 +527,15 @@ DRAWN_HISTOGRAM: spec.Row[BinsOption, ArrayRelease] = spec.Row(
     drawn_histogram,
     ArrayRelease,
 )
+CDF: spec.Row[CutsOption, ArrayRelease] = spec.Row(
+    "cdf",
+    "noisy",
+    (CutsOption((5.0, 6.0)),),
+    "histogram",
+    "shares of the records up to public points",
+    noisy_cdf,
+    ArrayRelease,
+)
 
 
 def _counts_error(run: Any) -> float:
@@ -306,6 +547,13 @@ def _counts_error(run: Any) -> float:
     counts = np.array(run.table.counts((*edges, last + 1))[1:-1], dtype=np.float64)
     errors = [float(chances @ np.abs(np.maximum(count + z, 0) - count)) for count in counts]
     return math.fsum(errors) / len(errors)
+
+
+def _true_shares(run: Any) -> list[Fraction]:
+    """Shares of the records up to each point."""
+    edges = edges_in_steps(run.lattice, run.options)
+    upto = np.cumsum(run.table.counts([edge + 1 for edge in edges]))
+    return [Fraction(int(count), int(upto[-1])) for count in upto[:-1]]
 
 
 STATISTICS = (
@@ -333,5 +581,22 @@ STATISTICS = (
             shown={"cuts": "cuts", "bins": "bins"},
         ),
         error_model=(HistogramErrorModel,),
+    ),
+    spec.Declaration(
+        cdf,
+        (CDF,),
+        """>>> import numpy as np, modicum
+>>> modicum.cdf(np.arange(20_000.0), points=[5000, 1e4], epsilon=1).values.round(2).tolist()
+[0.25, 0.5]""",
+        command="people.csv age --points 18,30,65 --epsilon 1",
+        options={"points": "public points, increasing"},
+        plan=spec.Planned(
+            "a distribution function",
+            spec.error_between("cdf(points=[5, 10, 20], sd=10, n=20_000, epsilon=1)", "0", "0.001"),
+            command="--points 5,10,20 --n 1e5 --sd 10 --error 0.001",
+            truth=_true_shares,
+            shown={"cuts": "cuts"},
+        ),
+        error_model=(CdfErrorModel,),
     ),
 )
