@@ -60,23 +60,10 @@ def radius_grid(centre: int, reach: int) -> RadiusGrid:
 def records_beyond(cells: CellSummary, grid: RadiusGrid, side: int) -> tuple[int, ...]:
     """Records beyond each radius on one side; the radii are edges of the cells."""
     middle = len(cells.edges)
-    counts = np.array(cells.counts, dtype=np.int64)[:: side or 1]
+    counts = np.array(cells.counts, dtype=np.int64)[::side]
     beyond = np.cumsum(counts[::-1])[::-1]
     inside = np.minimum(np.searchsorted(cells.edges, grid.radii), middle - 1)
     return tuple(beyond[middle + 1 + inside].tolist())
-
-
-def asked(
-    row: Row[LocationOption, Release],
-    column: str | None,
-    statistic: MonotoneStatistic | None,
-    price: Budget,
-    lattice: Lattice,
-    level: object,
-) -> Query[Release]:
-    """Make a query for a location."""
-    options = LocationOption.of(statistic, level, lattice)
-    return row.query(column_name(column), lattice, price, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,20 +77,25 @@ class LocationOption(Options):
     statistic: MonotoneStatistic | None
     level: float | None
 
-    @classmethod
-    def of(
-        cls, statistic: MonotoneStatistic | None, level: object, lattice: Lattice
-    ) -> LocationOption:
-        """Check that the statistic fits the range, and ``level`` is ``None`` or in [0.95, 1)."""
-        confidence = checked_level(level)
-        if statistic is not None:
-            if not isinstance(statistic, MonotoneStatistic):
-                raise InvalidArgument(
-                    "statistic must be a modicum.Score, or an instance of a subclass of "
-                    f"modicum.Boundaries, got {type(statistic).__name__}"
-                )
-            statistic.check(min(2 * (lattice.hi - lattice.lo), 1e300))
-        return cls(statistic, confidence)
+
+def asked(
+    row: Row[LocationOption, Release],
+    column: str | None,
+    statistic: MonotoneStatistic | None,
+    price: Budget,
+    lattice: Lattice,
+    level: object,
+) -> Query[Release]:
+    """Make a query for a location; check that the statistic fits the range."""
+    options = LocationOption(statistic, checked_level(level))
+    if statistic is not None:
+        if not isinstance(statistic, MonotoneStatistic):
+            raise InvalidArgument(
+                "statistic must be a modicum.Score, or an instance of a subclass of "
+                f"modicum.Boundaries, got {type(statistic).__name__}"
+            )
+        statistic.check(min(2 * (lattice.hi - lattice.lo), 1e300))
+    return row.query(column_name(column), lattice, price, options)
 
 
 @dataclass(frozen=True, slots=True)

@@ -502,14 +502,10 @@ class Boundaries(MonotoneStatistic):
                 f"{self.name} must return {levels} lows and as many highs, got shapes "
                 f"{lows.shape} and {highs.shape}"
             )
-        if not (np.isfinite(lows).all() and np.isfinite(highs).all()):
-            raise InvalidArgument(
-                f"{self.name} has ends that are not finite for the records {shown(records)}"
-            )
-        if not (lows <= highs).all():
-            raise InvalidArgument(
-                f"{self.name} has lows above highs for the records {shown(records)}"
-            )
+        finite = np.isfinite(lows).all() and np.isfinite(highs).all()
+        if not (finite and (lows <= highs).all()):
+            fault = "lows above highs" if finite else "ends that are not finite"
+            raise InvalidArgument(f"{self.name} has {fault} for the records {shown(records)}")
         return lows, highs
 
     def lengths(
