@@ -51,7 +51,7 @@ FAULTS = (
         f"{_SUMS}:_BinPass.update",
         'side="left"',
         'side="right"',
-        "estimators/test_cuts.py",
+        "estimators/test_histogram.py",
     ),
     Fault(
         "tails-not-capped",

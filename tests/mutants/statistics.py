@@ -118,7 +118,7 @@ FAULTS = (
         "statistics/trimmed.py:_ceiling",
         "low = low + (count - 1)",
         "low = low + 0",
-        "estimators/test_cut_levels.py",
+        "estimators/test_trimmed_levels.py",
     ),
     Fault(
         "trimmed-cut-stands-still",
@@ -126,7 +126,7 @@ FAULTS = (
         "statistics/trimmed.py:_highest",
         "cuts.cut(size) - m for size in sizes",
         "0 * size for size in sizes",
-        "estimators/test_cut_levels.py",
+        "estimators/test_trimmed_levels.py",
     ),
     Fault(
         "own-radii-constant",
