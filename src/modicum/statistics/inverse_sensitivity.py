@@ -35,12 +35,9 @@ from modicum.summaries.base import Integers
 from modicum.summaries.cells import CellSummary
 
 CENTRE_BITS = 24
-
 GIVE_UP = 6.0  # the interval is the range without need once in e^6
 NEGLIGIBLE = 40.0  # candidates at the cap together weigh at most e^-40 of all
 MOST_LEVELS = 1 << 20
-
-
 FINE = 10  # the length is linear between candidates at most 2^10 fine steps apart
 
 
