@@ -312,7 +312,7 @@ def subset_mean(
     return SUBSET_MEAN.query(column_name(column), lattice, cost, BOTH_CLUSTERS[0])
 
 
-def mean_plan(lattice: Lattice, epsilon: Fraction) -> ThresholdPlan:
+def _mean_plan(lattice: Lattice, epsilon: Fraction) -> ThresholdPlan:
     """Plan for t = ceil(1/ε + (2/ε_q) ln((N + 1)/ζ))."""
     share = epsilon * THRESHOLD_SHARE
     sure = (_log_points(lattice) - math.log(ZETA)) / (float(share) / 2)
@@ -422,7 +422,7 @@ def _subset_mean(column: str | None, lattice: Lattice, event: Event) -> Steps[Sc
     if event.concentrated:
         raise InvalidArgument("method='subset' is for a pure budget: use epsilon=")
     split = BudgetSplit(event)
-    plan = mean_plan(lattice, split.total)
+    plan = _mean_plan(lattice, split.total)
     tails = yield from read(Read(column, lattice, Tails(plan.keep)))
     lo, hi = yield from _draw_bounds(tails, lattice, plan, split)
     clipped = yield from read(Read(column, lattice, ClippedSum(lo, hi)))
