@@ -384,11 +384,11 @@ def _shifted_mean(
 def _medians(
     here: VectorSetting, rotation: Rotation, summary: RotatedSummary, public_rows: int | None
 ) -> Steps[Integers]:
-    """[shifted_mean_vector.1] Halve the range of every rotated coordinate until one is left.
+    """[shifted_mean_vector.1] Halve the range of every rotated coordinate to one integer.
 
     A question compares the rows at most some integer with the others, and is answered for all
-    coordinates at once. Each of the ceil(log2 values) questions gets an equal share. Rows are
-    compared with half of a public number instead [shifted_mean_vector.2].
+    coordinates at once. Each of the ceil(log2 values) questions gets an equal share. If the number
+    of rows is public, half of it takes the place of the others [shifted_mean_vector.2].
     """
     levels = (2 * rotation.reach).bit_length()  # 2 reach + 1 values
     unit, bound = _bound(rotation.padded)
@@ -399,9 +399,9 @@ def _medians(
         if level > 1:
             summary = yield from read(here.ask(RotatedCounts(tuple(middle.tolist()))))
         if public_rows is None:
-            score, enough = [2 * below - summary.count for below in summary.below], Fraction(0)
+            score, enough = [2 * below - summary.count for below in summary.below], 0
         else:
-            score, enough = list(summary.below), Fraction(unit * public_rows, 2)
+            score, enough = list(summary.below), -(-unit * public_rows // 2)  # rounded up
         more = tuple(unit * each for each in score)
         mechanism = here.split.spend(
             VectorNoise.of(more, here.split.share(MEDIANS / levels), bound=bound)
