@@ -15,7 +15,7 @@ from modicum.exact.lattice import Lattice
 from modicum.mechanisms.base import SECRET
 from modicum.mechanisms.exponential import Exponential, Runs, ScoreFunction
 from modicum.mechanisms.level_sets import LevelScore
-from modicum.papers.dick2023 import TrimPlan
+from modicum.papers.dick2023 import trim_plan
 from modicum.privacy.budget import pure
 from modicum.privacy.event import RangeDP
 from modicum.statistics import score_lengths
@@ -62,8 +62,8 @@ def test_thresholds_trimming_and_a_value(statistic) -> None:
     query = ask.monotone_statistic(
         statistic=statistic, **NARROW, epsilon=400, level=None, method="subset"
     )
-    assert TrimPlan.of(query.lattice, Fraction(400)).trimmed == 1
-    assert TrimPlan.of(query.lattice, Fraction(400)).target == 1
+    assert trim_plan(query.lattice, Fraction(400)).trimmed == 1
+    assert trim_plan(query.lattice, Fraction(400)).target == 1
     report = audit.check(
         query,
         audit.neighbours((-8, 1, 8), 4),
@@ -95,7 +95,7 @@ def with_deletions(statistic) -> audit.AuditReport:
     query = ask.monotone_statistic(
         statistic=statistic, **NARROW, epsilon=100, level=None, method="subset"
     )
-    trimmed = TrimPlan.of(query.lattice, Fraction(100)).trimmed
+    trimmed = trim_plan(query.lattice, Fraction(100)).trimmed
     assert trimmed == 4
     values = {
         "count": ((0,), (30,)),

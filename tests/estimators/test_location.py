@@ -11,7 +11,7 @@ import modicum as mo
 from modicum import query
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.papers.dick2023 import TrimPlan
+from modicum.papers.dick2023 import trim_plan
 from modicum.privacy.event import ZCDP, PureDP
 from modicum.privacy.split import BudgetSplit
 from modicum.statistics.inverse_sensitivity import Candidates, cell_edges, radius_grid
@@ -336,7 +336,7 @@ def in_the_theorem(**options):
 def test_the_constants_of_the_theorem() -> None:
     """r = (32/ε) ln(6R/(ηβ)) with η = β/(2R): 3r/2 records a side are trimmed."""
     lattice = Lattice.within(WITHIN)
-    plan, ratio = TrimPlan.of(lattice, Fraction(1)), (lattice.hi - lattice.lo) / lattice.step
+    plan, ratio = trim_plan(lattice, Fraction(1)), (lattice.hi - lattice.lo) / lattice.step
     r = 32 * np.log(3 * ratio**2)
     assert (plan.trimmed, plan.target) == (np.ceil(1.5 * r), np.ceil(1.75 * r))
     data = np.random.default_rng(0).normal(5, 1, 20_000)

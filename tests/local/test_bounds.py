@@ -9,9 +9,8 @@ import pytest
 from modicum import local, shuffle
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
-from modicum.local.frequency import best_tree
 from modicum.local.mean import WindowRound
-from modicum.local.tree import TreeCells
+from modicum.local.tree import TreeCells, best_tree
 
 
 def played(protocol, data, seed=1):

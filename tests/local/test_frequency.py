@@ -1,14 +1,15 @@
 """One level of a tree: hashes, unbiasedness and variance over the whole output law."""
 
 import itertools
+import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from modicum.local.frequency import Oracle, oracle, unary_variance
 from modicum.local.mean_vector import signs
 from modicum.local.protocol import digits, pick, words
+from modicum.local.tree import Oracle, oracle
 
 ONE = Fraction(1)
 
@@ -58,11 +59,13 @@ def ids(n: int) -> np.ndarray:
 
 def test_the_best_oracle_is_plain_for_few_nodes_and_nearly_optimal_for_many() -> None:
     assert not oracle(4, ONE).hashed
+    assert [oracle(k, ONE).symbols for k in (4, 16, 1 << 40)] == [4, 3, 3]
     for epsilon in ("0.1", "0.5", "1", "2", "4"):
         exact = Fraction(epsilon)
         many = oracle(1 << 40, exact)
         assert many.hashed
-        assert many.variance <= 1.18 * unary_variance(float(exact))
+        unary = 4 * math.exp(exact) / math.expm1(exact) ** 2  # optimised unary encoding
+        assert many.variance <= 1.18 * unary
         assert oracle(8, exact).variance <= many.variance
 
 

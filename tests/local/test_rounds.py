@@ -9,11 +9,10 @@ from scipy import stats
 
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
-from modicum.local.frequency import TreeRound
 from modicum.local.mean import WindowRound, best_window
 from modicum.local.mean_vector import NORM, GaussianRound, clipped, rotated, unrotated
 from modicum.local.protocol import words
-from modicum.local.tree import Tree
+from modicum.local.tree import Tree, TreeRound
 from modicum.mechanisms.window_response import Window
 
 DRAWS = 20_000
@@ -106,6 +105,8 @@ def test_rotation_is_exact_and_can_be_undone() -> None:
 
 
 def test_the_window_is_better_than_laplace_and_one_bit() -> None:
+    chosen = [best_window(Fraction(text)) for text in ("1/2", "1", "4")]
+    assert [(each.reach, each.width) for each in chosen] == [(1, 1), (256, 180), (256, 68)]
     for text in ("0.1", "0.5", "1", "2", "4"):
         window = best_window(Fraction(text))
         ends = [window.variance(v) / (window.reach / 2) ** 2 for v in (0, window.reach)]

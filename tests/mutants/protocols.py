@@ -21,7 +21,7 @@ FAULTS = (
     Fault(
         "oracle-epsilon",
         "A symbol is answered at 10/7 of the client's ε.",
-        "local/frequency.py:Oracle.window",
+        "local/tree.py:Oracle.window",
         "self.epsilon",
         "self.epsilon * Fraction(10, 7)",
         f"local/test_frequency.py {_SESSION}",
@@ -29,7 +29,7 @@ FAULTS = (
     Fault(
         "oracle-false-hit",
         "Without a hash another node is taken to be hit with probability 1/q.",
-        "local/frequency.py:Oracle.false_hit",
+        "local/tree.py:Oracle.false_hit",
         "1 / self.symbols if self.hashed else (1 - self.hit) / (self.symbols - 1)",
         "1 / self.symbols",
         "local/test_frequency.py",
@@ -202,8 +202,8 @@ FAULTS = (
         "shares-not-uniform",
         "Shares that should be uniform have one bit less than the modulus.",
         "shuffle/shares.py:split",
-        "drawn.reshape(len(values), shares - 1) & mask",
-        "drawn.reshape(len(values), shares - 1) & (mask >> np.uint64(1))",
+        "words.reshape(len(values), shares - 1) & mask",
+        "words.reshape(len(values), shares - 1) & (mask >> np.uint64(1))",
         "shuffle/test_shares.py",
     ),
     Fault(

@@ -1,8 +1,9 @@
-"""PrivQuant: its search, its error, and the forms that are not private."""
+"""PrivQuant and means of exchanged rows: searches, errors, and the forms that are not private."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,18 @@ from modicum import audit, query
 from modicum.audit.pairs import Remembered
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
-from modicum.mechanisms.additive import gaussian
-from modicum.papers.huang2021 import private_quantile, shifted_mean_vector
+from modicum.mechanisms.additive import VectorNoise, gaussian
+from modicum.papers.huang2021 import (
+    exchange_mean_vector,
+    private_quantile,
+    shifted_mean_vector,
+)
 from modicum.privacy.event import Event
 from modicum.release import ScalarEstimate
 from modicum.runtime.replay import Run
 from modicum.runtime.steps import draw, read
+from modicum.statistics import vector_sum
+from modicum.statistics.vector_sum import VectorErrorModel
 from modicum.status import OK
 from modicum.summaries.base import Read
 from modicum.summaries.sums import ClippedSum
@@ -130,3 +137,99 @@ def test_the_shifted_mean_is_that_of_the_statistic() -> None:
         )
     ]
     assert (found[0] == found[1]).all()
+
+
+CORNERS = [(-2.0, 2.0), (0.0, 1.0), (2.0, -2.0)]
+FEW = {"within": (-2, 2), "step": 1, "rho": "0.5"}
+
+
+def exchanged(points: list[tuple[float, ...]], rows: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """All data sets of so many rows that differ in one of them."""
+    return [
+        (np.array([*rest, a]), np.array([*rest, b]))
+        for rest in combinations_with_replacement(points, rows - 1)
+        for a in points
+        for b in points
+        if a < b
+    ]
+
+
+@pytest.mark.parametrize("shifted", [True, False])
+@pytest.mark.parametrize("rows", [2, 50])
+def test_means_of_exchanged_rows_keep_their_claim_and_less_noise_is_found(rows, shifted) -> None:
+    """Whatever number was given: the true one is never read."""
+    asked = exchange_mean_vector(rows=rows, shifted=shifted, **FEW)
+    pairs = exchanged(CORNERS, 2)
+    report = audit.check(asked, pairs, widths=(2, 1))
+    assert report.passed, report
+    assert report.drawn == report.claimed
+    assert max(step.used for step in report.steps) > 0.99
+    assert not audit.check(weaker(asked), pairs, widths=(1,)).passed
+
+
+def test_exchanged_rows_with_noise_for_one_norm_break_the_claim(monkeypatch) -> None:
+    class OneNorm(VectorNoise):
+        @classmethod
+        def of(cls, values, share, *, bound):
+            return VectorNoise.of(values, share, bound=bound // 2)
+
+    asked = exchange_mean_vector(rows=2, shifted=False, **FEW)
+    monkeypatch.setattr(vector_sum, "VectorNoise", OneNorm)
+    assert not audit.check(asked, exchanged(CORNERS, 2), widths=(1,)).passed
+
+
+def test_dividing_by_the_true_number_of_rows_leaks(monkeypatch) -> None:
+    counted: list[int] = []
+
+    def remembered(asked):
+        summary = yield from read(asked)
+        counted[:] = [summary.count]
+        return summary
+
+    def true_rows(**fields):
+        return VectorErrorModel(**{**fields, "rows": counted[0]})
+
+    asked = exchange_mean_vector(rows=300, shifted=False, **NARROW, rho="0.5")
+    data = [np.ones((n, 2)) for n in (300, 301)]
+    found = mo.Curator(data[0], budget=mo.zcdp(1), entropy=SeededEntropy("leak")).run(asked)
+    outcomes = [entry.outcome for entry in found.transcript]
+    monkeypatch.setattr(vector_sum, "read", remembered)
+    assert audit.leaks(asked, data, outcomes) is None
+    monkeypatch.setattr(vector_sum, "VectorErrorModel", true_rows)
+    leak = audit.leaks(asked, data, outcomes)
+    assert leak is not None
+    assert leak.kind == "answer"
+
+
+def test_means_of_a_private_number_of_rows_cost_more_for_exchanges() -> None:
+    report = audit.check(query.clipped_mean_vector(**FEW), exchanged(CORNERS, 2), widths=(1,))
+    assert max(step.used for step in report.steps) == pytest.approx(4, rel=0.01)
+
+
+@pytest.mark.parametrize("shifted", [True, False])
+def test_means_of_exchanged_rows_are_near_and_their_intervals_hold(shifted) -> None:
+    covered, errors = [], []
+    for seed in range(10):
+        x = np.random.default_rng(seed).normal([3, -5, 0], 1, (4000, 3))
+        asked = exchange_mean_vector(
+            rows=len(x), shifted=shifted, within=(-64, 64), step=2**-6, rho="0.5"
+        )
+        entropy = SeededEntropy(f"exchanged {seed}")
+        found = mo.Curator(x, budget=mo.zcdp("0.5"), entropy=entropy).run(asked)
+        assert found.error_model.rows == 4000
+        assert found.error_model.to_dict()["rows_noise_sd"] == 0
+        interval, mean = found.interval(), x.mean(axis=0)
+        covered.append(((interval.lower <= mean) & (mean <= interval.upper)).all())
+        errors.append(np.linalg.norm(found.values - mean))
+    assert np.mean(covered) >= 0.9
+    # Two norms over the rows, beyond which some 20 of 4,000 lie, times sqrt(d / (2 · 9/16 ρ)).
+    radius = 3.5 if shifted else 9.0
+    assert 0.1 < np.mean(errors) / (2 * radius * np.sqrt(3 / (9 / 16)) / 4000) < 2
+
+
+@pytest.mark.parametrize("bad", [{"rows": 0}, {"rows": None}, {"rows": 5, "shifted": 1}], ids=str)
+def test_arguments_of_exchanged_rows_are_checked(bad) -> None:
+    with pytest.raises(InvalidArgument, match=r"rows must be|shifted must be"):
+        exchange_mean_vector(**bad, **FEW)
+    with pytest.raises(InvalidArgument, match="takes budgets"):
+        exchange_mean_vector(rows=5, within=(-2, 2), budget=mo.pure(1))

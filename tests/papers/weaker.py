@@ -47,6 +47,9 @@ class Relabelled(Mechanism[Any]):
     def support(cls, mechanisms: Sequence[Any]) -> Support:
         return type(mechanisms[0].mechanism).support([each.mechanism for each in mechanisms])
 
+    def factors(self) -> tuple[Mechanism[tuple[Any, ...]], ...]:
+        return self.mechanism.factors()
+
     def renyi(self, other: Any) -> NDArray[np.float64]:
         return self.mechanism.renyi(other.mechanism)
 

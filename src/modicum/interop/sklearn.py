@@ -58,7 +58,7 @@ class _Private(_base.BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         return tags
 
-    def _asked(self) -> dict[str, Any]:
+    def _arguments(self) -> dict[str, Any]:
         """Return what every query needs."""
         if self.within is None:
             raise InvalidArgument(
@@ -79,9 +79,6 @@ class _Private(_base.BaseEstimator):  # type: ignore[misc]
                 ensure_min_samples=0,
             )
         return read
-
-    def _check_fitted(self) -> None:
-        _validation.check_is_fitted(self)
 
 
 class LinearRegression(_base.RegressorMixin, _Private):  # type: ignore[misc]
@@ -137,14 +134,15 @@ class LinearRegression(_base.RegressorMixin, _Private):  # type: ignore[misc]
         """
         rows, goal = self._read(X, reset=True), _goal(y)
         _validation.check_consistent_length(rows, goal)
-        self.release_ = one_shot.linear_regression(np.column_stack([rows, goal]), **self._asked())
+        table = np.column_stack([rows, goal])
+        self.release_ = one_shot.linear_regression(table, **self._arguments())
         values = self.release_.values
         self.intercept_, self.coef_ = float(values[0]), values[1:].copy()
         return self
 
     def predict(self, X: Any) -> Floats:
         """Return ``X @ coef_ + intercept_``, which costs nothing."""
-        self._check_fitted()
+        _validation.check_is_fitted(self)
         with quiet():
             predicted: Floats = self._read(X, reset=False) @ self.coef_ + self.intercept_
         return predicted
@@ -203,7 +201,7 @@ class PCA(_base.ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[
         """Fit; errors as for :meth:`LinearRegression.fit`. ``y`` plays no part."""
         rows = self._read(X, reset=True)
         wanted = rows.shape[1] if self.n_components is None else self.n_components
-        self.release_ = one_shot.pca(rows, components=wanted, **self._asked())
+        self.release_ = one_shot.pca(rows, components=wanted, **self._arguments())
         error_model: Any = self.release_.error_model
         self.components_ = self.release_.values.copy()
         self.n_components_ = len(self.components_)
@@ -220,14 +218,14 @@ class PCA(_base.ClassNamePrefixFeaturesOutMixin, _Transformer):  # type: ignore[
 
     def transform(self, X: Any) -> Floats:
         """Project rows on the components, which costs nothing."""
-        self._check_fitted()
+        _validation.check_is_fitted(self)
         with quiet():
             projected: Floats = (self._read(X, reset=False) - self.mean_) @ self.components_.T
         return projected
 
     def inverse_transform(self, X: Any) -> Floats:
         """Return the points that projections stand for."""
-        self._check_fitted()
+        _validation.check_is_fitted(self)
         points: Floats = np.asarray(X, dtype=np.float64) @ self.components_ + self.mean_
         return points
 
@@ -236,17 +234,16 @@ class _Scaler(_base.OneToOneFeatureMixin, _Transformer):  # type: ignore[misc]
     """A centre and a scale for each column, each at an equal part of the price."""
 
     _centre: str  # the attribute that holds the centres
-    _questions: tuple[Callable[..., Record], Callable[..., Record]]  # for a centre, and a scale
+    _statistics: tuple[Callable[..., Record], Callable[..., Record]]  # for a centre, and a scale
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit; errors as for :meth:`LinearRegression.fit`. ``y`` plays no part."""
         rows = self._read(X, reset=True)
-        price = chosen_budget(self.epsilon, self.rho, None)
-        part = price.part(Fraction(1, 2 * rows.shape[1]))
-        within = self._asked()["within"]
+        part = chosen_budget(self.epsilon, self.rho, None).part(Fraction(1, 2 * rows.shape[1]))
+        within = self._arguments()["within"]
         centres, scales = (
-            tuple(ask(column, within=within, budget=part) for column in rows.T)
-            for ask in self._questions
+            tuple(statistic(column, within=within, budget=part) for column in rows.T)
+            for statistic in self._statistics
         )
         self.releases_ = (*centres, *scales)
         centre, scale = (
@@ -259,7 +256,7 @@ class _Scaler(_base.OneToOneFeatureMixin, _Transformer):  # type: ignore[misc]
 
     def transform(self, X: Any) -> Floats:
         """Centre and scale rows, which costs nothing."""
-        self._check_fitted()
+        _validation.check_is_fitted(self)
         rows = self._read(X, reset=False)
         with quiet():
             scaled: Floats = (rows - getattr(self, self._centre)) / self.scale_
@@ -267,7 +264,7 @@ class _Scaler(_base.OneToOneFeatureMixin, _Transformer):  # type: ignore[misc]
 
     def inverse_transform(self, X: Any) -> Floats:
         """Return scaled rows to their own units."""
-        self._check_fitted()
+        _validation.check_is_fitted(self)
         centre: Floats = getattr(self, self._centre)
         return np.asarray(X, dtype=np.float64) * self.scale_ + centre
 
@@ -301,7 +298,7 @@ class StandardScaler(_Scaler):
     """
 
     _centre = "mean_"
-    _questions = one_shot.mean, one_shot.std
+    _statistics = one_shot.mean, one_shot.std
 
 
 class RobustScaler(_Scaler):
@@ -332,7 +329,7 @@ class RobustScaler(_Scaler):
     """
 
     _centre = "center_"
-    _questions = one_shot.median, one_shot.iqr
+    _statistics = one_shot.median, one_shot.iqr
 
 
 def _goal(y: Any) -> Floats:
@@ -354,11 +351,13 @@ def _typed(X: Any) -> Any:
         return _listed(X)
     if isinstance(X, np.ma.MaskedArray):
         raise UnsupportedData("a masked array hides values: pass x.astype(float).filled(numpy.nan)")
-    if hasattr(X, "dtypes") and not hasattr(X, "dtype"):
-        types = list(X.dtypes)
-    else:
-        X = X if hasattr(X, "dtype") else _converted(X)
-        types = [X.dtype]
+    if not hasattr(X, "dtype") and not hasattr(X, "dtypes"):
+        if not hasattr(X, "__array__"):
+            raise UnsupportedData(
+                f"cannot read a {type(X).__name__}: pass an array, a data frame or a list of rows"
+            )
+        X = np.asarray(X)
+    types = [X.dtype] if hasattr(X, "dtype") else list(X.dtypes)
     if not all(_is_number(each) for each in types):
         raise UnsupportedData(
             "a table of numbers is needed, of up to 64 bits each: convert others, text and objects "
@@ -371,14 +370,6 @@ def _is_number(declared: Any) -> bool:
     """Whether a declared type holds numbers; scikit-learn refuses complex ones itself."""
     kind, size = getattr(declared, "kind", "O"), getattr(declared, "itemsize", 8)
     return kind == "c" or (kind in set("biuf") and size <= _WIDEST)
-
-
-def _converted(X: Any) -> NDArray[Any]:
-    if not hasattr(X, "__array__"):
-        raise UnsupportedData(
-            f"cannot read a {type(X).__name__}: pass an array, a data frame or a list of rows"
-        )
-    return np.asarray(X)
 
 
 def _listed(items: list[Any] | tuple[Any, ...]) -> Floats:

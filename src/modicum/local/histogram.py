@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_integer
-from modicum.local.frequency import TreeRound, best_tree
 from modicum.local.protocol import (
     Answers,
     Floats,
@@ -19,7 +18,7 @@ from modicum.local.protocol import (
     pure_share,
     read_column,
 )
-from modicum.local.tree import TreeCells, TreeDistribution
+from modicum.local.tree import TreeCells, TreeDistribution, TreeRound, best_tree
 from modicum.local.wire import Announcement
 from modicum.privacy.budget import Number
 

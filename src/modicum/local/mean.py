@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import Entropy
 from modicum.exact.lattice import Lattice
-from modicum.local.frequency import SymbolRound, TreeRound
 from modicum.local.histogram import OneNumber
 from modicum.local.protocol import (
     Answers,
@@ -32,7 +31,7 @@ from modicum.local.protocol import (
     local_budget,
     pure_share,
 )
-from modicum.local.tree import TreeCells
+from modicum.local.tree import SymbolRound, TreeCells, TreeRound
 from modicum.local.wire import Announcement
 from modicum.mechanisms.window_response import Window, WindowResponse
 from modicum.privacy.budget import Number
@@ -209,7 +208,6 @@ def mean(
 # Round 1: bounds from answers about where the numbers are; what is left out is small.
 
 _SURE = 4.0  # standard deviations from which on a part of the range is believed in
-_QUARTER = 0.25
 _LEAST = 0.01  # quantiles farther out are not read
 _RANKS = 3.5  # deviations of a level's share within which no quantile is read
 _REACH = 3.37  # standard deviations of a normal distribution at its bounds, by any quantiles
@@ -237,7 +235,7 @@ def bounds(asked: TreeRound, answers: Answers, cells: TreeCells) -> tuple[int, i
     bounds are those of the range.
     """
     fitted, everything = asked.distribution(answers, sure=_SURE), (cells.first, cells.last)
-    quantile = min(_QUARTER, max(_LEAST, _RANKS * asked.level_deviation(len(answers.values))))
+    quantile = min(0.25, max(_LEAST, _RANKS * asked.level_deviation(len(answers.values))))
     deviate = -NormalDist().inv_cdf(quantile)
     low, high = (cells.edge(fitted.rank(q)) for q in (quantile, 1 - quantile))
     # 2 distances beyond the quartiles.
@@ -431,11 +429,6 @@ def best_window(epsilon: Fraction) -> Window:
 
     That is one bit (Duchi, Jordan and Wainwright 2018) below ε of about 0.9, and from there on a
     window of about M e^(-ε/2) outcomes among many.
-
-    Examples
-    --------
-    >>> [(w.reach, w.width) for w in map(best_window, map(Fraction, ("1/2", "1", "4")))]
-    [(1, 1), (256, 180), (256, 68)]
     """
 
     def averaged(window: Window) -> float:

@@ -21,7 +21,6 @@ from modicum.exact.entropy import Entropy
 from modicum.exact.gaussian import discrete_gaussian_many
 from modicum.exact.lattice import Lattice
 from modicum.exact.rational import as_integer
-from modicum.local.frequency import TreeRound
 from modicum.local.protocol import (
     Answers,
     Flags,
@@ -36,7 +35,7 @@ from modicum.local.protocol import (
     numbers_of,
     pure_share,
 )
-from modicum.local.tree import BRANCHING, Shares, Tree, TreeCells, heaviest_path
+from modicum.local.tree import BRANCHING, Shares, Tree, TreeCells, TreeRound, heaviest_path
 from modicum.local.wire import Announcement
 from modicum.mechanisms.additive import Additive, GaussianNoise, gaussian
 from modicum.privacy.budget import Number
@@ -57,8 +56,7 @@ _NORM_TREE = Tree(BRANCHING, 4)  # 256 cells: 32 octaves
 _SURE = 4.0, 3.5, 2.5  # deviations for the last norms: nodes of 8, 2 and 1/2 octaves
 _TAIL = 2.0**-40
 
-NORM = 1 << 16
-"""Norm to which vectors are clipped, in units of the grid on which noise is added."""
+NORM = 1 << 16  # to which vectors are clipped, in units of the grid on which noise is added
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -294,12 +292,6 @@ def clipped(vectors: Integers, radius: int) -> Integers:
     """Scale vectors to the grid and into the ball of ``radius``, rounding towards zero.
 
     Rounding to the nearest integer could lengthen a vector by as much as its own norm.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> clipped(np.array([[30, 40], [3, 4]]), 10).tolist()
-    [[39321, 52428], [19660, 26214]]
     """
     x = vectors.astype(np.float64)
     norms = np.sqrt((x * x).sum(axis=1))
@@ -318,11 +310,6 @@ def signs(seed: bytes, dimension: int) -> Integers:
     return 1 - 2 * (np.frombuffer(drawn, np.uint8) & 1).astype(np.int64)
 
 
-def padded(dimension: int) -> int:
-    """The power of two that vectors are padded to."""
-    return 1 << (dimension - 1).bit_length()
-
-
 def checked_ball(dimension: int, radius: float) -> tuple[int, float]:
     """Read the dimension of vectors and a bound of their norm."""
     number = isinstance(radius, numbers.Real) and not isinstance(radius, bool)
@@ -332,14 +319,7 @@ def checked_ball(dimension: int, radius: float) -> tuple[int, float]:
 
 
 def hadamard(rows: Integers) -> Integers:
-    """Multiply rows (n, 2^k) by the Hadamard matrix, entries ±1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> hadamard(np.array([[1, 2, 3, 4]])).tolist()
-    [[10, -2, -4, 0]]
-    """
+    """Multiply rows (n, 2^k) by the Hadamard matrix, entries ±1."""
     count, dimension = rows.shape
     half = 1
     result = rows.copy()
@@ -352,14 +332,14 @@ def hadamard(rows: Integers) -> Integers:
 
 
 def rotated(rows: Integers, seed: bytes) -> Integers:
-    """Pad vectors with zeros, flip signs, multiply by the Hadamard matrix: exact integers.
+    """Pad vectors with zeros to a power of two, flip signs, multiply by the Hadamard matrix.
 
-    Norms grow by sqrt(d'), d' the padded dimension (Huang, Liang and Yi 2021, section 3.3).
+    They stay integers. Norms grow by sqrt(d'), d' the padded dimension (Huang, Liang and Yi 2021,
+    section 3.3).
     """
-    count, dimension = rows.shape
-    wide = np.zeros((count, padded(dimension)), np.int64)
-    wide[:, :dimension] = rows
-    return hadamard(wide * signs(seed, wide.shape[1]))
+    dimension = rows.shape[1]
+    width = 1 << (dimension - 1).bit_length()
+    return hadamard(np.pad(rows, ((0, 0), (0, width - dimension))) * signs(seed, width))
 
 
 def unrotated(vector: Floats, seed: bytes, dimension: int) -> Floats:
@@ -387,7 +367,7 @@ class Vectors:
     @property
     def width(self) -> int:
         """Coordinates after the rotation, a power of two."""
-        return padded(self.dimension)
+        return 1 << (self.dimension - 1).bit_length()
 
     @property
     def places(self) -> TreeCells:
@@ -475,22 +455,15 @@ def centres(asked: TreeRound, answers: Answers, cells: TreeCells) -> list[int]:
     estimates = [asked.estimates(answers, j)[0] for j in range(asked.attributes)]
     paths = [heaviest_path(asked.tree, shares) for shares in estimates]
     noise = asked.level_deviation(len(answers.values))
-    excess = np.mean([held for _, held in paths], axis=0) - min(0.9, 0.55 + 0.7 * noise)
+    excess = np.mean([path for _, path in paths], axis=0) - min(0.9, 0.55 + 0.7 * noise)
     level = min(asked.tree.depth, int(np.argmax(np.cumsum(excess))) + 2)
     size = asked.tree.branching ** (asked.tree.depth - level)
     steps = size * np.linspace(-_REACH, _REACH, 2 * _REACH * _FINE + 1)
-    fits = np.array(
-        [
-            _fit(asked, shares, leaf + 0.5 + steps, level)
-            for shares, (leaf, _) in zip(estimates, paths, strict=True)
-        ]
-    )
+    places = [leaf + 0.5 + steps for leaf, _ in paths]
+    fits = np.array([_fit(asked, *each, level) for each in zip(estimates, places, strict=True)])
     scale = int(np.argmax(fits.max(axis=2).sum(axis=0)))
-    chosen = np.argmax(fits[:, scale], axis=1)
-    return [
-        cells.edge(float(np.clip(leaf + 0.5 + steps[place], 0, asked.tree.cells)))
-        for (leaf, _), place in zip(paths, chosen.tolist(), strict=True)
-    ]
+    best = [each[fit.argmax()] for each, fit in zip(places, fits[:, scale], strict=True)]
+    return [cells.edge(float(np.clip(place, 0, asked.tree.cells))) for place in best]
 
 
 def _fit(asked: TreeRound, shares: Shares, places: Floats, level: int) -> Floats:
@@ -501,11 +474,11 @@ def _fit(asked: TreeRound, shares: Shares, places: Floats, level: int) -> Floats
         size = tree.branching ** (tree.depth - here)
         first = max(0, int(places[0] // size) - 1)
         last = min(tree.nodes(here) - 1, int(places[-1] // size) + 1)
-        held = shares(here, np.arange(first, last + 1))
+        seen = shares(here, np.arange(first, last + 1))
         edges = np.arange(first, last + 2) * float(size) - places[:, None]
         for i, spread in enumerate(_SPREADS):
             scale = spread * tree.branching ** (tree.depth - level)
             curve = np.diff(np.tanh(edges / scale) / 2, axis=1)
-            squares = 2 * curve @ held - (curve * curve).sum(axis=1)
+            squares = 2 * curve @ seen - (curve * curve).sum(axis=1)
             found[i] += squares / asked.oracle(here).variance
     return found

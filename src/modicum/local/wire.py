@@ -136,20 +136,18 @@ def as_bytes(message: object) -> bytes:
 
 def joined(messages: Iterable[bytes], answer: np.dtype[Any]) -> Iterator[tuple[NDArray[Any], int]]:
     """Yield the frames of messages, many at a time, and how many had a wrong length."""
-    layout = frame(answer)
-    held: list[bytes] = []
-    size, wrong = 0, 0
+    layout, wrong = frame(answer), 0
+    waiting = bytearray()
     for message in messages:
         data = as_bytes(message)
         if not data or len(data) % layout.itemsize:
             wrong += 1
             continue
-        held.append(data)
-        size += len(data)
-        if size >= _CHUNK:
-            yield np.frombuffer(b"".join(held), layout), wrong
-            held, size, wrong = [], 0, 0
-    yield np.frombuffer(b"".join(held), layout), wrong
+        waiting += data
+        if len(waiting) >= _CHUNK:
+            yield np.frombuffer(waiting, layout), wrong
+            waiting, wrong = bytearray(), 0
+    yield np.frombuffer(waiting, layout), wrong
 
 
 def of_round(

@@ -565,8 +565,8 @@ def _gradient_regression(
     columns: Columns, lattice: Lattice, event: Event, options: FitsOption
 ) -> Steps[ArrayEstimate]:
     split = BudgetSplit(event)
-    held = yield from read(Read(None, lattice, HeldRows(options.width), columns))
-    losses = gradient_losses(held.rows, lattice.step, options)
+    table = yield from read(Read(None, lattice, HeldRows(options.width), columns))
+    losses = gradient_losses(table.rows, lattice.step, options)
     epsilon, cost = split.rest().ranged
     # [gradient.3]
     mechanism = split.spend(Exponential(TargetScore(losses, 0), epsilon / _GRAIN, cost))

@@ -1,7 +1,7 @@
 """Dick, Kulesza, Sun and Suresh 2023: subset-based instance optimality.
 
 ===========  ========================  ===========================================================
-paper        question                  steps
+paper        query                     steps
 ===========  ========================  ===========================================================
 Algorithm 1  :func:`shifted_mean`      Algorithm 2 of :mod:`modicum.papers.kulesza2023`
 Algorithm 2  :func:`threshold`         [subset_mean.1] a number with a public rank from below, or
@@ -36,7 +36,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
@@ -46,7 +46,7 @@ from modicum.papers.kulesza2023 import shifted_mean, transformed, transformed_va
 from modicum.papers.point import PointErrorModel, true_record
 from modicum.privacy.budget import EPSILON_KINDS, PURE_ONLY, Budget, Number, chosen_budget
 from modicum.privacy.event import Event
-from modicum.privacy.split import BudgetSplit
+from modicum.privacy.split import BudgetSplit, Share
 from modicum.release import Interval, Release, ScalarEstimate
 from modicum.runtime.query import Query
 from modicum.runtime.steps import Steps, draw, read, read_both
@@ -83,7 +83,7 @@ from modicum.summaries.base import Read
 from modicum.summaries.cells import Cells
 from modicum.summaries.sums import ClippedSum, Count
 from modicum.summaries.synthetic import SyntheticTable
-from modicum.summaries.tails import Tails
+from modicum.summaries.tails import Tails, TailSummary
 
 __all__ = [
     "STATISTICS",
@@ -91,8 +91,7 @@ __all__ = [
     "SUBSET_MONOTONE",
     "THRESHOLD",
     "SubsetErrorModel",
-    "SubsetPlan",
-    "TrimPlan",
+    "ThresholdPlan",
     "shifted_mean",
     "subset_mean",
     "subset_monotone",
@@ -164,9 +163,9 @@ def threshold(
     >>> 0 < table.run(threshold(rank=200, within=(-1000, 2000), epsilon=1)).value < 400
     True
     """
-    price = chosen_budget(epsilon, None, budget)
+    cost = chosen_budget(epsilon, None, budget)
     options = ThresholdOption.of(rank, side)
-    return THRESHOLD.query(column_name(column), Lattice.within(within, step), price, options)
+    return THRESHOLD.query(column_name(column), Lattice.within(within, step), cost, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,44 +184,92 @@ class ThresholdOption(Options):
         return cls(rank, side)
 
 
+@dataclass(frozen=True, slots=True)
+class ThresholdPlan:
+    """Public constants of thresholds: their rank from either side, and the cap of their loss.
+
+    So many records as are ``trimmed`` are deleted on each side, by rank.
+    """
+
+    target: int
+    cap: int
+    trimmed: int = 0
+
+    @property
+    def keep(self) -> int:
+        """Records at each end from which the laws of both thresholds follow."""
+        return self.target + self.cap
+
+    @classmethod
+    def of(cls, lattice: Lattice, epsilon: Fraction, target: int, trimmed: int = 0) -> Self:
+        """Cap the loss of a threshold of ``epsilon`` where that has no effect above e^-60."""
+        cap = math.ceil((_log_points(lattice) + NEGLIGIBLE) / (float(epsilon) / 2))
+        return cls(target, max(target, cap), trimmed)
+
+    def check(self, epsilon: Fraction, what: str, remedy: str) -> Self:
+        """Refuse an ε for which more than 4 million records a side would be kept."""
+        if self.keep > MOST_KEPT:
+            raise InvalidArgument(
+                f"{what} with epsilon={float(epsilon):g} a row would keep {self.keep:,} "
+                f"records a side; {remedy}"
+            )
+        return self
+
+
 def _log_points(lattice: Lattice) -> float:
     return math.log(lattice.last - lattice.first + 1)
 
 
-def _cap(lattice: Lattice, rate: float, target: int) -> int:
-    """Cap of a threshold's loss that has no effect above e^-60."""
-    return max(target, math.ceil((_log_points(lattice) + NEGLIGIBLE) / rate))
+def _draw_threshold(
+    label: str,
+    tails: TailSummary,
+    lattice: Lattice,
+    plan: ThresholdPlan,
+    share: Share,
+    split: BudgetSplit,
+    *,
+    low: bool,
+) -> Steps[int]:
+    """[subset_mean.1] Draw a threshold; from above it is one from below of the negated records."""
+    sign, terms = (1 if low else -1), (plan.target, plan.cap)
+    if low:
+        records, ends = tails.lowest(), (lattice.first, lattice.last)
+    else:
+        records, ends = -tails.highest()[::-1], (-lattice.last, -lattice.first)
+    mechanism = split.spend(Exponential(ThresholdScore(records, *ends, *terms), share.range))
+    found = yield from draw(label, mechanism, lambda q: lattice.words(sign * q))
+    return sign * found
 
 
-def _check_kept(keep: int, epsilon: Fraction, what: str, remedy: str) -> None:
-    if keep > MOST_KEPT:
-        raise InvalidArgument(
-            f"{what} with epsilon={float(epsilon):g} a row would keep {keep:,} "
-            f"records a side; {remedy}"
-        )
+def _draw_bounds(
+    tails: TailSummary, lattice: Lattice, plan: ThresholdPlan, split: BudgetSplit
+) -> Steps[tuple[int, int]]:
+    """Draw a threshold on either side, and sort them."""
+    given = tails, lattice, plan, split.share(THRESHOLD_SHARE), split
+    # [subset_mean.2] [locations.12]
+    lo = yield from _draw_threshold("low threshold", *given, low=True)
+    # [subset_mean.3] [locations.13]
+    hi = yield from _draw_threshold("high threshold, negated", *given, low=False)
+    return min(lo, hi), max(lo, hi)
 
 
 def _threshold(
     column: str | None, lattice: Lattice, event: Event, options: ThresholdOption
 ) -> Steps[ScalarEstimate]:
     """Draw a number near a public rank from one side."""
-    epsilon = event.largest_pure
-    rank, low = options.rank, options.side == "low"
-    cap = _cap(lattice, float(epsilon) / 2, rank)
-    _check_kept(rank + cap, epsilon, "a threshold", "use a larger epsilon")
-    tails = yield from read(Read(column, lattice, Tails(rank + cap)))
-    sign = 1 if low else -1
-    records = tails.lowest() if low else -tails.highest()[::-1]
-    first, last = (lattice.first, lattice.last) if low else (-lattice.last, -lattice.first)
-    mechanism = Exponential(ThresholdScore(records, first, last, rank, cap), epsilon)
-    # [subset_mean.1]
-    drawn = yield from draw("threshold", mechanism, lambda q: lattice.words(sign * q))
-    off = (_log_points(lattice) - math.log(0.05)) / float(mechanism.rate)
+    split, rank, low = BudgetSplit(event), options.rank, options.side == "low"
+    plan = ThresholdPlan.of(lattice, split.total, rank)
+    plan.check(split.total, "a threshold", "use a larger epsilon")
+    tails = yield from read(Read(column, lattice, Tails(plan.keep)))
+    point = yield from _draw_threshold(
+        "threshold", tails, lattice, plan, split.rest(), split, low=low
+    )
+    off = (_log_points(lattice) - math.log(0.05)) / float(split.total / 2)
     words = (
         f"with a probability of 95 % the value has {rank:,} records {'below' if low else 'above'} "
         f"it, or up to {off:,.0f} more or less, if there are at least {rank:,}"
     )
-    error_model = PointErrorModel(lattice, sign * drawn, words)
+    error_model = PointErrorModel(lattice, point, words)
     return ScalarEstimate(error_model.value, error_model, OK)
 
 
@@ -259,35 +306,18 @@ def subset_mean(
     >>> subset_mean("income", within=(-1e9, 1e9), epsilon=1).method
     'subset'
     """
-    price = chosen_budget(epsilon, None, budget)
+    cost = chosen_budget(epsilon, None, budget)
     lattice = Lattice.within(within, step)
-    return SUBSET_MEAN.query(column_name(column), lattice, price, BOTH_CLUSTERS[0])
+    return SUBSET_MEAN.query(column_name(column), lattice, cost, BOTH_CLUSTERS[0])
 
 
-@dataclass(frozen=True, slots=True)
-class SubsetPlan:
-    """Public constants of one run: the rank target, the loss cap, the records to keep."""
-
-    target: int
-    cap: int
-
-    @property
-    def keep(self) -> int:
-        """Records at each end from which both laws follow."""
-        return self.target + self.cap
-
-    @classmethod
-    def of(cls, lattice: Lattice, epsilon: Fraction) -> SubsetPlan:
-        """Compute t = ceil(1/ε + (2/ε_q) ln((N + 1)/ζ)), and a cap of no effect above e^-60.
-
-        An ε for which more than 4 million records a side would be kept is refused.
-        """
-        rate = float(epsilon * THRESHOLD_SHARE) / 2
-        target = math.ceil(1 / float(epsilon) + (_log_points(lattice) - math.log(ZETA)) / rate)
-        plan = cls(target, _cap(lattice, rate, target))
-        remedy = "use method='adaptive' or a larger epsilon"
-        _check_kept(plan.keep, epsilon, "method='subset'", remedy)
-        return plan
+def _mean_plan(lattice: Lattice, epsilon: Fraction) -> ThresholdPlan:
+    """Plan for t = ceil(1/ε + (2/ε_q) ln((N + 1)/ζ))."""
+    share = epsilon * THRESHOLD_SHARE
+    sure = (_log_points(lattice) - math.log(ZETA)) / (float(share) / 2)
+    plan = ThresholdPlan.of(lattice, share, math.ceil(1 / float(epsilon) + sure))
+    remedy = "use method='adaptive' or a larger epsilon"
+    return plan.check(epsilon, "method='subset'", remedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,34 +420,25 @@ def _subset_mean(column: str | None, lattice: Lattice, event: Event) -> Steps[Sc
     """Estimate a mean with the guarantee of Theorem 3.1, which is about pure ε."""
     if event.concentrated:
         raise InvalidArgument("method='subset' is for a pure budget: use epsilon=")
-    epsilon = event.largest_pure
-    plan = SubsetPlan.of(lattice, epsilon)
+    split = BudgetSplit(event)
+    plan = _mean_plan(lattice, split.total)
     tails = yield from read(Read(column, lattice, Tails(plan.keep)))
-    share = epsilon * THRESHOLD_SHARE
-    lowest, terms = tails.lowest(), (plan.target, plan.cap)
-    low = Exponential(ThresholdScore(lowest, lattice.first, lattice.last, *terms), share)
-    lo = yield from draw("low threshold", low, lattice.words)  # [subset_mean.2]
-    mirrored = -tails.highest()[::-1]
-    high = Exponential(ThresholdScore(mirrored, -lattice.last, -lattice.first, *terms), share)
-    # [subset_mean.3]
-    hi = -(yield from draw("high threshold, negated", high, lambda q: lattice.words(-q)))
-    lo, hi = min(lo, hi), max(lo, hi)
+    lo, hi = yield from _draw_bounds(tails, lattice, plan, split)
     clipped = yield from read(Read(column, lattice, ClippedSum(lo, hi)))
-    rest = epsilon - 2 * share
+    rest = split.rest().pure
     mechanism = transformed(clipped.total, clipped.count, lo=lo, hi=hi, epsilon=rest)
     left, right = yield from draw("transformed sums", mechanism)  # [subset_mean.4]
     noise = NoisyTerm(mechanism.noise[0], 1.0)
-    error_model = SubsetErrorModel(lattice, lo, hi, left, right, noise, plan.target, low.rate)
-    enough = error_model.least_count(0.05) > NEEDED * plan.target
-    return ScalarEstimate(error_model.value, error_model, OK if enough else _too_little(plan))
-
-
-def _too_little(plan: SubsetPlan) -> Status:
-    return Status(
-        "few_records",
-        f"too little data: method='subset' clips about {plan.target} records on each side at this "
-        "budget and range; use method='adaptive', or spend more",
-    )
+    rate = split.share(THRESHOLD_SHARE).range / 2
+    error_model = SubsetErrorModel(lattice, lo, hi, left, right, noise, plan.target, rate)
+    status = OK
+    if error_model.least_count(0.05) <= NEEDED * plan.target:
+        status = Status(
+            "few_records",
+            f"too little data: method='subset' clips about {plan.target} records on each side at "
+            "this budget and range; use method='adaptive', or spend more",
+        )
+    return ScalarEstimate(error_model.value, error_model, status)
 
 
 SUBSET_MEAN: Row[ClusterOption, Release] = Row(
@@ -457,48 +478,23 @@ def subset_monotone(
     >>> subset_monotone("delay", statistic=mean, within=(-1e9, 1e9), epsilon=1).method
     'subset'
     """
-    price = chosen_budget(epsilon, None, budget)
+    cost = chosen_budget(epsilon, None, budget)
     lattice = Lattice.within(within, step)
-    return asked(SUBSET_MONOTONE, column, statistic, price, lattice, None)
+    return asked(SUBSET_MONOTONE, column, statistic, cost, lattice, None)
 
 
-@dataclass(frozen=True, slots=True)
-class TrimPlan:
-    """Public constants of one run, in records a side.
+def trim_plan(lattice: Lattice, epsilon: Fraction) -> ThresholdPlan:
+    """Plan with r = (32/ε) ln(6R/(ηβ)), which is ln(3 points²) for 2R = points steps, η = 1/points.
 
-    ``trimmed`` records are deleted by rank, ``target`` is the rank of a threshold and ``cap`` its
-    largest loss.
+    Examples
+    --------
+    >>> trim_plan(Lattice.within((-1e9, 1e9)), Fraction(1)).trimmed
+    3507
     """
-
-    trimmed: int
-    target: int
-    cap: int
-
-    @property
-    def keep(self) -> int:
-        """Records at each end from which both laws of thresholds follow."""
-        return self.target + self.cap
-
-    @classmethod
-    def of(cls, lattice: Lattice, epsilon: Fraction) -> TrimPlan:
-        """Compute them from the range's points and ε.
-
-        An ε for which more than 4 million records a side would be kept is refused.
-
-        Examples
-        --------
-        >>> TrimPlan.of(Lattice.within((-1e9, 1e9)), Fraction(1)).trimmed
-        3507
-        """
-        points = lattice.last - lattice.first + 1
-        # 6R/(ηβ) with 2R = points steps, η = 1 / points.
-        r = 32 / float(epsilon) * math.log(3 * points**2)
-        target = math.ceil(7 * r / 4)
-        cap = _cap(lattice, float(epsilon * THRESHOLD_SHARE) / 2, target)
-        plan = cls(math.ceil(3 * r / 2), target, cap)
-        remedy = "leave method out, or use a larger budget"
-        _check_kept(plan.keep, epsilon, "method='subset'", remedy)
-        return plan
+    r = 32 / float(epsilon) * math.log(3 * (lattice.last - lattice.first + 1) ** 2)
+    target, trimmed = math.ceil(7 * r / 4), math.ceil(3 * r / 2)
+    plan = ThresholdPlan.of(lattice, epsilon * THRESHOLD_SHARE, target, trimmed)
+    return plan.check(epsilon, "method='subset'", "leave method out, or use a larger budget")
 
 
 def _subset_monotone(
@@ -510,26 +506,13 @@ def _subset_monotone(
     lattice, statistic = ranged(lattice), options.statistic
     assert statistic is not None
     split = BudgetSplit(event)
-    plan = TrimPlan.of(lattice, split.total)
+    plan = trim_plan(lattice, split.total)
     counts, tails = yield from read_both(
         Read(column, lattice, Count()), Read(column, lattice, Tails(plan.keep))
     )
     # [locations.11]
     count, noise = yield from draw_count(split, counts.count, split.share(COUNT_SHARE))
-
-    def threshold_law(sign: int) -> Exponential[ThresholdScore]:
-        if sign > 0:
-            lowest, ends = tails.lowest(), (lattice.first, lattice.last)
-        else:
-            lowest, ends = -tails.highest()[::-1], (-lattice.last, -lattice.first)
-        score = ThresholdScore(lowest, *ends, plan.target, plan.cap)
-        return split.spend(Exponential(score, split.share(THRESHOLD_SHARE).range))
-
-    lo = yield from draw("low threshold", threshold_law(1), lattice.words)  # [locations.12]
-    negated = yield from draw(  # [locations.13]
-        "high threshold, negated", threshold_law(-1), lambda q: lattice.words(-q)
-    )
-    lo, hi = min(lo, -negated), max(lo, -negated)
+    lo, hi = yield from _draw_bounds(tails, lattice, plan, split)
     if lo == hi:  # there has to be something to choose from
         lo, hi = (lo, hi + 1) if hi < lattice.last else (lo - 1, hi)
     centre = (lo + hi) // 2

@@ -1,7 +1,7 @@
 """Huang, Liang and Yi 2021: instance-optimal means of vectors, and the quantiles they rest on.
 
 ===========  =============================  ======================================================
-paper        question                       steps
+paper        query                          steps
 ===========  =============================  ======================================================
 PrivQuant    :func:`private_quantile`       [private_quantile.1] a noisy binary search in one column
 section 3.2  :func:`clipped_mean_vector`    [clipped_mean_vector.1] one for a radius,
@@ -10,10 +10,13 @@ section 3.3  ``modicum.mean_vector`` with   [shifted_mean_vector.1] one for a me
                                             coordinate, then
              ``method="shifted"``           [clipped_mean_vector.1] [mean_vector.5] [mean_vector.6]
                                             about the medians
+both         :func:`exchange_mean_vector`   the same for a public number of rows:
+                                            [shifted_mean_vector.2] [clipped_mean_vector.1]
+                                            [clipped_mean_vector.2]
 ===========  =============================  ======================================================
 
-The number of rows is private; for a quantile it may be public, and then the guarantee is for an
-exchanged row too. docs/proofs/private_quantile.md, clipped_mean_vector.md and
+The number of rows is private, or an argument; then the guarantee is for an exchanged row too, as in
+the paper. docs/proofs/private_quantile.md, clipped_mean_vector.md and
 shifted_mean_vector.md have the proofs, with the same labels, and where the text differs from
 theirs: logarithms are to base 2 and rounded up, rows are compared with a public number or with each
 other, and clipped rows are rounded so that no norm grows.
@@ -70,10 +73,12 @@ from modicum.summaries.vectors import (
 
 __all__ = [
     "CLIPPED_MEAN_VECTOR",
+    "EXCHANGE_MEAN_VECTOR",
     "PRIVATE_QUANTILE",
     "SHIFTED_MEAN_VECTOR",
     "STATISTICS",
     "clipped_mean_vector",
+    "exchange_mean_vector",
     "private_quantile",
     "shifted_mean_vector",
 ]
@@ -138,10 +143,19 @@ def private_quantile(
     >>> 400 < table.run(asked).value < 600
     True
     """
-    price = chosen_budget(epsilon, rho, budget)
-    options = SearchOption.of(q, rows)
+    cost = chosen_budget(epsilon, rho, budget)
+    rank = checked_rank(q)
+    options = SearchOption(rank, None if rows is None else _checked_rows(rows, ", or left out"))
     lattice = Lattice.within(within, step)
-    return PRIVATE_QUANTILE.query(column_name(column), lattice, price, options)
+    return PRIVATE_QUANTILE.query(column_name(column), lattice, cost, options)
+
+
+def _checked_rows(rows: object, otherwise: str = "") -> int:
+    if not isinstance(rows, int) or isinstance(rows, bool) or rows < 1:
+        raise InvalidArgument(
+            f"rows must be a public number of rows, at least 1{otherwise}, got {rows!r}"
+        )
+    return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,15 +164,6 @@ class SearchOption(Options):
 
     q: Fraction
     rows: int | None
-
-    @classmethod
-    def of(cls, q: object, rows: object) -> SearchOption:
-        whole = isinstance(rows, int) and not isinstance(rows, bool) and rows >= 1
-        if rows is not None and not whole:
-            raise InvalidArgument(
-                f"rows must be a public number of rows, at least 1, or left out, got {rows!r}"
-            )
-        return cls(checked_rank(q), rows)  # type: ignore[arg-type]
 
 
 def _private_quantile(
@@ -275,11 +280,16 @@ def noisy_clipped_mean(columns: Columns, lattice: Lattice, event: Event) -> Step
 
 
 def mean_about(
-    here: VectorSetting, frame: VectorFrame, share: Fraction, *, near: int
+    here: VectorSetting,
+    frame: VectorFrame,
+    share: Fraction,
+    *,
+    near: int,
+    public_rows: int | None = None,
 ) -> Steps[ArrayEstimate]:
     """Search for a radius about a frame's centre, and spend what is left on the clipped sum.
 
-    ``near`` is as for :func:`~modicum.statistics.vector_schedule.count_share`.
+    ``near`` and ``public_rows`` are as for :func:`~modicum.statistics.vector_sum.last_sum`.
     """
     radii = wide_radii(here.lattice, here.power).radii
     norms = yield from read(here.ask(NormCounts(frame, radii)))
@@ -288,7 +298,9 @@ def mean_about(
     rows, noise = yield from count_outside(here, norms.outside[place], OUTSIDE[here.power])
     most += math.ceil(3 * math.sqrt(noise.variance))
     ball = Ball(radii[place], rows, noise, most)
-    error_model = yield from last_sum(here, frame, ball, norms.width, near=near)
+    error_model = yield from last_sum(
+        here, frame, ball, norms.width, near=near, public_rows=public_rows
+    )
     return answer_of(here.columns, error_model)
 
 
@@ -352,7 +364,9 @@ def shifted_mean_vector(
     )
 
 
-def _shifted_mean(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayEstimate]:
+def _shifted_mean(
+    columns: Columns, lattice: Lattice, event: Event, public_rows: int | None = None
+) -> Steps[ArrayEstimate]:
     """Estimate the mean of every component, with noise on the scale of the rows' spread.
 
     The width of the range sets the number of questions that a median takes, and so the number of
@@ -361,17 +375,20 @@ def _shifted_mean(columns: Columns, lattice: Lattice, event: Event) -> Steps[Arr
     here = VectorSetting(columns, lattice, BudgetSplit(event))
     summary = yield from read(here.ask(RotatedCounts((0,))))
     rotation = Rotation.of(lattice, summary.width)
-    medians = yield from _medians(here, rotation, summary)  # [shifted_mean_vector.1]
+    medians = yield from _medians(here, rotation, summary, public_rows)
 
     frame = VectorFrame(rotation.point(medians, lattice), (float(SUBSTEP),))
-    return (yield from mean_about(here, frame, SEARCH_AFTER, near=NEAR))
+    return (yield from mean_about(here, frame, SEARCH_AFTER, near=NEAR, public_rows=public_rows))
 
 
-def _medians(here: VectorSetting, rotation: Rotation, summary: RotatedSummary) -> Steps[Integers]:
-    """Halve the range of every rotated coordinate until one integer is left.
+def _medians(
+    here: VectorSetting, rotation: Rotation, summary: RotatedSummary, public_rows: int | None
+) -> Steps[Integers]:
+    """[shifted_mean_vector.1] Halve the range of every rotated coordinate to one integer.
 
     A question compares the rows at most some integer with the others, and is answered for all
-    coordinates at once. Each of the ceil(log2 values) questions gets an equal share.
+    coordinates at once. Each of the ceil(log2 values) questions gets an equal share. If the number
+    of rows is public, half of it takes the place of the others [shifted_mean_vector.2].
     """
     levels = (2 * rotation.reach).bit_length()  # 2 reach + 1 values
     unit, bound = _bound(rotation.padded)
@@ -381,12 +398,16 @@ def _medians(here: VectorSetting, rotation: Rotation, summary: RotatedSummary) -
         middle = (low + high) >> 1
         if level > 1:
             summary = yield from read(here.ask(RotatedCounts(tuple(middle.tolist()))))
-        more = tuple(unit * (2 * below - summary.count) for below in summary.below)
+        if public_rows is None:
+            score, enough = [2 * below - summary.count for below in summary.below], 0
+        else:
+            score, enough = list(summary.below), -(-unit * public_rows // 2)  # rounded up
+        more = tuple(unit * each for each in score)
         mechanism = here.split.spend(
             VectorNoise.of(more, here.split.share(MEDIANS / levels), bound=bound)
         )
         found = yield from draw(f"rows below {level}", mechanism)
-        left = np.array(found, dtype=object) >= 0
+        left = np.array(found, dtype=object) >= enough
         low, high = np.where(left, low, np.minimum(middle + 1, high)), np.where(left, middle, high)
     return high
 
@@ -428,6 +449,106 @@ SHIFTED_MEAN_VECTOR: Row[NoOption, ArrayRelease] = Row(
 )
 
 
+# ---- Both means as in the paper: the number of rows is public
+
+
+def exchange_mean_vector(
+    columns: Sequence[str] | None = None,
+    *,
+    rows: int,
+    within: tuple[float, float],
+    shifted: bool = True,
+    rho: Number | None = None,
+    budget: Budget | None = None,
+    step: float | None = None,
+) -> Query[ArrayRelease]:
+    """Ask for means by the paper's mechanisms for exchanged rows, whose number is public.
+
+    For comparison, as the figures of the paper are drawn. The guarantee for an exchanged row costs
+    twice the noise, which a public number of rows does not win back: for a row more or less prefer
+    :func:`modicum.query.mean_vector`.
+
+    Parameters
+    ----------
+    columns, within, step
+        As for :func:`modicum.query.mean_vector`.
+    rows : int
+        The number of rows without a missing value. It must be public, and not be taken from data
+        whose size is private.
+    shifted : bool, default True
+        About a median in each rotated coordinate (section 3.3); else about the point of the range
+        that is nearest to 0 (section 3.2).
+    rho, budget : number, Budget
+        Exactly one: the total cost in zCDP.
+
+    Returns
+    -------
+    Query
+        Guarantee when answered: ρ-zCDP for one row exchanged for another, and for one privacy unit
+        more or less, whatever was given as ``rows``.
+
+    Raises
+    ------
+    InvalidArgument
+        As for :func:`modicum.query.mean_vector`; for a number of rows below 1.
+
+    Notes
+    -----
+    The true number of rows is not read: means are sums over ``rows``, and intervals hold if it is
+    right. Missing values are as for :func:`modicum.query.mean_vector`.
+
+    Examples
+    --------
+    >>> import modicum
+    >>> x = np.random.default_rng(1).normal([3, -5], 1, size=(20_000, 2))
+    >>> asked = exchange_mean_vector(rows=20_000, within=(-64, 64), step=2**-10, rho="0.5")
+    >>> modicum.Curator(x, budget=modicum.zcdp("0.5")).run(asked).values.round(0).tolist()
+    [3.0, -5.0]
+    """
+    if not isinstance(shifted, bool):
+        raise InvalidArgument(f"shifted must be True or False, got {shifted!r}")
+    return EXCHANGE_MEAN_VECTOR.query(
+        column_names(columns),
+        Lattice.within(within, step),
+        chosen_budget(None, rho, budget),
+        ExchangeOption(_checked_rows(rows), shifted),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangeOption(Options):
+    """The public number of rows, and whether they are measured from their medians."""
+
+    rows: int
+    shifted: bool
+
+
+def _exchange_mean(
+    columns: Columns, lattice: Lattice, event: Event, options: ExchangeOption
+) -> Steps[ArrayEstimate]:
+    """Make every draw with noise for an exchanged row [clipped_mean_vector.2]."""
+    if options.shifted:
+        return (yield from _shifted_mean(columns, lattice, event, options.rows))
+    here = VectorSetting(columns, lattice, BudgetSplit(event))
+    frame = start_frame(lattice, here.power)
+    return (yield from mean_about(here, frame, SEARCH, near=1, public_rows=options.rows))
+
+
+EXCHANGE_MEAN_VECTOR: Row[ExchangeOption, ArrayRelease] = Row(
+    "mean_vector",
+    "exchange",
+    (ExchangeOption(2, True), ExchangeOption(1000, False)),
+    "shifted_mean_vector",
+    "means of a public number of rows, for exchanged rows (Huang et al. 2021)",
+    lambda columns, lattice, event, options: _exchange_mean(
+        columns, ranged(lattice), event, options
+    ),
+    ArrayRelease,
+    kinds=ZCDP_ONLY,
+    of_rows=True,
+)
+
+
 def _true_quantile(run: Any) -> Fraction:
     rank = run.options.q * run.table.rows
     return true_record(run, math.ceil(rank) - 1, math.floor(rank) + 1)
@@ -449,4 +570,5 @@ STATISTICS = (
         ),
         error_model=(PointErrorModel,),
     ),
+    Declaration(exchange_mean_vector, (EXCHANGE_MEAN_VECTOR,)),
 )

@@ -4,7 +4,7 @@ Records are lattice integers in [lo, hi], the ends of the public range, to which
 clipped; w = hi - lo. Each algorithm releases two integers from which a count and a mean follow:
 
 ========================  =======================  ========================================
-paper                     question                 pair
+paper                     query                    pair
 ========================  =======================  ========================================
 Algorithm 1               :func:`independent_mean` sum and count, half of ε each
 Algorithm 2               :func:`shifted_mean`     the sum about the middle, and the count
@@ -23,6 +23,7 @@ staircases may replace the noise of Algorithm 3 is false of two independent ones
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -174,9 +175,8 @@ def transformed_mean(
     ... )
     True
     """
-    price = chosen_budget(epsilon, rho, budget)
-    lattice = Lattice.within(within, step)
-    return BOUNDED_MEAN.query(column_name(column), lattice, price, BOTH_CLUSTERS[0])
+    cost, lattice = chosen_budget(epsilon, rho, budget), Lattice.within(within, step)
+    return BOUNDED_MEAN.query(column_name(column), lattice, cost, BOTH_CLUSTERS[0])
 
 
 def staircase_mean(
@@ -206,9 +206,9 @@ def _asked(
     column: str | None,
     within: tuple[float, float],
     step: float | None,
-    price: Budget,
+    cost: Budget,
 ) -> Query[Release]:
-    return row.query(column_name(column), Lattice.within(within, step), price, NoOption())
+    return row.query(column_name(column), Lattice.within(within, step), cost, NoOption())
 
 
 def independent(total: int, count: int, *, lo: int, hi: int, epsilon: Fraction) -> Additive:
@@ -277,9 +277,6 @@ def _clipped_ratio(numerator: int, denominator: int, lo: int, hi: int) -> Fracti
     return min(max(Fraction(numerator, denominator), Fraction(lo)), Fraction(hi))
 
 
-_NOTHING_CLIPPED = (
-    "interval() covers all noise and assumes nothing: no value within the range is clipped."
-)
 _USELESS = 4  # an interval wider than this part of the range says next to nothing
 
 TOO_LITTLE = Status(
@@ -289,19 +286,55 @@ TOO_LITTLE = Status(
 )
 
 
-def _judged(interval: Interval, lattice: Lattice) -> Status:
-    width = interval.upper - interval.lower
-    return OK if _USELESS * width < lattice.hi - lattice.lo else TOO_LITTLE
+@dataclass(frozen=True, slots=True)
+class _RangeErrorModel(ABC):
+    """A mean over the public range: the interval covers all noise, and nothing is clipped."""
+
+    lattice: Lattice
+
+    @property
+    @abstractmethod
+    def value(self) -> Fraction: ...
+
+    @abstractmethod
+    def ends(self, alpha: float) -> tuple[float, float]:
+        """Bounds of the mean in lattice steps, each with half of the error probability."""
+
+    def interval(self, level: float, tail: float | None) -> Interval:
+        """Return an interval, the same for every tail.
+
+        Rounding moves each value, and so the mean, by half a step at most.
+        """
+        lower, upper = self.ends(1 - level)
+        value, step = float(self.value), self.lattice.step
+        return Interval(
+            min(max((lower - 0.5) * step, self.lattice.lo), value),
+            max(min((upper + 0.5) * step, self.lattice.hi), value),
+        )
+
+    @property
+    def status(self) -> Status:
+        interval = self.interval(0.95, None)
+        width = interval.upper - interval.lower
+        return OK if _USELESS * width < self.lattice.hi - self.lattice.lo else TOO_LITTLE
+
+    @property
+    def condition(self) -> str:
+        return ""
+
+    def assumption(self, tail: float | None) -> str:
+        return (
+            "interval() covers all noise and assumes nothing: no value within the range is clipped."
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class SumAndCountErrorModel:
+class SumAndCountErrorModel(_RangeErrorModel):
     """A mean from a noisy sum and a noisy count (in lattice steps), see [bounded_mean.5].
 
     If it is ``shifted``, the sum is twice that about the middle of the range.
     """
 
-    lattice: Lattice
     shifted: bool
     total: int
     count: int
@@ -314,40 +347,23 @@ class SumAndCountErrorModel:
         ends = {"lo": self.lattice.first, "hi": self.lattice.last}
         return self.lattice.inside(mean_of((self.total, self.count), **ends))
 
-    def interval(self, level: float, tail: float | None) -> Interval:
-        """Return the ratio's extremes over the noises' box; nothing is clipped, whatever the tail.
+    def ends(self, alpha: float) -> tuple[float, float]:
+        """Return the ratio's extremes over the noises' box.
 
-        Rounding moves each value, and so the mean, by half a step at most. The true count is at
-        least 1, since without a record there is no mean.
+        The true count is at least 1, since without a record there is no mean.
         """
-        alpha = 1 - level
         z, t = self.noise.bound(alpha / 2), self.count_noise.bound(alpha / 2)
         counts = max(self.count - t, 1.0), max(self.count + t, 1.0)
         middle, parts = 0.0, 1
         if self.shifted:
             middle, parts = (self.lattice.first + self.lattice.last) / 2, 2
-        lower = middle + min((self.total - z) / (parts * n) for n in counts) - 0.5
-        upper = middle + max((self.total + z) / (parts * n) for n in counts) + 0.5
-        value, step = float(self.value), self.lattice.step
-        return Interval(
-            min(max(lower * step, self.lattice.lo), value),
-            max(min(upper * step, self.lattice.hi), value),
-        )
-
-    @property
-    def status(self) -> Status:
-        return _judged(self.interval(0.95, None), self.lattice)
+        lower = middle + min((self.total - z) / (parts * n) for n in counts)
+        upper = middle + max((self.total + z) / (parts * n) for n in counts)
+        return lower, upper
 
     @property
     def none_seen(self) -> bool:
         return unseen(self.count, self.count_noise.bound(0.1))
-
-    @property
-    def condition(self) -> str:
-        return ""
-
-    def assumption(self, tail: float | None) -> str:
-        return _NOTHING_CLIPPED
 
     def to_dict(self) -> dict[str, object]:
         return {
@@ -358,13 +374,12 @@ class SumAndCountErrorModel:
 
 
 @dataclass(frozen=True, slots=True)
-class BoundedErrorModel:
+class BoundedErrorModel(_RangeErrorModel):
     """A mean from noisy sums of x - lo and of hi - x (in lattice steps), each with the same noise.
 
     ``home`` is a public point that most records have: the estimate, if noise may explain the rest.
     """
 
-    lattice: Lattice
     left: int
     right: int
     noise: NoisyTerm | StaircaseTerm
@@ -392,37 +407,21 @@ class BoundedErrorModel:
     def count(self) -> float:
         return (self.left + self.right) / max(self.lattice.width, 1)
 
-    def interval(self, level: float, tail: float | None) -> Interval:
-        """Return the ratio's extremes over the noise's box; nothing is clipped, whatever the tail.
+    def ends(self, alpha: float) -> tuple[float, float]:
+        """Return the ratio's extremes over the noise's box.
 
-        Rounding moves each value, and so the mean, by half a step at most. The true sums are at
-        least 0, so negative ones are taken as 0: then the interval never shrinks to a point.
+        The true sums are at least 0, so negative ones are taken as 0: then the interval never
+        shrinks to a point.
         """
-        z = self.noise.bound((1 - level) / 2)
-        sums = max(self.left, 0), max(self.right, 0)
+        sums, z = (max(self.left, 0), max(self.right, 0)), self.noise.bound(alpha / 2)
         lower, upper = (
             self.lattice.first + self.lattice.width * share for share in share_between(*sums, z)
         )
-        value = float(self.value)
-        return Interval(
-            min(max((lower - 0.5) * self.lattice.step, self.lattice.lo), value),
-            max(min((upper + 0.5) * self.lattice.step, self.lattice.hi), value),
-        )
-
-    @property
-    def status(self) -> Status:
-        return _judged(self.interval(0.95, None), self.lattice)
+        return lower, upper
 
     @property
     def none_seen(self) -> bool:
         return unseen(self.count, self.noise.bound(0.1) / max(self.lattice.width, 1))
-
-    @property
-    def condition(self) -> str:
-        return ""
-
-    def assumption(self, tail: float | None) -> str:
-        return _NOTHING_CLIPPED
 
     def to_dict(self) -> dict[str, object]:
         noise = min(self.noise.variance**0.5 * self.lattice.step, float_info.max)
@@ -441,16 +440,16 @@ def mean_in_range(here: Setting, home: int | None = None) -> Steps[BoundedErrorM
         add_noise(pair, here.split.rest(), sensitivity=max(here.lattice.width, 1))
     )
 
-    def evidence_of(sums: tuple[int, ...]) -> BoundedErrorModel:
+    def model_of(sums: tuple[int, ...]) -> BoundedErrorModel:
         noise = NoisyTerm(mechanism.noise[0], 1.0)
         return BoundedErrorModel(here.lattice, sums[0], sums[1], noise, home)
 
     def words(sums: tuple[int, ...]) -> str:
-        found = evidence_of(sums)
+        found = model_of(sums)
         return f"mean {float(found.value):,.6g} of about {max(found.count, 0):,.0f} rows"
 
     sums = yield from draw("mean over the range", mechanism, words)
-    return evidence_of(sums)
+    return model_of(sums)
 
 
 def _sum_and_count(

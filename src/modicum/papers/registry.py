@@ -1,4 +1,4 @@
-"""What the papers' chapters declare: the questions and the ways to answer that only they have."""
+"""What the papers' chapters declare: the queries and the ways to answer that only they have."""
 
 from __future__ import annotations
 

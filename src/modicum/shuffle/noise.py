@@ -20,9 +20,7 @@ from modicum.exact.enclosure import exp_bounds, ln_bounds
 from modicum.exact.entropy import Entropy
 from modicum.local.protocol import Floats, Integers
 
-LARGEST_RATE = 1 << 26
-"""Mean of Poisson numbers beyond which tables would be too long."""
-
+LARGEST_RATE = 1 << 26  # mean of Poisson numbers beyond which tables would be too long
 _WORD = 64
 
 
@@ -55,14 +53,6 @@ class Polya(_InverseSampler):
     -----
     [shuffle.1] The sum of n independent ones of size 1/n is geometric, P(k) = (1 - a) a^k, and the
     difference of two geometric numbers is discrete Laplace with scale 1/rate.
-
-    Examples
-    --------
-    >>> from modicum.exact.entropy import SeededEntropy
-    >>> entropy = SeededEntropy(0)
-    >>> noise = Polya(Fraction(1), Fraction(1, 5))
-    >>> bool(abs(noise.sample_many(2000, entropy).mean() - 4.5) < 0.5)
-    True
     """
 
     size: Fraction  # r; 1/n for one of n shares
@@ -81,12 +71,11 @@ class Polya(_InverseSampler):
 
     def sample_many(self, count: int, entropy: Entropy) -> Integers:
         """Draw independent numbers. Most are 0 if the size is small, and cost one word each."""
-        words = entropy.words(count)
-        drawn = np.zeros(count, np.int64)
+        words, found = entropy.words(count), np.zeros(count, np.int64)
         surely_zero = np.uint64(max(0, (_at_zero(self, 2 * _WORD)[0] >> _WORD) - 1))
         for i in np.flatnonzero(words >= surely_zero).tolist():
-            drawn[i] = self._sample_slowly(int(words[i]), entropy)
-        return drawn
+            found[i] = self._sample_slowly(int(words[i]), entropy)
+        return found
 
     def _placed(self, word: int, known: int) -> int | None:
         bits = known + _WORD
@@ -134,13 +123,6 @@ class Poisson(_InverseSampler):
     -----
     [shuffle.10] Sums of independent ones are Poisson with the sum of the rates: n differences of
     two with rate λ make up Skellam noise of variance 2 n λ.
-
-    Examples
-    --------
-    >>> from modicum.exact.entropy import SeededEntropy
-    >>> drawn = Poisson(Fraction(9)).sample_many(2000, SeededEntropy(0))
-    >>> bool(abs(drawn.mean() - 9) < 0.3)
-    True
     """
 
     rate: Fraction  # λ
@@ -162,10 +144,10 @@ class Poisson(_InverseSampler):
         sure = (places < len(below)) & ((places == 0) | (words > above[places - 1]))
         if first:
             sure &= places > 0
-        drawn: Integers = first + places.astype(np.int64)
+        found: Integers = first + places.astype(np.int64)
         for i in np.flatnonzero(~sure).tolist():
-            drawn[i] = self._sample_slowly(int(words[i]), entropy)
-        return drawn
+            found[i] = self._sample_slowly(int(words[i]), entropy)
+        return found
 
     def _placed(self, word: int, known: int) -> int | None:
         first, low, high = _enclosed(self.rate, known)
@@ -226,22 +208,12 @@ _STEPS = 60
 _ORDERS = np.exp(np.linspace(math.log(1e-3), math.log(1e6), 4000))  # of Rényi, less 1
 
 
-def skellam_renyi(order: float, *, variance: float, distance: float) -> float:
-    """Bound the Rényi divergence of an order above 1 [shuffle.12].
+def _scaled_renyi(s: Floats, variance: float, distance: float) -> Floats:
+    """Bound the Rényi divergences of orders 1 + s, s > 0, times s [shuffle.12].
 
     ``variance`` is μ of the noise of each coordinate, above 2, and ``distance`` the L2 norm of the
     difference of two integer vectors.
-
-    Examples
-    --------
-    >>> round(skellam_renyi(2, variance=1000, distance=10), 4)  # Gaussian noise has 0.1
-    0.1003
     """
-    return float(_scaled_renyi(np.array(order - 1.0), variance, distance) / (order - 1))
-
-
-def _scaled_renyi(s: Floats, variance: float, distance: float) -> Floats:
-    """The bound, times s, of each order 1 + s [shuffle.12]."""
     moved = np.sinh(s * distance / (2 * (variance - 2)))
     return np.asarray(s * distance**2 / (2 * (variance - 2)) + 2 * variance * moved**2)
 
@@ -256,13 +228,7 @@ def skellam_delta(epsilon: float, *, variance: float, distance: float) -> float:
 
 
 def skellam_variance(epsilon: float, delta: float, *, distance: float) -> int:
-    """The least variance of each coordinate's noise for (ε, δ), to a thousandth above it.
-
-    Examples
-    --------
-    >>> round(skellam_variance(1, 1e-8, distance=100) ** 0.5)  # Gaussian noise needs 510
-    539
-    """
+    """The least variance of each coordinate's noise for (ε, δ), to a thousandth above it."""
     low, high = 2.0, 2.0 + distance**2 * 1e12
     if skellam_delta(epsilon, variance=high, distance=distance) > delta:
         raise InvalidArgument(f"no Skellam noise was found for ε = {epsilon:g}, δ = {delta:g}")

@@ -18,13 +18,7 @@ _VERSION = 1
 
 
 def share_count(honest: int, *, security: int, bits: int) -> int:
-    """Shares of an integer modulo 2^bits: s + 2 of [shuffle.5].
-
-    Examples
-    --------
-    >>> share_count(10_000, security=40, bits=23)
-    11
-    """
+    """Shares of an integer modulo 2^bits: s + 2 of [shuffle.5]."""
     return math.ceil((2 * security + bits) / (math.log2(honest) - math.log2(math.e))) + 2
 
 
@@ -32,8 +26,8 @@ def split(values: Integers, shares: int, bits: int, entropy: Entropy) -> NDArray
     """Write each integer as a sum of shares modulo 2^bits, all but the last uniform: a row each."""
     mask = np.uint64((1 << bits) - 1)
     result = np.empty((len(values), shares), np.uint64)
-    drawn = entropy.words(len(values) * (shares - 1))
-    result[:, :-1] = drawn.reshape(len(values), shares - 1) & mask
+    words = entropy.words(len(values) * (shares - 1))
+    result[:, :-1] = words.reshape(len(values), shares - 1) & mask
     # Unsigned arithmetic wraps at 2^64, a multiple of the modulus.
     rest = values.astype(np.uint64) - result[:, :-1].sum(axis=1, dtype=np.uint64)
     result[:, -1] = rest & mask
@@ -41,19 +35,10 @@ def split(values: Integers, shares: int, bits: int, entropy: Entropy) -> NDArray
 
 
 def sum_of_shares(shares: NDArray[np.uint64], bits: int, *, middle: int = 0) -> int:
-    """Add up shares: the representative of the sum modulo 2^bits that is closest to ``middle``.
-
-    Examples
-    --------
-    >>> shares = np.array([3, 12], np.uint64)
-    >>> sum_of_shares(shares, 4), sum_of_shares(shares, 4, middle=9)
-    (-1, 15)
-    """
-    modulus = 1 << bits
-    # 64-bit sums wrap at a multiple of the modulus.
-    total = int(shares.sum(dtype=np.uint64))
-    low = middle - modulus // 2
-    return low + (total - low) % modulus
+    """Add up shares: the representative of the sum modulo 2^bits that is closest to ``middle``."""
+    total = int(shares.sum(dtype=np.uint64))  # which wraps at 2^64, a multiple of the modulus
+    low = middle - (1 << bits - 1)
+    return low + (total - low) % (1 << bits)
 
 
 @dataclass(frozen=True, slots=True)

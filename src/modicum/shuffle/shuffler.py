@@ -151,9 +151,9 @@ class Shuffler:
         "_entropy",
         "_heads",
         "_heard",
-        "_held",
         "_least",
         "_lock",
+        "_messages",
         "_most",
         "_people",
         "_size",
@@ -179,7 +179,7 @@ class Shuffler:
         self._size, self._each, self._least, self._most = size, each, least, most
         self._heads = _table(heads, size, each)
         self._entropy = entropy
-        self._held: list[bytes] = []
+        self._messages: list[bytes] = []
         self._heard: set[bytes] = set()
         self._people = 0
         self._lock = Lock()
@@ -217,7 +217,7 @@ class Shuffler:
             if self._most is not None and self._people + len(names) > self._most:
                 return False
             self._heard |= new
-            self._held.append(data)
+            self._messages.append(data)
             self._people += len(names)
         return True
 
@@ -234,8 +234,8 @@ class Shuffler:
                 raise InvalidArgument(
                     f"only {self._people} people were heard, and {self._least} are needed"
                 )
-            held, self._held, self._people = self._held, [], 0
-        frames = np.frombuffer(b"".join(held), np.dtype((np.void, self._size)))
+            taken, self._messages, self._people = self._messages, [], 0
+        frames = np.frombuffer(b"".join(taken), np.dtype((np.void, self._size)))
         # Sorting by independent uniform words permutes uniformly, given that no two are equal.
         keys = self._entropy.words(len(frames))
         while len(np.unique(keys)) < len(keys):

@@ -18,7 +18,7 @@ import numpy as np
 
 from modicum.array_release import ArrayEstimate, Axis, Intervals
 from modicum.exact.lattice import Lattice
-from modicum.mechanisms.additive import Noise
+from modicum.mechanisms.additive import Additive, Noise, VectorNoise
 from modicum.mechanisms.grids import RadiusGrid
 from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.count import draw_count
@@ -107,19 +107,32 @@ def _wider_ball(
 
 
 def last_sum(
-    here: VectorSetting, frame: VectorFrame, ball: Ball, width: int, *, near: int
+    here: VectorSetting,
+    frame: VectorFrame,
+    ball: Ball,
+    width: int,
+    *,
+    near: int,
+    public_rows: int | None = None,
 ) -> Steps[VectorErrorModel]:
     """[mean_vector.5], [mean_vector.6] Spend all that is left on the clipped sum and the row count.
 
     ``width`` is the number of components, ``near`` as for
-    :func:`~modicum.statistics.vector_schedule.count_share`.
+    :func:`~modicum.statistics.vector_schedule.count_share`. If the number of rows is public, all is
+    spent on the sum, with noise for an exchanged row [clipped_mean_vector.2].
     """
     split, asked = here.split, ClippedVectors(frame, ball.radius)
     summary = yield from read(here.ask(asked))
     share = (1 - here.spent) * (1 - count_share(width, near, here.power))
-    mechanism = here.noisy(summary.totals, share)
+    mechanism: VectorNoise | Additive
+    if public_rows is None:
+        mechanism = here.noisy(summary.totals, share)
+    else:
+        mechanism = split.spend(VectorNoise.of(summary.totals, split.rest(), bound=2 * BOUND))
     sums = yield from draw("sum", mechanism)
-    rows, noise = yield from draw_count(split, summary.count, split.rest(), "rows")
+    rows, noise = public_rows, None
+    if rows is None:
+        rows, noise = yield from draw_count(split, summary.count, split.rest(), "rows")
     return VectorErrorModel(
         lattice=here.lattice,
         centre=frame.centre * (width // len(frame.centre)),
@@ -191,7 +204,7 @@ class VectorErrorModel:
     sums: tuple[int, ...]
     noise: Noise
     rows: int
-    rows_noise: Noise
+    rows_noise: Noise | None  # ``None``: the number of rows is public
     outside: int
     outside_noise: Noise
     most_outside: int = 1 << 62
@@ -210,7 +223,10 @@ class VectorErrorModel:
 
     @property
     def none_seen(self) -> bool:
-        return unseen(self.rows, self.rows_noise.tail_bound(0.1))
+        return unseen(self.rows, self._rows_off(0.1))
+
+    def _rows_off(self, alpha: float) -> float:
+        return 0.0 if self.rows_noise is None else self.rows_noise.tail_bound(alpha)
 
     @property
     def in_steps(self) -> tuple[float, ...]:
@@ -256,7 +272,7 @@ class VectorErrorModel:
         """
         alpha = 1 - level
         reach = self.noise.tail_bound(alpha * (1 - 2 * _COUNTS) / len(self.sums))
-        about = self.rows_noise.tail_bound(alpha * _COUNTS)
+        about = self._rows_off(alpha * _COUNTS)
         fewest, most = max(self.rows - about, 1.0), max(self.rows + about, 1.0)
         sums, gains = np.array(self.sums, dtype=np.float64), np.array(self.gains)
         low, high = (sums - reach) / gains, (sums + reach) / gains
@@ -301,7 +317,7 @@ class VectorErrorModel:
             "sums": list(self.sums),
             "noise_sd": math.sqrt(self.noise.variance),
             "rows": self.rows,
-            "rows_noise_sd": math.sqrt(self.rows_noise.variance),
+            "rows_noise_sd": math.sqrt(self.rows_noise.variance) if self.rows_noise else 0.0,
             "outside": self.outside,
             "outside_noise_sd": math.sqrt(self.outside_noise.variance),
         }

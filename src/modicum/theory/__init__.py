@@ -22,7 +22,15 @@ statistics that are not defined for so few records raise InvalidArgument, everyw
 '218 to 364'
 """
 
-from modicum.theory.modulus import brute_force_modulus, crossing_length, modulus
+from modicum.theory.modulus import (
+    brute_force_modulus,
+    crossing_length,
+    local_sensitivities,
+    modulus,
+    radial_error,
+    smooth_radii,
+    smooth_sensitivity,
+)
 from modicum.theory.rates import (
     absolute_central_moment,
     best_moment,
@@ -45,12 +53,6 @@ from modicum.theory.risks import (
     subset_risk,
     two_point_error,
     unbiased_lower_bound,
-)
-from modicum.theory.sensitivity import (
-    local_sensitivities,
-    radial_error,
-    smooth_radii,
-    smooth_sensitivity,
 )
 from modicum.theory.statistics import Location, Mean, Monotone, Quantile, Statistic, TrimmedMean
 

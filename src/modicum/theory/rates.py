@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike
 
 from modicum.errors import InvalidArgument
 from modicum.exact.rational import as_fraction, as_integer
-from modicum.theory.data import Number, ordered, positive
+from modicum.privacy.budget import Number
+from modicum.theory.statistics import ordered, positive
 
 
 def bounded_mean_error(width: float, n: int, epsilon: Number) -> float:

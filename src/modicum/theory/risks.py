@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,18 +17,17 @@ from numpy.typing import ArrayLike
 
 from modicum.errors import InvalidArgument
 from modicum.exact.rational import as_integer
-from modicum.theory.data import (
+from modicum.privacy.budget import Number
+from modicum.theory.modulus import Neighbours, extremes, farthest
+from modicum.theory.statistics import (
     Floats,
     Integers,
-    Neighbours,
-    Number,
+    Statistic,
     checked_range,
+    chosen,
     ordered,
     positive,
-    removals,
 )
-from modicum.theory.modulus import extremes, farthest
-from modicum.theory.statistics import Statistic, chosen
 
 _SCHEMA = "modicum.theory/1"
 _MARK = "computed from the data: not private"
@@ -150,6 +149,17 @@ class RiskBounds(_Result):
         )
 
 
+def _removals(epsilon: Number) -> int:
+    """Return k = floor(1/ε), the number of records that subset risk may remove.
+
+    Above 1 no record could be removed and the risk would be 0.
+    """
+    value = positive(epsilon, "epsilon")
+    if value > 1:
+        raise InvalidArgument(f"epsilon must be at most 1 for this risk, got {epsilon!r}")
+    return math.floor(1 / value)
+
+
 def _ball_bounds(lowest: Floats, highest: Floats, epsilon: Fraction) -> tuple[float, float]:
     """Bound inf over ε-private A of the largest E|A(D') - θ(D')| over a set of data sets.
 
@@ -209,7 +219,7 @@ def subset_risk(data: ArrayLike, statistic: str | Statistic, epsilon: Number) ->
     >>> print(theory.subset_risk(incomes, "mean", 0.1))
     subset risk of the mean at ε = 0.1: 133.8 to 363.6 (spread 727.3; computed ... not private)
     """
-    x, k = ordered(data), removals(epsilon)
+    x, k = ordered(data), _removals(epsilon)
     rate, theta = positive(epsilon, "epsilon"), chosen(statistic)
     if len(x) <= k:
         raise InvalidArgument(f"more than 1/epsilon = {k} records are needed, got {len(x)}")
@@ -252,13 +262,10 @@ def in_neighbour_risk(data: ArrayLike, statistic: str | Statistic, epsilon: Numb
 
     Without ten of the ones: 90/990 against 100/1000.
     """
-    x, k = ordered(data), removals(epsilon)
-    rate, theta = positive(epsilon, "epsilon"), chosen(statistic)
-    here = theta.value(x)
-    support = (float(x[0]), float(x[-1]))
-    ends = extremes(x, theta, np.arange(k + 1), support, "add-remove")
-    bounds = _ball_bounds(*ends, rate)
-    return RiskBounds("in-neighbour", theta.name, rate, k, farthest(here, *ends), *bounds)
+    x, k = ordered(data), _removals(epsilon)
+    ends = (float(x[0]), float(x[-1]))
+    ball = ball_risk(x, statistic, epsilon, radius=k, within=ends, neighbours="add-remove")
+    return replace(ball, risk="in-neighbour")
 
 
 def ball_risk(
@@ -354,7 +361,7 @@ def local_minimax_risk(
     """
     x = ordered(data)
     range_ = checked_range(within, x)
-    k, rate, theta = removals(epsilon), positive(epsilon, "epsilon"), chosen(statistic)
+    k, rate, theta = _removals(epsilon), positive(epsilon, "epsilon"), chosen(statistic)
     here = theta.value(x)
     spread = farthest(here, *extremes(x, theta, np.array([k]), range_, neighbours))
     most = max(range_[1] - here, here - range_[0])
