@@ -22,7 +22,7 @@ from modicum.statistics import vector_sum
 from modicum.statistics.vector_rounds import VectorSetting
 from modicum.statistics.vector_schedule import VectorSchedule
 from modicum.statistics.vector_sum import VectorErrorModel
-from modicum.summaries.vectors import BOUND, FrameView
+from modicum.summaries.vectors import BOUND, ScaledRows
 
 Point = tuple[float, ...]
 NARROW = {"within": (-8, 8), "step": 1}
@@ -281,7 +281,7 @@ def test_rounding_to_the_nearest_integers_breaks_the_claim(monkeypatch) -> None:
     pairs = [(np.empty((0, 16)), np.full((1, 16), 8.0))]
     query = ask.mean_vector(**NARROW, rho="0.5")
     values = {"count": ((600,),), "radius 1": ((44,),)}
-    monkeypatch.setattr(FrameView, "clipped", rounded)
+    monkeypatch.setattr(ScaledRows, "clipped", rounded)
     report = audit.check(query, pairs, widths=(1,), values=values)
     assert not report.passed
     assert max(step.used for step in report.steps) > 3.9

@@ -132,18 +132,18 @@ FAULTS = (
         "own-radii-constant",
         "The radii of a mean are those of the data at hand, whatever the level (Asi and Duchi's"
         " R_i without its index).",
-        "statistics/own_vector.py:MeanOfRange.sensitivities",
+        "statistics/vector_statistic.py:MeanOfRange.sensitivities",
         "len(rows) - np.arange(levels)",
         "len(rows) + 0 * np.arange(levels)",
-        "estimators/test_own_vector.py",
+        "estimators/test_vector_statistic.py",
     ),
     Fault(
         "own-radii-without-slack",
         "Radii of floats are not widened by what floats may be wrong by.",
-        "statistics/own_vector.py:Sensitivities.measured",
+        "statistics/vector_statistic.py:Sensitivities.measured",
         "+ slack for each",
         "for each",
-        "estimators/test_own_vector.py",
+        "estimators/test_vector_statistic.py",
     ),
     Fault(
         "scores-not-clipped",

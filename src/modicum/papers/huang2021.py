@@ -53,7 +53,7 @@ from modicum.statistics.spec import (
     error_between,
     ranged,
 )
-from modicum.statistics.vector_rounds import VectorSetting, start_frame
+from modicum.statistics.vector_rounds import VectorSetting, start_scaling
 from modicum.statistics.vector_schedule import NEAR, OUTSIDE, SUBSTEP, TURN, wide_radii
 from modicum.statistics.vector_sum import Ball, answer_of, count_outside, last_sum
 from modicum.status import OK
@@ -65,7 +65,7 @@ from modicum.summaries.vectors import (
     RotatedCounts,
     RotatedSummary,
     Rotation,
-    VectorFrame,
+    VectorScaling,
 )
 
 __all__ = [
@@ -271,24 +271,24 @@ def noisy_clipped_mean(columns: Columns, lattice: Lattice, event: Event) -> Step
     They are measured from the point of the range that is nearest to 0.
     """
     here = VectorSetting(columns, lattice, BudgetSplit(event))
-    return (yield from mean_about(here, start_frame(lattice, here.power), SEARCH, near=1))
+    return (yield from mean_about(here, start_scaling(lattice, here.power), SEARCH, near=1))
 
 
 def mean_about(
-    here: VectorSetting, frame: VectorFrame, share: Fraction, *, near: int
+    here: VectorSetting, scaling: VectorScaling, share: Fraction, *, near: int
 ) -> Steps[ArrayEstimate]:
-    """Search for a radius about a frame's centre, and spend what is left on the clipped sum.
+    """Search for a radius about a scaling's centre, and spend what is left on the clipped sum.
 
     ``near`` is as for :func:`~modicum.statistics.vector_schedule.count_share`.
     """
     radii = wide_radii(here.lattice, here.power).radii
-    norms = yield from read(here.ask(NormCounts(frame, radii)))
+    norms = yield from read(here.ask(NormCounts(scaling, radii)))
     # [clipped_mean_vector.1]
     place, most = yield from _search_radius(here.split, norms, len(radii), share)
     rows, noise = yield from count_outside(here, norms.outside[place], OUTSIDE[here.power])
     most += math.ceil(3 * math.sqrt(noise.variance))
     ball = Ball(radii[place], rows, noise, most)
-    error_model = yield from last_sum(here, frame, ball, norms.width, near=near)
+    error_model = yield from last_sum(here, scaling, ball, norms.width, near=near)
     return answer_of(here.columns, error_model)
 
 
@@ -363,8 +363,8 @@ def _shifted_mean(columns: Columns, lattice: Lattice, event: Event) -> Steps[Arr
     rotation = Rotation.of(lattice, summary.width)
     medians = yield from _medians(here, rotation, summary)  # [shifted_mean_vector.1]
 
-    frame = VectorFrame(rotation.point(medians, lattice), (float(SUBSTEP),))
-    return (yield from mean_about(here, frame, SEARCH_AFTER, near=NEAR))
+    scaling = VectorScaling(rotation.point(medians, lattice), (float(SUBSTEP),))
+    return (yield from mean_about(here, scaling, SEARCH_AFTER, near=NEAR))
 
 
 def _medians(here: VectorSetting, rotation: Rotation, summary: RotatedSummary) -> Steps[Integers]:

@@ -288,7 +288,7 @@ class ComponentsErrorModel(OfMoments):
         return found + self._moved(0.0, 1.0) if moments.common else found
 
     def _moved(self, along: float, rows: float) -> float:
-        """What the noise of the means and of the number of rows adds in a common frame.
+        """What the noise of the means and of the number of rows adds in a common scaling.
 
         M/n - (m/n)(m/n)' changes by t (a a' - S) - a b' - b a' over n, S being itself, a = m/n, b
         the noise of m and t that of n: in size at most t (|a|² + |S|) + |a| |b| + |a'b|, but t S

@@ -143,7 +143,7 @@ def adaptive_mean_vector(columns: Columns, lattice: Lattice, event: Event) -> St
         found = yield from find_scales(here, schedule, found)
     # [mean_vector.2] [mean_vector.6] [mean_vector.7]
     ball = yield from last_ball(here, schedule, found)
-    error_model = yield from last_sum(here, found.frame, ball, norms.width, near=NEAR)
+    error_model = yield from last_sum(here, found.scaling, ball, norms.width, near=NEAR)
     return answer_of(columns, error_model)
 
 

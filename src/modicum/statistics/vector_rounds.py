@@ -28,7 +28,7 @@ from modicum.statistics.vector_schedule import (
     wide_squares,
 )
 from modicum.summaries.base import Columns, Read, Reduction
-from modicum.summaries.vectors import BOUND, ClippedVectors, NormCounts, NormSummary, VectorFrame
+from modicum.summaries.vectors import BOUND, ClippedVectors, NormCounts, NormSummary, VectorScaling
 
 S = TypeVar("S")
 
@@ -69,23 +69,23 @@ class VectorSetting:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A frame, what is known of the rows in it, and a released radius.
+    """A scaling, what is known of the rows in it, and a released radius.
 
     ``norms`` for all radii and, in zCDP, ``sizes``, those of squared components, are sensitive.
-    ``noise`` is the norm of the centre's noise, in the frame's units.
+    ``noise`` is the norm of the centre's noise, in the scaling's units.
     """
 
-    frame: VectorFrame
+    scaling: VectorScaling
     norms: NormSummary
     sizes: NormSummary | None
     radius: int
     noise: float
 
 
-def start_frame(lattice: Lattice, power: int) -> VectorFrame:
+def start_scaling(lattice: Lattice, power: int) -> VectorScaling:
     """Measure from the point of the range that is nearest to 0."""
     origin = min(max(0, lattice.first), lattice.last)
-    return VectorFrame((origin,), (float(SUBSTEP),), power=power)
+    return VectorScaling((origin,), (float(SUBSTEP),), power=power)
 
 
 def beyond(here: VectorSetting, norms: NormSummary) -> dict[int, int]:
@@ -95,8 +95,8 @@ def beyond(here: VectorSetting, norms: NormSummary) -> dict[int, int]:
 
 def first_norms(here: VectorSetting) -> Steps[NormSummary]:
     """Measure rows from the start."""
-    frame = start_frame(here.lattice, here.power)
-    return (yield from read(here.ask(NormCounts(frame, all_radii(here.lattice, here.power)))))
+    scaling = start_scaling(here.lattice, here.power)
+    return (yield from read(here.ask(NormCounts(scaling, all_radii(here.lattice, here.power)))))
 
 
 def radius_for(
@@ -131,7 +131,7 @@ def locate(
     already was small against their spread: that ends it. With two ends the first radius is looked
     for between them.
     """
-    frame, noise, rounds = start_frame(here.lattice, here.power), math.inf, 0
+    scaling, noise, rounds = start_scaling(here.lattice, here.power), math.inf, 0
     sizes = None
     while True:
         rounds += 1
@@ -139,11 +139,11 @@ def locate(
         after = here.spent + schedule.step + 2 * schedule.radius
         near = noise <= schedule.settled * radius
         if near or after > schedule.constants.locate:
-            return Located(frame, norms, sizes, radius, noise)
-        frame = yield from _stepped(here, schedule, frame, radius, f"step {rounds}")
+            return Located(scaling, norms, sizes, radius, noise)
+        scaling = yield from _stepped(here, schedule, scaling, radius, f"step {rounds}")
         noise = schedule.noise_norm(radius, schedule.step)
         ends = (noise / 4, 2.0 * radius)  # rows are no nearer than the centre's noise puts them
-        norms, sizes = yield from _measured(here, frame, norms.width)
+        norms, sizes = yield from _measured(here, scaling, norms.width)
 
 
 def find_scales(here: VectorSetting, schedule: VectorSchedule, found: Located) -> Steps[Located]:
@@ -161,8 +161,8 @@ def find_scales(here: VectorSetting, schedule: VectorSchedule, found: Located) -
         if here.spent + share + 2 * schedule.radius + schedule.step > schedule.constants.weighed:
             break
         radius = yield from _size_radius(here, schedule, found, number)
-        frame = found.frame
-        sized = ClippedVectors(replace(frame, sizes=True), radius)
+        scaling = found.scaling
+        sized = ClippedVectors(replace(scaling, sizes=True), radius)
         summary = yield from read(here.ask(sized))
         sums = yield from draw(f"sizes {number}", here.noisy(summary.totals, share))
         noise = schedule.noise_each(radius, share)
@@ -173,17 +173,17 @@ def find_scales(here: VectorSetting, schedule: VectorSchedule, found: Located) -
         best = (v ** (2 / (p + 2))).sum() ** (1 + 2 / p)
         if width * v.sum() ** (2 / p) < _UNEVEN * best and noise < _CLEAR * v.mean():
             break
-        gains = np.array(frame.gains) * v ** (-1 / (p + 2))
+        gains = np.array(scaling.gains) * v ** (-1 / (p + 2))
         gains *= SUBSTEP / 2.0 ** np.frexp(gains.max())[1]  # the largest is from 128 to 256
-        changed = gains / np.array(frame.gains)
+        changed = gains / np.array(scaling.gains)
         ends = (found.radius * changed.min() / 4, 2 * found.radius * changed.max())
-        frame = replace(frame, gains=tuple(gains.tolist()))
-        norms, _ = yield from _measured(here, frame, 1)
+        scaling = replace(scaling, gains=tuple(gains.tolist()))
+        norms, _ = yield from _measured(here, scaling, 1)
         weighed = yield from _rough_radius(here, schedule, norms, f"weighed radius {number}", ends)
-        frame = yield from _stepped(here, schedule, frame, weighed, f"weighed step {number}")
-        norms, sizes = yield from _measured(here, frame, width)
+        scaling = yield from _stepped(here, schedule, scaling, weighed, f"weighed step {number}")
+        norms, sizes = yield from _measured(here, scaling, width)
         noise_left = schedule.noise_norm(weighed, schedule.step)
-        found = Located(frame, norms, sizes, weighed, noise_left)
+        found = Located(scaling, norms, sizes, weighed, noise_left)
     return found
 
 
@@ -195,7 +195,7 @@ def _size_radius(
         return found.radius
     sizes = found.sizes
     if sizes is None:
-        _, sizes = yield from _measured(here, found.frame, found.norms.width)
+        _, sizes = yield from _measured(here, found.scaling, found.norms.width)
     assert sizes is not None
     whole = wide_squares(here.lattice)
     outside = dict(zip(whole.radii, sizes.outside, strict=True))
@@ -209,25 +209,25 @@ def _size_radius(
 
 
 def _measured(
-    here: VectorSetting, frame: VectorFrame, width: int
+    here: VectorSetting, scaling: VectorScaling, width: int
 ) -> Steps[tuple[NormSummary, NormSummary | None]]:
-    """Norms of rows in a frame; in the same pass those of their squares, if weights may follow."""
-    asked = here.ask(NormCounts(frame, all_radii(here.lattice, here.power)))
+    """Norms of scaled rows; in the same pass those of their squares, if weights may follow."""
+    asked = here.ask(NormCounts(scaling, all_radii(here.lattice, here.power)))
     if width == 1 or here.power == 1:
         return (yield from read(asked)), None
-    squares = NormCounts(replace(frame, sizes=True), wide_squares(here.lattice).radii)
+    squares = NormCounts(replace(scaling, sizes=True), wide_squares(here.lattice).radii)
     return (yield from read_both(asked, here.ask(squares)))
 
 
 def _stepped(
-    here: VectorSetting, schedule: VectorSchedule, frame: VectorFrame, radius: int, label: str
-) -> Steps[VectorFrame]:
-    summary = yield from read(here.ask(ClippedVectors(frame, radius)))
+    here: VectorSetting, schedule: VectorSchedule, scaling: VectorScaling, radius: int, label: str
+) -> Steps[VectorScaling]:
+    summary = yield from read(here.ask(ClippedVectors(scaling, radius)))
     sums = yield from draw(label, here.noisy(summary.totals, schedule.step))
-    units = radius / (BOUND * np.array(frame.gains) * schedule.rows)  # lattice steps of the mean
-    moved = np.rint(np.array(frame.centre) + np.array(sums, dtype=np.float64) * units)
+    units = radius / (BOUND * np.array(scaling.gains) * schedule.rows)  # lattice steps of the mean
+    moved = np.rint(np.array(scaling.centre) + np.array(sums, dtype=np.float64) * units)
     centre = np.clip(moved, here.lattice.first, here.lattice.last)
-    return replace(frame, centre=tuple(int(each) for each in centre.tolist()))
+    return replace(scaling, centre=tuple(int(each) for each in centre.tolist()))
 
 
 def _rough_radius(
@@ -240,7 +240,7 @@ def _rough_radius(
     """Draw a radius on the way, for little, between two ends if they are known."""
     grid, tilt = wide_radii(here.lattice, here.power), schedule.wide_tilt
     if ends is None:
-        start = start_frame(here.lattice, here.power)
+        start = start_scaling(here.lattice, here.power)
         grid = part_of(grid, 1, start.longest(here.lattice, norms.width))
     else:
         grid = part_of(grid, *ends)

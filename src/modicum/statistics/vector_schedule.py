@@ -51,7 +51,7 @@ def count_share(width: int, near: int = 1, power: int = 2) -> Fraction:
 
 
 SUBSTEP = 256
-"""Units of a frame in one lattice step."""
+"""Units of a scaling in one lattice step."""
 
 _PLACES = 1 << 30
 _FINE = 16  # radii an octave for the last one

@@ -34,7 +34,7 @@ from modicum.statistics.vector_schedule import (
 )
 from modicum.status import FINE_STEPS, OK, Status, unseen
 from modicum.summaries.base import Columns
-from modicum.summaries.vectors import BOUND, ClippedVectors, VectorFrame
+from modicum.summaries.vectors import BOUND, ClippedVectors, VectorScaling
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def _wider_ball(
             )
         )
 
-    whole = found.frame.longest(here.lattice, found.norms.width)
+    whole = found.scaling.longest(here.lattice, found.norms.width)
     grid = part_of(wide_radii(here.lattice, here.power), least, whole)
     wide = yield from searched(grid, 4, again.wide, "wider radius")
     grid = again_radii(least, wide, here.lattice, here.power)
@@ -107,14 +107,14 @@ def _wider_ball(
 
 
 def last_sum(
-    here: VectorSetting, frame: VectorFrame, ball: Ball, width: int, *, near: int
+    here: VectorSetting, scaling: VectorScaling, ball: Ball, width: int, *, near: int
 ) -> Steps[VectorErrorModel]:
     """[mean_vector.5], [mean_vector.6] Spend all that is left on the clipped sum and the row count.
 
     ``width`` is the number of components, ``near`` as for
     :func:`~modicum.statistics.vector_schedule.count_share`.
     """
-    split, asked = here.split, ClippedVectors(frame, ball.radius)
+    split, asked = here.split, ClippedVectors(scaling, ball.radius)
     summary = yield from read(here.ask(asked))
     share = (1 - here.spent) * (1 - count_share(width, near, here.power))
     mechanism = here.noisy(summary.totals, share)
@@ -122,8 +122,8 @@ def last_sum(
     rows, noise = yield from draw_count(split, summary.count, split.rest(), "rows")
     return VectorErrorModel(
         lattice=here.lattice,
-        centre=frame.centre * (width // len(frame.centre)),
-        gains=asked.scaled.gains * (width // len(frame.gains)),
+        centre=scaling.centre * (width // len(scaling.centre)),
+        gains=asked.scaled.gains * (width // len(scaling.gains)),
         sums=sums,
         noise=mechanism.noise[0],
         rows=rows,
