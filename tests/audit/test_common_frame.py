@@ -12,8 +12,8 @@ from modicum.mechanisms.exponential import Exponential
 from modicum.mechanisms.scores import LossScore
 from modicum.privacy.event import ZCDP
 from modicum.privacy.split import BudgetSplit
+from modicum.runtime.steps import read
 from modicum.statistics import placed
-from modicum.statistics.vector_rounds import first_norms
 from modicum.summaries.vectors import BOUND
 
 NARROW = {"within": (-8, 8), "step": 1}
@@ -109,7 +109,7 @@ def test_the_true_number_of_rows_in_the_branch_leaks(monkeypatch) -> None:
     literal = placed.common_scaling
 
     def by_truth(here, _rows, width):
-        norms = yield from first_norms(here)
+        norms = yield from read(here.norms(here.start))
         return (yield from literal(here, 1 + 10 * norms.count, width))
 
     monkeypatch.setattr(placed, "common_scaling", by_truth)

@@ -42,7 +42,7 @@ FAULTS = (
     Fault(
         "sizes-by-true-count",
         "The mean sizes of components divide by the unreleased number of rows.",
-        "statistics/vector_rounds.py:find_scales",
+        "statistics/vector_rounds.py:VectorRounds.find_scales",
         "schedule.rows",
         "max(summary.count, 1)",
         _SIZES,
@@ -50,7 +50,7 @@ FAULTS = (
     Fault(
         "step-by-true-count",
         "A step of a centre divides by the unreleased number of rows.",
-        "statistics/vector_rounds.py:_stepped",
+        "statistics/vector_rounds.py:VectorRounds._stepped",
         "schedule.rows",
         "max(summary.count, 1)",
         _SIZES,

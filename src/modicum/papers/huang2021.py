@@ -53,9 +53,8 @@ from modicum.statistics.spec import (
     error_between,
     ranged,
 )
-from modicum.statistics.vector_rounds import VectorSetting, start_scaling
+from modicum.statistics.vector_rounds import Ball, VectorSetting, last_sum
 from modicum.statistics.vector_schedule import NEAR, OUTSIDE, SUBSTEP, TURN, wide_radii
-from modicum.statistics.vector_sum import Ball, answer_of, count_outside, last_sum
 from modicum.status import OK
 from modicum.summaries.base import Columns, Integers, Read
 from modicum.summaries.sums import ClippedSum
@@ -271,7 +270,7 @@ def noisy_clipped_mean(columns: Columns, lattice: Lattice, event: Event) -> Step
     They are measured from the point of the range that is nearest to 0.
     """
     here = VectorSetting(columns, lattice, BudgetSplit(event))
-    return (yield from mean_about(here, start_scaling(lattice, here.power), SEARCH, near=1))
+    return (yield from mean_about(here, here.start, SEARCH, near=1))
 
 
 def mean_about(
@@ -285,11 +284,11 @@ def mean_about(
     norms = yield from read(here.ask(NormCounts(scaling, radii)))
     # [clipped_mean_vector.1]
     place, most = yield from _search_radius(here.split, norms, len(radii), share)
-    rows, noise = yield from count_outside(here, norms.outside[place], OUTSIDE[here.power])
+    outside = norms.outside[place]
+    rows, noise = yield from here.noisy_count(outside, OUTSIDE[here.power], "rows outside")
     most += math.ceil(3 * math.sqrt(noise.variance))
     ball = Ball(radii[place], rows, noise, most)
-    error_model = yield from last_sum(here, scaling, ball, norms.width, near=near)
-    return answer_of(here.columns, error_model)
+    return (yield from last_sum(here, scaling, ball, norms.width, near=near))
 
 
 def _search_radius(

@@ -12,7 +12,7 @@ from modicum.statistics.outside import Counted, NoisyTerm, Outside
 from modicum.statistics.placed import HeldColumns
 from modicum.statistics.registry import STATISTICS
 from modicum.statistics.regression import ListedFit
-from modicum.statistics.vector_sum import VectorErrorModel
+from modicum.statistics.vector_rounds import VectorErrorModel
 from modicum.summaries.second_moments import Scaling
 
 _SHARED: tuple[type, ...] = (

@@ -28,13 +28,7 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.count import draw_count
-from modicum.statistics.vector_rounds import (
-    VectorSetting,
-    beyond,
-    first_norms,
-    locate,
-    start_scaling,
-)
+from modicum.statistics.vector_rounds import VectorRounds, VectorSetting
 from modicum.statistics.vector_schedule import SUBSTEP, VectorSchedule, wide_radii
 from modicum.status import OK, Status, unseen
 from modicum.summaries.base import Columns
@@ -225,10 +219,10 @@ def common_scaling(here: VectorSetting, rows: int, width: int) -> Steps[Scaling]
     schedule = VectorSchedule.of(here.split, rows, width)
     constants = replace(schedule.constants, most_step=_MOST_STEP, locate=_MOST_LOCATING)
     schedule = replace(schedule, constants=constants)
-    norms = yield from first_norms(here)
+    norms = yield from read(here.norms(here.start))
     largest = yield from _octaves(here, norms, rows)
     ends = (largest / 2**_OCTAVES, float(largest))
-    found = yield from locate(here, schedule, norms, ends)
+    found = yield from VectorRounds.of(here, schedule).locate(norms, ends)
     shift = ((found.radius - 1) // (_PART * SUBSTEP)).bit_length()
     centre = found.scaling.centre
     return Scaling(centre * (width // len(centre)), (shift,) * width)
@@ -236,10 +230,10 @@ def common_scaling(here: VectorSetting, rows: int, width: int) -> Steps[Scaling]
 
 def _octaves(here: VectorSetting, norms: NormSummary, rows: int) -> Steps[int]:
     """Draw a radius R, by the number of rows that are not within (R/8, R]."""
-    longest = start_scaling(here.lattice, here.power).longest(here.lattice, norms.width)
+    longest = here.start.longest(here.lattice, norms.width)
     wide = wide_radii(here.lattice, here.power).radii
     powers = tuple(each for each in wide if each & (each - 1) == 0 and each < 2 * longest)
-    counted = beyond(here, norms)
+    counted = here.beyond(norms)
     outside = np.array([counted[radius] for radius in powers], dtype=np.int64)
     # Rows at the very place that norms are measured from, as rows of zeros are, are in none.
     losses = outside[_OCTAVES:] + norms.count - outside[:-_OCTAVES]
