@@ -117,8 +117,8 @@ def one_release(bound: int, reduction: object, scaling_of=None) -> Query[Release
             spread = yield from read(Read(None, LATTICE, SpreadCounts(), Columns()))
             asked = SecondMoments(scaling_of(spread), ROW_NORM, bound)
         sums = yield from read(Read(None, LATTICE, asked, Columns()))
-        weights = (1,) * len(sums.products)
-        mechanism = laplace(sums.products, l1=bound, epsilon=Fraction(1), weights=weights)
+        weights = (1,) * len(sums.totals)
+        mechanism = laplace(sums.totals, l1=bound, epsilon=Fraction(1), weights=weights)
         yield from draw("products", mechanism)
         return ScalarEstimate(Fraction(0), None, OK)
 
@@ -199,7 +199,7 @@ def test_a_change_of_a_row_costs_twice() -> None:
         asked = SecondMoments(SCALING, row_norm, bound)
         sums = yield from read(Read(None, LATTICE, asked, Columns()))
         weights = tuple(row_norm.weights.matrix(3)[np.triu_indices(3)].tolist())
-        mechanism = laplace(sums.products, l1=bound, epsilon=Fraction(1), weights=weights)
+        mechanism = laplace(sums.totals, l1=bound, epsilon=Fraction(1), weights=weights)
         yield from draw("products", mechanism)
         return ScalarEstimate(Fraction(0), None, OK)
 

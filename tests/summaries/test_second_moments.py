@@ -16,9 +16,9 @@ from modicum.summaries.second_moments import (
     RowNorm,
     RowNormCounts,
     RowNormSummary,
+    RowTotals,
     Scaling,
     SecondMoments,
-    SecondMomentsSummary,
     Weights,
 )
 
@@ -100,7 +100,7 @@ def test_sums_do_not_depend_on_order_or_blocks(row_norm) -> None:
     asked = (
         (SpreadCounts(), SpreadSummary),
         (RowNormCounts(SCALING, row_norm, (bound, 2 * bound)), RowNormSummary),
-        (SecondMoments(SCALING, row_norm, bound), SecondMomentsSummary),
+        (SecondMoments(SCALING, row_norm, bound), RowTotals),
     )
     for reduction, kind in asked:
         whole = reduce(reduction, [X])
@@ -109,7 +109,7 @@ def test_sums_do_not_depend_on_order_or_blocks(row_norm) -> None:
         assert kind.from_bytes(whole.to_bytes()) == whole
         assert str(X[5, 0])[:6] not in repr(whole)
     clipped = row_norm.clipped(rows(), bound).astype(object)
-    assert whole.products == tuple((clipped.T @ clipped)[np.triu_indices(4)].tolist())
+    assert whole.totals == tuple((clipped.T @ clipped)[np.triu_indices(4)].tolist())
 
 
 def test_empty_cells_take_no_bytes() -> None:

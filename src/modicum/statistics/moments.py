@@ -277,7 +277,7 @@ def noisy_moments(placed: PlacedColumns, *, goal: bool) -> Steps[Moments]:
     upper = np.triu_indices(width + 1)
     each = tuple(weights.matrix(width + 1)[upper].tolist())
     final = split.spend(
-        add_noise(sums.products, split.rest(), sensitivity=bound, weights=each)
+        add_noise(sums.totals, split.rest(), sensitivity=bound, weights=each)
     )  # [moments.7] [moments.11]
     noisy = yield from draw("products", final)
     deviations = tuple(math.sqrt(z.variance) for z in final.noise)

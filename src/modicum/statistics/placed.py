@@ -100,7 +100,7 @@ def placed_columns(
     counts = yield from read(here.ask(FarCounts(found.scaling)))
     share = split.share(_FAR if float(split.scale) * rows >= _TELLING else _LITTLE)
     # [moments.4]
-    counting = split.spend(add_noise(counts.counts, share, sensitivity=WHOLE))
+    counting = split.spend(add_noise(counts.totals, share, sensitivity=WHOLE))
     far = yield from draw("rows far from the interval of each column", counting)
     deviation = math.sqrt(counting.noise[0].variance) / WHOLE
     norm: Norm = "l2" if split.concentrated else "l1"

@@ -490,7 +490,7 @@ def listed_fit(placed: PlacedColumns) -> Steps[ListedFit]:
         spread = max(1, round(each.spread * (1 << FIT_BITS)))
         fits = FitList(middle, spread, size, number, each.free, idle)
         losses = yield from read(placed.ask(FitLosses(placed.scaling, fits, each.cap)))
-        score = LossScore(np.array(losses.losses), each.cap**2, each.stay * size or 1)
+        score = LossScore(np.array(losses.totals), each.cap**2, each.stay * size or 1)
         last = number + 1 == len(lists)
         share = split.rest() if last else split.share(each.share)
         mechanism = split.spend(Exponential(score, *share.ranged))  # [moments.12]

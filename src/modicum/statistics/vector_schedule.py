@@ -67,47 +67,22 @@ _AGAIN_TILT = 6.0  # largest power of its prior
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """Constants of a currency.
-
-    Attributes
-    ----------
-    locate : Fraction
-        The most that is spent before the weights.
-    weighed : Fraction
-        The most that is spent after them, but for the last radius.
-    sizes : tuple of Fraction
-        Of the rounds of mean sizes.
-    least, most_radius, most_step : float
-        Bounds of a radius on the way, and of a step of the centre.
-    sure : float
-        Nats by which a radius on the way with twice as many rows outside is less likely.
-    shrink : float
-        A step's radius in norms of its noise.
-    settled : float
-        The centre's noise, in radii, that is small: in L2 it adds some 5 % to a row's norm, in L1
-        more.
-    target : float
-        Share of the rows that the radii on the way leave outside, at most.
-    last : float
-        Rows outside the last radius, in norms of the noise over radii a row.
-    again_wide, again_fine, again_outside : Fraction
-        Of a second search for a radius, beyond one that leaves too many rows outside.
-    """
+    """Constants of a currency."""
 
     count: Fraction
     last_radius: Fraction
-    locate: Fraction
-    weighed: Fraction
-    sizes: tuple[Fraction, ...]
-    least: float
+    locate: Fraction  # the most that is spent before the weights
+    weighed: Fraction  # the most that is spent after them, but for the last radius
+    sizes: tuple[Fraction, ...]  # of the rounds of mean sizes
+    least: float  # of a radius on the way and of a step of the centre; and these at most:
     most_radius: float
     most_step: float
-    sure: float
-    shrink: float
-    settled: float
-    target: float
-    last: float
-    again_wide: Fraction
+    sure: float  # nats by which a radius on the way with twice as many rows outside is less likely
+    shrink: float  # a step's radius in norms of its noise
+    settled: float  # noise of the centre, in radii, that is small: in L2 5 % of a row's norm or so
+    target: float  # share of the rows that the radii on the way leave outside, at most
+    last: float  # rows outside the last radius, in norms of the noise over radii a row
+    again_wide: Fraction  # of a second search, beyond a radius that leaves too many rows outside
     again_fine: Fraction
     again_outside: Fraction
 

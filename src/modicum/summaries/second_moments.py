@@ -82,22 +82,30 @@ class Scaling:
         >>> (Scaling((10,), (3,)).rows(q) / ONE).tolist()
         [[1.0, 0.0], [1.0, -0.125], [1.0, -1.25], [1.0, 2.0], [1.0, 0.0]]
         """
-        shifts = np.array(self.shifts, dtype=np.int64)
-        z = q - np.array(self.centres, dtype=np.int64)
-        # Towards zero; what is left of a far value does not matter, but must not overflow.
-        size = np.where(self.far(q), 0, np.abs(z))
-        size = (size >> np.maximum(shifts - BITS, 0)) << np.maximum(BITS - shifts, 0)
+        z, size = self.distances(q, BITS, self.far(q))
         vectors = np.empty((len(q), q.shape[1] + 1), dtype=np.int64)
         vectors[:, 0] = ONE
         np.minimum(size, CLIP * ONE, out=vectors[:, 1:])
         vectors[:, 1:] *= np.sign(z)
         return vectors
 
-    def far(self, q: Integers) -> NDArray[np.bool_]:
-        """Return which values are further than eight half-widths from the centre."""
+    def far(self, q: Integers, limit: int = FAR) -> NDArray[np.bool_]:
+        """Return which values are so many half-widths from the centre, or further."""
         z = q - np.array(self.centres, dtype=np.int64)
-        found: NDArray[np.bool_] = np.abs(z) >> np.array(self.shifts, dtype=np.int64) >= FAR
+        found: NDArray[np.bool_] = np.abs(z) >> np.array(self.shifts, dtype=np.int64) >= limit
         return found
+
+    def distances(
+        self, q: Integers, bits: int, far: NDArray[np.bool_]
+    ) -> tuple[Integers, Integers]:
+        """Subtract the centres; return sizes in units of 2^-bits half-widths, too, towards zero.
+
+        What is ``far`` has size 0: it must not overflow.
+        """
+        shifts = np.array(self.shifts, dtype=np.int64)
+        z = q - np.array(self.centres, dtype=np.int64)
+        size = np.where(far, 0, np.abs(z))
+        return z, (size >> np.maximum(shifts - bits, 0)) << np.maximum(bits - shifts, 0)
 
     def cut_off(self, q: Integers) -> tuple[int, Integers]:
         """Count the rows with a value cut off, and sum what their squares lose.
@@ -254,20 +262,27 @@ class RowNormSummary(RowSums):
     squares: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SecondMoments(Reduction["SecondMomentsSummary"]):
-    """Sums the products of components of rows whose size is clipped to a bound.
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RowTotals(RowSums):
+    """Exact totals over all rows (sensitive)."""
 
-    The bound is released or public.
+    written = "row-totals"
+
+    totals: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SecondMoments(Reduction[RowTotals]):
+    """Sums the outer products of rows whose size is clipped to a released or public bound.
+
+    The totals are the upper triangle, row by row.
     """
 
     scaling: Scaling
     row_norm: RowNorm
     bound: int
 
-    def begin(
-        self, lattice: Lattice | None, _rows: Rows | None = None, /
-    ) -> RowPass[SecondMomentsSummary]:
+    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> RowPass[RowTotals]:
         upper = np.triu_indices(len(self.scaling.centres) + 1)
 
         def summed(q: Integers) -> tuple[NDArray[np.object_]]:
@@ -279,16 +294,7 @@ class SecondMoments(Reduction["SecondMomentsSummary"]):
                 sums += (vectors.T @ vectors)[upper].astype(np.int64)
             return (sums.astype(np.object_),)
 
-        return RowPass(SecondMomentsSummary, summed, _on_lattice(lattice))
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SecondMomentsSummary(RowSums):
-    """The exact upper triangle of a sum of outer products, row by row (sensitive)."""
-
-    written = "second-moments"
-
-    products: tuple[int, ...]
+        return RowPass(RowTotals, summed, _on_lattice(lattice))
 
 
 WHOLE = 1 << 10
@@ -296,30 +302,21 @@ WHOLE = 1 << 10
 
 
 @dataclass(frozen=True, slots=True)
-class FarCounts(Reduction["FarSummary"]):
+class FarCounts(Reduction[RowTotals]):
     """Counts the rows that are far in each column, by :meth:`Scaling.far`.
 
-    A row that is far in k columns adds ``WHOLE // k`` to each of them.
+    A row that is far in k columns adds ``WHOLE // k`` to each of their totals.
     """
 
     scaling: Scaling
 
-    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> RowPass[FarSummary]:
+    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> RowPass[RowTotals]:
         def counted(q: Integers) -> tuple[Integers]:
             far = self.scaling.far(q)
             far = far[far.any(axis=1)]
             return ((far * (WHOLE // far.sum(axis=1, keepdims=True))).sum(axis=0),)
 
-        return RowPass(FarSummary, counted, _on_lattice(lattice))
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class FarSummary(RowSums):
-    """The counts, in units of 1 / ``WHOLE`` (sensitive)."""
-
-    written = "far-counts"
-
-    counts: tuple[int, ...]
+        return RowPass(RowTotals, counted, _on_lattice(lattice))
 
 
 @dataclass(frozen=True, slots=True)
@@ -449,7 +446,7 @@ class FitList:
 
 
 @dataclass(frozen=True, slots=True)
-class FitLosses(Reduction["FitLossSummary"]):
+class FitLosses(Reduction[RowTotals]):
     """Sums the squared residuals of every fit of a list, each residual clipped to a cap.
 
     The cap is in units of 1 / :data:`RESIDUAL`; a row adds at most its square to a loss. Residuals
@@ -460,9 +457,7 @@ class FitLosses(Reduction["FitLossSummary"]):
     fits: FitList
     cap: int
 
-    def begin(
-        self, lattice: Lattice | None, _rows: Rows | None = None, /
-    ) -> RowPass[FitLossSummary]:
+    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> RowPass[RowTotals]:
         fits = self.fits.fits().T.astype(np.float64)
         used = fits[1:] != 0
         size = max(1, _BLOCK // self.fits.size)
@@ -470,7 +465,10 @@ class FitLosses(Reduction["FitLossSummary"]):
         def summed(q: Integers) -> tuple[Integers]:
             losses = np.zeros(self.fits.size, dtype=np.int64)
             for start in range(0, len(q), size):
-                rows, far = _distances(self.scaling, q[start : start + size])
+                block = q[start : start + size]
+                far = self.scaling.far(block, _FAR_ROW)
+                z, near = self.scaling.distances(block, _ROW, far)
+                rows = np.copysign(np.where(far, _FAR_ROW << _ROW, near).astype(np.float64), z)
                 left = rows[:, :-1] @ fits[1:]
                 left += np.ldexp(fits[0], _ROW)
                 left -= np.ldexp(rows[:, -1:], FIT_BITS)
@@ -483,25 +481,4 @@ class FitLosses(Reduction["FitLossSummary"]):
                 losses += np.einsum("ij,ij->j", left, left).astype(np.int64)
             return (losses,)
 
-        return RowPass(FitLossSummary, summed, _on_lattice(lattice))
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class FitLossSummary(RowSums):
-    """The losses, in the order of the list (sensitive)."""
-
-    written = "fit-losses"
-
-    losses: tuple[int, ...]
-
-
-def _distances(scaling: Scaling, q: Integers) -> tuple[Floats, NDArray[np.bool_]]:
-    """Distances from the centres, towards zero, in units of 2^-12 half-widths; which are far."""
-    shifts = np.array(scaling.shifts, dtype=np.int64)
-    z = q - np.array(scaling.centres, dtype=np.int64)
-    size = np.abs(z)
-    far = size >> shifts >= _FAR_ROW
-    size = np.where(far, 0, size)  # what is far must not overflow
-    size = (size >> np.maximum(shifts - _ROW, 0)) << np.maximum(_ROW - shifts, 0)
-    found: Floats = np.copysign(np.where(far, _FAR_ROW << _ROW, size).astype(np.float64), z)
-    return found, far
+        return RowPass(RowTotals, summed, _on_lattice(lattice))

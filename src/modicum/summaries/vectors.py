@@ -80,18 +80,6 @@ class VectorScaling:
 class ScaledRows:
     """A scaling on a lattice; it measures rows in arrays that the next call overwrites."""
 
-    __slots__ = (
-        "_arrays",
-        "_gains",
-        "_hi",
-        "_lo",
-        "_lower",
-        "_magic",
-        "_power",
-        "_safe",
-        "_sizes",
-    )
-
     def __init__(self, scaling: VectorScaling, lattice: Lattice) -> None:
         if lattice.step < _FINEST:
             raise InvalidArgument(
