@@ -198,7 +198,7 @@ def noisy_covariance(columns: Columns, lattice: Lattice, event: Event) -> Steps[
     error_model = CovarianceErrorModel((yield from noisy_moments(placed, goal=False)))
     axes = (Axis.of(column=placed.labels), Axis.of(other=placed.labels))
     values = exact_values(error_model.matrix)
-    return ArrayEstimate(values, axes, error_model, error_model.covariance_status)
+    return ArrayEstimate(values, axes, error_model, error_model.columns_status())
 
 
 def noisy_components(
@@ -221,12 +221,13 @@ class _OfCovariance(OfMoments):
     @property
     def matrix(self) -> Floats:
         """The covariances in the units of the data; 0 for a column that does not enter."""
-        return np.where(np.outer(self._kept, self._kept), self._noisy, 0.0)
+        kept = self._kept
+        return np.where(np.outer(kept, kept), self._noisy, 0.0)
 
-    @property
-    def covariance_status(self) -> Status:
-        seen = self.moments.seen(SEEN)
-        return self.moments.held.status(self.moments.labels, seen, "covariance 0 with all", NOTHING)
+    def columns_status(self, what: str = "covariance 0 with all", none: Status = NOTHING) -> Status:
+        """Say which columns are lost in the noise, and ``what`` they have; ``none``: all are."""
+        moments = self.moments
+        return moments.held.status(moments.labels, moments.seen(SEEN), what, none)
 
     @property
     def _kept(self) -> NDArray[np.bool_]:
@@ -316,8 +317,8 @@ class ComponentsErrorModel(_OfCovariance):
         largest root of the sum of a row's variances.
         """
         moments = self.moments
-        kept = np.ix_(self._kept, self._kept)
-        noise = (moments.noise[1:, 1:] * self._squares / moments.weight)[kept]
+        noise = moments.noise[1:, 1:] * self._squares / moments.weight
+        noise = noise[np.ix_(*[self._kept] * 2)]
         found = 2 * float(np.sqrt((noise**2).sum(axis=1)).max(initial=0.0))
         return found + self._moved(0.0, 1.0) if moments.common else found
 
@@ -339,14 +340,11 @@ class ComponentsErrorModel(_OfCovariance):
     def status(self) -> Status:
         """What is lost in the noise: columns, or the last component."""
         faint = OK if self.explained_variance[-1] > self.noise_size else FAINT
-        if not self.moments.common:
-            return faint if self.covariance_status.ok else self.covariance_status
-        seen, held = self.moments.seen(SEEN), self.moments.held
-        return (
-            held.status(self.moments.labels, seen, "entries that are 0 or mostly noise", EACH)
-            if faint.ok
-            else faint
-        )
+        if self.moments.common:
+            mostly_noise = "entries that are 0 or mostly noise"
+            return self.columns_status(mostly_noise, EACH) if faint.ok else faint
+        columns = self.columns_status()
+        return faint if columns.ok else columns
 
     def distance(self, level: float, tail: float | None) -> float:
         """Bound on the largest eigenvalue of the difference to the covariance of all rows."""

@@ -464,8 +464,8 @@ def noisy_vector(
     # After so many radii balls of any size are lighter than the first by e^-40.
     nats = statistic.dimension * math.log(2 * largest + 1) + _NEGLIGIBLE
     levels = min(math.ceil(2 * nats / float(size)), _MOST_LEVELS)
-    held = yield from read(Read(None, lattice, RowsInMemory(statistic.columns), columns))
-    centre, radii = statistic.measured(held.rows, lattice, answers, levels)
+    found = yield from read(Read(None, lattice, RowsInMemory(statistic.columns), columns))
+    centre, radii = statistic.measured(found.rows, lattice, answers, levels)
     fixed = largest, statistic.norm, size, stated, statistic.signless
     mechanism = RadialMechanism(centre, radii, *fixed)
     drawn = yield from draw(
