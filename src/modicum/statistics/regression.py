@@ -486,13 +486,12 @@ def listed_fit(placed: PlacedColumns) -> Steps[ListedFit]:
     idle = tuple((1 + np.flatnonzero(lost[:-1] | lost[-1])).tolist())
     lists = _lists(placed)
     size = min(max(_WORK // placed.count, _LISTED[0]), _LISTED[1])
-    for number, each in enumerate(lists):
-        spread = max(1, round(each.spread * (1 << FIT_BITS)))
-        fits = FitList(middle, spread, size, number, each.free, idle)
-        losses = yield from read(placed.ask(FitLosses(placed.scaling, fits, each.cap)))
-        score = LossScore(np.array(losses.totals), each.cap**2, each.stay * size or 1)
-        last = number + 1 == len(lists)
-        share = split.rest() if last else split.share(each.share)
+    for number, (part, spread, free, stay, cap) in enumerate(lists):
+        units = max(1, round(spread * (1 << FIT_BITS)))
+        fits = FitList(middle, units, size, number, free, idle)
+        losses = yield from read(placed.ask(FitLosses(placed.scaling, fits, cap)))
+        score = LossScore(np.array(losses.totals), cap**2, stay * size or 1)
+        share = split.rest() if number + 1 == len(lists) else split.share(part)
         mechanism = split.spend(Exponential(score, *share.ranged))  # [moments.12]
         listed = fits.fits()
         chosen = yield from draw(f"fit of list {number + 1}", mechanism, partial(_words, listed))
@@ -520,18 +519,11 @@ def _heard(placed: PlacedColumns) -> float:
     return placed.count * float(placed.split.share(left).range)
 
 
-class _List(NamedTuple):
-    """Share, spread, free components, weight of staying in list lengths, cap of residuals."""
+def _lists(placed: PlacedColumns) -> list[tuple[Fraction, float, int, int, int]]:
+    """Plan all lists [moments.13].
 
-    share: Fraction
-    spread: float
-    free: int
-    stay: int
-    cap: int
-
-
-def _lists(placed: PlacedColumns) -> list[_List]:
-    """Plan all lists [moments.13]."""
+    Of each: share, spread, free components, weight of staying in list lengths, cap of residuals.
+    """
     split, rows, slopes = placed.split, placed.count, placed.width - 1
     level = min(_LEVEL, split.part_for_range(_CERTAIN_LEVEL / rows))
     left = Fraction(split.left, split.total) - level
@@ -541,13 +533,11 @@ def _lists(placed: PlacedColumns) -> list[_List]:
     first = min(_FIRST, _TIMID * math.sqrt(_heard(placed) / slopes))
     last = min(first, _CAP / RESIDUAL / math.sqrt(_SQUARE * certain))
     spreads = np.geomspace(first, last, lists).tolist()
-    return [
-        _List(level, _LEVELS, 1, 0, RESIDUAL),
-        *(
-            _List(left / lists, spread, placed.width, 0 if number else _STAY, _CAP)
-            for number, spread in enumerate(spreads)
-        ),
+    later = [
+        (left / lists, spread, placed.width, 0 if number else _STAY, _CAP)
+        for number, spread in enumerate(spreads)
     ]
+    return [(level, _LEVELS, 1, 0, RESIDUAL), *later]
 
 
 def _words(listed: Integers, chosen: int) -> str:

@@ -82,30 +82,32 @@ class Scaling:
         >>> (Scaling((10,), (3,)).rows(q) / ONE).tolist()
         [[1.0, 0.0], [1.0, -0.125], [1.0, -1.25], [1.0, 2.0], [1.0, 0.0]]
         """
-        z, size = self.distances(q, BITS, self.far(q))
+        z, size, _ = self.distances(q, BITS, FAR)
         vectors = np.empty((len(q), q.shape[1] + 1), dtype=np.int64)
         vectors[:, 0] = ONE
         np.minimum(size, CLIP * ONE, out=vectors[:, 1:])
         vectors[:, 1:] *= np.sign(z)
         return vectors
 
-    def far(self, q: Integers, limit: int = FAR) -> NDArray[np.bool_]:
-        """Return which values are so many half-widths from the centre, or further."""
+    def far(self, q: Integers) -> NDArray[np.bool_]:
+        """Return which values are further than eight half-widths from the centre."""
         z = q - np.array(self.centres, dtype=np.int64)
-        found: NDArray[np.bool_] = np.abs(z) >> np.array(self.shifts, dtype=np.int64) >= limit
+        found: NDArray[np.bool_] = np.abs(z) >> np.array(self.shifts, dtype=np.int64) >= FAR
         return found
 
     def distances(
-        self, q: Integers, bits: int, far: NDArray[np.bool_]
-    ) -> tuple[Integers, Integers]:
+        self, q: Integers, bits: int, limit: int
+    ) -> tuple[Integers, Integers, NDArray[np.bool_]]:
         """Subtract the centres; return sizes in units of 2^-bits half-widths, too, towards zero.
 
-        What is ``far`` has size 0: it must not overflow.
+        The last are values at ``limit`` half-widths or beyond: they have size 0.
         """
         shifts = np.array(self.shifts, dtype=np.int64)
         z = q - np.array(self.centres, dtype=np.int64)
-        size = np.where(far, 0, np.abs(z))
-        return z, (size >> np.maximum(shifts - bits, 0)) << np.maximum(bits - shifts, 0)
+        size = np.abs(z)
+        far = size >> shifts >= limit
+        size = np.where(far, 0, size)  # what is far must not overflow
+        return z, (size >> np.maximum(shifts - bits, 0)) << np.maximum(bits - shifts, 0), far
 
     def cut_off(self, q: Integers) -> tuple[int, Integers]:
         """Count the rows with a value cut off, and sum what their squares lose.
@@ -465,9 +467,7 @@ class FitLosses(Reduction[RowTotals]):
         def summed(q: Integers) -> tuple[Integers]:
             losses = np.zeros(self.fits.size, dtype=np.int64)
             for start in range(0, len(q), size):
-                block = q[start : start + size]
-                far = self.scaling.far(block, _FAR_ROW)
-                z, near = self.scaling.distances(block, _ROW, far)
+                z, near, far = self.scaling.distances(q[start : start + size], _ROW, _FAR_ROW)
                 rows = np.copysign(np.where(far, _FAR_ROW << _ROW, near).astype(np.float64), z)
                 left = rows[:, :-1] @ fits[1:]
                 left += np.ldexp(fits[0], _ROW)
