@@ -127,6 +127,14 @@ def test_the_account_is_part_of_it() -> None:
     assert stored.from_text(stored.to_text(release)) != replace(release, account="another")
 
 
+def test_names_of_an_earlier_state_are_read() -> None:
+    release = mo.covariance(np.ones((99, 2)), within=(-8, 8), epsilon=1)
+    text = stored.to_text(release)
+    before = text.replace('"scaling":{"Scaling":', '"frame":{"Frame":')
+    assert before != text
+    assert stored.from_text(before) == release
+
+
 def test_releases_of_an_earlier_state_are_read() -> None:
     """Written before releases had codes, and some of their error models fewer fields."""
     written = json.loads((Path(__file__).parent / "stored_before_codes.json").read_text())

@@ -50,7 +50,7 @@ _HOMES = {
     "modicum.release": {"Interval", "Release"},
     "modicum.query": {"Query"},
     "modicum.statistics.monotone_statistic": {"Boundaries", "Score"},
-    "modicum.statistics.own_vector": {"Sensitivities"},
+    "modicum.statistics.vector_statistic": {"Sensitivities"},
 }
 # Not in __all__: they need the extra, and `from modicum import *` does not.
 _EXTRAS = {"modicum.interop.sklearn": {"LinearRegression", "PCA", "RobustScaler", "StandardScaler"}}

@@ -80,7 +80,7 @@ from modicum.release import Release as Release
 from modicum.sources.files import csv_file as csv_file
 from modicum.statistics.monotone_statistic import Boundaries as Boundaries
 from modicum.statistics.monotone_statistic import Score as Score
-from modicum.statistics.own_vector import Sensitivities as Sensitivities
+from modicum.statistics.vector_statistic import Sensitivities as Sensitivities
 
 __version__: str
 __all__ = [

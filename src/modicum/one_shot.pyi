@@ -9,8 +9,8 @@ from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit
 from modicum.release import Release
 from modicum.statistics.monotone_statistic import MonotoneStatistic
-from modicum.statistics.own_vector import Sensitivities
 from modicum.statistics.split import Clusters
+from modicum.statistics.vector_statistic import Sensitivities
 
 def cdf(
     table: Any,

@@ -8,8 +8,8 @@ from modicum.grouped import GroupedRelease
 from modicum.privacy.budget import Budget, Number
 from modicum.release import Release
 from modicum.statistics.monotone_statistic import MonotoneStatistic
-from modicum.statistics.own_vector import Sensitivities
 from modicum.statistics.split import Clusters
+from modicum.statistics.vector_statistic import Sensitivities
 
 ONE_NUMBER: str
 

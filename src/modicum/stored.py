@@ -42,6 +42,13 @@ _RENAMED = {
     "evidence": "error_model",
 }
 
+# Names in what either schema wrote before, and what they are now.
+_RENAMED_SINCE: Mapping[Any, str] = {
+    "Frame": "Scaling",
+    "frame": "scaling",
+    "OwnVectorErrorModel": "VectorStatisticErrorModel",
+}
+
 _OURS: tuple[type, ...] = (
     ApproxDP,
     ArrayRelease,
@@ -148,8 +155,11 @@ def _value(plain: Any) -> Any:
     ((name, content),) = plain.items()
     if name in _READERS:
         return _READERS[name](content)
-    content = _completed(name, content)
-    return _records()[name](**{field: _value(each) for field, each in content.items()})
+    values = {
+        _RENAMED_SINCE.get(field, field): _value(each)
+        for field, each in _completed(name, content).items()
+    }
+    return _records()[_RENAMED_SINCE.get(name, name)](**values)
 
 
 def _renamed(plain: Any) -> Any:

@@ -21,7 +21,7 @@ from modicum.status import OK
 from modicum.summaries import second_moments
 from modicum.summaries.base import Columns, Read
 from modicum.summaries.cells import SpreadCounts, cell_numbers
-from modicum.summaries.second_moments import ONE, Frame, OuterProducts, RowNorm, Weights
+from modicum.summaries.second_moments import ONE, RowNorm, Scaling, SecondMoments, Weights
 
 NARROW = {"within": (-8, 8), "step": 1}
 LATTICE = Lattice(-8.0, 8.0, 1.0)
@@ -104,21 +104,21 @@ def test_a_far_row_counts_once_for_all_columns(monkeypatch) -> None:
     assert wrong.used == pytest.approx(2, abs=0.1)
 
 
-FRAME = Frame((0, 0), (3, 3))
-GAUGE = RowNorm("l1", Weights(count=1, mean=1, square=1, product=1))
+SCALING = Scaling((0, 0), (3, 3))
+ROW_NORM = RowNorm("l1", Weights(count=1, mean=1, square=1, product=1))
 
 
-def one_release(bound: int, reduction: object, frame_of=None) -> Query[Release]:
+def one_release(bound: int, reduction: object, scaling_of=None) -> Query[Release]:
     """Products of rows with noise for a bound on their size."""
 
     def begin(event: Event) -> Steps[ScalarEstimate]:
         asked = reduction
-        if frame_of is not None:
+        if scaling_of is not None:
             spread = yield from read(Read(None, LATTICE, SpreadCounts(), Columns()))
-            asked = OuterProducts(frame_of(spread), GAUGE, bound)
+            asked = SecondMoments(scaling_of(spread), ROW_NORM, bound)
         sums = yield from read(Read(None, LATTICE, asked, Columns()))
-        weights = (1,) * len(sums.products)
-        mechanism = laplace(sums.products, l1=bound, epsilon=Fraction(1), weights=weights)
+        weights = (1,) * len(sums.totals)
+        mechanism = laplace(sums.totals, l1=bound, epsilon=Fraction(1), weights=weights)
         yield from draw("products", mechanism)
         return ScalarEstimate(Fraction(0), None, OK)
 
@@ -126,9 +126,9 @@ def one_release(bound: int, reduction: object, frame_of=None) -> Query[Release]:
 
 
 def test_products_use_all_of_a_price() -> None:
-    bound = GAUGE.typical(3) // 16
+    bound = ROW_NORM.typical(3) // 16
     report = audit.check(
-        one_release(bound, OuterProducts(FRAME, GAUGE, bound)), pairs(2), widths=(1,)
+        one_release(bound, SecondMoments(SCALING, ROW_NORM, bound)), pairs(2), widths=(1,)
     )
     assert report.passed, report
     assert report.used > 0.99
@@ -143,7 +143,7 @@ def test_rounding_to_nearest_exceeds_the_bound(monkeypatch) -> None:
         return np.rint(vectors * factors[:, None]).astype(np.int64)
 
     bound = 15  # the largest row shrinks to components of 1.58 units: rounding matters most
-    asked = one_release(bound, OuterProducts(FRAME, GAUGE, bound))
+    asked = one_release(bound, SecondMoments(SCALING, ROW_NORM, bound))
     assert audit.check(asked, pairs(1), widths=(1,)).passed
     monkeypatch.setattr(RowNorm, "clipped", nearest)
     report = audit.check(asked, pairs(1), widths=(1,))
@@ -158,13 +158,13 @@ def test_squares_of_every_column_at_the_price_of_one(monkeypatch) -> None:
     about_16 = (257,)
     values = {f"interval of column {place}": about_16 for place in (0, 1)}
     assert audit.check(asked, far, values=values, widths=WIDTHS).passed
-    literal = Frame.cut_off
+    literal = Scaling.cut_off
 
     def each(self, q):
         parts = [literal(each, q[:, [k]]) for k, each in enumerate(_columns(self))]
         return literal(self, q)[0], np.concatenate([squares for _, squares in parts])
 
-    monkeypatch.setattr(Frame, "cut_off", each)
+    monkeypatch.setattr(Scaling, "cut_off", each)
     report = audit.check(asked, far, values=values, widths=WIDTHS)
     assert not report.passed
     (wrong,) = [step for step in report.steps if step.used > 1.01]
@@ -172,21 +172,21 @@ def test_squares_of_every_column_at_the_price_of_one(monkeypatch) -> None:
     assert wrong.used == pytest.approx(2, abs=0.1)
 
 
-def _columns(frame: Frame) -> list[Frame]:
-    pairs = zip(frame.centres, frame.shifts, strict=True)
-    return [Frame((centre,), (shift,)) for centre, shift in pairs]
+def _columns(scaling: Scaling) -> list[Scaling]:
+    pairs = zip(scaling.centres, scaling.shifts, strict=True)
+    return [Scaling((centre,), (shift,)) for centre, shift in pairs]
 
 
 def test_scales_taken_from_the_data_are_not_private() -> None:
     """Clipping bounds read off the rows, without a draw, as printed gradient bounds often are."""
 
-    def frame_of(spread) -> Frame:
+    def scaling_of(spread) -> Scaling:
         upper, lower = (spread.below(0, cell_numbers(np.array([end]))) for end in (5, -4))
         inner = upper - lower
         shift = 2 if inner == spread.count else 3
-        return Frame((0, 0), (shift, shift))
+        return Scaling((0, 0), (shift, shift))
 
-    report = audit.check(one_release(GAUGE.typical(3), None, frame_of), pairs(3), widths=(1,))
+    report = audit.check(one_release(ROW_NORM.typical(3), None, scaling_of), pairs(3), widths=(1,))
     assert not report.passed
 
 
@@ -196,10 +196,10 @@ def test_a_change_of_a_row_costs_twice() -> None:
     bound = row_norm.typical(3)
 
     def begin(event: Event) -> Steps[ScalarEstimate]:
-        asked = OuterProducts(FRAME, row_norm, bound)
+        asked = SecondMoments(SCALING, row_norm, bound)
         sums = yield from read(Read(None, LATTICE, asked, Columns()))
         weights = tuple(row_norm.weights.matrix(3)[np.triu_indices(3)].tolist())
-        mechanism = laplace(sums.products, l1=bound, epsilon=Fraction(1), weights=weights)
+        mechanism = laplace(sums.totals, l1=bound, epsilon=Fraction(1), weights=weights)
         yield from draw("products", mechanism)
         return ScalarEstimate(Fraction(0), None, OK)
 
@@ -231,4 +231,4 @@ def test_the_true_number_of_rows_in_a_schedule_leaks() -> None:
 
 def test_a_row_is_at_most_the_constant_and_two_half_widths() -> None:
     q = np.array([[-8, 8], [8, 8], [0, -5]])
-    assert np.abs(FRAME.rows(q)).max() <= 2 * ONE
+    assert np.abs(SCALING.rows(q)).max() <= 2 * ONE

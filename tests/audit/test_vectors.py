@@ -18,11 +18,10 @@ from modicum.privacy.event import PureDP, RangeDP
 from modicum.privacy.split import BudgetSplit
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
-from modicum.statistics import vector_sum
-from modicum.statistics.vector_rounds import VectorSetting
+from modicum.statistics import vector_rounds
+from modicum.statistics.vector_rounds import VectorErrorModel, VectorSetting
 from modicum.statistics.vector_schedule import VectorSchedule
-from modicum.statistics.vector_sum import VectorErrorModel
-from modicum.summaries.vectors import BOUND, FrameView
+from modicum.summaries.vectors import BOUND, ScaledRows
 
 Point = tuple[float, ...]
 NARROW = {"within": (-8, 8), "step": 1}
@@ -153,16 +152,16 @@ def test_a_second_search_with_too_little_noise_breaks_the_claim(price, monkeypat
 
 def test_looking_again_by_the_true_number_of_rows_outside_is_found(monkeypatch) -> None:
     counted: list[int] = []
-    counts, most = vector_sum.count_outside, VectorSchedule.most_outside
+    counts, most = VectorSetting.noisy_count, VectorSchedule.most_outside
 
-    def remembered(here, outside, share, label="rows outside"):
+    def remembered(self, outside, share, label):
         counted[:] = [outside]
-        return (yield from counts(here, outside, share, label))
+        return (yield from counts(self, outside, share, label))
 
     def by_truth(self, target, noise):
         return most(self, target, noise) if counted[0] == 0 else -(10**9)
 
-    monkeypatch.setattr(vector_sum, "count_outside", remembered)
+    monkeypatch.setattr(VectorSetting, "noisy_count", remembered)
     monkeypatch.setattr(VectorSchedule, "most_outside", by_truth)
     query = ask.mean_vector(**NARROW, rho="0.5")
     values = {"count": ((600,),), "last radius": ((0,),), "rows outside": ((0,),)}
@@ -281,7 +280,7 @@ def test_rounding_to_the_nearest_integers_breaks_the_claim(monkeypatch) -> None:
     pairs = [(np.empty((0, 16)), np.full((1, 16), 8.0))]
     query = ask.mean_vector(**NARROW, rho="0.5")
     values = {"count": ((600,),), "radius 1": ((44,),)}
-    monkeypatch.setattr(FrameView, "clipped", rounded)
+    monkeypatch.setattr(ScaledRows, "clipped", rounded)
     report = audit.check(query, pairs, widths=(1,), values=values)
     assert not report.passed
     assert max(step.used for step in report.steps) > 3.9
@@ -311,7 +310,7 @@ def test_dividing_by_the_true_number_of_rows_is_found(monkeypatch) -> None:
         return VectorErrorModel(**{**fields, "rows": counted[0]})
 
     monkeypatch.setattr(BudgetSplit, "spend", remembered)
-    monkeypatch.setattr(vector_sum, "VectorErrorModel", true_rows)
+    monkeypatch.setattr(vector_rounds, "VectorErrorModel", true_rows)
     leak = audit.leaks(query, data, outcomes)
     assert leak is not None
     assert leak.kind == "answer"

@@ -1,4 +1,4 @@
-"""Principal components of many columns of few rows, whose frame is one for all columns."""
+"""Principal components of many columns of few rows, whose scaling is one for all columns."""
 
 from dataclasses import replace
 from fractions import Fraction

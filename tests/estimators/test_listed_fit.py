@@ -10,10 +10,10 @@ from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import ZCDP, Event, PureDP
 from modicum.privacy.split import BudgetSplit
-from modicum.statistics.listed_fit import listed_fit
 from modicum.statistics.placed import HeldColumns, PlacedColumns
+from modicum.statistics.regression import listed_fit
 from modicum.summaries.base import Columns
-from modicum.summaries.second_moments import Frame
+from modicum.summaries.second_moments import Scaling
 
 WITHIN = (-1e6, 1e6)
 PRICES = [{"epsilon": 1}, {"rho": "0.03"}]
@@ -87,14 +87,14 @@ def test_empty_singular_and_missing_rows_are_answered() -> None:
 LATTICE = Lattice.within(WITHIN, None)
 
 
-def fitted(data: np.ndarray, frame: Frame, event: Event, seed: str) -> np.ndarray:
-    """The fit in a given frame."""
+def fitted(data: np.ndarray, scaling: Scaling, event: Event, seed: str) -> np.ndarray:
+    """The fit in a given scaling."""
     labels = tuple(map(str, range(data.shape[1])))
     split = BudgetSplit(event)
     norm, zeros = "l2" if split.concentrated else "l1", (0,) * len(labels)
     held = HeldColumns((False,) * len(labels), True, zeros, 1.0, norm, len(data))
     placed = PlacedColumns(
-        Columns(), LATTICE, split, labels, len(data), frame, held, Fraction(0), False
+        Columns(), LATTICE, split, labels, len(data), scaling, held, Fraction(0), False
     )
     steps, entropy = listed_fit(placed), SeededEntropy(seed)
     step = next(steps)
@@ -115,11 +115,11 @@ def answer(step: object, data: np.ndarray, entropy: SeededEntropy) -> object:
     return step.mechanism.sample(entropy)
 
 
-def frame_of(data: np.ndarray) -> Frame:
+def scaling_of(data: np.ndarray) -> Scaling:
     """Half-widths of two to four standard deviations about the means."""
     steps = data / LATTICE.step
     shifts = np.ceil(np.log2(2 * steps.std(axis=0))).astype(int)
-    return Frame(tuple(np.rint(steps.mean(axis=0)).astype(int).tolist()), tuple(shifts.tolist()))
+    return Scaling(tuple(np.rint(steps.mean(axis=0)).astype(int).tolist()), tuple(shifts.tolist()))
 
 
 @pytest.mark.parametrize("event", [PureDP(Fraction(1)), ZCDP(Fraction(1, 50))], ids=str)
@@ -129,12 +129,12 @@ def test_columns_whose_interval_missed_them_do_no_harm(event) -> None:
     found = []
     for seed in range(8):
         data = rows(800, seed)
-        frame = frame_of(data)
-        centres, shifts = list(frame.centres), list(frame.shifts)
+        scaling = scaling_of(data)
+        centres, shifts = list(scaling.centres), list(scaling.shifts)
         for place in (0, 2):
             shifts[place] -= 20
             centres[place] += 1 << (shifts[place] + 16)
-        narrow = Frame(tuple(centres), tuple(shifts))
+        narrow = Scaling(tuple(centres), tuple(shifts))
         fit = fitted(data, narrow, event, str(seed))
         assert fit[1] == fit[3] == 0
         found.append(r2(data, fit))

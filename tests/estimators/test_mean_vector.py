@@ -18,7 +18,7 @@ from modicum.runtime.run import LiveRun, run
 from modicum.sources import arrays, reader
 from modicum.sources.base import open_source
 from modicum.sources.persons import TableReader
-from modicum.statistics import vector_sum
+from modicum.statistics import vector_rounds
 from modicum.stored import from_text, to_text
 
 WIDE = {"within": (-1e9, 1e9)}
@@ -176,7 +176,7 @@ def test_the_shifted_mean_finds_its_centre_anywhere(d, limit) -> None:
 def test_too_many_columns_for_the_rows_are_said_to_be() -> None:
     x = np.random.default_rng(7).normal(size=(10, 2000))
     for price in ({"rho": "0.1"}, {"epsilon": 1}):
-        assert answer(x, ask.mean_vector(**WIDE, **price)).status == vector_sum.NOISY
+        assert answer(x, ask.mean_vector(**WIDE, **price)).status == vector_rounds.NOISY
 
 
 def test_a_release_can_be_read_and_stored() -> None:

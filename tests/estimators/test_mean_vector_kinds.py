@@ -12,7 +12,7 @@ from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
 from modicum.sources.base import open_source
 from modicum.sources.persons import TableReader
-from modicum.statistics import vector_sum
+from modicum.statistics import vector_rounds
 
 RHO, EPSILON = {"rho": "0.5"}, {"epsilon": 1}
 PRICES = [RHO, EPSILON]
@@ -125,7 +125,7 @@ def test_equal_rows_are_a_point(price) -> None:
     """What a few others may hold is not known, and the interval leaves room for it."""
     x = np.full((20_000, 2), 5.0)
     found = answer(x, price, 0)
-    assert found.status == vector_sum.POINT
+    assert found.status == vector_rounds.POINT
     assert distance(found, x) < 1e-9
     lower, upper = found.error_model.intervals(0.95, 3)
     assert (upper - lower > 100).all()
@@ -148,8 +148,8 @@ def test_more_rows_outside_than_a_tail_has_are_told(price) -> None:
     assert found.status.ok
     lost = replace(found, outside=found.most_outside + 1)
     unseen = replace(found, seen=False)
-    assert lost.status == vector_sum.CLIPPED
-    assert unseen.status == vector_sum.UNSEEN
+    assert lost.status == vector_rounds.CLIPPED
+    assert unseen.status == vector_rounds.UNSEEN
     for worse in (lost, unseen):
         lower, upper = worse.intervals(0.95, 3)
         assert (upper - lower > 2e6 * max(worse.outside, 1) / 4100).all()

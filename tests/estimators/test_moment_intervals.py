@@ -140,13 +140,14 @@ class Known(ComponentsErrorModel):
 
     def __init__(self, matrix: np.ndarray, apart: float) -> None:
         object.__setattr__(self, "components", len(matrix))
-        self.matrix, self.apart = matrix, apart
+        self.known, self.apart = matrix, apart
 
     def __setattr__(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
-    def _matrix(self) -> np.ndarray:
-        return self.matrix
+    @property
+    def matrix(self) -> np.ndarray:
+        return self.known
 
     def distance(self, level: float, tail: float | None) -> float:
         return self.apart

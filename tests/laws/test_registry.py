@@ -26,9 +26,9 @@ from modicum.runtime.replay import Run
 from modicum.runtime.run import LiveRun, run
 from modicum.statistics.covariance import ComponentsOption
 from modicum.statistics.histogram import BinsOption, CutsOption
-from modicum.statistics.own_vector import MeanOfRange
 from modicum.statistics.registry import REGISTRY
 from modicum.statistics.spec import Options, Row
+from modicum.statistics.vector_statistic import MeanOfRange
 
 PRICES = {"pure": pure("1.1"), "zcdp": zcdp("0.3"), "approx": approx("1.1", "1e-6")}
 ROWS = (*REGISTRY, *PAPERS)

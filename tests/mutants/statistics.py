@@ -42,7 +42,7 @@ FAULTS = (
     Fault(
         "sizes-by-true-count",
         "The mean sizes of components divide by the unreleased number of rows.",
-        "statistics/vector_rounds.py:find_scales",
+        "statistics/vector_rounds.py:VectorRounds.find_scales",
         "schedule.rows",
         "max(summary.count, 1)",
         _SIZES,
@@ -50,7 +50,7 @@ FAULTS = (
     Fault(
         "step-by-true-count",
         "A step of a centre divides by the unreleased number of rows.",
-        "statistics/vector_rounds.py:_stepped",
+        "statistics/vector_rounds.py:VectorRounds._stepped",
         "schedule.rows",
         "max(summary.count, 1)",
         _SIZES,
@@ -132,18 +132,18 @@ FAULTS = (
         "own-radii-constant",
         "The radii of a mean are those of the data at hand, whatever the level (Asi and Duchi's"
         " R_i without its index).",
-        "statistics/own_vector.py:MeanOfRange.sensitivities",
+        "statistics/vector_statistic.py:MeanOfRange.sensitivities",
         "len(rows) - np.arange(levels)",
         "len(rows) + 0 * np.arange(levels)",
-        "estimators/test_own_vector.py",
+        "estimators/test_vector_statistic.py",
     ),
     Fault(
         "own-radii-without-slack",
         "Radii of floats are not widened by what floats may be wrong by.",
-        "statistics/own_vector.py:Sensitivities.measured",
+        "statistics/vector_statistic.py:Sensitivities.measured",
         "+ slack for each",
         "for each",
-        "estimators/test_own_vector.py",
+        "estimators/test_vector_statistic.py",
     ),
     Fault(
         "scores-not-clipped",
@@ -156,7 +156,7 @@ FAULTS = (
     Fault(
         "exchanged-rows-one-norm",
         "A sum of exchanged rows has noise for a distance of one norm; two may be 2 apart.",
-        "statistics/vector_sum.py:last_sum",
+        "statistics/vector_rounds.py:last_sum",
         "bound=2 * BOUND",
         "bound=BOUND",
         "papers/test_huang2021.py",

@@ -24,8 +24,8 @@ from modicum.privacy.event import Event
 from modicum.release import ScalarEstimate
 from modicum.runtime.replay import Run
 from modicum.runtime.steps import draw, read
-from modicum.statistics import vector_sum
-from modicum.statistics.vector_sum import VectorErrorModel
+from modicum.statistics import vector_rounds
+from modicum.statistics.vector_rounds import VectorErrorModel
 from modicum.status import OK
 from modicum.summaries.base import Read
 from modicum.summaries.sums import ClippedSum
@@ -174,7 +174,7 @@ def test_exchanged_rows_with_noise_for_one_norm_break_the_claim(monkeypatch) -> 
             return VectorNoise.of(values, share, bound=bound // 2)
 
     asked = exchange_mean_vector(rows=2, shifted=False, **FEW)
-    monkeypatch.setattr(vector_sum, "VectorNoise", OneNorm)
+    monkeypatch.setattr(vector_rounds, "VectorNoise", OneNorm)
     assert not audit.check(asked, exchanged(CORNERS, 2), widths=(1,)).passed
 
 
@@ -193,9 +193,9 @@ def test_dividing_by_the_true_number_of_rows_leaks(monkeypatch) -> None:
     data = [np.ones((n, 2)) for n in (300, 301)]
     found = mo.Curator(data[0], budget=mo.zcdp(1), entropy=SeededEntropy("leak")).run(asked)
     outcomes = [entry.outcome for entry in found.transcript]
-    monkeypatch.setattr(vector_sum, "read", remembered)
+    monkeypatch.setattr(vector_rounds, "read", remembered)
     assert audit.leaks(asked, data, outcomes) is None
-    monkeypatch.setattr(vector_sum, "VectorErrorModel", true_rows)
+    monkeypatch.setattr(vector_rounds, "VectorErrorModel", true_rows)
     leak = audit.leaks(asked, data, outcomes)
     assert leak is not None
     assert leak.kind == "answer"

@@ -20,10 +20,10 @@ from modicum.sources.persons import reader_of
 from modicum.sources.reader import check_column, read
 from modicum.summaries.base import Columns, Read
 from modicum.summaries.cells import SpreadCounts
-from modicum.summaries.second_moments import Frame, OuterProducts, RowNorm, RowNormCounts, Weights
+from modicum.summaries.second_moments import RowNorm, RowNormCounts, Scaling, SecondMoments, Weights
 from modicum.summaries.sums import Count
 from modicum.summaries.tails import Tails
-from modicum.summaries.vectors import ClippedVectors, NormCounts, RotatedCounts, VectorFrame
+from modicum.summaries.vectors import ClippedVectors, NormCounts, RotatedCounts, VectorScaling
 from tests.sources.remote import REMOTE
 from tests.sources.test_distributed import Cluster
 from tests.sources.test_remote import in_parts
@@ -33,18 +33,21 @@ LATTICE = Lattice.within((-1e6, 1e6))
 NAMES = Columns(("a.b", "c`d", "e f"))
 MAKERS = {"parts": in_parts, **REMOTE}
 
-_FRAME = VectorFrame((0, 3 << 31, -7), (2.0**-20, 2.0**-31, 2.0**-40))
-_OUTER = Frame((0, 10 << 31, 0), (30, 33, 40))
-_GAUGES = [RowNorm(norm, Weights(20, 10, 20, 20)) for norm in ("l1", "l2")]
+_SCALING = VectorScaling((0, 3 << 31, -7), (2.0**-20, 2.0**-31, 2.0**-40))
+_COLUMNS = Scaling((0, 10 << 31, 0), (30, 33, 40))
+_ROW_NORMS = [RowNorm(norm, Weights(20, 10, 20, 20)) for norm in ("l1", "l2")]
 REDUCTIONS = [
-    NormCounts(_FRAME, (1, 2**8, 2**12, 2**30)),
-    NormCounts(VectorFrame((0,), (2.0**-25,), sizes=True), (1, 2**20, 2**40)),
-    NormCounts(VectorFrame((0,), (2.0**-25,), power=1), (1, 2**10, 2**20)),
-    ClippedVectors(_FRAME, 2**10),
-    ClippedVectors(VectorFrame((0,), (1.0,), power=1), 2**40),
+    NormCounts(_SCALING, (1, 2**8, 2**12, 2**30)),
+    NormCounts(VectorScaling((0,), (2.0**-25,), sizes=True), (1, 2**20, 2**40)),
+    NormCounts(VectorScaling((0,), (2.0**-25,), power=1), (1, 2**10, 2**20)),
+    ClippedVectors(_SCALING, 2**10),
+    ClippedVectors(VectorScaling((0,), (1.0,), power=1), 2**40),
     SpreadCounts(),
-    *(RowNormCounts(_OUTER, each, (each.typical(4) // 4, each.typical(4))) for each in _GAUGES),
-    *(OuterProducts(_OUTER, each, each.typical(4) // 4) for each in _GAUGES),
+    *(
+        RowNormCounts(_COLUMNS, each, (each.typical(4) // 4, each.typical(4)))
+        for each in _ROW_NORMS
+    ),
+    *(SecondMoments(_COLUMNS, each, each.typical(4) // 4) for each in _ROW_NORMS),
     RotatedCounts((0, 1 << 30, -(1 << 20), 5)),
 ]
 ASKS = [Read(None, LATTICE, each, NAMES) for each in REDUCTIONS]

@@ -8,15 +8,14 @@ import numpy as np
 import pytest
 
 from modicum.exact.lattice import Lattice
-from modicum.summaries.fit_losses import FitList, FitLosses, FitLossSummary
-from modicum.summaries.second_moments import Frame
+from modicum.summaries.second_moments import FitList, FitLosses, RowTotals, Scaling
 
 LATTICE = Lattice(-(2.0**20), 2.0**20, 2.0**-10)
-FRAME = Frame((300, -5000, 1 << 20), (7, 14, 20))
+SCALING = Scaling((300, -5000, 1 << 20), (7, 14, 20))
 RNG = np.random.default_rng(3)
 X = np.concatenate(
     [
-        np.ldexp(RNG.normal(size=(60, 3)) * [2.0**8, 2.0**14, 2.0**20] + FRAME.centres, -10),
+        np.ldexp(RNG.normal(size=(60, 3)) * [2.0**8, 2.0**14, 2.0**20] + SCALING.centres, -10),
         [[2.0**20, 2.0**20, -(2.0**20)], [-(2.0**20), 0.0, 0.0], [0.0, 2.0**18, 0.0]],
     ]
 )
@@ -25,8 +24,8 @@ MOST_LOSS = CAP**2
 FITS = FitList((100, 4096, -2000), 3000, 40, 1, 3)
 
 
-def losses(x: np.ndarray, fits: FitList = FITS) -> FitLossSummary:
-    asked = FitLosses(FRAME, fits, CAP).begin(LATTICE)
+def losses(x: np.ndarray, fits: FitList = FITS) -> RowTotals:
+    asked = FitLosses(SCALING, fits, CAP).begin(LATTICE)
     asked.update(x)
     return asked.finish()
 
@@ -34,7 +33,7 @@ def losses(x: np.ndarray, fits: FitList = FITS) -> FitLossSummary:
 def row(values: np.ndarray) -> list[int]:
     """Distances from the centres in 2^-12 half-widths, towards zero, at most 1024 of them."""
     found = []
-    for value, centre, shift in zip(values, FRAME.centres, FRAME.shifts, strict=True):
+    for value, centre, shift in zip(values, SCALING.centres, SCALING.shifts, strict=True):
         z = int(value * 1024) - centre
         size = min(floor(Fraction(abs(z) << 12, 1 << shift)), 1 << 22)
         found.append(size if z >= 0 else -size)
@@ -53,7 +52,7 @@ def test_losses_are_those_of_whole_numbers() -> None:
     grid = np.rint(X * 1024) / 1024
     listed = FITS.fits().tolist()
     expected = [sum(loss(fit, values) for values in grid) for fit in listed]
-    assert losses(grid).losses.tolist() == expected
+    assert list(losses(grid).totals) == expected
     assert len(set(expected)) > 20
 
 
@@ -61,24 +60,24 @@ def test_a_far_value_counts_for_fits_that_use_its_column() -> None:
     """However little: two that cancel each other here are as bad."""
     far = np.array([[2.0**20, 2.0**20, 1024.0]])
     level = FitList((0, 0, 0), 1, 2, 0, 1)
-    assert losses(far, level).losses[0] < MOST_LOSS
+    assert losses(far, level).totals[0] < MOST_LOSS
     for slopes in ((1, 0), (0, -1), (1, -1)):
-        assert losses(far, FitList((0, *slopes), 1, 2, 0, 1)).losses[0] == MOST_LOSS
+        assert losses(far, FitList((0, *slopes), 1, 2, 0, 1)).totals[0] == MOST_LOSS
 
 
 def test_a_row_adds_no_more_than_the_most() -> None:
-    single = np.array([losses(X[[k]]).losses for k in range(len(X))])
+    single = np.array([losses(X[[k]]).totals for k in range(len(X))])
     assert single.min() >= 0
     assert single.max() == MOST_LOSS
-    assert single.sum(axis=0).tolist() == losses(X).losses.tolist()
+    assert single.sum(axis=0).tolist() == list(losses(X).totals)
 
 
 def test_order_and_parts_do_not_matter() -> None:
     whole = losses(X)
     parts = losses(X[40:]).merge(losses(X[:40][::-1]))
-    assert parts.losses.tolist() == whole.losses.tolist()
-    assert FitLossSummary.from_bytes(whole.to_bytes()).losses.tolist() == whole.losses.tolist()
-    assert not losses(X[:0]).losses.any()
+    assert parts == whole
+    assert RowTotals.from_bytes(whole.to_bytes()) == whole
+    assert not any(losses(X[:0]).totals)
 
 
 def test_a_list_is_the_same_everywhere() -> None:

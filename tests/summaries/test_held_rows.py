@@ -5,13 +5,13 @@ import pytest
 
 from modicum.errors import CopyRefused, InvalidArgument
 from modicum.exact.lattice import Lattice
-from modicum.summaries.second_moments import HeldRows, RowsSummary
+from modicum.summaries.second_moments import RowsInMemory, RowsSummary
 
 LATTICE = Lattice(-8.0, 8.0, 0.5)
 
 
 def summary_of(*chunks) -> RowsSummary:
-    reading = HeldRows(2).begin(LATTICE)
+    reading = RowsInMemory(2).begin(LATTICE)
     for chunk in chunks:
         reading.update(np.ascontiguousarray(chunk))
     return reading.finish()
@@ -31,11 +31,11 @@ def test_any_order_chunks_and_parts_give_the_same() -> None:
 def test_refusals() -> None:
     with pytest.raises(InvalidArgument, match="of 2 columns, got 3"):
         summary_of(np.zeros((1, 3)))
-    other = HeldRows(1).begin(LATTICE).finish()
+    other = RowsInMemory(1).begin(LATTICE).finish()
     with pytest.raises(InvalidArgument, match="different widths"):
         summary_of().merge(other)
     with pytest.raises(InvalidArgument, match="needs a range"):
-        HeldRows(1).begin(None)
+        RowsInMemory(1).begin(None)
     with pytest.raises(CopyRefused):
         summary_of().__reduce_ex__(2)
     assert "7" not in repr(summary_of(np.full((1, 2), 7.0)))

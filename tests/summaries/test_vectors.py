@@ -17,7 +17,7 @@ from modicum.summaries.vectors import (
     ClippedVectors,
     NormCounts,
     NormSummary,
-    VectorFrame,
+    VectorScaling,
     VectorSummary,
     norms,
     size,
@@ -43,11 +43,11 @@ def matrices(draw) -> np.ndarray:
 
 
 @st.composite
-def frames(draw, lattice: Lattice, width: int) -> VectorFrame:
+def scalings(draw, lattice: Lattice, width: int) -> VectorScaling:
     ends = st.integers(lattice.first, lattice.last)
     gains = st.floats(2.0**-10, 2.0**10)
     size = draw(st.sampled_from([1, width]))
-    return VectorFrame(
+    return VectorScaling(
         tuple(draw(ends) for _ in range(size)),
         tuple(draw(gains) for _ in range(size)),
         draw(st.booleans()),
@@ -68,27 +68,27 @@ def reduce(reduction, lattice, blocks, width):
     return accumulator.finish()
 
 
-def exact_rows(x: np.ndarray, frame: VectorFrame, lattice: Lattice) -> list[list[Fraction]]:
+def exact_rows(x: np.ndarray, scaling: VectorScaling, lattice: Lattice) -> list[list[Fraction]]:
     """Components in units, without the rounding of a product."""
     width = x.shape[1]
-    centre = frame.centre * (width // len(frame.centre))
-    gains = frame.gains * (width // len(frame.gains))
+    centre = scaling.centre * (width // len(scaling.centre))
+    gains = scaling.gains * (width // len(scaling.gains))
     rows = []
     for row in x:
         q = lattice.quantise(row)
         u = [Fraction(g) * (int(a) - c) for a, c, g in zip(q, centre, gains, strict=True)]
-        rows.append([abs(each) ** frame.power for each in u] if frame.sizes else u)
+        rows.append([abs(each) ** scaling.power for each in u] if scaling.sizes else u)
     return rows
 
 
 @given(matrices(), st.sampled_from(LATTICES), st.data())
 def test_no_row_adds_more_than_the_bound(x, lattice, data) -> None:
-    frame = data.draw(frames(lattice, x.shape[1]))
+    scaling = data.draw(scalings(lattice, x.shape[1]))
     radius = data.draw(st.sampled_from([1, 7, 300, 2**20, 2**50, 2**70]))
-    asked = ClippedVectors(frame, radius)
+    asked = ClippedVectors(scaling, radius)
     alone = [reduce(asked, lattice, [row[None]], x.shape[1]) for row in x]
     for each in alone:
-        assert sum(abs(total) ** frame.power for total in each.totals) <= BOUND**frame.power
+        assert sum(abs(total) ** scaling.power for total in each.totals) <= BOUND**scaling.power
     whole = reduce(asked, lattice, [x], x.shape[1])
     assert whole.count == len(x)
     if alone:
@@ -105,27 +105,27 @@ def test_no_row_adds_more_than_the_bound(x, lattice, data) -> None:
 
 @given(matrices(), st.sampled_from(LATTICES), st.data())
 def test_a_clipped_row_is_near_the_row_or_its_projection(x, lattice, data) -> None:
-    frame = data.draw(frames(lattice, x.shape[1]))
+    scaling = data.draw(scalings(lattice, x.shape[1]))
     radius = data.draw(st.sampled_from([7, 300, 2**20, 2**50]))
-    asked = ClippedVectors(frame, radius)
-    for row, u in zip(x, exact_rows(x, frame, lattice), strict=True):
+    asked = ClippedVectors(scaling, radius)
+    for row, u in zip(x, exact_rows(x, scaling, lattice), strict=True):
         got = reduce(asked, lattice, [row[None]], x.shape[1]).totals
-        norm = length(u, frame.power)
+        norm = length(u, scaling.power)
         factor = min(1.0, radius / norm) if norm else 1.0
         wanted = [float(a) * factor * BOUND / radius for a in u]
         distance = math.dist(got, wanted)
-        assert distance <= 4 * slack(len(u), frame.power) * BOUND + 2 * len(u)
+        assert distance <= 4 * slack(len(u), scaling.power) * BOUND + 2 * len(u)
 
 
 @given(matrices(), st.sampled_from(LATTICES), st.data())
 def test_norms_are_counted_beyond_every_radius(x, lattice, data) -> None:
-    frame = data.draw(frames(lattice, x.shape[1]))
+    scaling = data.draw(scalings(lattice, x.shape[1]))
     radii = sorted(set(data.draw(st.lists(st.integers(1, 2**40), min_size=1, max_size=5))))
-    asked = NormCounts(frame, tuple(radii))
+    asked = NormCounts(scaling, tuple(radii))
     whole = reduce(asked, lattice, [x], x.shape[1])
     assert whole.count == len(x)
-    sizes = [length(u, frame.power) for u in exact_rows(x, frame, lattice)]
-    near = 8 * slack(x.shape[1], frame.power)
+    sizes = [length(u, scaling.power) for u in exact_rows(x, scaling, lattice)]
+    near = 8 * slack(x.shape[1], scaling.power)
     for radius, outside in zip(radii, whole.outside, strict=True):
         assert sum(s > radius * (1 + near) for s in sizes) <= outside
         assert outside <= sum(s >= radius * (1 - near) for s in sizes)
@@ -138,8 +138,8 @@ def test_a_row_at_a_radius_is_put_in_place_by_its_exact_norm() -> None:
     """Norm 5 in units of 2^20 is no more than 5, whatever rounding a quick sum would make."""
     lattice = Lattice(-1024.0, 1024.0, 2.0**-20)
     x = np.array([[3.0, 4.0], [3.0, 4.0 + 2.0**-10]])
-    frame = VectorFrame((0,), (1.0,))
-    summary = reduce(NormCounts(frame, (5 << 20,)), lattice, [x], 2)
+    scaling = VectorScaling((0,), (1.0,))
+    summary = reduce(NormCounts(scaling, (5 << 20,)), lattice, [x], 2)
     assert summary.outside == (1,)
 
 
@@ -161,8 +161,8 @@ def test_norms_do_not_depend_on_the_order_of_a_row(width, power) -> None:
 @given(matrices(), st.sampled_from(LATTICES), st.data())
 def test_looking_for_values_beyond_the_range_only_where_norms_are_large(x, lattice, data) -> None:
     """Rows are the same as if every value had been compared with the ends of the range."""
-    frame = data.draw(frames(lattice, x.shape[1]))
-    wide = replace(frame, gains=tuple(gain * data.draw(scales) for gain in frame.gains))
+    scaling = data.draw(scalings(lattice, x.shape[1]))
+    wide = replace(scaling, gains=tuple(gain * data.draw(scales) for gain in scaling.gains))
     view = wide.view(lattice)
     u, sizes = view.measured(x)
     clamped = wide.view(lattice).seen(np.clip(x, lattice.lo, lattice.hi))
@@ -191,7 +191,7 @@ def test_rounding_to_nearest_would_break_the_bound() -> None:
     half = np.full((1, 784), 0.5 + 1e-9)
     assert size(np.rint(half), 2) == 4 * np.rint(size(half, 2))
     lattice = Lattice(-8.0, 8.0, 2.0**-30)
-    asked = ClippedVectors(VectorFrame((0,), (1.0,)), 14 << 30)
+    asked = ClippedVectors(VectorScaling((0,), (1.0,)), 14 << 30)
     total = reduce(asked, lattice, [half], 784).totals
     assert sum(a**2 for a in total) <= BOUND**2
 
@@ -200,7 +200,7 @@ def test_a_row_that_still_is_too_long_counts_for_nothing(monkeypatch) -> None:
     """The bound does not rest on the error analysis of the norm."""
     monkeypatch.setattr(vectors, "slack", lambda _width, _power: -0.5)
     lattice = Lattice(-8.0, 8.0, 1.0)
-    asked = ClippedVectors(VectorFrame((0,), (1.0,)), 5)
+    asked = ClippedVectors(VectorScaling((0,), (1.0,)), 5)
     assert reduce(asked, lattice, [np.array([[8.0, 8.0], [3.0, 4.0]])], 2).totals == (
         round(0.6 * BOUND),
         round(0.8 * BOUND),
@@ -209,7 +209,7 @@ def test_a_row_that_still_is_too_long_counts_for_nothing(monkeypatch) -> None:
 
 def test_wide_blocks_of_many_rows_do_not_overflow() -> None:
     lattice = Lattice(-8.0, 8.0, 1.0)
-    asked = ClippedVectors(VectorFrame((0,), (1.0,)), 8)
+    asked = ClippedVectors(VectorScaling((0,), (1.0,)), 8)
     x = np.full((1 << 16, 1), 8.0)
     total = reduce(asked, lattice, [x] * 3, 1)
     assert total.totals == (3 * BOUND << 16,)
@@ -218,26 +218,26 @@ def test_wide_blocks_of_many_rows_do_not_overflow() -> None:
 @pytest.mark.parametrize("radii", [(), (0, 1), (2, 1), (1, 1)])
 def test_radii_increase(radii) -> None:
     with pytest.raises(InvalidArgument, match="increase"):
-        NormCounts(VectorFrame((0,), (1.0,)), radii)
+        NormCounts(VectorScaling((0,), (1.0,)), radii)
 
 
 @pytest.mark.parametrize("gain", [0.0, -1.0, math.inf, math.nan])
 def test_gains_are_positive(gain) -> None:
     with pytest.raises(InvalidArgument, match="gains"):
-        VectorFrame((0,), (gain,))
+        VectorScaling((0,), (gain,))
 
 
 def test_what_has_no_lattice_or_too_many_columns_is_refused() -> None:
-    frame = VectorFrame((0,), (1.0,))
-    for asked in (NormCounts(frame, (1,)), ClippedVectors(frame, 1)):
+    scaling = VectorScaling((0,), (1.0,))
+    for asked in (NormCounts(scaling, (1,)), ClippedVectors(scaling, 1)):
         with pytest.raises(InvalidArgument, match="range"):
             asked.begin(None)
         with pytest.raises(InvalidArgument, match="too fine"):
             asked.begin(Lattice(0.0, 2.0**-950, 2.0**-960))
     with pytest.raises(InvalidArgument, match="radius"):
-        ClippedVectors(frame, 0)
+        ClippedVectors(scaling, 0)
     with pytest.raises(InvalidArgument, match="65,536"):
-        reduce(NormCounts(frame, (1,)), LATTICES[0], [], 70_000)
+        reduce(NormCounts(scaling, (1,)), LATTICES[0], [], 70_000)
 
 
 def test_sums_of_many_parts_pass_the_integers_of_64_bits() -> None:

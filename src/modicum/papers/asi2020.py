@@ -68,7 +68,6 @@ from modicum.statistics.monotone_statistic import (
     is_number,
     true_location,
 )
-from modicum.statistics.own_vector import Sensitivities, vector_statistic
 from modicum.statistics.score_lengths import (
     ClippedCells,
     PointMasses,
@@ -87,10 +86,11 @@ from modicum.statistics.spec import (
     ranged,
 )
 from modicum.statistics.trimmed import trimmed_mean
+from modicum.statistics.vector_statistic import Sensitivities, vector_statistic
 from modicum.status import OK
 from modicum.summaries.base import Columns, Integers, Read
 from modicum.summaries.cells import Cells
-from modicum.summaries.second_moments import HeldRows
+from modicum.summaries.second_moments import RowsInMemory
 
 __all__ = [
     "GRADIENT",
@@ -565,7 +565,7 @@ def _gradient_regression(
     columns: Columns, lattice: Lattice, event: Event, options: FitsOption
 ) -> Steps[ArrayEstimate]:
     split = BudgetSplit(event)
-    table = yield from read(Read(None, lattice, HeldRows(options.width), columns))
+    table = yield from read(Read(None, lattice, RowsInMemory(options.width), columns))
     losses = gradient_losses(table.rows, lattice.step, options)
     epsilon, cost = split.rest().ranged
     # [gradient.3]

@@ -56,9 +56,8 @@ from modicum.statistics.spec import (
     error_between,
     ranged,
 )
-from modicum.statistics.vector_rounds import VectorSetting, start_frame
+from modicum.statistics.vector_rounds import Ball, VectorSetting, last_sum
 from modicum.statistics.vector_schedule import NEAR, OUTSIDE, SUBSTEP, TURN, wide_radii
-from modicum.statistics.vector_sum import Ball, answer_of, count_outside, last_sum
 from modicum.status import OK
 from modicum.summaries.base import Columns, Integers, Read
 from modicum.summaries.sums import ClippedSum
@@ -68,7 +67,7 @@ from modicum.summaries.vectors import (
     RotatedCounts,
     RotatedSummary,
     Rotation,
-    VectorFrame,
+    VectorScaling,
 )
 
 __all__ = [
@@ -276,32 +275,32 @@ def noisy_clipped_mean(columns: Columns, lattice: Lattice, event: Event) -> Step
     They are measured from the point of the range that is nearest to 0.
     """
     here = VectorSetting(columns, lattice, BudgetSplit(event))
-    return (yield from mean_about(here, start_frame(lattice, here.power), SEARCH, near=1))
+    return (yield from mean_about(here, here.start, SEARCH, near=1))
 
 
 def mean_about(
     here: VectorSetting,
-    frame: VectorFrame,
+    scaling: VectorScaling,
     share: Fraction,
     *,
     near: int,
     public_rows: int | None = None,
 ) -> Steps[ArrayEstimate]:
-    """Search for a radius about a frame's centre, and spend what is left on the clipped sum.
+    """Search for a radius about a scaling's centre, and spend what is left on the clipped sum.
 
-    ``near`` and ``public_rows`` are as for :func:`~modicum.statistics.vector_sum.last_sum`.
+    ``near`` and ``public_rows`` are as for :func:`~modicum.statistics.vector_rounds.last_sum`.
     """
     radii = wide_radii(here.lattice, here.power).radii
-    norms = yield from read(here.ask(NormCounts(frame, radii)))
+    norms = yield from read(here.ask(NormCounts(scaling, radii)))
     # [clipped_mean_vector.1]
     place, most = yield from _search_radius(here.split, norms, len(radii), share)
-    rows, noise = yield from count_outside(here, norms.outside[place], OUTSIDE[here.power])
+    outside = norms.outside[place]
+    rows, noise = yield from here.noisy_count(outside, OUTSIDE[here.power], "rows outside")
     most += math.ceil(3 * math.sqrt(noise.variance))
     ball = Ball(radii[place], rows, noise, most)
-    error_model = yield from last_sum(
-        here, frame, ball, norms.width, near=near, public_rows=public_rows
+    return (
+        yield from last_sum(here, scaling, ball, norms.width, near=near, public_rows=public_rows)
     )
-    return answer_of(here.columns, error_model)
 
 
 def _search_radius(
@@ -377,8 +376,8 @@ def _shifted_mean(
     rotation = Rotation.of(lattice, summary.width)
     medians = yield from _medians(here, rotation, summary, public_rows)
 
-    frame = VectorFrame(rotation.point(medians, lattice), (float(SUBSTEP),))
-    return (yield from mean_about(here, frame, SEARCH_AFTER, near=NEAR, public_rows=public_rows))
+    scaling = VectorScaling(rotation.point(medians, lattice), (float(SUBSTEP),))
+    return (yield from mean_about(here, scaling, SEARCH_AFTER, near=NEAR, public_rows=public_rows))
 
 
 def _medians(
@@ -530,8 +529,7 @@ def _exchange_mean(
     if options.shifted:
         return (yield from _shifted_mean(columns, lattice, event, options.rows))
     here = VectorSetting(columns, lattice, BudgetSplit(event))
-    frame = start_frame(lattice, here.power)
-    return (yield from mean_about(here, frame, SEARCH, near=1, public_rows=options.rows))
+    return (yield from mean_about(here, here.start, SEARCH, near=1, public_rows=options.rows))
 
 
 EXCHANGE_MEAN_VECTOR: Row[ExchangeOption, ArrayRelease] = Row(

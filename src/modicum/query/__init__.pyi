@@ -24,7 +24,6 @@ from modicum.statistics.location import lp_center as lp_center
 from modicum.statistics.mean import mean as mean
 from modicum.statistics.mean_vector import mean_vector as mean_vector
 from modicum.statistics.monotone import monotone_statistic as monotone_statistic
-from modicum.statistics.own_vector import vector_statistic as vector_statistic
 from modicum.statistics.quantile import median as median
 from modicum.statistics.quantile import quantile as quantile
 from modicum.statistics.quantiles import quantiles as quantiles
@@ -35,6 +34,7 @@ from modicum.statistics.spread import var as var
 from modicum.statistics.sum import sum as sum
 from modicum.statistics.trimmed import trimmed_mean as trimmed_mean
 from modicum.statistics.trimmed import winsorized_mean as winsorized_mean
+from modicum.statistics.vector_statistic import vector_statistic as vector_statistic
 
 __all__ = [
     "Query",

@@ -26,7 +26,7 @@ CHAPTERS = {
     "sum": "sum",
     "trimmed_mean": "trimmed",
     "var": "spread",
-    "vector_statistic": "own_vector",
+    "vector_statistic": "vector_statistic",
     "winsorized_mean": "trimmed",
 }
 PLANNED = (

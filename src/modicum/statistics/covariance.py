@@ -45,8 +45,6 @@ from modicum.status import OK, Status
 from modicum.summaries.base import Columns
 
 SEEN = 3.0  # a column counts if its spread exceeds its noise so many times
-MOSTLY_NOISE = "entries that are 0 or mostly noise"
-
 NOTHING = Status(
     "few_records",
     "too little data for this budget: the spread of every column is lost in the noise",
@@ -57,7 +55,6 @@ FAINT = Status(
     "last component",
 )
 EACH = Status("partial", "the spread of each column by itself is lost in the noise")
-
 
 _MOST = 1e150
 
@@ -198,10 +195,10 @@ class ComponentsOption(Options):
 def noisy_covariance(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayEstimate]:
     """Release the covariance matrix of several columns."""
     placed = yield from placed_columns(columns, lattice, event, goal=False)
-    moments = yield from noisy_moments(placed, goal=False)
-    error_model = CovarianceErrorModel(moments)
-    axes = (Axis.of(column=moments.labels), Axis.of(other=moments.labels))
-    return ArrayEstimate(exact_values(error_model.matrix), axes, error_model, _status(moments))
+    error_model = CovarianceErrorModel((yield from noisy_moments(placed, goal=False)))
+    axes = (Axis.of(column=placed.labels), Axis.of(other=placed.labels))
+    values = exact_values(error_model.matrix)
+    return ArrayEstimate(values, axes, error_model, error_model.columns_status())
 
 
 def noisy_components(
@@ -211,47 +208,85 @@ def noisy_components(
     placed = yield from placed_columns(columns, lattice, event, goal=False, common=True)
     moments = yield from noisy_moments(placed, goal=False)
     error_model = ComponentsErrorModel(moments, min(components, len(moments.labels)))
-    axes = (
-        Axis.of(component=tuple(float(k + 1) for k in range(error_model.components))),
-        Axis.of(column=moments.labels),
-    )
-    return ArrayEstimate(
-        exact_values(error_model.directions), axes, error_model, error_model.status
-    )
+    numbers = tuple(float(k + 1) for k in range(error_model.components))
+    axes = (Axis.of(component=numbers), Axis.of(column=moments.labels))
+    values = exact_values(error_model.directions)
+    return ArrayEstimate(values, axes, error_model, error_model.status)
 
 
 @dataclass(frozen=True, slots=True)
-class CovarianceErrorModel(OfMoments):
-    """Covariances from released moments."""
-
+class _OfCovariance(OfMoments):
     moments: Moments
 
     @property
     def matrix(self) -> Floats:
-        """The covariances in the units of the data; 0 for a column that is not seen."""
-        return _entered(self.moments)
+        """The covariances in the units of the data; 0 for a column that does not enter."""
+        kept = self._kept
+        return np.where(np.outer(kept, kept), self._noisy, 0.0)
+
+    def columns_status(self, what: str = "covariance 0 with all", none: Status = NOTHING) -> Status:
+        """Say which columns are lost in the noise, and ``what`` they have; ``none``: all are."""
+        moments = self.moments
+        return moments.held.status(moments.labels, moments.seen(SEEN), what, none)
+
+    @property
+    def _kept(self) -> NDArray[np.bool_]:
+        """Columns that enter: those that are seen, as any other may have a wrong scale; or all.
+
+        With one half-width for all columns their noise is the same, and all of them together may
+        show a direction that none shows by itself.
+        """
+        return ~self.moments.held.lost if self.moments.common else self.moments.seen(SEEN)
+
+    @property
+    def _squares(self) -> Floats:
+        """Products of half-widths, in the units of the data."""
+        found: Floats = np.outer(self.moments.units, self.moments.units)
+        return found
+
+    @property
+    def _noisy(self) -> Floats:
+        """Noisy covariances, in the units of the data."""
+        return self.moments.scatter / self.moments.weight * self._squares
+
+
+@dataclass(frozen=True, slots=True)
+class CovarianceErrorModel(_OfCovariance):
+    """Covariances from released moments."""
 
     def intervals(self, level: float, tail: float | None) -> Intervals:
         """Intervals for the covariances of all rows, all at once by the union bound."""
-        center = self.matrix
-        width = _apart(self.moments, level, tail)
+        center, noisy, width = self.matrix, self._noisy, self._widths(level, tail)
         # A column that is not seen has a released 0 in place of its noisy covariances.
-        noisy = _noisy(self.moments)
         free = self.moments.held.unbounded if tail is not None else self.moments.held.lost
         width[free], width[:, free] = np.inf, np.inf
         low, high = np.minimum(noisy - width, center), np.maximum(noisy + width, center)
         np.fill_diagonal(low, np.maximum(np.diag(low), 0.0))
         return Intervals(low.ravel(), high.ravel())
 
+    def _widths(self, level: float, tail: float | None) -> Floats:
+        """Bounds on the differences to the covariances of all rows, entry by entry."""
+        moments, size, chance = self.moments, len(self.moments.labels), 1 - level
+        each = (1 - CHANCE_COUNTED) * chance / (size * (size + 1) + 2)
+        # A covariance is scatter over rows, which the noise of the rows moves too.
+        noise = moments.scatter_noise(np.abs(moments.scatter) / moments.weight)
+        noise = noise_quantile(moments.norm, each) * noise
+        both = touched(moments, tail, CHANCE_COUNTED * chance)
+        summed = (np.maximum(np.diag(moments.scatter), 0.0) + np.diag(noise)) / moments.weight
+        # What is missing of the sums, and of the number of rows.
+        missed = both.missing(summed, moments.means)
+        width = missed + both.shrunk * np.sqrt(np.outer(summed, summed))
+        found: Floats = (noise / moments.weight + width) * self._squares
+        return found
+
     def assumption(self, tail: float | None) -> str:
         return f"interval() is for the covariances of the rows: {covered(tail)}"
 
 
 @dataclass(frozen=True, slots=True)
-class ComponentsErrorModel(OfMoments):
+class ComponentsErrorModel(_OfCovariance):
     """Principal components from released moments."""
 
-    moments: Moments
     components: int
 
     @property
@@ -282,13 +317,13 @@ class ComponentsErrorModel(OfMoments):
         largest root of the sum of a row's variances.
         """
         moments = self.moments
-        kept = np.ix_(*[_kept(moments)] * 2)
-        noise = (moments.noise[1:, 1:] * _squares(moments) / moments.weight)[kept]
+        noise = moments.noise[1:, 1:] * self._squares / moments.weight
+        noise = noise[np.ix_(*[self._kept] * 2)]
         found = 2 * float(np.sqrt((noise**2).sum(axis=1)).max(initial=0.0))
         return found + self._moved(0.0, 1.0) if moments.common else found
 
     def _moved(self, along: float, rows: float) -> float:
-        """What the noise of the means and of the number of rows adds in a common frame.
+        """What the noise of the means and of the number of rows adds in a common scaling.
 
         M/n - (m/n)(m/n)' changes by t (a a' - S) - a b' - b a' over n, S being itself, a = m/n, b
         the noise of m and t that of n: in size at most t (|a|² + |S|) + |a| |b| + |a'b|, but t S
@@ -305,11 +340,11 @@ class ComponentsErrorModel(OfMoments):
     def status(self) -> Status:
         """What is lost in the noise: columns, or the last component."""
         faint = OK if self.explained_variance[-1] > self.noise_size else FAINT
-        if not self.moments.common:
-            status = _status(self.moments)
-            return faint if status.ok else status
-        seen, held = self.moments.seen(SEEN), self.moments.held
-        return held.status(self.moments.labels, seen, MOSTLY_NOISE, EACH) if faint.ok else faint
+        if self.moments.common:
+            mostly_noise = "entries that are 0 or mostly noise"
+            return self.columns_status(mostly_noise, EACH) if faint.ok else faint
+        columns = self.columns_status()
+        return faint if columns.ok else columns
 
     def distance(self, level: float, tail: float | None) -> float:
         """Bound on the largest eigenvalue of the difference to the covariance of all rows."""
@@ -319,7 +354,7 @@ class ComponentsErrorModel(OfMoments):
             return math.inf
         chance = 1 - level
         apart = self._noise_within((1 - CHANCE_COUNTED) * chance)
-        hidden = float(np.abs(np.linalg.eigvalsh(_noisy(moments) - self._matrix())).max())
+        hidden = float(np.abs(np.linalg.eigvalsh(self._noisy - self.matrix)).max())
         both = touched(moments, tail, CHANCE_COUNTED * chance)
         summed = np.maximum(np.diag(moments.scatter), 0.0) / moments.weight
         summed = summed + apart / moments.units**2
@@ -395,60 +430,12 @@ class ComponentsErrorModel(OfMoments):
             "noise_size": self.noise_size,
         }
 
-    def _matrix(self) -> Floats:
-        return _entered(self.moments)
-
     def _decomposed(self) -> tuple[Floats, Floats]:
-        values, vectors = np.linalg.eigh(self._matrix())
+        values, vectors = np.linalg.eigh(self.matrix)
         directions = vectors.T[::-1]
         largest = np.abs(directions).argmax(axis=1)
         signs = np.sign(directions[np.arange(len(directions)), largest])
         return np.maximum(values[::-1], 0.0), directions * signs[:, None]
-
-
-def _apart(moments: Moments, level: float, tail: float | None) -> Floats:
-    """Bounds on the differences to the covariances of all rows, entry by entry."""
-    size, chance = len(moments.labels), 1 - level
-    factor = noise_quantile(moments.norm, (1 - CHANCE_COUNTED) * chance / (size * (size + 1) + 2))
-    # A covariance is scatter over rows, which the noise of the rows moves too.
-    noise = factor * moments.scatter_noise(np.abs(moments.scatter) / moments.weight)
-    both = touched(moments, tail, CHANCE_COUNTED * chance)
-    summed = (np.maximum(np.diag(moments.scatter), 0.0) + np.diag(noise)) / moments.weight
-    # What is missing of the sums, and of the number of rows.
-    missed = both.missing(summed, moments.means)
-    width = missed + both.shrunk * np.sqrt(np.outer(summed, summed))
-    found: Floats = (noise / moments.weight + width) * _squares(moments)
-    return found
-
-
-def _squares(moments: Moments) -> Floats:
-    found: Floats = np.outer(moments.units, moments.units)
-    return found
-
-
-def _noisy(moments: Moments) -> Floats:
-    """Noisy covariances, in the units of the data."""
-    return moments.scatter / moments.weight * _squares(moments)
-
-
-def _kept(moments: Moments) -> NDArray[np.bool_]:
-    """Columns that enter: those that are seen, as any other may have a wrong scale; or all.
-
-    With one half-width for all columns their noise is the same, and all of them together may show
-    a direction that none shows by itself.
-    """
-    return ~moments.held.lost if moments.common else moments.seen(SEEN)
-
-
-def _entered(moments: Moments) -> Floats:
-    """The same, with 0 for the columns that do not enter."""
-    kept = _kept(moments)
-    return np.where(np.outer(kept, kept), _noisy(moments), 0.0)
-
-
-def _status(moments: Moments) -> Status:
-    seen = moments.seen(SEEN)
-    return moments.held.status(moments.labels, seen, "covariance 0 with all", NOTHING)
 
 
 # The noise of d columns' products grows like d² in pure ε and like d^1.5 in ρ, as d^1.5 and d for

@@ -7,18 +7,18 @@ from modicum.mechanisms.exponential import OctavePrior
 from modicum.papers import registry as papers
 from modicum.statistics.bounds import Rough
 from modicum.statistics.inverse_sensitivity import LocationErrorModel
-from modicum.statistics.listed_fit import ListedFit
 from modicum.statistics.moments import CutOff, Moments
 from modicum.statistics.outside import Counted, NoisyTerm, Outside
 from modicum.statistics.placed import HeldColumns
 from modicum.statistics.registry import STATISTICS
-from modicum.statistics.vector_sum import VectorErrorModel
-from modicum.summaries.second_moments import Frame
+from modicum.statistics.regression import ListedFit
+from modicum.statistics.vector_rounds import VectorErrorModel
+from modicum.summaries.second_moments import Scaling
 
 _SHARED: tuple[type, ...] = (
     Counted,
     CutOff,
-    Frame,
+    Scaling,
     GaussianNoise,
     HeldColumns,
     LaplaceNoise,

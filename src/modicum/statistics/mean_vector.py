@@ -31,8 +31,7 @@ from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps
-from modicum.statistics.count import draw_count
+from modicum.runtime.steps import Steps, read
 from modicum.statistics.spec import (
     Declaration,
     NoOption,
@@ -43,9 +42,8 @@ from modicum.statistics.spec import (
     method_of,
     ranged,
 )
-from modicum.statistics.vector_rounds import VectorSetting, find_scales, first_norms, locate
-from modicum.statistics.vector_schedule import NEAR, TURN, VectorSchedule, shares_of
-from modicum.statistics.vector_sum import answer_of, last_ball, last_sum
+from modicum.statistics.vector_rounds import VectorRounds, VectorSetting, last_sum
+from modicum.statistics.vector_schedule import NEAR, SHARES, TURN, VectorSchedule
 from modicum.summaries.base import Columns
 
 
@@ -133,18 +131,16 @@ def mean_vector(
 def adaptive_mean_vector(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayEstimate]:
     """Estimate the mean of every component."""
     here = VectorSetting(columns, lattice, BudgetSplit(event))
-    norms = yield from first_norms(here)
-
-    share = here.split.share(shares_of(here.split).count)
-    n0, _ = yield from draw_count(here.split, norms.count, share)  # [mean_vector.1]
-    schedule = VectorSchedule.of(here.split, n0, norms.width)
-    found = yield from locate(here, schedule, norms)
+    norms = yield from read(here.norms(here.start))
+    # [mean_vector.1]
+    n0, _ = yield from here.noisy_count(norms.count, SHARES[here.split.power].count, "count")
+    rounds = VectorRounds.of(here, VectorSchedule.of(here.split, n0, norms.width))
+    found = yield from rounds.locate(norms)
     if norms.width > 1:
-        found = yield from find_scales(here, schedule, found)
+        found = yield from rounds.find_scales(found)
     # [mean_vector.2] [mean_vector.6] [mean_vector.7]
-    ball = yield from last_ball(here, schedule, found)
-    error_model = yield from last_sum(here, found.frame, ball, norms.width, near=NEAR)
-    return answer_of(columns, error_model)
+    ball = yield from rounds.last_ball(found)
+    return (yield from last_sum(here, found.scaling, ball, norms.width, near=NEAR))
 
 
 MEAN_VECTORS: tuple[Row[NoOption, ArrayRelease], ...] = (

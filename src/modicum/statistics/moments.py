@@ -47,12 +47,12 @@ from modicum.summaries.second_moments import (
     MOST_CUT,
     ONE,
     REACH,
-    Frame,
     Norm,
-    OuterProducts,
     RowNorm,
     RowNormCounts,
     RowNormSummary,
+    Scaling,
+    SecondMoments,
     Weights,
 )
 
@@ -98,7 +98,7 @@ class Moments:
 
     Attributes
     ----------
-    frame : Frame
+    scaling : Scaling
         Centres and half-widths.
     count : int
         The first noisy number of records.
@@ -115,7 +115,7 @@ class Moments:
 
     labels: tuple[str, ...]
     lattice: Lattice
-    frame: Frame
+    scaling: Scaling
     held: HeldColumns
     count: int
     beyond: float
@@ -156,12 +156,12 @@ class Moments:
     @property
     def units(self) -> Floats:
         """Half-widths in the unit of the data."""
-        return self.frame.units(self.lattice)
+        return self.scaling.units(self.lattice)
 
     @property
     def location(self) -> Floats:
         """Means in the unit of the data."""
-        return self.frame.middles(self.lattice) + self.means * self.units
+        return self.scaling.middles(self.lattice) + self.means * self.units
 
     @property
     def summary(self) -> dict[str, object]:
@@ -259,7 +259,7 @@ def noisy_moments(placed: PlacedColumns, *, goal: bool) -> Steps[Moments]:
     ``goal``: the last column is to be explained by the others, so its products are the most
     accurate.
     """
-    split, frame, width, n0 = placed.split, placed.frame, placed.width, placed.count
+    split, scaling, width, n0 = placed.split, placed.scaling, placed.width, placed.count
     norm = placed.held.norm
     weights = _COMMON if placed.common else _GOAL[norm] if goal else _PLAIN
     row_norm = RowNorm(norm, weights)
@@ -267,24 +267,24 @@ def noisy_moments(placed: PlacedColumns, *, goal: bool) -> Steps[Moments]:
     bounds = tuple(math.isqrt(typical**2 << 4 >> half + 4) for half in _HALVINGS)
     beyond = _share_beyond(float(split.scale) * n0, width)
     share = min(_SIZE, split.part_for_range(max(_ENOUGH_SIZE, _SURE / beyond) / n0))
-    sizes = yield from read(placed.ask(RowNormCounts(frame, row_norm, bounds)))
+    sizes = yield from read(placed.ask(RowNormCounts(scaling, row_norm, bounds)))
     score = TargetScore(sizes.beyond, round(beyond * n0))
     law_of_size = split.spend(Exponential(score, *split.share(share).ranged))  # [moments.5]
     bound = bounds[(yield from draw("size of the rows", law_of_size))]
     cut = yield from _cut_off(split, sizes, placed.saved)
 
-    sums = yield from read(placed.ask(OuterProducts(frame, row_norm, bound)))
+    sums = yield from read(placed.ask(SecondMoments(scaling, row_norm, bound)))
     upper = np.triu_indices(width + 1)
     each = tuple(weights.matrix(width + 1)[upper].tolist())
     final = split.spend(
-        add_noise(sums.products, split.rest(), sensitivity=bound, weights=each)
+        add_noise(sums.totals, split.rest(), sensitivity=bound, weights=each)
     )  # [moments.7] [moments.11]
     noisy = yield from draw("products", final)
     deviations = tuple(math.sqrt(z.variance) for z in final.noise)
     return Moments(
         placed.labels,
         placed.lattice,
-        frame,
+        scaling,
         placed.held,
         n0,
         beyond,

@@ -28,18 +28,12 @@ from modicum.privacy.event import Event
 from modicum.privacy.split import BudgetSplit
 from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.count import draw_count
-from modicum.statistics.vector_rounds import (
-    VectorSetting,
-    beyond,
-    first_norms,
-    locate,
-    start_frame,
-)
+from modicum.statistics.vector_rounds import VectorRounds, VectorSetting
 from modicum.statistics.vector_schedule import SUBSTEP, VectorSchedule, wide_radii
 from modicum.status import OK, Status, unseen
 from modicum.summaries.base import Columns
 from modicum.summaries.cells import SpreadCounts, SpreadSummary, cell_numbers
-from modicum.summaries.second_moments import WHOLE, FarCounts, Frame, Norm
+from modicum.summaries.second_moments import WHOLE, FarCounts, Norm, Scaling
 from modicum.summaries.vectors import NormSummary
 
 Interval = tuple[int, int]
@@ -60,7 +54,7 @@ _DOUBT, _SLOPE, _FIRST, _SURE = (-2, 10), 1.25, 15.6, 7
 class PlacedColumns(VectorSetting):
     """Columns whose place and scale are released.
 
-    ``count`` is the noisy number of rows, at least 1, ``frame`` has the centres and half-widths,
+    ``count`` is the noisy number of rows, at least 1, ``scaling`` has the centres and half-widths,
     and ``saved`` is the share of the budget that their intervals did not need. ``none_seen``: the
     noisy number cannot be distinguished from 0. ``common``: all columns have one half-width, that
     of rows and not their own.
@@ -68,7 +62,7 @@ class PlacedColumns(VectorSetting):
 
     labels: tuple[str, ...]
     count: int
-    frame: Frame
+    scaling: Scaling
     held: HeldColumns
     saved: Fraction
     none_seen: bool
@@ -98,28 +92,28 @@ def placed_columns(
     rows, none_seen = max(counted, 1), unseen(counted, noise.tail_bound(0.02))
 
     if common and rows_are_few(split, rows, width):
-        frame = yield from common_frame(here, rows, width)  # [moments.3]
-        found = _Found(frame, (False,) * width, sure=True, saved=Fraction(0), common=True)
+        scaling = yield from common_scaling(here, rows, width)  # [moments.3]
+        found = _Found(scaling, (False,) * width, sure=True, saved=Fraction(0), common=True)
     else:
         found = yield from _Columns(split, spread, lattice, labels, rows).found(goal=goal)
 
-    counts = yield from read(here.ask(FarCounts(found.frame)))
+    counts = yield from read(here.ask(FarCounts(found.scaling)))
     share = split.share(_FAR if float(split.scale) * rows >= _TELLING else _LITTLE)
     # [moments.4]
-    counting = split.spend(add_noise(counts.counts.tolist(), share, sensitivity=WHOLE))
+    counting = split.spend(add_noise(counts.totals, share, sensitivity=WHOLE))
     far = yield from draw("rows far from the interval of each column", counting)
     deviation = math.sqrt(counting.noise[0].variance) / WHOLE
     norm: Norm = "l2" if split.concentrated else "l1"
     held = HeldColumns(found.lost, found.sure, far, deviation, norm, rows)
-    public = found.frame, held, found.saved, none_seen, found.common
+    public = found.scaling, held, found.saved, none_seen, found.common
     return PlacedColumns(columns, lattice, split, labels, rows, *public)
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A frame, the columns without an interval, and the rest as in the classes it ends up in."""
+    """A scaling, the columns without an interval, and the rest as in the classes it ends up in."""
 
-    frame: Frame
+    scaling: Scaling
     lost: tuple[bool, ...]
     sure: bool
     saved: Fraction
@@ -154,7 +148,7 @@ class _Columns:
             saved -= again * len(missed)
         lost = tuple(interval is None for interval in intervals)
         sure = _doubt(float(split.share(each).range) * rows) >= _SURE
-        return _Found(_frame(intervals, IntervalGrid.of(self.lattice)), lost, sure, saved)
+        return _Found(_scaling(intervals, IntervalGrid.of(self.lattice)), lost, sure, saved)
 
     def intervals(
         self, places: Iterable[int], shares: Iterable[Fraction], *, clear: bool = False
@@ -190,10 +184,10 @@ def _share_again(
     return min(most / missed, max(split.part_for_range(_ENOUGH_AGAIN / rows), _CHEAP_AGAIN))
 
 
-def _frame(intervals: Iterable[Interval | None], grid: IntervalGrid) -> Frame:
+def _scaling(intervals: Iterable[Interval | None], grid: IntervalGrid) -> Scaling:
     """Centres and half-widths; all the range for a column without an interval."""
     ends = [grid.interval(grid.size) if each is None else each for each in intervals]
-    return Frame(
+    return Scaling(
         tuple(low + wide // 2 for low, wide in ends),
         tuple(wide.bit_length() - 2 for _, wide in ends),
     )
@@ -208,14 +202,14 @@ _PART = 4  # half-widths in a radius
 
 
 def rows_are_few(split: BudgetSplit, rows: int, width: int) -> bool:
-    """Tell from public numbers whether a common frame serves components better.
+    """Tell from public numbers whether a common scaling serves components better.
 
     Not in pure ε: norms are L1 norms there, and noise hides all but the clearest directions.
     """
     return split.concentrated and float(split.scale) * rows < _FEW * width
 
 
-def common_frame(here: VectorSetting, rows: int, width: int) -> Steps[Frame]:
+def common_scaling(here: VectorSetting, rows: int, width: int) -> Steps[Scaling]:
     """Find a centre, and one half-width for all columns: a quarter of a radius about it, or more.
 
     Few rows outweigh a prior over all octaves of the range by little, and a radius that is sixteen
@@ -225,21 +219,21 @@ def common_frame(here: VectorSetting, rows: int, width: int) -> Steps[Frame]:
     schedule = VectorSchedule.of(here.split, rows, width)
     constants = replace(schedule.constants, most_step=_MOST_STEP, locate=_MOST_LOCATING)
     schedule = replace(schedule, constants=constants)
-    norms = yield from first_norms(here)
+    norms = yield from read(here.norms(here.start))
     largest = yield from _octaves(here, norms, rows)
     ends = (largest / 2**_OCTAVES, float(largest))
-    found = yield from locate(here, schedule, norms, ends)
+    found = yield from VectorRounds.of(here, schedule).locate(norms, ends)
     shift = ((found.radius - 1) // (_PART * SUBSTEP)).bit_length()
-    centre = found.frame.centre
-    return Frame(centre * (width // len(centre)), (shift,) * width)
+    centre = found.scaling.centre
+    return Scaling(centre * (width // len(centre)), (shift,) * width)
 
 
 def _octaves(here: VectorSetting, norms: NormSummary, rows: int) -> Steps[int]:
     """Draw a radius R, by the number of rows that are not within (R/8, R]."""
-    longest = start_frame(here.lattice, here.power).longest(here.lattice, norms.width)
+    longest = here.start.longest(here.lattice, norms.width)
     wide = wide_radii(here.lattice, here.power).radii
     powers = tuple(each for each in wide if each & (each - 1) == 0 and each < 2 * longest)
-    counted = beyond(here, norms)
+    counted = here.beyond(norms)
     outside = np.array([counted[radius] for radius in powers], dtype=np.int64)
     # Rows at the very place that norms are measured from, as rows of zeros are, are in none.
     losses = outside[_OCTAVES:] + norms.count - outside[:-_OCTAVES]

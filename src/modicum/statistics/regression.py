@@ -1,20 +1,27 @@
-"""Linear regression of the last of several columns on the others, from noisy moments.
+"""Linear regression of the last of several columns on the others: from noisy moments, or few rows.
 
-The penalty follows from the noise, not from the data: it is a public fraction of the size that
-noise alone gives to the largest eigenvalue (Wang 2018 has the idea, with other constants).
+Of many rows it solves the normal equations of noisy second moments. The penalty follows from the
+noise, not from the data: it is a public fraction of the size that noise alone gives to the largest
+eigenvalue (Wang 2018 has the idea, with other constants).
 
-:class:`Reach` and what stands after it bound how far the least-squares fit of all rows may be from
-what noisy moments say. There everything is in half-widths, about the centres of the intervals;
-derivations are on docs/proofs/moments.md, with the same labels.
+Products of columns take d²/2 noisy numbers; where noise would hide directions of the columns, that
+is far more than a fit needs. There a fit is chosen out of a public list, by what it leaves of the
+explained column, and the next list lies closer about it ([moments.12] to [moments.14]).
+
+:class:`Equations` and :func:`fit_distance` bound how far the least-squares fit of all rows may be
+from what noisy moments say: in half-widths, about the centres of the intervals. Derivations are on
+docs/proofs/moments.md, with the same labels.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from functools import partial
+from itertools import compress
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +29,12 @@ from numpy.typing import NDArray
 from modicum.array_release import ArrayEstimate, ArrayRelease, Axis, Floats, Intervals
 from modicum.errors import InvalidArgument
 from modicum.exact.lattice import Lattice
+from modicum.mechanisms.exponential import Exponential
+from modicum.mechanisms.scores import LossScore
 from modicum.privacy.budget import Budget, Number, chosen_budget
 from modicum.privacy.event import Event
 from modicum.runtime.query import Query
-from modicum.runtime.steps import Steps
-from modicum.statistics.listed_fit import few_rows, is_little, listed_fit
+from modicum.runtime.steps import Steps, draw, read
 from modicum.statistics.moments import (
     CHANCE_COUNTED,
     Moments,
@@ -38,7 +46,7 @@ from modicum.statistics.moments import (
     noisy_moments,
     touched,
 )
-from modicum.statistics.placed import PlacedColumns, noise_quantile, placed_columns
+from modicum.statistics.placed import HeldColumns, PlacedColumns, noise_quantile, placed_columns
 from modicum.statistics.spec import (
     Declaration,
     NoOption,
@@ -49,8 +57,15 @@ from modicum.statistics.spec import (
     ranged,
 )
 from modicum.status import Status
-from modicum.summaries.base import Columns
-from modicum.summaries.second_moments import CLIP
+from modicum.summaries.base import Columns, Integers
+from modicum.summaries.second_moments import (
+    CLIP,
+    FIT_BITS,
+    RESIDUAL,
+    FitList,
+    FitLosses,
+    Scaling,
+)
 
 SEEN = 2.0  # a column enters if its spread exceeds its noise so many times
 _PENALTY = 0.6
@@ -131,15 +146,6 @@ def linear_regression(
     return moments_of(LINEAR_REGRESSION, names, lattice, price, NoOption())
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """Slopes in half-widths; no columns are ``kept`` if the explained one is lost."""
-
-    slopes: Floats
-    kept: NDArray[np.bool_]
-    penalty: float
-
-
 def noisy_regression(columns: Columns, lattice: Lattice, event: Event) -> Steps[ArrayEstimate]:
     """Regress the last column on the others."""
     placed = yield from placed_columns(columns, lattice, event, goal=True)
@@ -147,9 +153,8 @@ def noisy_regression(columns: Columns, lattice: Lattice, event: Event) -> Steps[
     if few_rows(placed):
         status = LITTLE if is_little(placed) else _status(placed, ~placed.held.lost)
         listed = yield from listed_fit(placed)
-        return ArrayEstimate(
-            exact_values(listed.coefficients), (axis,), listed, status, "listed fits"
-        )
+        values = exact_values(listed.coefficients)
+        return ArrayEstimate(values, (axis,), listed, status, "listed fits")
     moments = yield from noisy_moments(placed, goal=True)
     error_model = RegressionErrorModel(moments)
     status = _status(placed, moments.seen(SEEN))
@@ -167,22 +172,18 @@ def _status(placed: PlacedColumns, used: NDArray[np.bool_]) -> Status:
     return HEAVY if status.ok and held.unbounded[-1] else status
 
 
-def fitted(moments: Moments) -> Fit:
-    """Solve the penalised normal equations of the columns that are seen."""
-    kept = moments.seen(SEEN)[:-1] & ~moments.held.lost[-1]
-    scatter = moments.scatter
-    inner, goal = scatter[:-1, :-1][np.ix_(kept, kept)], scatter[:-1, -1][kept]
-    noise = moments.noise[1:-1, 1:-1][np.ix_(kept, kept)]
-    slopes, size = np.zeros(len(kept)), len(inner)
-    if not size:
-        return Fit(slopes, kept, 0.0)
-    # The noise matrix has all but equal entries off the diagonal; 2 sqrt(d) of them is about the
-    # size of its largest eigenvalue.
-    penalty = _PENALTY * 2 * math.sqrt(size) * float(noise[0, -1])
-    eigenvalues, vectors = np.linalg.eigh(inner)
-    inverse = (vectors / (np.maximum(eigenvalues, 0.0) + penalty)) @ vectors.T
-    slopes[kept] = inverse @ goal
-    return Fit(slopes, kept, penalty)
+def _coefficients(units: Floats, slopes: Floats, point: Floats) -> Floats:
+    """The intercept and the slopes, out of slopes in half-widths, of a fit through a point."""
+    slopes = slopes * (units[-1] / units[:-1])
+    return np.concatenate([[point[-1] - slopes @ point[:-1]], slopes])
+
+
+class Fit(NamedTuple):
+    """Slopes in half-widths; no columns are ``kept`` if the explained one is lost."""
+
+    slopes: Floats
+    kept: NDArray[np.bool_]
+    penalty: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,30 +194,38 @@ class RegressionErrorModel(OfMoments):
 
     @property
     def fit(self) -> Fit:
-        """The slopes."""
-        return fitted(self.moments)
+        """Solve the penalised normal equations of the columns that are seen."""
+        moments, scatter = self.moments, self.moments.scatter
+        kept = moments.seen(SEEN)[:-1] & ~moments.held.lost[-1]
+        inner, goal = scatter[:-1, :-1][np.ix_(kept, kept)], scatter[:-1, -1][kept]
+        noise = moments.noise[1:-1, 1:-1][np.ix_(kept, kept)]
+        slopes, size = np.zeros(len(kept)), len(inner)
+        if not size:
+            return Fit(slopes, kept, 0.0)
+        # The noise matrix has all but equal entries off the diagonal; 2 sqrt(d) of them is about
+        # the size of its largest eigenvalue.
+        penalty = _PENALTY * 2 * math.sqrt(size) * float(noise[0, -1])
+        eigenvalues, vectors = np.linalg.eigh(inner)
+        inverse = (vectors / (np.maximum(eigenvalues, 0.0) + penalty)) @ vectors.T
+        slopes[kept] = inverse @ goal
+        return Fit(slopes, kept, penalty)
 
     @property
     def coefficients(self) -> Floats:
         """The intercept and the slopes, in the units of the data."""
-        units, location = self.moments.units, self.moments.location
-        slopes = self.fit.slopes * (units[-1] / units[:-1])
-        intercept = location[-1] - slopes @ location[:-1]
-        return np.concatenate([[intercept], slopes])
+        return _coefficients(self.moments.units, self.fit.slopes, self.moments.location)
 
     def intervals(self, level: float, tail: float | None) -> Intervals:
         """Intervals for the least-squares fit of all rows to the columns that were kept."""
         moments, center = self.moments, self.coefficients
-        found = reach(moments, self.fit.kept, level, tail)
-        units = moments.units[-1] / moments.units[:-1]
-        slopes, widths = found.slopes * units, found.widths * units
-        location = moments.location
-        fitted_level = location[-1] - slopes @ location[:-1]
+        slopes, widths, at_means = fit_distance(moments, self.fit.kept, level, tail)
+        units, location = moments.units, moments.location
+        widths = widths * (units[-1] / units[:-1])
         # Where all slopes are within their widths, so is what they add to the intercept.
         counts = self.fit.kept & (location[:-1] != 0)
         along = float((widths[counts] * np.abs(location[:-1][counts])).sum())
-        middle = np.concatenate([[fitted_level], slopes])
-        width = np.concatenate([[found.level * moments.units[-1] + along], widths])
+        middle = _coefficients(units, slopes, location)
+        width = np.concatenate([[at_means * units[-1] + along], widths])
         low, high = middle - width, middle + width
         return Intervals(np.minimum(low, center), np.maximum(high, center))
 
@@ -233,29 +242,14 @@ class RegressionErrorModel(OfMoments):
         return {
             **moments.summary,
             "penalty": self.fit.penalty,
-            "centres": moments.frame.middles(moments.lattice).tolist(),
-            "kept": [
-                name for name, kept in zip(moments.labels[:-1], self.fit.kept, strict=True) if kept
-            ],
+            "centres": moments.scaling.middles(moments.lattice).tolist(),
+            "kept": list(compress(moments.labels, self.fit.kept)),
         }
 
 
 _SINGULAR = 1e-9
 _ROUNDS, _CLOSE = 200, 1e-3
 _FAR = 1e9  # half-widths of y in one of x: no bound at all
-
-
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """The fit without a penalty, and bounds on its distance from that of all rows.
-
-    Slopes are 0 for columns that are left out, and widths infinite for those, and for all if noise
-    may hide a direction of the columns. ``level`` is the bound for the line at the means.
-    """
-
-    slopes: Floats
-    widths: Floats
-    level: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,22 +302,25 @@ class Equations:
         """Standard deviations of the slopes by noise alone, to first order."""
         return np.sqrt(moved(self.left, self.residual, self.moments.noise**2))
 
-    def feedback(self) -> Callable[[Floats], Floats]:
-        """Bound on the deviations that a fit at some distances adds to those of noise.
+    def settled(self, first: Floats, times: float) -> Floats:
+        """Solve w = first + times x added(w), from below; infinite if there is no such w.
 
-        Its residual has other coefficients c of x, by at most the distances, and of 1. Of one row a
-        of :attr:`left`, (a_i c_j + a_j c_i)² is at most 2 a_i² c_j² + 2 a_j² c_i².
+        ``added`` bounds the deviations that a fit at the distances w adds to those of noise. Its
+        residual has other coefficients c of x, by at most the distances, and of 1. Of one row a of
+        :attr:`left`, (a_i c_j + a_j c_i)² is at most 2 a_i² c_j² + 2 a_j² c_i².
         """
-        moments = self.moments
-        variances = 2 * self.left**2 @ moments.noise**2
-        means, other = np.abs(moments.means[self.kept]), np.zeros(len(moments.labels) + 1)
-
-        def added(widths: Floats) -> Floats:
+        variances = 2 * self.left**2 @ self.moments.noise**2
+        means, other = np.abs(self.moments.means[self.kept]), np.zeros(variances.shape[1])
+        widths = first
+        for _ in range(_ROUNDS):
+            if not (widths < _FAR).all():
+                break
             other[0], other[1 + self.kept] = means @ widths, widths
-            found: Floats = np.sqrt(variances @ other**2)
-            return found
-
-        return added
+            again = first + times * np.sqrt(variances @ other**2)
+            if (again <= (1 + _CLOSE) * widths).all():
+                return (1 + _CLOSE) * again
+            widths = again
+        return np.full_like(first, np.inf)
 
     def squares(self, times: float) -> tuple[float, float]:
         """Sum of squared residuals, and its upper end after so many deviations of its noise."""
@@ -333,9 +330,13 @@ class Equations:
         return max(found, noise), found + times * noise
 
 
-def reach(moments: Moments, kept: NDArray[np.bool_], level: float, tail: float | None) -> Reach:
-    """[moments.20] Bound the distance to the least-squares fit of all rows.
+def fit_distance(
+    moments: Moments, kept: NDArray[np.bool_], level: float, tail: float | None
+) -> tuple[Floats, Floats, float]:
+    """[moments.20] Bound the distance of the fit without a penalty from that of all rows.
 
+    Slopes are 0 for columns that are left out. Their bounds are infinite for those, and for all if
+    noise may hide a direction of the columns. The last bound is for the line at the means.
     ``level`` is that of all bounds at once, and ``tail`` the index of the tail of values, or None
     for the rows as they were shrunk and cut off.
     """
@@ -343,7 +344,7 @@ def reach(moments: Moments, kept: NDArray[np.bool_], level: float, tail: float |
     equations, held = Equations.of(moments, kept), moments.held
     loose = tail is not None and (held.unbounded & np.append(kept, True)).any()
     if equations is None or loose:
-        return Reach(slopes, widths, math.inf)
+        return slopes, widths, math.inf
     slopes[equations.kept] = equations.slopes
     chance = 1 - level
     times = noise_quantile(
@@ -351,28 +352,13 @@ def reach(moments: Moments, kept: NDArray[np.bool_], level: float, tail: float |
     )
     squares, most = equations.squares(times)
     # Rows are a sample too.
-    own = np.diag(equations.inverse)
-    spread = own * squares / moments.weight
+    spread = np.diag(equations.inverse) * squares / moments.weight
     first = times * np.sqrt(equations.deviations() ** 2 + spread)
     both = touched(moments, tail, CHANCE_COUNTED * chance)
-    first = first + _touched(equations, both, most)
-    widths[equations.kept] = _settled(equations, first, times)
+    widths[equations.kept] = equations.settled(first + _touched(equations, both, most), times)
     if not np.isfinite(widths[equations.kept]).all():
-        return Reach(slopes, widths, math.inf)
-    return Reach(slopes, widths, _level(equations, times, both, squares, most))
-
-
-def _settled(equations: Equations, first: Floats, times: float) -> Floats:
-    """Solve w = first + times x feedback(w), from below; infinite if there is no such w."""
-    widths, feedback = first, equations.feedback()
-    for _ in range(_ROUNDS):
-        if not (widths < _FAR).all():
-            break
-        again = first + times * feedback(widths)
-        if (again <= (1 + _CLOSE) * widths).all():
-            return (1 + _CLOSE) * again
-        widths = again
-    return np.full_like(first, np.inf)
+        return slopes, widths, math.inf
+    return slopes, widths, _level(equations, times, both, squares, most)
 
 
 def _touched(equations: Equations, both: Touched, squares: float) -> Floats:
@@ -415,6 +401,150 @@ def moved(left: Floats, right: Floats, variances: Floats) -> Floats:
         - both**2 @ np.diag(variances)
     )
     return np.maximum(found, 0.0)
+
+
+# ---- Few rows
+
+# The constants of [moments.13] and [moments.14], found by simulation.
+_FEW, _MOST_ROWS = 200, 1 << 15
+_CERTAIN = 160.0  # η times rows of a list from which on more lists are better than a better choice
+_MOST_LISTS = 24
+_FIRST, _TIMID = 0.3, 0.06  # spread of the first slopes, at most, and times a root of η n in all
+_SQUARE = 0.3  # twice the mean square of a column in half-widths, about
+_LITTLE = 16  # below, a fit is worse than a constant about as often as not
+_LEVELS, _LEVEL, _CERTAIN_LEVEL = 0.6, Fraction(1, 10), 60.0  # spread of levels; share, or η n
+_STAY = 4
+_CAP = 384  # 3/8 of a half-width: far residuals are few, and their noise less
+_WORK, _LISTED = 1 << 23, (256, 4096)  # fits times rows; fits
+_SHOWN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFit:
+    """Error model of the fit that was chosen last.
+
+    ``scaling`` has the centres and half-widths, ``count`` is the noisy number of records, ``lists``
+    the number of lists, ``chosen`` the intercept and slopes in half-widths, in units of 2^-12, and
+    ``none_seen`` whether the noisy number of records cannot be distinguished from 0.
+    """
+
+    labels: tuple[str, ...]
+    lattice: Lattice
+    scaling: Scaling
+    held: HeldColumns
+    count: int
+    lists: int
+    chosen: tuple[int, ...]
+    none_seen: bool = False
+
+    @property
+    def coefficients(self) -> Floats:
+        """The intercept and the slopes, in the units of the data."""
+        units, point = self.scaling.units(self.lattice), self.scaling.middles(self.lattice)
+        chosen = np.ldexp(np.array(self.chosen, dtype=np.float64), -FIT_BITS)
+        point[-1] += chosen[0] * units[-1]
+        return _coefficients(units, chosen[1:], point)
+
+    def intervals(self, _level: float, _tail: float | None) -> Intervals:
+        """Return no bounds: nothing is known of the directions that a choice leaves open."""
+        free = np.full(len(self.chosen), math.inf)
+        return Intervals(-free, free)
+
+    @property
+    def condition(self) -> str:
+        return "nothing: it has no bounds"
+
+    def assumption(self, _tail: float | None) -> str:
+        return (
+            "interval() has no bounds: with so few rows for this budget a good fit is chosen from "
+            "lists of fits, and others may be as good. Rows times epsilon of about 200 times the "
+            "square of the number of columns are enough for products of columns, which have "
+            "intervals."
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        return {
+            "rows": self.count,
+            "lists": self.lists,
+            "half_widths": self.scaling.units(self.lattice).tolist(),
+            "centres": self.scaling.middles(self.lattice).tolist(),
+            "share_far": self.held.share_far,
+        }
+
+
+def few_rows(placed: PlacedColumns) -> bool:
+    """[moments.14] Tell whether noise would hide directions of the columns in their products."""
+    slopes = placed.width - 1
+    enough = _FEW * slopes**2
+    return float(placed.split.scale) * placed.count < enough and placed.count <= _MOST_ROWS
+
+
+def listed_fit(placed: PlacedColumns) -> Steps[ListedFit]:
+    """Spend all that is left on a choice from one list after another."""
+    middle = (0,) * placed.width
+    split, lost = placed.split, placed.held.lost
+    idle = tuple((1 + np.flatnonzero(lost[:-1] | lost[-1])).tolist())
+    lists = _lists(placed)
+    size = min(max(_WORK // placed.count, _LISTED[0]), _LISTED[1])
+    for number, (part, spread, free, stay, cap) in enumerate(lists):
+        units = max(1, round(spread * (1 << FIT_BITS)))
+        fits = FitList(middle, units, size, number, free, idle)
+        losses = yield from read(placed.ask(FitLosses(placed.scaling, fits, cap)))
+        score = LossScore(np.array(losses.totals), cap**2, stay * size or 1)
+        share = split.rest() if number + 1 == len(lists) else split.share(part)
+        mechanism = split.spend(Exponential(score, *share.ranged))  # [moments.12]
+        listed = fits.fits()
+        chosen = yield from draw(f"fit of list {number + 1}", mechanism, partial(_words, listed))
+        middle = tuple(listed[chosen].tolist())
+    return ListedFit(
+        labels=placed.labels,
+        lattice=placed.lattice,
+        scaling=placed.scaling,
+        held=placed.held,
+        count=placed.count,
+        lists=len(lists),
+        chosen=middle,
+        none_seen=placed.none_seen,
+    )
+
+
+def is_little(placed: PlacedColumns) -> bool:
+    """Tell whether lists say so little that the fit may be worse than none."""
+    return placed.none_seen or _heard(placed) < _LITTLE * (placed.width - 1)
+
+
+def _heard(placed: PlacedColumns) -> float:
+    """Rows times the bounded range that is left: what all lists together can tell."""
+    left = Fraction(placed.split.left, placed.split.total)
+    return placed.count * float(placed.split.share(left).range)
+
+
+def _lists(placed: PlacedColumns) -> list[tuple[Fraction, float, int, int, int]]:
+    """Plan all lists [moments.13].
+
+    Of each: share, spread, free components, weight of staying in list lengths, cap of residuals.
+    """
+    split, rows, slopes = placed.split, placed.count, placed.width - 1
+    level = min(_LEVEL, split.part_for_range(_CERTAIN_LEVEL / rows))
+    left = Fraction(split.left, split.total) - level
+    affordable = int(left / split.part_for_range(_CERTAIN / rows))
+    lists = min(max(affordable, 1), slopes + 2, _MOST_LISTS)
+    certain = rows * float(split.share(left / lists).range)
+    first = min(_FIRST, _TIMID * math.sqrt(_heard(placed) / slopes))
+    last = min(first, _CAP / RESIDUAL / math.sqrt(_SQUARE * certain))
+    spreads = np.geomspace(first, last, lists).tolist()
+    later = [
+        (left / lists, spread, placed.width, 0 if number else _STAY, _CAP)
+        for number, spread in enumerate(spreads)
+    ]
+    return [(level, _LEVELS, 1, 0, RESIDUAL), *later]
+
+
+def _words(listed: Integers, chosen: int) -> str:
+    """Coefficients in half-widths; the first ones if there are many."""
+    shown = np.ldexp(listed[chosen].astype(np.float64), -FIT_BITS)[:_SHOWN]
+    more = ", ..." if len(listed[chosen]) > _SHOWN else ""
+    return f"({', '.join(f'{each:.3g}' for each in shown)}{more}) half-widths"
 
 
 LINEAR_REGRESSION: Row[NoOption, ArrayRelease] = Row(

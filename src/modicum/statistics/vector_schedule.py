@@ -51,7 +51,7 @@ def count_share(width: int, near: int = 1, power: int = 2) -> Fraction:
 
 
 SUBSTEP = 256
-"""Units of a frame in one lattice step."""
+"""Units of a scaling in one lattice step."""
 
 _PLACES = 1 << 30
 _FINE = 16  # radii an octave for the last one
@@ -66,55 +66,25 @@ _AGAIN_TILT = 6.0  # largest power of its prior
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
-    """Shares of a second search for a radius, beyond one that leaves too many rows outside."""
-
-    wide: Fraction
-    fine: Fraction
-    outside: Fraction
-
-
-@dataclass(frozen=True, slots=True)
 class Shares:
-    """Constants of a currency.
-
-    Attributes
-    ----------
-    locate : Fraction
-        The most that is spent before the weights.
-    weighed : Fraction
-        The most that is spent after them, but for the last radius.
-    sizes : tuple of Fraction
-        Of the rounds of mean sizes.
-    least, most_radius, most_step : float
-        Bounds of a radius on the way, and of a step of the centre.
-    sure : float
-        Nats by which a radius on the way with twice as many rows outside is less likely.
-    shrink : float
-        A step's radius in norms of its noise.
-    settled : float
-        The centre's noise, in radii, that is small: in L2 it adds some 5 % to a row's norm, in L1
-        more.
-    target : float
-        Share of the rows that the radii on the way leave outside, at most.
-    last : float
-        Rows outside the last radius, in norms of the noise over radii a row.
-    """
+    """Constants of a currency."""
 
     count: Fraction
     last_radius: Fraction
-    locate: Fraction
-    weighed: Fraction
-    sizes: tuple[Fraction, ...]
-    least: float
+    locate: Fraction  # the most that is spent before the weights
+    weighed: Fraction  # the most that is spent after them, but for the last radius
+    sizes: tuple[Fraction, ...]  # of the rounds of mean sizes
+    least: float  # of a radius on the way and of a step of the centre; and these at most:
     most_radius: float
     most_step: float
-    sure: float
-    shrink: float
-    settled: float
-    target: float
-    last: float
-    again: Again
+    sure: float  # nats by which a radius on the way with twice as many rows outside is less likely
+    shrink: float  # a step's radius in norms of its noise
+    settled: float  # noise of the centre, in radii, that is small: in L2 5 % of a row's norm or so
+    target: float  # share of the rows that the radii on the way leave outside, at most
+    last: float  # rows outside the last radius, in norms of the noise over radii a row
+    again_wide: Fraction  # of a second search, beyond a radius that leaves too many rows outside
+    again_fine: Fraction
+    again_outside: Fraction
 
 
 _CONCENTRATED = Shares(
@@ -131,7 +101,9 @@ _CONCENTRATED = Shares(
     settled=0.3,
     target=0.02,
     last=0.25,
-    again=Again(Fraction(1, 25), Fraction(2, 25), Fraction(1, 50)),
+    again_wide=Fraction(1, 25),
+    again_fine=Fraction(2, 25),
+    again_outside=Fraction(1, 50),
 )
 _PURE = Shares(
     count=Fraction(1, 50),
@@ -147,13 +119,14 @@ _PURE = Shares(
     settled=0.15,
     target=0.05,
     last=1.0,
-    again=Again(Fraction(2, 25), Fraction(2, 25), Fraction(2, 25)),
+    again_wide=Fraction(2, 25),
+    again_fine=Fraction(2, 25),
+    again_outside=Fraction(2, 25),
 )
 
 
-def shares_of(split: BudgetSplit) -> Shares:
-    """Return the constants of a budget's currency."""
-    return _CONCENTRATED if split.concentrated else _PURE
+SHARES = {1: _PURE, 2: _CONCENTRATED}
+"""The constants of a currency, by the norm's power."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +154,7 @@ class VectorSchedule:
         noise of Laplace of scale r/ε has L1 norm d r/ε.
         """
         whole, rows = float(split.total), max(noisy_count, 1)
-        nats, constants = float(split.share(Fraction(1)).range), shares_of(split)
+        nats, constants = float(split.share(Fraction(1)).range), SHARES[split.power]
         if not split.concentrated:
             return cls(rows, width, 1, nats, width / whole, math.sqrt(2) / whole, constants)
         each = math.sqrt(1 / (2 * whole))
@@ -285,7 +258,7 @@ class VectorSchedule:
 
     def most_again(self, target: int, noise: float) -> int:
         """Rows outside a radius of the second search that tails of index three may leave."""
-        share = self.nats * self._part(self.constants.again.fine)
+        share = self.nats * self._part(self.constants.again_fine)
         return int(target + _AGAIN_TILT / (3 * share) + 2.5 * noise)
 
     def noise_norm(self, radius: int, share: Fraction) -> float:
@@ -314,13 +287,20 @@ class VectorSchedule:
 @functools.lru_cache(maxsize=16)
 def wide_radii(lattice: Lattice, power: int) -> RadiusGrid:
     """Radii from one unit to beyond any row's norm of a power, four an octave."""
-    return _positive(RadiusGrid.between(1, _largest(lattice, power), per_octave=4))
+    most = MOST_COLUMNS if power == 1 else math.isqrt(MOST_COLUMNS)
+    return _without_zero(RadiusGrid.between(1, SUBSTEP * lattice.width * most, per_octave=4))
 
 
 @functools.lru_cache(maxsize=16)
 def wide_squares(lattice: Lattice) -> RadiusGrid:
     """Radii for vectors of squares, two an octave."""
-    return _positive(RadiusGrid.between(1, _largest(lattice, 2) ** 2, per_octave=2))
+    largest = SUBSTEP * lattice.width * math.isqrt(MOST_COLUMNS)
+    return _without_zero(RadiusGrid.between(1, largest**2, per_octave=2))
+
+
+def _without_zero(grid: RadiusGrid) -> RadiusGrid:
+    """Leave out radius 0: nothing can be clipped to it."""
+    return RadiusGrid(grid.radii[1:], grid.indices[1:])
 
 
 def part_of(grid: RadiusGrid, low: float, high: float) -> RadiusGrid:
@@ -365,16 +345,6 @@ def all_radii(lattice: Lattice, power: int) -> tuple[int, ...]:
     wide = wide_radii(lattice, power)
     fine = range(-_BELOW, _FINE // 4 * wide.indices[-1] + 17)
     return tuple(sorted({*wide.radii, *(_sixteenth(j) for j in fine)}))
-
-
-def _largest(lattice: Lattice, power: int) -> int:
-    most = MOST_COLUMNS if power == 1 else math.isqrt(MOST_COLUMNS)
-    return SUBSTEP * lattice.width * most
-
-
-def _positive(grid: RadiusGrid) -> RadiusGrid:
-    """Leave out radius 0: nothing can be clipped to it."""
-    return RadiusGrid(grid.radii[1:], grid.indices[1:])
 
 
 def _sixteenth(j: int) -> int:

@@ -7,7 +7,9 @@ moved to two, and one further than eight to the centre. Each vector is a functio
 
 from __future__ import annotations
 
+import hashlib
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Self
 
@@ -26,6 +28,7 @@ from modicum.summaries.base import (
     pack,
     quantised,
 )
+from modicum.summaries.vectors import Floats, RowPass, RowSums
 
 BITS = 16
 ONE = 1 << BITS
@@ -55,18 +58,18 @@ Norm = Literal["l1", "l2"]
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class Scaling:
     """Released centres, and half-widths 2^shift, of every column in lattice steps."""
 
     centres: tuple[int, ...]
     shifts: tuple[int, ...]
 
-    def units(self, lattice: Lattice) -> NDArray[np.float64]:
+    def units(self, lattice: Lattice) -> Floats:
         """Half-widths in the unit of the data."""
-        found: NDArray[np.float64] = np.ldexp(lattice.step, np.array(self.shifts))
+        found: Floats = np.ldexp(lattice.step, np.array(self.shifts))
         return found
 
-    def middles(self, lattice: Lattice) -> NDArray[np.float64]:
+    def middles(self, lattice: Lattice) -> Floats:
         """Centres in the unit of the data."""
         return np.array([lattice.value(each) for each in self.centres], dtype=np.float64)
 
@@ -76,14 +79,10 @@ class Frame:
         Examples
         --------
         >>> q = np.array([[10], [9], [0], [60], [75]])
-        >>> (Frame((10,), (3,)).rows(q) / ONE).tolist()
+        >>> (Scaling((10,), (3,)).rows(q) / ONE).tolist()
         [[1.0, 0.0], [1.0, -0.125], [1.0, -1.25], [1.0, 2.0], [1.0, 0.0]]
         """
-        shifts = np.array(self.shifts, dtype=np.int64)
-        z = q - np.array(self.centres, dtype=np.int64)
-        # Towards zero; what is left of a far value does not matter, but must not overflow.
-        size = np.where(self.far(q), 0, np.abs(z))
-        size = (size >> np.maximum(shifts - BITS, 0)) << np.maximum(BITS - shifts, 0)
+        z, size, _ = self.distances(q, BITS, FAR)
         vectors = np.empty((len(q), q.shape[1] + 1), dtype=np.int64)
         vectors[:, 0] = ONE
         np.minimum(size, CLIP * ONE, out=vectors[:, 1:])
@@ -96,6 +95,20 @@ class Frame:
         found: NDArray[np.bool_] = np.abs(z) >> np.array(self.shifts, dtype=np.int64) >= FAR
         return found
 
+    def distances(
+        self, q: Integers, bits: int, limit: int
+    ) -> tuple[Integers, Integers, NDArray[np.bool_]]:
+        """Subtract the centres; return sizes in units of 2^-bits half-widths, too, towards zero.
+
+        The last are values at ``limit`` half-widths or beyond: they have size 0.
+        """
+        shifts = np.array(self.shifts, dtype=np.int64)
+        z = q - np.array(self.centres, dtype=np.int64)
+        size = np.abs(z)
+        far = size >> shifts >= limit
+        size = np.where(far, 0, size)  # what is far must not overflow
+        return z, (size >> np.maximum(shifts - bits, 0)) << np.maximum(bits - shifts, 0), far
+
     def cut_off(self, q: Integers) -> tuple[int, Integers]:
         """Count the rows with a value cut off, and sum what their squares lose.
 
@@ -104,7 +117,7 @@ class Frame:
 
         Examples
         --------
-        >>> count, squares = Frame((10,), (3,)).cut_off(np.array([[10], [26], [27], [75]]))
+        >>> count, squares = Scaling((10,), (3,)).cut_off(np.array([[10], [26], [27], [75]]))
         >>> count, (squares / FINE).round(2).tolist()
         (2, [4.56])
         """
@@ -165,7 +178,7 @@ class RowNorm:
             return sum(weights) * ONE**2
         return math.isqrt(sum(weight**2 for weight in weights)) * ONE**2
 
-    def sizes(self, vectors: Integers) -> NDArray[np.float64] | Integers:
+    def sizes(self, vectors: Integers) -> Floats | Integers:
         """Size of every vector: exact in L1 norm, from above in L2 norm.
 
         Components are at most 2 ONE, so that no sum overflows for up to 2^12 columns.
@@ -197,7 +210,7 @@ class RowNorm:
         total2 += w.product**2 / 2 * squares**2 + (w.square**2 - w.product**2 / 2) * fourth
         total2 += w.goal_mean**2 * ones * ys + w.goal**2 * squares * ys
         total2 += w.goal_square**2 * ys**2
-        sizes: NDArray[np.float64] = np.sqrt(total2) * _UP
+        sizes: Floats = np.sqrt(total2) * _UP
         return sizes
 
     def clipped(self, vectors: Integers, bound: int) -> Integers:
@@ -220,129 +233,70 @@ class RowNorm:
 class RowNormCounts(Reduction["RowNormSummary"]):
     """Counts the rows that exceed each of some public sizes, and what is cut off."""
 
-    frame: Frame
+    scaling: Scaling
     row_norm: RowNorm
     bounds: tuple[int, ...]
 
-    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> _RowNormPass:
-        return _RowNormPass(self, Quantiser(lattice))
+    def begin(
+        self, lattice: Lattice | None, _rows: Rows | None = None, /
+    ) -> RowPass[RowNormSummary]:
+        bounds = np.array(self.bounds)[:, None]
+
+        def counted(q: Integers) -> tuple[Integers, Integers, Integers]:
+            outside, squares = self.scaling.cut_off(q)
+            beyond = (self.row_norm.sizes(self.scaling.rows(q)) > bounds).sum(axis=1)
+            return beyond, np.array([len(q) - outside, outside]), squares
+
+        return RowPass(RowNormSummary, counted, _on_lattice(lattice))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RowNormSummary(Sensitive):
+class RowNormSummary(RowSums):
     """Number of rows beyond each size, without and with a value cut off, and squares (sensitive).
 
-    The squares are those of :meth:`Frame.cut_off`.
+    The squares are those of :meth:`Scaling.cut_off`.
     """
+
+    written = "row-norms"
 
     beyond: tuple[int, ...]
     sides: tuple[int, ...]
     squares: tuple[int, ...]
 
-    def merge(self, other: Self) -> RowNormSummary:
-        self._check_same(other)
-        return RowNormSummary(
-            _added(self.beyond, other.beyond),
-            _added(self.sides, other.sides),
-            _added(self.squares, other.squares),
-        )
 
-    def to_bytes(self) -> bytes:
-        return pack("gauge-counts", *map(_packed, (self.beyond, self.sides, self.squares)))
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RowTotals(RowSums):
+    """Exact totals over all rows (sensitive)."""
 
-    @classmethod
-    def from_bytes(cls, data: bytes) -> RowNormSummary:
-        fields = Fields("gauge-counts", data)
-        beyond, sides, squares = (tuple(fields.array().tolist()) for _ in range(3))
-        fields.end()
-        return cls(beyond, sides, squares)
+    written = "row-totals"
 
-
-def _added(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(x + y for x, y in zip(a, b, strict=True))
-
-
-def _packed(numbers: tuple[int, ...]) -> Integers:
-    return np.array(numbers, dtype=np.int64)
-
-
-class _RowNormPass:
-    reads = True
-
-    def __init__(self, asked: RowNormCounts, quantiser: Quantiser) -> None:
-        self._asked, self._quantiser = asked, quantiser
-        self._beyond = [0] * len(asked.bounds)
-        self._rows = self._outside = 0
-        self._squares = np.zeros(len(asked.frame.centres), dtype=np.int64)
-
-    def update(self, x: NDArray[np.float64], /) -> None:
-        for q in quantised(self._quantiser, x):
-            outside, squares = self._asked.frame.cut_off(q)
-            self._rows += len(q)
-            self._outside += outside
-            self._squares += squares
-            sizes = self._asked.row_norm.sizes(self._asked.frame.rows(q))
-            for place, bound in enumerate(self._asked.bounds):
-                self._beyond[place] += int((sizes > bound).sum())
-
-    def finish(self) -> RowNormSummary:
-        sides = (self._rows - self._outside, self._outside)
-        return RowNormSummary(tuple(self._beyond), sides, tuple(self._squares.tolist()))
+    totals: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class OuterProducts(Reduction["OuterSummary"]):
-    """Sums the outer products of rows whose size is clipped to a released or public bound."""
+class SecondMoments(Reduction[RowTotals]):
+    """Sums the outer products of rows whose size is clipped to a released or public bound.
 
-    frame: Frame
+    The totals are the upper triangle, row by row.
+    """
+
+    scaling: Scaling
     row_norm: RowNorm
     bound: int
 
-    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> _OuterPass:
-        return _OuterPass(self, Quantiser(lattice))
+    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> RowPass[RowTotals]:
+        upper = np.triu_indices(len(self.scaling.centres) + 1)
 
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class OuterSummary(Sensitive):
-    """The exact upper triangle of a sum of outer products, row by row (sensitive)."""
-
-    products: tuple[int, ...]
-
-    def merge(self, other: Self) -> OuterSummary:
-        self._check_same(other)
-        return OuterSummary(_added(self.products, other.products))
-
-    def to_bytes(self) -> bytes:
-        return pack("outer-products", len(self.products), *self.products)
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> OuterSummary:
-        fields = Fields("outer-products", data)
-        summary = cls(tuple(fields.integer() for _ in range(fields.integer())))
-        fields.end()
-        return summary
-
-
-class _OuterPass:
-    reads = True
-
-    def __init__(self, asked: OuterProducts, quantiser: Quantiser) -> None:
-        self._asked, self._quantiser = asked, quantiser
-        self._sums = np.zeros(0, dtype=np.object_)
-
-    def update(self, x: NDArray[np.float64], /) -> None:
-        upper = np.triu_indices(x.shape[1] + 1)
-        if not len(self._sums):
-            self._sums = np.zeros(len(upper[0]), dtype=np.object_)
-        for start in range(0, len(x), _ROWS):
-            for q in quantised(self._quantiser, x[start : start + _ROWS]):
-                vectors = self._asked.row_norm.clipped(self._asked.frame.rows(q), self._asked.bound)
+        def summed(q: Integers) -> tuple[NDArray[np.object_]]:
+            sums = np.zeros(len(upper[0]), dtype=np.int64)
+            for start in range(0, len(q), _ROWS):
+                rows = self.scaling.rows(q[start : start + _ROWS])
                 # Components are at most 2^17: 2^13 products of two stay below 2^53.
-                floats = vectors.astype(np.float64)
-                self._sums += (floats.T @ floats)[upper].astype(np.int64).astype(np.object_)
+                vectors = self.row_norm.clipped(rows, self.bound).astype(np.float64)
+                sums += (vectors.T @ vectors)[upper].astype(np.int64)
+            return (sums.astype(np.object_),)
 
-    def finish(self) -> OuterSummary:
-        return OuterSummary(tuple(int(each) for each in self._sums))
+        return RowPass(RowTotals, summed, _on_lattice(lattice))
 
 
 WHOLE = 1 << 10
@@ -350,58 +304,25 @@ WHOLE = 1 << 10
 
 
 @dataclass(frozen=True, slots=True)
-class FarCounts(Reduction["FarSummary"]):
-    """Counts the rows that are far in each column, by :meth:`Frame.far`.
+class FarCounts(Reduction[RowTotals]):
+    """Counts the rows that are far in each column, by :meth:`Scaling.far`.
 
-    A row that is far in k columns adds ``WHOLE // k`` to each of them.
+    A row that is far in k columns adds ``WHOLE // k`` to each of their totals.
     """
 
-    frame: Frame
+    scaling: Scaling
 
-    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> _FarPass:
-        return _FarPass(self.frame, Quantiser(lattice))
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class FarSummary(Sensitive):
-    """The counts, in units of 1 / ``WHOLE`` (sensitive)."""
-
-    counts: Integers
-
-    def merge(self, other: Self) -> FarSummary:
-        self._check_same(other)
-        return FarSummary(self.counts + other.counts)
-
-    def to_bytes(self) -> bytes:
-        return pack("far-counts", self.counts)
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> FarSummary:
-        fields = Fields("far-counts", data)
-        summary = cls(fields.array())
-        fields.end()
-        return summary
-
-
-class _FarPass:
-    reads = True
-
-    def __init__(self, frame: Frame, quantiser: Quantiser) -> None:
-        self._frame, self._quantiser = frame, quantiser
-        self._counts = np.zeros(len(frame.centres), dtype=np.int64)
-
-    def update(self, x: NDArray[np.float64], /) -> None:
-        for q in quantised(self._quantiser, x):
-            far = self._frame.far(q)
+    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> RowPass[RowTotals]:
+        def counted(q: Integers) -> tuple[Integers]:
+            far = self.scaling.far(q)
             far = far[far.any(axis=1)]
-            self._counts += (far * (WHOLE // far.sum(axis=1, keepdims=True))).sum(axis=0)
+            return ((far * (WHOLE // far.sum(axis=1, keepdims=True))).sum(axis=0),)
 
-    def finish(self) -> FarSummary:
-        return FarSummary(self._counts)
+        return RowPass(RowTotals, counted, _on_lattice(lattice))
 
 
 @dataclass(frozen=True, slots=True)
-class HeldRows(Reduction["RowsSummary"]):
+class RowsInMemory(Reduction["RowsSummary"]):
     """Holds all rows of ``width`` columns, rounded to the lattice: 8 bytes a number."""
 
     holds_rows = True
@@ -429,11 +350,11 @@ class RowsSummary(Sensitive):
         return RowsSummary(_in_order(np.concatenate([self.rows, other.rows])))
 
     def to_bytes(self) -> bytes:
-        return pack("held-rows", self.rows.shape[1], self.rows.ravel())
+        return pack("rows", self.rows.shape[1], self.rows.ravel())
 
     @classmethod
     def from_bytes(cls, data: bytes) -> RowsSummary:
-        fields = Fields("held-rows", data)
+        fields = Fields("rows", data)
         width = fields.integer()
         rows = fields.array().reshape(-1, width)
         fields.end()
@@ -447,7 +368,7 @@ class _RowsPass:
         self._width, self._quantiser = width, quantiser
         self._kept: list[Integers] = [np.empty((0, width), dtype=np.int64)]
 
-    def update(self, x: NDArray[np.float64], /) -> None:
+    def update(self, x: Floats, /) -> None:
         if x.shape[1:] != (self._width,):
             found = x.shape[1] if x.ndim > 1 else 1
             raise InvalidArgument(f"the statistic is of {self._width} columns, got {found}")
@@ -459,3 +380,105 @@ class _RowsPass:
 
 def _in_order(rows: Integers) -> Integers:
     return rows[np.lexsort(rows.T[::-1])]
+
+
+def _on_lattice(lattice: Lattice | None) -> Callable[[Floats], list[Integers]]:
+    """Round rows to lattice integers, in blocks; of no rows there is a block without any."""
+    quantiser = Quantiser(lattice)
+    return lambda x: quantised(quantiser, x) or [np.empty(x.shape, dtype=np.int64)]
+
+
+# ---- Losses of many public linear fits, each row adding at most a public amount
+
+
+FIT_BITS = 12
+"""Bits of a slope behind the point."""
+
+RESIDUAL = 1 << 10
+"""Parts of a half-width of the explained column in which residuals count."""
+
+_ROW = 12  # bits of a row behind the point
+_FAR_ROW = 1 << 10  # half-widths; a fit that uses a column that far away has its full loss
+_LARGEST = 1 << 18  # a component of a fit: 2^22 of a row times this, for 500 columns, is below 2^49
+_DICE = 12  # bytes whose sum is all but normal
+_MEAN, _DEVIATION = 1530, 256  # 12 · 255 / 2 and the root of 12 · (2^16 - 1) / 12
+_BLOCK = 1 << 20  # residuals at a time
+
+
+@dataclass(frozen=True, slots=True)
+class FitList:
+    """A public list of ``size`` fits around one of them, ``middle``, which is the first.
+
+    ``spread`` is the standard deviation of the components of the others, in units of 2^-12; every
+    second one has half of it, or twice as much. Only the first ``free`` components differ from the
+    middle, and of these not the ``idle`` ones. Each ``number`` gives another list.
+    """
+
+    middle: tuple[int, ...]
+    spread: int
+    size: int
+    number: int
+    free: int
+    idle: tuple[int, ...] = ()
+
+    def fits(self) -> Integers:
+        """Return the fits, shape (size, number of components).
+
+        Their steps are sums of dice from SHAKE-256 of a fixed text: the same everywhere, and chosen
+        before any data. Privacy does not depend on where they are.
+
+        Examples
+        --------
+        >>> FitList((0, 4096), 400, 4, 0, 2).fits().tolist()
+        [[0, 4096], [-319, 3988], [-715, 3074], [-566, 3108]]
+        """
+        text = f"modicum: list {self.number} of fits".encode()
+        dice = np.frombuffer(
+            hashlib.shake_256(text).digest(self.size * len(self.middle) * _DICE), dtype=np.uint8
+        ).reshape(self.size, len(self.middle), _DICE)
+        steps = (dice.sum(axis=2, dtype=np.int64) - _MEAN) * self.spread
+        # Of every eight in a row the last four leave about half of the components as they are.
+        steps *= (np.arange(self.size) % 8 < 4)[:, None] | (dice[:, :, 0] & 1 == 1)
+        # Half the spread, once, twice, once, and so on.
+        steps *= np.array([2, 1, 2, 4])[np.arange(self.size) % 4][:, None]
+        steps //= 2 * _DEVIATION
+        steps[0], steps[:, self.free :], steps[:, list(self.idle)] = 0, 0, 0
+        found: Integers = np.clip(steps + np.array(self.middle), -_LARGEST, _LARGEST)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class FitLosses(Reduction[RowTotals]):
+    """Sums the squared residuals of every fit of a list, each residual clipped to a cap.
+
+    The cap is in units of 1 / :data:`RESIDUAL`; a row adds at most its square to a loss. Residuals
+    are exact integers: sums of float64 numbers below 2^53, in any order.
+    """
+
+    scaling: Scaling
+    fits: FitList
+    cap: int
+
+    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> RowPass[RowTotals]:
+        fits = self.fits.fits().T.astype(np.float64)
+        used = fits[1:] != 0
+        size = max(1, _BLOCK // self.fits.size)
+
+        def summed(q: Integers) -> tuple[Integers]:
+            losses = np.zeros(self.fits.size, dtype=np.int64)
+            for start in range(0, len(q), size):
+                z, near, far = self.scaling.distances(q[start : start + size], _ROW, _FAR_ROW)
+                rows = np.copysign(np.where(far, _FAR_ROW << _ROW, near).astype(np.float64), z)
+                left = rows[:, :-1] @ fits[1:]
+                left += np.ldexp(fits[0], _ROW)
+                left -= np.ldexp(rows[:, -1:], FIT_BITS)
+                # Whole numbers up to the cap from here on: sums of squares are exact too.
+                np.abs(left, out=left)
+                left *= RESIDUAL * 2.0 ** -(FIT_BITS + _ROW)
+                np.minimum(np.rint(left, out=left), self.cap, out=left)
+                beyond = far[:, :-1].any(axis=1)
+                left[beyond] = np.where(far[beyond, :-1] @ used, self.cap, left[beyond])
+                losses += np.einsum("ij,ij->j", left, left).astype(np.int64)
+            return (losses,)
+
+        return RowPass(RowTotals, summed, _on_lattice(lattice))

@@ -11,9 +11,12 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import math
-from dataclasses import dataclass, replace
-from typing import Self
+import operator
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +37,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class VectorFrame:
+class VectorScaling:
     """How rows are measured: component j of a row q is gains[j] (q[j] - centre[j]), in units.
 
     ``centre`` are lattice integers in the range and ``gains`` positive numbers of units in a
@@ -43,8 +46,8 @@ class VectorFrame:
 
     Examples
     --------
-    >>> frame = VectorFrame((2,), (4.0, 1.0))
-    >>> frame.view(Lattice(-8.0, 8.0, 1.0)).seen(np.array([[1.2, 3.0]]))
+    >>> scaling = VectorScaling((2,), (4.0, 1.0))
+    >>> scaling.view(Lattice(-8.0, 8.0, 1.0)).seen(np.array([[1.2, 3.0]]))
     array([[-4.,  1.]])
     """
 
@@ -57,8 +60,8 @@ class VectorFrame:
         if not all(math.isfinite(gain) and gain > 0 for gain in self.gains):
             raise InvalidArgument("gains must be positive finite numbers")
 
-    def clipped(self, radius: int) -> VectorFrame:
-        """Return the frame in which a norm of ``radius`` is :data:`BOUND`."""
+    def clipped(self, radius: int) -> VectorScaling:
+        """Return the scaling in which a norm of ``radius`` is :data:`BOUND`."""
         factor = BOUND / radius
         factor = factor ** (1 / self.power) if self.sizes else factor
         return replace(self, gains=tuple(gain * factor for gain in self.gains))
@@ -68,40 +71,30 @@ class VectorFrame:
         gains = np.array(self.gains * (width // len(self.gains)))
         return float(lattice.width * (gains**self.power).sum() ** (1 / self.power))
 
-    def view(self, lattice: Lattice) -> FrameView:
-        return FrameView(self, lattice)
+    def view(self, lattice: Lattice | None) -> ScaledRows:
+        if lattice is None:
+            raise InvalidArgument("vectors need a range: lattice must not be None")
+        return ScaledRows(self, lattice)
 
 
-class FrameView:
-    """A frame on a lattice; it measures rows in arrays that the next call overwrites."""
+class ScaledRows:
+    """A scaling on a lattice; it measures rows in arrays that the next call overwrites."""
 
-    __slots__ = (
-        "_arrays",
-        "_gains",
-        "_hi",
-        "_lo",
-        "_lower",
-        "_magic",
-        "_power",
-        "_safe",
-        "_sizes",
-    )
-
-    def __init__(self, frame: VectorFrame, lattice: Lattice) -> None:
+    def __init__(self, scaling: VectorScaling, lattice: Lattice) -> None:
         if lattice.step < _FINEST:
             raise InvalidArgument(
                 f"step={lattice.step!r} is too fine for vectors: give a range or a step in which "
                 "the step is at least 2^-900"
             )
-        centre = np.array(frame.centre, dtype=np.float64)
+        centre = np.array(scaling.centre, dtype=np.float64)
         self._lo, self._hi = lattice.lo, lattice.hi
         self._magic = 1.5 * 2.0**52 * lattice.step
         self._lower = _one_or_all(self._magic + centre * lattice.step)
-        self._gains = _one_or_all(np.array(frame.gains) / lattice.step)
-        self._power, self._sizes = frame.power, frame.sizes
+        self._gains = _one_or_all(np.array(scaling.gains) / lattice.step)
+        self._power, self._sizes = scaling.power, scaling.sizes
         ends = np.minimum(lattice.last - centre, centre - lattice.first) * lattice.step
         nearest = float((self._gains * ends).min())
-        self._safe = nearest**frame.power if frame.sizes else nearest
+        self._safe = nearest**scaling.power if scaling.sizes else nearest
         self._arrays = np.empty((2, 0, 0))
 
     def seen(self, x: Floats) -> Floats:
@@ -207,16 +200,93 @@ def _one_or_all(numbers: Floats) -> Floats | np.float64:
     return numbers if len(numbers) > 1 else numbers[0]
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RowSums(Sensitive):
+    """Integers and tuples of integers that add up over rows, field by field.
+
+    Those of ``public`` are the same for all parts of a table; the others are sensitive.
+    """
+
+    written: ClassVar[str]
+
+    def merge(self, other: Self) -> Self:
+        self._check_same(other)
+        merged: list[int | tuple[int, ...]] = []
+        for each in fields(self):
+            a, b = getattr(self, each.name), getattr(other, each.name)
+            if isinstance(a, int):
+                merged.append(a if each.name in self.public else a + b)
+            elif len(a) != len(b):
+                raise InvalidArgument(f"cannot merge {self.written} of another width")
+            else:
+                merged.append(tuple(map(operator.add, a, b)))
+        return type(self)(*merged)
+
+    def to_bytes(self) -> bytes:
+        values = [getattr(self, each.name) for each in fields(self)]
+        parts = ([value] if isinstance(value, int) else [len(value), *value] for value in values)
+        return pack(self.written, *itertools.chain.from_iterable(parts))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        found = Fields(cls.written, data)
+        next_one = found.integer
+        values = [
+            next_one() if each.type == "int" else tuple(next_one() for _ in range(next_one()))
+            for each in fields(cls)
+        ]
+        found.end()
+        return cls(*values)
+
+
+S = TypeVar("S", bound=RowSums)
+
+
+class RowPass(Generic[S]):
+    """One pass that adds up what a function makes of every block of rows, the first without rows.
+
+    If the width of rows is public it is the first field of the summary.
+    """
+
+    reads = True
+
+    def __init__(
+        self,
+        summary: type[S],
+        of_block: Callable[[Any], tuple[Any, ...]],
+        blocks: Callable[[Floats], Iterable[Any]] = lambda x: (x,),
+    ) -> None:
+        self._summary, self._of_block, self._blocks = summary, of_block, blocks
+        self._width = 0
+        self._sums: tuple[Any, ...] = ()
+
+    def update(self, x: Floats, /) -> None:
+        self._width = x.shape[1]
+        if self._width > MOST_COLUMNS:
+            raise InvalidArgument(
+                f"vectors have at most {MOST_COLUMNS:,} components, got {self._width:,}"
+            )
+        for block in self._blocks(x):
+            found = self._of_block(block)
+            both = zip(self._sums, found, strict=True)
+            self._sums = tuple(a + b for a, b in both) if self._sums else found
+
+    def finish(self) -> S:
+        width = (self._width,) if "width" in self._summary.public else ()
+        sums = (a if isinstance(a, int) else tuple(a.tolist()) for a in self._sums)
+        return self._summary(*width, *sums)
+
+
 @dataclass(frozen=True, slots=True)
 class ClippedVectors(Reduction["VectorSummary"]):
     """Sums rows clipped to a radius, in integers.
 
     Each row adds integers whose norm is at most :data:`~modicum.summaries.vectors.BOUND`, which
     stands for the radius. One row more or less moves the sum by no more than that. The radius is
-    released or public, positive, in the frame's units.
+    released or public, positive, in the scaling's units.
     """
 
-    frame: VectorFrame
+    scaling: VectorScaling
     radius: int
 
     def __post_init__(self) -> None:
@@ -224,99 +294,78 @@ class ClippedVectors(Reduction["VectorSummary"]):
             raise InvalidArgument(f"the radius must be positive, got {self.radius}")
 
     @property
-    def scaled(self) -> VectorFrame:
-        """The frame in whose units the sum is counted."""
-        return self.frame.clipped(self.radius)
+    def scaled(self) -> VectorScaling:
+        """The scaling in whose units the sum is counted."""
+        return self.scaling.clipped(self.radius)
 
-    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> _VectorPass:
-        if lattice is None:
-            raise InvalidArgument("clipped vectors need a range: lattice must not be None")
-        return _VectorPass(self.scaled.view(lattice))
+    def begin(
+        self, lattice: Lattice | None, _rows: Rows | None = None, /
+    ) -> RowPass[VectorSummary]:
+        view = self.scaled.view(lattice)
+
+        def summed(x: Floats) -> tuple[int, Integers]:
+            # Integers of at most 2^26: sums in float64 are exact for up to 2^27 rows, and those of
+            # a pass are below 2^63 for up to 2^36 rows; more are in parts.
+            return len(x), (np.ones(len(x)) @ view.clipped(x)).astype(np.int64)
+
+        return RowPass(VectorSummary, summed)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class VectorSummary(Sensitive):
+class VectorSummary(RowSums):
     """The number of rows and the sum of their clipped integers by component, both sensitive."""
+
+    written = "vectors"
 
     count: int
     totals: tuple[int, ...]
 
-    def merge(self, other: Self) -> VectorSummary:
-        self._check_same(other)
-        if len(self.totals) != len(other.totals):
-            raise InvalidArgument("cannot merge sums of vectors of another width")
-        totals = tuple(a + b for a, b in zip(self.totals, other.totals, strict=True))
-        return VectorSummary(self.count + other.count, totals)
-
-    def to_bytes(self) -> bytes:
-        return pack("vectors", self.count, len(self.totals), *self.totals)
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> VectorSummary:
-        fields = Fields("vectors", data)
-        count, width = fields.integer(), fields.integer()
-        summary = cls(count, tuple(fields.integer() for _ in range(width)))
-        fields.end()
-        return summary
-
-
-class _VectorPass:
-    """Integers of at most 2^26 each: a block's float64 sums are exact for up to 2^27 rows.
-
-    The sums of a pass are below 2^63 for up to 2^36 rows; more are in parts.
-    """
-
-    reads = True
-
-    def __init__(self, view: FrameView) -> None:
-        self._view = view
-        self._count = 0
-        self._totals: Integers = np.zeros(1, dtype=np.int64)
-
-    def update(self, x: Floats, /) -> None:
-        if not len(x):
-            self._totals = self._totals + np.zeros(x.shape[1], dtype=np.int64)
-            return
-        self._count += len(x)
-        sums = np.ones(len(x)) @ self._view.clipped(x)
-        self._totals = self._totals + sums.astype(np.int64)
-
-    def finish(self) -> VectorSummary:
-        return VectorSummary(self._count, tuple(self._totals.tolist()))
-
 
 @dataclass(frozen=True, slots=True)
 class NormCounts(Reduction["NormSummary"]):
-    """Counts the rows whose norm in a frame exceeds each of some radii.
+    """Counts the rows whose norm in a scaling exceeds each of some radii.
 
-    The radii are positive and increasing, in the frame's units.
+    The radii are positive and increasing, in the scaling's units.
     """
 
-    frame: VectorFrame
+    scaling: VectorScaling
     radii: tuple[int, ...]
 
     def __post_init__(self) -> None:
         if not self.radii or self.radii[0] <= 0 or sorted(set(self.radii)) != [*self.radii]:
             raise InvalidArgument(f"radii must be positive and increase, got {self.radii}")
 
-    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> _NormPass:
-        if lattice is None:
-            raise InvalidArgument("norms need a range: lattice must not be None")
-        return _NormPass(self, self.frame.view(lattice))
+    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> RowPass[NormSummary]:
+        view, power = self.scaling.view(lattice), self.scaling.power
+        radii = np.array(self.radii, dtype=np.float64)
+
+        def between(x: Floats) -> tuple[Integers]:
+            """[mean_vector.11] Place rows by rounded norms; near a radius, by exact ones."""
+            near = 4 * slack(x.shape[1], power)
+            u, size = view.measured(x)
+            rough = np.sqrt(size) if power == 2 else size
+            places = radii.searchsorted(rough * (1 - near))
+            unsure = places != radii.searchsorted(rough * (1 + near))
+            if unsure.any():
+                places[unsure] = radii.searchsorted(norms(u[unsure], power))
+            return (np.bincount(places, minlength=len(radii) + 1),)
+
+        return RowPass(NormSummary, between)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class NormSummary(Sensitive):
+class NormSummary(RowSums):
     """Sensitive numbers of rows between radii, and the public number of components of a row.
 
     ``between`` counts the rows whose norm is at most the first radius; beyond it and at most the
     second; ...; beyond the last.
     """
 
+    public = ("width",)
+    written = "norms"
+
     width: int
     between: tuple[int, ...]
-
-    public = ("width",)
 
     @property
     def count(self) -> int:
@@ -327,62 +376,6 @@ class NormSummary(Sensitive):
         """For each radius, the rows beyond it."""
         beyond = np.cumsum(self.between[::-1])[::-1][1:]
         return tuple(beyond.tolist())
-
-    def merge(self, other: Self) -> NormSummary:
-        self._check_same(other)
-        if len(self.between) != len(other.between):
-            raise InvalidArgument("cannot merge norms that were counted for other radii")
-        between = tuple(a + b for a, b in zip(self.between, other.between, strict=True))
-        return NormSummary(self.width, between)
-
-    def to_bytes(self) -> bytes:
-        return pack("norms", self.width, np.array(self.between, dtype=np.int64))
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> NormSummary:
-        fields = Fields("norms", data)
-        summary = cls(fields.integer(), tuple(fields.array().tolist()))
-        fields.end()
-        return summary
-
-
-class _NormPass:
-    """Places rows by rounded norms, and by exact ones where these come near a radius."""
-
-    reads = True
-
-    def __init__(self, asked: NormCounts, view: FrameView) -> None:
-        self._view = view
-        self._power = asked.frame.power
-        self._radii = np.array(asked.radii, dtype=np.float64)
-        self._between = np.zeros(len(asked.radii) + 1, dtype=np.int64)
-        self._width = 1
-
-    def update(self, x: Floats, /) -> None:
-        self._width = x.shape[1]
-        if self._width > MOST_COLUMNS:
-            raise InvalidArgument(
-                f"vectors have at most {MOST_COLUMNS:,} components, got {self._width:,}"
-            )
-        if len(x):
-            self._between += np.bincount(self._places(x), minlength=len(self._between))
-
-    def _places(self, x: Floats) -> NDArray[np.intp]:
-        """How many radii each row's norm exceeds [mean_vector.11]."""
-        near = 4 * slack(self._width, self._power)
-        u, size = self._view.measured(x)
-        rough = np.sqrt(size) if self._power == 2 else size
-        places = self._exceeded(rough * (1 - near))
-        unsure = places != self._exceeded(rough * (1 + near))
-        if unsure.any():
-            places[unsure] = self._exceeded(norms(u[unsure], self._power))
-        return places
-
-    def _exceeded(self, norm: Floats) -> NDArray[np.intp]:
-        return np.searchsorted(self._radii, norm, side="left")
-
-    def finish(self) -> NormSummary:
-        return NormSummary(self._width, tuple(self._between.tolist()))
 
 
 _EXACT = 52  # bits of a sum that float64 holds
@@ -427,9 +420,9 @@ class Rotation:
         return cls(width, padded, origin, shift, padded * largest)
 
     @property
-    def frame(self) -> VectorFrame:
-        """The frame that gives (q - origin) / 2^shift."""
-        return VectorFrame((self.origin,), (2.0**-self.shift,))
+    def scaling(self) -> VectorScaling:
+        """The scaling that gives (q - origin) / 2^shift."""
+        return VectorScaling((self.origin,), (2.0**-self.shift,))
 
     def turned(self, whole: Floats) -> Floats:
         """Rotate rows of integers.
@@ -474,72 +467,36 @@ class RotatedCounts(Reduction["RotatedSummary"]):
 
     thresholds: tuple[int, ...]
 
-    def begin(self, lattice: Lattice | None, _rows: Rows | None = None, /) -> _RotatedPass:
+    def begin(
+        self, lattice: Lattice | None, _rows: Rows | None = None, /
+    ) -> RowPass[RotatedSummary]:
         if lattice is None:
             raise InvalidArgument("rotated rows need a range: lattice must not be None")
-        return _RotatedPass(self, lattice)
+        thresholds = np.array(self.thresholds, dtype=np.float64)
+        view = functools.cache(lambda width: Rotation.of(lattice, width).scaling.view(lattice))
+
+        def below(x: Floats) -> tuple[int, Integers]:
+            whole = np.rint(view(x.shape[1]).seen(x))
+            turned = Rotation.of(lattice, x.shape[1]).turned(whole)
+            return len(x), (turned <= thresholds).sum(axis=0)
+
+        return RowPass(RotatedSummary, below)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RotatedSummary(Sensitive):
+class RotatedSummary(RowSums):
     """The number of rows, and of those at most a threshold in each rotated coordinate.
 
     ``width`` is the number of components of a row before the rotation; it is public, the counts are
     sensitive.
     """
 
+    public = ("width",)
+    written = "rotated"
+
     width: int
     count: int
     below: tuple[int, ...]
-
-    public = ("width",)
-
-    def merge(self, other: Self) -> RotatedSummary:
-        self._check_same(other)
-        below = tuple(a + b for a, b in zip(self.below, other.below, strict=True))
-        return RotatedSummary(self.width, self.count + other.count, below)
-
-    def to_bytes(self) -> bytes:
-        return pack("rotated", self.width, self.count, np.array(self.below, dtype=np.int64))
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> RotatedSummary:
-        fields = Fields("rotated", data)
-        summary = cls(fields.integer(), fields.integer(), tuple(fields.array().tolist()))
-        fields.end()
-        return summary
-
-
-class _RotatedPass:
-    """Rotates each row by itself and counts it by comparing exact integers."""
-
-    reads = True
-
-    def __init__(self, asked: RotatedCounts, lattice: Lattice) -> None:
-        self._lattice = lattice
-        self._thresholds = np.array(asked.thresholds, dtype=np.float64)
-        self._rotation: Rotation | None = None
-        self._view: FrameView | None = None
-        self._count = 0
-        self._below: Integers = np.zeros(1, dtype=np.int64)
-
-    def update(self, x: Floats, /) -> None:
-        if self._rotation is None or self._view is None:
-            if x.shape[1] > MOST_COLUMNS:
-                raise InvalidArgument(
-                    f"vectors have at most {MOST_COLUMNS:,} components, got {x.shape[1]:,}"
-                )
-            self._rotation = Rotation.of(self._lattice, x.shape[1])
-            self._view = self._rotation.frame.view(self._lattice)
-            self._below = np.zeros(self._rotation.padded, dtype=np.int64)
-        if len(x):
-            turned = self._rotation.turned(np.rint(self._view.seen(x)))
-            self._count += len(x)
-            self._below = self._below + (turned <= self._thresholds).sum(axis=0)
-
-    def finish(self) -> RotatedSummary:
-        width = 1 if self._rotation is None else self._rotation.width
-        return RotatedSummary(width, self._count, tuple(self._below.tolist()))
 
 
 @functools.lru_cache(maxsize=16)

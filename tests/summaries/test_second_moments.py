@@ -13,12 +13,12 @@ from modicum.summaries.second_moments import (
     MOST_CUT,
     ONE,
     REACH,
-    Frame,
-    OuterProducts,
-    OuterSummary,
     RowNorm,
     RowNormCounts,
     RowNormSummary,
+    RowTotals,
+    Scaling,
+    SecondMoments,
     Weights,
 )
 
@@ -26,10 +26,10 @@ LATTICE = Lattice.within((-1e6, 1e6))
 RNG = np.random.default_rng(4)
 X = RNG.normal([152, 0, 1e5], [70, 0.05, 3e4], size=(300, 3))
 X[:4] = [[np.inf, 0, 0], [-np.inf, 1e6, 1], [1e300, -1e6, 2], [0, 5e-324, 3]]
-FRAME = Frame((152 << 31, 0, 0), (38, 28, 47))
+SCALING = Scaling((152 << 31, 0, 0), (38, 28, 47))
 PLAIN = Weights(count=20, mean=10, square=20, product=20)
 GOAL = Weights(count=20, mean=10, square=20, product=6, goal=40, goal_mean=30, goal_square=2)
-GAUGES = [RowNorm(norm, weights) for norm in ("l1", "l2") for weights in (PLAIN, GOAL)]
+ROW_NORMS = [RowNorm(norm, weights) for norm in ("l1", "l2") for weights in (PLAIN, GOAL)]
 
 
 def reduce(reduction, blocks):
@@ -41,7 +41,7 @@ def reduce(reduction, blocks):
 
 
 def rows(x=X):
-    return FRAME.rows(LATTICE.quantise(x.ravel()).reshape(x.shape))
+    return SCALING.rows(LATTICE.quantise(x.ravel()).reshape(x.shape))
 
 
 def size(row_norm: RowNorm, vector: np.ndarray) -> float:
@@ -50,7 +50,7 @@ def size(row_norm: RowNorm, vector: np.ndarray) -> float:
     return weighted.sum() if row_norm.norm == "l1" else float((weighted**2).sum()) ** 0.5
 
 
-@pytest.mark.parametrize("row_norm", GAUGES, ids=str)
+@pytest.mark.parametrize("row_norm", ROW_NORMS, ids=str)
 def test_sizes_are_norms_of_the_weighted_outer_product(row_norm) -> None:
     vectors = np.concatenate(
         [rows(), RNG.integers(-2 * ONE, 2 * ONE, (50, 4)), np.zeros((1, 4), int)]
@@ -65,7 +65,7 @@ def test_sizes_are_norms_of_the_weighted_outer_product(row_norm) -> None:
         assert found == pytest.approx(exact, rel=2e-3)
 
 
-@pytest.mark.parametrize("row_norm", GAUGES, ids=str)
+@pytest.mark.parametrize("row_norm", ROW_NORMS, ids=str)
 @pytest.mark.parametrize("share", [3000, 30, 3, 1])
 def test_no_clipped_row_exceeds_the_bound(row_norm, share) -> None:
     bound = row_norm.typical(4) // share
@@ -80,7 +80,7 @@ def test_no_clipped_row_exceeds_the_bound(row_norm, share) -> None:
     assert (row_norm.sizes(clipped)[beyond] > 0.9 * bound).all()
 
 
-@pytest.mark.parametrize("row_norm", GAUGES, ids=str)
+@pytest.mark.parametrize("row_norm", ROW_NORMS, ids=str)
 def test_a_row_that_still_is_too_long_counts_for_nothing(row_norm, monkeypatch) -> None:
     """The guarantee rests on the last look at the integers, and not on how they were shrunk."""
     monkeypatch.setattr(second_moments, "_TIMES", 0)
@@ -93,14 +93,14 @@ def test_a_row_that_still_is_too_long_counts_for_nothing(row_norm, monkeypatch) 
     assert np.array_equal(clipped[~beyond], vectors[~beyond])
 
 
-@pytest.mark.parametrize("row_norm", GAUGES[1:3], ids=str)
+@pytest.mark.parametrize("row_norm", ROW_NORMS[1:3], ids=str)
 def test_sums_do_not_depend_on_order_or_blocks(row_norm) -> None:
     bound = row_norm.typical(4) // 4
     order = RNG.permutation(len(X))
     asked = (
         (SpreadCounts(), SpreadSummary),
-        (RowNormCounts(FRAME, row_norm, (bound, 2 * bound)), RowNormSummary),
-        (OuterProducts(FRAME, row_norm, bound), OuterSummary),
+        (RowNormCounts(SCALING, row_norm, (bound, 2 * bound)), RowNormSummary),
+        (SecondMoments(SCALING, row_norm, bound), RowTotals),
     )
     for reduction, kind in asked:
         whole = reduce(reduction, [X])
@@ -109,7 +109,7 @@ def test_sums_do_not_depend_on_order_or_blocks(row_norm) -> None:
         assert kind.from_bytes(whole.to_bytes()) == whole
         assert str(X[5, 0])[:6] not in repr(whole)
     clipped = row_norm.clipped(rows(), bound).astype(object)
-    assert whole.products == tuple((clipped.T @ clipped)[np.triu_indices(4)].tolist())
+    assert whole.totals == tuple((clipped.T @ clipped)[np.triu_indices(4)].tolist())
 
 
 def test_empty_cells_take_no_bytes() -> None:
@@ -120,8 +120,8 @@ def test_empty_cells_take_no_bytes() -> None:
 
 def test_what_is_cut_off_is_counted_by_definition() -> None:
     q = LATTICE.quantise(X.ravel()).reshape(X.shape)
-    count, squares = FRAME.cut_off(q)
-    u = np.abs(q - np.array(FRAME.centres)) / 2.0 ** np.array(FRAME.shifts)
+    count, squares = SCALING.cut_off(q)
+    u = np.abs(q - np.array(SCALING.centres)) / 2.0 ** np.array(SCALING.shifts)
     touched = (u > CLIP).any(axis=1)
     assert count == touched.sum() > 0
     kept = np.where(u < 8, np.minimum(u, CLIP), 0) ** 2
@@ -134,17 +134,17 @@ def test_what_is_cut_off_is_counted_by_definition() -> None:
 
 def test_a_row_adds_no_more_than_a_bound() -> None:
     for q in RNG.integers(-(1 << 50), 1 << 50, size=(200, 1, 3)):
-        count, squares = FRAME.cut_off(q)
+        count, squares = SCALING.cut_off(q)
         assert count == 1
         assert 0 < squares.sum() <= MOST_CUT
-    assert FRAME.cut_off(np.array([FRAME.centres]))[0] == 0
+    assert SCALING.cut_off(np.array([SCALING.centres]))[0] == 0
 
 
 def test_far_values_are_clipped_and_farther_ones_are_the_centre() -> None:
     q = np.array([[10], [9], [17], [18], [26], [60], [73], [74], [-54], [-55]])
-    found = Frame((10,), (3,)).rows(q)[:, 1] / ONE
+    found = Scaling((10,), (3,)).rows(q)[:, 1] / ONE
     assert found.tolist() == [0, -0.125, 0.875, 1, 2, 2, 2, 0, 0, 0]
-    wide = Frame((-(1 << 59), 1 << 59), (51, 51)).rows(np.array([[1 << 51, -(1 << 51)]]))
+    wide = Scaling((-(1 << 59), 1 << 59), (51, 51)).rows(np.array([[1 << 51, -(1 << 51)]]))
     assert np.abs(wide).max() <= 2 * ONE
 
 

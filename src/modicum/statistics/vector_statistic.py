@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from itertools import combinations_with_replacement
 from typing import ClassVar
 
@@ -38,7 +37,7 @@ from modicum.statistics.spec import (
 from modicum.status import OK, Status
 from modicum.summaries.base import Columns, Integers, Read
 from modicum.summaries.cells import MOST_COLUMNS
-from modicum.summaries.second_moments import HeldRows
+from modicum.summaries.second_moments import RowsInMemory
 
 _CHECKED_LEVELS = 6
 _CHECKED_ROWS = 3
@@ -46,8 +45,6 @@ _CHECKED_ROWS = 3
 _INFLATION = 4
 _ROUNDING = 2.0**-30  # of the largest number of the range: a mean of 2^23 rows, added in any order
 _LARGEST_TOLERANCE = 1e-3
-
-_Rows = tuple[tuple[float, ...], ...]
 
 
 def vector_statistic(
@@ -123,7 +120,7 @@ def vector_statistic(
     """
     price = chosen_budget(epsilon, rho, budget)
     names, lattice = column_names(columns), Lattice.within(within, step)
-    options = OwnVectorOption.of(statistic, names, lattice)
+    options = VectorStatisticOption.of(statistic, names, lattice)
     return VECTOR.query(names, lattice, price, options)
 
 
@@ -250,18 +247,28 @@ class Sensitivities(ABC):
         def tried(rows: Reals) -> tuple[Reals, Reals]:
             key = rows.tobytes()
             if key not in known:
-                known[key] = self._tried(rows, lo, hi)
+                try:
+                    value, bounds = self._computed(rows.copy(), lo, hi, _CHECKED_LEVELS)
+                    known[key] = np.clip(value, *self.range(lo, hi)), bounds
+                except Exception as error:
+                    raise InvalidArgument(
+                        f"{self.name} failed for the rows {shown(rows)}, and may fail for none: "
+                        f"{error}"
+                    ) from error
             return known[key]
 
         for few, more in self._pairs(lo, hi):
             here, there = tried(few), tried(more)
-            if not (self._held(here, there) and self._held(there, here)):
+            if not (self._keeps_promise(here, there) and self._keeps_promise(there, here)):
                 raise InvalidArgument(
                     f"the sensitivities of {self.name} break their promise: compare the rows "
                     f"{shown(few)} with {shown(more)} between {lo:g} and {hi:g}"
                 )
 
     def _pairs(self, lo: float, hi: float) -> Iterator[tuple[Reals, Reals]]:
+        def rows(data: tuple[tuple[float, ...], ...]) -> Reals:
+            return np.array(sorted(data), dtype=np.float64).reshape(len(data), self.columns)
+
         numbers = (lo, hi, lo + (hi - lo) / 3, lo + (hi - lo) / 2)
         points = tuple(
             tuple(numbers[(first + place * step) % 4] for place in range(self.columns))
@@ -270,11 +277,8 @@ class Sensitivities(ABC):
         for size in range(_CHECKED_ROWS):
             for data in combinations_with_replacement(points, size):
                 for point in points:
-                    yield self._rows(data), self._rows((*data, point))
-        yield from crowds(self._rows(points), lo, hi)
-
-    def _rows(self, data: _Rows) -> Reals:
-        return np.array(sorted(data), dtype=np.float64).reshape(len(data), self.columns)
+                    yield rows(data), rows((*data, point))
+        yield from crowds(rows(points), lo, hi)
 
     def answers(self, lattice: Lattice) -> Lattice:
         """Return the lattice of values: as fine as it can be, or as coarse as the step."""
@@ -293,13 +297,9 @@ class Sensitivities(ABC):
 
         Those are a value in the middle and the largest radii.
         """
+        numbers: Reals = rows * np.float64(lattice.step)
         try:
-            with suppress_warnings():
-                numbers: Reals = rows * np.float64(lattice.step)
-                numbers.flags.writeable = False
-                value = self._shaped(self.value(numbers, lattice.lo, lattice.hi), self.dimension)
-                bounds = self.sensitivities(numbers, lattice.lo, lattice.hi, levels)
-                bounds = self._shaped(bounds, levels)
+            value, bounds = self._computed(numbers, lattice.lo, lattice.hi, levels)
         except Exception:  # noqa: BLE001 -- whether it fails may depend on the data
             middle = (answers.first + answers.last) // 2
             return (middle,) * self.dimension, (self.largest(answers),) * levels
@@ -321,19 +321,17 @@ class Sensitivities(ABC):
 
     def _slack(self, answers: Lattice) -> int:
         """Steps by which rounding may move two values apart, [radial.3]."""
-        return math.ceil((1 + 2 * self._error(answers) / answers.step) * self._spread * (1 + 2e-12))
+        error = self.rounding
+        if error is None:
+            error = max(abs(answers.lo), abs(answers.hi)) * _ROUNDING
+        return math.ceil((1 + 2 * error / answers.step) * self._spread * (1 + 2e-12))
 
-    def _error(self, answers: Lattice) -> float:
-        if self.rounding is None:
-            return max(abs(answers.lo), abs(answers.hi)) * _ROUNDING
-        return self.rounding
-
-    def _shaped(self, found: Reals, size: int) -> Reals:
-        """Return an array of one size, of finite numbers; ``ValueError`` for anything else."""
-        array = np.asarray(found, dtype=np.float64).reshape(size)
-        if not np.isfinite(array).all():
-            raise ValueError("not finite")
-        return array
+    def _computed(self, rows: Reals, lo: float, hi: float, levels: int) -> tuple[Reals, Reals]:
+        """Call both methods; what is not an array of finite numbers is an error."""
+        rows.flags.writeable = False
+        with suppress_warnings():
+            value = _finite(self.value(rows, lo, hi), self.dimension)
+            return value, _finite(self.sensitivities(rows, lo, hi, levels), levels)
 
     def _check_attributes(self, lo: float, hi: float) -> None:
         labels: object = getattr(self, "labels", None)
@@ -370,27 +368,21 @@ class Sensitivities(ABC):
                 f"{self.name} has no sign, so its range must be (-r, r), got ({ends.lo}, {ends.hi})"
             )
 
-    def _tried(self, rows: Reals, lo: float, hi: float) -> tuple[Reals, Reals]:
-        rows = rows.copy()
-        rows.flags.writeable = False
-        try:
-            with suppress_warnings():
-                value = self._shaped(self.value(rows, lo, hi), self.dimension)
-                bounds = self.sensitivities(rows, lo, hi, _CHECKED_LEVELS)
-                bounds = self._shaped(bounds, _CHECKED_LEVELS)
-                return np.clip(value, *self.range(lo, hi)), bounds
-        except Exception as error:
-            raise InvalidArgument(
-                f"{self.name} failed for the rows {shown(rows)}, and may fail for none: {error}"
-            ) from error
-
-    def _held(self, one: tuple[Reals, Reals], other: tuple[Reals, Reals]) -> bool:
+    def _keeps_promise(self, one: tuple[Reals, Reals], other: tuple[Reals, Reals]) -> bool:
         turned = (1, -1) if self.signless else (1,)
         distance = min(float(np.linalg.norm(one[0] - s * other[0], self.norm)) for s in turned)
         room = 1 + 3 * self.tolerance
         scale = max(float(np.abs(one[0]).max()), float(np.abs(other[0]).max()))
         near = distance <= one[1][0] * room + scale * self._spread * _ROUNDING
         return bool(near and (one[1][:-1] <= other[1][1:] * room).all())
+
+
+def _finite(found: Reals, size: int) -> Reals:
+    """Return an array of one size, of finite numbers; ``ValueError`` for anything else."""
+    array = np.asarray(found, dtype=np.float64).reshape(size)
+    if not np.isfinite(array).all():
+        raise ValueError("not finite")
+    return array
 
 
 _NEGLIGIBLE = 40.0  # nats by which balls beyond the last own radius are lighter than the first
@@ -401,13 +393,13 @@ TINY = Status(
 
 
 @dataclass(frozen=True, slots=True)
-class OwnVectorOption(Options):
+class VectorStatisticOption(Options):
     """Which statistic."""
 
     statistic: Sensitivities
 
     @classmethod
-    def of(cls, statistic: object, columns: Columns, lattice: Lattice) -> OwnVectorOption:
+    def of(cls, statistic: object, columns: Columns, lattice: Lattice) -> VectorStatisticOption:
         """Check the statistic, on small data sets too, and that it fits the columns and the range.
 
         The step of the lattice must not be too wide for its values.
@@ -429,7 +421,7 @@ class OwnVectorOption(Options):
 
 
 @dataclass(frozen=True, slots=True)
-class OwnVectorErrorModel:
+class VectorStatisticErrorModel:
     """A drawn vector, perhaps beyond the range; ``levels`` radii depended on the data."""
 
     lattice: Lattice
@@ -462,32 +454,27 @@ class OwnVectorErrorModel:
         return {"levels": self.levels, "norm": self.norm}
 
 
-def own_vector(
+def noisy_vector(
     columns: Columns, lattice: Lattice, event: Event, statistic: Sensitivities
 ) -> Steps[ArrayEstimate]:
     """Release a vector statistic in one draw."""
     size, stated = BudgetSplit(event).rest().ranged
     answers = statistic.answers(lattice)
-    levels = _levels(statistic.dimension, statistic.largest(answers), size)
-    held = yield from read(Read(None, lattice, HeldRows(statistic.columns), columns))
-    centre, radii = statistic.measured(held.rows, lattice, answers, levels)
-    fixed = statistic.largest(answers), statistic.norm, size, stated, statistic.signless
+    largest = statistic.largest(answers)
+    # After so many radii balls of any size are lighter than the first by e^-40.
+    nats = statistic.dimension * math.log(2 * largest + 1) + _NEGLIGIBLE
+    levels = min(math.ceil(2 * nats / float(size)), _MOST_LEVELS)
+    found = yield from read(Read(None, lattice, RowsInMemory(statistic.columns), columns))
+    centre, radii = statistic.measured(found.rows, lattice, answers, levels)
+    fixed = largest, statistic.norm, size, stated, statistic.signless
     mechanism = RadialMechanism(centre, radii, *fixed)
-    drawn = yield from draw(statistic.name, mechanism, partial(_in_words, answers))
-    error_model = OwnVectorErrorModel(answers, drawn, levels, statistic.norm)
+    drawn = yield from draw(
+        statistic.name, mechanism, lambda drawn: ", ".join(answers.words(each) for each in drawn)
+    )
+    error_model = VectorStatisticErrorModel(answers, drawn, levels, statistic.norm)
     axis = Axis.of(component=statistic.labels)
     status = OK if levels < _MOST_LEVELS else TINY
     return ArrayEstimate(error_model.values, (axis,), error_model, status)
-
-
-def _in_words(answers: Lattice, drawn: tuple[int, ...]) -> str:
-    return ", ".join(answers.words(each) for each in drawn)
-
-
-def _levels(dimension: int, largest: int, size: Fraction) -> int:
-    """After so many radii balls of any size are lighter than the first by e^-40."""
-    nats = dimension * math.log(2 * largest + 1) + _NEGLIGIBLE
-    return min(math.ceil(2 * nats / float(size)), _MOST_LEVELS)
 
 
 class MeanOfRange(Sensitivities):
@@ -496,22 +483,21 @@ class MeanOfRange(Sensitivities):
     name, labels = "mean", ("mean",)
 
     def value(self, rows: Reals, lo: float, hi: float) -> Reals:
-        """Return the mean, or the middle of the range."""
         return np.asarray(rows.mean(axis=0) if len(rows) else [lo + (hi - lo) / 2])
 
     def sensitivities(self, rows: Reals, lo: float, hi: float, levels: int) -> Reals:
-        """The larger one of two sets has at least n - k rows, of which one moves the mean."""
+        # The larger one of two sets has at least n - k rows, of which one moves the mean.
         left = np.maximum(len(rows) - np.arange(levels), 1)
         return np.asarray((hi - lo) / left, dtype=np.float64)
 
 
-VECTOR: Row[OwnVectorOption, ArrayRelease] = Row(
+VECTOR: Row[VectorStatisticOption, ArrayRelease] = Row(
     "vector_statistic",
     "radial",
-    (OwnVectorOption(MeanOfRange()),),
+    (VectorStatisticOption(MeanOfRange()),),
     "radial",
     "any vector statistic, by its local sensitivities",
-    lambda columns, lattice, event, options: own_vector(
+    lambda columns, lattice, event, options: noisy_vector(
         columns, ranged(lattice), event, options.statistic
     ),
     ArrayRelease,
@@ -536,6 +522,6 @@ STATISTICS = (
 >>> found = modicum.vector_statistic(x, statistic=Mean(), within=(0, 1e4), epsilon=1)
 >>> found.labels, 4900 < found[0] < 5100
 (('mean',), True)""",
-        error_model=(OwnVectorErrorModel,),
+        error_model=(VectorStatisticErrorModel,),
     ),
 )

@@ -12,7 +12,7 @@ from modicum import audit
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.statistics.own_vector import MeanOfRange
+from modicum.statistics.vector_statistic import MeanOfRange
 
 WITHIN = (0.0, 4.0)
 
