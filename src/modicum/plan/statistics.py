@@ -10,19 +10,19 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from inspect import Parameter, Signature
+from types import MappingProxyType
 from typing import Any
 
-from modicum.errors import InvalidArgument, WrongCall
-from modicum.hints import did_you_mean
-from modicum.plan.column import Shape
-from modicum.plan.guess import GUESSES, Guess
-from modicum.plan.solve import Task
+from modicum.errors import InvalidArgument, WrongCall, did_you_mean
+from modicum.plan.shapes import Shape, TableShape, columns_of, regression_of, shape_of
+from modicum.plan.solve import Effort, Simulated, Task
 from modicum.plan.summary import Plan
-from modicum.plan.trial import against
+from modicum.plan.trial import against, column_trials, columns_trials
 from modicum.privacy.budget import Budget, Number, chosen_budget, pure
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.runtime.query import Query
@@ -30,7 +30,60 @@ from modicum.statistics.contents import PLANNED
 from modicum.statistics.spec import Declaration, Planned, find_statistic
 
 Builder = Callable[..., Query[Any]]
-_PRICE = ("epsilon", "rho", "budget")
+_COST = ("epsilon", "rho", "budget")
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A kind of data.
+
+    ``read(lattice, **guess)`` checks a guess and returns the assumed data; the plans' arguments and
+    their documentation are those of this function. ``trials(data, error, unit)`` returns what makes
+    releases from these data, and ``effort(data)`` says how plans are searched. ``note`` is for the
+    documentation of the plans.
+    """
+
+    read: Callable[..., Shape | TableShape | None]
+    trials: Callable[[Any, Callable[[Any], float], Unit], Simulated]
+    effort: Callable[[Any], Effort]
+    note: str = ""
+
+
+def _of_columns(read: Callable[..., TableShape], power: int) -> Guess:
+    """Several columns, with at most 2^power numbers in a table."""
+
+    def effort(columns: TableShape) -> Effort:
+        most = (1 << power) // len(columns.sd)
+        return Effort(
+            columns=len(columns.sd),
+            runs=8,
+            search_runs=4,
+            least_epsilon=1e-3,
+            most_rows=most,
+            limit=f"{most:,}",
+            hint=": plans of so many columns end there; beyond, the error falls like 1/n",
+            first_rows=1e3,
+            further=lambda _error, _wanted: 1.1,
+            weighted=False,
+        )
+
+    note = f"At most 2^{power} numbers are made up; with more rows the error falls like 1/n."
+    return Guess(read, columns_trials, effort, note)
+
+
+GUESSES: Mapping[str, Guess] = MappingProxyType(
+    {
+        "nothing": Guess(
+            lambda _lattice: None,  # a count does not look at values
+            lambda _, error, unit: column_trials(Shape("uniform", 0.0, 1.0), error, unit),
+            lambda _: Effort(),
+        ),
+        "column": Guess(shape_of, column_trials, lambda _: Effort()),
+        "vectors": _of_columns(columns_of, 24),  # 128 MB
+        "moments": _of_columns(columns_of, 21),  # each is multiplied with all others of its row
+        "regression": _of_columns(regression_of, 21),
+    }
+)
 
 
 def release(question: Builder, /, **asked: Any) -> Plan:
@@ -113,14 +166,19 @@ def _planned(
     guess = GUESSES[row.data]
     guessed = {name: value for name, value in asked.items() if name not in own}
     options = {name: value for name, value in asked.items() if name in own}
-    price = None
+    cost = None
     if any(each is not None for each in (epsilon, rho, budget)):
-        price = chosen_budget(epsilon, rho, budget)
-    sample = question(budget=pure(1) if price is None else price, **options)
+        cost = chosen_budget(epsilon, rho, budget)
+    sample = question(budget=cost or pure(1), **options)
     data, person = guess.read(sample.lattice, **guessed), checked_unit(unit)
-    trials = guess.trials(data, _expected(_answered_by(question, sample)), person)
+    answered = _answered_by(question, sample)
+    error_of = answered.error
+    if error_of is None:
+        assert answered.truth is not None
+        error_of = against(answered.truth)
+    trials = guess.trials(data, error_of, person)
     task = Task(partial(question, **options), trials, guess.effort(data))
-    found = task.solve(price, n, error)
+    found = task.solve(cost, n, error)
     shown: dict[str, Any] = {
         field: getattr(sample.options, name, None) for field, name in row.shown.items()
     }
@@ -133,6 +191,7 @@ def _planned(
         lattice=None if data is None else sample.lattice,
         shape=data,
         meaning=row.meaning,
+        noun=answered.noun,
         **shown,
         **found.fields(),
     )
@@ -165,17 +224,9 @@ def _answered_by(question: Builder, sample: Query[Any]) -> Planned:
     return find_statistic(sample.statistic).plan or _planned_of(question)
 
 
-def _expected(row: Planned) -> Callable[[Any], float]:
-    """The expected error of a synthetic release."""
-    if row.error is not None:
-        return row.error
-    assert row.truth is not None
-    return against(row.truth)
-
-
 def _own(question: Builder) -> dict[str, Parameter]:
     """Parameters of a query function that its plan takes too."""
-    left_out = ("column", "columns", *_PRICE, *_planned_of(question).without)
+    left_out = ("column", "columns", *_COST, *_planned_of(question).without)
     known = inspect.signature(question).parameters
     return {name: each for name, each in known.items() if name not in left_out}
 
@@ -198,7 +249,7 @@ def _signature(question: Builder) -> Signature:
             *(each for name, each in own.items() if name not in later),
             *(each for each in guess.values() if each.default is Parameter.empty),
             n if n.default is None else n.replace(annotation="int"),
-            *(given[name] for name in (*_PRICE, "error")),
+            *(given[name] for name in (*_COST, "error")),
             *(each for each in guess.values() if each.default is not Parameter.empty),
             *(each for name, each in own.items() if name in later),
             given["unit"],
@@ -240,7 +291,7 @@ def _documentation(question: Builder) -> str:
     known = {name for text in texts for name in _names(text)}
     if lacking := [name for name in own if name not in known]:
         texts.insert(0, f"{', '.join(lacking)}\n    As for :func:`modicum.{question.__name__}`.")
-    texts += _described(_planned, ("n", *_PRICE, "error", "unit"))
+    texts += _described(_planned, ("n", *_COST, "error", "unit"))
     outcome = "".join((inspect.getdoc(_planned) or "").partition("Returns\n")[1:])
     find = find_words(n, ("``n``", "``error``"))
     return (
