@@ -1,4 +1,4 @@
-"""Questions that a curator answers for every group of rows with one key."""
+"""Queries that a curator answers for every group of rows with one key."""
 
 from __future__ import annotations
 

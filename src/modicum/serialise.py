@@ -140,8 +140,8 @@ def _value(plain: Any) -> Any:
     ((name, content),) = plain.items()
     if name in _READERS:
         return _READERS[name](content)
-    held = {field: _value(each) for field, each in _completed(name, content).items()}
-    return _records()[name](**held)
+    record = _records()[name]
+    return record(**{k: _value(v) for k, v in _completed(name, content).items()})
 
 
 def _renamed(plain: Any) -> Any:

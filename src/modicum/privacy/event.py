@@ -138,7 +138,7 @@ class Event(ABC):
 
 @dataclass(frozen=True, slots=True)
 class PureDP(Event):
-    """The log ratio of the output laws on neighbours is at most ``epsilon`` in absolute value."""
+    """The log ratio of output densities on neighbours is at most ``epsilon`` in absolute value."""
 
     epsilon: Fraction
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import NoReturn
 
-from modicum.errors import BudgetExceeded, InvalidArgument, LedgerCorrupt
+from modicum.errors import AccessDeniedError, BudgetExceeded, InvalidArgument, LedgerCorrupt
 from modicum.privacy.budget import Budget, chosen_budget
 from modicum.privacy.ledger.chain import (
     AccountState,
@@ -380,6 +380,8 @@ class Ledger:
     @contextmanager
     def _transaction(self, *, write: bool) -> Iterator[Db]:
         self._check_process()
+        if write and self._address.read_only:
+            raise AccessDeniedError(f"the ledger {self.url} was opened to look only (mode=ro)")
         with self._store.transaction(write=write) as db:
             yield db
 
