@@ -10,11 +10,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from fractions import Fraction
 from typing import Any, ClassVar, TypeVar
 
 from modicum.errors import BudgetExceeded, InvalidArgument, LedgerError
-from modicum.privacy.accountant import Filter
+from modicum.privacy.accountant import Filter, total
 from modicum.privacy.budget import ZCDP_KIND, Budget, Kind, chosen_budget
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.ledger.chain import Charge, checked_name
@@ -200,8 +199,7 @@ def accountant_for(
 
 def cost_of(queries: Iterable[object], kind: Kind) -> Budget:
     """What queries cost together, in a currency; one without a cost in it is refused."""
-    checked = [_checked(query) for query in queries]
-    return sum((each.event.cost(kind) for each in checked), start=Budget(kind, Fraction(0)))
+    return total([_checked(query).event for query in queries], kind)
 
 
 def fitted(query: Query[R], source: Source, kind: Kind) -> Query[R]:

@@ -361,8 +361,8 @@ FAULTS = (
         "questions-by-maximum",
         "Several questions together cost as much as the dearest.",
         f"{_CHARGING}:cost_of",
-        "each.event.cost(kind) for each in checked",
-        "sorted((each.event.cost(kind) for each in checked), key=lambda b: b.amount)[-1:]",
+        "return total([_checked(query).event for query in queries], kind)",
+        "return max((total([_checked(q).event], kind) for q in queries), key=lambda b: b.amount)",
         "test_curator.py",
     ),
     Fault(
