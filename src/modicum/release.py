@@ -81,25 +81,15 @@ R_co = TypeVar("R_co", bound="Record", covariant=True)
 class Estimate(ABC, Generic[R_co]):
     """What an estimator returns, and the kind of release that is made of it.
 
-    ``method`` names what answered, if the query left it open.
+    ``error_model`` is what intervals are computed from, and ``status`` says whether the answer can
+    be used, from released quantities alone. ``method`` names what answered, if the query left it
+    open.
     """
 
     __slots__ = ()
-
-    @property
-    def method(self) -> str | None:
-        """``None``: the method that the query names."""
-        return None
-
-    @property
-    @abstractmethod
-    def error_model(self) -> ErrorModel:
-        """What intervals are computed from."""
-
-    @property
-    @abstractmethod
-    def status(self) -> Status:
-        """Whether the answer can be used, from released quantities alone."""
+    error_model: ErrorModel
+    status: Status
+    method: str | None = None
 
     @abstractmethod
     def width(self, level: float, tail: float | None) -> float:
