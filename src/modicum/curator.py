@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -26,16 +26,14 @@ from modicum.methods import Statistics
 from modicum.privacy.budget import Budget
 from modicum.privacy.event import ApproxDP
 from modicum.privacy.ledger.book import Ledger
-from modicum.privacy.unit import Unit, checked_unit
+from modicum.privacy.unit import Unit
 from modicum.release import Entry, Record, Release, plain
 from modicum.runtime.query import Query
 from modicum.runtime.run import LiveRun, run, run_groups
-from modicum.signature import asked, dressed, released_as
 from modicum.sources.base import Source, open_source
 from modicum.sources.groups import check_groups, count_keys, reader_of_groups
 from modicum.sources.persons import check_unit, reader_of
 from modicum.sources.reader import check_column, read_as
-from modicum.statistics.spec import Declaration
 from modicum.version import VERSION
 
 R = TypeVar("R", bound=Record)
@@ -387,46 +385,3 @@ def recorded(
         version=VERSION,
     )
     return release
-
-
-def answered(query: Query[R], table: Table, unit: Unit, account: str) -> R:
-    """Answer a query from a table, once and without a curator.
-
-    ``account`` says which budget counts what it costs.
-    """
-    source = open_source(table)
-    check_column(source, query.place, query.lattice)
-    query = fitted(query, source, query.budget.kind)
-    check_unit(source, unit)
-    reader = reader_of(source, unit, [read_as(source, query.place, query.lattice)])
-    runs = run({"answer": query}, reader, unit=unit, charge=lambda: None, entropy=SYSTEM)
-    return recorded(query, runs["answer"], source, unit, account, SYSTEM)
-
-
-def function_of_a_table(statistic: Declaration) -> Callable[..., Record]:
-    """Turn a query function into a function of a table with the same arguments, and more."""
-    question: Callable[..., Query[Record]] = statistic.question
-
-    def function(
-        table: Table,
-        *args: Any,
-        unit: Unit | None = None,
-        ledger: Ledger | str | None = None,
-        account: str | None = None,
-        key: str | None = None,
-        **kwargs: Any,
-    ) -> Record:
-        if ledger is not None:
-            curator = Curator(table, unit=unit, ledger=ledger, account=account)
-            curator = curator if key is None else curator.idempotent(key)
-            return curator.run(asked(question, "table, ", args, kwargs))
-        if account is not None or key is not None:
-            raise InvalidArgument("account= and key= need ledger=, the URL of a ledger")
-        query, person = asked(question, "table, ", args, kwargs), checked_unit(unit)
-        return answered(query, table, person, "not counted against any budget")
-
-    function.__module__ = "modicum.one_shot"
-    derived: Callable[..., Record] = dressed(
-        function, question, owner=None, returns=released_as(question), example=statistic.example
-    )
-    return derived

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from modicum import curator
+from modicum import answering, curator
 from modicum.cli import main
 from modicum.exact.entropy import SeededEntropy
 
@@ -79,7 +79,8 @@ def test_page(page, tmp_path, monkeypatch) -> None:
     if page in NEEDS:
         pytest.importorskip(NEEDS[page][0], reason=NEEDS[page][1])
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(curator, "SYSTEM", Hushed(page))
+    for module in (answering, curator):
+        monkeypatch.setattr(module, "SYSTEM", Hushed(page))
     namespace = {"command": command}
     for language, code in BLOCK.findall((DOCS / page).read_text("utf-8")):
         if language == "console":

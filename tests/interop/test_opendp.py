@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import modicum as mo
-from modicum import curator
+from modicum import answering
 from modicum import query as ask
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy
@@ -39,7 +39,7 @@ class Repeatable(SeededEntropy):
 @pytest.fixture(autouse=True)
 def features(monkeypatch):
     """Enable what a user enables, and disable it again."""
-    monkeypatch.setattr(curator, "SYSTEM", Repeatable("opendp"))
+    monkeypatch.setattr(answering, "SYSTEM", Repeatable("opendp"))
     dp.enable_features("contrib", "honest-but-curious")
     yield
     dp.disable_features("contrib", "honest-but-curious")

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 import modicum as mo
-from modicum import curator
+from modicum import answering
 from modicum.errors import InvalidArgument, UnsupportedData
 from modicum.exact.entropy import SeededEntropy
 
@@ -33,7 +33,7 @@ class Repeatable(SeededEntropy):
 
 @pytest.fixture(autouse=True)
 def repeatable(monkeypatch):
-    monkeypatch.setattr(curator, "SYSTEM", Repeatable("sklearn"))
+    monkeypatch.setattr(answering, "SYSTEM", Repeatable("sklearn"))
 
 
 # Checks of scikit-learn that this library fails on purpose.
@@ -147,7 +147,7 @@ def test_a_list_is_read_as_the_same_array(model, monkeypatch) -> None:
     plain = np.array([[np.nan if x is None else x for x in row] for row in rows])
     fits = []
     for x in (rows, plain):
-        monkeypatch.setattr(curator, "SYSTEM", Repeatable("list"))
+        monkeypatch.setattr(answering, "SYSTEM", Repeatable("list"))
         fits.append(model(within=WITHIN, epsilon=5).fit(x, Y[:200].tolist()))
     ask = [fit.predict if model is mo.LinearRegression else fit.transform for fit in fits]
     assert np.array_equal(ask[0](rows), ask[1](plain), equal_nan=True)

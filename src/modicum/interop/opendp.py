@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from modicum.curator import answered
+from modicum.answering import answered
 from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_above
 from modicum.privacy.budget import Budget

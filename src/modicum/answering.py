@@ -1,0 +1,61 @@
+"""Answers from a table, once: for functions that need no curator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from modicum.charging import fitted
+from modicum.curator import Curator, R, Table, recorded
+from modicum.errors import InvalidArgument
+from modicum.exact.entropy import SYSTEM
+from modicum.privacy.ledger.book import Ledger
+from modicum.privacy.unit import Unit, checked_unit
+from modicum.release import Record
+from modicum.runtime.query import Query
+from modicum.runtime.run import run
+from modicum.signature import asked, dressed, released_as
+from modicum.sources.base import open_source
+from modicum.sources.persons import check_unit, reader_of
+from modicum.sources.reader import check_column, read_as
+from modicum.statistics.spec import Declaration
+
+
+def answered(query: Query[R], table: Table, unit: Unit, account: str) -> R:
+    """Answer a query from a table; ``account`` says which budget counts what it costs."""
+    source = open_source(table)
+    check_column(source, query.place, query.lattice)
+    query = fitted(query, source, query.budget.kind)
+    check_unit(source, unit)
+    reader = reader_of(source, unit, [read_as(source, query.place, query.lattice)])
+    runs = run({"answer": query}, reader, unit=unit, charge=lambda: None, entropy=SYSTEM)
+    return recorded(query, runs["answer"], source, unit, account, SYSTEM)
+
+
+def function_of_a_table(statistic: Declaration) -> Callable[..., Record]:
+    """Turn a query function into a function of a table with the same arguments, and more."""
+    question: Callable[..., Query[Record]] = statistic.question
+
+    def function(
+        table: Table,
+        *args: Any,
+        unit: Unit | None = None,
+        ledger: Ledger | str | None = None,
+        account: str | None = None,
+        key: str | None = None,
+        **kwargs: Any,
+    ) -> Record:
+        if ledger is not None:
+            curator = Curator(table, unit=unit, ledger=ledger, account=account)
+            curator = curator if key is None else curator.idempotent(key)
+            return curator.run(asked(question, "table, ", args, kwargs))
+        if account is not None or key is not None:
+            raise InvalidArgument("account= and key= need ledger=, the URL of a ledger")
+        query, person = asked(question, "table, ", args, kwargs), checked_unit(unit)
+        return answered(query, table, person, "not counted against any budget")
+
+    function.__module__ = "modicum.one_shot"
+    derived: Callable[..., Record] = dressed(
+        function, question, owner=None, returns=released_as(question), example=statistic.example
+    )
+    return derived
