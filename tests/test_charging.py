@@ -9,7 +9,7 @@ from modicum import query as ask
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SeededEntropy, SystemEntropy
 from modicum.privacy.ledger.book import Ledger
-from modicum.stored import from_text
+from modicum.serialise import from_text
 
 WITHIN = (-1e6, 1e6)
 

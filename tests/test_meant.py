@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import modicum as mo
-from modicum.hints import did_you_mean, nearest
+from modicum.errors import did_you_mean, nearest
 
 TABLE = pd.DataFrame({"income": np.arange(60.0), "age": np.arange(60.0), "g": ["a", "b"] * 30})
 MEAN: dict[str, Any] = {"within": (-1e9, 1e9), "epsilon": 1}

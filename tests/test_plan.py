@@ -15,11 +15,9 @@ from modicum import query as ask
 from modicum.errors import WrongCall
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
-from modicum.plan.column import Population, Shape, shape_of
-from modicum.plan.reader import SyntheticReader
+from modicum.plan.shapes import Population, Shape, shape_of
 from modicum.plan.solve import least_enough, round_up
-from modicum.plan.steering import Part, steered
-from modicum.plan.trial import against, column_trials
+from modicum.plan.trial import Part, SyntheticReader, against, column_trials, steered
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import run
 from modicum.statistics.contents import CHAPTERS, PLANNED
@@ -259,7 +257,7 @@ def test_a_statistic_of_ones_own_is_planned_as_the_same_one_by_name() -> None:
     own, named = plan.monotone_statistic(statistic=score, **asked), plan.huber(width=SD, **asked)
     assert own.error == pytest.approx(named.error, rel=1e-3)
     assert own.events == named.events
-    assert str(own).startswith("plan for a monotone statistic of 500 rows")
+    assert str(own).startswith("plan for a statistic of your own of 500 rows")
     brought = plan.monotone_statistic(statistic=OwnMedian(), **asked)
     assert brought.error == pytest.approx(plan.median(**asked).error, rel=0.3)
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import modicum as mo
-from modicum import stored
+from modicum import serialise
 from modicum.exact.entropy import SeededEntropy
 from modicum.exact.lattice import Lattice
 from modicum.statistics.error_models import ERROR_MODELS
@@ -43,7 +43,7 @@ def test_every_release_reads_back_complete(row, option, kind, data) -> None:
     query = row.query(None, lattice, BUDGETS[kind], option)
     curator = mo.Curator(COLUMNS[data], budget=BUDGETS[kind], entropy=SeededEntropy("s"))
     release = curator.run(query)
-    again = stored.from_text(stored.to_text(release))
+    again = serialise.from_text(serialise.to_text(release))
     assert again == release
     assert again.to_json() == release.to_json()
     assert again.explain() == release.explain()
@@ -52,7 +52,7 @@ def test_every_release_reads_back_complete(row, option, kind, data) -> None:
 
 
 def test_no_two_records_share_a_name() -> None:
-    assert len(stored._records()) == len(stored._OURS) + len(ERROR_MODELS)
+    assert len(serialise._records()) == len(serialise._OURS) + len(ERROR_MODELS)
 
 
 def test_groups_of_persons_read_back_complete() -> None:
@@ -63,7 +63,7 @@ def test_groups_of_persons_read_back_complete() -> None:
     curator = mo.Curator(table, unit=unit, budget=mo.approx(9, "1e-3"))
     groups = curator.group_by("firm", key_budget=mo.approx(5, "1e-4"), max_groups=2)
     answer = groups.iqr("wage", within=(0, 1e6), epsilon=1)
-    again = stored.from_text(stored.to_text(answer))
+    again = serialise.from_text(serialise.to_text(answer))
     assert again == answer
     assert again.unit == unit.in_groups(2)
 
@@ -73,8 +73,8 @@ def test_groups_and_their_drawn_keys_read_back_complete() -> None:
     curator = mo.Curator(table, unit=mo.unit_of("wage", max_rows=2), budget=mo.approx(9, "1e-3"))
     groups = curator.group_by("firm", key_budget=mo.approx(5, "1e-4"))
     answers = dict(groups.release(mean=mo.query.mean("wage", within=(0, 1e6), epsilon=1)))
-    assert stored.from_text(stored.to_text(answers)) == answers
-    again = stored.from_text(stored.to_text(answers))["mean"]
+    assert serialise.from_text(serialise.to_text(answers)) == answers
+    again = serialise.from_text(serialise.to_text(answers))["mean"]
     assert str(again) == str(answers["mean"])
     pd.testing.assert_frame_equal(again.frame(), answers["mean"].frame())
 
@@ -89,7 +89,7 @@ VALUES = [
 
 @pytest.mark.parametrize("value", VALUES, ids=repr)
 def test_values_keep_their_types(value) -> None:
-    again = stored.from_text(stored.to_text(value))
+    again = serialise.from_text(serialise.to_text(value))
     assert repr(again) == repr(value)
     assert type(again) is type(value)
 
@@ -99,11 +99,11 @@ def test_values_keep_their_types(value) -> None:
 )
 def test_what_is_not_listed_is_refused(value) -> None:
     with pytest.raises(TypeError, match="cannot be stored"):
-        stored.to_text(value)
+        serialise.to_text(value)
 
 
 def damaged() -> list[str]:
-    text = stored.to_text(Fraction(1, 3))
+    text = serialise.to_text(Fraction(1, 3))
     record = json.loads(text)
     return [
         "", "[]", "{}", text[:-1],
@@ -119,20 +119,20 @@ def damaged() -> list[str]:
 @pytest.mark.parametrize("text", damaged())
 def test_anything_else_is_refused(text) -> None:
     with pytest.raises(mo.LedgerCorrupt, match="cannot read it"):
-        stored.from_text(text)
+        serialise.from_text(text)
 
 
 def test_the_account_is_part_of_it() -> None:
     release = mo.count([1.0] * 9, epsilon=1)
-    assert stored.from_text(stored.to_text(release)) != replace(release, account="another")
+    assert serialise.from_text(serialise.to_text(release)) != replace(release, account="another")
 
 
 def test_names_of_an_earlier_state_are_read() -> None:
     release = mo.covariance(np.ones((99, 2)), within=(-8, 8), epsilon=1)
-    text = stored.to_text(release)
+    text = serialise.to_text(release)
     before = text.replace('"scaling":{"Scaling":', '"frame":{"Frame":')
     assert before != text
-    assert stored.from_text(before) == release
+    assert serialise.from_text(before) == release
 
 
 def test_releases_of_an_earlier_state_are_read() -> None:
@@ -140,9 +140,9 @@ def test_releases_of_an_earlier_state_are_read() -> None:
     written = json.loads((Path(__file__).parent / "stored_before_codes.json").read_text())
     assert len(written) == 16
     for name, text in written.items():
-        release = stored.from_text(text)
+        release = serialise.from_text(text)
         assert (release.code == "ok") == release.usable == (release.status == "ok"), name
         assert str(release)
         assert json.loads(release.to_json())["usable"] is release.usable
-        again = stored.from_text(stored.to_text(release))
+        again = serialise.from_text(serialise.to_text(release))
         assert again.to_json() == release.to_json()

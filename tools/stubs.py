@@ -23,8 +23,8 @@ from typing import Any
 
 import modicum
 from modicum import one_shot, plan, query
-from modicum.plan.guess import GUESSES
-from modicum.questions import GroupStatistics, Statistics
+from modicum.methods import GroupStatistics, Statistics
+from modicum.plan.statistics import GUESSES
 from modicum.statistics.contents import CHAPTERS, PLANNED
 
 PLAN = """
@@ -36,7 +36,7 @@ HEAD = '"""{what}; written by ``python -m tools.stubs``."""\n'
 ALWAYS = """
 from typing import Any
 from modicum.array_release import ArrayRelease
-from modicum.grouped import GroupedRelease
+from modicum.array_release import GroupedRelease
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit
 from modicum.release import Release
@@ -80,7 +80,7 @@ def stubs() -> dict[Path, str]:
             query, {name: getattr(query, name).__module__ for name in query.__all__}
         ),
         "one_shot.pyi": HEAD.format(what="Functions of a table") + imports + "\n" + functions,
-        "questions.pyi": HEAD.format(what="Methods of a curator and of its groups")
+        "methods.pyi": HEAD.format(what="Methods of a curator and of its groups")
         + f"{imports}\nONE_NUMBER: str\n{classes}",
         "plan/__init__.pyi": "\n".join(
             [_head(plan), imports, *sorted(guessed), PLAN, _listed(plan), plans]

@@ -16,7 +16,7 @@ __version__ = VERSION
 
 _SUBMODULES = {"audit", "local", "plan", "query", "shuffle", "theory"}
 _HOMES = {
-    "modicum.array_release": {"ArrayRelease", "Intervals"},
+    "modicum.array_release": {"ArrayRelease", "GroupedRelease", "Intervals"},
     "modicum.curator": {"Curator"},
     "modicum.errors": {
         "AccessDeniedError",
@@ -33,7 +33,6 @@ _HOMES = {
     },
     "modicum.sources.files": {"csv_file"},
     "modicum.group_by": {"GroupBy"},
-    "modicum.grouped": {"GroupedRelease"},
     "modicum.one_shot": {*CHAPTERS},
     "modicum.privacy.accountant": {
         "Filter",
@@ -68,7 +67,7 @@ def __getattr__(name: str) -> object:
             return value
     meant = ""
     if not name.startswith("_"):  # for example __path__, which Python looks up
-        meant = import_module("modicum.hints").did_you_mean(name, __all__)
+        meant = import_module("modicum.errors").did_you_mean(name, __all__)
     raise AttributeError(f"module 'modicum' has no attribute {name!r}{meant}")
 
 

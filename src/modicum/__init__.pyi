@@ -14,6 +14,7 @@ from modicum import query as query
 from modicum import shuffle as shuffle
 from modicum import theory as theory
 from modicum.array_release import ArrayRelease as ArrayRelease
+from modicum.array_release import GroupedRelease as GroupedRelease
 from modicum.array_release import Intervals as Intervals
 from modicum.curator import Curator as Curator
 from modicum.errors import AccessDeniedError as AccessDeniedError
@@ -28,7 +29,6 @@ from modicum.errors import ModicumWarning as ModicumWarning
 from modicum.errors import SourceError as SourceError
 from modicum.errors import UnsupportedData as UnsupportedData
 from modicum.group_by import GroupBy as GroupBy
-from modicum.grouped import GroupedRelease as GroupedRelease
 from modicum.interop.sklearn import PCA as PCA
 from modicum.interop.sklearn import LinearRegression as LinearRegression
 from modicum.interop.sklearn import RobustScaler as RobustScaler

@@ -3,42 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from modicum.charging import fitted
-from modicum.curator import Curator
-from modicum.derive import asked, dressed, released_as
+from modicum.curator import Curator, R, Table, recorded
 from modicum.errors import InvalidArgument
 from modicum.exact.entropy import SYSTEM
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit, checked_unit
-from modicum.recording import recorded
 from modicum.release import Record
 from modicum.runtime.query import Query
 from modicum.runtime.run import run
+from modicum.signature import asked, dressed, released_as
 from modicum.sources.base import open_source
 from modicum.sources.persons import check_unit, reader_of
 from modicum.sources.reader import check_column, read_as
 from modicum.statistics.spec import Declaration
 
-R = TypeVar("R", bound=Record)
-Table = Any  # anything open_source accepts; engines are never imported here
 
-
-def answered(question: Query[R], table: Table, unit: Unit, account: str) -> R:
+def answered(query: Query[R], table: Table, unit: Unit, account: str) -> R:
     """Answer a query from a table; ``account`` says which budget counts what it costs."""
     source = open_source(table)
-    check_column(source, question.place, question.lattice)
-    queries = fitted({"answer": question}, source, question.budget.kind)
+    check_column(source, query.place, query.lattice)
+    query = fitted(query, source, query.budget.kind)
     check_unit(source, unit)
-    walks = run(
-        queries,
-        reader_of(source, unit, [read_as(source, question.place, question.lattice)]),
-        unit=unit,
-        charge=lambda: None,
-        entropy=SYSTEM,
-    )
-    return recorded(queries["answer"], walks["answer"], source, unit, account, SYSTEM)
+    reader = reader_of(source, unit, [read_as(source, query.place, query.lattice)])
+    runs = run({"answer": query}, reader, unit=unit, charge=lambda: None, entropy=SYSTEM)
+    return recorded(query, runs["answer"], source, unit, account, SYSTEM)
 
 
 def function_of_a_table(statistic: Declaration) -> Callable[..., Record]:

@@ -6,37 +6,36 @@ import os
 import threading
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
+from modicum.array_release import GroupedRelease
 from modicum.charging import (
     PendingCharge,
     accountant_for,
     checked_key,
+    cost_of,
     fitted,
-    price_of,
     query_text,
 )
-from modicum.errors import InvalidArgument
+from modicum.errors import InvalidArgument, no_attribute
 from modicum.exact.entropy import SYSTEM, Entropy
 from modicum.group_by import GroupBy, checked_keys, key_event
-from modicum.grouped import GroupedRelease
-from modicum.hints import no_attribute
 from modicum.mechanisms.partition_selection import KeySelection
+from modicum.methods import Statistics
 from modicum.privacy.budget import Budget
 from modicum.privacy.event import ApproxDP
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Unit
-from modicum.questions import Statistics
-from modicum.recording import recorded
 from modicum.release import Entry, Record, Release, plain
 from modicum.runtime.query import Query
 from modicum.runtime.run import LiveRun, run, run_groups
-from modicum.sources.base import open_source
+from modicum.sources.base import Source, open_source
 from modicum.sources.groups import check_groups, count_keys, reader_of_groups
 from modicum.sources.persons import check_unit, reader_of
 from modicum.sources.reader import check_column, read_as
+from modicum.version import VERSION
 
-P = ParamSpec("P")
 R = TypeVar("R", bound=Record)
 Table = Any  # anything open_source accepts; engines are never imported here
 
@@ -174,19 +173,17 @@ class Curator(Statistics):
         InvalidArgument, MissingColumn, UnsupportedData
             For bad arguments or columns; nothing is read or charged.
         """
-        queries = fitted(queries, self._source, self._kind)
+        queries = {name: fitted(q, self._source, self._kind) for name, q in queries.items()}
         with self._charging(queries, self._unit) as pending:
             done: Mapping[str, R] | None = pending.done
             if done is not None:
                 return done
             places = [read_as(self._source, each.place, each.lattice) for each in queries.values()]
             rows = reader_of(self._source, self._unit, places)
-            walks = run(
-                queries, rows, unit=self._unit, charge=pending.charge, entropy=self._entropy
-            )
+            runs = run(queries, rows, unit=self._unit, charge=pending.charge, entropy=self._entropy)
             releases = {
-                name: self._release(queries[name], walk, self._unit, pending)
-                for name, walk in walks.items()
+                name: self._release(queries[name], live, self._unit, pending)
+                for name, live in runs.items()
             }
             return pending.commit(releases)
 
@@ -266,10 +263,7 @@ class Curator(Statistics):
             chosen = tuple(selection.outcome)  # type: ignore[arg-type]
         if max_groups is not None:
             unit = unit.in_groups(max(1, min(max_groups, len(chosen))))  # keys are public by now
-
-        def answer(queries: Mapping[str, Query[Release]]) -> Mapping[str, GroupedRelease]:
-            return self._answer_groups(by, chosen, selection, unit, queries)
-
+        answer = partial(self._answer_groups, by, chosen, selection, unit)
         return GroupBy(by, chosen, selection, answer)
 
     def _draw_keys(self, by: str, event: ApproxDP, unit: Unit) -> Entry:
@@ -277,8 +271,8 @@ class Curator(Statistics):
         self._check_process()
         with self._lock:
             key = None if self._key is None else f"{self._key} (keys of {by})"
-            asked = query_text({}, unit, keys_of=by, event=repr(event))
-            pending = self._accountant.pending(event.cost(self._kind), asked, key)
+            query = query_text({}, unit, keys_of=by, event=repr(event))
+            pending = self._accountant.pending(event.cost(self._kind), query, key)
             done: Entry | None = pending.done
             if done is not None:
                 return done
@@ -317,8 +311,8 @@ class Curator(Statistics):
                     column=query.column,
                     by=by,
                     releases={
-                        key: self._release(query, walks[name], unit, pending)
-                        for key, walks in zip(keys, groups, strict=True)
+                        key: self._release(query, runs[name], unit, pending)
+                        for key, runs in zip(keys, groups, strict=True)
                     },
                     event=query.event,
                     unit=unit,
@@ -339,14 +333,14 @@ class Curator(Statistics):
             raise InvalidArgument("release() needs at least one query")
         self._check_process()  # before the lock: a fork may have copied it locked
         with self._lock:
-            price = price_of(queries.values(), self._kind)
-            pending = self._accountant.pending(price, query_text(queries, unit, **more), self._key)
+            cost = cost_of(queries.values(), self._kind)
+            pending = self._accountant.pending(cost, query_text(queries, unit, **more), self._key)
             for query in queries.values():
                 check_column(self._source, query.place, query.lattice)
             yield pending
 
-    def _release(self, question: Query[R], walk: LiveRun, unit: Unit, pending: PendingCharge) -> R:
-        return recorded(question, walk, self._source, unit, pending.account, self._entropy)
+    def _release(self, query: Query[R], live: LiveRun, unit: Unit, pending: PendingCharge) -> R:
+        return recorded(query, live, self._source, unit, pending.account, self._entropy)
 
     def _check_process(self) -> None:
         if os.getpid() != self._process:
@@ -369,3 +363,25 @@ class Curator(Statistics):
         raise TypeError("a Curator cannot be pickled or copied: it guards data and a budget")
 
     __copy__ = __deepcopy__ = None
+
+
+def recorded(
+    query: Query[R], live: LiveRun, source: Source, unit: Unit, account: str, entropy: Entropy
+) -> R:
+    """Return the release of a query's run, with the circumstances of the run."""
+    assert live.answer is not None
+    release: R = live.answer.released(
+        statistic=query.statistic,
+        column=query.column,
+        event=query.event,
+        unit=unit,
+        lattice=query.lattice,
+        ranged=query.ranged,
+        method=live.answer.method or query.method,
+        transcript=tuple(live.transcript),
+        engine=source.engine,
+        account=account,
+        private=entropy.secret,
+        version=VERSION,
+    )
+    return release

@@ -1,4 +1,4 @@
-"""Questions that a curator answers for every group of rows with one key."""
+"""Queries that a curator answers for every group of rows with one key."""
 
 from __future__ import annotations
 
@@ -7,21 +7,19 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from modicum.errors import InvalidArgument
-from modicum.grouped import GroupedRelease
-from modicum.hints import no_attribute
+from modicum.array_release import GroupedRelease
+from modicum.errors import InvalidArgument, no_attribute
+from modicum.methods import ONE_NUMBER, GroupStatistics
 from modicum.privacy.budget import Budget, chosen_budget
 from modicum.privacy.event import ApproxDP
-from modicum.questions import ONE_NUMBER, GroupStatistics
 from modicum.release import Entry, Release
 from modicum.runtime.query import Query
 
-P = ParamSpec("P")
-ScalarEstimate = Callable[[Mapping[str, Query[Release]]], Mapping[str, GroupedRelease]]
+Answer = Callable[[Mapping[str, Query[Release]]], Mapping[str, GroupedRelease]]
 
 
 class GroupBy(GroupStatistics):
@@ -44,7 +42,7 @@ class GroupBy(GroupStatistics):
     __slots__ = ("_answer", "by", "keys", "selection")
 
     def __init__(
-        self, by: str, keys: tuple[Any, ...], selection: Entry | None, answer: ScalarEstimate
+        self, by: str, keys: tuple[Any, ...], selection: Entry | None, answer: Answer
     ) -> None:
         self.by = by
         self.keys = keys

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from modicum.answering import function_of_a_table
-from modicum.hints import did_you_mean
+from modicum.errors import did_you_mean
 from modicum.statistics.contents import CHAPTERS
 from modicum.statistics.spec import find_statistic
 

@@ -6,40 +6,29 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import FrozenInstanceError, dataclass
 from fractions import Fraction
 from importlib import import_module
+from importlib.util import find_spec
+from numbers import Real
 from sys import float_info
 from textwrap import fill
 from typing import Any, Generic, NamedTuple, NoReturn, Protocol, TypeVar
 
-from modicum.confidence import check_confidence
+from modicum.errors import InvalidArgument
 from modicum.exact.enclosure import float_nearest
 from modicum.exact.lattice import Lattice
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
 from modicum.status import USABLE, Code, Status, judged, step_words
-from modicum.writing import draws_heading, event_fields, plain, range_text, short
 
-__all__ = [
-    "HTML",
-    "Entry",
-    "ErrorModel",
-    "Estimate",
-    "Interval",
-    "Record",
-    "Release",
-    "ScalarErrorModel",
-    "ScalarEstimate",
-    "plain",
-    "sealed",
-]
-
-SCHEMA = "modicum.release/2"
 T = TypeVar("T")
 HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+_MAKERS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
 
 
 def sealed(cls: type[T]) -> type[T]:
@@ -92,37 +81,36 @@ R_co = TypeVar("R_co", bound="Record", covariant=True)
 class Estimate(ABC, Generic[R_co]):
     """What an estimator returns, and the kind of release that is made of it.
 
-    ``method`` names what answered, if the query left it open.
+    ``error_model`` is what intervals are computed from, and ``status`` says whether the answer can
+    be used, from released quantities alone. ``method`` names what answered, if the query left it
+    open.
     """
 
     __slots__ = ()
-
-    @property
-    def method(self) -> str | None:
-        """``None``: the method that the query names."""
-        return None
-
-    @property
-    @abstractmethod
-    def error_model(self) -> ErrorModel:
-        """What intervals are computed from."""
-
-    @property
-    @abstractmethod
-    def status(self) -> Status:
-        """Whether the answer can be used, from released quantities alone."""
+    error_model: ErrorModel
+    status: Status
+    method: str | None = None
 
     @abstractmethod
     def width(self, level: float, tail: float | None) -> float:
         """Width of the interval, the mean one of several numbers."""
 
-    def verdict(self, engine: str) -> Status:
-        """Return the status, or a warning that holds for all data of this kind."""
-        return judged(self.status, self.error_model, typed=engine != "csv")
-
     @abstractmethod
-    def released(self, **circumstances: Any) -> R_co:
-        """Return the record; the circumstances are the other fields of :class:`Record`."""
+    def _release(self, **fields: Any) -> R_co: ...
+
+    def released(self, *, engine: str, **circumstances: Any) -> R_co:
+        """Return the record; the circumstances are the other fields of :class:`Record`.
+
+        Its status is that of the estimate, or a warning that holds for all data of this kind.
+        """
+        status = judged(self.status, self.error_model, typed=engine != "csv")
+        return self._release(
+            error_model=self.error_model,
+            status=status.words,
+            code=status.code,
+            engine=engine,
+            **circumstances,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,16 +126,8 @@ class ScalarEstimate(Estimate["Release"]):
         lower, upper = self.error_model.interval(level, tail)
         return upper - lower
 
-    def released(self, **circumstances: Any) -> Release:
-        """Return the record."""
-        verdict = self.verdict(circumstances["engine"])
-        return Release(
-            value=float_nearest(self.value),
-            error_model=self.error_model,
-            status=verdict.words,
-            code=verdict.code,
-            **circumstances,
-        )
+    def _release(self, **fields: Any) -> Release:
+        return Release(value=float_nearest(self.value), **fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,10 +229,11 @@ class Record:
 
     def explain(self) -> str:
         """Describe step by step what was drawn, what it cost, and what the interval assumes."""
-        lines = [str(self), "", draws_heading(self.event)]
+        together = "; their costs are a ρ that implies the price" * bool(self.event.failing)
+        lines = [str(self), "", f"Every draw, in order{together}:"]
         for entry in self.transcript:
-            shown = ", ".join(f"{k}={short(v)}" for k, v in entry.parameters.items())
-            said = entry.words or short(entry.outcome)
+            shown = ", ".join(f"{k}={_short(v)}" for k, v in entry.parameters.items())
+            said = entry.words or _short(entry.outcome)
             lines.append(f"  {entry.label}: {said}  [{entry.event}]")
             lines.append(f"    {entry.mechanism}({shown})")
         assumed = dict.fromkeys([self.error_model.assumption(3), self.error_model.assumption(None)])
@@ -270,7 +251,7 @@ class Record:
 
     def _terms(self) -> list[str]:
         """Lines of the summary besides the answer."""
-        where = f", values within {range_text(self.within)}" if self.within else ""
+        where = ", values within [{:g}, {:g}]".format(*self.within) if self.within else ""
         lines = [
             f"  cost           {self.event} for {self.unit} ({self.neighbours}; "
             f"swap: {self.event.swapped()})",
@@ -280,11 +261,7 @@ class Record:
         if self.step_words:
             lines.insert(2, f"  step           {self.step_words}")
         if self.status != "ok":
-            lines.append(
-                fill(
-                    self.status, 96, initial_indent="  note           ", subsequent_indent=" " * 17
-                )
-            )
+            lines.append(note_text("  note           ", self.status))
         if not self.private:
             lines.append("  WARNING        test entropy, not private")
         return lines
@@ -299,7 +276,7 @@ class Record:
             **answer,
             "interval_level": 0.95,
             "interval_assumption": self.error_model.assumption(3),
-            **event_fields(self.event),
+            **_event_fields(self.event),
             "neighbours": self.neighbours,
             "unit": str(self.unit),
             "unit_rows": self.unit.rows,
@@ -321,7 +298,7 @@ class Record:
                     "parameters": dict(entry.parameters),
                     "outcome": plain(entry.outcome),
                     "words": entry.words,
-                    **event_fields(entry.event),
+                    **_event_fields(entry.event),
                 }
                 for entry in self.transcript
             ],
@@ -396,7 +373,7 @@ class Release(Record):
         Exact rationals are strings such as ``"1/50"``.
         """
         answer = {"value": self.value, "interval": list(self.interval())}
-        return self._json(SCHEMA, answer, indent)
+        return self._json("modicum.release/2", answer, indent)
 
     def __str__(self) -> str:
         lower, upper = self.interval()
@@ -407,3 +384,72 @@ class Release(Record):
             *self._terms(),
         ]
         return "\n".join(lines)
+
+
+def check_confidence(level: object, tail: object) -> None:
+    """Refuse a ``level`` outside of (0, 1), and a ``tail`` that is not above 1."""
+    if not (_is_number(level) and 0 < level < 1):  # type: ignore[operator]
+        raise InvalidArgument(f"level must be a number strictly between 0 and 1, got {level!r}")
+    if tail is not None and not (_is_number(tail) and tail > 1):  # type: ignore[operator]
+        raise InvalidArgument(f"tail must be a number above 1 or None, got {tail!r}")
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    return math.isfinite(value)
+
+
+def plain(value: object) -> object:
+    """Turn a public parameter or outcome into numbers, text and lists of them."""
+    if isinstance(value, (int, float, str)) or value is None:
+        return value
+    if isinstance(value, (tuple, list)):
+        return [plain(v) for v in value]
+    # The releases of many groups have parameters alike: their text is written, and held, once.
+    try:
+        return _text(value)
+    except TypeError:  # it has no hash
+        return str(value)
+
+
+@functools.lru_cache(maxsize=256, typed=True)
+def _text(value: object) -> str:
+    return str(value)
+
+
+def _short(value: object, limit: int = 120) -> str:
+    text = str(plain(value))
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def _event_fields(event: Event) -> dict[str, object]:
+    """Exact amounts by their usual names, as floats for reading and strings for exactness."""
+    fields: dict[str, object] = {}
+    for name, amount in event.amounts.items():
+        fields |= {name: float(amount), f"{name}_exact": str(amount)}
+    return fields
+
+
+def note_text(head: str, words: str) -> str:
+    """Write a note of a summary in lines below each other."""
+    return fill(words, 96, initial_indent=head, subsequent_indent=" " * len(head))
+
+
+def native_table(columns: Mapping[str, Sequence[Any]], engine: str) -> Any:
+    """A table of the library that the data came in, of columns of one length.
+
+    It is a pandas, Polars or PyArrow table, as the engine is; for DuckDB one of PyArrow, or of
+    pandas; for any other engine a list of dicts.
+
+    Examples
+    --------
+    >>> native_table({"key": ["a", "b"], "value": [1.0, 2.0]}, "numpy")
+    [{'key': 'a', 'value': 1.0}, {'key': 'b', 'value': 2.0}]
+    """
+    if engine == "duckdb":
+        engine = next((each for each in ("pyarrow", "pandas") if find_spec(each)), engine)
+    if engine in _MAKERS:
+        return getattr(import_module(engine), _MAKERS[engine])(dict(columns))
+    rows = zip(*columns.values(), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]

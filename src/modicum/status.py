@@ -83,26 +83,20 @@ def unseen(count: float, bound: float) -> bool:
     return count <= bound <= _MOST_UNSEEN
 
 
-def judged(status: Status, error_model: Any, *, typed: bool) -> Status:
+def judged(status: Status, error_model: Any, *, typed: bool = True) -> Status:
     """The estimator's status, or what the released numbers of any statistic may warn of instead.
 
     The error model's property ``none_seen``, if it has one, is whether the released count is
     :func:`unseen`. An answer that can be used stays so however few records there are. ``typed``
     says whether the column is declared to hold numbers: then there are too few, and it is not text.
+
+    The property ``in_steps``, if it has one, is how large what was released is, in steps of its
+    ``lattice``: one number, or one for each part of the answer; 0 if it may be that small because
+    the values are 0, which does not depend on the step. An answer as small as the step is warned
+    of, unless the step was chosen wider than it has to be, which is not a surprise.
     """
     if not typed and status.code not in USABLE and getattr(error_model, "none_seen", False):
         return NO_VALUES
-    return resolved(status, error_model)
-
-
-def resolved(status: Status, error_model: Any) -> Status:
-    """The status, or that the answer is as small as the step.
-
-    The error model's property ``in_steps``, if it has one, is how large what was released is, in
-    steps of its ``lattice``: one number, or one for each part of the answer; 0 if it may be that
-    small because the values are 0, which does not depend on the step. A step that was chosen wider
-    than it has to be is not a surprise.
-    """
     largest = max(getattr(error_model, "in_steps", ()), default=0)
     if status.code == "few_records" or not 0 < largest <= _FEW_STEPS or error_model.lattice.coarse:
         return status
@@ -112,14 +106,14 @@ def resolved(status: Status, error_model: Any) -> Status:
 def bounds_in_steps(lo: int, hi: int) -> tuple[int, ...]:
     """How large the larger of two released bounds is, in steps; 0 if zeros may be why it is small.
 
-    For the property ``in_steps`` of :func:`resolved`.
+    For the property ``in_steps`` of :func:`judged`.
     """
     furthest = max(abs(lo), abs(hi))
     return (furthest if furthest >= FINE_STEPS or not lo <= 0 <= hi else 0,)
 
 
 def step_words(error_model: Any, lattice: Any) -> str:
-    """How coarse the step is beside what was released, see :func:`resolved`; or nothing."""
+    """How coarse the step is beside what was released, see :func:`judged`; or nothing."""
     sizes = getattr(error_model, "in_steps", ())
     if not sizes or min(sizes) >= FINE_STEPS:
         return ""

@@ -191,13 +191,21 @@ def test_a_distance_of_quantiles(people: str, capsys: pytest.CaptureFixture[str]
     assert "between" in refusal(capsys, *words, "--between", "0.9")
 
 
-@pytest.mark.parametrize("statistic", ["var", "std", "iqr", "min", "max"])
+@pytest.mark.parametrize(
+    ("statistic", "noun"),
+    [
+        ("var", "a variance"),
+        ("std", "a standard deviation"),
+        ("iqr", "an interquartile range"),
+        ("min", "a minimum"),
+        ("max", "a maximum"),
+    ],
+)
 @pytest.mark.one_in(4)
-def test_plans_of_spreads(statistic: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_plans_of_spreads(statistic: str, noun: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--n", "1e4", "--sd", "1", "--epsilon", "1"]
     out = answer(capsys, "plan", statistic, RANGE, *words)
-    article = "an" if statistic == "iqr" else "a"
-    assert f"plan for {article} {statistic} of 10,000 rows" in out
+    assert f"plan for {noun} of 10,000 rows" in out
 
 
 def test_several_numbers(people: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -331,7 +339,7 @@ def test_an_interrupt_is_status_130(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(statistics, "released", interrupted)
+    monkeypatch.setattr(statistics, "_released", interrupted)
     assert main(["mean", people, "income", RANGE, "--epsilon", "1"]) == 130
     assert capsys.readouterr() == ("", "")
 
@@ -353,7 +361,7 @@ def test_an_unreadable_file_is_one_line(
     def unreadable(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(statistics, "released", unreadable)
+    monkeypatch.setattr(statistics, "_released", unreadable)
     assert "Permission denied" in refusal(capsys, "mean", people, "income", RANGE, "--epsilon", "1")
 
 

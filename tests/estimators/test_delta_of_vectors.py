@@ -15,8 +15,8 @@ from modicum.errors import BudgetExceeded, InvalidArgument, KeyReusedError, Miss
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.event import ZCDP, ApproxDP, PureDP, RangeDP
 from modicum.privacy.ledger.book import Ledger
+from modicum.serialise import from_text, to_text
 from modicum.statistics.vector_statistic import MeanOfRange
-from modicum.stored import from_text, to_text
 
 WITHIN = (-1e6, 1e6)
 PRICE = mo.approx(1, "1e-6")

@@ -15,11 +15,11 @@ from modicum.errors import InvalidArgument, UnsupportedData
 from modicum.exact.entropy import SeededEntropy
 from modicum.privacy.unit import Unit
 from modicum.runtime.run import LiveRun, run
+from modicum.serialise import from_text, to_text
 from modicum.sources import arrays, reader
 from modicum.sources.base import open_source
 from modicum.sources.persons import TableReader
 from modicum.statistics import vector_rounds
-from modicum.stored import from_text, to_text
 
 WIDE = {"within": (-1e9, 1e9)}
 NAMES = ["a", "b", "c"]

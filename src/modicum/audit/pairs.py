@@ -89,7 +89,7 @@ class Remembered:
 
     def fitted(self, question: Query[R]) -> Query[R]:
         """Return a query as the live runner would answer it."""
-        return fitted({"audit": question}, self._source, question.budget.kind)["audit"]
+        return fitted(question, self._source, question.budget.kind)
 
     def read(self, reads: Sequence[Read[Any]], entropy: Entropy) -> list[Any]:
         """Summaries in the order of the reads."""

@@ -17,7 +17,7 @@ from modicum.errors import InvalidArgument
 from modicum.privacy.event import Event
 from modicum.release import Estimate
 from modicum.runtime.query import Query
-from modicum.runtime.replay import Replayed, Run, replay
+from modicum.runtime.replay import Run, replay
 from modicum.runtime.run import Reader
 
 Draws = tuple[tuple[str, Any], ...]
@@ -81,7 +81,7 @@ class Family:
         """Compare what the replays of all data sets show."""
         outcomes = [outcome for _, outcome in draws]
 
-        def again(reader: Reader) -> Replayed:
+        def again(reader: Reader) -> Run:
             return replay(self.query, self.event, reader, outcomes)
 
         return self._shown(again, self.readers, draws)[1]

@@ -10,13 +10,10 @@ import sys
 from collections.abc import Sequence
 
 from modicum.cli import check, ledger, statistics
-from modicum.cli.options import Parser
-from modicum.cli.output import Output
+from modicum.cli.options import Output, Parser
 from modicum.errors import InvalidArgument, ModicumError
 from modicum.privacy.ledger.store import without_passwords
 from modicum.version import VERSION
-
-__all__ = ["main"]
 
 _DESCRIPTION = """\
 Differentially private statistics of a Parquet or CSV file, with no bounds to guess.

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from modicum.cli.options import add_csv, opened
-from modicum.cli.output import Output
+from modicum.cli.options import Output, add_csv, opened
 from modicum.sources.base import Chunk, Source
 from modicum.sources.csv import MARKS, CsvFile, Numbers, PatternCounts
 from modicum.sources.reader import watched

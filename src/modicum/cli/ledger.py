@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from modicum.cli.options import (
+    Output,
+    add_cost,
     add_ledger,
-    add_price,
+    chosen_cost,
     chosen_ledger,
-    chosen_price,
     chosen_unit,
     chosen_url,
 )
-from modicum.cli.output import Output
 from modicum.errors import InvalidArgument
 from modicum.privacy.budget import Budget
 from modicum.privacy.ledger.book import Ledger
@@ -39,7 +39,7 @@ def add_to(verbs: Any) -> None:
 
     create = _action(actions, "create", _create, "make an account, and the ledger if need be")
     _add_account(create)
-    add_price(create)
+    add_cost(create)
 
     show = _action(actions, "show", _show, "accounts, or all entries of one")
     _add_account(show)
@@ -93,7 +93,7 @@ def _needed_account(arguments: argparse.Namespace) -> str:
 
 
 def _amount(arguments: argparse.Namespace) -> Budget:
-    budget = chosen_price(arguments)
+    budget = chosen_cost(arguments)
     if budget is None:
         raise InvalidArgument("an amount is needed: --epsilon, --rho, or --epsilon and --delta")
     return budget

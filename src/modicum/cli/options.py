@@ -1,4 +1,4 @@
-"""Options that several verbs share: the file, the budget, who is protected, and the account."""
+"""What verbs share: options of the file, the budget, who is protected and the account; output."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import argparse
 import os
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NoReturn, TypeVar, get_args
+from typing import Any, NamedTuple, NoReturn, TypeVar, get_args
 
 from modicum.curator import Curator
-from modicum.errors import InvalidArgument, ModicumError
-from modicum.hints import did_you_mean
+from modicum.errors import InvalidArgument, ModicumError, did_you_mean
 from modicum.privacy.budget import Budget, approx, pure, zcdp
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.unit import Combine, Unit, unit_of
@@ -22,6 +21,13 @@ T = TypeVar("T")
 LEDGER = "MODICUM_LEDGER"
 ACCOUNT = "MODICUM_ACCOUNT"
 _TABS = {"tab", "\\t"}
+
+
+class Output(NamedTuple):
+    """Text for standard output, and whether the answer in it can be used."""
+
+    text: str
+    usable: bool = True
 
 
 def _checked(parse: Callable[[str], T]) -> Callable[[str], T]:
@@ -36,10 +42,10 @@ def _checked(parse: Callable[[str], T]) -> Callable[[str], T]:
     return convert
 
 
-_HINTS = {
-    "--within": ", a range that is certain to contain every value, as wide as you like, such as "
-    "--within=-1e9,1e9",
-}
+_WITHIN = (
+    ", a range that is certain to contain every value, as wide as you like, such as "
+    "--within=-1e9,1e9"
+)
 
 
 class Parser(argparse.ArgumentParser):
@@ -53,8 +59,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the usage and leaving."""
-        if "are required" in message:
-            message += "".join(hint for option, hint in _HINTS.items() if option in message)
+        if "are required" in message and "--within" in message:
+            message += _WITHIN
         raise InvalidArgument(f"{message} (see {self.prog} --help)")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
@@ -165,8 +171,8 @@ def chosen_url(arguments: argparse.Namespace) -> str:
     return str(url)
 
 
-def paying_curator(
-    arguments: argparse.Namespace, source: Source, unit: Unit | None, price: Budget
+def charged_curator(
+    arguments: argparse.Namespace, source: Source, unit: Unit | None, cost: Budget
 ) -> tuple[Curator, bool]:
     """Return the curator, and whether a ledger counts the release.
 
@@ -176,7 +182,7 @@ def paying_curator(
     if not (arguments.ledger or os.environ.get(LEDGER)):
         if arguments.account is not None or arguments.key is not None:
             raise InvalidArgument(f"--account and --key need --ledger, or {LEDGER}")
-        return Curator(source, unit=unit, budget=price), False
+        return Curator(source, unit=unit, budget=cost), False
     if not account:
         raise InvalidArgument(f"name the account that pays: --account NAME, or {ACCOUNT}")
     curator = Curator(source, unit=unit, ledger=chosen_ledger(arguments), account=account)
@@ -188,7 +194,7 @@ def add_range(parser: argparse.ArgumentParser, *, needed: bool = True) -> None:
     parser.add_argument(
         "--within",
         metavar="LO,HI",
-        type=_checked(_range),
+        type=_range,
         required=needed,
         help="a public range certain to contain every value, as wide as you like",
     )
@@ -199,7 +205,7 @@ def add_step(parser: argparse.ArgumentParser) -> None:
     """Add --step."""
     parser.add_argument(
         "--step",
-        type=_checked(_step),
+        type=_step,
         help="round values to multiples of this power of two, such as 0.25 or 2^-10",
     )
 
@@ -224,7 +230,7 @@ def add_groups(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--max-groups",
         metavar="K",
-        type=_checked(_rows),
+        type=whole,
         help="with --combine: a person counts in at most K groups",
     )
 
@@ -234,13 +240,13 @@ def add_level(parser: argparse.ArgumentParser | argparse._ArgumentGroup, *, draw
     none = "; none: draw no interval, for a more accurate answer" if drawn else ""
     parser.add_argument(
         "--level",
-        type=_checked(_drawn_level if drawn else _level),
+        type=_drawn_level if drawn else _level,
         default=LEAST_LEVEL,
         help=f"confidence of the interval (default {LEAST_LEVEL:g}){none}",
     )
 
 
-def add_price(parser: argparse.ArgumentParser) -> None:
+def add_cost(parser: argparse.ArgumentParser) -> None:
     """Add the budget, and the options that say who is protected."""
     group = parser.add_argument_group("price")
     group.add_argument("--epsilon", metavar="E", help="total ε, such as 1, 0.1 or 1/3")
@@ -249,17 +255,13 @@ def add_price(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--rows-per-person",
         metavar="M",
-        type=_checked(_rows),
+        type=whole,
         help="protect a person who has at most M rows, as you declare (default 1)",
     )
-    _add_person(parser)
-
-
-def _add_person(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("who is protected, if a column says whose a row is")
     group.add_argument("--unit-column", metavar="ID", help="the column, such as person_id")
     group.add_argument(
-        "--max-rows", metavar="M", type=_checked(_rows), help="keep at most M rows of each person"
+        "--max-rows", metavar="M", type=whole, help="keep at most M rows of each person"
     )
     group.add_argument(
         "--order-by",
@@ -282,14 +284,14 @@ def add_output(parser: argparse.ArgumentParser, *, drawn: bool = False, tail: bo
     if tail:
         group.add_argument(
             "--tail",
-            type=_checked(_tail),
+            type=_tail,
             default=3.0,
             help="assumed tail index of clipped values, or none to cover the clipped data only "
             "(default 3)",
         )
 
 
-def chosen_price(arguments: argparse.Namespace) -> Budget | None:
+def chosen_cost(arguments: argparse.Namespace) -> Budget | None:
     """Read the budget of the release; None if there is none."""
     epsilon, rho, delta = arguments.epsilon, arguments.rho, arguments.delta
     if epsilon is not None and rho is not None:
@@ -338,6 +340,7 @@ def number(text: str) -> float:
         raise InvalidArgument(f"must be a number, got {text!r}") from None
 
 
+@_checked
 def _range(text: str) -> tuple[float, float]:
     ends = text.split(",")
     try:
@@ -349,6 +352,7 @@ def _range(text: str) -> tuple[float, float]:
     return lo, hi
 
 
+@_checked
 def _step(text: str) -> float:
     base, _, exponent = text.partition("^")
     try:
@@ -360,36 +364,34 @@ def _step(text: str) -> float:
 @_checked
 def whole(text: str) -> int:
     """Read one whole number of at least 1."""
-    return _rows(text)
-
-
-def _rows(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise InvalidArgument(f"must be a whole number of at least 1, got {text!r}")
     return int(text)
 
 
+@_checked
 def _level(text: str) -> float:
-    try:
-        level = float(text)
-    except ValueError:
-        level = 0.0
-    if not 0 < level < 1:
-        raise InvalidArgument(f"must lie strictly between 0 and 1, got {text!r}")
-    return level
+    if 0 < (level := _float(text)) < 1:
+        return level
+    raise InvalidArgument(f"must lie strictly between 0 and 1, got {text!r}")
 
 
 def _drawn_level(text: str) -> float | None:
     return None if text == "none" else _level(text)
 
 
+@_checked
 def _tail(text: str) -> float | None:
     if text == "none":
         return None
+    if 1 < (tail := _float(text)) < float("inf"):
+        return tail
+    raise InvalidArgument(f"must be a number above 1 or none, got {text!r}")
+
+
+def _float(text: str) -> float:
+    """Read a number, and what is none as NaN, which lies in no interval."""
     try:
-        tail = float(text)
+        return float(text)
     except ValueError:
-        tail = 0.0
-    if not 1 < tail < float("inf"):
-        raise InvalidArgument(f"must be a number above 1 or none, got {text!r}")
-    return tail
+        return float("nan")

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from modicum.hints import did_you_mean
+from modicum.errors import did_you_mean
 from modicum.plan.statistics import plan_of
 from modicum.plan.statistics import release as release
 from modicum.plan.summary import Plan

@@ -15,7 +15,7 @@ True
 from collections.abc import Sequence
 from typing import Literal
 
-from modicum.plan.column import ShapeName
+from modicum.plan.shapes import ShapeName
 from modicum.plan.statistics import release as release
 from modicum.plan.summary import Plan as Plan
 from modicum.privacy.budget import Budget, Number

@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from modicum.errors import InvalidArgument
-from modicum.plan.column import is_number
+from modicum.plan.shapes import is_number
 from modicum.plan.trial import Trial
 from modicum.privacy.budget import Budget, pure
 from modicum.runtime.query import Query
@@ -34,26 +34,26 @@ class Effort(NamedTuple):
     and ``hint`` what to do beyond. A search for rows begins at ``first_rows``. ``further(error,
     wanted)`` is the factor by which a cost or a size grows that was found, but whose error turns
     out to be too large. ``weighted`` says whether runs count differently, since radii are not drawn
-    by chance.
+    by chance. The defaults are those of one column.
     """
 
-    columns: int
-    runs: int
-    search_runs: int
-    least_epsilon: float
-    most_rows: int
-    limit: str
-    hint: str
-    first_rows: float
-    further: Callable[[float, float], float]
-    weighted: bool
+    columns: int = 1
+    runs: int = 64
+    search_runs: int = 8
+    least_epsilon: float = 1e-5
+    most_rows: int = 10**12
+    limit: str = "10^12"
+    hint: str = ""
+    first_rows: float = 1e4
+    further: Callable[[float, float], float] = lambda error, wanted: 1.02 * error / wanted
+    weighted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Solved:
     """A cost and a number of rows, and what synthetic releases gave there."""
 
-    price: Budget
+    cost: Budget
     rows: int
     trials: Sequence[Trial]
     weighted: bool
@@ -80,7 +80,7 @@ class Solved:
         methods = [t.method for t in self.trials]
         return {
             "method": max(methods, key=methods.count),
-            "budget": self.price,
+            "budget": self.cost,
             "n": self.rows,
             "error": self.error,
             "interval_width": self.interval_width,
@@ -102,41 +102,41 @@ class Task:
     simulated: Simulated
     effort: Effort
 
-    def solve(self, price: Budget | None, n: object, error: object) -> Solved:
+    def solve(self, cost: Budget | None, n: object, error: object) -> Solved:
         """Find which of cost, rows and error is missing, and the error there.
 
         Exactly two are given. It is an error if no cost or size in the searched range is enough.
         """
         rows = None if n is None else self._checked_rows(n)
         wanted = None if error is None else _checked_error(error)
-        if [price, rows, wanted].count(None) != 1:
+        if [cost, rows, wanted].count(None) != 1:
             raise InvalidArgument(
                 "of the price (epsilon=, rho= or budget=), n= and error= give exactly two; "
                 "the third is found"
             )
         if wanted is None:
-            assert price is not None
+            assert cost is not None
             assert rows is not None
-            return self._found(price, rows, self.effort.runs)
-        return self._search(price, rows, wanted)
+            return self._found(cost, rows, self.effort.runs)
+        return self._search(cost, rows, wanted)
 
-    def _found(self, price: Budget, rows: int, runs: int) -> Solved:
-        asked = self.question(budget=price).of_width(self.effort.columns, price.kind)
+    def _found(self, cost: Budget, rows: int, runs: int) -> Solved:
+        asked = self.question(budget=cost).of_width(self.effort.columns, cost.kind)
         trials = self.simulated(asked, rows, runs)
-        return Solved(price, rows, trials, self.effort.weighted)
+        return Solved(cost, rows, trials, self.effort.weighted)
 
-    def _search(self, price: Budget | None, rows: int | None, wanted: float) -> Solved:
+    def _search(self, cost: Budget | None, rows: int | None, wanted: float) -> Solved:
         """Find the least cost for a size, or the least size for a cost."""
         effort = self.effort
-        if price is None:
+        if cost is None:
             low, high, start = effort.least_epsilon, _LARGEST_EPSILON, 1.0
         else:
             low, high = 1.0, float(effort.most_rows)
             start = min(effort.first_rows, high)
 
         def found(x: float, runs: int) -> Solved:
-            if price is not None:
-                return self._found(price, min(math.ceil(round_up(x)), effort.most_rows), runs)
+            if cost is not None:
+                return self._found(cost, min(math.ceil(round_up(x)), effort.most_rows), runs)
             assert rows is not None
             return self._found(pure(round_up(x)), rows, runs)
 
@@ -151,7 +151,7 @@ class Task:
                 return here
             x *= effort.further(here.error, wanted)
         where = "ε up to 100 for this shape"
-        if price is not None:
+        if cost is not None:
             where = f"n up to {effort.limit} for this shape{effort.hint}"
         raise InvalidArgument(f"error={wanted:g} cannot be reached by any {where}")
 
@@ -169,18 +169,18 @@ def _checked_error(error: object) -> float:
     return float(error)
 
 
-def round_up(x: float, digits: int = 3) -> float:
-    """Round up to a few significant digits.
+def round_up(x: float) -> float:
+    """Round up to three significant digits.
 
     Examples
     --------
     >>> round_up(0.083412), round_up(1234.0), round_up(0.5)
     (0.0835, 1240.0, 0.5)
     """
-    text = f"{x:.{digits - 1}e}"
+    text = f"{x:.2e}"
     if float(text) < x:
         mantissa, _, exponent = text.partition("e")
-        text = f"{float(mantissa) + 10.0 ** (1 - digits):.{digits - 1}f}e{exponent}"
+        text = f"{float(mantissa) + 0.01:.2f}e{exponent}"
     return float(text)
 
 

@@ -10,19 +10,19 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from inspect import Parameter, Signature
+from types import MappingProxyType
 from typing import Any
 
-from modicum.errors import InvalidArgument, WrongCall
-from modicum.hints import did_you_mean
-from modicum.plan.column import Shape
-from modicum.plan.guess import GUESSES, Guess
-from modicum.plan.solve import Task
+from modicum.errors import InvalidArgument, WrongCall, did_you_mean
+from modicum.plan.shapes import Shape, TableShape, columns_of, regression_of, shape_of
+from modicum.plan.solve import Effort, Simulated, Task
 from modicum.plan.summary import Plan
-from modicum.plan.trial import against
+from modicum.plan.trial import against, column_trials, columns_trials
 from modicum.privacy.budget import Budget, Number, chosen_budget, pure
 from modicum.privacy.unit import Unit, checked_unit
 from modicum.runtime.query import Query
@@ -30,7 +30,60 @@ from modicum.statistics.contents import PLANNED
 from modicum.statistics.spec import Declaration, Planned, find_statistic
 
 Builder = Callable[..., Query[Any]]
-_PRICE = ("epsilon", "rho", "budget")
+_COST = ("epsilon", "rho", "budget")
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A kind of data.
+
+    ``read(lattice, **guess)`` checks a guess and returns the assumed data; the plans' arguments and
+    their documentation are those of this function. ``trials(data, error, unit)`` returns what makes
+    releases from these data, and ``effort(data)`` says how plans are searched. ``note`` is for the
+    documentation of the plans.
+    """
+
+    read: Callable[..., Shape | TableShape | None]
+    trials: Callable[[Any, Callable[[Any], float], Unit], Simulated]
+    effort: Callable[[Any], Effort]
+    note: str = ""
+
+
+def _of_columns(read: Callable[..., TableShape], power: int) -> Guess:
+    """Several columns, with at most 2^power numbers in a table."""
+
+    def effort(columns: TableShape) -> Effort:
+        most = (1 << power) // len(columns.sd)
+        return Effort(
+            columns=len(columns.sd),
+            runs=8,
+            search_runs=4,
+            least_epsilon=1e-3,
+            most_rows=most,
+            limit=f"{most:,}",
+            hint=": plans of so many columns end there; beyond, the error falls like 1/n",
+            first_rows=1e3,
+            further=lambda _error, _wanted: 1.1,
+            weighted=False,
+        )
+
+    note = f"At most 2^{power} numbers are made up; with more rows the error falls like 1/n."
+    return Guess(read, columns_trials, effort, note)
+
+
+GUESSES: Mapping[str, Guess] = MappingProxyType(
+    {
+        "nothing": Guess(
+            lambda _lattice: None,  # a count does not look at values
+            lambda _, error, unit: column_trials(Shape("uniform", 0.0, 1.0), error, unit),
+            lambda _: Effort(),
+        ),
+        "column": Guess(shape_of, column_trials, lambda _: Effort()),
+        "vectors": _of_columns(columns_of, 24),  # 128 MB
+        "moments": _of_columns(columns_of, 21),  # each is multiplied with all others of its row
+        "regression": _of_columns(regression_of, 21),
+    }
+)
 
 
 def release(question: Builder, /, **asked: Any) -> Plan:
@@ -109,22 +162,32 @@ def _planned(
         As the question; for a bad guess; if more or less is given than said above; if no ε up to
         100, or no n of those that are searched, is enough for the error.
     """
-    row, own = _planned_of(question), _own(question)
-    guess = GUESSES[row.data]
+    (declared, planned), own = _declared(question), _own(question)
+    guess = GUESSES[planned.data]
     guessed = {name: value for name, value in asked.items() if name not in own}
     options = {name: value for name, value in asked.items() if name in own}
-    price = None
+    cost = None
     if any(each is not None for each in (epsilon, rho, budget)):
-        price = chosen_budget(epsilon, rho, budget)
-    sample = question(budget=pure(1) if price is None else price, **options)
+        cost = chosen_budget(epsilon, rho, budget)
+    sample = question(budget=cost or pure(1), **options)
     data, person = guess.read(sample.lattice, **guessed), checked_unit(unit)
-    trials = guess.trials(data, _expected(_answered_by(question, sample)), person)
+    answered = planned
+    if all(
+        (row.statistic, row.method) != (sample.statistic, sample.method) for row in declared.rows
+    ):
+        # Some options make it another statistic: the location by first powers is the median.
+        answered = find_statistic(sample.statistic).plan or planned
+    error_of = answered.error
+    if error_of is None:
+        assert answered.truth is not None
+        error_of = against(answered.truth)
+    trials = guess.trials(data, error_of, person)
     task = Task(partial(question, **options), trials, guess.effort(data))
-    found = task.solve(price, n, error)
+    found = task.solve(cost, n, error)
     shown: dict[str, Any] = {
-        field: getattr(sample.options, name, None) for field, name in row.shown.items()
+        field: getattr(sample.options, name, None) for field, name in planned.shown.items()
     }
-    if row.sampled and isinstance(data, Shape):
+    if planned.sampled and isinstance(data, Shape):
         shown["sampling_error"] = data.sd / math.sqrt(found.rows)
     return Plan(
         statistic=sample.statistic,
@@ -132,50 +195,28 @@ def _planned(
         wanted=error,
         lattice=None if data is None else sample.lattice,
         shape=data,
-        meaning=row.meaning,
+        meaning=planned.meaning,
+        noun=answered.noun,
         **shown,
         **found.fields(),
     )
 
 
-def _declared(question: Builder) -> Declaration | None:
+def _declared(question: Builder) -> tuple[Declaration, Planned]:
     """The declaration of a query function; the papers are imported only for theirs."""
     name = getattr(question, "__name__", "")
-    if name in PLANNED and (statistic := find_statistic(name)).question is question:
-        return statistic
-    papers: tuple[Declaration, ...] = import_module("modicum.papers.registry").STATISTICS
-    return next((each for each in papers if each.question is question), None)
-
-
-def _planned_of(question: Builder) -> Planned:
-    declared = _declared(question)
-    if declared is None or declared.plan is None:
-        raise InvalidArgument(
-            f"plans are of questions such as modicum.query.mean, got {question!r}"
-        )
-    return declared.plan
-
-
-def _answered_by(question: Builder, sample: Query[Any]) -> Planned:
-    """Some options make it another statistic: the location by first powers is the median."""
-    declared = _declared(question)
-    rows = () if declared is None else declared.rows
-    if any((row.statistic, row.method) == (sample.statistic, sample.method) for row in rows):
-        return _planned_of(question)
-    return find_statistic(sample.statistic).plan or _planned_of(question)
-
-
-def _expected(row: Planned) -> Callable[[Any], float]:
-    """The expected error of a synthetic release."""
-    if row.error is not None:
-        return row.error
-    assert row.truth is not None
-    return against(row.truth)
+    known: tuple[Declaration, ...] = (find_statistic(name),) if name in PLANNED else ()
+    if all(each.question is not question for each in known):
+        known = import_module("modicum.papers.registry").STATISTICS
+    for each in known:
+        if each.question is question and each.plan is not None:
+            return each, each.plan
+    raise InvalidArgument(f"plans are of questions such as modicum.query.mean, got {question!r}")
 
 
 def _own(question: Builder) -> dict[str, Parameter]:
     """Parameters of a query function that its plan takes too."""
-    left_out = ("column", "columns", *_PRICE, *_planned_of(question).without)
+    left_out = ("column", "columns", *_COST, *_declared(question)[1].without)
     known = inspect.signature(question).parameters
     return {name: each for name, each in known.items() if name not in left_out}
 
@@ -187,18 +228,18 @@ def _guessed(guess: Guess) -> dict[str, Parameter]:
 
 def _signature(question: Builder) -> Signature:
     """The query's own parameters, the guess and what is given, in this order."""
-    row, own = _planned_of(question), _own(question)
+    planned, own = _declared(question)[1], _own(question)
     names = list(inspect.signature(question).parameters)
     later = names[names.index("budget") :]
     given = inspect.signature(_planned).parameters
-    guess = _guessed(GUESSES[row.data])
-    n = given["n"].replace(default=row.n if row.rows_help else Parameter.empty)
+    guess = _guessed(GUESSES[planned.data])
+    n = given["n"].replace(default=planned.n if planned.rows_help else Parameter.empty)
     return Signature(
         [
             *(each for name, each in own.items() if name not in later),
             *(each for each in guess.values() if each.default is Parameter.empty),
             n if n.default is None else n.replace(annotation="int"),
-            *(given[name] for name in (*_PRICE, "error")),
+            *(given[name] for name in (*_COST, "error")),
             *(each for each in guess.values() if each.default is not Parameter.empty),
             *(each for name, each in own.items() if name in later),
             given["unit"],
@@ -222,31 +263,32 @@ def find_words(n: Parameter, names: tuple[str, str]) -> str:
     return f"Give the price or {names[1]}: the other is found."
 
 
-def _about(row: Planned, guess: Guess) -> str:
+def _about(planned: Planned, guess: Guess) -> str:
     """Write the documentation up to what is given and what is found."""
-    sought = "the ε or the number of rows" if row.rows_help and row.n is None else "the ε"
-    parts = [f"Plan {row.noun}: the error, or {sought} that an error needs.", row.note]
-    if row.meaning is not None:
-        parts.append(f"The error is {row.meaning}.")
-    if not row.rows_help:
+    sought = "the ε or the number of rows" if planned.rows_help and planned.n is None else "the ε"
+    parts = [f"Plan {planned.noun}: the error, or {sought} that an error needs.", planned.note]
+    if planned.meaning is not None:
+        parts.append(f"The error is {planned.meaning}.")
+    if not planned.rows_help:
         parts.append("More rows do not make it smaller.")
     return "\n\n".join(part for part in (*parts, guess.note) if part)
 
 
 def _documentation(question: Builder) -> str:
-    row, own, n = _planned_of(question), _own(question), _signature(question).parameters["n"]
-    guess = GUESSES[row.data]
+    planned, own = _declared(question)[1], _own(question)
+    n = _signature(question).parameters["n"]
+    guess = GUESSES[planned.data]
     texts = [*_described(question, own), *_described(guess.read, _guessed(guess))]
     known = {name for text in texts for name in _names(text)}
     if lacking := [name for name in own if name not in known]:
         texts.insert(0, f"{', '.join(lacking)}\n    As for :func:`modicum.{question.__name__}`.")
-    texts += _described(_planned, ("n", *_PRICE, "error", "unit"))
+    texts += _described(_planned, ("n", *_COST, "error", "unit"))
     outcome = "".join((inspect.getdoc(_planned) or "").partition("Returns\n")[1:])
     find = find_words(n, ("``n``", "``error``"))
     return (
-        f"{_about(row, guess)}\n\n{find}\n\nParameters\n----------\n"
+        f"{_about(planned, guess)}\n\n{find}\n\nParameters\n----------\n"
         + "\n".join(texts)
-        + f"\n\n{outcome}\n\nExamples\n--------\n{row.example}\n"
+        + f"\n\n{outcome}\n\nExamples\n--------\n{planned.example}\n"
     )
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from modicum.exact.lattice import Lattice
-from modicum.plan.column import Shape, three_digits
-from modicum.plan.columns import TableShape
+from modicum.plan.shapes import Shape, TableShape, three_digits
 from modicum.privacy.budget import Budget, decimal_text, short_text
 from modicum.privacy.event import Event
 from modicum.privacy.unit import NEIGHBOURS, Unit
@@ -61,6 +60,8 @@ class Plan:
         How many bins a histogram has whose edges are drawn.
     meaning : str or None
         What the error is, where it is one number for several columns together.
+    noun : str
+        The statistic in words, such as ``"a standard deviation"``.
     """
 
     statistic: str
@@ -82,6 +83,7 @@ class Plan:
     cuts: tuple[float, ...] | None = None
     bins: int | None = None
     meaning: str | None = None
+    noun: str = field(default="a release", repr=False)
 
     @property
     def epsilon(self) -> float | None:
@@ -132,13 +134,12 @@ class Plan:
         about = "".join(f", {words}" for _, _, words in self._chosen())
         if self.shape is not None and self.lattice is not None:
             about += self.shape.words(self.lattice)
-        named = with_article(self.statistic.replace("_", " "))
         wanted = "" if self.wanted is None else f"  ({three_digits(self.wanted)} wanted)"
         width = "without a bound"
         if math.isfinite(self.interval_width):
             width = f"{three_digits(self.interval_width)} wide"
         lines = [
-            f"plan for {named} of {self.n:,} rows{about}",
+            f"plan for {self.noun} of {self.n:,} rows{about}",
             f"  expected error  {three_digits(self.error)}{wanted}",
             f"  95 % interval   {width}",
         ]
@@ -147,7 +148,11 @@ class Plan:
             lines.append(f"  for comparison  {standard} standard error as a sample")
         if self.meaning is not None:
             lines.append(f"  the error is    {self.meaning}")
-        draws = ", ".join(f"{label} {_amount(event)}" for label, event in self.events)
+        draws = ", ".join(
+            f"{label} {float(amount):.3g}"
+            for label, event in self.events
+            for amount in event.amounts.values()
+        )
         lines += [
             f"  cost            {self.budget} for {self.unit} ({NEIGHBOURS})",
             f"  spent on        {draws}",
@@ -157,17 +162,3 @@ class Plan:
         if self.status != "ok":
             lines.append(f"  note            {self.status}")
         return "\n".join(lines)
-
-
-def with_article(name: str) -> str:
-    """Put "a" or "an" before the name of one number, and nothing before that of several."""
-    if name in {"quantiles", "pca"}:
-        return name
-    if name == "monotone_statistic":
-        return "a monotone statistic"
-    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
-
-
-def _amount(event: Event) -> str:
-    (amount,) = event.amounts.values()
-    return f"{float(amount):.3g}"

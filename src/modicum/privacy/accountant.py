@@ -326,9 +326,9 @@ class Filter:
         InvalidArgument
             If it has no cost in the currency of the budget.
         """
-        price = event.cost(self._budget.kind)
-        self.charge(price)
-        return price
+        cost = event.cost(self._budget.kind)
+        self.charge(cost)
+        return cost
 
     def check(self, price: Budget) -> None:
         """Raise if a cost exceeds what is left [composition.2]."""
@@ -408,8 +408,8 @@ def _convolved(events: list[Event], delta: float) -> float:
     losses = import_module("dp_accounting.pld.privacy_loss_distribution")
     whole: Any = losses.identity()
     for event, times in Counter(events).items():
-        price = event.cost(APPROX_KIND)
-        pair = (float(price.amount), float(price.delta))
+        cost = event.cost(APPROX_KIND)
+        pair = (float(cost.amount), float(cost.delta))
         one = losses.from_privacy_parameters(common.DifferentialPrivacyParameters(*pair))
         whole = whole.compose(one.self_compose(times))
     return float(whole.get_epsilon_for_delta(delta))

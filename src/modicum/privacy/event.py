@@ -72,9 +72,9 @@ class Event(ABC):
         zcdp('0.5')
         """
 
-    @abstractmethod
     def part(self, share: Fraction) -> Self:
         """What some of the draws may cost, so that shares that add up to 1 cost this."""
+        return replace(self, **{name: amount * share for name, amount in self.amounts.items()})
 
     @abstractmethod
     def per_record(self, records: int) -> Self:
@@ -138,21 +138,18 @@ class Event(ABC):
 
 @dataclass(frozen=True, slots=True)
 class PureDP(Event):
-    """The log ratio of the output laws on neighbours is at most ``epsilon`` in absolute value."""
+    """The log ratio of output densities on neighbours is at most ``epsilon`` in absolute value."""
 
     epsilon: Fraction
 
     def cost(self, kind: Kind) -> Budget:
         return Budget(kind, self.epsilon**2 / 2 if kind == ZCDP_KIND else self.epsilon)
 
-    def part(self, share: Fraction) -> Self:
-        return replace(self, epsilon=self.epsilon * share)
-
     def per_record(self, records: int) -> Self:
-        return replace(self, epsilon=self.epsilon / records)
+        return self.part(Fraction(1, records))
 
     def swapped(self) -> Self:
-        return replace(self, epsilon=2 * self.epsilon)
+        return self.part(Fraction(2))
 
     def attained(self, high: Floats, low: Floats, renyi: Floats | None) -> Floats:
         return np.maximum(high, -low)
@@ -175,14 +172,11 @@ class RangeDP(Event):
     def cost(self, kind: Kind) -> Budget:
         return Budget(kind, self.eta**2 / 8 if kind == ZCDP_KIND else self.eta)
 
-    def part(self, share: Fraction) -> Self:
-        return replace(self, eta=self.eta * share)
-
     def per_record(self, records: int) -> Self:
-        return replace(self, eta=self.eta / records)
+        return self.part(Fraction(1, records))
 
     def swapped(self) -> Self:
-        return replace(self, eta=2 * self.eta)
+        return self.part(Fraction(2))
 
     def attained(self, high: Floats, low: Floats, renyi: Floats | None) -> Floats:
         return high - low
@@ -216,9 +210,6 @@ class ZCDP(Event):
                 )
             raise InvalidArgument(message)
         return Budget(ZCDP_KIND, self.rho)
-
-    def part(self, share: Fraction) -> Self:
-        return replace(self, rho=self.rho * share)
 
     def per_record(self, records: int) -> Self:
         return replace(self, rho=self.rho / Fraction(records) ** 2)
@@ -256,9 +247,6 @@ class ApproxDP(Event):
                 "give the curator a budget of kind 'approx', modicum.approx(epsilon, delta)"
             )
         return Budget(APPROX_KIND, self.epsilon, self.delta)
-
-    def part(self, share: Fraction) -> Self:
-        return replace(self, epsilon=self.epsilon * share, delta=self.delta * share)
 
     def per_record(self, records: int) -> Self:
         # [groups.11]

@@ -4,7 +4,7 @@
 passes of the slowest one. The functions :func:`modicum.mean`, ``sum``, ``count``, ``quantile``,
 ``median`` and so on, and the methods of :class:`modicum.Curator`, take the same arguments.
 
-A question is a part of the chapter of its statistic, which is imported when it is first asked for.
+A query function is part of the chapter of its statistic, which is imported when it is first used.
 """
 
 from __future__ import annotations

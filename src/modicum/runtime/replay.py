@@ -8,7 +8,6 @@ privacy loss of the whole multi-step release at those outcomes, computed and not
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from modicum.exact.entropy import SYSTEM
@@ -20,40 +19,28 @@ from modicum.runtime.run import Reader
 from modicum.runtime.steps import Draw
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Replayed:
-    """How far a replay got.
-
-    ``log_densities`` are the log probabilities of the given outcomes, in order. ``trail`` is what
-    an observer may know of the steps: every read, and the label, mechanism, event and public
-    parameters of each draw. It must not depend on the data. ``waiting`` is the mechanism that waits
-    for an outcome, if the list ran out, and ``answer`` the estimate, if the run finished.
-    """
-
-    log_densities: tuple[float, ...]
-    trail: tuple[object, ...]
-    waiting: Mechanism[Any] | None
-    answer: Estimate[Any] | None
-
-    @property
-    def log_density(self) -> float:
-        """Joint log probability of the given outcomes."""
-        return sum(self.log_densities)
-
-
 class Run:
-    """One run of an estimator, halted at every draw; it evaluates no densities.
+    """One run of an estimator, halted at every draw.
 
-    ``trail``, ``waiting`` and ``answer`` are as in :class:`Replayed`, so far.
+    ``trail`` is what an observer may know of the steps so far: every read, and the label,
+    mechanism, event and public parameters of each draw. It must not depend on the data. ``waiting``
+    is the mechanism that waits for an outcome, and ``answer`` the estimate, if the run finished.
+    ``log_densities`` are the log probabilities of the outcomes that :func:`replay` gave, in order.
     """
 
     def __init__(self, query: Query[Any], event: Event, reader: Reader) -> None:
         self._steps = query.begin(event)
         self._reader = reader
         self.trail: list[object] = []
+        self.log_densities: list[float] = []
         self.waiting: Mechanism[Any] | None = None
         self.answer: Estimate[Any] | None = None
         self.give(None)
+
+    @property
+    def log_density(self) -> float:
+        """Joint log probability of the given outcomes."""
+        return sum(self.log_densities)
 
     def give(self, outcome: Any) -> None:
         """Answer the draw that waits and go on to the next one (``None``: to the first)."""
@@ -74,16 +61,15 @@ class Run:
             reply = tuple(self._reader.read(step.reads, SYSTEM))
 
 
-def replay(query: Query[Any], event: Event, reader: Reader, outcomes: Sequence[Any]) -> Replayed:
+def replay(query: Query[Any], event: Event, reader: Reader, outcomes: Sequence[Any]) -> Run:
     """Run an estimator on data with its draws answered from a list, which may stop early.
 
     ``event`` is what one row may cost.
     """
     run = Run(query, event, reader)
-    densities: list[float] = []
     for outcome in outcomes:
         if run.waiting is None:
             break
-        densities.append(run.waiting.log_density(outcome))
+        run.log_densities.append(run.waiting.log_density(outcome))
         run.give(outcome)
-    return Replayed(tuple(densities), tuple(run.trail), run.waiting, run.answer)
+    return run

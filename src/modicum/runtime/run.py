@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 from modicum.exact.entropy import Entropy
 from modicum.mechanisms.base import Mechanism
@@ -43,27 +43,16 @@ class LiveRun:
     _left: Fraction = field(init=False)
 
     def __post_init__(self) -> None:
-        self._left = self.allowance.cost(self.allowance.kind).amount
-
-    def start(self) -> None:
         """Run to the first step."""
-        self._resume(None)
+        self._left = self.allowance.cost(self.allowance.kind).amount
+        self.resume(None)
 
     @property
     def reads(self) -> tuple[Read[Any], ...]:
         """The reductions that it waits for; empty if it waits at a draw or is done."""
         return self.step.reads if isinstance(self.step, Reads) else ()
 
-    def supply(self, summaries: tuple[Any, ...]) -> None:
-        """Resume it with the summaries that it waits for."""
-        self._resume(summaries)
-
-    def draw_all(self, sample: Callable[[Mechanism[Any]], Any]) -> None:
-        """Answer draws until it needs data or is done."""
-        while isinstance(self.step, Draw):
-            self.take(self.step, sample(self.paid(self.step)))
-
-    def paid(self, step: Draw) -> Mechanism[Any]:
+    def spend(self, step: Draw) -> Mechanism[Any]:
         """Subtract the cost of a draw from the allowance, and return its mechanism."""
         self._left -= step.mechanism.event.cost(self.allowance.kind).amount
         if self._left < 0:
@@ -78,71 +67,63 @@ class LiveRun:
         self.transcript.append(
             Entry(step.label, mechanism.name, parameters, outcome, said, mechanism.event)
         )
-        self._resume(outcome)
+        self.resume(outcome)
 
-    def _resume(self, reply: Any) -> None:
+    def resume(self, reply: Any) -> None:
+        """Go on with the summaries or the outcome that it waits for."""
         try:
             self.step = self.steps.send(reply)
         except StopIteration as stop:
             self.step, self.answer = None, stop.value
 
 
-def draw_together(walks: Iterable[LiveRun], entropy: Entropy) -> None:
+def draw_together(runs: Iterable[LiveRun], entropy: Entropy) -> None:
     """Answer draws until every run needs data or is done; mechanisms of one type draw together."""
-    walks = list(walks)
-    while waiting := [(walk, walk.step) for walk in walks if isinstance(walk.step, Draw)]:
+    runs = list(runs)
+    while waiting := [(live, live.step) for live in runs if isinstance(live.step, Draw)]:
         kinds: dict[tuple[type[Mechanism[Any]], str], list[tuple[LiveRun, Draw]]] = {}
-        for walk, step in waiting:
-            kinds.setdefault((type(step.mechanism), step.mechanism.name), []).append((walk, step))
+        for live, step in waiting:
+            kinds.setdefault((type(step.mechanism), step.mechanism.name), []).append((live, step))
         for (kind, _), those in kinds.items():
-            mechanisms = [walk.paid(step) for walk, step in those]
+            mechanisms = [live.spend(step) for live, step in those]
             outcomes = kind.sample_many(mechanisms, entropy)
-            for (walk, step), outcome in zip(those, outcomes, strict=True):
-                walk.take(step, outcome)
+            for (live, step), outcome in zip(those, outcomes, strict=True):
+                live.take(step, outcome)
 
 
 class RunBatch:
     """Runs on the same rows, and the summaries of these rows so far.
 
-    A later read that a summary can answer does not cost a pass.
+    Each runs to its first step, at its cost (see :func:`row_costs`). A later read that a summary
+    can answer does not cost a pass.
     """
 
-    __slots__ = ("_asked", "_kept", "walks")
+    __slots__ = ("_asked", "_kept", "runs")
 
-    def __init__(self, walks: Mapping[str, LiveRun]) -> None:
-        self.walks = dict(walks)
+    def __init__(self, queries: Mapping[str, Query[Any]], costs: Mapping[str, Event]) -> None:
+        self.runs = {
+            name: LiveRun(query.begin(costs[name]), costs[name]) for name, query in queries.items()
+        }
         self._kept: dict[Read[Any], Any] = {}
         self._asked: list[Read[Any]] = []
-
-    @classmethod
-    def of(cls, queries: Mapping[str, Query[Any]], prices: Mapping[str, Event]) -> Self:
-        """Start queries: each runs to its first step, at its cost (see :func:`row_prices`)."""
-        party = cls(
-            {
-                name: LiveRun(query.begin(prices[name]), prices[name])
-                for name, query in queries.items()
-            }
-        )
-        for walk in party.walks.values():
-            walk.start()
-        return party
 
     @property
     def waits(self) -> bool:
         """Whether one of them has no answer yet."""
-        return any(walk.step is not None for walk in self.walks.values())
+        return any(live.step is not None for live in self.runs.values())
 
     def draw(self, entropy: Entropy) -> None:
         """Answer draws until every one needs data or is done."""
-        for walk in self.walks.values():
-            walk.draw_all(lambda mechanism: mechanism.sample(entropy))
+        for live in self.runs.values():
+            while isinstance(live.step, Draw):
+                live.take(live.step, live.spend(live.step).sample(entropy))
 
     def reads(self) -> list[Read[Any]]:
         """What the runs that wait for data have to read; equal reads once.
 
         Two runs never share a secret subsample: each gets its own handle.
         """
-        asked = [ask for walk in self._waiting() for ask in walk.reads]
+        asked = [ask for live in self._waiting() for ask in live.reads]
         shared = {
             ask: None for ask in asked if not ask.reduction.secret and self._recall(ask) is None
         }
@@ -154,18 +135,18 @@ class RunBatch:
         answers = list(zip(self._asked, summaries, strict=True))
         self._kept.update((ask, summary) for ask, summary in answers if not ask.reduction.secret)
         subsamples = iter([summary for ask, summary in answers if ask.reduction.secret])
-        for walk in self._waiting():
-            walk.supply(
+        for live in self._waiting():
+            live.resume(
                 tuple(
                     next(subsamples) if ask.reduction.secret else self._recall(ask)
-                    for ask in walk.reads
+                    for ask in live.reads
                 )
             )
         if not self.waits:
             self._kept = {}
 
     def _waiting(self) -> Iterable[LiveRun]:
-        return [walk for walk in self.walks.values() if walk.reads]
+        return [live for live in self.runs.values() if live.reads]
 
     def _recall(self, ask: Read[Any]) -> Any:
         if (known := self._kept.get(ask)) is not None:
@@ -178,15 +159,15 @@ class RunBatch:
         return None
 
 
-def row_prices(queries: Mapping[str, Query[Any]], unit: Unit) -> dict[str, Event]:
+def row_costs(queries: Mapping[str, Query[Any]], unit: Unit) -> dict[str, Event]:
     """What each query costs one row, so that the unit spends the query's budget.
 
     A budget too small for any estimator is refused.
     """
-    prices = {name: unit.per_row(each.allowance) for name, each in queries.items()}
-    for event in prices.values():
+    costs = {name: unit.per_row(each.allowance) for name, each in queries.items()}
+    for event in costs.values():
         check_size(event)
-    return prices
+    return costs
 
 
 class Reader(Protocol):
@@ -210,18 +191,18 @@ def run(
     may cost. ``charge`` charges the whole cost of all queries in one transaction. It is called
     once, after the first pass and before the first draw; if it raises, nothing has been drawn.
     """
-    party = RunBatch.of(queries, row_prices(queries, unit))
-    _supply(party, reader, entropy)
+    batch = RunBatch(queries, row_costs(queries, unit))
+    _supply(batch, reader, entropy)
     charge()
-    while party.waits:
-        party.draw(entropy)
-        _supply(party, reader, entropy)
-    return party.walks
+    while batch.waits:
+        batch.draw(entropy)
+        _supply(batch, reader, entropy)
+    return batch.runs
 
 
-def _supply(party: RunBatch, reader: Reader, entropy: Entropy) -> None:
-    reads = party.reads()
-    party.supply(reader.read(reads, entropy) if reads else [])
+def _supply(batch: RunBatch, reader: Reader, entropy: Entropy) -> None:
+    reads = batch.reads()
+    batch.supply(reader.read(reads, entropy) if reads else [])
 
 
 _BLOCK = 1024  # groups whose draws are made at once
@@ -251,21 +232,21 @@ def run_groups(
     group needs.
     """
     # [groups.1]
-    prices = row_prices(queries, unit)
-    parties = [RunBatch.of(queries, prices) for _ in range(groups)]
-    _supply_groups(parties, reader, entropy)
+    costs = row_costs(queries, unit)
+    batches = [RunBatch(queries, costs) for _ in range(groups)]
+    _supply_groups(batches, reader, entropy)
     charge()
-    while any(party.waits for party in parties):
-        blocks = [parties[start : start + _BLOCK] for start in range(0, groups, _BLOCK)]
+    while any(batch.waits for batch in batches):
+        blocks = [batches[start : start + _BLOCK] for start in range(0, groups, _BLOCK)]
         for block in watched(((len(each), each) for each in blocks), "drawing", "groups"):
-            draw_together((walk for party in block for walk in party.walks.values()), entropy)
-        _supply_groups(parties, reader, entropy)
-    return [party.walks for party in parties]
+            draw_together((live for batch in block for live in batch.runs.values()), entropy)
+        _supply_groups(batches, reader, entropy)
+    return [batch.runs for batch in batches]
 
 
-def _supply_groups(parties: Sequence[RunBatch], reader: GroupedReader, entropy: Entropy) -> None:
-    reads = [party.reads() for party in parties]
+def _supply_groups(batches: Sequence[RunBatch], reader: GroupedReader, entropy: Entropy) -> None:
+    reads = [batch.reads() for batch in batches]
     flat = [(group, ask) for group, asked in enumerate(reads) for ask in asked]
     answers = iter(reader.read(flat, entropy) if flat else [])
-    for party, asked in zip(parties, reads, strict=True):
-        party.supply([next(answers) for _ in asked])
+    for batch, asked in zip(batches, reads, strict=True):
+        batch.supply([next(answers) for _ in asked])

@@ -25,8 +25,8 @@ from modicum.errors import (
     ModicumError,
     SourceError,
     UnsupportedData,
+    did_you_mean,
 )
-from modicum.hints import did_you_mean
 from modicum.sources.labels import Coder, Label, LabelValues, Presence
 from modicum.sources.types import check_label, check_number, check_order, label_kind
 from modicum.summaries.base import Columns, Fetchable, Integers, Sensitive

@@ -163,7 +163,7 @@ class Planned:
     A plan releases the statistic of synthetic data. ``truth``, the answer without privacy, and
     ``error``, the expected error in place of it, are functions of this release: of a
     :class:`~modicum.plan.trial.Released` of one column, and of a
-    :class:`~modicum.plan.columns.ReleasedRows` of several. ``truth`` is a number, or one for each
+    :class:`~modicum.plan.trial.ReleasedRows` of several. ``truth`` is a number, or one for each
     number of the answer.
 
     Attributes

@@ -37,7 +37,7 @@ from modicum.privacy.ledger import sqlite
 from modicum.privacy.ledger.book import Ledger
 from modicum.privacy.ledger.chain import charged, digest
 from modicum.query import count
-from modicum.stored import to_text
+from modicum.serialise import to_text
 
 TABLE = pd.DataFrame({"g": list("ab") * 20, "x": np.arange(40.0)})
 PRICE = "0.01"

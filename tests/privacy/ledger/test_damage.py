@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import modicum as mo
-from modicum.privacy.ledger.book import Ledger, _Walk
+from modicum.privacy.ledger.book import Ledger, _ChainCheck
 from modicum.privacy.ledger.chain import LedgerEntry, Units
 from tests.privacy.ledger.server import Proxy
 
@@ -149,7 +149,7 @@ def test_chains_that_were_hashed_anew_are_still_checked() -> None:
 @pytest.mark.parametrize("paid", [None, 1, 2, 4])
 def test_a_release_needs_a_charge_of_its_own(ledger, paid) -> None:
     """The second entry is a charge, and the third one the release that it paid for."""
-    walk = _Walk()
+    walk = _ChainCheck()
     for entry in ledger.entries("p")[:3]:
         walk.step(entry)
     last = walk.last

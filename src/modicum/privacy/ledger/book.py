@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import NoReturn
 
-from modicum.errors import BudgetExceeded, InvalidArgument, LedgerCorrupt
+from modicum.errors import AccessDeniedError, BudgetExceeded, InvalidArgument, LedgerCorrupt
 from modicum.privacy.budget import Budget, chosen_budget
 from modicum.privacy.ledger.chain import (
     AccountState,
@@ -24,7 +24,7 @@ from modicum.privacy.ledger.chain import (
 )
 from modicum.privacy.ledger.postgres import PostgresStore
 from modicum.privacy.ledger.sqlite import SqliteStore
-from modicum.privacy.ledger.store import SCHEMA, Address, Db, Store
+from modicum.privacy.ledger.store import SCHEMA, Address, Db
 from modicum.privacy.unit import Unit, checked_unit
 
 
@@ -45,7 +45,7 @@ class Verified:
         )
 
 
-class _Walk:
+class _ChainCheck:
     """Checks the entries of one account in order."""
 
     def __init__(self) -> None:
@@ -73,61 +73,17 @@ class _Walk:
         self.last = record
 
 
-def verify_all(db: Db, copy: Iterable[str] = ()) -> Verified:
-    """Check every chain, and that each contains the chain of the same account in a copy."""
-    ends = {(name, seq): seal for name, seq, seal in _ends(copy)}
-    accounts = entries = charges = releases = 0
-    listed = [str(name) for (name,) in db.rows("SELECT name FROM modicum_account ORDER BY name")]
-    for (name,) in db.rows("SELECT DISTINCT account FROM modicum_entry ORDER BY account"):
-        if name not in listed:
-            raise LedgerCorrupt(f"account {name!r} was removed, its entries are there")
-    for name in listed:
-        chain, walk = Chain(db, name), _Walk()
-        for record in chain.records():
-            walk.step(record)
-            if ends.pop((name, record.seq), record.hash) != record.hash:
-                raise record.corrupt("it is not the entry of the copy")
-        if walk.last != chain.last:
-            raise LedgerCorrupt(f"account {name!r}: there are entries beyond its end")
-        accounts, entries = accounts + 1, entries + (walk.last.seq if walk.last else 0)
-        charges, releases = charges + walk.charges, releases + walk.releases
-    for name, seq in ends:
-        raise LedgerCorrupt(f"account {name!r}, entry {seq}: it is in the copy and not here")
-    return Verified(accounts, entries, charges, releases)
-
-
-def export_lines(db: Db) -> Iterator[str]:
-    """Yield every entry as a line of JSON, after a line that names the schema."""
-    yield json.dumps({"schema": SCHEMA})
-    for (name,) in db.rows("SELECT name FROM modicum_account ORDER BY name"):
-        for record in Chain(db, name).records():
-            yield json.dumps(record.to_dict(), ensure_ascii=False)
-
-
-def import_lines(db: Db, lines: Iterable[str]) -> Verified:
-    """Write the accounts of an export into a ledger that does not have them.
-
-    An export that is not whole and unedited is LedgerCorrupt.
-    """
-    walks: dict[str, _Walk] = {}
-    for record in _read(lines):
-        if record.account not in walks and Chain(db, record.account).last is not None:
-            raise InvalidArgument(f"there is an account {record.account!r} already")
-        walks.setdefault(record.account, _Walk()).step(record)
-        write(db, record)
-    every = walks.values()
+def _verified(checks: Collection[_ChainCheck]) -> Verified:
     return Verified(
-        len(walks),
-        sum(walk.last.seq for walk in every if walk.last is not None),
-        sum(walk.charges for walk in every),
-        sum(walk.releases for walk in every),
+        len(checks),
+        sum(each.last.seq for each in checks if each.last is not None),
+        sum(each.charges for each in checks),
+        sum(each.releases for each in checks),
     )
 
 
-def _ends(lines: Iterable[str]) -> list[tuple[str, int, str]]:
-    """The last entry of each account of an export: it commits to all before it."""
-    last = {record.account: record for record in _read(lines)}
-    return [(record.account, record.seq, record.hash) for record in last.values()]
+def _names(db: Db) -> list[str]:
+    return [name for (name,) in db.rows("SELECT name FROM modicum_account ORDER BY name")]
 
 
 def _read(lines: Iterable[str]) -> Iterator[LedgerEntry]:
@@ -187,11 +143,8 @@ class Ledger:
 
     def __init__(self, url: str) -> None:
         self._address = Address.of(url)
-        self._store: Store = (
-            SqliteStore(self._address)
-            if self._address.store == "sqlite"
-            else PostgresStore(self._address)
-        )
+        kind = SqliteStore if self._address.store == "sqlite" else PostgresStore
+        self._store: SqliteStore | PostgresStore = kind(self._address)
         self._process = os.getpid()
 
     @classmethod
@@ -261,8 +214,7 @@ class Ledger:
     def accounts(self) -> tuple[AccountState, ...]:
         """Return every account, by name."""
         with self._transaction(write=False) as db:
-            names = db.rows("SELECT name FROM modicum_account ORDER BY name")
-            return tuple(Chain(db, name).state() for (name,) in names)
+            return tuple(Chain(db, name).state() for name in _names(db))
 
     def account(self, name: str) -> AccountState:
         """Return one account as it is now.
@@ -370,14 +322,34 @@ class Ledger:
         """
         self._check_process()
         self._store.check()
+        checks: list[_ChainCheck] = []
         with self._transaction(write=False) as db:
-            return verify_all(db, copy)
+            # The last entry of each account of the copy commits to all before it.
+            last = {record.account: record for record in _read(copy)}
+            ends = {(record.account, record.seq): record.hash for record in last.values()}
+            listed = _names(db)
+            for (name,) in db.rows("SELECT DISTINCT account FROM modicum_entry ORDER BY account"):
+                if name not in listed:
+                    raise LedgerCorrupt(f"account {name!r} was removed, its entries are there")
+            for name in listed:
+                chain, check = Chain(db, name), _ChainCheck()
+                for record in chain.records():
+                    check.step(record)
+                    if ends.pop((name, record.seq), record.hash) != record.hash:
+                        raise record.corrupt("it is not the entry of the copy")
+                if check.last != chain.last:
+                    raise LedgerCorrupt(f"account {name!r}: there are entries beyond its end")
+                checks.append(check)
+        for name, seq in ends:
+            raise LedgerCorrupt(f"account {name!r}, entry {seq}: it is in the copy and not here")
+        return _verified(checks)
 
     def export(self) -> Iterator[str]:
         """Write every entry as a line of JSON; the first line names the schema."""
-        with self._transaction(write=False) as db:
-            lines = list(export_lines(db))  # nobody can charge before this is read
-        yield from lines
+        with self._transaction(write=False) as db:  # nobody can charge before all is read
+            records = [record for name in _names(db) for record in Chain(db, name).records()]
+        yield json.dumps({"schema": SCHEMA})
+        yield from (json.dumps(record.to_dict(), ensure_ascii=False) for record in records)
 
     def load(self, lines: Iterable[str]) -> Verified:
         """Take over the accounts of an :meth:`export`, all or none.
@@ -391,8 +363,14 @@ class Ledger:
         InvalidArgument
             If one of its accounts is here already.
         """
+        checks: dict[str, _ChainCheck] = {}
         with self._transaction(write=True) as db:
-            return import_lines(db, lines)
+            for record in _read(lines):
+                if record.account not in checks and Chain(db, record.account).last is not None:
+                    raise InvalidArgument(f"there is an account {record.account!r} already")
+                checks.setdefault(record.account, _ChainCheck()).step(record)
+                write(db, record)
+            return _verified(checks.values())
 
     def close(self) -> None:
         """Close the file or the connection; it is opened again when needed."""
@@ -402,6 +380,8 @@ class Ledger:
     @contextmanager
     def _transaction(self, *, write: bool) -> Iterator[Db]:
         self._check_process()
+        if write and self._address.read_only:
+            raise AccessDeniedError(f"the ledger {self.url} was opened to look only (mode=ro)")
         with self._store.transaction(write=write) as db:
             yield db
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -51,7 +51,7 @@ class Units(NamedTuple):
         return self.amount <= other.amount and self.delta <= other.delta
 
 
-def charged(price: Budget) -> Units:
+def charged(cost: Budget) -> Units:
     """Round a cost up to whole units.
 
     A sum of charges is then never below the sum of the costs. Decimals with up to 15 digits behind
@@ -59,25 +59,21 @@ def charged(price: Budget) -> Units:
 
     Examples
     --------
-    >>> from modicum.privacy.budget import ANY_KIND, pure
+    >>> from modicum.privacy.budget import pure
     >>> charged(pure("0.1")), charged(pure("1/3"))
     (Units(amount=100000000000000, delta=0), Units(amount=333333333333334, delta=0))
     """
     # [composition.9]
-    return _checked(
-        Units(math.ceil(price.amount * AMOUNT_UNITS), math.ceil(price.delta * DELTA_UNITS)), price
-    )
+    return _units(cost, math.ceil)
 
 
 def granted(budget: Budget) -> Units:
     """Round a grant down to whole units."""
-    return _checked(
-        Units(math.floor(budget.amount * AMOUNT_UNITS), math.floor(budget.delta * DELTA_UNITS)),
-        budget,
-    )
+    return _units(budget, math.floor)
 
 
-def _checked(units: Units, budget: Budget) -> Units:
+def _units(budget: Budget, rounded: Callable[[Fraction], int]) -> Units:
+    units = Units(rounded(budget.amount * AMOUNT_UNITS), rounded(budget.delta * DELTA_UNITS))
     if max(units) > _MOST:
         raise InvalidArgument(f"a ledger counts up to {_MOST // AMOUNT_UNITS:,}, got {budget}")
     return units
@@ -235,18 +231,6 @@ class AccountState:
     entries: int
     head: str
 
-    @classmethod
-    def of(cls, terms: Terms, last: LedgerEntry) -> AccountState:
-        """Read the last entry of an account."""
-        return cls(
-            last.account,
-            terms.unit,
-            last.total_granted.budget(terms.kind),
-            last.total_spent.budget(terms.kind),
-            last.seq,
-            last.hash,
-        )
-
     @property
     def remaining(self) -> Budget:
         """What is left."""
@@ -320,8 +304,10 @@ class Chain:
 
     def state(self) -> AccountState:
         """The totals of an account that exists."""
-        assert self.last is not None
-        return AccountState.of(self.terms, self.last)
+        last, kind = self.last, self.terms.kind
+        assert last is not None
+        budget, spent = last.total_granted.budget(kind), last.total_spent.budget(kind)
+        return AccountState(self.name, self.terms.unit, budget, spent, last.seq, last.hash)
 
     def keyed(self, key: str, request: str) -> Charge | None:
         """The charge of a key, if it was charged; KeyReusedError if it was for another query."""
@@ -381,19 +367,16 @@ class Chain:
 
     def records(self) -> Iterator[LedgerEntry]:
         """Read all entries in order, unchecked."""
+        statement = (
+            f"SELECT {_COLUMNS} FROM modicum_entry WHERE account = :name AND seq > :done "
+            f"ORDER BY seq LIMIT {_PAGE}"
+        )
         done = 0
-        while True:
-            page = self._db.rows(
-                f"SELECT {_COLUMNS} FROM modicum_entry WHERE account = :name AND seq > :done "
-                f"ORDER BY seq LIMIT {_PAGE}",
-                name=self.name,
-                done=done,
-            )
-            if not page:
-                return
+        while page := self._db.rows(statement, name=self.name, done=done):
             for row in page:
-                yield LedgerEntry(*row)
-            done = LedgerEntry(*page[-1]).seq
+                record = LedgerEntry(*row)
+                yield record
+            done = record.seq
 
     def _one(self, which: str, **values: object) -> LedgerEntry | None:
         return next(iter(self._some(which, **values)), None)

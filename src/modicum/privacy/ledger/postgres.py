@@ -121,8 +121,6 @@ class PostgresStore:
 
     @contextmanager
     def transaction(self, *, write: bool) -> Iterator[Db]:
-        if write and self.address.read_only:
-            raise AccessDeniedError(f"the ledger {self.address} was opened to look only (mode=ro)")
         with self._writing(write=write) as db:
             if not self._known:
                 self._check_schema(db)

@@ -200,8 +200,6 @@ class SqliteStore:
 
     @contextmanager
     def transaction(self, *, write: bool) -> Iterator[Db]:
-        if write and self.address.read_only:
-            raise AccessDeniedError(f"the ledger {self.address} was opened to look only (mode=ro)")
         with self._turn:
             with self._failures():
                 connection = self._ready()

@@ -1,10 +1,13 @@
-"""Where a ledger is, and what a data base must do for it: transactions, one writer at a time."""
+"""Where a ledger is, and what every data base does for it.
+
+A store runs transactions, which are on the disk when they end and undone if they raise. Its
+``lock`` is what a ``SELECT`` ends with to keep other writers off its rows until the end.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -131,31 +134,6 @@ class Db(Protocol):
 
     def rows(self, statement: str, **values: object) -> list[tuple[Any, ...]]:
         """Run one statement with named parameters (``:name``) and return all rows."""
-
-
-class Store(Protocol):
-    """A data base.
-
-    ``lock`` is what a ``SELECT`` ends with to keep other writers off its rows until the end.
-    """
-
-    address: Address
-    lock: str
-
-    def create(self) -> None:
-        """Make the tables, unless they are there."""
-
-    def transaction(self, *, write: bool) -> AbstractContextManager[Db]:
-        """Run a transaction: on the disk when the block ends, undone if it raises."""
-
-    def check(self) -> None:
-        """Let the data base check its own files; raises LedgerCorrupt."""
-
-    def who(self, db: Db) -> str:
-        """Return the name of the user."""
-
-    def close(self) -> None:
-        """Give back files and connections."""
 
 
 def tables(strict: str, integer: str) -> list[str]:

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from modicum.array_release import ArrayRelease
-from modicum.grouped import GroupedRelease
+from modicum.array_release import ArrayRelease, GroupedRelease
 from modicum.privacy.budget import Budget, Number
 from modicum.release import Release
 from modicum.statistics.monotone_statistic import MonotoneStatistic

@@ -7,8 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, get_args, get_type_hints
 
-from modicum.errors import WrongCall
-from modicum.hints import did_you_mean
+from modicum.errors import WrongCall, did_you_mean
 from modicum.release import Record
 from modicum.runtime.query import Query
 
@@ -123,7 +122,10 @@ def dressed(
         for extra, annotation in _EXTRAS.items():
             added = inspect.Parameter(extra, inspect.Parameter.KEYWORD_ONLY, default=None)
             parameters.append(added.replace(annotation=annotation))
-        documentation = _with_unit(documentation)
+        before, returns_head, after = documentation.partition("\nReturns\n-------")
+        documentation = f"{before}{_DESCRIBED}{returns_head}{after}"
+        if not returns_head:  # without sections, a sentence of their own
+            documentation = f"{before.rstrip()}\n\n{_SAID}\n\n"
     function.__name__ = name
     function.__qualname__ = name if owner is None else f"{owner}.{name}"
     function.__doc__ = documentation + (f"Examples\n--------\n{example}\n" if example else "")
@@ -144,14 +146,7 @@ unit : Unit, optional
 ledger, account, key : str, optional
     Charge this account of a ledger, and with a key answer once: see :class:`Curator`.
 """
-
-
-def _with_unit(documentation: str) -> str:
-    """Document unit and ledger, after the other parameters or in a sentence of their own."""
-    before, returns, after = documentation.partition("\nReturns\n-------")
-    if returns:
-        return f"{before}{_DESCRIBED}{returns}{after}"
-    return (
-        f"{documentation.rstrip()}\n\n``unit`` says who is protected, see `modicum.unit_of`; "
-        "``ledger``, ``account`` and ``key`` who pays, see `Curator`.\n\n"
-    )
+_SAID = (
+    "``unit`` says who is protected, see `modicum.unit_of`; ``ledger``, ``account`` and ``key`` "
+    "who pays, see `Curator`."
+)

@@ -18,11 +18,10 @@ from fractions import Fraction
 from importlib import import_module
 from typing import Any
 
-from modicum.array_release import ArrayRelease, Axis
+from modicum.array_release import ArrayRelease, Axis, GroupedRelease
 from modicum.errors import LedgerCorrupt
 from modicum.exact.lattice import Lattice
 from modicum.exact.log_lattice import LogLattice
-from modicum.grouped import GroupedRelease
 from modicum.privacy.event import ZCDP, ApproxDP, PureDP, RangeDP
 from modicum.privacy.unit import Unit
 from modicum.release import Entry, Release
@@ -72,24 +71,21 @@ def _records() -> Mapping[str, type]:
     return {each.__name__: each for each in (*_OURS, *models)}
 
 
-_WRITERS: tuple[tuple[type, str, Callable[[Any], object]], ...] = (
-    (Fraction, "fraction", str),
-    (Decimal, "decimal", str),
-    (datetime, "moment", datetime.isoformat),
-    (date, "date", date.isoformat),
-    (float, "float", lambda value: repr(float(value))),
-    (tuple, "tuple", lambda value: [_plain(each) for each in value]),
-    (Mapping, "map", lambda value: [[_plain(k), _plain(v)] for k, v in value.items()]),
+_FORMS: tuple[tuple[type, str, Callable[[Any], object], Callable[[Any], object]], ...] = (
+    (Fraction, "fraction", str, Fraction),
+    (Decimal, "decimal", str, Decimal),
+    (datetime, "moment", datetime.isoformat, datetime.fromisoformat),
+    (date, "date", date.isoformat, date.fromisoformat),
+    (float, "float", lambda value: repr(float(value)), float),
+    (tuple, "tuple", lambda value: [*map(_plain, value)], lambda value: tuple(map(_value, value))),
+    (
+        Mapping,
+        "map",
+        lambda value: [[_plain(k), _plain(v)] for k, v in value.items()],
+        lambda value: {_value(k): _value(v) for k, v in value},
+    ),
 )
-_READERS: Mapping[str, Callable[[Any], object]] = {
-    "fraction": Fraction,
-    "decimal": Decimal,
-    "moment": datetime.fromisoformat,
-    "date": date.fromisoformat,
-    "float": float,
-    "tuple": lambda value: tuple(_value(each) for each in value),
-    "map": lambda value: {_value(k): _value(v) for k, v in value},
-}
+_READERS = {tag: read for _, tag, _, read in _FORMS}
 
 
 def to_text(value: object) -> str:
@@ -136,15 +132,11 @@ def _plain(value: Any) -> object:
         return [_plain(each) for each in value]
     name = kind.__name__
     if _records().get(name) is kind:
-        return {name: _contents(value)}
-    for written, tag, write in _WRITERS:
+        return {name: {each.name: _plain(getattr(value, each.name)) for each in fields(value)}}
+    for written, tag, write, _ in _FORMS:
         if isinstance(value, written):
             return {tag: write(value)}
     raise TypeError(f"a release holds a {name}, which cannot be stored")
-
-
-def _contents(record: Any) -> dict[str, object]:
-    return {each.name: _plain(getattr(record, each.name)) for each in fields(record)}
 
 
 def _value(plain: Any) -> Any:
@@ -155,11 +147,12 @@ def _value(plain: Any) -> Any:
     ((name, content),) = plain.items()
     if name in _READERS:
         return _READERS[name](content)
+    record = _records()[_RENAMED_SINCE.get(name, name)]
     values = {
         _RENAMED_SINCE.get(field, field): _value(each)
         for field, each in _completed(name, content).items()
     }
-    return _records()[_RENAMED_SINCE.get(name, name)](**values)
+    return record(**values)
 
 
 def _renamed(plain: Any) -> Any:

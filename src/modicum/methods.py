@@ -1,0 +1,77 @@
+"""Every function of :mod:`modicum.query` as a method of a curator, and of its groups.
+
+A method is derived from the query function of the same name when it is first used, so that a
+process loads the statistics that it uses. What a type checker and an editor show of the methods is
+in ``methods.pyi``, which ``python -m tools.stubs`` writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from modicum import query as ask
+from modicum.array_release import GroupedRelease
+from modicum.errors import InvalidArgument
+from modicum.release import Release
+from modicum.signature import asked, dressed, released_as
+from modicum.statistics.contents import CHAPTERS
+
+ONE_NUMBER = (
+    "groups are asked for one number each, and {name} gives several; ask for each of them with a "
+    "query of its own"
+)
+
+
+class _Method:
+    """Stands for a method until it is first used."""
+
+    def __init__(self, home: type, name: str) -> None:
+        self._home = home
+        self._name = name
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        method = _method(self._home, self._name)
+        setattr(self._home, self._name, method)
+        return method.__get__(instance, owner)
+
+
+def _method(home: type, name: str) -> Callable[..., Any]:
+    """Turn a query function into a method with the same arguments of what has ``run``.
+
+    For groups, a method of a query of several numbers says why that cannot be answered.
+    """
+    question = getattr(ask, name)
+    owner, returns = "Curator", released_as(question)
+    if home is GroupStatistics:
+        if returns is not Release:
+
+            def refused(_self: Any, *_: object, **__: object) -> Any:
+                raise InvalidArgument(ONE_NUMBER.format(name=name))
+
+            refused.__doc__ = f"Refuse: groups are asked for one number each, not for a {name}."
+            return refused
+        owner, returns = "GroupBy", GroupedRelease
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return self.run(asked(question, "", args, kwargs))
+
+    derived: Callable[..., Any] = dressed(method, question, owner=owner, returns=returns)
+    return derived
+
+
+class Statistics:
+    """The methods of a curator that release one statistic."""
+
+    __slots__ = ()
+
+
+class GroupStatistics:
+    """The methods of groups that release one statistic of each."""
+
+    __slots__ = ()
+
+
+for _name in CHAPTERS:
+    setattr(Statistics, _name, _Method(Statistics, _name))
+    setattr(GroupStatistics, _name, _Method(GroupStatistics, _name))
