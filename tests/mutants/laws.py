@@ -376,7 +376,7 @@ FAULTS = (
     Fault(
         "tree-sampler",
         "A point of a piece is kept whatever its own loss is.",
-        "mechanisms/quantile_tree.py:_Strip.sample",
+        "mechanisms/quantile_tree.py:_NodeBand.sample",
         "rate.numerator * excess",
         "0",
         "mechanisms/test_quantile_tree.py",
@@ -391,7 +391,7 @@ FAULTS = (
     ),
     Fault(
         "joint-sampler",
-        "A proposal of the chain is kept whatever its loss is.",
+        "A proposal is kept whatever its loss is.",
         "mechanisms/joint_quantiles.py:JointQuantiles.sample",
         "if guessed_below(kept, _GUESSED, exact, entropy):",
         "if kept:",

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import combinations_with_replacement
@@ -29,6 +29,7 @@ from modicum.exact.bernoulli import exp_coin
 from modicum.exact.entropy import Entropy
 from modicum.exact.levels import draw_level
 from modicum.mechanisms.base import SECRET, Mechanism
+from modicum.mechanisms.grids import EVEN, RangeWarp
 from modicum.privacy.event import Event
 from modicum.privacy.split import Share
 
@@ -41,6 +42,7 @@ _LENGTH_BITS = 60
 _MOST_SUMMED = 1 << 10  # points of a piece whose weights are added one by one
 
 Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 class RankedRecords(Protocol):
@@ -92,7 +94,6 @@ class Branch:
     right: int
     q: Fraction
     share: Fraction
-    depth: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,21 +146,16 @@ def tree_of(qs: tuple[Fraction, ...], power: Fraction) -> tuple[Branch, ...]:
             found = min(found, ((own + below) ** (1 / p), k, own / (own + below)))
         return found
 
-    branches: list[Branch] = []
-
-    def grow(a: int, b: int, depth: int) -> None:
-        _, k, share = best(a, b)
+    branches, between = [], [(0, len(at) - 1)]
+    for a, b in between:  # it grows
         if b - a < 2:
-            return
+            continue
+        _, k, share = best(a, b)
         low, high = (Fraction(0) if a == 0 else qs[a - 1]), (qs[b - 1] if b <= len(qs) else 1)
-        q = (qs[k - 1] - low) / (high - low)
         part = Fraction(round(share * 2**_BITS), 2**_BITS)
-        branches.append(Branch(k - 1, a - 1, b - 1, q, part, depth))
-        grow(a, k, depth + 1)
-        grow(k, b, depth + 1)
-
-    grow(0, len(at) - 1, 0)
-    return tuple(sorted(branches, key=lambda branch: (branch.depth, branch.place)))
+        branches.append(Branch(k - 1, a - 1, b - 1, (qs[k - 1] - low) / (high - low), part))
+        between += [(a, k), (k, b)]
+    return tuple(branches)
 
 
 def nodes_of(tree: tuple[Branch, ...], loss: Event, points: int) -> tuple[Node, ...]:
@@ -237,25 +233,21 @@ class NestedQuantiles(Mechanism[tuple[int, ...]]):
             "first": self.first,
             "last": self.last,
             "fine": self.fine,
-            "nodes": tuple(
-                (node.place, node.left, node.right, node.q, node.epsilon, node.cap)
-                for node in self.nodes
-            ),
+            "nodes": tuple(map(astuple, self.nodes)),
         }
 
     def sample(self, entropy: Entropy) -> tuple[int, ...]:
         drawn: dict[int, int] = self._range()
         for node in self.nodes:
-            drawn[node.place] = self._strip(node, drawn).sample(entropy)
+            drawn[node.place] = self._band(node, drawn).sample(entropy)
         return tuple(drawn[place] for place in range(len(self.nodes)))
 
     def log_density(self, outcome: tuple[int, ...]) -> float:
         drawn = self._range() | dict(enumerate(outcome))
-        if list(outcome) != sorted(outcome) or not drawn[-1] <= outcome[0]:
+        points = [drawn[-1], *outcome, drawn[len(self.nodes)]]
+        if points != sorted(points):
             return -math.inf
-        if outcome[-1] > drawn[len(self.nodes)]:
-            return -math.inf
-        return sum(self._strip(node, drawn).log_density(drawn[node.place]) for node in self.nodes)
+        return sum(self._band(node, drawn).log_density(drawn[node.place]) for node in self.nodes)
 
     def probes(self) -> Iterable[tuple[int, ...]]:
         """Return every outcome: an audit takes a small range and few points of an integer."""
@@ -266,12 +258,12 @@ class NestedQuantiles(Mechanism[tuple[int, ...]]):
     def _range(self) -> dict[int, int]:
         return {-1: self.first << self.fine, len(self.nodes): (self.last + 1) << self.fine}
 
-    def _strip(self, node: Node, drawn: dict[int, int]) -> _Strip:
-        return _Strip.of(self.records, self.fine, node, drawn[node.left], drawn[node.right])
+    def _band(self, node: Node, drawn: dict[int, int]) -> _NodeBand:
+        return _NodeBand.of(self.records, self.fine, node, drawn[node.left], drawn[node.right])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _Strip:
+class _NodeBand:
     """The points between two ends, cut into pieces where the mass is constant or nearly so.
 
     ``target`` is the wanted mass below the point, ``ends`` are the first and the last point.
@@ -285,8 +277,8 @@ class _Strip:
     pieces: _Pieces
 
     @classmethod
-    def of(cls, records: RankedRecords, fine: int, node: Node, a: int, b: int) -> _Strip:
-        low, high = (_points_below(records, fine, z) for z in (a, b))
+    def of(cls, records: RankedRecords, fine: int, node: Node, a: int, b: int) -> _NodeBand:
+        low, high = (mass_below(records, fine, z) for z in (a, b))
         p, unit = node.q.numerator, node.q.denominator << fine
         scaled = low * node.q.denominator + p * (high - low)
         whole = scaled // unit
@@ -306,7 +298,11 @@ class _Strip:
 
         See [quantiles.14].
         """
-        units = np.maximum(np.floor(self._least() * _FINE - 1), 0).astype(np.int64)
+        mass, slope, cap = self.pieces.mass, self.pieces.slope, float(self.node.cap)
+        last = mass + slope * (self.pieces.sizes - 1)
+        # The least loss in every piece, to float precision: the mass grows.
+        least = np.minimum(np.maximum(np.maximum(mass, -last), 0.0), cap)
+        units = np.maximum(np.floor(least * _FINE - 1), 0).astype(np.int64)
         rate, (lengths, power) = self.node.rate, self.pieces.lengths(self.fine)
         while True:
             i = draw_level(lengths, units, rate / _FINE, entropy)
@@ -336,42 +332,28 @@ class _Strip:
             total += float(np.exp(-rate * losses).sum()) * (size / parts)
         return -rate * float(Fraction(*self._missed(z))) - math.log(total)
 
-    def _least(self) -> NDArray[np.float64]:
-        """Return the least loss in every piece, to float precision."""
-        mass, slope = self.pieces.mass, self.pieces.slope
-        last = mass + slope * (self.pieces.sizes - 1)
-        least = np.maximum(np.maximum(mass, -last), 0.0)  # the mass grows
-        return np.minimum(least, float(self.node.cap))
-
     def _missed(self, z: int) -> tuple[int, int]:
         """The exact loss of a point, as a ratio."""
         unit = self.target.denominator
-        below = _points_below(self.records, self.fine, z) * unit
+        below = mass_below(self.records, self.fine, z) * unit
         missed = abs(below - (self.target.numerator << self.fine))
         return min(missed, self.node.cap * unit << self.fine), unit << self.fine
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Pieces:
-    """Points in a row; the pieces are in no order.
+    """Points in a row: (starts << fine) + first up to (stops << fine) + last, exclusive.
 
-    Attributes
-    ----------
-    starts, first, stops, last
-        A piece is the points from (starts << fine) + first to (stops << fine) + last, exclusive.
-    sizes
-        Numbers of points.
-    mass, slope
-        F at the first point less the target, and its growth from one point to the next.
+    The pieces are in no order.
     """
 
     starts: Integers
     first: Integers
     stops: Integers
     last: Integers
-    sizes: NDArray[np.float64]
-    mass: NDArray[np.float64]
-    slope: NDArray[np.float64]
+    sizes: Floats  # numbers of points
+    mass: Floats  # F at the first point, less the target
+    slope: Floats  # growth of F from one point to the next
 
     @classmethod
     def of(
@@ -476,10 +458,12 @@ class _Pieces:
         )
 
 
-def _points_below(records: RankedRecords, fine: int, z: int) -> int:
-    """Return F(z) 2^fine [quantiles.13]."""
-    value, part = z >> fine, z & ((1 << fine) - 1)
-    if part == 0:  # so at the ends of the range
-        return records.below(value) << fine
+def mass_below(records: RankedRecords, fine: int, z: int, warp: RangeWarp = EVEN) -> int:
+    """Return F(z) 2^(fine + octaves), where an integer has 2^fine points a place [quantiles.13]."""
+    value, bits = warp.value(z >> fine), fine + warp.octaves
+    start = warp.start(value) << fine
+    if z == start:  # so at the ends of the range
+        return records.below(value) << bits
     before, ties = records.place(value)
-    return (before << fine) + ties * part
+    points = (warp.start(value + 1) << fine) - start
+    return (before << bits) + (ties * (z - start) << bits) // points
