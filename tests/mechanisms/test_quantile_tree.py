@@ -116,8 +116,7 @@ def test_wrong_forms_are_not_private(monkeypatch) -> None:
         band = of(records, fine, node, a, b)
         q = QUARTERS[node.place]
         shift = band.target - q * records.count
-        pieces = replace(band.pieces, mass=band.pieces.mass + float(shift))
-        return replace(band, target=q * records.count, pieces=pieces)
+        return replace(band, target=q * records.count, mass=band.mass + float(shift))
 
     with monkeypatch.context() as patched:
         patched.setattr(nested._NodeBand, "of", classmethod(everyone))
@@ -265,10 +264,9 @@ def test_what_a_draw_is_made_of_shows_no_data() -> None:
     data = Sorted((77,) * 5)
     mechanism = NestedQuantiles(data, 0, 99, 0, law_of((), THIRDS).nodes, PureDP(1))
     band = mechanism._band(mechanism.nodes[0], mechanism._range())
-    for part in (band, band.pieces):
-        assert type(part).__name__ in repr(part)
-        assert "array" not in repr(part)
-        assert "Fraction" not in repr(part)
+    assert type(band).__name__ in repr(band)
+    assert "array" not in repr(band)
+    assert "Fraction" not in repr(band)
 
 
 def test_paths_spend_exactly_the_amount() -> None:

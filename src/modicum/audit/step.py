@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modicum.mechanisms.base import Mechanism
-from modicum.mechanisms.support import ALPHAS, log_ratio
+from modicum.mechanisms.base import ALPHAS, Mechanism, log_ratio
 from modicum.privacy.event import Event
 
 

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from modicum.audit.report import AuditReport, Leak, Path, StepReport
 from modicum.audit.step import Child, Measured, measure, sum_of
 from modicum.audit.trail import Draws, Family
-from modicum.mechanisms.base import Mechanism
-from modicum.mechanisms.support import ALPHAS
+from modicum.mechanisms.base import ALPHAS, Mechanism
 from modicum.privacy.budget import zcdp
 from modicum.runtime.replay import Run
 

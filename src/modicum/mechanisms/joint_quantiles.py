@@ -15,11 +15,10 @@ from functools import lru_cache, partial
 from itertools import accumulate, combinations_with_replacement, pairwise, product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from modicum.exact.bernoulli import guessed_below, small_exp_bounds
 from modicum.exact.entropy import Entropy
-from modicum.mechanisms.base import SECRET, Mechanism
+from modicum.mechanisms.base import SECRET, Floats, Stated
 from modicum.mechanisms.grids import EVEN, RangeWarp
 from modicum.mechanisms.quantile_bands import BandCells, QuantileProposal, Scale, bands_of
 from modicum.mechanisms.quantile_tree import RankedRecords, mass_below
@@ -27,7 +26,6 @@ from modicum.privacy.event import Event
 
 _MARGIN = 2.0**-10  # far more than the relative errors of the proposal's sums, and
 _ROUNDED = 2.0**-48  # of each rank, where there are so many that a float rounds them
-Floats = NDArray[np.float64]
 
 _GUESSED = 2.0**-24  # more than what float logarithms of weights may be wrong by
 _LARGEST = 700.0
@@ -49,7 +47,7 @@ class JointTerms:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class JointQuantiles(Mechanism[tuple[int, ...]]):
+class JointQuantiles(Stated[tuple[int, ...]]):
     """A number of records c, and increasing points z_1 <= ... <= z_m with shares of c between.
 
     Points are those of the places of a :class:`~modicum.mechanisms.grids.RangeWarp`, 2^fine of
@@ -65,8 +63,7 @@ class JointQuantiles(Mechanism[tuple[int, ...]]):
 
     Sensitivity contract: one record more adds d(z_j) in [0, 1] to F(z_j), increasing from 0 at
     z_0 to 1 at z_(m+1). S changes by Σ (d(z_(j+1)) - d(z_j)) = 1 at most, at every outcome, so one
-    draw is a bounded range of ε (docs/proofs/quantiles.md, [quantiles.5]). ``stated`` is the event
-    that a draw is charged as: that one, or one that follows from it.
+    draw is a bounded range of ε (docs/proofs/quantiles.md, [quantiles.5]).
     """
 
     records: RankedRecords = field(repr=False, metadata=SECRET)
@@ -81,10 +78,6 @@ class JointQuantiles(Mechanism[tuple[int, ...]]):
         default_factory=list, init=False, repr=False, metadata=SECRET
     )
     _totals: list[float] = field(default_factory=list, init=False, repr=False, metadata=SECRET)
-
-    @property
-    def event(self) -> Event:
-        return self.stated
 
     @property
     def rate(self) -> Fraction:

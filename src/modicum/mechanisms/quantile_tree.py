@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from modicum.exact.bernoulli import exp_coin
 from modicum.exact.entropy import Entropy
 from modicum.exact.levels import draw_level
-from modicum.mechanisms.base import SECRET, Mechanism
+from modicum.mechanisms.base import SECRET, Floats, Stated
 from modicum.mechanisms.grids import EVEN, RangeWarp
 from modicum.privacy.event import Event
 from modicum.privacy.split import Share
@@ -42,7 +42,6 @@ _LENGTH_BITS = 60
 _MOST_SUMMED = 1 << 10  # points of a piece whose weights are added one by one
 
 Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 class RankedRecords(Protocol):
@@ -181,23 +180,17 @@ def planned(qs: tuple[Fraction, ...], share: Share, points: int) -> TreePlan:
     """Choose the tree of quantiles by :func:`tree_of`, and divide a share by :func:`nodes_of`."""
     power = Fraction(1, 2) if share.loss.concentrated else Fraction(1, 3)
     nodes = nodes_of(tree_of(qs, power), share.loss, points)
-    drift = drift_of(nodes)
-    reaches = {node.place: node.cap + drift[node.place] + 2 for node in nodes}
-    return TreePlan(nodes, tuple(reaches[place] for place in range(len(qs))))
-
-
-def drift_of(nodes: tuple[Node, ...]) -> dict[int, int]:
-    """Ranks by which the ends of each place may miss, but for a chance of e^-24 [quantiles.15]."""
-    missed = {-1: 0, len(nodes): 0}
-    ends: dict[int, int] = {}
+    # Ranks by which each place may miss, but for a chance of e^-24 [quantiles.15].
+    missed, reaches = {-1: 0, len(nodes): 0}, [0] * len(nodes)
     for node in nodes:
-        ends[node.place] = max(missed[node.left], missed[node.right])
-        missed[node.place] = ends[node.place] + math.ceil(_DRIFT / float(node.rate))
-    return ends
+        ends = max(missed[node.left], missed[node.right])
+        missed[node.place] = ends + math.ceil(_DRIFT / float(node.rate))
+        reaches[node.place] = node.cap + ends + 2
+    return TreePlan(nodes, tuple(reaches))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NestedQuantiles(Mechanism[tuple[int, ...]]):
+class NestedQuantiles(Stated[tuple[int, ...]]):
     """Increasing points z_0 <= ... <= z_(m-1), each near its share of the records between two.
 
     A lattice integer t has 2^fine points t 2^fine, ..., t 2^fine + 2^fine - 1, and a record at t
@@ -222,10 +215,6 @@ class NestedQuantiles(Mechanism[tuple[int, ...]]):
     fine: int
     nodes: tuple[Node, ...]
     stated: Event
-
-    @property
-    def event(self) -> Event:
-        return self.stated
 
     def public(self) -> dict[str, object]:
         """The range and, for every node, its quantile and share."""
@@ -262,19 +251,29 @@ class NestedQuantiles(Mechanism[tuple[int, ...]]):
         return _NodeBand.of(self.records, self.fine, node, drawn[node.left], drawn[node.right])
 
 
+_Pieces = tuple[NDArray[Any], ...]  # the arrays of a _NodeBand
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _NodeBand:
     """The points between two ends, cut into pieces where the mass is constant or nearly so.
 
-    ``target`` is the wanted mass below the point, ``ends`` are the first and the last point.
+    A piece, in no order, is the points from (starts << fine) + first up to (stops << fine) + last,
+    exclusive.
     """
 
     records: RankedRecords
     fine: int
     node: Node
-    target: Fraction
-    ends: tuple[int, int]
-    pieces: _Pieces
+    target: Fraction  # wanted mass below the point
+    ends: tuple[int, int]  # first and last point
+    starts: Integers
+    first: Integers
+    stops: Integers
+    last: Integers
+    sizes: Floats  # numbers of points
+    mass: Floats  # F at the first point, less the target
+    slope: Floats  # growth of F from one point to the next
 
     @classmethod
     def of(cls, records: RankedRecords, fine: int, node: Node, a: int, b: int) -> _NodeBand:
@@ -285,31 +284,54 @@ class _NodeBand:
         start = max(low >> fine, whole - node.cap - 1)
         stop = min(-(-high >> fine), whole + node.cap + 2)
         values, before, ties = records.between(start, stop)
-        first, last = np.searchsorted(values, [a >> fine, (b >> fine) + 1]).tolist()
-        known = (values[first:last], before[first:last], ties[first:last])
+        known = slice(*np.searchsorted(values, [a >> fine, (b >> fine) + 1]).tolist())
+        values, before, ties = values[known], before[known], ties[known]
         # What is left of the mass is small, so floats hold it even if there are many records.
         part = (scaled - whole * unit) / unit
         level = (low - (whole << fine)) / (1 << fine) - part
-        pieces = _Pieces.of(known, fine, (a, b), (whole, part, level), node.cap)
-        return cls(records, fine, node, Fraction(scaled, unit), (a, b), pieces)
+        # Edges: a, each value and its successor, what follows b.
+        edges = np.empty(2 * len(values) + 2, dtype=np.int64)
+        points = np.zeros_like(edges)
+        mass, slope = np.empty(len(edges) - 1), np.zeros(len(edges) - 1)
+        rest = (1 << fine) - 1
+        edges[0], points[0], edges[-1], points[-1] = a >> fine, a & rest, b >> fine, (b & rest) + 1
+        edges[1:-1:2], edges[2:-1:2] = values, values + 1
+        # Between two values, before the first and after the last one: beyond the cap if there are
+        # records that are not known.
+        mass[0], mass[1::2] = level, before - whole - part
+        mass[2::2] = before + ties - whole - part
+        slope[1::2] = ties * math.ldexp(1.0, -fine)
+        if len(values):
+            if values[0] == edges[0]:  # the first cell begins at a
+                points[1] = points[0]
+                mass[1] = level
+            else:
+                mass[0] = mass[1]
+            if values[-1] == edges[-1]:  # the last one ends at b
+                edges[-2], points[-2] = edges[-1], points[-1]
+        sizes = np.diff(edges) * math.ldexp(1.0, fine) + np.diff(points)
+        pieces: _Pieces = edges[:-1], points[:-1], edges[1:], points[1:], sizes, mass, slope
+        grown = slope * sizes
+        kept = (sizes > 0) & (grown <= 1)
+        if not kept.all():
+            pieces = _cut(pieces, kept, grown > 1, node.cap)
+        return cls(records, fine, node, Fraction(scaled, unit), (a, b), *pieces)
 
     def sample(self, entropy: Entropy) -> int:
         """Draw a piece by an upper bound of its weight, then a point of it; accept by a coin.
 
         See [quantiles.14].
         """
-        mass, slope, cap = self.pieces.mass, self.pieces.slope, float(self.node.cap)
-        last = mass + slope * (self.pieces.sizes - 1)
         # The least loss in every piece, to float precision: the mass grows.
-        least = np.minimum(np.maximum(np.maximum(mass, -last), 0.0), cap)
+        above = -(self.mass + self.slope * (self.sizes - 1))
+        least = np.minimum(np.maximum(np.maximum(self.mass, above), 0.0), float(self.node.cap))
         units = np.maximum(np.floor(least * _FINE - 1), 0).astype(np.int64)
-        rate, (lengths, power) = self.node.rate, self.pieces.lengths(self.fine)
+        rate, (lengths, power) = self.node.rate, self._lengths()
         while True:
             i = draw_level(lengths, units, rate / _FINE, entropy)
-            offset = entropy.below(int(lengths[i]) << power)
-            start, stop = self.pieces.ends(i, self.fine)
-            z = start + offset
-            if z >= stop:
+            z = (int(self.starts[i]) << self.fine) + int(self.first[i])
+            z += entropy.below(int(lengths[i]) << power)
+            if z >= (int(self.stops[i]) << self.fine) + int(self.last[i]):
                 continue
             missed, unit = self._missed(z)
             excess, unit = missed * _FINE - int(units[i]) * unit, unit * _FINE
@@ -322,9 +344,7 @@ class _NodeBand:
             return -math.inf
         rate, cap = float(self.node.rate), self.node.cap
         total = 0.0
-        for size, mass, slope in zip(
-            self.pieces.sizes.tolist(), self.pieces.mass, self.pieces.slope, strict=True
-        ):
+        for size, mass, slope in zip(self.sizes.tolist(), self.mass, self.slope, strict=True):
             # Of a long piece the middles of equal parts stand for all points.
             parts = 1 if slope == 0 else int(min(size, _MOST_SUMMED))
             places = (np.arange(parts) + 0.5) * (size / parts) - 0.5
@@ -339,123 +359,50 @@ class _NodeBand:
         missed = abs(below - (self.target.numerator << self.fine))
         return min(missed, self.node.cap * unit << self.fine), unit << self.fine
 
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _Pieces:
-    """Points in a row: (starts << fine) + first up to (stops << fine) + last, exclusive.
-
-    The pieces are in no order.
-    """
-
-    starts: Integers
-    first: Integers
-    stops: Integers
-    last: Integers
-    sizes: Floats  # numbers of points
-    mass: Floats  # F at the first point, less the target
-    slope: Floats  # growth of F from one point to the next
-
-    @classmethod
-    def of(
-        cls,
-        known: tuple[Integers, Integers, Integers],
-        fine: int,
-        ends: tuple[int, int],
-        target: tuple[int, float, float],
-        cap: int,
-    ) -> _Pieces:
-        """Cut the points between two ends at the values.
-
-        The target is given as an integer and a fraction to add; the third number is the mass at the
-        first point, less the target.
-        """
-        values, before, ties = known
-        (a, b), (whole, part, level) = ends, target
-        some, rest = len(values), (1 << fine) - 1
-        # Edges: a, each value and its successor, what follows b.
-        edges = np.empty(2 * some + 2, dtype=np.int64)
-        points = np.zeros(2 * some + 2, dtype=np.int64)
-        mass, slope = np.empty(2 * some + 1), np.zeros(2 * some + 1)
-        edges[0], points[0], edges[-1], points[-1] = a >> fine, a & rest, b >> fine, (b & rest) + 1
-        edges[1:-1:2], edges[2:-1:2] = values, values + 1
-        # Between two values, before the first and after the last one: beyond the cap if there are
-        # records that are not known.
-        mass[0], mass[1::2] = level, before - whole - part
-        mass[2::2] = before + ties - whole - part
-        slope[1::2] = ties * math.ldexp(1.0, -fine)
-        if some:
-            if values[0] == edges[0]:  # the first cell begins at a
-                points[1] = points[0]
-                mass[1] = level
-            else:
-                mass[0] = mass[1]
-            if values[-1] == edges[-1]:  # the last one ends at b
-                edges[-2], points[-2] = edges[-1], points[-1]
-        sizes = np.diff(edges) * math.ldexp(1.0, fine) + np.diff(points)
-        found = cls(edges[:-1], points[:-1], edges[1:], points[1:], sizes, mass, slope)
-        grown = slope * sizes
-        kept = (sizes > 0) & (grown <= 1)
-        return found if kept.all() else found._cut(kept, grown > 1, cap)
-
-    def ends(self, i: int, fine: int) -> tuple[int, int]:
-        """Return the first point of a piece, and the one that follows the last."""
-        start, stop = int(self.starts[i]) << fine, int(self.stops[i]) << fine
-        return start + int(self.first[i]), stop + int(self.last[i])
-
-    def lengths(self, fine: int) -> tuple[NDArray[Any], int]:
+    def _lengths(self) -> tuple[NDArray[Any], int]:
         """Return the sizes in units of 2^power points, rounded up, and the power.
 
         They are int64 where the rounding adds little, and else Python integers with power 0.
         """
         power = max(0, math.frexp(float(self.sizes.max()))[1] - _LENGTH_BITS)
         between, rest = self.stops - self.starts, self.last - self.first
-        if power > fine or float(self.sizes.min()) < math.ldexp(1.0, power):
-            return between.astype(np.object_) * (1 << fine) + rest, 0
-        return (between << (fine - power)) - (-rest >> power), power
+        if power > self.fine or float(self.sizes.min()) < math.ldexp(1.0, power):
+            return between.astype(np.object_) * (1 << self.fine) + rest, 0
+        return (between << (self.fine - power)) - (-rest >> power), power
 
-    def _cut(self, kept: NDArray[np.bool_], heavy: NDArray[np.bool_], cap: int) -> _Pieces:
-        """Cut heavy pieces so that the mass grows by about one rank where the loss is not capped.
 
-        They lie in one integer each. Where a single point has more than a rank, each point there is
-        a piece: so the losses of a piece never differ by much more than a rank, and a sampler that
-        takes the least for all accepts soon.
-        """
-        mass, slope, size = self.mass[heavy], self.slope[heavy], self.sizes[heavy]
-        # From the last point at -cap to the first one beyond cap in equal parts, and what is before
-        # and after them, where the loss is capped.
-        near, far = (
-            np.clip(np.floor((x - mass) / slope) + more, 0, size).astype(np.int64)
-            for x, more in ((-cap, 0), (cap, 1))
-        )
-        wanted = np.minimum(np.ceil(slope * (far - near)), far - near)
-        parts = np.maximum(1, wanted).astype(np.int64)
-        piece = np.repeat(np.arange(len(parts)), parts + 2)
-        part = np.arange(len(piece)) - np.repeat(np.cumsum(parts + 2) - parts - 2, parts + 2) - 1
+def _cut(pieces: _Pieces, kept: NDArray[np.bool_], heavy: NDArray[np.bool_], cap: int) -> _Pieces:
+    """Cut heavy pieces so that the mass grows by about one rank where the loss is not capped.
 
-        def cut(k: Integers) -> Integers:
-            found: Integers = near[piece] + (far - near)[piece] * k // parts[piece]
-            return found
+    They lie in one integer each. Where a single point has more than a rank, each point there is a
+    piece: so the losses of a piece never differ by much more than a rank, and a sampler that takes
+    the least for all accepts soon.
+    """
+    starts, first, _, _, size, mass, slope = (each[heavy] for each in pieces)
+    # From the last point at -cap to the first one beyond cap in equal parts, and what is before
+    # and after them, where the loss is capped.
+    near, far = (
+        np.clip(np.floor((x - mass) / slope) + more, 0, size).astype(np.int64)
+        for x, more in ((-cap, 0), (cap, 1))
+    )
+    wanted = np.minimum(np.ceil(slope * (far - near)), far - near)
+    parts = np.maximum(1, wanted).astype(np.int64)
+    piece = np.repeat(np.arange(len(parts)), parts + 2)
+    part = np.arange(len(piece)) - np.repeat(np.cumsum(parts + 2) - parts - 2, parts + 2) - 1
 
-        start = np.where(part < 0, 0, cut(part))
-        stop = np.where(part == parts[piece], size[piece].astype(np.int64), cut(part + 1))
-        there = stop > start
-        piece, start, stop = piece[there], start[there], stop[there]
-        cell, first = self.starts[heavy][piece], self.first[heavy][piece]
-        cuts = (
-            cell,
-            first + start,
-            cell,
-            first + stop,
-            (stop - start).astype(np.float64),
-            mass[piece] + slope[piece] * start,
-            slope[piece],
-        )
-        return _Pieces(
-            *(
-                np.concatenate([getattr(self, name)[kept], more])
-                for name, more in zip(_Pieces.__slots__, cuts, strict=True)
-            )
-        )
+    def cut(k: Integers) -> Integers:
+        found: Integers = near[piece] + (far - near)[piece] * k // parts[piece]
+        return found
+
+    start = np.where(part < 0, 0, cut(part))
+    stop = np.where(part == parts[piece], size[piece].astype(np.int64), cut(part + 1))
+    there = stop > start
+    piece, start, stop = piece[there], start[there], stop[there]
+    cell, begin = starts[piece], first[piece]
+    grown, sizes = mass[piece] + slope[piece] * start, (stop - start).astype(np.float64)
+    cuts = cell, begin + start, cell, begin + stop, sizes, grown, slope[piece]
+    both = zip(pieces, cuts, strict=True)
+    return tuple(np.concatenate([each[kept], more]) for each, more in both)
 
 
 def mass_below(records: RankedRecords, fine: int, z: int, warp: RangeWarp = EVEN) -> int:
